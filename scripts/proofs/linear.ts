@@ -20,6 +20,7 @@ const { values: options } = parseArgs({
     servers: { type: 'string' },
     engine: { type: 'string', default: 'files' },
     fault: { type: 'string', default: 'none' },
+    reads: { type: 'string' },
   },
 })
 
@@ -36,7 +37,7 @@ async function prove(servers: number, round: number): Promise<void> {
   try {
     const { registers, problems } = await linearRound({
       storeDir: join(folder, 'store'),
-      ...(pair && { database: pair.url('postgres'), fault: () => breakPair(pair) }),
+      ...(pair && { database: pair.url('postgres'), reads: options.reads, fault: () => breakPair(pair) }),
       folder,
       servers,
       clients: Number(options.clients),

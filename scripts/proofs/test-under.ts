@@ -55,7 +55,7 @@ export async function testUnder(version: string, specs: readonly string[]): Prom
   }
 }
 
-const BARE = ['--require', './dist/test/fixed-seed.js', '--timeout', '180000']
+const BARE = ['--require', './dist/test/test-settings.js', '--timeout', '180000']
 
 /** Answers the path of the program. */
 function install(version: string, folder: string): string {

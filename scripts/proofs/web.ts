@@ -6,7 +6,13 @@ const { status } = spawnSync(
   process.execPath,
   [
     fileURLToPath(new URL('../../../node_modules/mocha/bin/mocha.js', import.meta.url)),
-    ...['--no-config', '--require', './dist/test/memory-disk.js', '--require', './dist/test/fixed-seed.js'],
+    ...[
+      '--no-config',
+      '--require',
+      './dist/test/memory-disk.js',
+      '--require',
+      './dist/test/test-settings.js',
+    ],
     ...['--timeout', '600000', 'dist/test/web/**/*.test.js'],
   ],
   { stdio: 'inherit', env: { ...process.env, WEB_THEMES: 'both', WEB_ROWS: '1000000' } },

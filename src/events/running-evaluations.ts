@@ -1,4 +1,5 @@
 import type { ProjectEvaluations } from '../evaluations/project-evaluations.ts'
+import type { Fs } from '../storage/fs.ts'
 import type { Registry } from '../versioning/registry.ts'
 import { evaluationEvent, type LiveEvent } from './live-event.ts'
 
@@ -7,7 +8,7 @@ const SAME_TIME = 100
 
 /**
  * Sees evaluations of a project begin and end, whichever server runs them: each has a log in their folder, and beside it a lock while it runs.
- * One that is resumed and over between two looks is not seen.
+ * One that is resumed and over between two looks is seen by its log, which is newer than the last look.
  */
 export class RunningEvaluations {
   readonly #registry: Registry
@@ -27,14 +28,17 @@ export class RunningEvaluations {
     const path = `${folder}/evaluations`
     const modified = fs.stat(path)?.modified
     const isOld = Date.now() - (modified ?? 0) > SAME_TIME
-    if (this.#names && modified === this.#modified && isOld) return []
+    const lastModified = this.#modified
+    if (this.#names && modified === lastModified && isOld) return []
     this.#modified = modified
     const names = new Set(fs.readDir(path)?.filter((name) => /\.(?:jsonl|lock)$/.test(name)))
     const before = this.#names ?? names
     this.#names = names
     const appeared = [...names].filter((name) => !before.has(name))
     const ended = [...before].filter((name) => name.endsWith('.lock') && !names.has(name))
-    const ids = new Set([...appeared, ...ended].map((name) => name.slice(0, name.lastIndexOf('.'))))
+    const isSame = appeared.length + ended.length === 0 && modified !== lastModified
+    const short = isSame && lastModified !== undefined ? logsSince(fs, path, names, lastModified) : []
+    const ids = new Set([...appeared, ...ended, ...short].map((name) => name.slice(0, name.lastIndexOf('.'))))
     return (await Promise.all([...ids].map((id) => this.#eventOf(id)))).filter((it) => it !== undefined)
   }
 
@@ -46,4 +50,11 @@ export class RunningEvaluations {
       return undefined
     }
   }
+}
+
+/** Logs that were written since then: of evaluations whose lock came and went while nobody looked. */
+function logsSince(fs: Fs, path: string, names: ReadonlySet<string>, since: number): readonly string[] {
+  return [...names].filter(
+    (name) => name.endsWith('.jsonl') && (fs.stat(`${path}/${name}`)?.modified ?? 0) > since,
+  )
 }

@@ -101,6 +101,15 @@ const tree = root.addChildren([
     lazyRouteComponent(() => import('./pages/settings/page.tsx')),
   ),
   page(`/${PAGES.review}`, Review),
+  // The parts in their states, for `npm run dev` alone.
+  ...(import.meta.env.DEV
+    ? [
+        page(
+          '/stories',
+          lazyRouteComponent(() => import('./stories/page.tsx')),
+        ),
+      ]
+    : []),
 ])
 
 /** Every page by its address (workbench.md 1); pages are loaded when they are opened. */

@@ -1,10 +1,11 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import {
-  cpSync,
+  copyFileSync,
   existsSync,
   mkdirSync,
   mkdtempSync,
+  readdirSync,
   readFileSync,
   rmSync,
   symlinkSync,
@@ -13,7 +14,7 @@ import {
 import { createServer } from 'node:net'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
-import { dirname, join, relative, sep } from 'node:path'
+import { dirname, join } from 'node:path'
 import { type Block, documentBlocks } from './document-blocks.ts'
 
 /**
@@ -22,7 +23,7 @@ import { type Block, documentBlocks } from './document-blocks.ts'
  * - Blocks of other languages (`console`, `yaml`, `ini` …) are not run.
  * - A `text` block right behind an `sh` block shows what that prints: it has to be found in the output; `…` stands for anything.
  * - `npm ci` does nothing, as node_modules and dist are there, and `npm start` runs in the background (session.sh); as it holds a
- *   reader's terminal, it has to be the last line of its block.
+ *   reader's terminal, it has to be the last line of its block. Both it and `npx branchpoint` are npm's with NPM_ITSELF in `env`.
  * - 127.0.0.1:3000 is a free port of this machine.
  * - `&&` is refused in a block, as nobody notices where what stands before it fails; so are placeholders (`"…"`, `ARTIFACT_ID`).
  */
@@ -75,13 +76,11 @@ const HERE = join(ROOT, 'test/documents')
 /** The working tree as a clone would have it, with what is installed and built: nothing is installed or compiled again. */
 function checkOut(folder: string): string {
   const checkout = join(folder, 'branchpoint')
-  const isInAClone = (path: string): boolean => {
-    const [top = '', name = 'README.md'] = relative(ROOT, path).split(sep)
-    return !['.git', 'node_modules', 'dist'].includes(top) && (top !== 'store' || name === 'README.md')
-  }
-  cpSync(ROOT, checkout, { recursive: true, filter: isInAClone })
-  symlinkSync(join(ROOT, 'node_modules'), join(checkout, 'node_modules'))
-  mkdirSync(join(checkout, 'dist'))
+  for (const made of [checkout, join(checkout, 'store'), join(checkout, 'dist')]) mkdirSync(made)
+  // What no reader writes to is not copied.
+  for (const name of readdirSync(ROOT))
+    if (!['.git', 'dist', 'store'].includes(name)) symlinkSync(join(ROOT, name), join(checkout, name))
+  copyFileSync(join(ROOT, 'store/README.md'), join(checkout, 'store/README.md'))
   for (const name of ['src', 'scripts', 'test'])
     symlinkSync(join(ROOT, 'dist', name), join(checkout, 'dist', name))
   writeFileSync(join(checkout, 'dist', '.build-info'), '{}') // newer than every source, so that scripts/build.mjs has nothing to do

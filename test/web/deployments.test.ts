@@ -106,6 +106,17 @@ describe('workbench: deployments', () => {
     await sheet.locator('ins', { hasText: '3' }).waitFor()
     expect(await sheet.locator('del').allTextContents()).to.deep.equal(['1'])
     expect(new URL(page.url()).search).to.contain('what=e%3Astaging')
+    // The same keys as where two versions are compared; those of the board behind it have none now.
+    const where = sheet.getByRole('region', { name: 'What changed' }).getByRole('status')
+    const seen: (string | null)[] = []
+    for (const key of ['n', 'n', 'p']) {
+      await page.keyboard.press(key)
+      seen.push(await where.textContent())
+    }
+    // The text, and the name that only the first version has.
+    expect(seen).to.deep.equal(['1 of 2', '2 of 2', '1 of 2'])
+    expect(await sheet.locator('[data-current]').textContent()).to.contain('number 3')
+    await page.keyboard.press('j')
     await visit.expectNoBarriers()
     await visit.picture('deploy-1440')
     await sheet.getByRole('textbox', { name: 'Message' }).focus()
@@ -190,17 +201,25 @@ describe('workbench: deployments', () => {
     await visit.close()
   })
 
-  it('shows what somebody else deployed without a reload', async function () {
-    const events = await fetch(`${bench.url}/events`, { headers: { Authorization: `ApiKey ${bench.key}` } })
-    await events.body?.cancel()
-    if (events.status === 404) this.skip()
-    const visit = await bench.visit({ path: '/env' })
-    const { page } = visit
-    await page.getByText('live', { exact: true }).waitFor()
-    await cell(page, 'triage', 0).getByRole('link', { name: 'v3' }).waitFor()
-    await deploy('triage', 2, 'production')
-    await cell(page, 'triage', 2).getByRole('link', { name: 'v2' }).waitFor()
-    await visit.close()
+  it('shows what somebody else deployed without a reload: on the board at once, on a timeline when one asks for it', async () => {
+    const watching = await bench.visit({ path: '/env' })
+    await watching.page.getByText('live', { exact: true }).waitFor()
+    await cell(watching.page, 'triage', 0).getByRole('link', { name: 'v3' }).waitFor()
+    const reading = await bench.visit({ path: '/env/production' })
+    await reading.page.getByText('live', { exact: true }).waitFor()
+    const entries = reading.page.getByRole('list', { name: 'Deployments to production' }).locator('> li')
+    await entries.first().waitFor()
+    const before = await entries.count()
+    const other = await bench.visit({ path: '/env?deploy=triage&to=production&what=r:triage-2' })
+    await other.page.getByRole('button', { name: 'Deploy v2 to production' }).click()
+    await cell(watching.page, 'triage', 2).getByRole('link', { name: 'v2' }).waitFor()
+    await reading.page.getByRole('status').getByText('production changed by admin').waitFor()
+    // What somebody reads does not move under the cursor.
+    expect(await entries.count()).to.equal(before)
+    await reading.page.getByRole('button', { name: 'show', exact: true }).click()
+    await entries.nth(before).waitFor()
+    expect(await entries.first().textContent()).to.match(/triage\s*v2, for the first time/)
+    for (const visit of [watching, reading, other]) await visit.close()
   })
 
   it('draws of hundreds of rows those in sight, and goes through them by keys', async () => {
@@ -223,14 +242,21 @@ describe('workbench: deployments', () => {
     const { page } = visit
     await page.getByText('row-000.revision').waitFor()
     expect(await page.getByRole('rowheader').count()).to.be.below(60)
-    const board = page.getByRole('region', { name: 'What runs where' })
-    await board.hover()
-    await page.mouse.wheel(0, 9000)
-    await page.getByText('row-140.revision').waitFor()
-    await page.mouse.wheel(0, 90_000)
-    await page.getByText('row-280.revision').waitFor()
-    await page.mouse.wheel(0, -100_000)
-    await page.getByText('row-000.revision').waitFor()
+    // More rows come as one gets to the end of those that are there.
+    const scrollUntil = (seen: string, to: number): Promise<unknown> =>
+      page.waitForFunction(
+        ([text, most]) => {
+          const { document } = globalThis as any // there are no types of browsers here
+          const board = document.querySelector('[role=region][aria-label="What runs where"]')
+          board.scrollTop = Math.min(board.scrollHeight, most)
+          return board.textContent.includes(text)
+        },
+        [seen, to] as const,
+      )
+    await scrollUntil('row-140.revision', 9000)
+    await scrollUntil('row-399.revision', 1e9)
+    expect(await page.getByRole('rowheader').count()).to.be.below(60)
+    await scrollUntil('row-000.revision', 0)
     await page.keyboard.press('j')
     await page.keyboard.press('k')
     await page.keyboard.press('Enter')

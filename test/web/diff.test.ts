@@ -100,6 +100,34 @@ describe('workbench: comparisons', () => {
     await visit.close()
   })
 
+  it('shows numbers digit for digit, also those that JavaScript would change', async () => {
+    const send = async (path: string, text: string): Promise<void> => {
+      const response = await fetch(bench.url + path, {
+        method: 'POST',
+        headers: { Authorization: `ApiKey ${bench.key}`, 'Content-Type': 'application/json' },
+        body: text,
+      })
+      expect(response.status, await response.text()).to.equal(200)
+    }
+    const data = (seed: string, other: string) =>
+      `{"parameters":{"seed":${seed},"list":[1,${seed}],"other":${other}}}`
+    await send(
+      '/simple/applications/',
+      `{"application":{"slug":"exact","data":${data('12345678901234567890', '1')}}}`,
+    )
+    await send(
+      '/applications/revisions/commit',
+      `{"application_revision_commit":{"application_variant_ref":{"slug":"exact"},"data":${data('12345678901234567891', '2')}}}`,
+    )
+    const visit = await bench.visit({ path: '/a/exact/compare/r:exact-1...v:exact' })
+    const values = visit.page.getByRole('table', { name: 'Values that changed' })
+    const seed = values.getByRole('row', { name: /changed parameters\.seed/ })
+    await seed.getByRole('cell', { name: '12345678901234567890', exact: true }).waitFor()
+    await seed.getByRole('cell', { name: '12345678901234567891', exact: true }).waitFor()
+    await values.getByText('parameters.list[1]').first().waitFor()
+    await visit.close()
+  })
+
   it('steps through the changes by n and p, and goes on where it was', async () => {
     const visit = await bench.visit({ path: '/a/support-bot/compare/r:support-bot-1...v:support-bot' })
     const { page } = visit
@@ -144,7 +172,12 @@ describe('workbench: comparisons', () => {
     await page.getByRole('button', { name: 'Files' }).click()
     await page.waitForURL('**?view=files')
     await page.getByRole('table', { name: 'data.json' }).getByText('"max_tokens": 400').waitFor()
-    await page.getByRole('table', { name: 'prompt/system.md' }).locator('ins', { hasText: '80' }).waitFor()
+    const file = page.getByRole('table', { name: 'prompt/system.md' })
+    await file.locator('ins', { hasText: '80' }).waitFor()
+    // Where lines are left out it says which ones follow, as git does.
+    await file.getByText('@@ −1,5 +1,5 @@').waitFor()
+    await file.getByText(/@@ −2\d,\d \+2\d,\d @@/).waitFor()
+    await visit.picture('compare-files-1440')
     await visit.expectNoBarriers()
     await visit.close()
   })

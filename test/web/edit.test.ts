@@ -157,6 +157,63 @@ describe('workbench: editing', () => {
     await visit.close()
   })
 
+  it('holds parameters against the schema that the revision has for them, at the field and in the JSON', async () => {
+    await bench.ask('POST', '/simple/applications/', {
+      application: {
+        slug: 'checked',
+        data: {
+          uri: 'svc:builtin:completion:v0',
+          parameters: {
+            prompt: {
+              messages: [{ role: 'user', content: '{{q}}' }],
+              llm_config: { model: 'mock/examples' },
+            },
+            style: 'short',
+          },
+          schemas: {
+            parameters: {
+              type: 'object',
+              properties: {
+                prompt: {
+                  type: 'object',
+                  properties: {
+                    llm_config: {
+                      type: 'object',
+                      properties: { model: { enum: ['mock/examples', 'mock/echo'] } },
+                    },
+                  },
+                },
+                style: { enum: ['short', 'long'] },
+                limit: { type: ['integer', 'null'], minimum: 1 },
+              },
+              required: ['style'],
+            },
+          },
+        },
+      },
+    })
+    const visit = await bench.visit({ path: '/a/checked/edit/checked' })
+    const { page } = visit
+    const model = page.getByRole('combobox', { name: 'Model' })
+    await model.fill('gpt-4o')
+    await page.getByText('has to be one of "mock/examples", "mock/echo"', { exact: true }).waitFor()
+    expect(await model.getAttribute('aria-invalid')).to.equal('true')
+    await visit.expectNoBarriers()
+    await visit.picture('edit-checked-1440')
+    await model.fill('mock/echo')
+    await page.getByText('has to be one of').waitFor({ state: 'detached' })
+    await page.getByRole('link', { name: 'JSON' }).click()
+    const json = textOf(page, 'Parameters as JSON')
+    await json.click()
+    await page.keyboard.press('Control+A')
+    await page.keyboard.insertText('{"prompt": {"messages": []}, "limit": 0}')
+    await page.getByRole('alert').getByText('style is needed').waitFor()
+    const checks = page.getByRole('complementary', { name: 'About the draft' }).getByRole('status')
+    await checks.getByText('parameters.limit').waitFor()
+    await checks.getByText('has to be at least 1').waitFor()
+    await visit.close()
+  })
+
   it('sends the whole as it is typed where a delta cannot say it: another order of keys', async () => {
     await makePrompt('order')
     const visit = await bench.visit({ path: '/a/order/edit/order?view=json' })

@@ -220,6 +220,7 @@ describe('workbench: evaluations', () => {
     await testset('numbers', [{ n: 1 }, { n: 2 }, { n: 3 }])
     const id = await run('slow', 'numbers', { evaluator_refs: [], wait: false })
     const others = await bench.visit({ path: '/eval' })
+    const watching = await bench.visit({ path: `/eval/${id}` })
     const visit = await bench.visit({ path: `/eval/${id}` })
     const { page } = visit
     await page.getByRole('progressbar', { name: 'Running' }).waitFor()
@@ -227,6 +228,9 @@ describe('workbench: evaluations', () => {
     await page.getByRole('table', { name: 'Rows of the run' }).getByText('doubled').waitFor()
     await visit.expectNoBarriers()
     await others.page.getByText('1 of 3').waitFor()
+    const seen = watching.page.getByRole('table', { name: 'Rows of the run' })
+    await seen.getByText('doubled').first().waitFor()
+    expect(await seen.getByText('doubled').count()).to.equal(1)
     await page.getByRole('button', { name: 'Stop the run' }).click()
     await page.getByText('Interrupted: 1 of 3 rows').waitFor()
     await others.page.getByRole('row', { name: /interrupted slow v1 numbers v1 1 of 3 0/ }).waitFor()
@@ -234,10 +238,11 @@ describe('workbench: evaluations', () => {
     await page.getByRole('button', { name: 'Resume the run' }).click()
     await page.getByRole('button', { name: 'Run again' }).waitFor()
     expect(hook.calls(1), 'what was done is not run again').to.equal(1)
-    await others.page.reload()
+    // Windows of others show it without a reload: the list, and the rows as they come.
     await others.page.getByRole('row', { name: /finished slow v1 numbers v1 3 0/ }).waitFor()
-    await visit.close()
-    await others.close()
+    await seen.getByText('doubled').nth(2).waitFor()
+    await watching.page.getByRole('button', { name: 'Run again' }).waitFor()
+    for (const each of [visit, others, watching]) await each.close()
   })
 
   it('shows hostile rows and outputs as text, a row of ten thousand columns, and lines of a megabyte', async () => {

@@ -63,11 +63,19 @@ describe('workbench: frame, sign-in and keys', () => {
     await visit.expectNoBarriers()
     await visit.picture('palette-1440')
     await page.keyboard.press('Enter')
-    await page.waitForURL('**/a/support-bot/r/support-bot-1')
+    // A hit leads to the place that has the words.
+    await page.waitForURL('**/a/support-bot/r/support-bot-1?place=*greeting')
+    await page.locator('[aria-current=location]').getByText('Hello').waitFor()
     await page.keyboard.press('Control+k')
     await page.getByLabel('Command or words to search for').fill('settings')
     await page.keyboard.press('Enter')
     await page.waitForURL('**/settings/keys')
+    const current = page.getByRole('navigation', { name: 'Places' }).locator('[aria-current]')
+    for (const section of ['keys', 'trash', 'session']) {
+      await visit.go(`/settings/${section}`)
+      await page.getByRole('heading', { level: 1 }).waitFor()
+      expect(await current.allTextContents(), section).to.deep.equal(['Settings'])
+    }
     await visit.close()
   })
 

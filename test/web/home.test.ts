@@ -68,20 +68,28 @@ describe('workbench: the start', () => {
     expect(await found.textContent()).to.match(/Capitals.*messages/s)
     await page.waitForURL('**/?q=oslo')
     await visit.picture('search-1440')
+    await found.getByRole('link', { name: 'Capitals' }).first().click()
+    await page.waitForURL('**/a/capitals/r/capitals-1?place=*messages*')
+    const marked = page.locator('[aria-current=location]')
+    await marked.getByText('Oslo').waitFor()
+    await visit.expectNoBarriers()
+    await visit.picture('found-message-1440')
+    await page.goBack()
     await page.getByRole('searchbox').fill('xyzzy')
     await page.getByText('Nothing has all of these words').waitFor()
     await visit.close()
   })
 
   it('lists a family, only what is seen of it, in an order that has an address', async () => {
-    for (let number = 0; number < 450; number++) {
-      await bench.ask('POST', '/applications/', {
+    const make = (number: number) =>
+      bench.ask('POST', '/applications/', {
         application: {
           slug: `bot-${String(number).padStart(3, '0')}`,
           tags: { team: number % 2 ? 'a' : 'b' },
         },
       })
-    }
+    await Promise.all(Array.from({ length: 449 }, (_, number) => make(number)))
+    await make(449)
     const visit = await bench.visit({ path: '/?kind=applications&sort=name' })
     const { page } = visit
     await page.getByText('452 prompts').waitFor()
@@ -114,6 +122,63 @@ describe('workbench: the start', () => {
     await dialog.getByLabel('Slug').fill('rivers')
     await dialog.getByRole('button', { name: 'Create rivers' }).click()
     await page.waitForURL('**/a/rivers')
+    await visit.close()
+  })
+
+  it('makes a testset of a file that is dropped: errors by line and column, a name that is taken, and then its rows', async () => {
+    const visit = await bench.visit({ path: '/?kind=testsets' })
+    const { page } = visit
+    const place = page.getByRole('region', { name: 'Testsets' })
+    await place.waitFor()
+    const drop = async (text: string, name: string): Promise<void> => {
+      const data = await page.evaluateHandle(`(() => {
+        const data = new DataTransfer()
+        data.items.add(new File([${JSON.stringify(text)}], ${JSON.stringify(name)}))
+        return data
+      })()`)
+      await place.dispatchEvent('dragover', { dataTransfer: data })
+      await page.getByText('Drop the file to make a testset of it').waitFor()
+      await place.dispatchEvent('drop', { dataTransfer: data })
+    }
+    await drop('country,capital\nNorway,Oslo\nPeru,"Lima\n', 'Cities of 2026.csv')
+    const dialog = page.getByRole('dialog', { name: 'New testset of a file' })
+    const slug = dialog.getByLabel('Name in addresses')
+    expect(await slug.inputValue()).to.equal('cities-of-2026')
+    const make = dialog.getByRole('button', { name: 'Make the testset' })
+    await make.click()
+    await dialog
+      .getByRole('alert')
+      .getByText(/^Line 3, column \d+:/)
+      .waitFor()
+    await dialog.getByText('Nothing of the file was stored.').waitFor()
+    await visit.expectNoBarriers()
+    await page.keyboard.press('Escape')
+    await drop('country,capital\nNorway,Oslo\nPeru,Lima\n', 'Cities of 2026.csv')
+    await slug.fill('capital-cities')
+    await make.click()
+    await dialog.getByText(/taken/).waitFor()
+    expect(await slug.getAttribute('aria-invalid')).to.equal('true')
+    await slug.fill('cities')
+    await visit.picture('new-testset-1440')
+    await make.click()
+    await page.waitForURL('**/t/cities')
+    await page.getByRole('gridcell', { name: 'Lima' }).waitFor()
+    // The same by a button, for whoever has no file at hand to drop.
+    await visit.go('/')
+    await page.getByRole('heading', { name: 'Newest commits' }).waitFor()
+    await page.keyboard.press('u')
+    const chooser = page.waitForEvent('filechooser')
+    await dialog.getByRole('button', { name: 'Choose a file', exact: true }).click()
+    await (
+      await chooser
+    ).setFiles({
+      name: 'rivers.jsonl',
+      mimeType: 'application/x-ndjson',
+      buffer: Buffer.from('{"river": "Glomma"}\n'),
+    })
+    await make.click()
+    await page.waitForURL('**/t/rivers')
+    await page.getByRole('gridcell', { name: 'Glomma' }).waitFor()
     await visit.close()
   })
 

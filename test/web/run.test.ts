@@ -196,6 +196,56 @@ describe('workbench: running', () => {
     await visit.close()
   })
 
+  it('holds inputs against the schema at their fields, and shows there what only the server finds wrong', async () => {
+    await makeApplication('checked', {
+      uri: 'svc:custom:mock:v0',
+      parameters: { key: 'echo' },
+      schemas: {
+        inputs: {
+          type: 'object',
+          properties: {
+            unit: { type: 'string', enum: ['kg', 't'] },
+            count: { type: 'integer', minimum: 1, maximum: 9 },
+            code: { type: 'string', pattern: '^[A-Z]+$' },
+            sizes: { type: 'array', items: { type: 'number' } },
+          },
+          required: ['unit', 'count'],
+        },
+      },
+    })
+    const visit = await bench.visit({ path: '/a/checked/run' })
+    const { page } = visit
+    const says = (problem: string) => page.getByText(problem, { exact: true }).waitFor()
+    const unit = page.getByLabel('unit (needed)')
+    const count = page.getByLabel('count (needed)')
+    await unit.fill('stone')
+    await says('has to be one of "kg", "t"')
+    await unit.fill('kg')
+    await count.fill('1.5')
+    await says('has to be a whole number')
+    await count.fill('10')
+    await says('has to be from 1 to 9')
+    const run = page.getByRole('button', { name: /^Run v1/ })
+    expect(await run.getAttribute('title')).to.equal('count has to be from 1 to 9')
+    await count.fill('9')
+    await page.getByLabel('sizes').fill('[1, "two"]')
+    await says('1 has to be a number')
+    await page.getByLabel('sizes').fill('[1, 2]')
+    const code = page.getByLabel('code')
+    await code.fill('abc')
+    await run.click()
+    await page.getByRole('alert').getByText('inputs.code must match pattern').waitFor()
+    await says('must match pattern "^[A-Z]+$"')
+    expect(await code.getAttribute('aria-invalid')).to.equal('true')
+    await visit.expectNoBarriers()
+    await visit.picture('run-refused-1440')
+    await code.fill('ABC')
+    expect(await code.getAttribute('aria-invalid')).to.equal(null)
+    await run.click()
+    await page.getByRole('region', { name: 'Output' }).getByText('done').waitFor()
+    await visit.close()
+  })
+
   it('runs an evaluator on outputs that are typed, and the version that the address says', async () => {
     await bench.ask('POST', '/simple/evaluators/', {
       evaluator: {

@@ -4,6 +4,7 @@ import { expect } from 'chai'
 import type { Locator, Page } from 'playwright-core'
 import { longestBlank } from '../../scripts/browser/longest-blank.ts'
 import { closeBrowser } from '../../scripts/browser/open-browser.ts'
+import { startCuttingProxy } from './support/cutting-proxy.ts'
 import { openWorkbench, type Workbench } from './support/workbench.ts'
 
 /** How many rows the long testset has: a million under `npm run proof -- web`. */
@@ -181,7 +182,7 @@ describe('workbench: a testset', () => {
     await visit.close()
   })
 
-  it('takes a file, shows how far it is, and says what it changed; after a lost connection it is sent again and stored once', async () => {
+  it('takes a file, shows how far it is, and says what it changed; what is refused is said by line and column', async () => {
     await upload('/simple/testsets/upload', 'n,word\n1,one\n2,two\n3,three\n', { testset_slug: 'uploads' })
     const visit = await bench.visit({ path: '/t/uploads', expected: /ERR_CONNECTION_RESET/ })
     const { page } = visit
@@ -200,24 +201,123 @@ describe('workbench: a testset', () => {
     const good = join(bench.storeDir, 'good.csv')
     writeFileSync(good, 'n,word\n1,one\n2,zwei\n4,four\n')
     await choose(page, good)
-    let isLost = true
-    await page.route('**/upload', async (route) => {
-      if (!isLost) return route.continue()
-      isLost = false
-      return route.abort('connectionreset')
-    })
+    // Nothing has gone out yet: nothing can be stored.
+    await page.route('**/upload', (route) => route.abort('connectionreset'), { times: 1 })
     await dialog.getByRole('button', { name: 'Upload to uploads' }).click()
     await dialog.getByText('The server does not answer').waitFor()
+    await dialog.getByText('Nothing of the file was stored.').waitFor()
     await dialog.getByRole('button', { name: 'Try again' }).click()
     await dialog.getByRole('status').getByText('v2').waitFor()
     await dialog.getByText('2 added, 2 removed').waitFor()
     await visit.picture('testset-upload-1440')
     await dialog.getByRole('button', { name: 'Show the rows' }).click()
     await cell(page, 'zwei').waitFor()
+    expect(await versionsOf('uploads')).to.equal(2)
+    await visit.close()
+  })
+
+  it('says that it does not know where the answer to an upload is lost, and stores it once however often it is sent', async () => {
+    await upload('/simple/testsets/upload', 'n,word\n1,one\n', { testset_slug: 'lost' })
+    const proxy = await startCuttingProxy(bench.url)
+    try {
+      const visit = await bench.visit({
+        ...{ path: '/t/lost', through: proxy.url, expected: /ERR_CONNECTION_RESET|ERR_EMPTY_RESPONSE/ },
+      })
+      const { page } = visit
+      await page.getByRole('button', { name: 'Upload to lost' }).click()
+      const file = join(bench.storeDir, 'lost.csv')
+      writeFileSync(file, 'n,word\n1,one\n2,two\n')
+      await choose(page, file)
+      const dialog = page.getByRole('dialog')
+      const lost = proxy.loseAnswersOf('/upload')
+      await dialog.getByRole('button', { name: 'Upload to lost' }).click()
+      await lost
+      await dialog.getByText('whether it is stored is not known').waitFor()
+      expect(await dialog.getByText('Nothing of the file was stored').count()).to.equal(0)
+      expect(await versionsOf('lost'), 'the server has it').to.equal(2)
+      await visit.expectNoBarriers()
+      await visit.picture('testset-upload-lost-1440')
+      const looking = visit.context.waitForEvent('page')
+      await dialog.getByRole('link', { name: 'See the versions of lost' }).click()
+      const other = await looking
+      await other.getByRole('link', { name: 'v2' }).waitFor()
+      await other.close()
+      // Lost once more, then not.
+      const again = proxy.loseAnswersOf('/upload')
+      await dialog.getByRole('button', { name: 'Try again' }).click()
+      await again
+      await dialog.getByText('whether it is stored is not known').waitFor()
+      proxy.loseNone()
+      await dialog.getByRole('button', { name: 'Try again' }).click()
+      await dialog.getByRole('status').getByText('v2').waitFor()
+      expect(await versionsOf('lost'), 'it is stored once').to.equal(2)
+      await visit.close()
+    } finally {
+      await proxy.close()
+    }
+  })
+
+  async function versionsOf(slug: string): Promise<number> {
     const { testset_revisions } = await bench.ask('POST', '/testsets/revisions/log', {
-      testset_variant_ref: { slug: 'uploads' },
+      testset_variant_ref: { slug },
     })
-    expect(testset_revisions).to.have.length(2)
+    return testset_revisions.length
+  }
+
+  it('is led to a row by its id alone, however far down it stands, and marks it; a row that is gone is said', async () => {
+    const at = ROWS - 7
+    const { testset_revision } = await bench.ask('POST', '/testsets/revisions/retrieve', {
+      testset_ref: { slug: 'long' },
+      windowing: { offset: at, limit: 1 },
+    })
+    const dedupId: string = testset_revision.data.testcases[0].data.testcase_dedup_id
+    const visit = await bench.visit({ path: `/t/long?row=${dedupId}&column=answer` })
+    const { page } = visit
+    await cell(page, `City ${at}`).waitFor()
+    const marked = grid(page).locator('[aria-current]')
+    expect(await marked.getAttribute('aria-rowindex')).to.equal(String(at + 2))
+    expect(await active(page)).to.equal(`City ${at}`)
+    await page.waitForURL(new RegExp(`at=${at + 1}`))
+    await page.getByRole('complementary', { name: 'History of the row' }).getByText('added').waitFor()
+    await visit.expectNoBarriers()
+    await visit.picture('testset-found-1440')
+    // It stays marked while one looks elsewhere, and the address stays true.
+    await grid(page).focus()
+    await page.keyboard.press('ArrowUp')
+    expect(await marked.getAttribute('aria-rowindex')).to.equal(String(at + 2))
+    await visit.go('/t/long?row=nobody')
+    await page.getByRole('alert').getByText('no row with the dedup id "nobody"').waitFor()
+    await cell(page, 'City 0').waitFor()
+    await visit.close()
+  })
+
+  it('goes to another variant, version, testset or family by a menu beside each part of where one is, by keys too', async () => {
+    await bench.ask('POST', '/variants/fork', {
+      testset_variant: { slug: 'history-odd' },
+      testset_variant_ref: { slug: 'history' },
+    })
+    const visit = await bench.visit({ path: '/t/history/v/history/1' })
+    const { page } = visit
+    await cell(page, 'Kristiania').waitFor()
+    await page.keyboard.press('g')
+    await page.keyboard.press('n')
+    const menu = page.getByRole('menu', { name: 'Go to another version' })
+    await menu.getByRole('menuitem', { name: /^v2/ }).waitFor()
+    await visit.expectNoBarriers()
+    await page.keyboard.type('v2')
+    await page.keyboard.press('Enter')
+    await page.waitForURL('**/t/history/v/history/2')
+    await page.getByRole('button', { name: 'Go to another variant' }).click()
+    await page.getByRole('menuitem', { name: 'history-odd' }).click()
+    await page.waitForURL('**/t/history/v/history-odd')
+    await page.keyboard.press('g')
+    await page.keyboard.press('a')
+    await page.getByRole('menuitem', { name: /^long/ }).click()
+    await page.waitForURL('**/t/long')
+    await page.keyboard.press('g')
+    await page.keyboard.press('f')
+    await page.getByRole('menuitem', { name: 'Prompts' }).click()
+    await page.waitForURL('**/?kind=applications')
     await visit.close()
   })
 

@@ -14,6 +14,8 @@ export interface LinearRound {
   readonly storeDir: string
   /** The database that the servers share, each with a folder of its own beside `storeDir`; absent where they share `storeDir`. */
   readonly database?: string
+  /** Their READS. */
+  readonly reads?: string | undefined
   /** What is done to the database in the middle of it. */
   readonly fault?: () => Promise<void>
   /** A folder for clones. */
@@ -43,7 +45,10 @@ export async function linearRound(round: LinearRound): Promise<LinearFinding> {
   )
   const servers = await Promise.all(
     folders.map((it) =>
-      startBranchpoint(it, database === undefined ? {} : { STORE: database, CACHE_DIR: it }),
+      startBranchpoint(
+        it,
+        database === undefined ? {} : { STORE: database, CACHE_DIR: it, READS: round.reads ?? '' },
+      ),
     ),
   )
   const urls = servers.map(({ url }) => url)

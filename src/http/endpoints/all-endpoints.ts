@@ -3,7 +3,9 @@ import type { Endpoint } from '../routing/endpoint.ts'
 import type { SurfaceContext } from '../surface-context.ts'
 import { artifactEndpoints } from './artifact-endpoints.ts'
 import { catalogEndpoints } from './catalog-endpoints.ts'
+import { deploymentLogEndpoint } from './deployment-log-endpoint.ts'
 import { deploymentsEndpoint } from './deployments-endpoint.ts'
+import { findRowEndpoint } from './find-row-endpoint.ts'
 import { sharedForkEndpoint } from './fork-endpoints.ts'
 import { graphEndpoint } from './graph-endpoint.ts'
 import { inWordsOf } from '../routing/helping.ts'
@@ -28,12 +30,15 @@ export function allEndpoints(surfaces: readonly SurfaceContext[], settings: Reso
         graphEndpoint(context),
         ...(context.surface.hasCatalog ? catalogEndpoints(context) : []),
         ...simpleEndpoints(context),
-        ...(context.surface.path === 'environments' ? [deploymentsEndpoint(context)] : []),
+        ...(context.surface.path === 'environments'
+          ? [deploymentsEndpoint(context), deploymentLogEndpoint(context)]
+          : []),
         ...(context.surface.payload === 'rows'
           ? [
               ...testsetFileEndpoints(context, settings.testsets),
               ...testcaseEndpoints(context),
               rowHistoryEndpoint(context),
+              findRowEndpoint(context),
             ]
           : []),
       ]),

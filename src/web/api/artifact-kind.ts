@@ -7,7 +7,7 @@ export type Artifact = Answer<'GET /workflows/{id}'>['workflow']
 export function artifactKind({ flags }: Pick<Artifact, 'flags'>): {
   readonly word: string
   readonly title: string
-  readonly list: string
+  readonly list: 'applications' | 'evaluators' | 'workflows'
 } {
   if (flags?.is_application) return { word: 'prompt', title: 'Prompts', list: 'applications' }
   if (flags?.is_evaluator) return { word: 'evaluator', title: 'Evaluators', list: 'evaluators' }

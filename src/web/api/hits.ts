@@ -34,10 +34,18 @@ export function placeOfHit(hit: SearchHit): {
       return { to: `/q/${slug}` }
     case 'testset':
     case 'row': {
-      const row = (hit.place as { readonly row?: string } | undefined)?.row
-      return { to: `/t/${slug}`, ...(row === undefined ? {} : { search: { row } }) }
+      const { row, column } = (hit.place ?? {}) as { readonly row?: string; readonly column?: string }
+      const variant = hit.variant?.slug ?? hit.artifact.slug
+      return {
+        to: variant === hit.artifact.slug ? `/t/${slug}` : `/t/${slug}/v/${encodeURIComponent(variant)}`,
+        ...(row === undefined ? {} : { search: { row, ...(column === undefined ? {} : { column }) } }),
+      }
     }
     default:
-      return { to: hit.revision ? `/a/${slug}/r/${encodeURIComponent(hit.revision.slug)}` : `/a/${slug}` }
+      if (!hit.revision) return { to: `/a/${slug}` }
+      return {
+        to: `/a/${slug}/r/${encodeURIComponent(hit.revision.slug)}`,
+        ...(typeof hit.place === 'string' ? { search: { place: hit.place } } : {}),
+      }
   }
 }

@@ -15,6 +15,11 @@ export class Problem extends Error {
     this.errors = Array.isArray(document['errors']) ? (document['errors'] as FieldProblem[]) : []
     this.document = document
   }
+
+  /** What is wrong with a field, by its name at any place of what was sent; undefined where nothing is said of it. */
+  of(field: string): string | undefined {
+    return this.errors.find(({ loc }) => loc.includes(field))?.msg
+  }
 }
 
 export interface FieldProblem {

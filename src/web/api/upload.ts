@@ -32,6 +32,7 @@ export function upload<R extends UploadRoute>(route: R, it: Upload): Promise<Ans
     request.setRequestHeader('Idempotency-Key', idempotencyKey)
     request.responseType = 'text'
     request.upload.onprogress = ({ loaded, total }) => onProgress(loaded, total)
+    request.upload.onload = ({ loaded }) => onProgress(loaded, loaded)
     request.onload = () => {
       const answer = documentOf(request.responseText)
       if (request.status >= 200 && request.status < 300) resolve(answer as Answer<R>)

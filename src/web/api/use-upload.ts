@@ -8,7 +8,8 @@ import { type Upload, type UploadRoute, upload } from './upload.ts'
 export type UploadState<R extends UploadRoute> =
   | { readonly at: 'waiting' }
   | { readonly at: 'sending'; readonly sent: number; readonly total: number }
-  | { readonly at: 'failed'; readonly error: unknown }
+  /** `isSent`: all of the file had gone out, so that it may be stored although no answer came. */
+  | { readonly at: 'failed'; readonly error: unknown; readonly isSent: boolean }
   | { readonly at: 'done'; readonly answer: Answer<R> }
 
 /** Sends one file at a time, and shows how far it is; a second try of the same file is stored once. Leaving the page ends it. */
@@ -28,12 +29,16 @@ export function useUpload<R extends UploadRoute>(route: R) {
     const controller = new AbortController()
     running.current = controller
     setState({ at: 'sending', sent: 0, total: file.size })
+    let isSent = false
     try {
       const answer = await upload(route, {
         ...it,
         idempotencyKey: last.current.key,
         signal: controller.signal,
-        onProgress: (sent, total) => setState({ at: 'sending', sent, total }),
+        onProgress: (sent, total) => {
+          isSent = sent >= total
+          setState({ at: 'sending', sent, total })
+        },
       })
       rememberOurs(answer)
       last.current = undefined
@@ -41,7 +46,7 @@ export function useUpload<R extends UploadRoute>(route: R) {
       await cache.invalidateQueries({ predicate: ({ queryKey }) => queryKey[0] !== 'session' })
       return answer
     } catch (error) {
-      setState(controller.signal.aborted ? { at: 'waiting' } : { at: 'failed', error })
+      setState(controller.signal.aborted ? { at: 'waiting' } : { at: 'failed', error, isSent })
       return undefined
     }
   }

@@ -14,26 +14,39 @@ export interface Command {
 }
 
 class Registry {
-  readonly #sets = new Map<symbol, readonly Command[]>()
+  readonly #sets = new Map<symbol, { readonly commands: readonly Command[]; readonly isInDialog: boolean }>()
 
   /** Adds the commands until the function that it answers is called. */
-  add(commands: readonly Command[]): () => void {
+  add(commands: readonly Command[], isInDialog: boolean): () => void {
     const key = Symbol('commands')
-    this.#sets.set(key, commands)
+    this.#sets.set(key, { commands, isInDialog })
     return () => this.#sets.delete(key)
   }
 
   /** What was added last comes first: a page's keys win over the frame's. */
   all(): readonly Command[] {
+    return this.#firstOfEach(() => true)
+  }
+
+  /** Those of what is in a dialog. */
+  inDialogs(): readonly Command[] {
+    return this.#firstOfEach(({ isInDialog }) => isInDialog)
+  }
+
+  #firstOfEach(isWanted: (set: { readonly isInDialog: boolean }) => boolean): readonly Command[] {
     const seen = new Set<string>()
     return [...this.#sets.values()]
+      .filter(isWanted)
       .reverse()
-      .flat()
+      .flatMap(({ commands }) => commands)
       .filter(({ id }) => !seen.has(id) && seen.add(id))
   }
 }
 
 const RegistryContext = createContext<Registry | undefined>(undefined)
+
+/** Whether what is inside is a dialog, whose commands have their keys while it is open; those of the page behind it have none then. */
+export const DialogContext = createContext(false)
 
 /** Listens to keys, and knows the commands of what is shown. */
 export function Commands({ children }: { readonly children: ReactNode }) {
@@ -44,10 +57,12 @@ export function Commands({ children }: { readonly children: ReactNode }) {
     function onKey(event: KeyboardEvent): void {
       const pressed = nameOf(event)
       if (pressed === undefined || (isTyping(event) && !pressed.startsWith('mod+'))) return
-      // A dialog has its own keys.
-      if (document.querySelector('[role=dialog], [role=menu]') && !pressed.startsWith('mod+')) return
+      const isEverywhere = pressed.startsWith('mod+')
+      if (document.querySelector('[role=menu]') && !isEverywhere) return
+      const isBehind = document.querySelector('[role=dialog]') !== null && !isEverywhere
       const sequence = first !== '' && event.timeStamp < until ? `${first} ${pressed}` : pressed
-      const known = registry.all().filter(({ keys }) => keys !== undefined)
+      const given = isBehind ? registry.inDialogs() : registry.all()
+      const known = given.filter(({ keys }) => keys !== undefined)
       const command =
         known.find(({ keys }) => keys === sequence) ?? known.find(({ keys }) => keys === pressed)
       first = known.some(({ keys }) => keys?.startsWith(`${pressed} `)) ? pressed : ''
@@ -66,6 +81,7 @@ export function Commands({ children }: { readonly children: ReactNode }) {
 /** Makes the commands known while the component is shown. */
 export function useCommands(commands: readonly Command[]): void {
   const registry = useRegistry()
+  const isInDialog = useContext(DialogContext)
   const current = useRef(commands)
   current.current = commands
   const shape = commands
@@ -76,7 +92,7 @@ export function useCommands(commands: readonly Command[]): void {
     // Commands that read the same stay the same; what they do is always the newest.
     [shape],
   )
-  useEffect(() => registry.add(live), [registry, live])
+  useEffect(() => registry.add(live, isInDialog), [registry, live, isInDialog])
 }
 
 /** Every command that can be given now. */

@@ -1,4 +1,4 @@
-import { Link, Outlet, useNavigate } from '@tanstack/react-router'
+import { Link, Outlet, useLocation, useNavigate } from '@tanstack/react-router'
 import {
   Activity,
   Boxes,
@@ -26,6 +26,8 @@ interface Place {
   readonly search?: Readonly<Record<string, string>>
   readonly count?: number | undefined
   readonly keys?: string
+  /** What the addresses of its pages begin with, where they do not all begin with its own. */
+  readonly under?: string
 }
 
 /** What stays while pages change: the places at the side, the palette, the list of keys. */
@@ -55,9 +57,10 @@ export function Frame() {
     { label: 'Proposals', icon: GitPullRequest, to: '/review' },
     { label: 'Runs', icon: FlaskConical, to: '/eval', keys: 'g r' },
     { label: 'Traces', icon: Activity, to: '/trace' },
-    { label: 'Settings', icon: Settings, to: '/settings/keys' },
+    { label: 'Settings', icon: Settings, to: '/settings/keys', under: '/settings/' },
   ]
   const navigate = useNavigate()
+  const here = useLocation({ select: ({ pathname }) => pathname })
   const [open, setOpen] = useState<'palette' | 'search' | 'keys'>()
   useCommands([
     ...places.map(({ label, to, search, keys }) => ({
@@ -88,13 +91,14 @@ export function Frame() {
           <span className={styles.label}>Branchpoint</span>
         </Link>
         <ul>
-          {places.slice(1).map(({ label, icon: Icon, to, search, count }) => (
+          {places.slice(1).map(({ label, icon: Icon, to, search, count, under }) => (
             <li key={label}>
               <Link
                 to={to}
                 search={search ?? {}}
                 className={styles.place}
                 activeProps={{ 'aria-current': 'page' }}
+                {...(under !== undefined && here.startsWith(under) ? { 'aria-current': 'page' } : {})}
                 activeOptions={{ includeSearch: to === '/' }}
                 title={label}
               >

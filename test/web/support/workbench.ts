@@ -33,6 +33,8 @@ export interface VisitOptions {
   readonly height?: number
   /** Another key than the admin's. */
   readonly key?: string
+  /** Where the browser asks, in place of the server itself: a proxy in front of it. */
+  readonly through?: string
   /** Without signing in. */
   readonly signedOut?: boolean
   /** What the browser may write to the console as an error: what the test makes go wrong. */
@@ -83,7 +85,7 @@ export async function openWorkbench(environment: Readonly<Record<string, string>
     storeDir,
     key,
     ask,
-    visit: (options = {}) => openVisit(url, { key, ...options }),
+    visit: (options = {}) => openVisit(options.through ?? url, { key, ...options }),
     close: async () => {
       await service.server.stop(1000)
       await service.close()
@@ -117,7 +119,7 @@ async function openVisit(url: string, options: VisitOptions & { readonly key: st
     if (message.type() === 'error' && !isAnswer && !isExpected) problems.push(`wrote ${message.text()}`)
   })
   if (!signedOut) {
-    const answer = await context.request.post(`${url}/sessions`, { data: { session: { key } } })
+    const answer = await context.request.post(`${url}/api/sessions`, { data: { session: { key } } })
     expect(answer.status(), await answer.text()).to.equal(200)
   }
   const page = await context.newPage()

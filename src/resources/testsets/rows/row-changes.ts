@@ -131,22 +131,36 @@ class RowFinder {
     return rowsIn(await readTree(objects, parseCommit(await readBytes(objects, commit, 'commit')).tree))
   }
 
-  /** Looks through all rows by what is kept of their dedup ids. Of several that git gave the same one, the last counts. */
   async #search(tree: Oid): Promise<LocatedRow | undefined> {
-    const { objects, fs, path } = this.#repository
-    await assertFewRows(objects, tree, path, this.#slice)
-    const file = new CacheFile(fs, `${path}/${ROW_KEYS_FILE}`)
-    const found = await rowKeys.candidates(objects, tree, new Set([keyOfDedupId(this.#dedupId)]), file)
-    for (const { position, oid } of found.toReversed())
-      if (await this.#isWanted(oid))
-        return sameRowIn(objects, tree, { row: { position, oid, meta: undefined }, trees: [] })
-    return undefined
+    const row = await rowOfDedupId(this.#repository, tree, this.#dedupId, this.#slice)
+    return row && sameRowIn(this.#repository.objects, tree, { row, trees: [] })
   }
 
   async #isWanted(oid: Oid): Promise<boolean> {
-    const bytes = await readBytes(this.#repository.objects, oid, 'blob')
-    return dedupIdOf(decodeRow(bytes, () => `the row ${oid}`)) === this.#dedupId
+    return (await dedupIdIn(this.#repository.objects, oid)) === this.#dedupId
   }
+}
+
+/**
+ * The row of a dedup id in a tree of rows, found by what is kept of the dedup ids of all of them; undefined if there is none. Of several that
+ * git gave the same one, the last counts. Refuses a tree with too many rows with `damaged_repository`.
+ */
+export async function rowOfDedupId(
+  { objects, fs, path }: VariantLocation['artifact']['repository'],
+  tree: Oid | undefined,
+  dedupId: string,
+  slice: TimeSlice,
+): Promise<RowEntry | undefined> {
+  await assertFewRows(objects, tree, path, slice)
+  const file = new CacheFile(fs, `${path}/${ROW_KEYS_FILE}`)
+  const found = await rowKeys.candidates(objects, tree, new Set([keyOfDedupId(dedupId)]), file)
+  for (const { position, oid } of found.toReversed())
+    if ((await dedupIdIn(objects, oid)) === dedupId) return { position, oid, meta: undefined }
+  return undefined
+}
+
+async function dedupIdIn(source: ObjectReader, oid: Oid): Promise<string | undefined> {
+  return dedupIdOf(decodeRow(await readBytes(source, oid, 'blob'), () => `the row ${oid}`))
 }
 
 /** A row, and the trees on the way to it, the root first. */

@@ -1,14 +1,16 @@
 import { invalid } from '../../../errors.ts'
 import { TimeSlice } from '../../../scheduling/cooperative.ts'
 import type { ObjectReader } from '../../../versioning/family/tree-files.ts'
+import { readBytes } from '../../../versioning/family/tree-files.ts'
 import { oidPrefix, parseUuid } from '../../../versioning/ids.ts'
 import type { Windowing } from '../../../versioning/pagination.ts'
 import { testcaseId } from '../testcase.ts'
 import type { StoredTestset } from '../testset-payload.ts'
 import type { RowEntry, RowRange } from './row-entry.ts'
+import { decodeRowFolder } from './row-folder.ts'
 import type { RowPosition } from './row-position.ts'
-import { parsePosition, positionPath } from './row-position.ts'
-import { rowsOfTree } from './row-tree.ts'
+import { DEEPEST_POSITION, parsePosition, positionPath } from './row-position.ts'
+import { countRows, rowCounts, rowsOfTree } from './row-tree.ts'
 
 /** Some rows of a testset in the order asked for, and where to go on. */
 export interface RowPage {
@@ -59,6 +61,30 @@ export async function rowRange(
     `"${next}" is no cursor of this testset. Send the \`next\` of the previous answer, or the id of the last testcase seen.`,
     'invalid_cursor',
   )
+}
+
+/** How many rows of a tree stand before a position: a window that has as many for its `offset` begins there. */
+export async function rowsBefore(
+  source: ObjectReader,
+  tree: StoredTestset['tree'],
+  position: RowPosition,
+  slice = new TimeSlice(),
+): Promise<number> {
+  let rows = 0
+  let next = tree
+  for (let depth = 0; next !== undefined && depth < position.length; depth++) {
+    const folder = decodeRowFolder(await readBytes(source, next, 'tree'))
+    const byte = position.charCodeAt(depth)
+    for (let before = 0; before < byte; before++) {
+      if (folder.rows[before] !== undefined) rows++
+      // What lies too deep holds no rows.
+      if (depth + 1 < DEEPEST_POSITION)
+        rows += await countRows(source, folder.folders[before], rowCounts, slice, depth + 1)
+    }
+    if (depth < position.length - 1 && folder.rows[byte] !== undefined) rows++
+    next = folder.folders[byte]
+  }
+  return rows
 }
 
 /** A cursor says the position of the last row seen, which also a later revision knows the place of. */

@@ -66,14 +66,15 @@ export interface RowCounts {
 /** The row counts of all stores' trees; a million rows have four thousand trees. */
 export const rowCounts: RowCounts = recentlyUsed<string, number>(200_000, () => 1)
 
-/** How many rows a `testcases` tree holds. Reads only trees whose count is not kept. */
+/** How many rows a `testcases` tree holds, or a folder that hangs so deep in one. Reads only trees whose count is not kept. */
 export async function countRows(
   source: ObjectReader,
   tree: Oid | undefined,
   counts: RowCounts,
   slice = new TimeSlice(),
+  depth = 0,
 ): Promise<number> {
-  return tree === undefined ? 0 : countFolder({ source, counts, slice, read: 0 }, tree, 0)
+  return tree === undefined ? 0 : countFolder({ source, counts, slice, read: 0 }, tree, depth)
 }
 
 interface FolderRange {

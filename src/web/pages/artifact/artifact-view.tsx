@@ -54,7 +54,10 @@ export function ArtifactView({ artifact }: { readonly artifact: Artifact }) {
 
   return (
     <Page
-      crumbs={[{ label: title, to: places.home(list) }, { label: slug }]}
+      crumbs={[
+        { label: title, to: places.home(list), siblings: { of: 'families' } },
+        { label: slug, siblings: { of: 'artifacts', family: list } },
+      ]}
       about={
         <>
           <span className={styles.badge}>{word}</span>

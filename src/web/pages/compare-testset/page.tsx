@@ -1,36 +1,19 @@
-import { useParams } from '@tanstack/react-router'
 import { useRoute } from '../../api/use-route.ts'
+import { CompareFrame } from '../../parts/compare/compare-frame.tsx'
 import { EndsBar, type EndChoice, Standing } from '../../parts/compare/ends-bar.tsx'
-import { type End, endsOf, endReferences, sideOf, textOfEnd } from '../../parts/compare/ends.ts'
-import { Page } from '../../parts/page/page.tsx'
+import { type End, endReferences, sideOf, textOfEnd } from '../../parts/compare/ends.ts'
 import { RevisionChip } from '../../parts/revision-chip/revision-chip.tsx'
 import { RowDiff } from '../../parts/row-diff/row-diff.tsx'
-import { Empty } from '../../parts/states/empty.tsx'
 import { Failure } from '../../parts/states/failure.tsx'
 import { Skeleton } from '../../parts/states/skeleton.tsx'
-import { NewsLine } from '../../shell/news-line.tsx'
 import { places } from '../../shell/places.ts'
 
 /** Two ends of a testset beside each other, row by row. */
 export default function CompareTestsetPage() {
-  const { slug = '', range = '' } = useParams({ strict: false }) as Readonly<
-    Record<string, string | undefined>
-  >
-  const ends = endsOf(range)
   return (
-    <Page
-      wide
-      crumbs={[{ label: 'Home', to: '/' }, { label: slug, to: places.testset(slug) }, { label: 'Compare' }]}
-    >
-      {ends ? (
-        <Comparison slug={slug} {...ends} />
-      ) : (
-        <Empty>
-          Two ends are compared: <code>v:&lt;variant&gt;</code> or <code>r:&lt;revision&gt;</code>, with three
-          dots between them. “{range}” is not that.
-        </Empty>
-      )}
-    </Page>
+    <CompareFrame placeOf={places.testset} kinds={['v:<variant>', 'r:<revision>']}>
+      {(slug, base, head) => <Comparison slug={slug} base={base} head={head} />}
+    </CompareFrame>
   )
 }
 
@@ -53,7 +36,6 @@ function Comparison({ slug, base, head }: { readonly slug: string; readonly base
   const error = before.error ?? after.error
   return (
     <>
-      <NewsLine concerns={({ references }) => Object.values(references).some((it) => it?.slug === slug)} />
       <EndsBar
         base={base}
         head={head}

@@ -1,42 +1,24 @@
-import { useNavigate, useParams, useSearch } from '@tanstack/react-router'
-import type { Answer } from '../../api/call.ts'
+import { useNavigate, useSearch } from '@tanstack/react-router'
 import { useRoute } from '../../api/use-route.ts'
+import { CompareFrame } from '../../parts/compare/compare-frame.tsx'
 import { EndsBar, Standing } from '../../parts/compare/ends-bar.tsx'
-import { type End, endsOf, nameOfEnd, endReferences, sideOf, textOfEnd } from '../../parts/compare/ends.ts'
+import { type End, nameOfEnd, endReferences, sideOf, textOfEnd } from '../../parts/compare/ends.ts'
 import { LoadedRevisionDiff, type RevisionDiffView, RevisionDiff } from '../../parts/diff/revision-diff.tsx'
-import { Page } from '../../parts/page/page.tsx'
-import { RevisionChip } from '../../parts/revision-chip/revision-chip.tsx'
-import { Empty } from '../../parts/states/empty.tsx'
+import { WorkflowChip } from '../../parts/revision-chip/workflow-chip.tsx'
 import { Failure } from '../../parts/states/failure.tsx'
 import { Skeleton } from '../../parts/states/skeleton.tsx'
-import { NewsLine } from '../../shell/news-line.tsx'
+import { Toggles } from '../../parts/toggles/toggles.tsx'
 import { places } from '../../shell/places.ts'
 import { MergeBox } from './merge-box.tsx'
 import styles from './page.module.css'
 import { useEndChoices } from '../../parts/compare/use-end-choices.ts'
 
-type Revision = Answer<'POST /workflows/revisions/retrieve'>['workflow_revision']
-
 /** Two ends of an artifact beside each other: `?from=parted` shows what the head changed since they parted, `?view=files` the files. */
 export default function ComparedRevisionsPage() {
-  const { slug = '', range = '' } = useParams({ strict: false }) as Readonly<
-    Record<string, string | undefined>
-  >
-  const ends = endsOf(range)
   return (
-    <Page
-      wide
-      crumbs={[{ label: 'Home', to: '/' }, { label: slug, to: places.artifact(slug) }, { label: 'Compare' }]}
-    >
-      {ends ? (
-        <Comparison slug={slug} {...ends} />
-      ) : (
-        <Empty>
-          Two ends are compared: <code>v:&lt;variant&gt;</code>, <code>r:&lt;revision&gt;</code> or{' '}
-          <code>e:&lt;environment&gt;</code>, with three dots between them. “{range}” is not that.
-        </Empty>
-      )}
-    </Page>
+    <CompareFrame placeOf={places.artifact} kinds={['v:<variant>', 'r:<revision>', 'e:<environment>']}>
+      {(slug, base, head) => <Comparison slug={slug} base={base} head={head} />}
+    </CompareFrame>
   )
 }
 
@@ -67,15 +49,14 @@ function Comparison({ slug, base, head }: { readonly slug: string; readonly base
   } as const
   return (
     <>
-      <NewsLine concerns={({ references }) => Object.values(references).some((it) => it?.slug === slug)} />
       <EndsBar
         base={base}
         head={head}
         choices={choices}
         addressOf={addressOf}
         chips={{
-          base: <Chip slug={slug} revision={before.data} />,
-          head: <Chip slug={slug} revision={after.data} />,
+          base: before.data && <WorkflowChip artifact={slug} revision={before.data} />,
+          head: after.data && <WorkflowChip artifact={slug} revision={after.data} />,
         }}
       />
       {error && <Failure error={error} />}
@@ -95,13 +76,16 @@ function Comparison({ slug, base, head }: { readonly slug: string; readonly base
         />
       )}
       {canPart && (
-        <div className={styles.from} role="group" aria-label="What is compared with the end">
-          <button type="button" aria-pressed={!isParted} onClick={() => show({ from: undefined })}>
-            Between both ends
-          </button>
-          <button type="button" aria-pressed={isParted} onClick={() => show({ from: 'parted' })}>
-            Since they parted at v{parted.version}
-          </button>
+        <div className={styles.from}>
+          <Toggles
+            label="What is compared with the end"
+            choices={[
+              { value: undefined, label: 'Between both ends' },
+              { value: 'parted', label: `Since they parted at v${parted.version}` },
+            ]}
+            value={isParted ? 'parted' : undefined}
+            onChange={(value) => show({ from: value })}
+          />
         </div>
       )}
       {!error && !isHere && <Skeleton label="Loading what changed" lines={12} />}
@@ -120,17 +104,4 @@ function useEnd(slug: string, end: End) {
     body: endReferences(end, slug, 'workflow'),
   })
   return { data: data?.workflow_revision, error }
-}
-
-function Chip({ slug, revision }: { readonly slug: string; readonly revision: Revision | undefined }) {
-  if (!revision) return null
-  return (
-    <RevisionChip
-      to={places.revision(slug, revision.slug)}
-      version={Number(revision.version)}
-      author={revision.author}
-      date={revision.date}
-      subject={revision.subject}
-    />
-  )
 }

@@ -1,4 +1,5 @@
 import { ChoiceField } from '../../parts/fields/choice-field.tsx'
+import type { FieldProblem } from '../../api/problem.ts'
 import { Editor } from '../../parts/editor/editor.tsx'
 import type { EditorLanguage } from '../../parts/editor/editor-props.ts'
 import { stringAt } from '../../parts/json-text/json-text.ts'
@@ -16,6 +17,11 @@ export interface CodeFormProps {
   readonly editing: Editing
   readonly edit: (change: (editing: Editing) => Editing) => void
   readonly readOnly: boolean
+}
+
+export interface ParametersFormProps extends CodeFormProps {
+  /** What is wrong with values of the parameters, by place. */
+  readonly problems: readonly FieldProblem[]
 }
 
 const RUNTIMES = ['python', 'javascript', 'typescript']
@@ -48,7 +54,8 @@ export function ScriptForm({ editing, edit, readOnly }: CodeFormProps) {
 }
 
 /** The parameters as JSON, sent as they are typed. */
-export function ParametersForm({ editing, edit, readOnly }: CodeFormProps) {
+export function ParametersForm({ editing, edit, readOnly, problems }: ParametersFormProps) {
+  const [first] = problems.filter(({ loc }) => loc[0] === 'parameters' && loc.length > 1)
   return (
     <section aria-label="Parameters">
       <h2>Parameters</h2>
@@ -58,7 +65,9 @@ export function ParametersForm({ editing, edit, readOnly }: CodeFormProps) {
         onChange={(value) => edit((it) => typeParameters(it, value))}
         language="json"
         readOnly={readOnly}
-        problem={problemOfParameters(editing.typed)}
+        problem={
+          problemOfParameters(editing.typed) ?? (first && `${first.loc.slice(1).join('.')} ${first.msg}`)
+        }
       />
     </section>
   )

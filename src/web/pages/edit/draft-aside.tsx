@@ -34,7 +34,7 @@ export function DraftAside({
       <section role="status">
         <h2>Checks</h2>
         {problems.length === 0 ? (
-          <p className={styles.note}>The server finds nothing wrong.</p>
+          <p className={styles.note}>Nothing is wrong, by the schema and by the server.</p>
         ) : (
           <ul className={styles.problems}>
             {problems.map(({ loc, msg }, at) => (

@@ -1,3 +1,5 @@
+import { problemOfRange } from '../../parts/schema/schema-problems.ts'
+
 /** What numbers a schema takes. */
 export interface NumberRange {
   readonly least: number | undefined
@@ -21,12 +23,8 @@ export function rangesIn(schema: unknown): ReadonlyMap<string, NumberRange> {
 export function problemOfNumber(text: string, range: NumberRange | undefined): string | undefined {
   if (text === '') return undefined
   if (!/^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/.test(text)) return 'has to be a number, such as 0.7'
-  const { least = -Infinity, most = Infinity, isWhole = false } = range ?? {}
-  if (isWhole && !/^-?\d+$/.test(text)) return 'has to be a whole number'
-  if (Number(text) < least || Number(text) > most) {
-    return most === Infinity ? `has to be at least ${least}` : `has to be from ${least} to ${most}`
-  }
-  return undefined
+  if (range?.isWhole && !/^-?\d+$/.test(text)) return 'has to be a whole number'
+  return range && problemOfRange(Number(text), range)
 }
 
 /** An optional one says `anyOf` with null. */

@@ -95,7 +95,11 @@ export function Workspace({ slug, variant, name, head, base, begun, lock, view, 
       wide
       crumbs={[
         { label: slug, to: places.artifact(slug) },
-        { label: variant, to: places.version(slug, variant) },
+        {
+          label: variant,
+          to: places.version(slug, variant),
+          siblings: { of: 'variants', family: 'workflows', artifact: slug, page: 'edit' },
+        },
         { label: 'Edit' },
       ]}
       about={
@@ -137,7 +141,12 @@ export function Workspace({ slug, variant, name, head, base, begun, lock, view, 
           {asJson ? (
             <>
               <ScriptForm editing={editing} edit={edit} readOnly={readOnly} />
-              <ParametersForm editing={editing} edit={edit} readOnly={readOnly} />
+              <ParametersForm
+                editing={editing}
+                edit={edit}
+                readOnly={readOnly}
+                problems={inspection.problems}
+              />
             </>
           ) : (
             <PromptForm

@@ -22,7 +22,6 @@ export default function EnvironmentPage() {
   const { view, deploy, what, key } = search
   const navigate = useNavigate()
   const { data, error, refetch } = useRoute('GET /environments/{id}', { path: { id: slug } })
-  const list = useRoute('POST /environments/query', { body: {} })
   const place = places.environment(slug)
   const isGuarded = data?.environment.flags?.is_guarded === true
   const show = (more: Readonly<Record<string, string | undefined>>, replace = false): void =>
@@ -33,11 +32,7 @@ export default function EnvironmentPage() {
       crumbs={[
         { label: 'Home', to: '/' },
         { label: 'Deployments', to: places.environments() },
-        {
-          label: slug,
-          siblings:
-            list.data?.environments.map((it) => ({ label: it.slug, to: places.environment(it.slug) })) ?? [],
-        },
+        { label: slug, siblings: { of: 'environments' } },
       ]}
       about={
         data &&

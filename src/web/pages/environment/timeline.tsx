@@ -1,6 +1,6 @@
 import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
-import { Problem } from '../../api/problem.ts'
+import type { Answer } from '../../api/call.ts'
 import { usePages } from '../../api/use-route.ts'
 import { Button } from '../../parts/button/button.tsx'
 import type { End } from '../../parts/compare/ends.ts'
@@ -11,13 +11,6 @@ import { Skeleton } from '../../parts/states/skeleton.tsx'
 import { Ago } from '../../parts/time/ago.tsx'
 import { places } from '../../shell/places.ts'
 import styles from './environment.module.css'
-import {
-  changesOf,
-  type EnvironmentRevision,
-  type KeyChange,
-  type KeyTarget,
-  pinsOf,
-} from './timeline-changes.ts'
 
 export interface TimelineProps {
   readonly slug: string
@@ -27,15 +20,19 @@ export interface TimelineProps {
 
 const PAGE = 20
 
+type Deployed = Answer<'POST /deployments/log'>['entries'][number]
+type Moved = Deployed['moved'][number]
+/** What a key of an environment leads to. */
+type KeyTarget = NonNullable<Moved['to']>
+
 /** What was deployed, newest first: what moved from which version to which, by whom, when and why; each point can be gone back to. */
 export function Timeline({ slug, deploy }: TimelineProps) {
   const { data, error, isPending, hasNextPage, isFetchingNextPage, fetchNextPage, refetch } = usePages(
-    'POST /environments/revisions/log',
-    { body: { environment_ref: { slug }, include_data: true, windowing: { limit: PAGE } } },
+    'POST /deployments/log',
+    { body: { environment_ref: { slug }, windowing: { limit: PAGE } } },
   )
-  const isEmpty = error instanceof Problem && /_not_found$/.test(error.code)
-  const revisions = data?.pages.flatMap((page) => page.environment_revisions) ?? []
-  if (isEmpty || (data && revisions.length === 0)) {
+  const entries = data?.pages.flatMap((page) => page.entries) ?? []
+  if (data && entries.length === 0) {
     return (
       <Empty
         action={<Link to={places.environments()}>The board of deployments</Link>}
@@ -47,12 +44,15 @@ export function Timeline({ slug, deploy }: TimelineProps) {
   }
   if (error) return <Failure error={error} retry={refetch} />
   if (isPending) return <Skeleton label="Loading the timeline" lines={12} />
-  const now = pinsOf(revisions[0]?.data)
+  // A key leads to where the newest entry that moved it took it.
+  const now = new Map(
+    entries.toReversed().flatMap(({ moved }) => moved.map(({ key, to }) => [key, to] as const)),
+  )
   return (
     <>
       <ol className={styles.timeline} aria-label={`Deployments to ${slug}`}>
-        {changesOf(revisions, hasNextPage).map(({ revision, changes }) => (
-          <Entry key={revision.id} revision={revision} changes={changes} now={now} deploy={deploy} />
+        {entries.map((entry) => (
+          <Entry key={entry.environment_revision.id} entry={entry} now={now} deploy={deploy} />
         ))}
       </ol>
       {hasNextPage && (
@@ -65,16 +65,16 @@ export function Timeline({ slug, deploy }: TimelineProps) {
 }
 
 interface EntryProps {
-  readonly revision: EnvironmentRevision
-  readonly changes: readonly KeyChange[]
-  readonly now: ReadonlyMap<string, KeyTarget>
+  readonly entry: Deployed
+  readonly now: ReadonlyMap<string, KeyTarget | undefined>
   readonly deploy: TimelineProps['deploy']
 }
 
 /** So many changes of one deployment are shown at first. */
 const MOST = 10
 
-function Entry({ revision: { version, author, date, message, subject }, changes, now, deploy }: EntryProps) {
+function Entry({ entry, now, deploy }: EntryProps) {
+  const { environment_revision: revision, author, date, message, subject, moved: changes } = entry
   const [isOpen, setOpen] = useState(false)
   const shown = isOpen ? changes : changes.slice(0, MOST)
   return (
@@ -82,7 +82,7 @@ function Entry({ revision: { version, author, date, message, subject }, changes,
       <p className={styles.head}>
         <b>{message ?? subject}</b>
         <span className={styles.by}>
-          {authorName(author)} · <Ago date={date} /> · v{version} of the environment
+          {authorName(author)} · <Ago date={date} /> · v{revision.version} of the environment
         </span>
       </p>
       {changes.length === 0 && <p className={styles.by}>It moved nothing.</p>}
@@ -105,32 +105,29 @@ function Change({
   now,
   deploy,
 }: {
-  readonly change: KeyChange
+  readonly change: Moved
   readonly now: KeyTarget | undefined
   readonly deploy: TimelineProps['deploy']
 }) {
-  const artifact = to?.artifact ?? from?.artifact ?? key
+  const artifact = artifactOf(key, to ?? from)
+  const isWorkflow = (to ?? from)?.kind === 'workflow'
   // What ran from here on, or before, where it is what runs now.
   const back = to?.revision !== undefined && to.revision === now?.revision ? from : to
   const ownKey = key === `${artifact}.revision` ? undefined : key
   return (
     <li className={styles.change}>
       <span>
-        {to?.isWorkflow || from?.isWorkflow ? (
-          <Link to={places.artifact(artifact)}>{artifact}</Link>
-        ) : (
-          artifact
-        )}
+        {isWorkflow ? <Link to={places.artifact(artifact)}>{artifact}</Link> : artifact}
         {ownKey !== undefined && <code> {key}</code>}
       </span>
       <span>
-        {from && <Version target={from} />}
+        {from && <Version artifact={artifact} target={from} />}
         {from && to && ' → '}
-        {to && <Version target={to} />}
+        {to && <Version artifact={artifact} target={to} />}
         {!from && ', for the first time'}
         {!to && ' was taken down'}
       </span>
-      {back?.revision !== undefined && back.isWorkflow && back.revision !== now?.revision && (
+      {back?.revision !== undefined && back.kind === 'workflow' && back.revision !== now?.revision && (
         <Button onClick={() => deploy(artifact, { kind: 'revision', slug: back.revision ?? '' }, ownKey)}>
           Roll back to v{back.version}…
         </Button>
@@ -139,14 +136,20 @@ function Change({
   )
 }
 
-function Version({
-  target: { artifact, variant, revision, version, isWorkflow },
-}: {
+/** By the key, where that is all that is known. */
+function artifactOf(key: string, target: KeyTarget | undefined): string {
+  return target?.artifact ?? key.replace(/\.revision$/, '')
+}
+
+interface VersionProps {
+  readonly artifact: string
   readonly target: KeyTarget
-}) {
+}
+
+function Version({ artifact, target: { kind, variant, revision, version } }: VersionProps) {
   const text = version === undefined ? (revision ?? 'something') : `v${version}`
   const branch = variant === undefined || variant === artifact ? '' : ` of ${variant}`
-  if (revision === undefined || !isWorkflow) return <>{text + branch}</>
+  if (revision === undefined || kind !== 'workflow') return <>{text + branch}</>
   return (
     <>
       <Link to={places.revision(artifact, revision)}>{text}</Link>

@@ -1,6 +1,6 @@
 import { Link, useNavigate, useSearch } from '@tanstack/react-router'
 import { useVirtualizer } from '@tanstack/react-virtual'
-import { useEffect, useRef, useState } from 'react'
+import { type ReactNode, useEffect, useRef, useState } from 'react'
 import { ChoiceField } from '../../parts/fields/choice-field.tsx'
 import { Empty } from '../../parts/states/empty.tsx'
 import { Failure } from '../../parts/states/failure.tsx'
@@ -16,8 +16,16 @@ const ROW = 40
 /** Rows before and after what is seen that are drawn, too. */
 const AROUND = 12
 
+export interface ArtifactListProps {
+  readonly family: Family
+  /** What they are searched for; empty lists all. */
+  readonly words: string
+  /** A button that makes the first one. */
+  readonly make?: ReactNode
+}
+
 /** A family's artifacts. Only what is seen is drawn, and pages are loaded before one gets to their end. */
-export function ArtifactList({ family, words }: { readonly family: Family; readonly words: string }) {
+export function ArtifactList({ family, words, make }: ArtifactListProps) {
   const { sort = '-created' } = useSearch({ strict: false }) as Readonly<Record<string, string | undefined>>
   const navigate = useNavigate()
   const { rows, total, error, isPending, loadMore, refetch } = useArtifacts(family, words, sort)
@@ -55,6 +63,7 @@ export function ArtifactList({ family, words }: { readonly family: Family; reado
   if (rows.length === 0) {
     return (
       <Empty
+        action={words === '' && make}
         command={
           words === '' ? COMMANDS[family.kind] : `npx branchpoint search '${words.replaceAll("'", '’')}'`
         }

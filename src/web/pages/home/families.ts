@@ -33,7 +33,8 @@ export const FAMILIES: readonly Family[] = [
     kind: 'testsets',
     title: 'Testsets',
     one: 'testset',
-    purpose: 'A testset holds rows that prompts are tried on, with what is expected of them.',
+    purpose:
+      'A testset holds rows that prompts are tried on, with what is expected of them. A CSV, JSON or JSONL file that is dropped here becomes one.',
     create: true,
     found: 'testset',
   },

@@ -1,13 +1,11 @@
 import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import { call } from '../../api/call.ts'
-import { Problem } from '../../api/problem.ts'
 import { useRoute } from '../../api/use-route.ts'
 import { Button } from '../../parts/button/button.tsx'
-import { Modal } from '../../parts/dialog/modal.tsx'
+import { FormDialog } from '../../parts/dialog/form-dialog.tsx'
 import { ChoiceField } from '../../parts/fields/choice-field.tsx'
 import { TextField } from '../../parts/fields/text-field.tsx'
-import { Failure } from '../../parts/states/failure.tsx'
 import { useCommands } from '../../shell/commands.tsx'
 import { places } from '../../shell/places.ts'
 import type { Family } from './families.ts'
@@ -38,76 +36,59 @@ function Form({ family, title, close }: FormProps) {
   const [name, setName] = useState('')
   const hasTemplates = family.kind !== 'testsets'
   const [template, setTemplate] = useState(family.kind === 'evaluators' ? 'auto_exact_match' : 'completion')
-  const [error, setError] = useState<unknown>()
-  const [isBusy, setBusy] = useState(false)
   const navigate = useNavigate()
   const templates = useRoute(
     `GET /${family.kind === 'evaluators' ? 'evaluators' : 'applications'}/catalog/templates`,
     {},
     { enabled: hasTemplates },
   )
-  const problemOf = (field: string): string | undefined =>
-    error instanceof Problem ? error.errors.find(({ loc }) => loc.includes(field))?.msg : undefined
-
   async function create(): Promise<void> {
-    setBusy(true)
-    setError(undefined)
     const header = { slug: slug.trim(), ...(name.trim() === '' ? {} : { name: name.trim() }) }
-    try {
-      if (family.kind === 'testsets') {
-        await call('POST /simple/testsets', { body: { testset: header } })
-        await navigate({ to: places.testset(header.slug) })
-      } else {
-        const made = { ...header, template }
-        await (family.kind === 'evaluators'
-          ? call('POST /simple/evaluators', { body: { evaluator: made } })
-          : call('POST /simple/applications', { body: { application: made } }))
-        await navigate({ to: places.artifact(header.slug) })
-      }
-    } catch (failure) {
-      setError(failure)
-      setBusy(false)
+    if (family.kind === 'testsets') {
+      await call('POST /simple/testsets', { body: { testset: header } })
+      await navigate({ to: places.testset(header.slug) })
+      return
     }
+    const made = { ...header, template }
+    await (family.kind === 'evaluators'
+      ? call('POST /simple/evaluators', { body: { evaluator: made } })
+      : call('POST /simple/applications', { body: { application: made } }))
+    await navigate({ to: places.artifact(header.slug) })
   }
 
   return (
-    <Modal
-      open
-      close={close}
+    <FormDialog
       title={title}
-      actions={
-        <Button
-          kind="primary"
-          needs="write"
-          busy={isBusy}
-          refusal={slug.trim() === '' ? 'A slug is needed: the name that people write in code.' : undefined}
-          onClick={() => void create()}
-        >
-          Create {slug.trim() || family.one}
-        </Button>
-      }
+      action={`Create ${slug.trim() || family.one}`}
+      needs="write"
+      refusal={slug.trim() === '' ? 'A slug is needed: the name that people write in code.' : undefined}
+      submit={create}
+      close={close}
     >
-      {error !== undefined && <Failure error={error} />}
-      <TextField
-        label="Slug"
-        value={slug}
-        onChange={setSlug}
-        hint="Letters, digits, _ . and -; it never changes."
-        problem={problemOf('slug')}
-        autoFocus
-      />
-      <TextField label="Name" value={name} onChange={setName} problem={problemOf('name')} />
-      {hasTemplates && (
-        <ChoiceField
-          label="Made from"
-          value={template}
-          choices={(templates.data?.templates ?? []).map((it) => ({
-            value: it.key,
-            label: it.name ?? it.key,
-          }))}
-          onChange={setTemplate}
-        />
+      {(problemOf) => (
+        <>
+          <TextField
+            label="Slug"
+            value={slug}
+            onChange={setSlug}
+            hint="Letters, digits, _ . and -; it never changes."
+            problem={problemOf('slug')}
+            autoFocus
+          />
+          <TextField label="Name" value={name} onChange={setName} problem={problemOf('name')} />
+          {hasTemplates && (
+            <ChoiceField
+              label="Made from"
+              value={template}
+              choices={(templates.data?.templates ?? []).map((it) => ({
+                value: it.key,
+                label: it.name ?? it.key,
+              }))}
+              onChange={setTemplate}
+            />
+          )}
+        </>
       )}
-    </Modal>
+    </FormDialog>
   )
 }

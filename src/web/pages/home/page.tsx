@@ -1,8 +1,12 @@
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { useDeferredValue, useState } from 'react'
 import { useRoute } from '../../api/use-route.ts'
+import { Button } from '../../parts/button/button.tsx'
 import { Page } from '../../parts/page/page.tsx'
 import { Failure } from '../../parts/states/failure.tsx'
+import { FileDrop } from '../../parts/upload-drop/file-drop.tsx'
+import { NewTestset } from '../../parts/upload-drop/new-testset.tsx'
+import { useCommands } from '../../shell/commands.tsx'
 import { NewsLine } from '../../shell/news-line.tsx'
 import { places } from '../../shell/places.ts'
 import { ArtifactList } from './artifact-list.tsx'
@@ -12,8 +16,12 @@ import { Overview } from './overview.tsx'
 import { SearchResults } from './search-results.tsx'
 import { SearchBox } from './search-box.tsx'
 import { Tour } from './tour.tsx'
+import styles from './home.module.css'
 
-/** The start: a search, the families, what is newest, what runs where. `?kind=` lists a family, `?q=` searches, `?tour=1` begins anew. */
+/**
+ * The start: a search, the families, what is newest, what runs where. `?kind=` lists a family, `?q=` searches, `?tour=1` begins anew. A file of rows
+ * that is dropped on it becomes a testset.
+ */
 export default function HomePage() {
   const { kind, q = '', tour } = useSearch({ strict: false }) as Readonly<Record<string, string | undefined>>
   const navigate = useNavigate()
@@ -22,6 +30,13 @@ export default function HomePage() {
   const family = familyOf(kind)
   const { data, error, refetch } = useRoute('GET /projects/current', {})
   const project = data?.project
+  const [file, setFile] = useState<File | 'none'>()
+  const upload = (
+    <Button needs="write" onClick={() => setFile('none')}>
+      Testset of a file
+    </Button>
+  )
+  useCommands([{ id: 'upload', title: 'Make a testset of a file', keys: 'u', run: () => setFile('none') }])
   const isNew = project !== undefined && project.counts.workflows === 0 && project.counts.testsets === 0
 
   function search(typed: string): void {
@@ -36,25 +51,47 @@ export default function HomePage() {
   return (
     <Page
       crumbs={
-        family ? [{ label: 'Home', to: '/' }, { label: family.title }] : [{ label: project?.name ?? 'Home' }]
+        family
+          ? [
+              { label: 'Home', to: '/' },
+              { label: family.title, siblings: { of: 'families' } },
+            ]
+          : [{ label: project?.name ?? 'Home' }]
       }
       fills={family !== undefined}
-      actions={family?.create && <NewArtifact family={family} />}
+      actions={
+        family?.create && (
+          <>
+            {family.kind === 'testsets' && upload}
+            <NewArtifact family={family} />
+          </>
+        )
+      }
     >
       <SearchBox value={words} onChange={search} family={family} />
       {error && <Failure error={error} retry={refetch} />}
       {family === undefined && (
         <NewsLine concerns={({ kind: told }) => told === 'artifact' || told === 'revision'} />
       )}
-      {family ? (
-        <ArtifactList key={family.kind} family={family} words={asked} />
-      ) : asked.length > 1 ? (
-        <SearchResults words={asked} />
-      ) : (
-        <>
-          {(isNew || tour !== undefined) && <Tour leave={() => void navigate({ to: places.home() })} />}
-          {project && !isNew && <Overview project={project} />}
-        </>
+      <FileDrop className={styles.drop} label="Drop the file to make a testset of it" drop={setFile}>
+        {family ? (
+          <ArtifactList
+            key={family.kind}
+            family={family}
+            words={asked}
+            make={family.kind === 'testsets' ? upload : undefined}
+          />
+        ) : asked.length > 1 ? (
+          <SearchResults words={asked} />
+        ) : (
+          <>
+            {(isNew || tour !== undefined) && <Tour leave={() => void navigate({ to: places.home() })} />}
+            {project && !isNew && <Overview project={project} begin={upload} />}
+          </>
+        )}
+      </FileDrop>
+      {file !== undefined && (
+        <NewTestset file={file === 'none' ? undefined : file} close={() => setFile(undefined)} />
       )}
     </Page>
   )

@@ -41,8 +41,12 @@ export default function SavedQueryPage() {
     <Page
       wide
       crumbs={[
-        { label: 'Queries', to: places.home('queries') },
-        { label: query.data?.query.name ?? slug, to: here },
+        { label: 'Queries', to: places.home('queries'), siblings: { of: 'families' } },
+        {
+          label: query.data?.query.name ?? slug,
+          to: here,
+          siblings: { of: 'artifacts', family: 'queries' },
+        },
       ]}
       about={
         revision && (

@@ -1,15 +1,12 @@
-import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import type { Answer } from '../../api/call.ts'
 import { usePages, useRoute } from '../../api/use-route.ts'
 import { Button } from '../../parts/button/button.tsx'
 import { Modal } from '../../parts/dialog/modal.tsx'
 import { DataDiff } from '../../parts/diff/data-diff.tsx'
-import { authorName } from '../../parts/revision-chip/author-name.ts'
 import { Failure } from '../../parts/states/failure.tsx'
 import { Skeleton } from '../../parts/states/skeleton.tsx'
-import { Table } from '../../parts/table/table.tsx'
-import { Ago } from '../../parts/time/ago.tsx'
+import { VersionTable } from '../../parts/versions/version-table.tsx'
 import { places } from '../../shell/places.ts'
 
 type Revision = Answer<'POST /queries/revisions/log'>['query_revisions'][number]
@@ -23,48 +20,23 @@ export interface QueryVersionsProps {
 /** The versions of a query, newest first. */
 export function QueryVersions({ slug, revision }: QueryVersionsProps) {
   const [compared, setCompared] = useState<{ readonly base: Revision; readonly head: Revision }>()
-  const { data, error, refetch, hasNextPage, fetchNextPage, isFetchingNextPage } = usePages(
-    'POST /queries/revisions/log',
-    { body: { query: { query_variant_id: revision.query_variant_id }, windowing: { limit: 50 } } },
-  )
-  if (error) return <Failure error={error} retry={refetch} />
-  if (!data) return <Skeleton label="Loading the versions" />
-  const revisions = data.pages.flatMap((page) => page.query_revisions)
+  const query = usePages('POST /queries/revisions/log', {
+    body: { query: { query_variant_id: revision.query_variant_id }, windowing: { limit: 50 } },
+  })
   return (
     <>
-      <Table
+      <VersionTable
         caption="Versions of the query"
-        rows={revisions.map((it, at) => ({ it, older: revisions[at + 1] }))}
-        keyOf={({ it }) => it.id}
-        columns={[
-          {
-            name: 'Version',
-            cell: ({ it }) => (
-              <Link to={places.query(slug)} search={{ version: String(it.version) }}>
-                <b>v{it.version}</b>
-                {it.id === revision.id && ' · shown'}
-              </Link>
-            ),
-          },
-          { name: 'What', cell: ({ it }) => it.message ?? it.subject },
-          { name: 'By', cell: ({ it }) => <span title={it.author}>{authorName(it.author)}</span> },
-          { name: 'When', cell: ({ it }) => <Ago date={it.date} /> },
-          {
-            name: 'Changes',
-            cell: ({ it, older }) =>
-              older && (
-                <Button kind="quiet" onClick={() => setCompared({ base: older, head: it })}>
-                  Compare with v{older.version}
-                </Button>
-              ),
-          },
-        ]}
+        versions={query.data?.pages.flatMap((page) => page.query_revisions)}
+        shown={revision.id}
+        linkOf={(it) => ({ to: places.query(slug), search: { version: String(it.version) } })}
+        compare={(it, older, label) => (
+          <Button kind="quiet" onClick={() => setCompared({ base: older, head: it })}>
+            {label}
+          </Button>
+        )}
+        query={query}
       />
-      {hasNextPage && (
-        <Button busy={isFetchingNextPage} onClick={() => void fetchNextPage()}>
-          Show older versions
-        </Button>
-      )}
       {compared && <Changes {...compared} close={() => setCompared(undefined)} />}
     </>
   )

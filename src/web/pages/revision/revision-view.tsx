@@ -99,10 +99,17 @@ export function RevisionView({
   return (
     <Page
       crumbs={[
-        { label: kind.title, to: places.home(kind.list) },
-        { label: slug, to: places.artifact(slug) },
-        { label: variant, to: places.version(slug, variant) },
-        { label: `v${version}` },
+        { label: kind.title, to: places.home(kind.list), siblings: { of: 'families' } },
+        { label: slug, to: places.artifact(slug), siblings: { of: 'artifacts', family: kind.list } },
+        {
+          label: variant,
+          to: places.version(slug, variant),
+          siblings: { of: 'variants', family: 'workflows', artifact: slug },
+        },
+        {
+          label: `v${version}`,
+          siblings: { of: 'versions', family: 'workflows', artifact: slug, variant },
+        },
       ]}
       about={<RevisionSummary revision={revision} provenance={provenance.data?.provenance} />}
       actions={

@@ -1,10 +1,10 @@
 import { useState } from 'react'
 import { Editor } from '../../parts/editor/editor.tsx'
-import { LongTextField } from '../../parts/fields/long-text-field.tsx'
-import { TextField } from '../../parts/fields/text-field.tsx'
+import { LongTextField, TextField } from '../../parts/fields/text-field.tsx'
 import { problemOfJson } from '../../parts/json-text/json-text.ts'
 import { prettyJson } from '../../parts/json-text/pretty-json.ts'
-import { type InputField, problemOfInput, shownInput, withInput } from './inputs.ts'
+import { type InputField, problemOfInput, refusalOf, shownInput, withInput } from './inputs.ts'
+import type { RunFailure } from './use-run.ts'
 import styles from './run.module.css'
 
 export interface InputsFormProps {
@@ -15,10 +15,12 @@ export interface InputsFormProps {
   readonly asJson: boolean
   /** Told why the inputs cannot be sent as they are. */
   readonly onProblem: (field: string, problem: string | undefined) => void
+  /** Why the last run of these very inputs failed. */
+  readonly refusal: RunFailure | undefined
 }
 
 /** The inputs of a run: a field for each that is known, or JSON. */
-export function InputsForm({ fields, inputs, onChange, asJson, onProblem }: InputsFormProps) {
+export function InputsForm({ fields, inputs, onChange, asJson, onProblem, refusal }: InputsFormProps) {
   if (asJson || fields.length === 0)
     return (
       <JsonInputs label="Inputs as JSON" value={inputs} onChange={onChange} onProblem={onProblem} isObject />
@@ -26,7 +28,14 @@ export function InputsForm({ fields, inputs, onChange, asJson, onProblem }: Inpu
   return (
     <>
       {fields.map((field) => (
-        <OneInput key={field.name} field={field} inputs={inputs} onChange={onChange} onProblem={onProblem} />
+        <OneInput
+          key={field.name}
+          field={field}
+          inputs={inputs}
+          onChange={onChange}
+          onProblem={onProblem}
+          refusal={refusal}
+        />
       ))}
     </>
   )
@@ -36,7 +45,7 @@ interface OneInputProps extends Omit<InputsFormProps, 'fields' | 'asJson'> {
   readonly field: InputField
 }
 
-function OneInput({ field, inputs, onChange, onProblem }: OneInputProps) {
+function OneInput({ field, inputs, onChange, onProblem, refusal }: OneInputProps) {
   // What is no value yet is kept as it was typed.
   const [typed, setTyped] = useState<string>()
   const value = typed ?? shownInput(inputs, field)
@@ -51,7 +60,7 @@ function OneInput({ field, inputs, onChange, onProblem }: OneInputProps) {
     label: field.isRequired ? `${field.name} (needed)` : field.name,
     value,
     onChange: change,
-    problem: value === '' ? undefined : problem,
+    problem: (value === '' ? undefined : problem) ?? (refusal && refusalOf(field.name, refusal)),
     ...(field.description === undefined ? {} : { hint: field.description }),
   }
   if (field.kind === 'number' || field.kind === 'boolean') return <TextField {...common} autoComplete="off" />

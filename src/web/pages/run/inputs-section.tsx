@@ -2,6 +2,7 @@ import { LinkTabs } from '../../parts/tabs/link-tabs.tsx'
 import { places } from '../../shell/places.ts'
 import type { InputField } from './inputs.ts'
 import { InputsForm, JsonInputs } from './inputs-form.tsx'
+import type { RunFailure } from './use-run.ts'
 import styles from './run.module.css'
 
 /** What of a run is in its address. */
@@ -24,11 +25,13 @@ export interface InputsSectionProps {
   readonly judged: string | undefined
   readonly onJudged: (outputs: string) => void
   readonly onProblem: (field: string, problem: string | undefined) => void
+  /** Why the last run of these very inputs failed. */
+  readonly refusal: RunFailure | undefined
 }
 
 /** What a run is given: inputs as fields or as JSON, and for an evaluator what it judges. */
 export function InputsSection(props: InputsSectionProps) {
-  const { slug, search, fields, inputs, onInputs, judged, onJudged, onProblem } = props
+  const { slug, search, fields, inputs, onInputs, judged, onJudged, onProblem, refusal } = props
   const asJson = search.inputs === 'json'
   const to = places.run(slug)
   return (
@@ -45,7 +48,14 @@ export function InputsSection(props: InputsSectionProps) {
           />
         )}
       </div>
-      <InputsForm fields={fields} inputs={inputs} onChange={onInputs} asJson={asJson} onProblem={onProblem} />
+      <InputsForm
+        fields={fields}
+        inputs={inputs}
+        onChange={onInputs}
+        asJson={asJson}
+        onProblem={onProblem}
+        refusal={refusal}
+      />
       {judged !== undefined && (
         <>
           <h2>Outputs to judge</h2>

@@ -1,3 +1,6 @@
+import { parseJson } from '../../api/exact-json.ts'
+import type { FieldProblem } from '../../api/problem.ts'
+import { schemaProblems } from '../../parts/schema/schema-problems.ts'
 import {
   itemsAt,
   keysAt,
@@ -17,6 +20,8 @@ export interface InputField {
   readonly kind: 'text' | 'number' | 'boolean' | 'json'
   readonly description: string | undefined
   readonly isRequired: boolean
+  /** What the schema says of its values; undefined where it says nothing. */
+  readonly schema: unknown
 }
 
 /** The inputs that a revision names in its schema or its messages. `data` is JSON text. */
@@ -32,6 +37,7 @@ export function inputFields(data: string): readonly InputField[] {
       kind: named.includes(name) ? kindOf(data, place) : name === 'messages' ? 'json' : 'text',
       description: stringAt(data, [...place, 'description']),
       isRequired: required.includes(JSON.stringify(name)),
+      schema: parseJson(textAt(data, place) ?? 'null'),
     }
   })
 }
@@ -50,14 +56,29 @@ export function shownInput(inputs: string, { name, kind }: InputField): string {
 }
 
 /** Why what was typed is no value for the input; undefined if it is one. */
-export function problemOfInput({ kind, isRequired }: InputField, typed: string): string | undefined {
-  if (typed.trim() === '') return kind === 'text' || !isRequired ? undefined : 'is needed'
-  if (kind === 'text') return undefined
-  if (kind === 'number')
-    return /^-?\d/.test(typed.trim()) && !problemOfJson(typed) ? undefined : 'has to be a number'
-  if (kind === 'boolean') return /^(?:true|false)$/.test(typed.trim()) ? undefined : 'has to be true or false'
-  const problem = problemOfJson(typed)
-  return problem === undefined ? undefined : `is not JSON yet: ${problem}`
+export function problemOfInput({ kind, isRequired, schema }: InputField, typed: string): string | undefined {
+  if (typed.trim() === '' && kind !== 'text') return isRequired ? 'is needed' : undefined
+  if (kind === 'number' && !(/^-?\d/.test(typed.trim()) && !problemOfJson(typed))) return 'has to be a number'
+  if (kind === 'boolean' && !/^(?:true|false)$/.test(typed.trim())) return 'has to be true or false'
+  const problem = kind === 'text' ? undefined : problemOfJson(typed)
+  if (problem !== undefined) return `is not JSON yet: ${problem}`
+  const [first] = schemaProblems(schema, kind === 'text' ? typed : parseJson(typed))
+  return first && [first.path.join('.'), first.msg].filter((it) => it !== '').join(' ')
+}
+
+/** What a refusal of the server says of an input, by the place that it names; undefined where it is about something else. */
+export function refusalOf(
+  name: string,
+  { message, problems }: { readonly message: string; readonly problems?: readonly FieldProblem[] },
+): string | undefined {
+  const told = problems?.find(
+    ({ loc }) => loc[loc.lastIndexOf('inputs') + 1] === name && loc.includes('inputs'),
+  )
+  if (told) return told.msg
+  // A run that failed on its schema names the place in a line: `inputs.amount must be number`.
+  const line = message.split('\n').find((it) => it.startsWith(`inputs.${name} `))
+  if (line !== undefined) return line.slice(`inputs.${name} `.length).replace(/\.$/, '')
+  return message.includes(`inputs must have required property '${name}'`) ? 'is needed' : undefined
 }
 
 /** Inputs of which nothing is known but their names. */

@@ -57,18 +57,21 @@ export function RunView({ slug, search, runnable, go, news }: RunViewProps) {
     fill(given.inputs)
     if (given.outputs !== undefined && isEvaluator) setJudged(given.outputs)
   })
+  const [ran, setRan] = useState<string>()
   const { state, run, stop, show } = useRun((outcome) =>
     rememberRun(slug, { at: new Date().toISOString(), variant, version, inputs, outcome }),
   )
   const isRunning = state?.status === 'running'
   const lacking = useRefusal('invoke')
-  const start = (): void =>
+  const start = (): void => {
+    setRan(inputs)
     void run({
       revisionId,
       inputs,
       outputs: isEvaluator ? judged : undefined,
       testcaseId: row?.inputs === inputs ? row.testcaseId : undefined,
     })
+  }
   useCommands([
     isRunning
       ? { id: 'run', title: 'Stop the run', keys: 'mod+enter', run: stop }
@@ -143,6 +146,7 @@ export function RunView({ slug, search, runnable, go, news }: RunViewProps) {
             judged={isEvaluator ? judged : undefined}
             onJudged={setJudged}
             onProblem={problems.note}
+            refusal={ran === inputs ? state?.error : undefined}
           />
         </div>
         <div className={styles.outcome}>

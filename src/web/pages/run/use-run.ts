@@ -1,5 +1,5 @@
 import { useEffect, useRef, useState } from 'react'
-import { Problem } from '../../api/problem.ts'
+import { type FieldProblem, Problem } from '../../api/problem.ts'
 import { callInPieces } from '../../api/stream.ts'
 import { textAt } from '../../parts/json-text/json-text.ts'
 
@@ -20,11 +20,19 @@ export interface RunState {
   readonly written: string
   /** As JSON text. */
   readonly outputs: string | undefined
-  readonly error: { readonly message: string; readonly code: string } | undefined
+  readonly error: RunFailure | undefined
   readonly traceId: string | undefined
   readonly tokens: { readonly prompt: number; readonly completion: number } | undefined
   /** Until its end, in milliseconds. */
   readonly ms: number | undefined
+}
+
+/** Why a run failed. */
+export interface RunFailure {
+  readonly message: string
+  readonly code: string
+  /** Which fields of what was sent are wrong. */
+  readonly problems?: readonly FieldProblem[]
 }
 
 const BEGUN: RunState = {
@@ -128,7 +136,7 @@ function failureOf(error: unknown): Pick<RunState, 'error' | 'traceId'> {
   }
   const traceId = error.document['trace_id']
   return {
-    error: { message: error.message, code: error.code },
+    error: { message: error.message, code: error.code, problems: error.errors },
     traceId: typeof traceId === 'string' ? traceId : undefined,
   }
 }

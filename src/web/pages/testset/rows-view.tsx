@@ -34,7 +34,7 @@ export function RowsView(props: RowsViewProps) {
 function ShapedRows({ testset, revision, total, drop, shape }: RowsViewProps & { readonly shape: Shape }) {
   const { columns, sample, pageSize } = shape
   const { rowAt, onSeen, error, refetch } = useGridRows(revision.id, total, pageSize)
-  const { active, move, show, search } = useActive(columns, total)
+  const { active, move, show, search, isLooking, missing } = useActive(revision.id, columns, total)
   const [isEditing, setEditing] = useState(false)
   const row = rowAt(active.row)
   const column = columns[active.column - 1]
@@ -66,20 +66,26 @@ function ShapedRows({ testset, revision, total, drop, shape }: RowsViewProps & {
         edit={() => setEditing(true)}
       />
       {error && <Failure error={error} retry={refetch} />}
+      {missing && <Failure error={missing} />}
       <div className={styles.side}>
-        <Grid
-          label={`Rows of ${testset.slug}`}
-          keyName="dedup id"
-          columns={columns}
-          total={total}
-          rowAt={rowAt}
-          sample={sample}
-          onSeen={onSeen}
-          active={active}
-          onActive={move}
-          onOpen={(place) => (place.column === 0 ? history(place) : show({ open: '1' }, place))}
-          widthsKey={`branchpoint-widths-${testset.id}`}
-        />
+        {isLooking ? (
+          <Skeleton label={`Looking for the row ${historyOf ?? ''}`} lines={16} />
+        ) : (
+          <Grid
+            label={`Rows of ${testset.slug}`}
+            keyName="dedup id"
+            columns={columns}
+            total={total}
+            rowAt={rowAt}
+            sample={sample}
+            onSeen={onSeen}
+            active={active}
+            onActive={move}
+            onOpen={(place) => (place.column === 0 ? history(place) : show({ open: '1' }, place))}
+            widthsKey={`branchpoint-widths-${testset.id}`}
+            marked={historyOf}
+          />
+        )}
         {historyOf !== undefined && (
           <TestsetRow
             key={historyOf}

@@ -1,7 +1,6 @@
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { type ReactNode, useState } from 'react'
 import { addressOf } from '../../api/call.ts'
-import { useRoute } from '../../api/use-route.ts'
 import { Button } from '../../parts/button/button.tsx'
 import { Menu } from '../../parts/menu/menu.tsx'
 import { Page } from '../../parts/page/page.tsx'
@@ -39,10 +38,6 @@ export function TestsetView({ testset, revision, total, isPinned, isEmpty, failu
   const view = search['view'] ?? 'rows'
   const navigate = useNavigate()
   const [file, setFile] = useState<File | 'none'>()
-  const variants = useRoute('POST /testsets/variants/query', {
-    body: { testset_refs: [{ id: testset.id }], windowing: { limit: 200, order: 'created' } },
-  })
-  const siblings = variants.data?.testset_variants ?? []
   const variant = revision?.testset_variant_slug ?? slug
   const version = Number(revision?.version ?? 0)
   const here = isPinned ? places.testsetVersion(slug, variant, version) : places.testsetVersion(slug, variant)
@@ -79,19 +74,28 @@ export function TestsetView({ testset, revision, total, isPinned, isEmpty, failu
       wide
       fills={view === 'rows' && revision !== undefined}
       crumbs={[
-        { label: 'Testsets', to: places.home('testsets') },
-        { label: testset.name ?? slug, to: places.testset(slug) },
+        { label: 'Testsets', to: places.home('testsets'), siblings: { of: 'families' } },
+        {
+          label: testset.name ?? slug,
+          to: places.testset(slug),
+          siblings: { of: 'artifacts', family: 'testsets' },
+        },
         ...(revision
-          ? [
+          ? ([
               {
                 label: variant,
                 to: places.testsetVersion(slug, variant),
-                siblings: siblings.map((it) => ({
-                  label: it.slug,
-                  to: places.testsetVersion(slug, it.slug),
-                })),
+                siblings: { of: 'variants', family: 'testsets', artifact: slug },
               },
-            ]
+              ...(isPinned
+                ? ([
+                    {
+                      label: `v${version}`,
+                      siblings: { of: 'versions', family: 'testsets', artifact: slug, variant },
+                    },
+                  ] as const)
+                : []),
+            ] as const)
           : []),
       ]}
       about={
@@ -104,7 +108,7 @@ export function TestsetView({ testset, revision, total, isPinned, isEmpty, failu
               date={revision.date}
               subject={revision.message ?? revision.subject}
             />
-            <span>{total.toLocaleString()} rows</span>
+            <span>{total === 1 ? '1 row' : `${total.toLocaleString()} rows`}</span>
           </>
         )
       }

@@ -83,7 +83,15 @@ export function UploadDialog({ testset, revision, file, close }: UploadDialogPro
               placeholder="The server says what changed"
             />
           )}
-          <UploadShown state={state} retry={send} />
+          <UploadShown
+            state={state}
+            arrived={{
+              to: base ? places.testsetVersion(testset.slug, variant) : places.testset(testset.slug),
+              search: { view: 'versions' },
+              label: `See the versions of ${variant}`,
+            }}
+            retry={send}
+          />
         </FileDrop>
       )}
     </Modal>

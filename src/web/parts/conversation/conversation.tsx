@@ -21,10 +21,12 @@ export interface ConversationProps {
   readonly text?: (text: string, at: number) => ReactNode
   /** Draws what is no text where one knows what it is, such as an embed; undefined shows it as JSON. */
   readonly value?: (value: unknown, at: number) => ReactNode
+  /** The number, from 0, of a message that a link leads to. */
+  readonly marked?: number | undefined
 }
 
 /** Messages as cards, in their order, told apart by role. What they hold is shown as text. */
-export function Conversation({ messages, aside, text, value }: ConversationProps) {
+export function Conversation({ messages, aside, text, value, marked }: ConversationProps) {
   const draw = (content: unknown, at: number): ReactNode =>
     typeof content === 'string'
       ? (text?.(content, at) ?? <Fold text={content} />)
@@ -32,7 +34,12 @@ export function Conversation({ messages, aside, text, value }: ConversationProps
   return (
     <ol className={styles.conversation}>
       {messages.map((message, at) => (
-        <li key={at} className={styles.card} data-role={message.role}>
+        <li
+          key={at}
+          className={styles.card}
+          data-role={message.role}
+          aria-current={at === marked ? 'location' : undefined}
+        >
           <header>
             <h3>{message.role}</h3>
             {message.name !== undefined && <bdi>{String(message.name)}</bdi>}

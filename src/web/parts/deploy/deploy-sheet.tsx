@@ -2,7 +2,6 @@ import { useState } from 'react'
 import { Problem } from '../../api/problem.ts'
 import { useRoute, useWrite } from '../../api/use-route.ts'
 import { useRefusal } from '../../shell/session.tsx'
-import { places } from '../../shell/places.ts'
 import { Button } from '../button/button.tsx'
 import { type End, endReferences, textOfEnd } from '../compare/ends.ts'
 import { useEndChoices } from '../compare/use-end-choices.ts'
@@ -10,7 +9,7 @@ import { Modal } from '../dialog/modal.tsx'
 import { LoadedRevisionDiff } from '../diff/revision-diff.tsx'
 import { ChoiceField } from '../fields/choice-field.tsx'
 import { TextField } from '../fields/text-field.tsx'
-import { RevisionChip } from '../revision-chip/revision-chip.tsx'
+import { WorkflowChip } from '../revision-chip/workflow-chip.tsx'
 import { Failure } from '../states/failure.tsx'
 import { Skeleton } from '../states/skeleton.tsx'
 import styles from './deploy-sheet.module.css'
@@ -99,13 +98,13 @@ export function DeploySheet({ artifact, to, deployKey, what, choose, close }: De
       {running.error && !isFirst && <Failure error={running.error} />}
       <p className={styles.change}>
         {now ? (
-          <Chip artifact={artifact} revision={now} />
+          <WorkflowChip artifact={artifact} revision={now} />
         ) : isFirst ? (
           `Nothing of ${artifact} runs in ${to} yet.`
         ) : null}
         {next && (
           <>
-            <span aria-hidden>→</span> <Chip artifact={artifact} revision={next} />
+            <span aria-hidden>→</span> <WorkflowChip artifact={artifact} revision={next} />
           </>
         )}
       </p>
@@ -113,20 +112,6 @@ export function DeploySheet({ artifact, to, deployKey, what, choose, close }: De
         ? !isThere && <LoadedRevisionDiff base={now} head={next} />
         : !candidate.error && <Skeleton label="Loading what would change" lines={10} />}
     </Modal>
-  )
-}
-
-type Revision = Parameters<typeof LoadedRevisionDiff>[0]['head']
-
-function Chip({ artifact, revision }: { readonly artifact: string; readonly revision: Revision }) {
-  return (
-    <RevisionChip
-      to={places.revision(artifact, revision.slug)}
-      version={Number(revision.version)}
-      author={revision.author}
-      date={revision.date}
-      subject={revision.subject}
-    />
   )
 }
 

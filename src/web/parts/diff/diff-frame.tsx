@@ -1,8 +1,9 @@
 import { ChevronDown, ChevronUp } from 'lucide-react'
 import { type ReactNode, useRef, useState } from 'react'
 import { useCommands } from '../../shell/commands.tsx'
+import { Toggles } from '../toggles/toggles.tsx'
 import styles from './diff.module.css'
-import { chooseDiffLayout, type DiffLayout, useDiffLayout } from './diff-layout.ts'
+import { chooseDiffLayout, useDiffLayout } from './diff-layout.ts'
 import { SHOW_EVENT } from './lines/line-rows.tsx'
 
 export interface DiffFrameProps {
@@ -15,10 +16,10 @@ export interface DiffFrameProps {
   readonly children: ReactNode
 }
 
-const LAYOUTS: readonly { readonly layout: DiffLayout; readonly label: string }[] = [
-  { layout: 'split', label: 'Side by side' },
-  { layout: 'unified', label: 'Unified' },
-]
+const LAYOUTS = [
+  { value: 'split', label: 'Side by side' },
+  { value: 'unified', label: 'Unified' },
+] as const
 
 /** Around comparisons: what changed in numbers, the layout, and `n` and `p` from change to change. */
 export function DiffFrame({ summary, views, hasLayout = true, children }: DiffFrameProps) {
@@ -42,7 +43,9 @@ export function DiffFrame({ summary, views, hasLayout = true, children }: DiffFr
       <div className={styles.bar}>
         <div className={styles.summary}>{summary}</div>
         {views}
-        {hasLayout && <LayoutChoice layout={layout} />}
+        {hasLayout && (
+          <Toggles label="Layout of changes" choices={LAYOUTS} value={layout} onChange={chooseDiffLayout} />
+        )}
         <div className={styles.steps}>
           <button
             type="button"
@@ -62,23 +65,6 @@ export function DiffFrame({ summary, views, hasLayout = true, children }: DiffFr
         {children}
       </div>
     </section>
-  )
-}
-
-function LayoutChoice({ layout }: { readonly layout: DiffLayout }) {
-  return (
-    <div className={styles.choice} role="group" aria-label="Layout of changes">
-      {LAYOUTS.map(({ layout: choice, label }) => (
-        <button
-          key={choice}
-          type="button"
-          aria-pressed={layout === choice}
-          onClick={() => chooseDiffLayout(choice)}
-        >
-          {label}
-        </button>
-      ))}
-    </div>
   )
 }
 

@@ -1,4 +1,5 @@
 import { useState } from 'react'
+import { ExactNumber } from '../../api/exact-json.ts'
 import { JsonView } from '../json/json-view.tsx'
 import styles from './diff.module.css'
 import type { FieldChange } from './model/json-changes.ts'
@@ -69,6 +70,7 @@ function Value({ side, value }: { readonly side: 'base' | 'head'; readonly value
     if (value === '') return <span className={styles.none}>empty text</span>
     return <LineText side={side} parts={[{ text: value, isChanged: false }]} />
   }
-  if (typeof value === 'object' && value !== null) return <JsonView value={value} depth={1} />
+  if (typeof value === 'object' && value !== null && !(value instanceof ExactNumber))
+    return <JsonView value={value} depth={1} />
   return String(value)
 }

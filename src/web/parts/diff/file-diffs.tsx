@@ -2,7 +2,13 @@ import { parsePatch } from 'diff'
 import { useMemo } from 'react'
 import { LineCounts } from './data-diff.tsx'
 import styles from './diff.module.css'
-import { besideEachOther, type LineDiff, type LineRow, type NumberedLine } from './model/line-diff.ts'
+import {
+  besideEachOther,
+  type Hunk,
+  type LineDiff,
+  type LineRow,
+  type NumberedLine,
+} from './model/line-diff.ts'
 import { LineTable } from './lines/line-table.tsx'
 import { visible } from './model/visible.ts'
 
@@ -39,8 +45,13 @@ function linesOf(diff: string): LineDiff | undefined {
   const hunks = hunksOf(diff)
   if (!hunks) return undefined
   const rows: LineRow[] = []
+  const marks = new Map<number, Hunk>()
   let [added, removed, changes] = [0, 0, 0]
-  for (const { oldStart, newStart, lines } of hunks) {
+  for (const { oldStart, oldLines, newStart, newLines, lines } of hunks) {
+    marks.set(rows.length, {
+      base: { start: oldStart, lines: oldLines },
+      head: { start: newStart, lines: newLines },
+    })
     let [baseAt, headAt] = [oldStart, newStart]
     let [base, head]: [NumberedLine[], NumberedLine[]] = [[], []]
     const flush = (): void => {
@@ -59,7 +70,7 @@ function linesOf(diff: string): LineDiff | undefined {
     }
     flush()
   }
-  return { rows, added, removed, changes }
+  return { rows, added, removed, changes, hunks: marks }
 }
 
 function hunksOf(diff: string) {

@@ -3,6 +3,7 @@ import type { Answer, Ask } from '../../api/call.ts'
 import { useRoute } from '../../api/use-route.ts'
 import { Failure } from '../states/failure.tsx'
 import { Skeleton } from '../states/skeleton.tsx'
+import { Toggles } from '../toggles/toggles.tsx'
 import { DataDiff } from './data-diff.tsx'
 import { DiffFrame } from './diff-frame.tsx'
 import styles from './diff.module.css'
@@ -51,22 +52,16 @@ export function LoadedRevisionDiff({ base, head, view, onView }: LoadedRevisionD
   const shown = view ?? kept
   const references = { base: { id: base.id }, head: { id: head.id } }
   const views = (
-    <div className={styles.choice} role="group" aria-label="What is compared">
-      {(['content', 'files'] as const).map((choice) => (
-        <button
-          key={choice}
-          type="button"
-          aria-pressed={shown === choice}
-          onClick={() => (onView ?? setKept)(choice)}
-        >
-          {choice === 'content' ? 'Content' : 'Files'}
-        </button>
-      ))}
-    </div>
+    <Toggles label="What is compared" choices={VIEWS} value={shown} onChange={onView ?? setKept} />
   )
   if (shown === 'files') return <Files {...references} views={views} />
   return <DataDiff base={content[0]} head={content[1]} views={views} same={<Unseen {...references} />} />
 }
+
+const VIEWS = [
+  { value: 'content', label: 'Content' },
+  { value: 'files', label: 'Files' },
+] as const
 
 type Revision = Answer<'POST /workflows/revisions/retrieve'>['workflow_revision']
 

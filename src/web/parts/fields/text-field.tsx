@@ -1,35 +1,33 @@
-import { type InputHTMLAttributes, useId } from 'react'
-import styles from './fields.module.css'
+import type { InputHTMLAttributes, TextareaHTMLAttributes } from 'react'
+import { Labelled, type LabelledProps } from './labelled.tsx'
 
-export interface TextFieldProps extends Omit<InputHTMLAttributes<HTMLInputElement>, 'onChange'> {
-  readonly label: string
+interface Typed extends Omit<LabelledProps, 'children'> {
   readonly value: string
   readonly onChange: (value: string) => void
-  readonly hint?: string
-  /** What the server, or the form, says is wrong with it. */
-  readonly problem?: string | undefined
 }
+
+export type TextFieldProps = Typed & Omit<InputHTMLAttributes<HTMLInputElement>, 'onChange'>
 
 /** A line of text with its label, and below it what is wrong with it. */
 export function TextField({ label, value, onChange, hint, problem, ...rest }: TextFieldProps) {
-  const id = useId()
-  const note = problem ?? hint
   return (
-    <div className={styles.field}>
-      <label htmlFor={id}>{label}</label>
-      <input
-        {...rest}
-        id={id}
-        value={value}
-        aria-invalid={problem !== undefined || undefined}
-        aria-describedby={note === undefined ? undefined : `${id}-note`}
-        onChange={(event) => onChange(event.target.value)}
-      />
-      {note !== undefined && (
-        <p id={`${id}-note`} className={problem === undefined ? styles.hint : styles.problem}>
-          {note}
-        </p>
+    <Labelled label={label} hint={hint} problem={problem}>
+      {(tied) => (
+        <input {...rest} {...tied} value={value} onChange={(event) => onChange(event.target.value)} />
       )}
-    </div>
+    </Labelled>
+  )
+}
+
+export type LongTextFieldProps = Typed & Omit<TextareaHTMLAttributes<HTMLTextAreaElement>, 'onChange'>
+
+/** Some lines of text, the same. */
+export function LongTextField({ label, value, onChange, hint, problem, ...rest }: LongTextFieldProps) {
+  return (
+    <Labelled label={label} hint={hint} problem={problem}>
+      {(tied) => (
+        <textarea {...rest} {...tied} value={value} onChange={(event) => onChange(event.target.value)} />
+      )}
+    </Labelled>
   )
 }

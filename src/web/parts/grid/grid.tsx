@@ -36,6 +36,8 @@ export interface GridProps {
   readonly onOpen: (place: GridPlace) => void
   /** Under what widths are kept in this browser. */
   readonly widthsKey: string
+  /** The key of a row that is spoken of elsewhere on the page. */
+  readonly marked?: string | undefined
 }
 
 const ROW = 28
@@ -56,6 +58,7 @@ export function Grid({
   onActive,
   onOpen,
   widthsKey,
+  marked,
 }: GridProps) {
   const id = useId()
   const [room, setRoom] = useState(0)
@@ -170,6 +173,7 @@ export function Grid({
                 aria-rowindex={index + 2}
                 className={styles.row}
                 data-active={active.row === index || undefined}
+                aria-current={(marked !== undefined && rowAt(index)?.key === marked) || undefined}
                 style={{ transform: `translateY(${index * ROW - top}px)` }}
               >
                 <GridCells

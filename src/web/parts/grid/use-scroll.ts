@@ -80,8 +80,12 @@ export function useScroll(
 /** From where to where something lies. */
 type Stretch = readonly [begin: number, end: number]
 
-/** Where a view that begins at `at` has to begin so that it shows a stretch, or its begin if that is longer. */
+/** Where a view that begins at `at` has to begin so that it shows a stretch, or its begin if that is longer; what is far away comes into its middle. */
 function beginToSee([begin, end]: Stretch, at: number, span: Span): number {
+  if (end < at - span.view || begin > at + 2 * span.view) {
+    const middle = begin - (span.view - (end - begin)) / 2
+    return Math.min(Math.max(middle, 0), farthest(span))
+  }
   if (begin < at) return begin
   if (end <= at + span.view) return at
   return Math.min(begin, end - span.view, farthest(span))

@@ -5,7 +5,14 @@ import type { ReactNode } from 'react'
 import styles from './menu.module.css'
 
 /** A line of a menu: a link, or something that it does. */
-export type MenuItem = { readonly label: string; readonly refusal?: string | undefined } & (
+export type MenuItem = {
+  readonly label: string
+  /** What stands back behind the label. */
+  readonly note?: string
+  readonly refusal?: string | undefined
+  /** Whether it leads to where one is. */
+  readonly isHere?: boolean
+} & (
   { readonly to: string; readonly search?: Readonly<Record<string, string>> } | { readonly run: () => void }
 )
 
@@ -13,13 +20,22 @@ export interface MenuProps {
   readonly label: ReactNode
   readonly title?: string
   readonly items: readonly MenuItem[]
+  /** No wider than its arrow. */
+  readonly isSmall?: boolean
+  /** Whether it is open, where something else opens it, too. */
+  readonly open?: boolean
+  readonly onOpen?: (isOpen: boolean) => void
 }
 
 /** A button that opens a list of links and commands. */
-export function Menu({ label, title, items }: MenuProps) {
+export function Menu({ label, title, items, isSmall = false, open, onOpen }: MenuProps) {
   return (
-    <DropdownMenu.Root modal={false}>
-      <DropdownMenu.Trigger className={styles.trigger} title={title}>
+    <DropdownMenu.Root
+      modal={false}
+      {...(open === undefined ? {} : { open })}
+      {...(onOpen ? { onOpenChange: onOpen } : {})}
+    >
+      <DropdownMenu.Trigger className={isSmall ? styles.small : styles.trigger} title={title}>
         {label}
         <ChevronDown size={14} aria-hidden />
       </DropdownMenu.Trigger>
@@ -31,20 +47,30 @@ export function Menu({ label, title, items }: MenuProps) {
               className={styles.item}
               disabled={item.refusal !== undefined}
               title={item.refusal}
+              aria-current={item.isHere ? 'page' : undefined}
               asChild={'to' in item}
               {...('run' in item ? { onSelect: item.run } : {})}
             >
               {'to' in item ? (
                 <Link to={item.to} search={item.search ?? {}}>
-                  {item.label}
+                  <Words {...item} />
                 </Link>
               ) : (
-                item.label
+                <Words {...item} />
               )}
             </DropdownMenu.Item>
           ))}
         </DropdownMenu.Content>
       </DropdownMenu.Portal>
     </DropdownMenu.Root>
+  )
+}
+
+function Words({ label, note }: Pick<MenuItem, 'label' | 'note'>) {
+  return (
+    <>
+      <bdi>{label}</bdi>
+      {note !== undefined && <bdi className={styles.note}>{note}</bdi>}
+    </>
   )
 }

@@ -4,14 +4,15 @@ import { type ReactNode, useEffect } from 'react'
 import { shownKeys, useAllCommands } from '../../shell/commands.tsx'
 import { useConnection } from '../../shell/live.ts'
 import { useSession } from '../../shell/session.tsx'
-import { Menu } from '../menu/menu.tsx'
+import { CrumbMenu } from '../crumbs/crumb-menu.tsx'
+import type { Siblings } from '../crumbs/siblings.ts'
 import styles from './page.module.css'
 
 /** A part of where one is: a link, and where it has siblings a menu of them. */
 export interface Crumb {
   readonly label: string
   readonly to?: string
-  readonly siblings?: readonly { readonly label: string; readonly to: string }[]
+  readonly siblings?: Siblings
 }
 
 export interface PageProps {
@@ -66,27 +67,26 @@ export function Page({ crumbs, about, actions, wide = false, fills = false, chil
   )
 }
 
-function CrumbPart({
-  crumb: { label, to, siblings },
-  isHere,
-}: {
+interface CrumbPartProps {
   readonly crumb: Crumb
   readonly isHere: boolean
-}) {
-  if (siblings && siblings.length > 1) {
-    return (
-      <Menu
-        label={label}
-        title={`${label}: go to another one`}
-        items={siblings.map((sibling) => ({ label: sibling.label, to: sibling.to }))}
-      />
-    )
-  }
-  if (to === undefined) return <span aria-current={isHere ? 'page' : undefined}>{label}</span>
+}
+
+function CrumbPart({ crumb: { label, to, siblings }, isHere }: CrumbPartProps) {
+  const current = isHere ? 'page' : undefined
   return (
-    <Link to={to} aria-current={isHere ? 'page' : undefined}>
-      {label}
-    </Link>
+    <>
+      {to === undefined ? (
+        <span className={styles.crumb} aria-current={current}>
+          {label}
+        </span>
+      ) : (
+        <Link className={styles.crumb} to={to} aria-current={current}>
+          {label}
+        </Link>
+      )}
+      {siblings && <CrumbMenu siblings={siblings} here={label} />}
+    </>
   )
 }
 

@@ -16,10 +16,12 @@ export interface TableProps<T> {
   readonly keyOf: (row: T) => string
   /** Whether a row is where the keys are, or picked for something. */
   readonly isAt?: (row: T) => boolean
+  /** Whether a link leads to a row. */
+  readonly isMarked?: (row: T) => boolean
 }
 
 /** A table of some hundred rows at most; it scrolls sideways where it is too wide. */
-export function Table<T>({ caption, columns, rows, keyOf, isAt }: TableProps<T>) {
+export function Table<T>({ caption, columns, rows, keyOf, isAt, isMarked }: TableProps<T>) {
   return (
     <div className={styles.scroll} tabIndex={0} role="region" aria-label={caption}>
       <table className={styles.table}>
@@ -35,7 +37,11 @@ export function Table<T>({ caption, columns, rows, keyOf, isAt }: TableProps<T>)
         </thead>
         <tbody>
           {rows.map((row) => (
-            <tr key={keyOf(row)} data-at={isAt?.(row) || undefined}>
+            <tr
+              key={keyOf(row)}
+              data-at={isAt?.(row) || undefined}
+              aria-current={isMarked?.(row) ? 'location' : undefined}
+            >
               {columns.map(({ name, number, cell }) => (
                 <td key={name} className={number ? styles.number : undefined}>
                   {cell(row)}

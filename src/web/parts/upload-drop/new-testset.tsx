@@ -20,14 +20,11 @@ export interface NewTestsetProps {
 export function NewTestset({ file, close }: NewTestsetProps) {
   const [picked, setPicked] = useState(() => file && chosen(file))
   const [typed, setTyped] = useState<string>()
-  const { state, start, cancel } = useUpload('POST /simple/testsets/upload')
+  const { state, start, cancel, reset } = useUpload('POST /simple/testsets/upload')
   const navigate = useNavigate()
   const slug = typed ?? (picked ? slugOf(picked.file.name) : '')
   const isBusy = state.at === 'sending'
-  const problem =
-    state.at === 'failed' && state.error instanceof Problem && /slug/.test(state.error.code)
-      ? state.error.message
-      : undefined
+  const problem = state.at === 'failed' ? problemOfSlug(state.error) : undefined
 
   async function send(): Promise<void> {
     if (!picked) return
@@ -69,14 +66,29 @@ export function NewTestset({ file, close }: NewTestsetProps) {
         <TextField
           label="Name in addresses"
           value={slug}
-          onChange={setTyped}
+          onChange={(text) => {
+            setTyped(text)
+            if (state.at === 'failed') reset()
+          }}
           problem={problem}
           hint="Letters, digits, dots, dashes; it stays for ever."
         />
-        <UploadShown state={state} retry={() => void send()} />
+        {problem === undefined && (
+          <UploadShown
+            state={state}
+            arrived={{ to: places.testset(slug), label: `Look whether ${slug} is there` }}
+            retry={() => void send()}
+          />
+        )}
       </FileDrop>
     </Modal>
   )
+}
+
+/** What the server says of the name; undefined where something else is wrong. */
+function problemOfSlug(error: unknown): string | undefined {
+  if (!(error instanceof Problem)) return undefined
+  return error.of('testset_slug') ?? (/^slug_/.test(error.code) ? error.message : undefined)
 }
 
 /** A slug made of a file's name. */

@@ -1,6 +1,8 @@
-import { Problem } from '../../api/problem.ts'
+import { Link } from '@tanstack/react-router'
+import { Problem, Unreachable } from '../../api/problem.ts'
 import type { UploadRoute } from '../../api/upload.ts'
 import type { UploadState } from '../../api/use-upload.ts'
+import { Button } from '../button/button.tsx'
 import { Failure } from '../states/failure.tsx'
 import { Progress } from '../states/progress.tsx'
 import { shownSize } from './choose-file.ts'
@@ -8,11 +10,17 @@ import styles from './upload-drop.module.css'
 
 export interface UploadShownProps {
   readonly state: UploadState<UploadRoute>
+  /** Where it shows whether an upload arrived whose answer was lost. */
+  readonly arrived: {
+    readonly to: string
+    readonly search?: Readonly<Record<string, string>>
+    readonly label: string
+  }
   readonly retry: () => void
 }
 
 /** How far an upload is, or why it was refused: by line and column, as the server says. */
-export function UploadShown({ state, retry }: UploadShownProps) {
+export function UploadShown({ state, arrived, retry }: UploadShownProps) {
   if (state.at === 'sending') {
     const { sent, total } = state
     const isSent = sent >= total
@@ -32,7 +40,20 @@ export function UploadShown({ state, retry }: UploadShownProps) {
     )
   }
   if (state.at !== 'failed') return null
-  const { error } = state
+  const { error, isSent } = state
+  if (error instanceof Unreachable && isSent)
+    return (
+      <div role="alert" className={styles.lost}>
+        <p>
+          The whole file was sent, but the server’s answer did not come back: whether it is stored is not
+          known. Trying again is safe, since the server stores the same upload once.{' '}
+          <Link to={arrived.to} search={arrived.search ?? {}} target="_blank" title="In another tab">
+            {arrived.label}
+          </Link>
+        </p>
+        <Button onClick={retry}>Try again</Button>
+      </div>
+    )
   // What the server refused is refused again until the file is another.
   const isFinal = error instanceof Problem && error.status < 500 && error.status !== 429
   return (

@@ -1,20 +1,26 @@
-import { useEffect, useState } from 'react'
+import { useEffect, useMemo, useState } from 'react'
 import { call } from '../../../api/call.ts'
 import { type FieldProblem, Problem } from '../../../api/problem.ts'
-import type { JsonPath } from '../../../parts/json-text/json-text.ts'
+import { parseJson } from '../../../api/exact-json.ts'
+import { membersOf } from '../../../api/members-of.ts'
+import { type JsonPath, textAt } from '../../../parts/json-text/json-text.ts'
+import { schemaProblems } from '../../../parts/schema/schema-problems.ts'
 import { useSettled } from './use-settled.ts'
 
 /** A pause in typing after which the server is asked, in milliseconds. */
 const PAUSE = 700
 
-/** What the server says is wrong with a draft, by place. */
+/** What is wrong with a draft, by place: by its own schema of parameters, and by what the server says. */
 export interface Inspection {
   readonly problems: readonly FieldProblem[]
   /** What is wrong at a place, or below it. */
   readonly problemAt: (path: JsonPath) => string | undefined
 }
 
-/** Has the server look at the `data` of a draft, as JSON text, whenever somebody stops typing. A server that is away finds nothing. */
+/**
+ * Holds the parameters of a draft, its `data` as JSON text, against the schema that it has for them, and has the server look at all of it whenever
+ * somebody stops typing. A server that is away finds nothing.
+ */
 export function useInspection(text: string): Inspection {
   const asked = useSettled(text, PAUSE)
   const [found, setFound] = useState<{ readonly text: string; readonly problems: readonly FieldProblem[] }>()
@@ -31,7 +37,8 @@ export function useInspection(text: string): Inspection {
     )
     return () => left.abort()
   }, [asked])
-  const problems = found?.text === text ? found.problems : []
+  const own = useMemo(() => problemsOfParameters(text), [text])
+  const problems = found?.text === text ? [...own, ...found.problems] : own
   return {
     problems,
     problemAt: (path) =>
@@ -42,4 +49,13 @@ export function useInspection(text: string): Inspection {
 /** Places are told from the top of the request. */
 function belowData({ loc, msg }: FieldProblem): FieldProblem {
   return { loc: loc.slice(loc.lastIndexOf('data') + 1), msg }
+}
+
+function problemsOfParameters(text: string): readonly FieldProblem[] {
+  const [schema, parameters] = [textAt(text, ['schemas', 'parameters']), textAt(text, ['parameters'])]
+  if (schema === undefined || parameters === undefined) return []
+  return schemaProblems(membersOf(parseJson(schema)), parseJson(parameters)).map(({ path, msg }) => ({
+    loc: ['parameters', ...path],
+    msg,
+  }))
 }

@@ -1,6 +1,7 @@
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import type { Evaluation } from '../../../parts/evaluation/evaluation-state.tsx'
 import { Empty } from '../../../parts/states/empty.tsx'
+import { Toggles } from '../../../parts/toggles/toggles.tsx'
 import { places } from '../../../shell/places.ts'
 import { useExpectedColumns } from '../rows/use-expected.ts'
 import { useOpenRow } from '../use-open-row.ts'
@@ -17,15 +18,15 @@ export interface CompareRowsProps {
 }
 
 const SHOWN: readonly {
-  readonly show: string | undefined
+  readonly value: string | undefined
   readonly label: string
   readonly has: (row: ComparedRow) => boolean
 }[] = [
-  { show: undefined, label: 'All rows', has: () => true },
-  { show: 'better', label: 'Better', has: ({ change }) => change === 'better' || change === 'mixed' },
-  { show: 'worse', label: 'Worse', has: ({ change }) => change === 'worse' || change === 'mixed' },
-  { show: 'changed', label: 'Another output', has: ({ isOutputChanged }) => isOutputChanged },
-  { show: 'alone', label: 'Only in one', has: ({ change }) => change.startsWith('only') },
+  { value: undefined, label: 'All rows', has: () => true },
+  { value: 'better', label: 'Better', has: ({ change }) => change === 'better' || change === 'mixed' },
+  { value: 'worse', label: 'Worse', has: ({ change }) => change === 'worse' || change === 'mixed' },
+  { value: 'changed', label: 'Another output', has: ({ isOutputChanged }) => isOutputChanged },
+  { value: 'alone', label: 'Only in one', has: ({ change }) => change.startsWith('only') },
 ]
 
 /** The rows of both, narrowed as the address says. */
@@ -34,29 +35,26 @@ export function CompareRows({ left, right, names, rows }: CompareRowsProps) {
   const navigate = useNavigate()
   const { row: opened, open, close } = useOpenRow()
   const expected = useExpectedColumns(right.evaluators)
-  const chosen = SHOWN.find((it) => it.show === show) ?? SHOWN[0]
+  const chosen = SHOWN.find((it) => it.value === show) ?? SHOWN[0]
   const shown = rows.filter((row) => chosen?.has(row))
   const openedRow = rows.find(({ key }) => key === opened)
   return (
     <>
       <div className={shared.filters}>
-        <div role="group" aria-label="Rows shown" className={shared.choices}>
-          {SHOWN.map((it) => (
-            <button
-              key={it.label}
-              type="button"
-              aria-pressed={it === chosen}
-              onClick={() =>
-                void navigate({
-                  to: places.compareEvaluations(left.id, right.id),
-                  search: { show: it.show } as never,
-                })
-              }
-            >
-              {it.label} {rows.filter(it.has).length.toLocaleString()}
-            </button>
-          ))}
-        </div>
+        <Toggles
+          label="Rows shown"
+          choices={SHOWN.map(({ value, label, has }) => ({
+            value,
+            label: `${label} ${rows.filter(has).length.toLocaleString()}`,
+          }))}
+          value={chosen?.value}
+          onChange={(value) =>
+            void navigate({
+              to: places.compareEvaluations(left.id, right.id),
+              search: { show: value } as never,
+            })
+          }
+        />
       </div>
       {shown.length === 0 ? (
         <Empty>No row is like this.</Empty>

@@ -1,5 +1,6 @@
 import type { Evaluation } from '../../../parts/evaluation/evaluation-state.tsx'
 import { ChoiceField } from '../../../parts/fields/choice-field.tsx'
+import { Toggles } from '../../../parts/toggles/toggles.tsx'
 import type { RowsShown } from './use-rows.ts'
 import styles from './rows.module.css'
 
@@ -10,28 +11,22 @@ export interface RowFiltersProps {
 }
 
 const CHOICES = [
-  { outcome: undefined, label: 'All rows' },
-  { outcome: 'failed', label: 'Failed' },
-  { outcome: 'error', label: 'Errors' },
-  { outcome: 'passed', label: 'Passed' },
+  { value: undefined, label: 'All rows' },
+  { value: 'failed', label: 'Failed' },
+  { value: 'error', label: 'Errors' },
+  { value: 'passed', label: 'Passed' },
 ] as const
 
 /** Which rows are shown: by how they ended, and by whose verdict. */
 export function RowFilters({ run, shown, show }: RowFiltersProps) {
   return (
     <div className={styles.filters}>
-      <div role="group" aria-label="Rows shown" className={styles.choices}>
-        {CHOICES.map(({ outcome, label }) => (
-          <button
-            key={label}
-            type="button"
-            aria-pressed={shown.outcome === outcome}
-            onClick={() => show({ ...shown, outcome })}
-          >
-            {label}
-          </button>
-        ))}
-      </div>
+      <Toggles
+        label="Rows shown"
+        choices={CHOICES}
+        value={shown.outcome}
+        onChange={(outcome) => show({ ...shown, outcome })}
+      />
       {run.evaluators.length > 1 && (
         <ChoiceField
           label="By the verdict of"

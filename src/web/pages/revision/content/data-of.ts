@@ -24,6 +24,14 @@ export function promptsOf(data: Members): readonly PromptInData[] {
   )
 }
 
+/** The keys that a JSON Pointer names, from the top. */
+export function keysOfPlace(place: string): readonly string[] {
+  return place
+    .split('/')
+    .slice(1)
+    .map((key) => key.replaceAll('~1', '/').replaceAll('~0', '~'))
+}
+
 function promptAt(prompt: Members, keys: readonly string[]): PromptInData | undefined {
   const { messages, template_format: format, llm_config: config, ...others } = prompt
   if (!Array.isArray(messages) || !messages.some(isMessage)) return undefined

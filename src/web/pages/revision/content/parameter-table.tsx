@@ -12,19 +12,22 @@ export interface ParameterTableProps {
   readonly caption: string
   readonly rows: readonly ParameterRow[]
   readonly format?: TemplateFormat
+  /** The name of one that a link leads to. */
+  readonly marked?: string | undefined
 }
 
 /** Rows past these are among the JSON. */
 const MOST = 200
 
 /** Settings by name. What is as the schema has it anyway stands back. */
-export function ParameterTable({ caption, rows, format = 'curly' }: ParameterTableProps) {
+export function ParameterTable({ caption, rows, format = 'curly', marked }: ParameterTableProps) {
   return (
     <div className={styles.parameters}>
       <Table
         caption={caption}
         rows={rows.slice(0, MOST)}
         keyOf={({ name }) => name}
+        isMarked={({ name }) => name === marked}
         columns={[
           {
             name: 'Name',

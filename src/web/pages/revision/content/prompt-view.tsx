@@ -14,6 +14,8 @@ export interface PromptViewProps {
   /** Of the parameters. */
   readonly schema: unknown
   readonly isOnly: boolean
+  /** The keys, below the prompt's own, of what a link leads to. */
+  readonly marked?: readonly string[] | undefined
 }
 
 /** Messages past these are among the JSON. */
@@ -24,23 +26,27 @@ export function PromptView({
   prompt: { keys, messages, format, rest, tools },
   schema,
   isOnly,
+  marked: [part, under] = [],
 }: PromptViewProps) {
   const texts = messages.flatMap(({ content }) => (typeof content === 'string' ? content : []))
   const variables = variableNames(
     texts.map((text) => text.slice(0, 100_000)),
     format,
   )
+  const message = part === 'messages' ? Number(under) : undefined
+  const most = Math.max(MOST, (message ?? 0) + 1)
   const property = membersOf(membersOf(membersOf(schema)['properties'])[keys.at(-1) ?? ''])
   return (
     <section>
       {!isOnly && <h2>{keys.slice(1).join('.')}</h2>}
       <Conversation
-        messages={messages.slice(0, MOST)}
+        messages={messages.slice(0, most)}
+        marked={message}
         text={(text) => <PromptText text={text} format={format} />}
         value={(value) => (isEmbed(value) ? <Embed of={value} /> : undefined)}
       />
-      {messages.length > MOST && (
-        <p className={styles.muted}>{messages.length - MOST} more messages are in the JSON.</p>
+      {messages.length > most && (
+        <p className={styles.muted}>{messages.length - most} more messages are in the JSON.</p>
       )}
       {variables.length > 0 && (
         <p className={styles.variables}>
@@ -51,7 +57,12 @@ export function PromptView({
         </p>
       )}
       <h3 className={styles.part}>Model and settings</h3>
-      <ParameterTable caption="Model and settings" rows={parameterRows(rest, property)} format={format} />
+      <ParameterTable
+        caption="Model and settings"
+        rows={parameterRows(rest, property)}
+        format={format}
+        marked={part === 'llm_config' ? under : part}
+      />
       {tools.length > 0 && (
         <>
           <h3 className={styles.part}>Tools</h3>

@@ -1,11 +1,8 @@
 import { useState } from 'react'
 import type { Answer } from '../../../api/call.ts'
-import { Problem } from '../../../api/problem.ts'
 import { useWrite } from '../../../api/use-route.ts'
-import { Button } from '../../../parts/button/button.tsx'
-import { Modal } from '../../../parts/dialog/modal.tsx'
+import { FormDialog } from '../../../parts/dialog/form-dialog.tsx'
 import { TextField } from '../../../parts/fields/text-field.tsx'
-import { Failure } from '../../../parts/states/failure.tsx'
 import type { Scope } from '../../../shell/session.tsx'
 import { Checks } from '../checks.tsx'
 
@@ -31,52 +28,47 @@ export function NewKey({ close, onMade }: NewKeyProps) {
   const [name, setName] = useState('')
   const [email, setEmail] = useState('')
   const [scopes, setScopes] = useState<readonly Scope[]>(['read'])
-  const { mutateAsync, error, isPending } = useWrite('POST /keys')
-  const problemOf = (field: string): string | undefined =>
-    error instanceof Problem ? error.errors.find(({ loc }) => loc.includes(field))?.msg : undefined
+  const { mutateAsync } = useWrite('POST /keys')
   const refusal =
     name.trim() === ''
       ? 'A key needs a name: who or what uses it.'
       : scopes.length === 0
         ? 'A key needs at least one scope.'
         : undefined
-  const create = (): void => {
+  async function create(): Promise<void> {
     const key = { name: name.trim(), scopes, ...(email.trim() === '' ? {} : { email: email.trim() }) }
-    mutateAsync({ body: { key } }).then(
-      (answer) => onMade(answer.key),
-      // It is shown above the form.
-      () => undefined,
-    )
+    onMade((await mutateAsync({ body: { key } })).key)
   }
   return (
-    <Modal
-      open
-      close={close}
+    <FormDialog
       title="New key"
-      actions={
-        <Button kind="primary" needs="admin" busy={isPending} refusal={refusal} onClick={create}>
-          Create the key
-        </Button>
-      }
+      action="Create the key"
+      needs="admin"
+      refusal={refusal}
+      submit={create}
+      close={close}
     >
-      {error && <Failure error={error} />}
-      <TextField
-        label="Name"
-        value={name}
-        onChange={setName}
-        problem={problemOf('name')}
-        autoFocus
-        autoComplete="off"
-      />
-      <TextField
-        label="Email"
-        value={email}
-        onChange={setEmail}
-        problem={problemOf('email')}
-        hint="Of the author of its commits; the server makes one up where none is given."
-        autoComplete="off"
-      />
-      <Checks legend="Scopes" choices={SCOPES} value={scopes} onChange={setScopes} />
-    </Modal>
+      {(problemOf) => (
+        <>
+          <TextField
+            label="Name"
+            value={name}
+            onChange={setName}
+            problem={problemOf('name')}
+            autoFocus
+            autoComplete="off"
+          />
+          <TextField
+            label="Email"
+            value={email}
+            onChange={setEmail}
+            problem={problemOf('email')}
+            hint="Of the author of its commits; the server makes one up where none is given."
+            autoComplete="off"
+          />
+          <Checks legend="Scopes" choices={SCOPES} value={scopes} onChange={setScopes} />
+        </>
+      )}
+    </FormDialog>
   )
 }

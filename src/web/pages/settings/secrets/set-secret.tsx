@@ -1,11 +1,8 @@
 import { useState } from 'react'
 import type { Answer } from '../../../api/call.ts'
-import { Problem } from '../../../api/problem.ts'
 import { useWrite } from '../../../api/use-route.ts'
-import { Button } from '../../../parts/button/button.tsx'
-import { Modal } from '../../../parts/dialog/modal.tsx'
+import { FormDialog } from '../../../parts/dialog/form-dialog.tsx'
 import { TextField } from '../../../parts/fields/text-field.tsx'
-import { Failure } from '../../../parts/states/failure.tsx'
 
 export interface SetSecretProps {
   /** Empty for a new one. */
@@ -21,68 +18,67 @@ export function SetSecret({ name: given, before, close }: SetSecretProps) {
   const [value, setValue] = useState('')
   const [provider, setProvider] = useState(before?.provider ?? '')
   const [baseUrl, setBaseUrl] = useState(before?.base_url ?? '')
-  const { mutateAsync, error, isPending } = useWrite('PUT /secrets/{name}')
-  const problemOf = (field: string): string | undefined =>
-    error instanceof Problem ? error.errors.find(({ loc }) => loc.includes(field))?.msg : undefined
+  const { mutateAsync } = useWrite('PUT /secrets/{name}')
   const refusal =
     name.trim() === '' ? 'A secret needs a name.' : value === '' ? 'A secret needs a value.' : undefined
-  const save = (): void => {
+  async function save(): Promise<void> {
     const secret = {
       value,
       ...(provider.trim() === '' ? {} : { provider: provider.trim() }),
       ...(baseUrl.trim() === '' ? {} : { base_url: baseUrl.trim() }),
     }
-    // What is wrong is shown above the form.
-    mutateAsync({ path: { name: name.trim() }, body: { secret } }).then(close, () => undefined)
+    await mutateAsync({ path: { name: name.trim() }, body: { secret } })
+    close()
   }
   return (
-    <Modal
-      open
-      close={close}
+    <FormDialog
       title={given === '' ? 'Set a secret' : `Replace ${given}`}
-      actions={
-        <Button kind="primary" needs="admin" busy={isPending} refusal={refusal} onClick={save}>
-          Set {name.trim() || 'the secret'}
-        </Button>
-      }
+      action={`Set ${name.trim() || 'the secret'}`}
+      needs="admin"
+      refusal={refusal}
+      submit={save}
+      close={close}
     >
-      {error && <Failure error={error} />}
-      <TextField
-        label="Name"
-        value={name}
-        onChange={setName}
-        readOnly={given !== ''}
-        placeholder="OPENAI_API_KEY"
-        problem={problemOf('name')}
-        autoFocus={given === ''}
-        autoComplete="off"
-      />
-      <TextField
-        label="Value"
-        type="password"
-        value={value}
-        onChange={setValue}
-        problem={problemOf('value')}
-        hint="It is not shown again. Handlers see it with their next run."
-        autoFocus={given !== ''}
-        autoComplete="new-password"
-      />
-      <TextField
-        label="Provider"
-        value={provider}
-        onChange={setProvider}
-        problem={problemOf('provider')}
-        hint="Only for a connection that prompts name: openai, anthropic, mistral …"
-        autoComplete="off"
-      />
-      <TextField
-        label="Address of the provider"
-        value={baseUrl}
-        onChange={setBaseUrl}
-        problem={problemOf('base_url')}
-        hint="Only where it is not the usual one."
-        autoComplete="off"
-      />
-    </Modal>
+      {(problemOf) => (
+        <>
+          <TextField
+            label="Name"
+            value={name}
+            onChange={setName}
+            readOnly={given !== ''}
+            placeholder="OPENAI_API_KEY"
+            problem={problemOf('name')}
+            autoFocus={given === ''}
+            autoComplete="off"
+          />
+          <TextField
+            label="Value"
+            type="password"
+            value={value}
+            onChange={setValue}
+            problem={problemOf('value')}
+            hint="It is not shown again. Handlers see it with their next run."
+            autoFocus={given !== ''}
+            autoComplete="new-password"
+          />
+          <TextField
+            label="Provider"
+            value={provider}
+            onChange={setProvider}
+            problem={problemOf('provider')}
+            hint="Only for a connection that prompts name: openai, anthropic, mistral …"
+            autoComplete="off"
+          />
+          <TextField
+            label="Address of the provider"
+            value={baseUrl}
+            onChange={setBaseUrl}
+            problem={problemOf('base_url')}
+            hint="Only where it is not the usual one."
+            autoComplete="off"
+          />
+        </>
+      )}
+    </FormDialog>
   )
 }

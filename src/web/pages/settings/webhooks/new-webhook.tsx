@@ -1,10 +1,7 @@
 import { useState } from 'react'
 import type { Answer, Ask } from '../../../api/call.ts'
-import { Problem } from '../../../api/problem.ts'
-import { Button } from '../../../parts/button/button.tsx'
-import { Modal } from '../../../parts/dialog/modal.tsx'
+import { FormDialog } from '../../../parts/dialog/form-dialog.tsx'
 import { TextField } from '../../../parts/fields/text-field.tsx'
-import { Failure } from '../../../parts/states/failure.tsx'
 import { Checks } from '../checks.tsx'
 
 /** A webhook as it is answered. */
@@ -42,66 +39,49 @@ export function NewWebhook({ create, close, onMade }: NewWebhookProps) {
   const [url, setUrl] = useState('')
   const [name, setName] = useState('')
   const [events, setEvents] = useState<readonly EventType[]>([])
-  const [error, setError] = useState<unknown>()
-  const [isBusy, setBusy] = useState(false)
-  const problemOf = (field: string): string | undefined =>
-    error instanceof Problem ? error.errors.find(({ loc }) => loc.includes(field))?.msg : undefined
   async function make(): Promise<void> {
-    setBusy(true)
-    setError(undefined)
-    try {
-      onMade(
-        await create({
-          url: url.trim(),
-          ...(name.trim() === '' ? {} : { name: name.trim() }),
-          ...(events.length === 0 ? {} : { events }),
-        }),
-      )
-    } catch (failure) {
-      setError(failure)
-      setBusy(false)
+    const webhook = {
+      url: url.trim(),
+      ...(name.trim() === '' ? {} : { name: name.trim() }),
+      ...(events.length === 0 ? {} : { events }),
     }
+    onMade(await create(webhook))
   }
   return (
-    <Modal
-      open
-      close={close}
+    <FormDialog
       title="New webhook"
-      actions={
-        <Button
-          kind="primary"
-          needs="admin"
-          busy={isBusy}
-          refusal={url.trim() === '' ? 'A webhook needs an address.' : undefined}
-          onClick={() => void make()}
-        >
-          Create the webhook
-        </Button>
-      }
+      action="Create the webhook"
+      needs="admin"
+      refusal={url.trim() === '' ? 'A webhook needs an address.' : undefined}
+      submit={make}
+      close={close}
     >
-      {error !== undefined && <Failure error={error} />}
-      <TextField
-        label="Address"
-        value={url}
-        onChange={setUrl}
-        placeholder="https://hooks.example/branchpoint"
-        problem={problemOf('url')}
-        autoFocus
-        autoComplete="off"
-      />
-      <TextField
-        label="Name"
-        value={name}
-        onChange={setName}
-        problem={problemOf('name')}
-        autoComplete="off"
-      />
-      <Checks
-        legend="Events; all of them where none is picked"
-        choices={EVENTS.map((value) => ({ value, label: value }))}
-        value={events}
-        onChange={setEvents}
-      />
-    </Modal>
+      {(problemOf) => (
+        <>
+          <TextField
+            label="Address"
+            value={url}
+            onChange={setUrl}
+            placeholder="https://hooks.example/branchpoint"
+            problem={problemOf('url')}
+            autoFocus
+            autoComplete="off"
+          />
+          <TextField
+            label="Name"
+            value={name}
+            onChange={setName}
+            problem={problemOf('name')}
+            autoComplete="off"
+          />
+          <Checks
+            legend="Events; all of them where none is picked"
+            choices={EVENTS.map((value) => ({ value, label: value }))}
+            value={events}
+            onChange={setEvents}
+          />
+        </>
+      )}
+    </FormDialog>
   )
 }

@@ -1,6 +1,6 @@
-import type { LineRow } from '../model/line-diff.ts'
+import type { Hunk, LineRow } from '../model/line-diff.ts'
 
-/** What is drawn one below the other: some rows, or a fold in place of rows that are the same. */
+/** What is drawn one below the other: some rows, a fold in place of rows that are the same, or which lines follow those left out. */
 export type LineItem =
   | {
       readonly kind: 'rows'
@@ -9,6 +9,7 @@ export type LineItem =
       readonly changes: number
     }
   | { readonly kind: 'fold'; readonly from: number; readonly count: number }
+  | { readonly kind: 'hunk'; readonly from: number; readonly hunk: Hunk }
 
 /** Lines that are the same and stay in sight around a change. */
 const CONTEXT = 3
@@ -19,19 +20,24 @@ const BLOCK = 60
 export function lineItems(
   rows: readonly LineRow[],
   opened: ReadonlyMap<number, number>,
+  hunks: ReadonlyMap<number, Hunk> = NO_HUNKS,
 ): readonly LineItem[] {
   const items: LineItem[] = []
   let from = 0
   while (from < rows.length) {
+    const hunk = hunks.get(from)
+    if (hunk) items.push({ kind: 'hunk', from, hunk })
     const isSame = rows[from]?.isSame === true
-    let to = from
-    while (to < rows.length && (rows[to]?.isSame === true) === isSame) to++
+    let to = from + 1
+    while (to < rows.length && (rows[to]?.isSame === true) === isSame && !hunks.has(to)) to++
     if (isSame) addSame(items, rows, from, to, opened)
     else addRows(items, rows, from, to)
     from = to
   }
   return items
 }
+
+const NO_HUNKS: ReadonlyMap<number, Hunk> = new Map()
 
 function addSame(
   items: LineItem[],

@@ -1,6 +1,6 @@
 import { useMemo, useState } from 'react'
 import { useDiffLayout } from '../diff-layout.ts'
-import type { LineDiff } from '../model/line-diff.ts'
+import type { Hunk, LineDiff } from '../model/line-diff.ts'
 import { lineItems } from './line-items.ts'
 import { LineRows } from './line-rows.tsx'
 import styles from './line-table.module.css'
@@ -19,11 +19,11 @@ const STEP = 500
 const MOST_ITEMS = 300
 
 /** Two texts, line beside line or below each other, as is chosen; what is the same is folded, what is far away is not drawn. */
-export function LineTable({ label, diff: { rows }, prose = false }: LineTableProps) {
+export function LineTable({ label, diff: { rows, hunks }, prose = false }: LineTableProps) {
   const layout = useDiffLayout()
   const [opened, setOpened] = useState<ReadonlyMap<number, number>>(new Map())
   const [most, setMost] = useState(MOST_ITEMS)
-  const items = useMemo(() => lineItems(rows, opened), [rows, opened])
+  const items = useMemo(() => lineItems(rows, opened, hunks), [rows, opened, hunks])
   const isSplit = layout === 'split'
   const open = (from: number) =>
     setOpened((before) => new Map(before).set(from, (before.get(from) ?? 0) + STEP))
@@ -48,7 +48,15 @@ export function LineTable({ label, diff: { rows }, prose = false }: LineTablePro
         </tr>
       </thead>
       {items.slice(0, most).map((item, at) =>
-        item.kind === 'fold' ? (
+        item.kind === 'hunk' ? (
+          <tbody key={`hunk ${item.from}`}>
+            <tr>
+              <td colSpan={isSplit ? 4 : 3} className={styles.hunk}>
+                <HunkMark hunk={item.hunk} />
+              </td>
+            </tr>
+          </tbody>
+        ) : item.kind === 'fold' ? (
           <tbody key={`fold ${item.from}`}>
             <tr>
               <td colSpan={isSplit ? 4 : 3} className={styles.fold}>
@@ -68,7 +76,7 @@ export function LineTable({ label, diff: { rows }, prose = false }: LineTablePro
             rows={item.rows}
             changes={item.changes}
             layout={layout}
-            isFirst={at === 0}
+            isFirst={at < 2}
             goesOn={item.from > 0 && rows[item.from - 1]?.isSame === false}
           />
         ),
@@ -85,6 +93,20 @@ export function LineTable({ label, diff: { rows }, prose = false }: LineTablePro
         </tbody>
       )}
     </table>
+  )
+}
+
+/** As git writes it; whoever listens is told in words. */
+function HunkMark({ hunk: { base, head } }: { readonly hunk: Hunk }) {
+  return (
+    <>
+      <span aria-hidden>
+        @@ −{base.start},{base.lines} +{head.start},{head.lines} @@
+      </span>
+      <span className="visually-hidden">
+        {lines(base.lines)} before from {base.start} on, {lines(head.lines)} after from {head.start} on
+      </span>
+    </>
   )
 }
 

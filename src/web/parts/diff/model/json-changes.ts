@@ -1,3 +1,4 @@
+import { ExactNumber } from '../../../api/exact-json.ts'
 import { pairInOrder, matchesOf } from './align.ts'
 import { type LineDiff, lineDiff } from './line-diff.ts'
 import type { Message } from '../../conversation/conversation.tsx'
@@ -126,7 +127,9 @@ function isBoth(base: unknown, head: unknown): boolean {
 }
 
 function isPlain(value: unknown): value is object {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
+  return (
+    typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof ExactNumber)
+  )
 }
 
 function isLongText(value: unknown): value is string {

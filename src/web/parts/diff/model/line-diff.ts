@@ -22,6 +22,14 @@ export interface LineDiff {
   readonly removed: number
   /** Runs of lines that changed. */
   readonly changes: number
+  /** Of a comparison that leaves lines out: the rows before which it does, and which lines follow. */
+  readonly hunks?: ReadonlyMap<number, Hunk>
+}
+
+/** Which lines follow: numbers from 1, and how many there are. */
+export interface Hunk {
+  readonly base: { readonly start: number; readonly lines: number }
+  readonly head: { readonly start: number; readonly lines: number }
 }
 
 /** Compares two texts by their lines; undefined where there is none. */

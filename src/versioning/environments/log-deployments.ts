@@ -1,0 +1,59 @@
+import { isDeepStrictEqual } from 'node:util'
+import type { Oid } from '../../git/objects/object.ts'
+import type { TimeSlice } from '../../scheduling/cooperative.ts'
+import type { ArtifactView } from '../artifacts/artifact-view.ts'
+import type { Window, Windowing } from '../pagination.ts'
+import type { Pin, Reference } from '../reference.ts'
+import type { Registry } from '../registry.ts'
+import { logRevisions, logStart } from '../revisions/log-revisions.ts'
+import type { Revision } from '../revisions/revision.ts'
+
+/** What a revision of an environment did to one key; undefined on the side where nothing was under it. */
+export interface MovedKey {
+  readonly key: string
+  readonly from: Pin | undefined
+  readonly to: Pin | undefined
+}
+
+/** A revision of an environment, with the keys that it moved. */
+export interface LoggedDeployment {
+  readonly revision: Revision
+  readonly moved: readonly MovedKey[]
+}
+
+/**
+ * What was deployed to an environment, newest first: each revision of its default variant with the keys that it moved, set or took away. What
+ * cannot be read counts as empty.
+ */
+export async function logDeployments(
+  registry: Registry,
+  environment: Reference,
+  windowing: Windowing | undefined,
+  slice: TimeSlice,
+): Promise<Window<LoggedDeployment>> {
+  const start = await logStart(registry, registry.environments, { artifact: environment })
+  if (!start) return { rows: [], next: undefined }
+  const { artifact } = start
+  const { rows, next } = await logRevisions(registry, start, { windowing, includeArchived: true })
+  const logged: LoggedDeployment[] = []
+  for (const revision of rows) {
+    const { parent } = await artifact.repository.history.node(revision.oid)
+    const after = await pinsIn(registry, artifact, revision.oid)
+    const before = parent ? await pinsIn(registry, artifact, parent.oid) : new Map<string, Pin>()
+    const moved = [...new Set([...after.keys(), ...before.keys()])]
+      .map((key) => ({ key, from: before.get(key), to: after.get(key) }))
+      .filter(({ from, to }) => !isDeepStrictEqual(from?.references, to?.references))
+    logged.push({ revision, moved })
+    await slice.pause()
+  }
+  return { rows: logged, next }
+}
+
+async function pinsIn(
+  registry: Registry,
+  { family, repository }: ArtifactView,
+  oid: Oid,
+): Promise<ReadonlyMap<string, Pin>> {
+  const { payload } = await registry.revisions(family).readForList(repository.objects, oid)
+  return new Map(((payload && family.pins?.(payload)) ?? []).map((pin) => [pin.key, pin]))
+}

@@ -1,0 +1,76 @@
+import { Link } from '@tanstack/react-router'
+import type { ReactNode } from 'react'
+import { Button } from '../button/button.tsx'
+import { authorName } from '../revision-chip/author-name.ts'
+import { Failure } from '../states/failure.tsx'
+import { Skeleton } from '../states/skeleton.tsx'
+import { Table } from '../table/table.tsx'
+import { Ago } from '../time/ago.tsx'
+
+/** What a table of versions says of one. */
+export interface ListedVersion {
+  readonly id: string
+  readonly version: number | string
+  readonly message?: string | null | undefined
+  readonly subject: string
+  readonly author: string
+  readonly date: string
+}
+
+export interface VersionTableProps<R extends ListedVersion> {
+  readonly caption: string
+  /** Those that are there, newest first; undefined while the first ones are on their way. */
+  readonly versions: readonly R[] | undefined
+  /** The id of the one that is shown. */
+  readonly shown: string
+  readonly linkOf: (version: R) => { readonly to: string; readonly search?: Readonly<Record<string, string>> }
+  /** How one is compared with the one before it. */
+  readonly compare: (version: R, older: R, label: string) => ReactNode
+  /** The question that they are the answer to. */
+  readonly query: {
+    readonly error: Error | null
+    readonly refetch: () => unknown
+    readonly hasNextPage: boolean
+    readonly fetchNextPage: () => unknown
+    readonly isFetchingNextPage: boolean
+  }
+}
+
+/** Versions, newest first, each with what it was for, by whom and when, and what it changed. */
+export function VersionTable<R extends ListedVersion>(props: VersionTableProps<R>) {
+  const { caption, versions, shown, linkOf, compare, query } = props
+  if (query.error) return <Failure error={query.error} retry={query.refetch} />
+  if (!versions) return <Skeleton label="Loading the versions" />
+  return (
+    <>
+      <Table
+        caption={caption}
+        rows={versions.map((it, at) => ({ it, older: versions[at + 1] }))}
+        keyOf={({ it }) => it.id}
+        columns={[
+          {
+            name: 'Version',
+            cell: ({ it }) => (
+              <Link {...linkOf(it)}>
+                <b>v{it.version}</b>
+                {it.id === shown && ' · shown'}
+              </Link>
+            ),
+          },
+          { name: 'What', cell: ({ it }) => it.message ?? it.subject },
+          { name: 'By', cell: ({ it }) => <span title={it.author}>{authorName(it.author)}</span> },
+          { name: 'When', cell: ({ it }) => <Ago date={it.date} /> },
+          {
+            name: 'Changes',
+            cell: ({ it, older }) => older && compare(it, older, `Compare with v${older.version}`),
+          },
+        ]}
+      />
+      {query.hasNextPage && (
+        <Button busy={query.isFetchingNextPage} onClick={() => void query.fetchNextPage()}>
+          Show older versions
+        </Button>
+      )}
+    </>
+  )
+}
