@@ -128,6 +128,11 @@ export class PostgresTable implements DocumentTable, TableFeed {
     return (await this.#ask('leased', sql.IS_LEASED, [name])).length > 0
   }
 
+  async leased(folder: string): Promise<readonly string[]> {
+    const rows = await this.#ask<{ name: string }>('leased_in', sql.LEASED_IN, [`${folder}/`])
+    return rows.map(({ name }) => name)
+  }
+
   abandonedLeases(): Promise<readonly { readonly name: string; readonly note: string }[]> {
     return this.#ask('abandoned', sql.ABANDONED, [])
   }

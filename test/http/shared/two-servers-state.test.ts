@@ -14,6 +14,7 @@ import {
 import { ADMIN_KEY, type RunningService, startService } from '../../../scripts/proofs/support/service.ts'
 import { EvaluationClient } from '../evaluations/evaluation-client.ts'
 import { startProcess } from '../evaluations/server-process.ts'
+import { TestFollower, type Told } from '../events/follower.ts'
 import { startReceiver } from '../webhooks/receiver.ts'
 import { HOOK_ENV } from '../webhooks/webhook-client.ts'
 
@@ -216,6 +217,21 @@ describe('http: what two servers over one PostgreSQL know beside repositories', 
     await expectAllRows(there, id)
     here = await server()
     expect((await here.get(`/evaluations/${id}`)).body.evaluation.state).to.equal('finished')
+  })
+
+  it('who follows events at one hears that an evaluation begins and ends at the other', async () => {
+    const follower = await TestFollower.open(there.url)
+    try {
+      const id = await begin((order) => here.post('/evaluations/run', order), 'heard')
+      const isOfIt = ({ data }: Told): boolean => data.references.evaluation?.id === id
+      await follower.find((told) => isOfIt(told) && told.data.action === 'finished')
+      expect(follower.events.filter(isOfIt).map(({ data }) => data.action)).to.deep.equal([
+        'started',
+        'finished',
+      ])
+    } finally {
+      follower.close()
+    }
   })
 
   it('an evaluation that somebody stops stays stopped, until somebody resumes it, at whichever', async () => {
