@@ -29,6 +29,11 @@ const PROOFS: Readonly<Record<string, Proof>> = {
     summary: 'every operation happened at one moment',
     load: () => import('./proofs/linear.ts'),
   },
+  engine: {
+    options: '[FILE …]',
+    summary: 'the tests of the interface over PostgreSQL',
+    load: () => import('./proofs/engine.ts'),
+  },
   fuzz: {
     options: '[--requests N] [--pushes N] [--damages N] [--departures N] [--sizes N] [--seed S]',
     summary: 'random requests and changed bytes',

@@ -19,15 +19,29 @@ export class LoggedEvaluation {
   /** How it stands; `isRunning` says whether somebody works on it, which no log does. */
   async now(isRunning: () => Promise<boolean>): Promise<Evaluation> {
     const { plan } = this.#log
-    const end = this.#ended ? undefined : this.#log.end()
-    if (end) this.#ended = { plan, state: 'finished', finishedAt: end.finished_at, summary: end.summary }
-    if (this.#ended) return this.#ended
+    const ended = this.#end()
+    if (ended) return ended
     const state = (await isRunning()) ? 'running' : 'interrupted'
+    // It may have come to its end before that was asked.
+    const late = state === 'interrupted' ? this.#end() : undefined
+    if (late) return late
     // One after the other: two that read at once would count rows twice.
     const reading = this.#reading.then(() => this.#readOn())
     this.#reading = reading.catch(() => undefined)
     await reading
     return { plan, state, finishedAt: undefined, summary: this.#tally.summary() }
+  }
+
+  #end(): Evaluation | undefined {
+    const end = this.#ended ? undefined : this.#log.end()
+    if (end)
+      this.#ended = {
+        plan: this.#log.plan,
+        state: 'finished',
+        finishedAt: end.finished_at,
+        summary: end.summary,
+      }
+    return this.#ended
   }
 
   async #readOn(): Promise<void> {

@@ -184,6 +184,11 @@ export class ProjectEvaluations {
     return logged
   }
 
+  /** The ids of those that are run now, by whichever server. */
+  running(): Promise<readonly string[]> {
+    return this.#documents.leased(this.#folder)
+  }
+
   #isHeld(id: string): Promise<boolean> {
     return this.#documents.isLeased(this.#leaseOf(id))
   }

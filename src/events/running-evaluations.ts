@@ -1,5 +1,4 @@
 import type { ProjectEvaluations } from '../evaluations/project-evaluations.ts'
-import type { Fs } from '../storage/fs.ts'
 import type { Registry } from '../versioning/registry.ts'
 import { evaluationEvent, type LiveEvent } from './live-event.ts'
 
@@ -7,13 +6,14 @@ import { evaluationEvent, type LiveEvent } from './live-event.ts'
 const SAME_TIME = 100
 
 /**
- * Sees evaluations of a project begin and end, whichever server runs them: each has a log in their folder, and beside it a lock while it runs.
+ * Sees evaluations of a project begin and end, whichever server runs them: each has a log in their folder, and a lease while it runs.
  * One that is resumed and over between two looks is seen by its log, which is newer than the last look.
  */
 export class RunningEvaluations {
   readonly #registry: Registry
   readonly #evaluations: ProjectEvaluations
   #modified: number | undefined
+  #lookedAt: number | undefined
   /** The names that the last look found. */
   #names: ReadonlySet<string> | undefined
 
@@ -29,15 +29,22 @@ export class RunningEvaluations {
     const modified = fs.stat(path)?.modified
     const isOld = Date.now() - (modified ?? 0) > SAME_TIME
     const lastModified = this.#modified
-    if (this.#names && modified === lastModified && isOld) return []
+    // Leases of servers with folders of their own are not seen in the folder.
+    const isShared = fs.documents !== undefined
+    if (!isShared && this.#names && modified === lastModified && isOld) return []
+    const lookedAt = this.#lookedAt
+    this.#lookedAt = Date.now()
     this.#modified = modified
-    const names = new Set(fs.readDir(path)?.filter((name) => /\.(?:jsonl|lock)$/.test(name)))
+    const leases = (await this.#evaluations.running()).map((id) => `${id}.lock`)
+    const logs = (fs.readDir(path) ?? []).filter((name) => name.endsWith('.jsonl'))
+    const names = new Set([...logs, ...leases])
     const before = this.#names ?? names
     this.#names = names
     const appeared = [...names].filter((name) => !before.has(name))
     const ended = [...before].filter((name) => name.endsWith('.lock') && !names.has(name))
-    const isSame = appeared.length + ended.length === 0 && modified !== lastModified
-    const short = isSame && lastModified !== undefined ? logsSince(fs, path, names, lastModified) : []
+    const isSame = appeared.length + ended.length === 0 && (isShared || modified !== lastModified)
+    const since = isShared ? lookedAt : lastModified
+    const short = isSame && since !== undefined ? logsSince(fs, path, names, since) : []
     const ids = new Set([...appeared, ...ended, ...short].map((name) => name.slice(0, name.lastIndexOf('.'))))
     return (await Promise.all([...ids].map((id) => this.#eventOf(id)))).filter((it) => it !== undefined)
   }
@@ -53,8 +60,16 @@ export class RunningEvaluations {
 }
 
 /** Logs that were written since then: of evaluations whose lock came and went while nobody looked. */
-function logsSince(fs: Fs, path: string, names: ReadonlySet<string>, since: number): readonly string[] {
+function logsSince(
+  fs: Registry['store']['fs'],
+  path: string,
+  names: ReadonlySet<string>,
+  since: number,
+): readonly string[] {
   return [...names].filter(
-    (name) => name.endsWith('.jsonl') && (fs.stat(`${path}/${name}`)?.modified ?? 0) > since,
+    (name) =>
+      name.endsWith('.jsonl') &&
+      !names.has(name.replace(/jsonl$/, 'lock')) &&
+      (fs.stat(`${path}/${name}`)?.modified ?? 0) > since,
   )
 }

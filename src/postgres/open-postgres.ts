@@ -1,6 +1,8 @@
 import { CannotStart, Refusal } from '../errors.ts'
 import type { OpenLog } from '../git/following/shared-log.ts'
+import type { TableFeed } from '../storage/documents/document-table.ts'
 import { Database } from './database.ts'
+import { PostgresTable } from './documents/postgres-table.ts'
 import { hostsIn, withoutPassword } from './hosts.ts'
 import { migrate } from './migrate.ts'
 import { PostgresLog, type Reads } from './postgres-log.ts'
@@ -21,19 +23,7 @@ export interface PostgresOptions {
  */
 export function openPostgres({ url, reads, warn }: PostgresOptions): OpenLog {
   return async (stream) => {
-    const hosts = hostsIn(url)
-    if (!hosts)
-      throw new CannotStart(`STORE: ${withoutPassword(url)} is not postgres://user@host,host/database`)
-    const first = new Database(hosts)
-    let settings: Settings
-    try {
-      settings = await settingsOf(first)
-    } catch (error) {
-      throw cannotStart(error, url)
-    } finally {
-      await first.close()
-    }
-    refuseLoss(settings)
+    const { hosts, settings } = await checked(url)
     const isReplicated = settings.synchronous_standby_names !== ''
     const chosen = reads ?? (isReplicated ? 'quorum' : 'primary')
     if (!isReplicated) {
@@ -49,6 +39,44 @@ export function openPostgres({ url, reads, warn }: PostgresOptions): OpenLog {
       throw cannotStart(error, url)
     }
   }
+}
+
+/**
+ * The documents in a database for whoever has no folder of their own and asks for a few, such as the command line; `close` ends that. Refuses
+ * what openPostgres refuses.
+ */
+export async function openDocumentTable(
+  url: string,
+): Promise<{ readonly feed: TableFeed; readonly close: () => Promise<void> }> {
+  const { hosts } = await checked(url)
+  const database = new Database(hosts)
+  try {
+    await migrate(database)
+    return { feed: new PostgresTable(database, 'command line'), close: () => database.close() }
+  } catch (error) {
+    await database.close()
+    throw cannotStart(error, url)
+  }
+}
+
+/** The hosts of a database that loses nothing, and how it is set. */
+async function checked(
+  url: string,
+): Promise<{ readonly hosts: readonly string[]; readonly settings: Settings }> {
+  const hosts = hostsIn(url)
+  if (!hosts)
+    throw new CannotStart(`STORE: ${withoutPassword(url)} is not postgres://user@host,host/database`)
+  const first = new Database(hosts)
+  let settings: Settings
+  try {
+    settings = await settingsOf(first)
+  } catch (error) {
+    throw cannotStart(error, url)
+  } finally {
+    await first.close()
+  }
+  refuseLoss(settings)
+  return { hosts, settings }
 }
 
 interface Settings {

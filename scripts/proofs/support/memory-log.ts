@@ -25,7 +25,9 @@ export class MemoryDatabase {
   /** Set to another value, as after a failover. */
   era = 'first'
   /** Awaited before anything is answered, for tests of what lasts and of what fails. */
-  delay: (what: 'append' | 'answer' | 'look' | 'read') => Promise<void> = async () => undefined
+  delay: (what: 'append' | 'answer' | 'look' | 'looked' | 'read') => Promise<void> = async () => undefined
+  /** How often somebody took over everything. */
+  takenOver = 0
   readonly #streams = new Map<string, StreamPosition>()
   readonly #repositories = new Map<string, Repository>()
   /** By project and name, the repositories that have it. */
@@ -41,19 +43,20 @@ export class MemoryDatabase {
     return this.#logFor(stream)
   }
 
-  /** Forgets the last batch of a stream, as a failover may that loses what nobody was told of. */
-  loseLast(stream: string, restore: () => void): void {
-    const { n } = this.#streams.get(stream) ?? { n: 0 }
-    this.#journal = this.#journal.filter((entry) => entry.stream !== stream || entry.n < n)
-    this.#streams.set(stream, { n: n - 1, mark: randomUUID() })
-    restore()
-  }
-
-  /** A repository's refs, to be changed by who plays a failover. */
-  refsOf(repository: string): Map<string, string> {
-    const found = this.#repositories.get(repository)
-    if (!found) throw new Error(`${repository} is not in the database`)
-    return found.refs
+  /** Remembers all that there is now; what it answers brings that back, as a failover may that loses what was decided since. */
+  remember(): () => void {
+    const repositories = [...this.#repositories].map(
+      ([name, it]) => [name, { ...it, refs: new Map(it.refs), packs: new Map(it.packs) }] as const,
+    )
+    const names = [...this.#names].map(([name, holders]) => [name, new Set(holders)] as const)
+    const [streams, journal] = [[...this.#streams], [...this.#journal]]
+    return () => {
+      replace(this.#repositories, repositories)
+      replace(this.#names, names)
+      replace(this.#streams, streams)
+      this.#journal = journal
+      this.era = randomUUID()
+    }
   }
 
   #logFor(stream: string): SharedLog {
@@ -69,7 +72,9 @@ export class MemoryDatabase {
       },
       look: async () => {
         await this.delay('look')
-        return this.#look()
+        const look = this.#look()
+        await this.delay('looked')
+        return look
       },
       read: async (from, to) => {
         await this.delay('read')
@@ -91,7 +96,10 @@ export class MemoryDatabase {
             return found ? [[it, found.version] as const] : []
           }),
         ),
-      states: async (repositories) => this.#states(repositories),
+      states: async (repositories) => {
+        if (!repositories) this.takenOver++
+        return this.#states(repositories)
+      },
       documents: this.#documents.feed(),
       onNews: (listener) => void this.#listeners.add(listener),
       close: async () => undefined,
@@ -229,6 +237,11 @@ export class MemoryDatabase {
     const repository = this.#live(name)
     return repository !== undefined && repository.trashed === undefined
   }
+}
+
+function replace<K, V>(map: Map<K, V>, entries: Iterable<readonly [K, V]>): void {
+  map.clear()
+  for (const [key, value] of entries) map.set(key, value)
 }
 
 interface Repository {

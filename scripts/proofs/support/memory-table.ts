@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto'
+import { basename, dirname } from 'node:path/posix'
 import type {
   DocumentChange,
   DocumentEntry,
@@ -95,6 +96,14 @@ export class MemoryTable implements DocumentTable {
 
   isLeased(name: string): Promise<boolean> {
     return this.#remotely(() => this.#holder(name) !== undefined)
+  }
+
+  leased(folder: string): Promise<readonly string[]> {
+    return this.#remotely(() =>
+      [...this.#leases.keys()]
+        .filter((name) => dirname(name) === folder && this.#holder(name) !== undefined)
+        .map((name) => basename(name)),
+    )
   }
 
   abandonedLeases(): Promise<readonly { readonly name: string; readonly note: string }[]> {

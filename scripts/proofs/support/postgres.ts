@@ -64,6 +64,8 @@ export interface PostgresPair {
   url(database: string): string
   /** Makes the standby a primary that waits for nobody. */
   promote(): Promise<void>
+  /** Resolves once the standby has everything that the primary has. */
+  caughtUp(): Promise<void>
   stop(): Promise<void>
 }
 
@@ -89,6 +91,11 @@ export async function startPair(): Promise<PostgresPair> {
     url: (database) => `postgres://bp@127.0.0.1:${primary.port},127.0.0.1:${standby.port}/${database}`,
     promote: async () => {
       await ask(standby.url('postgres'), 'select pg_promote()')
+    },
+    caughtUp: async () => {
+      const [at] = await ask<{ lsn: string }>(primary.url('postgres'), 'select pg_current_wal_lsn() as lsn')
+      const question = `select coalesce(pg_last_wal_replay_lsn() >= '${at?.lsn}', false) as has`
+      while (!(await ask<{ has: boolean }>(standby.url('postgres'), question))[0]?.has) await pause(50)
     },
     stop: async () => {
       await standby.stop()

@@ -4,7 +4,6 @@ import { DEFAULT_PROJECT } from '../../access/project-name.ts'
 import { SCOPES } from '../../access/scope.ts'
 import { readConfig } from '../../config.ts'
 import type { Config } from '../../config.ts'
-import { nodeFs } from '../../storage/node-fs.ts'
 import { signingSettings } from '../../server/signing-settings.ts'
 import type { Command, Shell } from '../command/command.ts'
 import { assertPrintsRecords, jsonLines } from '../command/json-lines.ts'
@@ -12,6 +11,7 @@ import { readArguments, unknownWord } from '../command/read-arguments.ts'
 import { textTable } from '../command/text-table.ts'
 import { UsageError } from '../command/usage-error.ts'
 import { VERBS } from '../command/verbs.ts'
+import { type StatePlace, withDocuments } from '../command/with-documents.ts'
 
 const USAGE = `Make, list and revoke API keys, which a running server accepts or refuses from its next request on; show the
 key that signs commits.
@@ -32,7 +32,7 @@ key that signs commits.
                      branchpoint keys signing > allowed_signers
                      git -c gpg.ssh.allowedSignersFile=allowed_signers verify-commit HEAD
 
-The store is the folder in STORE_DIR (./store unless set).`
+The store is the folder in STORE_DIR (./store unless set), or the database in STORE.`
 
 interface Options {
   readonly name?: string | undefined
@@ -62,20 +62,24 @@ async function run(args: readonly string[], { environment }: Shell): Promise<str
   const options: Options = { ...values, project: values.project ?? DEFAULT_PROJECT }
   assertPrintsRecords(command, values.json, USAGE)
   const config = readConfig(environment)
-  const { storeDir } = config
-  if (command === 'create') return create(storeDir, options)
-  if (command === 'list') return list(storeDir, options)
-  if (command === 'revoke') return revoke(storeDir, options)
   if (command === 'signing') return signing(config)
+  const action = ACTIONS.get(command)
+  if (action) return withDocuments(config, options.project, (place) => action(place, options))
   throw unknownWord(command, VERBS.keys.words, USAGE)
 }
 
-async function create(storeDir: string, options: Options): Promise<string> {
+const ACTIONS: ReadonlyMap<string, (place: StatePlace, options: Options) => Promise<string>> = new Map([
+  ['create', create],
+  ['list', list],
+  ['revoke', revoke],
+])
+
+async function create({ fs, storeDir }: StatePlace, options: Options): Promise<string> {
   if (options.name === undefined) throw new UsageError('create needs --name.', USAGE)
   if (options.scopes === undefined) throw new UsageError('create needs --scopes.', USAGE)
   const scopes = options.scopes.split(',').map((scope) => scope.trim())
   const { project, name, email } = options
-  const { key, token } = await createApiKey(nodeFs, storeDir, { project, name, email, scopes })
+  const { key, token } = await createApiKey(fs, storeDir, { project, name, email, scopes })
   // The key alone on standard output, so that $(branchpoint keys create …) is it.
   process.stderr.write(`This is the key, shown only now. Send it as  Authorization: ApiKey <key>
 
@@ -85,18 +89,21 @@ ${table([key])}
   return token
 }
 
-function list(storeDir: string, { project, json = false }: Options): string {
-  const keys = listApiKeys(nodeFs, storeDir, project)
+async function list(
+  { fs, storeDir, shown }: StatePlace,
+  { project, json = false }: Options,
+): Promise<string> {
+  const keys = listApiKeys(fs, storeDir, project)
   // A hash of a key is nobody's business but the server's.
   if (json) return jsonLines(keys.map(({ sha256: _, ...key }) => key))
-  return keys.length === 0 ? `Project "${project}" in ${storeDir} has no keys.` : table(keys)
+  return keys.length === 0 ? `Project "${project}" in ${shown} has no keys.` : table(keys)
 }
 
-async function revoke(storeDir: string, options: Options): Promise<string> {
+async function revoke({ fs, storeDir }: StatePlace, options: Options): Promise<string> {
   const { id, name, project } = options
   if ((id === undefined) === (name === undefined))
     throw new UsageError('revoke needs either --id or --name.', USAGE)
-  const key = await revokeApiKey(nodeFs, storeDir, project, id === undefined ? { name: name ?? '' } : { id })
+  const key = await revokeApiKey(fs, storeDir, project, id === undefined ? { name: name ?? '' } : { id })
   return `Revoked "${key.name}" (${key.id}). Requests with it are refused from now on.`
 }
 

@@ -1,8 +1,7 @@
 import { projectNames } from '../../access/api-keys.ts'
 import { DEFAULT_PROJECT, checkProjectName } from '../../access/project-name.ts'
-import { readConfig } from '../../config.ts'
+import { type Config, readConfig } from '../../config.ts'
 import { invalid } from '../../errors.ts'
-import { nodeFs } from '../../storage/node-fs.ts'
 import { openSecrets } from '../../secrets/open-secrets.ts'
 import type { ProjectSecrets, SecretRecord } from '../../secrets/project-secrets.ts'
 import type { Command, Shell } from '../command/command.ts'
@@ -11,6 +10,7 @@ import { readArguments, unknownWord } from '../command/read-arguments.ts'
 import { textTable } from '../command/text-table.ts'
 import { UsageError } from '../command/usage-error.ts'
 import { VERBS } from '../command/verbs.ts'
+import { type StatePlace, withDocuments } from '../command/with-documents.ts'
 import { askHidden } from './secrets/ask-hidden.ts'
 import { readValue } from './secrets/read-value.ts'
 
@@ -31,7 +31,7 @@ The value is asked for on the terminal, which does not show it, or read from sta
   branchpoint secrets set OPENAI_API_KEY < key.txt
 
 Secrets are encrypted with SECRETS_KEY (32 bytes in base64 or hex); unless that is set, with the key in secrets.key, which is
-made in the store with the first secret. The store is the folder in STORE_DIR (./store unless set).`
+made in the store with the first secret. The store is the folder in STORE_DIR (./store unless set), or the database in STORE.`
 
 /** The command `secrets`. */
 export const secretsCommand: Command = {
@@ -52,14 +52,22 @@ async function run(args: readonly string[], { environment }: Shell): Promise<str
   if (rest.length > 0)
     throw new UsageError('There is a word too many: values are not given on the command line.', USAGE)
   const project = values.project ?? DEFAULT_PROJECT
-  const open = (): ProjectSecrets => openIn(project, environment)
+  const config = readConfig(environment)
+  const open = <T>(work: (secrets: ProjectSecrets) => Promise<T>): Promise<T> =>
+    withDocuments(config, checkProjectName(project), (place) => work(openIn(project, place, config)))
   const { provider, 'base-url': baseUrl } = values
   if (command !== 'set' && (provider ?? baseUrl) !== undefined)
     throw new UsageError('--provider and --base-url go with set only.', USAGE)
   assertPrintsRecords(command, values.json, USAGE)
-  if (command === 'list' && name === undefined) return list(open(), project, values.json)
-  if (command === 'set') return set(open(), named(name, command), { provider, baseUrl }, project)
-  if (command === 'remove') return remove(open(), named(name, command), project)
+  if (command === 'list' && name === undefined) return open((secrets) => list(secrets, project, values.json))
+  if (command === 'set') {
+    const chosen = named(name, command)
+    return open((secrets) => set(secrets, chosen, { provider, baseUrl }, project))
+  }
+  if (command === 'remove') {
+    const chosen = named(name, command)
+    return open((secrets) => remove(secrets, chosen, project))
+  }
   if (command === 'list') throw new UsageError('list takes no name.', USAGE)
   throw unknownWord(command, VERBS.secrets.words, USAGE)
 }
@@ -70,17 +78,19 @@ function named(name: string | undefined, command: string): string {
 }
 
 /** The secrets of a project that is there; a misspelt name must not make one. */
-function openIn(project: string, environment: Shell['environment']): ProjectSecrets {
-  const { storeDir, secretsKey } = readConfig(environment)
-  const known = projectNames(nodeFs, storeDir)
-  if (checkProjectName(project) !== DEFAULT_PROJECT && !known.includes(project))
+function openIn(
+  project: string,
+  { fs, storeDir, shown }: StatePlace,
+  { secretsKey }: Config,
+): ProjectSecrets {
+  if (project !== DEFAULT_PROJECT && !projectNames(fs, storeDir).includes(project))
     throw invalid(
       ['project'],
-      `there is no project "${project}" in ${storeDir}; make it with its first API key: branchpoint keys create ` +
+      `there is no project "${project}" in ${shown}; make it with its first API key: branchpoint keys create ` +
         `--project ${project} …`,
       'not_found',
     )
-  return openSecrets(nodeFs, storeDir, secretsKey).of(project)
+  return openSecrets(fs, storeDir, secretsKey).of(project)
 }
 
 async function set(

@@ -111,8 +111,10 @@ export class LogFollower {
   async #round(): Promise<void> {
     try {
       const number = this.#copy.own.begin()
+      // What is decided while the log is asked may not be in its answer.
+      const own = this.#ownPosition()
       const look = await this.#copy.log.look()
-      if (this.#isAhead(look)) await this.#takeAll()
+      if (this.#isAhead(look, own)) await this.#takeAll()
       else await Promise.all([this.#takeIn(look), this.#followDocuments(look)])
       if (this.#broken.size > 0) await this.#repairBroken()
       this.#copy.own.ended(number)
@@ -128,11 +130,11 @@ export class LogFollower {
   }
 
   /** Whether the folder may hold what the log has lost, or is not a copy yet. */
-  #isAhead({ era, positions }: Look): boolean {
+  #isAhead({ era, positions }: Look, own: StreamPosition | undefined): boolean {
     if (era !== this.#era) return true
-    const own = this.#ownPosition()
-    const applied = own ? [...this.#positions, [this.#copy.log.stream, own] as const] : [...this.#positions]
-    return applied.some(([stream, { n }]) => (positions.get(stream)?.n ?? 0) < n)
+    const applied = new Map(this.#positions)
+    if (own) applied.set(this.#copy.log.stream, own)
+    return [...applied].some(([stream, { n }]) => (positions.get(stream)?.n ?? 0) < n)
   }
 
   async #takeIn(look: Look): Promise<void> {
@@ -177,6 +179,7 @@ export class LogFollower {
     const { log } = this.#copy
     await this.untilAppended()
     await this.#own.untilPlaced()
+    this.#copy.own.forget()
     // Before the repositories: those are at least as new.
     const { era, positions } = await log.look()
     const repaired = await repair(this.#copy)

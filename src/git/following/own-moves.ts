@@ -20,6 +20,11 @@ export class OwnMoves {
     }
   }
 
+  /** What was decided may have been lost by the log: what that says now holds. */
+  forget(): void {
+    this.#moved.clear()
+  }
+
   add(repository: string, version: number, refs: Iterable<string>): void {
     const moved = this.#moved.get(repository) ?? new Map<string, OwnMove>()
     this.#moved.set(repository, moved)

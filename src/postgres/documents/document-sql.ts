@@ -52,6 +52,12 @@ export const DROP_LEASE = `delete from branchpoint.leases where name = $1 and to
 
 export const IS_LEASED = `select 1 from branchpoint.leases where name = $1 and until > clock_timestamp()`
 
+/** Names between a folder's and the next one's: a slash comes right before a zero. */
+export const LEASED_IN = `
+select substr(name, length($1) + 1) as name from branchpoint.leases
+where name >= $1 and name < overlay($1 placing '0' from length($1)) and position('/' in substr(name, length($1) + 1)) = 0
+  and until > clock_timestamp()`
+
 export const ABANDONED = `select name, note from branchpoint.leases where note is not null and until <= clock_timestamp()`
 
 export const SWEEP_LEASES = `delete from branchpoint.leases where note is null and until < clock_timestamp() - interval '1 hour'`

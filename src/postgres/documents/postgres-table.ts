@@ -10,7 +10,7 @@ import type {
   DocumentTable,
   HeldLease,
 } from '../../storage/documents/document-table.ts'
-import { isWorthAnotherTry, LostConnection } from '../errors.ts'
+import { isOtherPlace, isWorthAnotherTry, LostConnection } from '../errors.ts'
 import * as sql from './document-sql.ts'
 
 /** A statement with its values; it is prepared once a connection. */
@@ -48,6 +48,7 @@ export class PostgresTable implements DocumentTable, TableFeed {
   readonly #stream: string
   readonly #waiting: Waiting[] = []
   #isAtWork = false
+  #hasBegun = false
   /** That of the last call that was carried out. */
   #mark = ''
   /** How far this server has read each stream. */
@@ -79,8 +80,7 @@ export class PostgresTable implements DocumentTable, TableFeed {
 
   /** What is new from here on, `entries` answers. */
   async summaries(): Promise<readonly DocumentSummary[]> {
-    await this.#ask('begin', sql.BEGIN_STREAM, [this.#stream])
-    if (!this.#isAtWork) this.#mark = await this.#markThere()
+    await this.#begin()
     const positions = await this.#positions()
     const rows = await this.#ask<{ path: string; version: string; digest: string }>('all', sql.SUMMARIES, [])
     this.#read = new Map(positions.map(({ stream, n }) => [stream, n]))
@@ -128,6 +128,11 @@ export class PostgresTable implements DocumentTable, TableFeed {
     return (await this.#ask('leased', sql.IS_LEASED, [name])).length > 0
   }
 
+  async leased(folder: string): Promise<readonly string[]> {
+    const rows = await this.#ask<{ name: string }>('leased_in', sql.LEASED_IN, [`${folder}/`])
+    return rows.map(({ name }) => name)
+  }
+
   abandonedLeases(): Promise<readonly { readonly name: string; readonly note: string }[]> {
     return this.#ask('abandoned', sql.ABANDONED, [])
   }
@@ -153,9 +158,12 @@ export class PostgresTable implements DocumentTable, TableFeed {
 
   /** Makes the changes of a batch once, also where the answer is lost. Rejects where it cannot be found out what became of them. */
   async #change(batch: readonly Waiting[]): Promise<readonly DocumentOutcome[]> {
+    await this.#begin()
     const mark = randomUUID()
-    const values = [this.#stream, this.#mark, mark, ...columnsOf(batch)]
+    const columns = columnsOf(batch)
     for (let attempt = 1; ; attempt++) {
+      const previous = this.#mark
+      const values = [this.#stream, previous, mark, ...columns]
       try {
         const statement = { name: 'documents_change', text: sql.CHANGE, values }
         const rows = await this.#database.queryOnce<OutcomeRow>(statement)
@@ -165,9 +173,19 @@ export class PostgresTable implements DocumentTable, TableFeed {
         const there = await this.#markThere()
         if (there === mark) return await this.#outcomesOf(batch, mark)
         this.#mark = there
-        if (attempt === ATTEMPTS || there !== values[1] || !mayBeSentAgain(error)) throw error
+        // Where somebody else had the stream meanwhile, only what was refused for that is known not to have been carried out.
+        const isKnown = isOtherPlace(error) || (there === previous && mayBeSentAgain(error))
+        if (attempt === ATTEMPTS || !isKnown) throw error
       }
     }
+  }
+
+  /** Makes the stream, unless it is there. */
+  async #begin(): Promise<void> {
+    if (this.#hasBegun) return
+    await this.#ask('begin', sql.BEGIN_STREAM, [this.#stream])
+    this.#mark = await this.#markThere()
+    this.#hasBegun = true
   }
 
   async #markThere(): Promise<string> {

@@ -21,6 +21,8 @@ export interface DocumentTable {
   dropLease(lease: HeldLease): Promise<void>
   /** Whether somebody has a lease whose time is not over. */
   isLeased(name: string): Promise<boolean>
+  /** What comes behind the name of a folder in the names of leases right in it, whose time is not over. */
+  leased(folder: string): Promise<readonly string[]>
   /** Leases with a note whose time is over, and which were not given back. */
   abandonedLeases(): Promise<readonly { readonly name: string; readonly note: string }[]>
   /** Forgets leases without a note whose time was over long ago, and what changed longer ago than anybody should have to be told. */

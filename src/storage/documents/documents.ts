@@ -27,8 +27,10 @@ export interface Documents extends DocumentWriter {
     work: (lease: Lease) => Promise<T>,
     how?: Pick<HowToLease, 'note'>,
   ): Promise<T | undefined>
-  /** Whether somebody who is not known to be dead holds the lease of this path. */
+  /** Whether somebody who is not known to be dead holds the lease of this path. If not, what was done with it is in the folder. */
   isLeased(path: string): Promise<boolean>
+  /** The names of the leases right in a folder that are held. What was done with others is in the folder. */
+  leased(folder: string): Promise<readonly string[]>
   /** Leases with a note whose holders died, or abandoned them: somebody else may go on. None where only processes of one host share. */
   abandoned(): Promise<readonly AbandonedLease[]>
   /** Ends leases in a folder that dead processes hold. */

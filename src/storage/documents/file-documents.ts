@@ -109,6 +109,11 @@ export class FileDocuments implements Documents {
     }
   }
 
+  async leased(folder: string): Promise<readonly string[]> {
+    const names = this.#fs.readDir(folder) ?? []
+    return names.flatMap((name) => (name.endsWith('.lock') ? [name.slice(0, -'.lock'.length)] : []))
+  }
+
   async abandoned(): Promise<readonly AbandonedLease[]> {
     return []
   }

@@ -68,6 +68,12 @@ export class SharedDocuments implements Documents {
     await this.#catchUp()
   }
 
+  /** Brings some documents to what there is now, for who opened nothing. */
+  async fetch(names: readonly string[]): Promise<void> {
+    for (const name of names) this.#behind.add(name)
+    await this.#catchUp()
+  }
+
   /** Takes in what other servers changed. One call at a time. */
   async follow(): Promise<void> {
     const entries = await this.#feed.entries()
@@ -126,13 +132,21 @@ export class SharedDocuments implements Documents {
     return lease && this.#hold(lease, work)
   }
 
+  async leased(folder: string): Promise<readonly string[]> {
+    const names = await this.#table.leased(this.#nameOf(folder))
+    await this.#lookAfresh()
+    return names
+  }
+
   async abandoned(): Promise<readonly AbandonedLease[]> {
     const leases = await this.#table.abandonedLeases()
     return leases.map(({ name, note }) => ({ path: `${this.#dir}/${name}`, note }))
   }
 
-  isLeased(path: string): Promise<boolean> {
-    return this.#table.isLeased(this.#nameOf(path))
+  async isLeased(path: string): Promise<boolean> {
+    const is = await this.#table.isLeased(this.#nameOf(path))
+    await this.#lookAfresh()
+    return is
   }
 
   /** What dead servers decided is there already, and their leases end by the clock. */

@@ -1,23 +1,19 @@
 import { expect } from 'chai'
 import { MemoryDatabase } from '../../../scripts/proofs/support/memory-log.ts'
-import { hashObject } from '../../../src/git/objects/object.ts'
-import { encodeTree } from '../../../src/git/objects/tree.ts'
 import { Store } from '../../../src/git/store.ts'
 import { transactAcross } from '../../../src/git/transactions/cross-repository.ts'
-import type { Transaction } from '../../../src/git/transactions/transaction.ts'
 import type { Fs } from '../../../src/storage/fs.ts'
 import { memoryFs } from '../../../src/storage/memory-fs.ts'
 import { mortalFs } from '../mortal-fs.ts'
 import { copiedFs } from './copied-fs.ts'
-
-const TREE = encodeTree([])
+import { commitOnto, newRepository } from './repositories.ts'
 
 describe('git: a server that follows a log and is killed', () => {
   it('at any step while it takes in what others decided, has all of it after its next start', async () => {
     const database = new MemoryDatabase()
     const other = await Store.follow(memoryFs(), '/store', database.open)
-    await create(other, 'environments', 'live')
-    for (const slug of ['kept', 'removed', 'purged']) await create(other, 'workflows', slug)
+    await newRepository(other, 'live', 'environments')
+    for (const slug of ['kept', 'removed', 'purged']) await newRepository(other, slug)
     const begun = memoryFs()
     const server = await Store.follow(begun, '/store', database.open)
     await server.close()
@@ -38,8 +34,8 @@ describe('git: a server that follows a log and is killed', () => {
   it('at any step while it fills an empty folder, has all of it after its next start', async () => {
     const database = new MemoryDatabase()
     const other = await Store.follow(memoryFs(), '/store', database.open)
-    await create(other, 'environments', 'live')
-    for (const slug of ['kept', 'removed', 'purged']) await create(other, 'workflows', slug)
+    await newRepository(other, 'live', 'environments')
+    for (const slug of ['kept', 'removed', 'purged']) await newRepository(other, slug)
     await writeHistory(other)
     const wanted = await contentOf(other)
     const empty = memoryFs()
@@ -61,8 +57,8 @@ describe('git: a server that follows a log and is killed', () => {
       const database = new MemoryDatabase()
       const fs = memoryFs()
       const store = await Store.follow(fs, '/store', database.open)
-      await create(store, 'environments', 'live')
-      await create(store, 'workflows', 'kept')
+      await newRepository(store, 'live', 'environments')
+      await newRepository(store, 'kept')
       await store.close()
       return { database, fs }
     }
@@ -72,8 +68,8 @@ describe('git: a server that follows a log and is killed', () => {
       const left = killAfter(fs, steps)
       const doomed = await Store.follow(left.fs, '/store', database.open).catch(() => undefined)
       const work = async (store: Store): Promise<'done'> => {
-        await create(store, 'workflows', 'removed')
-        await create(store, 'workflows', 'purged')
+        await newRepository(store, 'removed')
+        await newRepository(store, 'purged')
         await writeHistory(store)
         return 'done'
       }
@@ -122,18 +118,6 @@ function killAfter(fs: Fs, steps: number) {
   })
 }
 
-async function create(store: Store, family: string, slug: string): Promise<void> {
-  const project = await store.project('default')
-  const blob = object('blob', Buffer.from(`${family} ${slug}`))
-  const tree = object('tree', TREE)
-  const commit = object('commit', commitBytes(tree.oid, [], 'begun'))
-  const refs = new Map([
-    ['refs/heads/main', commit.oid],
-    ['refs/meta/artifact', commit.oid],
-  ])
-  await project.create(family, slug, { objects: [blob, tree, commit], refs, head: 'main' })
-}
-
 /** Commits, tags, a ref that goes, a write over two repositories, HEAD, the trash and back, and a slug that is used again. */
 async function writeHistory(store: Store): Promise<void> {
   const project = await store.project('default')
@@ -141,15 +125,15 @@ async function writeHistory(store: Store): Promise<void> {
   const live = project.repository('environments', 'live')
   for (const number of [1, 2, 3]) {
     await kept.transact(async (transaction) => {
-      const commit = commitOn(transaction, 'refs/heads/main', `commit ${number}`)
+      const commit = commitOnto(transaction, `commit ${number}`)
       transaction.setDerivedRef(`refs/tags/tag-${number}`, commit)
     })
   }
   await kept.transact(async (transaction) => transaction.removeDerivedRef('refs/tags/tag-2'))
   await transactAcross([kept, live], async ([one, two]) => {
     if (!one || !two) throw new Error('there are two')
-    one.setDerivedRef('refs/environments/live', commitOn(one, 'refs/heads/main', 'joint'))
-    commitOn(two, 'refs/heads/main', 'joint')
+    one.setDerivedRef('refs/environments/live', commitOnto(one, 'joint'))
+    commitOnto(two, 'joint')
   })
   await kept.transact(async (transaction) => {
     transaction.move('refs/heads/other', transaction.ref('refs/heads/main') ?? '')
@@ -162,28 +146,10 @@ async function writeHistory(store: Store): Promise<void> {
   await put('removed')
   await put('purged')
   await project.trash.purge('workflows', 'purged')
-  await create(store, 'workflows', 'purged')
+  await newRepository(store, 'purged')
   await project.repository('workflows', 'purged').transact(async (transaction) => {
-    commitOn(transaction, 'refs/heads/main', 'again')
+    commitOnto(transaction, 'again')
   })
-}
-
-function commitOn(transaction: Transaction, ref: string, message: string): string {
-  const parent = transaction.ref(ref)
-  const tree = transaction.write('tree', TREE)
-  const commit = transaction.write('commit', commitBytes(tree, parent === undefined ? [] : [parent], message))
-  transaction.move(ref, commit)
-  return commit
-}
-
-function commitBytes(tree: string, parents: readonly string[], message: string): Buffer {
-  const who = 'Ann <ann@example.com> 1700000000 +0000'
-  const lines = [`tree ${tree}`, ...parents.map((it) => `parent ${it}`), `author ${who}`, `committer ${who}`]
-  return Buffer.from(`${lines.join('\n')}\n\n${message}\n`)
-}
-
-function object(kind: 'blob' | 'tree' | 'commit', bytes: Buffer) {
-  return { kind, bytes, oid: hashObject(kind, bytes) }
 }
 
 /** Every repository with its refs and HEAD; what they lead to can be read. */

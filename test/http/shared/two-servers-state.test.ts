@@ -1,13 +1,17 @@
+import { spawn } from 'node:child_process'
+import { text } from 'node:stream/consumers'
+import { fileURLToPath } from 'node:url'
 import { expect } from 'chai'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
-import { type PostgresServer, startPostgres } from '../../../scripts/proofs/support/postgres.ts'
 import { postgresPrograms } from '../../../scripts/proofs/support/postgres-programs.ts'
-import { type RunningService, startService } from '../../../scripts/proofs/support/service.ts'
+import { type PostgresServer, startPostgres } from '../../../scripts/proofs/support/postgres.ts'
+import { ADMIN_KEY, type RunningService, startService } from '../../../scripts/proofs/support/service.ts'
 import { EvaluationClient } from '../evaluations/evaluation-client.ts'
 import { startProcess } from '../evaluations/server-process.ts'
+import { TestFollower, type Told } from '../events/follower.ts'
 import { startReceiver } from '../webhooks/receiver.ts'
 import { HOOK_ENV } from '../webhooks/webhook-client.ts'
 
@@ -48,6 +52,16 @@ describe('http: what two servers over one PostgreSQL know beside repositories', 
   const statusWith = async (to: RunningService, token: string): Promise<number> =>
     (await to.call('POST', '/workflows/query', {}, { Authorization: `ApiKey ${token}` })).status
 
+  /** The command line over the database; its input is a value. */
+  const branchpoint = async (...args: string[]): Promise<{ stdout: string; stderr: string }> => {
+    const child = spawn(process.execPath, [PROGRAM, ...args], {
+      env: { ...process.env, STORE: url, STORE_DIR: '/nowhere', SVC_API_KEY: ADMIN_KEY, SECRETS_KEY: '' },
+    })
+    child.stdin.end('a value')
+    const [stdout, stderr] = await Promise.all([text(child.stdout), text(child.stderr)])
+    return { stdout, stderr }
+  }
+
   it('a key made at one opens the other, and revoked there opens neither', async () => {
     const { key } = await posted(here, '/keys', { key: { name: 'ci', scopes: ['read'] } })
     expect([await statusWith(there, key.secret), await statusWith(here, key.secret)]).to.deep.equal([
@@ -57,6 +71,36 @@ describe('http: what two servers over one PostgreSQL know beside repositories', 
     expect([await statusWith(here, key.secret), await statusWith(there, key.secret)]).to.deep.equal([
       401, 401,
     ])
+  })
+
+  it('the command line makes, lists and revokes keys of the database, also several at once', async () => {
+    const made = await Promise.all(
+      ['one', 'two', 'three'].map((name) =>
+        branchpoint('keys', 'create', '--name', name, '--scopes', 'read'),
+      ),
+    )
+    const tokens = made.map(({ stdout }) => stdout.trim())
+    for (const [number, token] of tokens.entries())
+      expect(await statusWith(number % 2 ? here : there, token), made[number]?.stderr).to.equal(200)
+    const listed = await branchpoint('keys', 'list', '--json')
+    for (const name of ['one', 'two', 'three']) expect(listed.stdout).to.contain(`"name":"${name}"`)
+    expect((await branchpoint('keys', 'revoke', '--name', 'two')).stdout).to.match(/^Revoked "two"/)
+    expect(await statusWith(here, tokens[1] ?? '')).to.equal(401)
+    expect((await branchpoint('keys', 'list', '--project', 'none')).stdout).to.contain(
+      'the database in STORE',
+    )
+  })
+
+  it('the command line sets secrets of the database, and signs in', async () => {
+    const set = await branchpoint('secrets', 'set', 'FROM_SHELL')
+    expect(set.stdout, set.stderr).to.contain('Set FROM_SHELL')
+    const { secrets } = (await there.get('/secrets')).body
+    expect(secrets.map(({ name }: { name: string }) => name)).to.include('FROM_SHELL')
+    expect((await branchpoint('secrets', 'remove', 'FROM_SHELL')).stdout).to.contain('Removed FROM_SHELL')
+    const { stdout } = await branchpoint('open', '--url', here.url)
+    const token = decodeURIComponent(stdout.trim().split('#token=').at(-1) ?? '')
+    const signedIn = await here.call('POST', '/sessions', { session: { token } })
+    expect(signedIn.status, `${stdout} ${signedIn.text}`).to.equal(200)
   })
 
   it('secrets set at both at once are kept, and read at either', async () => {
@@ -172,6 +216,21 @@ describe('http: what two servers over one PostgreSQL know beside repositories', 
     expect((await here.get(`/evaluations/${id}`)).body.evaluation.state).to.equal('finished')
   })
 
+  it('who follows events at one hears that an evaluation begins and ends at the other', async () => {
+    const follower = await TestFollower.open(there.url)
+    try {
+      const id = await begin((order) => here.post('/evaluations/run', order), 'heard')
+      const isOfIt = ({ data }: Told): boolean => data.references.evaluation?.id === id
+      await follower.find((told) => isOfIt(told) && told.data.action === 'finished')
+      expect(follower.events.filter(isOfIt).map(({ data }) => data.action)).to.deep.equal([
+        'started',
+        'finished',
+      ])
+    } finally {
+      follower.close()
+    }
+  })
+
   it('an evaluation that somebody stops stays stopped, until somebody resumes it, at whichever', async () => {
     const id = await begin((order) => here.post('/evaluations/run', order), 'stopped')
     await until(there, id, ({ summary }) => summary.done > 2)
@@ -194,5 +253,7 @@ describe('http: what two servers over one PostgreSQL know beside repositories', 
     rmSync(folder, { recursive: true })
   })
 })
+
+const PROGRAM = fileURLToPath(new URL('../../../src/cli/main.js', import.meta.url))
 
 const ROWS = 60

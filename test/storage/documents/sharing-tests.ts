@@ -147,6 +147,12 @@ export function sharingTests(share: () => Promise<Shared>, runs: number): void {
     let isOver = false
     const answer = await one.documents.lease(path, async ({ signal }) => {
       expect(await two.documents.isLeased(path)).to.equal(true)
+      for (const [folder, names] of [
+        ['default/webhooks', ['teller']],
+        ['default', []],
+        ['default/webhook', []],
+      ] as const)
+        expect(await two.documents.leased(`${FOLDER}/${folder}`), folder).to.deep.equal(names)
       expect(await two.documents.leaseIfFree(path, () => Promise.resolve('had it'))).to.equal(undefined)
       waited = two.documents.lease(path, () => Promise.resolve(isOver ? 'after it' : 'beside it'))
       await Promise.race([waited, new Promise((resolve) => setTimeout(resolve, 30))])
@@ -155,6 +161,7 @@ export function sharingTests(share: () => Promise<Shared>, runs: number): void {
     })
     expect([answer, await waited]).to.deep.equal([false, 'after it'])
     expect(await two.documents.isLeased(path)).to.equal(false)
+    expect(await two.documents.leased(`${FOLDER}/default/webhooks`)).to.deep.equal([])
     expect(await two.documents.leaseIfFree(path, () => Promise.resolve('had it'))).to.equal('had it')
   })
 

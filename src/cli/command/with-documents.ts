@@ -1,0 +1,39 @@
+import type { Config } from '../../config.ts'
+import { SharedDocuments } from '../../storage/documents/shared-documents.ts'
+import type { Fs } from '../../storage/fs.ts'
+import { nodeFs } from '../../storage/node-fs.ts'
+
+/** Where a command finds what a store has beside its repositories. */
+export interface StatePlace {
+  readonly fs: Fs
+  readonly storeDir: string
+  /** How sentences name the store. */
+  readonly shown: string
+}
+
+/**
+ * Does the work over keys, sessions and secrets of the store that the settings name: a folder, or a database. Of that, what there is of the
+ * project is read into memory, and changes go to the database.
+ */
+export async function withDocuments<T>(
+  { store, storeDir }: Config,
+  project: string,
+  work: (place: StatePlace) => Promise<T>,
+): Promise<T> {
+  if (store === undefined) return work({ fs: nodeFs, storeDir, shown: storeDir })
+  const { openDocumentTable } = await import('../../postgres/open-postgres.ts')
+  const { memoryFs } = await import('../../storage/memory-fs.ts')
+  const { feed, close } = await openDocumentTable(store)
+  try {
+    const fs = memoryFs()
+    fs.makeDir(FOLDER)
+    const documents = new SharedDocuments({ fs, dir: FOLDER, feed, fresh: async () => undefined })
+    const files = ['keys', 'sessions', 'secrets'].map((name) => `${project}/${name}.json`)
+    await documents.fetch(['secrets.key', ...files])
+    return await work({ fs: { ...fs, documents }, storeDir: FOLDER, shown: 'the database in STORE' })
+  } finally {
+    await close()
+  }
+}
+
+const FOLDER = '/store'

@@ -1,0 +1,117 @@
+import { expect } from 'chai'
+import { MemoryDatabase } from '../../../scripts/proofs/support/memory-log.ts'
+import { Refusal } from '../../../src/errors.ts'
+import type { Repository } from '../../../src/git/repository.ts'
+import { Store } from '../../../src/git/store.ts'
+import { memoryFs } from '../../../src/storage/memory-fs.ts'
+import { failingFs } from '../failing-fs.ts'
+import { commitOnMain, newRepository, tipOf } from './repositories.ts'
+
+describe('git: looks at a log', () => {
+  let database: MemoryDatabase
+  let here: Store
+  let there: Store
+  beforeEach(async () => {
+    database = new MemoryDatabase()
+    here = await Store.follow(memoryFs(), '/store', database.open)
+    there = await Store.follow(memoryFs(), '/store', database.open)
+    await newRepository(here, 'bot')
+    await there.fresh()
+  })
+  afterEach(async () => {
+    database.delay = async () => undefined
+    await here.close()
+    await there.close()
+  })
+
+  it('are shared: one is under way, and all who come meanwhile wait for the next', async () => {
+    let looks = 0
+    database.delay = async (what) => void (what === 'look' && looks++)
+    await Promise.all(Array.from({ length: 50 }, () => there.fresh()))
+    expect(looks).to.equal(2)
+  })
+
+  it('that were answered before a decision of this server do not take the folder for one that is ahead', async () => {
+    const bot = await repositoryOf(here, 'bot')
+    let letGo = (): void => undefined
+    const held = new Promise<void>((resolve) => (letGo = resolve))
+    database.delay = async (what) => (what === 'looked' ? held : undefined)
+    const before = database.takenOver
+    const looking = here.fresh()
+    await commitOnMain(bot, 'while it is asked')
+    letGo()
+    await looking
+    await here.fresh()
+    expect(database.takenOver).to.equal(before)
+  })
+
+  it('after a failover that lost a commit which was seen have every folder forget it', async () => {
+    const forget = database.remember()
+    const [one, other] = [await repositoryOf(here, 'bot'), await repositoryOf(there, 'bot')]
+    const kept = tipOf(one)
+    await commitOnMain(one, 'lost')
+    await newRepository(here, 'lost')
+    await there.fresh()
+    expect(tipOf(other)).not.to.equal(kept)
+    forget()
+    await there.fresh()
+    await here.fresh()
+    for (const store of [here, there]) {
+      expect(tipOf(await repositoryOf(store, 'bot'))).to.equal(kept)
+      expect((await store.project('default')).slugs('workflows')).to.deep.equal(['bot'])
+    }
+    await commitOnMain(other, 'after')
+    await here.fresh()
+    expect(tipOf(one)).to.equal(tipOf(other))
+    await newRepository(there, 'lost')
+  })
+
+  it('bring what this server decided and its disk refused to show', async () => {
+    await here.close()
+    const disk = failingFs(memoryFs())
+    here = await Store.follow(disk.fs, '/store', database.open)
+    const [one, other] = [await repositoryOf(here, 'bot'), await repositoryOf(there, 'bot')]
+    disk.failIf((call, path) => call === 'rename' && path.includes('refs/heads/main'))
+    const failed = await commitOnMain(one, 'decided').then(
+      () => undefined,
+      (error: unknown) => error,
+    )
+    expect(failed).to.be.instanceOf(Error)
+    disk.failIf(() => false)
+    await here.fresh()
+    await there.fresh()
+    expect(tipOf(one)).to.equal(tipOf(other))
+    await commitOnMain(one, 'next')
+    await there.fresh()
+    expect(tipOf(one)).to.equal(tipOf(other))
+  })
+
+  it('bring what was decided though its answer was lost, once', async () => {
+    const [one, other] = [await repositoryOf(here, 'bot'), await repositoryOf(there, 'bot')]
+    const before = tipOf(one)
+    let isLost = true
+    database.delay = async (what) => {
+      if (what !== 'answer' || !isLost) return
+      isLost = false
+      throw new Refusal('storage_unavailable', 'the connection broke')
+    }
+    const failed = await commitOnMain(one, 'decided').then(
+      () => undefined,
+      (error: unknown) => error,
+    )
+    expect(failed).to.be.instanceOf(Refusal)
+    // More is decided before anybody looks.
+    await newRepository(here, 'next')
+    await here.fresh()
+    await there.fresh()
+    expect(tipOf(one)).not.to.equal(before)
+    expect(tipOf(one)).to.equal(tipOf(other))
+    await commitOnMain(one, 'on top')
+    await there.fresh()
+    expect(tipOf(one)).to.equal(tipOf(other))
+  })
+})
+
+async function repositoryOf(store: Store, slug: string): Promise<Repository> {
+  return (await store.project('default')).repository('workflows', slug)
+}

@@ -1,0 +1,90 @@
+import { expect } from 'chai'
+import { mkdtempSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type PostgresPair, postgresPrograms, startPair } from '../../scripts/proofs/support/postgres.ts'
+import { type RunningService, startService } from '../../scripts/proofs/support/service.ts'
+
+describe('postgres: a failover', function () {
+  let pair: PostgresPair
+  const services: RunningService[] = []
+
+  beforeEach(async function () {
+    if (postgresPrograms() === undefined) this.skip()
+    pair = await startPair()
+  })
+  afterEach(async () => {
+    for (const service of services.splice(0)) await service.stop()
+    await pair?.stop()
+  })
+
+  const start = async (url: string, reads?: string): Promise<RunningService> => {
+    const folder = mkdtempSync(join(tmpdir(), 'branchpoint-copy-'))
+    const service = await startService({
+      storeDir: folder,
+      env: { STORE: url, CACHE_DIR: folder, ...(reads === undefined ? {} : { READS: reads }) },
+    })
+    services.push(service)
+    return service
+  }
+  const create = async (service: RunningService): Promise<string> => {
+    const workflow = { slug: 'bot', data: { parameters: { number: 1 } } }
+    const reply = await service.post('/simple/workflows/', { workflow })
+    expect(reply.status, reply.text).to.equal(200)
+    return reply.body.workflow.variant_id
+  }
+  const commit = (service: RunningService, variant: string, number: number) =>
+    service.post('/workflows/revisions/commit', {
+      workflow_revision_commit: { workflow_variant_id: variant, data: { parameters: { number } } },
+    })
+  const latest = async (service: RunningService): Promise<number> => {
+    const reply = await service.post('/workflows/revisions/retrieve', { workflow_ref: { slug: 'bot' } })
+    expect(reply.status, reply.text).to.equal(200)
+    return reply.body.workflow_revision.version
+  }
+
+  it('to a standby that waits for nobody loses nothing that was acknowledged', async () => {
+    const service = await start(pair.url('postgres'))
+    const variant = await create(service)
+    expect((await commit(service, variant, 2)).status).to.equal(200)
+    await pair.primary.kill()
+    await pair.promote()
+    expect(await latest(service)).to.equal(2)
+    const reply = await commit(service, variant, 3)
+    expect(reply.status, reply.text).to.equal(200)
+    expect(await latest(await start(pair.url('postgres')))).to.equal(3)
+  })
+
+  it('that a server does not notice is read stale with READS=primary, and never with READS=quorum', async () => {
+    const plain = await start(pair.url('postgres'), 'primary')
+    const quorum = await start(pair.url('postgres'), 'quorum')
+    const variant = await create(plain)
+    expect((await commit(quorum, variant, 2)).status).to.equal(200)
+    // The primary lives, and knows nothing of it.
+    await pair.promote()
+    const other = await start(pair.standby.url('postgres'))
+    const reply = await commit(other, variant, 3)
+    expect(reply.status, reply.text).to.equal(200)
+    expect(await latest(plain)).to.equal(2)
+    expect(await latest(quorum)).to.equal(3)
+  })
+
+  it('that loses a commit which nobody waited for has the folders forget it, before they answer', async () => {
+    await pair.primary.halt()
+    await pair.primary.again([])
+    const service = await start(pair.url('postgres'))
+    const variant = await create(service)
+    expect((await commit(service, variant, 2)).status).to.equal(200)
+    await pair.caughtUp()
+    await pair.standby.halt()
+    expect((await commit(service, variant, 3)).status).to.equal(200)
+    expect(await latest(service)).to.equal(3)
+    await pair.primary.kill()
+    await pair.standby.again()
+    await pair.promote()
+    expect(await latest(service)).to.equal(2)
+    const reply = await commit(service, variant, 30)
+    expect(reply.status, reply.text).to.equal(200)
+    expect(reply.body.workflow_revision.version).to.equal(3)
+  })
+})
