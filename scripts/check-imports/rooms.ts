@@ -11,7 +11,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   cli: {
     uses: [
       ...['server', 'http', 'secrets', 'access', 'handlers', 'resources', 'versioning', 'git', 'json'],
-      ...['storage', 'scheduling', 'suggestions'],
+      ...['postgres', 'storage', 'scheduling', 'suggestions'],
     ],
     surface: ['run-command-line'],
   },
@@ -36,7 +36,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
     ],
   },
   events: {
-    uses: ['evaluations', 'webhooks', 'versioning', 'json', 'scheduling'],
+    uses: ['evaluations', 'webhooks', 'versioning', 'json', 'storage', 'scheduling'],
     surface: ['open-events'],
   },
   evaluations: {

@@ -23,7 +23,9 @@ export function openPostgres({ url, reads, warn }: PostgresOptions): OpenLog {
   return async (stream) => {
     const hosts = hostsIn(url)
     if (!hosts)
-      throw new CannotStart(`STORE: ${withoutPassword(url)} is not postgres://user@host,host/database`)
+      throw new CannotStart(
+        `${withoutPassword(url)} is not the address of a database, such as postgres://user@host,host/database`,
+      )
     const first = new Database(hosts)
     let settings: Settings
     try {

@@ -166,6 +166,9 @@ export class PostgresLog implements SharedLog {
 
   async close(): Promise<void> {
     await this.#notices.close()
+    // Nothing is told of a server that has written nothing.
+    const text = 'delete from branchpoint.streams where id = $1 and n = 0'
+    await this.#database.queryOnce({ text, values: [this.stream] }).catch(() => undefined)
     await this.#database.close()
   }
 }
