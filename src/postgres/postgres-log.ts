@@ -15,6 +15,7 @@ import { isOtherPlace, isWorthAnotherTry, LostConnection } from './errors.ts'
 import { readPack, stageInParts } from './large-packs.ts'
 import { Notices } from './notices.ts'
 import { readEntries, readStates, readVersions } from './read-log.ts'
+import { keepTidy } from './tidy.ts'
 
 /** How a look makes sure that what it sees is so: see READS in docs/configuration.md. */
 export type Reads = 'quorum' | 'primary' | 'local'
@@ -37,6 +38,7 @@ export class PostgresLog implements SharedLog {
   readonly #database: Database
   readonly #reads: Reads
   readonly #notices: Notices
+  readonly #stopTidying: () => void
   /** Who has the stream: this start of the server. */
   readonly #holder: string
   #n: number
@@ -52,6 +54,7 @@ export class PostgresLog implements SharedLog {
     this.#holder = stream.holder
     this.#n = stream.n
     this.#notices = new Notices(database, stream.id)
+    this.#stopTidying = keepTidy(database)
   }
 
   /** Takes over the stream of a folder, whoever had it, or makes a new one. */
@@ -165,6 +168,7 @@ export class PostgresLog implements SharedLog {
   }
 
   async close(): Promise<void> {
+    this.#stopTidying()
     await this.#notices.close()
     // Nothing is told of a server that has written nothing.
     const text = 'delete from branchpoint.streams where id = $1 and n = 0'

@@ -165,9 +165,13 @@ describe('http: two servers over one PostgreSQL', function () {
     expect((await commit(services[2]!, bot.variant_id, 3)).body.workflow_revision.version).to.equal(3)
   })
 
-  it('answers 503 while the database is away, and goes on when it is back', async () => {
+  it('waits for a database that is away, answers 503 in the end, and goes on when it is back', async () => {
     const bot = await create(either(0), 'patient')
     await postgres.kill()
+    const refused = await commit(either(0), bot.variant_id, 1)
+    expect(refused.status, refused.text).to.equal(503)
+    expect(refused.body.code).to.equal('storage_unavailable')
+    expect(refused.headers.get('retry-after')).to.equal('1')
     const waiting = either(0).post('/workflows/query', {})
     await postgres.again()
     expect((await waiting).status).to.equal(200)
