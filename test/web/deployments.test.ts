@@ -3,6 +3,8 @@ import type { Page } from 'playwright-core'
 import { closeBrowser } from '../../scripts/browser/open-browser.ts'
 import { openWorkbench, type Workbench } from './support/workbench.ts'
 
+after(closeBrowser)
+
 describe('workbench: deployments', () => {
   let bench: Workbench
   const make = async (slug: string, versions: number, name?: string): Promise<void> => {
@@ -286,10 +288,7 @@ describe('workbench: an environment', () => {
       })
     }
   })
-  after(async () => {
-    await closeBrowser()
-    await bench.close()
-  })
+  after(() => bench.close())
 
   it('tells its timeline, and rolls back after showing what that changes', async () => {
     const visit = await bench.visit({ path: '/env/production' })

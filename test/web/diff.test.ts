@@ -121,10 +121,11 @@ describe('workbench: comparisons', () => {
     )
     const visit = await bench.visit({ path: '/a/exact/compare/r:exact-1...v:exact' })
     const values = visit.page.getByRole('table', { name: 'Values that changed' })
+    await values.getByRole('rowheader', { name: /parameters\.seed$/ }).waitFor()
     const seed = values.getByRole('row', { name: /changed parameters\.seed/ })
     await seed.getByRole('cell', { name: '12345678901234567890', exact: true }).waitFor()
     await seed.getByRole('cell', { name: '12345678901234567891', exact: true }).waitFor()
-    await values.getByText('parameters.list[1]').first().waitFor()
+    await values.getByRole('rowheader', { name: /parameters\.list\[1\]$/ }).waitFor()
     await visit.close()
   })
 

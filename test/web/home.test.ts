@@ -72,6 +72,8 @@ describe('workbench: the start', () => {
     await page.waitForURL('**/a/capitals/r/capitals-1?place=*messages*')
     const marked = page.locator('[aria-current=location]')
     await marked.getByText('Oslo').waitFor()
+    // The frame stays where it is.
+    expect(await page.evaluate('document.documentElement.scrollHeight - innerHeight')).to.equal(0)
     await visit.expectNoBarriers()
     await visit.picture('found-message-1440')
     await page.goBack()

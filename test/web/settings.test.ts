@@ -6,6 +6,8 @@ import { createApiKey } from '../../src/access/api-keys.ts'
 import { nodeFs } from '../../src/storage/node-fs.ts'
 import { openWorkbench, type Workbench } from './support/workbench.ts'
 
+after(closeBrowser)
+
 describe('workbench: settings', () => {
   let bench: Workbench
   before(async () => {
@@ -221,7 +223,6 @@ describe('workbench: settings where keys are only in the store', () => {
       await page.getByRole('button', { name: 'Revoke first' }).waitFor()
       await visit.close()
     } finally {
-      await closeBrowser()
       await bench.close()
     }
   })
