@@ -1,5 +1,4 @@
 import type { ProjectEvaluations } from '../evaluations/project-evaluations.ts'
-import type { Fs } from '../storage/fs.ts'
 import type { Registry } from '../versioning/registry.ts'
 import { evaluationEvent, type LiveEvent } from './live-event.ts'
 
@@ -37,7 +36,7 @@ export class RunningEvaluations {
     const appeared = [...names].filter((name) => !before.has(name))
     const ended = [...before].filter((name) => name.endsWith('.lock') && !names.has(name))
     const isSame = appeared.length + ended.length === 0 && modified !== lastModified
-    const short = isSame && lastModified !== undefined ? logsSince(fs, path, names, lastModified) : []
+    const short = isSame && lastModified !== undefined ? this.#logsSince(lastModified) : []
     const ids = new Set([...appeared, ...ended, ...short].map((name) => name.slice(0, name.lastIndexOf('.'))))
     return (await Promise.all([...ids].map((id) => this.#eventOf(id)))).filter((it) => it !== undefined)
   }
@@ -50,11 +49,12 @@ export class RunningEvaluations {
       return undefined
     }
   }
-}
 
-/** Logs that were written since then: of evaluations whose lock came and went while nobody looked. */
-function logsSince(fs: Fs, path: string, names: ReadonlySet<string>, since: number): readonly string[] {
-  return [...names].filter(
-    (name) => name.endsWith('.jsonl') && (fs.stat(`${path}/${name}`)?.modified ?? 0) > since,
-  )
+  /** Logs that were written since then: of evaluations whose lock came and went while nobody looked. */
+  #logsSince(since: number): readonly string[] {
+    const { fs, folder } = this.#registry.store
+    return [...(this.#names ?? [])].filter(
+      (name) => name.endsWith('.jsonl') && (fs.stat(`${folder}/evaluations/${name}`)?.modified ?? 0) > since,
+    )
+  }
 }
