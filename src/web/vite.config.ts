@@ -23,5 +23,8 @@ export default defineConfig({
       },
     },
   },
-  server: { proxy: { '/api': server } },
+  server: {
+    // The page's own folder api is below the same segment.
+    proxy: { '^/api/(?![\\w-]+\\.ts(?:\\?|$))': server },
+  },
 })

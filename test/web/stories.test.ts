@@ -16,10 +16,12 @@ const isAsked = process.env['WEB_THEMES'] !== undefined
   before(async () => {
     bench = await openWorkbench()
     cacheDir = mkdtempSync(join(tmpdir(), 'vite-'))
+    process.env['BRANCHPOINT_URL'] = bench.url
     dev = await createServer({
       ...{ configFile: 'src/web/vite.config.ts', cacheDir, logLevel: 'error' },
-      server: { host: '127.0.0.1', port: 0, proxy: { '/api': bench.url } },
+      server: { host: '127.0.0.1', port: 0 },
     })
+    delete process.env['BRANCHPOINT_URL']
     await dev.listen(0)
     url = new URL(dev.resolvedUrls?.local[0] ?? '').origin
   })
