@@ -42,14 +42,9 @@ export class RunningEvaluations {
     this.#names = names
     const appeared = [...names].filter((name) => !before.has(name))
     const ended = [...before].filter((name) => name.endsWith('.lock') && !names.has(name))
-<<<<<<< HEAD
     const isSame = appeared.length + ended.length === 0 && (isShared || modified !== lastModified)
     const since = isShared ? lookedAt : lastModified
     const short = isSame && since !== undefined ? logsSince(fs, path, names, since) : []
-=======
-    const isSame = appeared.length + ended.length === 0 && modified !== lastModified
-    const short = isSame && lastModified !== undefined ? this.#logsSince(lastModified) : []
->>>>>>> web
     const ids = new Set([...appeared, ...ended, ...short].map((name) => name.slice(0, name.lastIndexOf('.'))))
     return (await Promise.all([...ids].map((id) => this.#eventOf(id)))).filter((it) => it !== undefined)
   }
@@ -62,8 +57,8 @@ export class RunningEvaluations {
       return undefined
     }
   }
+}
 
-<<<<<<< HEAD
 /** Logs that were written since then: of evaluations whose lock came and went while nobody looked. */
 function logsSince(
   fs: Registry['store']['fs'],
@@ -77,13 +72,4 @@ function logsSince(
       !names.has(name.replace(/jsonl$/, 'lock')) &&
       (fs.stat(`${path}/${name}`)?.modified ?? 0) > since,
   )
-=======
-  /** Logs that were written since then: of evaluations whose lock came and went while nobody looked. */
-  #logsSince(since: number): readonly string[] {
-    const { fs, folder } = this.#registry.store
-    return [...(this.#names ?? [])].filter(
-      (name) => name.endsWith('.jsonl') && (fs.stat(`${folder}/evaluations/${name}`)?.modified ?? 0) > since,
-    )
-  }
->>>>>>> web
 }
