@@ -48,6 +48,26 @@ const STEP: fc.Arbitrary<Step> = fc.record({
   mustBeFree: fc.boolean(),
 })
 
+const PLAIN: Step = {
+  kind: 'create',
+  repository: 0,
+  other: 1,
+  beside: 'nothing',
+  ref: 'refs/heads/main',
+  value: 1,
+  isStale: false,
+  isRemoval: false,
+  claim: undefined,
+  mustBeFree: false,
+}
+
+/** A repository that is needed and lies in the trash, which chance seldom brings. */
+const NEEDED: Step[][] = [
+  [PLAIN, { ...PLAIN, repository: 1 }],
+  [{ ...PLAIN, kind: 'trash', repository: 1 }],
+  [{ ...PLAIN, kind: 'write', value: 2, beside: 'need' }],
+]
+
 describe('postgres: the functions of the database', function () {
   let postgres: PostgresServer
   before(async function () {
@@ -81,7 +101,7 @@ describe('postgres: the functions of the database', function () {
           }
         },
       ),
-      { numRuns: 25 },
+      { numRuns: 25, examples: [[NEEDED]] },
     )
     expect([...kinds].sort()).to.deep.equal(['claimed', 'done', 'moved'])
   })
