@@ -16,6 +16,7 @@ import { measureHistory } from './bench/measures/measure-history.ts'
 import { measureIndex } from './bench/measures/measure-index.ts'
 import { measureInvocations } from './bench/measures/measure-invocations.ts'
 import { measureReads } from './bench/measures/measure-reads.ts'
+import { measureServers } from './bench/measures/measure-servers.ts'
 import { measureTestsets } from './bench/measures/measure-testsets.ts'
 import { measureTexts } from './bench/measures/measure-texts.ts'
 import { measureTurns } from './bench/measures/measure-turns.ts'
@@ -38,6 +39,7 @@ const MEASURES: Readonly<Record<Section, (setting: BenchSetting) => Promise<void
   invocations: measureInvocations,
   evaluations: measureEvaluations,
   web: measureWeb,
+  servers: measureServers,
   turns: measureTurns,
 }
 

@@ -13,7 +13,7 @@ interface Proof {
 
 const PROOFS: Readonly<Record<string, Proof>> = {
   kill: {
-    options: '[--rounds N] [--seconds N]',
+    options: '[--rounds N] [--seconds N] [--engine postgres]',
     summary: 'kill -9 under load: what was acknowledged is there',
     load: () => import('./proofs/kill.ts'),
   },

@@ -15,6 +15,7 @@ export const SECTIONS = [
   'invocations',
   'evaluations',
   'web',
+  'servers',
   'turns',
 ] as const
 

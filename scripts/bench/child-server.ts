@@ -42,9 +42,10 @@ export function startBranchpoint(
 /** The same once `/ready` says yes, and after how many milliseconds that was. */
 export async function startReady(
   storeDir: string,
+  env: Readonly<Record<string, string>> = {},
 ): Promise<{ readonly service: ChildServer; readonly ready: number }> {
   const started = performance.now()
-  const service = await startBranchpoint(storeDir)
+  const service = await startBranchpoint(storeDir, env)
   while (!(await fetch(`${service.url}/ready`)).ok) await wait(5)
   return { service, ready: performance.now() - started }
 }

@@ -29,6 +29,12 @@ const MECHANISMS: readonly Mechanism[] = [
     use: 'metrics/counters.ts',
   },
   {
+    // bench: measures without the disk; cli: folders of users' own, such as a backup
+    another: /\bholdingLock\(|\block(?:File|IfFree)\(|\bcreateSynced\(/,
+    at: /^(?:src\/(?:storage|git|cli)|scripts\/(?:bench|proofs))\//,
+    use: 'storage/documents for what lies in a store outside its repositories',
+  },
+  {
     another: /setFlagsFromString|--expose-gc/,
     at: /^src\/sandbox\//,
     use: 'no switch of V8 while it runs: it may crash, and nobody documents it',

@@ -195,7 +195,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       ...['push/push-notes', 'revisions/diff/diff-revisions'],
     ],
   },
-  postgres: { uses: ['git'], surface: ['open-postgres'] },
+  postgres: { uses: ['git', 'storage'], surface: ['open-postgres'] },
   suggestions: { uses: ['scheduling'], surface: ['helpful-refusal', 'near-names', 'nearest-name'] },
   git: {
     uses: ['storage', 'scheduling', 'cache', 'metrics'],
@@ -233,7 +233,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
     ],
   },
   storage: {
-    uses: ['json'],
+    uses: ['json', 'scheduling'],
     surface: [
       ...[
         'fs',
@@ -246,10 +246,10 @@ export const ROOMS: Readonly<Record<string, Room>> = {
         'change-feed',
       ],
       ...['durable-folder', 'process-identity', 'json-record-file', 'read-epoch', 'settle-all'],
-      ...['sqlite/*'],
+      ...['sqlite/*', 'documents/*'],
     ],
   },
-  scheduling: { uses: [], surface: ['cooperative', 'run-within', 'semaphore'] },
+  scheduling: { uses: [], surface: ['cooperative', 'run-within', 'semaphore', 'turns'] },
   cache: { uses: [], surface: ['recently-used'] },
   metrics: { uses: [], surface: ['counters'] },
 }

@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
+import { databaseRound } from './kill/database-round.ts'
 import type { Finding, KillFinding } from './kill/kill-round.ts'
 import { killRound } from './kill/kill-round.ts'
 import { sharedStoreRound } from './kill/shared-store-round.ts'
@@ -11,11 +12,16 @@ import { survivorRound } from './kill/survivor-round.ts'
 
 /**
  * `npm run proof -- kill`: kills real servers in the middle of write loads, alone and beside another one that has to finish what they
- * decided, lets two of them write to one store, and lets git keep house under both. `--rounds N` sets how many servers are killed. Ends
- * with 1 if anything that was acknowledged is lost, or if `git fsck --strict` finds fault.
+ * decided, lets two of them write to one store, and lets git keep house under both. `--rounds N` sets how many servers are killed. With
+ * `--engine postgres` it kills servers and primaries of a PostgreSQL pair that three servers share, in turn and together. Ends with 1 if
+ * anything that was acknowledged is lost, or if `git fsck --strict` finds fault.
  */
 const { values: options } = parseArgs({
-  options: { rounds: { type: 'string', default: '20' }, seconds: { type: 'string', default: '10' } },
+  options: {
+    rounds: { type: 'string', default: '20' },
+    seconds: { type: 'string', default: '10' },
+    engine: { type: 'string', default: 'files' },
+  },
 })
 const rounds = Number(options.rounds)
 const milliseconds = Number(options.seconds) * 1000
@@ -23,6 +29,36 @@ const folder = mkdtempSync(join(tmpdir(), 'branchpoint-prove-'))
 const rows: { readonly proof: string; readonly acknowledged: number; readonly problems: number }[] = []
 
 try {
+  if (options.engine === 'postgres') await proveDatabase()
+  else await proveFiles()
+} finally {
+  rmSync(folder, { recursive: true, force: true })
+}
+printTable()
+
+async function proveDatabase(): Promise<void> {
+  for (const kills of [['server'], ['primary'], ['server', 'primary']] as const) {
+    const findings: Finding[] = []
+    const what = `kill -9 of ${kills.map((it) => `a ${it}`).join(' and ')} in a write load over three servers and a PostgreSQL pair`
+    for (let round = 1; round <= rounds; round++) {
+      const killAfter = randomInt(20, 1500)
+      const at = join(folder, `database-${round}`)
+      const finding = await databaseRound({
+        folder: at,
+        servers: 3,
+        artifacts: 3,
+        clients: 12,
+        killAfter,
+        kills,
+      })
+      findings.push(finding)
+      report(`${what}, round ${round} of ${rounds}, after ${killAfter} ms`, finding)
+    }
+    keep(`${what}, ${rounds} rounds`, findings)
+  }
+}
+
+async function proveFiles(): Promise<void> {
   await proveKills()
   await proveSurvivors()
   await proveSharedStore('two servers, one store', [])
@@ -31,10 +67,7 @@ try {
     ['repack', '-a', '-d', '-q'],
     ['pack-refs', '--all'],
   ])
-} finally {
-  rmSync(folder, { recursive: true, force: true })
 }
-printTable()
 
 async function proveKills(): Promise<void> {
   const findings: KillFinding[] = []

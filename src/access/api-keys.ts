@@ -1,11 +1,9 @@
 import { v7 as uuidv7 } from 'uuid'
 import { Refusal, invalid } from '../errors.ts'
 import type { Fs } from '../storage/fs.ts'
-import { holdingLock } from '../storage/lock-file.ts'
-import { createDurableFolder } from '../storage/durable-folder.ts'
 import { principalOf } from './caller.ts'
 import { keyAuthor } from './key-author.ts'
-import { type ApiKey, readApiKeyFile, replaceKeyFile } from './key-file.ts'
+import { type ApiKey, readApiKeyFile, updateKeyFile } from './key-file.ts'
 import { hashToken, newToken } from './key-token.ts'
 import { DEFAULT_PROJECT, checkProjectName, isProjectName } from './project-name.ts'
 import { SCOPES, type Scope } from './scope.ts'
@@ -33,7 +31,7 @@ export interface MadeKey {
 export async function createApiKey(fs: Fs, storeDir: string, wanted: NewKey): Promise<MadeKey> {
   const project = checkProjectName(wanted.project)
   const made = makeKey(wanted)
-  return changeKeys(fs, storeDir, project, (keys) => {
+  return updateKeyFile(fs, storeDir, project, (keys) => {
     if (keys.filter(isLive).length >= MOST_KEYS) throw tooManyKeys(project)
     return { keys: [...keys, made.key], answer: made }
   })
@@ -43,7 +41,7 @@ export async function createApiKey(fs: Fs, storeDir: string, wanted: NewKey): Pr
 export async function createFirstApiKey(fs: Fs, storeDir: string): Promise<MadeKey | undefined> {
   if (projectNames(fs, storeDir).some((project) => mayHaveKeys(fs, storeDir, project))) return undefined
   const made = makeKey({ name: 'admin', scopes: ['admin'] })
-  return changeKeys(fs, storeDir, DEFAULT_PROJECT, (keys) =>
+  return updateKeyFile(fs, storeDir, DEFAULT_PROJECT, (keys) =>
     // another process may have been first
     keys.length > 0 ? { keys, answer: undefined } : { keys: [made.key], answer: made },
   )
@@ -106,7 +104,7 @@ export async function revokeApiKey(
   which: KeyChoice,
   { mayLeaveNone = true } = {},
 ): Promise<ApiKey> {
-  return changeKeys(fs, storeDir, checkProjectName(project), (keys) => {
+  return updateKeyFile(fs, storeDir, checkProjectName(project), (keys) => {
     const found = liveKeyIn(keys, project, which)
     const live = keys.filter(isLive)
     const isAdmin = ({ scopes }: ApiKey): boolean => scopes.includes('admin')
@@ -147,22 +145,6 @@ function checkScopes(scopes: readonly string[]): readonly Scope[] {
   if (scopes.length === 0)
     throw invalid(['scopes'], `a key needs at least one scope of ${SCOPES.join(', ')}.`)
   return SCOPES.filter((scope) => scopes.includes(scope))
-}
-
-/** Reads, changes and replaces the file under a lock, so that two processes at once lose nothing. */
-async function changeKeys<T>(
-  fs: Fs,
-  storeDir: string,
-  project: string,
-  change: (keys: readonly ApiKey[]) => { readonly keys: readonly ApiKey[]; readonly answer: T },
-): Promise<T> {
-  const folder = `${storeDir}/${project}`
-  await createDurableFolder(fs, folder)
-  return holdingLock(fs, folder, 'keys', async () => {
-    const { keys, answer } = change(readApiKeyFile(fs, storeDir, project))
-    await replaceKeyFile(fs, storeDir, project, keys)
-    return answer
-  })
 }
 
 function tooManyKeys(project: string): Refusal {

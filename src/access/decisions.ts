@@ -1,4 +1,3 @@
-import type { Fs } from '../storage/fs.ts'
 import type { DecisionNote } from '../git/transactions/arbiter.ts'
 import { decidedFile, decidedIn } from './decided.ts'
 
@@ -12,7 +11,6 @@ export interface AttemptDecisions {
 
 /** What attempts at one keyed request decide: empty files beside its intent, whose names say it. */
 export class Decisions {
-  readonly #fs: Fs
   readonly #folder: string
   readonly #storeDir: string
   readonly #intent: string
@@ -21,8 +19,7 @@ export class Decisions {
   #isOver = false
 
   /** `intent` is the name of the intent's file without its end, `earlier` what was decided by now. */
-  constructor(fs: Fs, folder: string, storeDir: string, intent: string, earlier: readonly string[]) {
-    this.#fs = fs
+  constructor(folder: string, storeDir: string, intent: string, earlier: readonly string[]) {
     this.#folder = folder
     this.#storeDir = storeDir
     this.#intent = intent
@@ -42,11 +39,11 @@ export class Decisions {
     this.#isOver = true
   }
 
-  /** The request is over, and as if it had never been sent. */
-  forget(): void {
+  /** The request is over, and as if it had never been sent: answers the files that say otherwise, to be removed. */
+  forget(): readonly string[] {
     this.end()
-    for (const file of [...this.#earlier, ...this.#own])
-      if (file.endsWith('.decided')) this.#fs.remove(`${this.#folder}/${file}`)
+    const decided = [...this.#earlier, ...this.#own].filter((file) => file.endsWith('.decided'))
+    return decided.map((file) => `${this.#folder}/${file}`)
   }
 
   #note(file: string): DecisionNote {

@@ -1,10 +1,12 @@
 import { yieldToEventLoop } from '../scheduling/cooperative.ts'
+import { Turns } from '../scheduling/turns.ts'
 import { hash } from 'node:crypto'
 import { v7 as uuidv7 } from 'uuid'
 import { Refusal } from '../errors.ts'
+import type { Documents, HowToLease, Lease } from '../storage/documents/documents.ts'
+import { documentsOf } from '../storage/documents/file-documents.ts'
 import type { Fs } from '../storage/fs.ts'
 import type { BeforeTakeOver } from '../storage/lock-file.ts'
-import { holdingLock, sweepDeadLocks } from '../storage/lock-file.ts'
 import { projectNames } from './api-keys.ts'
 import { type AttemptDecisions, Decisions } from './decisions.ts'
 import type { Intent, ResultAddress } from './intent-file.ts'
@@ -52,12 +54,12 @@ const YIELD_EVERY = 100
  */
 export class Intents {
   readonly #fs: Fs
+  readonly #documents: Documents
   readonly #storeDir: string
   readonly #now: () => Date
-  readonly #finishFor: BeforeTakeOver | undefined
+  readonly #leasing: HowToLease
   readonly #notes: () => readonly string[]
-  readonly #turns = new Map<string, Promise<unknown>>()
-  readonly #folders = new Map<string, Promise<void>>()
+  readonly #turns = new Turns()
 
   /**
    * `finishFor` finishes what a dead process decided to write: before its place at a key is taken, so that what its attempt did can
@@ -71,9 +73,10 @@ export class Intents {
     notes: () => readonly string[] = () => [],
   ) {
     this.#fs = fs
+    this.#documents = documentsOf(fs)
     this.#storeDir = storeDir
     this.#now = now
-    this.#finishFor = finishFor
+    this.#leasing = { beforeTakeOver: finishFor }
     this.#notes = notes
   }
 
@@ -86,10 +89,9 @@ export class Intents {
     const name = hash('sha256', `${credential}\n${key}`)
     const fingerprint = hash('sha256', asks.join('\n'))
     // A queue of our own first: among ourselves, waiting in line beats trying for the lock again and again.
-    return this.#inTurn(`${folder}/${name}`, async () => {
-      await this.#folderReady(project)
-      const attempt = (): Promise<T> => this.#attempt(folder, name, fingerprint, work)
-      return holdingLock(this.#fs, folder, name, attempt, this.#finishFor)
+    return this.#turns.take(`${folder}/${name}`, async () => {
+      const attempt = (lease: Lease): Promise<T> => this.#attempt(lease, folder, name, fingerprint, work)
+      return this.#documents.lease(`${folder}/${name}`, attempt, this.#leasing)
     })
   }
 
@@ -102,7 +104,7 @@ export class Intents {
         await this.#purgeFile(folder, file)
         if (++looked % YIELD_EVERY === 0) await yieldToEventLoop()
       }
-      await sweepDeadLocks(this.#fs, folder, [folder], this.#finishFor)
+      await this.#documents.sweepLeases(folder, this.#leasing)
     }
   }
 
@@ -115,7 +117,13 @@ export class Intents {
     return () => clearInterval(timer)
   }
 
-  async #attempt<T>(folder: string, name: string, fingerprint: string, work: KeyedWork<T>): Promise<T> {
+  async #attempt<T>(
+    lease: Lease,
+    folder: string,
+    name: string,
+    fingerprint: string,
+    work: KeyedWork<T>,
+  ): Promise<T> {
     const path = `${folder}/${name}.json`
     const known = this.#readLive(path)
     if (known && known.fingerprint !== fingerprint) throw reused(known)
@@ -123,21 +131,18 @@ export class Intents {
     if (known) await yieldToEventLoop()
     if (known?.result) return work.recall(known.result)
     const intent = known ?? { fingerprint, created_at: this.#now().toISOString(), artifact_id: uuidv7() }
-    if (!known) {
-      await intentFile.replace(this.#fs, path, intent)
-      await this.#fs.syncDir(folder)
-    }
+    if (!known) await intentFile.put(lease, path, intent)
     const earlier = known && new Date(known.created_at)
     // Who comes first has nothing to look for.
     const files = known ? this.#decidedFiles(folder, name) : []
-    const decisions = new Decisions(this.#fs, folder, this.#storeDir, name, files)
+    const decisions = new Decisions(folder, this.#storeDir, name, files)
     try {
       const { answer, address } = await work.run({
         artifactId: intent.artifact_id,
         earlier,
         ...decisions.attempt,
       })
-      await intentFile.replace(this.#fs, path, { ...intent, result: address }).then(
+      await intentFile.put(lease, path, { ...intent, result: address }, { mayBeLost: true }).then(
         () => decisions.end(),
         // The work is done, and noted: without its result the next request finds it, only slower.
         () => undefined,
@@ -145,8 +150,7 @@ export class Intents {
       return answer
     } catch (error) {
       if (work.isRefusal(error)) {
-        this.#fs.remove(path)
-        decisions.forget()
+        for (const gone of [path, ...decisions.forget()]) await lease.remove(gone)
       }
       throw error
     }
@@ -169,11 +173,11 @@ export class Intents {
     const name = /^([0-9a-f]{64})\./.exec(file)?.[1]
     if (name === undefined || file.endsWith('.lock') || !this.#isOld(`${folder}/${file}`)) return
     // Under the lock, because a request may be putting a new intent in its place. A busy one waits for the next round.
-    const remove = async (): Promise<void> => {
+    const remove = async (lease: Lease): Promise<void> => {
       for (const path of [`${folder}/${name}.json`, `${folder}/${name}.json.new`, `${folder}/${file}`])
-        if (this.#isOld(path)) this.#fs.remove(path)
+        if (this.#isOld(path)) await lease.remove(path)
     }
-    await holdingLock(this.#fs, folder, name, remove, this.#finishFor).catch(() => undefined)
+    await this.#documents.lease(`${folder}/${name}`, remove, this.#leasing).catch(() => undefined)
   }
 
   /** An intent is never changed after its time is over, so its file's time is enough. */
@@ -184,30 +188,6 @@ export class Intents {
 
   #folderOf(project: string): string {
     return `${this.#storeDir}/${project}/idempotency`
-  }
-
-  /** Resolves once the project's folder of intents is there and on the disk. */
-  #folderReady(project: string): Promise<void> {
-    let ready = this.#folders.get(project)
-    if (!ready) {
-      this.#fs.makeDir(this.#folderOf(project))
-      ready = this.#fs.syncDir(`${this.#storeDir}/${project}`)
-      this.#folders.set(project, ready)
-      // A failure is told to those who wait; the next request tries again.
-      ready.catch(() => this.#folders.delete(project))
-    }
-    return ready
-  }
-
-  #inTurn<T>(name: string, job: () => Promise<T>): Promise<T> {
-    const turn = (this.#turns.get(name) ?? Promise.resolve()).then(job)
-    const over = turn
-      .catch(() => undefined)
-      .then(() => {
-        if (this.#turns.get(name) === over) this.#turns.delete(name)
-      })
-    this.#turns.set(name, over)
-    return turn
   }
 }
 

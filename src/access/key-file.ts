@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { documentsOf } from '../storage/documents/file-documents.ts'
 import type { Fs } from '../storage/fs.ts'
 import { JsonRecordFile } from '../storage/json-record-file.ts'
 import { SCOPES } from './scope.ts'
@@ -35,15 +36,17 @@ export function readApiKeyFile(fs: Fs, storeDir: string, project: string): reado
   return keyFile.read(fs, keyFilePath(storeDir, project))?.keys ?? []
 }
 
-/** Replaces the project's keys; once this resolves, the new list is on the disk. Call it under the project's key lock. */
-export async function replaceKeyFile(
+/** Replaces the project's keys by what `change` makes of them; once this resolves, the new list is durable. Others lose nothing by it. */
+export function updateKeyFile<T>(
   fs: Fs,
   storeDir: string,
   project: string,
-  keys: readonly ApiKey[],
-): Promise<void> {
-  await keyFile.replace(fs, keyFilePath(storeDir, project), { format: 1, keys })
-  await fs.syncDir(`${storeDir}/${project}`)
+  change: (keys: readonly ApiKey[]) => { readonly keys: readonly ApiKey[]; readonly answer: T },
+): Promise<T> {
+  return keyFile.update(documentsOf(fs), keyFilePath(storeDir, project), (before) => {
+    const { keys, answer } = change(before?.keys ?? [])
+    return { record: { format: 1, keys }, answer }
+  })
 }
 
 const FILE = 'keys.json'

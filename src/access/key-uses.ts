@@ -1,13 +1,16 @@
 import { z } from 'zod'
+import { documentsOf } from '../storage/documents/file-documents.ts'
 import type { Fs } from '../storage/fs.ts'
 import { JsonRecordFile } from '../storage/json-record-file.ts'
-import { holdingLock } from '../storage/lock-file.ts'
 
 /** How often uses are written down, in milliseconds. */
 const WRITE_EVERY = 60_000
 
-const usesFile = new JsonRecordFile({
-  schema: z.strictObject({ format: z.literal(1), uses: z.record(z.uuid(), z.iso.datetime()) }),
+const storedUses = z.strictObject({ format: z.literal(1), uses: z.record(z.uuid(), z.iso.datetime()) })
+type StoredUses = z.infer<typeof storedUses>
+
+const usesFile = new JsonRecordFile<StoredUses>({
+  schema: storedUses,
   damage: (path) => `${path} is not a list of uses. Nothing but when keys were used is lost: remove it.`,
   indent: 2,
 })
@@ -40,7 +43,7 @@ export class KeyUses {
 
   /** When the project's keys were used last, by their ids, as ISO 8601. */
   of(project: string): ReadonlyMap<string, string> {
-    return new Map([...this.#merged(project)].map(([id, time]) => [id, new Date(time).toISOString()]))
+    return toIso(this.#merged(project, this.#read(project)))
   }
 
   /** Writes down what is not yet, and nothing more afterwards. */
@@ -51,43 +54,51 @@ export class KeyUses {
 
   async #write(): Promise<void> {
     for (const project of [...this.#seen.keys()]) {
-      const folder = `${this.#storeDir}/${project}`
       try {
-        // Another server may write its own at the same time.
-        await holdingLock(this.#fs, folder, 'key-uses', () => this.#replace(project))
+        await this.#writeOf(project)
       } catch {
         // The store is away or full; what was seen is written down the next time.
       }
     }
   }
 
-  async #replace(project: string): Promise<void> {
+  async #writeOf(project: string): Promise<void> {
+    const written = await usesFile.update(
+      documentsOf(this.#fs),
+      this.#path(project),
+      (before) => {
+        const uses = Object.fromEntries(toIso(this.#merged(project, before)))
+        return { record: { format: 1, uses }, answer: uses }
+      },
+      { onDamage: () => undefined },
+    )
     const seen = this.#seen.get(project)
-    const uses = Object.fromEntries(this.of(project))
-    await usesFile.replace(this.#fs, this.#path(project), { format: 1, uses })
     // What came meanwhile is not in the file yet.
-    for (const [id, time] of seen ?? []) if (uses[id] === new Date(time).toISOString()) seen?.delete(id)
+    for (const [id, time] of seen ?? []) if (written[id] === new Date(time).toISOString()) seen?.delete(id)
     if (seen?.size === 0) this.#seen.delete(project)
   }
 
   /** What the file says and what was seen since: of each key the later one. */
-  #merged(project: string): Map<string, number> {
-    const merged = this.#read(project)
+  #merged(project: string, { uses = {} }: Partial<StoredUses> = {}): Map<string, number> {
+    const merged = new Map(Object.entries(uses).map(([id, time]) => [id, Date.parse(time)]))
     for (const [id, time] of this.#seen.get(project) ?? [])
       merged.set(id, Math.max(time, merged.get(id) ?? 0))
     return merged
   }
 
-  #read(project: string): Map<string, number> {
+  #read(project: string): StoredUses | undefined {
     try {
-      const { uses = {} } = usesFile.read(this.#fs, this.#path(project)) ?? {}
-      return new Map(Object.entries(uses).map(([id, time]) => [id, Date.parse(time)]))
+      return usesFile.read(this.#fs, this.#path(project))
     } catch {
-      return new Map()
+      return undefined
     }
   }
 
   #path(project: string): string {
     return `${this.#storeDir}/${project}/key-uses.json`
   }
+}
+
+function toIso(uses: ReadonlyMap<string, number>): Map<string, string> {
+  return new Map([...uses].map(([id, time]) => [id, new Date(time).toISOString()]))
 }

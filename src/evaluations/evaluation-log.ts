@@ -1,7 +1,8 @@
 import { yieldToEventLoop } from '../scheduling/cooperative.ts'
 import { Refusal } from '../errors.ts'
+import type { Lease } from '../storage/documents/documents.ts'
+import { documentsOf } from '../storage/documents/file-documents.ts'
 import type { Fs } from '../storage/fs.ts'
-import { replaceFile } from '../storage/json-record-file.ts'
 import type { Json } from '../json/json.ts'
 import { stringifyJson } from '../json/stringify-json.ts'
 import { parseUuid } from '../versioning/ids.ts'
@@ -16,21 +17,17 @@ import { type LogLine, readLogLine } from './log-lines.ts'
 export class EvaluationLog {
   readonly plan: EvaluationPlan
   readonly #fs: Fs
-  readonly #folder: string
   readonly #path: string
 
   private constructor(fs: Fs, folder: string, plan: EvaluationPlan) {
     this.#fs = fs
-    this.#folder = folder
     this.#path = pathOf(folder, plan.id)
     this.plan = plan
   }
 
   /** Begins one; resolves once it is on the disk. */
   static async create(fs: Fs, folder: string, plan: EvaluationPlan): Promise<EvaluationLog> {
-    fs.makeDir(folder)
-    await fs.createSynced(pathOf(folder, plan.id), lineOf({ plan: plan as unknown as Json })) // a plan is plain JSON
-    await fs.syncDir(folder)
+    await documentsOf(fs).put(pathOf(folder, plan.id), lineOf({ plan: plan as unknown as Json })) // a plan is plain JSON
     return new EvaluationLog(fs, folder, plan)
   }
 
@@ -55,16 +52,15 @@ export class EvaluationLog {
     return ids.filter((id) => parseUuid(id) === id).sort()
   }
 
-  /** Adds rows; resolves once they are on the disk. */
-  async add(results: readonly RowResult[]): Promise<void> {
-    this.#fs.append(this.#path, Buffer.concat(results.map((row) => lineOf({ row: row as unknown as Json })))) // results hold JSON
-    await this.#fs.sync(this.#path)
+  /** Adds rows, for who has the lease to run it; resolves once they are on the disk. */
+  add(lease: Lease, results: readonly RowResult[]): Promise<void> {
+    const lines = results.map((row) => lineOf({ row: row as unknown as Json })) // results hold JSON
+    return lease.append(this.#path, Buffer.concat(lines))
   }
 
-  /** Says that all rows are done. */
-  async finish(end: EvaluationEnd): Promise<void> {
-    this.#fs.append(this.#path, lineOf({ end: end as unknown as Json })) // plain JSON, too
-    await this.#fs.sync(this.#path)
+  /** Says that all rows are done, for who has the lease to run it. */
+  finish(lease: Lease, end: EvaluationEnd): Promise<void> {
+    return lease.append(this.#path, lineOf({ end: end as unknown as Json })) // plain JSON, too
   }
 
   /** How it ended, if it did: its last line says so, so the others are not read. */
@@ -94,11 +90,10 @@ export class EvaluationLog {
   }
 
   /** Cuts off what a power cut left behind the last whole line, so that the next line begins at the start of one. */
-  async mend(): Promise<void> {
+  async mend(lease: Lease): Promise<void> {
     if (this.#endsWhole()) return
     const bytes = this.#fs.readFile(this.#path) ?? Buffer.alloc(0)
-    await replaceFile(this.#fs, this.#path, bytes.subarray(0, bytes.lastIndexOf(NEWLINE) + 1))
-    await this.#fs.syncDir(this.#folder)
+    await lease.put(this.#path, bytes.subarray(0, bytes.lastIndexOf(NEWLINE) + 1))
   }
 
   #endsWhole(): boolean {

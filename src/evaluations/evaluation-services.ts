@@ -1,3 +1,5 @@
+import { z } from 'zod'
+import { parsedOrUndefined } from '../json/json-values.ts'
 import type { InvocationCaller } from '../invocation/invocation-request.ts'
 import type { InvocationServices } from '../invocation/invoke.ts'
 import type { Semaphore } from '../scheduling/semaphore.ts'
@@ -28,4 +30,27 @@ export interface EvaluationServices {
   tracesOf(registry: Registry): Pick<ProjectTraces, 'stored' | 'remove'>
   /** Told of every evaluation that could not go on, and of a log that cannot be read. */
   onTrouble(error: unknown, evaluationId: string): void
+}
+
+const note = z.strictObject({
+  actor: z.strictObject({
+    id: z.string(),
+    name: z.string(),
+    email: z.string(),
+    mayDeploy: z.boolean().exactOptional(),
+  }),
+  caller: z.strictObject({ mayRead: z.boolean(), mayWrite: z.boolean() }),
+})
+
+/** What another server needs to go on in the name of who had something evaluated. */
+export function noteOf({ context: { actor }, caller: { mayRead, mayWrite } }: Evaluator): string {
+  const { id, name, email, mayDeploy } = actor
+  const by = { id, name, email, ...(mayDeploy === undefined ? {} : { mayDeploy }) }
+  return JSON.stringify({ actor: by, caller: { mayRead, mayWrite } })
+}
+
+/** In whose name to go on; undefined where the note says nothing of that. */
+export function evaluatorIn(text: string): Evaluator | undefined {
+  const read = note.safeParse(parsedOrUndefined(text))
+  return read.success ? { context: { actor: read.data.actor }, caller: read.data.caller } : undefined
 }

@@ -17,12 +17,12 @@ export class LoggedEvaluation {
   }
 
   /** How it stands; `isRunning` says whether somebody works on it, which no log does. */
-  async now(isRunning: () => boolean): Promise<Evaluation> {
+  async now(isRunning: () => Promise<boolean>): Promise<Evaluation> {
     const { plan } = this.#log
     const end = this.#ended ? undefined : this.#log.end()
     if (end) this.#ended = { plan, state: 'finished', finishedAt: end.finished_at, summary: end.summary }
     if (this.#ended) return this.#ended
-    const state = isRunning() ? 'running' : 'interrupted'
+    const state = (await isRunning()) ? 'running' : 'interrupted'
     // One after the other: two that read at once would count rows twice.
     const reading = this.#reading.then(() => this.#readOn())
     this.#reading = reading.catch(() => undefined)

@@ -1,30 +1,25 @@
+import { basename } from 'node:path/posix'
 import { LRUCache } from 'lru-cache'
 import { v7 as uuidv7 } from 'uuid'
 import { Refusal } from '../errors.ts'
 import { TimeSlice } from '../scheduling/cooperative.ts'
 import type { Release } from '../scheduling/semaphore.ts'
-import { holdingLock, isLockHeld } from '../storage/lock-file.ts'
+import type { AbandonedLease, Documents, Lease } from '../storage/documents/documents.ts'
+import { documentsOf } from '../storage/documents/file-documents.ts'
 import { damageOf } from '../versioning/index/damage-of.ts'
 import type { Window } from '../versioning/pagination.ts'
 import type { Registry } from '../versioning/registry.ts'
-import { revisionById } from '../versioning/revisions/references.ts'
-import type { Revision } from '../versioning/revisions/revision.ts'
-import { readRevisionAt } from '../versioning/revisions/revision.ts'
 import { EvaluationLog } from './evaluation-log.ts'
-import { writeEvaluationNote } from './evaluation-note.ts'
-import { countTestcases, evaluationRows } from './evaluation-rows.ts'
+import { countTestcases } from './evaluation-rows.ts'
 import type { EvaluationOrder, EvaluationServices, Evaluator } from './evaluation-services.ts'
 import type { Evaluation, EvaluationPlan, RowResult } from './evaluation.ts'
+import { evaluatorIn, noteOf } from './evaluation-services.ts'
 import { LoggedEvaluation } from './logged-evaluation.ts'
 import { nameEvaluators, pinnedRevisionOf } from './pinned.ts'
 import type { ResultsWanted } from './results-page.ts'
 import { resultsPage } from './results-page.ts'
-import { rowTraceId, runRow } from './run-row.ts'
-import { mostCutShort, runRows } from './run-rows.ts'
+import { runEvaluation } from './run-evaluation.ts'
 import { RunningEvaluation } from './running-evaluation.ts'
-
-/** More rows than this are no note: whoever clones the application would have them all. */
-const MOST_NOTED = 100_000
 
 /** Of so many evaluations it is remembered what their logs say. */
 const MOST_REMEMBERED = 10_000
@@ -34,6 +29,7 @@ export class ProjectEvaluations {
   readonly #registry: Registry
   readonly #services: EvaluationServices
   readonly #folder: string
+  readonly #documents: Documents
   readonly #running = new Map<string, RunningEvaluation>()
   readonly #logged = new LRUCache<string, LoggedEvaluation>({ max: MOST_REMEMBERED })
   #isClosed = false
@@ -42,6 +38,7 @@ export class ProjectEvaluations {
     this.#registry = registry
     this.#services = services
     this.#folder = `${registry.store.folder}/evaluations`
+    this.#documents = documentsOf(registry.store.fs)
   }
 
   /**
@@ -127,6 +124,27 @@ export class ProjectEvaluations {
     return found
   }
 
+  /**
+   * Goes on with one whose server died or was stopped, unless somebody else does, in the name of whom it noted; resolves once it runs no
+   * more. Where there is no permit, it is left to another server, or to the next call.
+   */
+  async takeOver({ path, note }: AbandonedLease): Promise<void> {
+    const id = basename(path)
+    const by = evaluatorIn(note)
+    const release = by && !this.#isClosed && !this.#running.has(id) && this.#services.permits.tryAcquire()
+    if (!by || !release) return
+    const goOn = async (lease: Lease): Promise<void> => {
+      const log = this.#log(id)
+      const running = this.#begin(log.plan)
+      running.follow(this.#work(lease, log, running, by, true))
+      await running.outcome
+    }
+    await this.#documents
+      .leaseIfFree(path, goOn, { note })
+      .catch((error: unknown) => this.#services.onTrouble(error, id))
+    this.#ended(id, release)
+  }
+
   /** A page of the rows that are done, in the order in which they were. */
   async results(id: string, wanted: ResultsWanted): Promise<Window<RowResult>> {
     return resultsPage(this.#log(id), wanted)
@@ -166,8 +184,12 @@ export class ProjectEvaluations {
     return logged
   }
 
-  #isHeld(id: string): boolean {
-    return isLockHeld(this.#registry.store.fs, this.#folder, id)
+  #isHeld(id: string): Promise<boolean> {
+    return this.#documents.isLeased(this.#leaseOf(id))
+  }
+
+  #leaseOf(id: string): string {
+    return `${this.#folder}/${id}`
   }
 
   #elsewhere(id: string): Refusal {
@@ -191,19 +213,42 @@ export class ProjectEvaluations {
 
   /** `release` gives its permit back. */
   #run(log: EvaluationLog, by: Evaluator, isResumed: boolean, release: Release): RunningEvaluation {
-    const { id } = log.plan
-    const running = new RunningEvaluation(log.plan)
-    this.#running.set(id, running)
-    const work = holdingLock(this.#registry.store.fs, this.#folder, id, () =>
-      this.#work(log, running, by, isResumed),
-    ).finally(() => {
-      this.#running.delete(id)
-      release()
-    })
-    running.follow(work.catch((error: unknown) => this.#interrupted(id, error)))
+    const running = this.#begin(log.plan)
+    const work = this.#documents
+      .lease(this.#leaseOf(log.plan.id), (lease) => this.#work(lease, log, running, by, isResumed), {
+        note: noteOf(by),
+      })
+      .finally(() => this.#ended(log.plan.id, release))
+    running.follow(work.catch((error: unknown) => this.#interrupted(log.plan.id, error)))
     // Closed while the log was made: it is there to be resumed.
     if (this.#isClosed) void running.stop()
     return running
+  }
+
+  #begin(plan: EvaluationPlan): RunningEvaluation {
+    const running = new RunningEvaluation(plan)
+    this.#running.set(plan.id, running)
+    return running
+  }
+
+  #ended(id: string, release: Release): void {
+    this.#running.delete(id)
+    release()
+  }
+
+  async #work(
+    lease: Lease,
+    log: EvaluationLog,
+    running: RunningEvaluation,
+    by: Evaluator,
+    isResumed: boolean,
+  ): Promise<Evaluation> {
+    // Another server may run it by now, and what is done here would be refused.
+    lease.signal.addEventListener('abort', () => void running.stop(), { once: true })
+    const run = { lease, log, running, by, isResumed }
+    const evaluation = await runEvaluation({ registry: this.#registry, services: this.#services, ...run })
+    if (evaluation.state === 'interrupted' && this.#isClosed) lease.abandon()
+    return evaluation
   }
 
   /** Says what kept it from going on, and how to go on. */
@@ -217,71 +262,6 @@ export class ProjectEvaluations {
         'once the operator has seen to it; rows that are done are not run again.',
     )
   }
-
-  async #work(
-    log: EvaluationLog,
-    running: RunningEvaluation,
-    by: Evaluator,
-    isResumed: boolean,
-  ): Promise<Evaluation> {
-    const { plan } = log
-    const { signal } = running
-    const registry = this.#registry
-    await log.mend()
-    const end = log.end()
-    // Another server was quicker.
-    if (end) return { plan, state: 'finished', finishedAt: end.finished_at, summary: end.summary }
-    const [testset, application] = await Promise.all([
-      this.#revision('testset', plan.testset.revision_id),
-      this.#revision('workflow', plan.application.revision_id),
-    ])
-    const done = new Set<string>()
-    for await (const row of log.rows()) {
-      const result = row.read()
-      done.add(result.testcase_id)
-      running.add([result])
-    }
-    const traces = this.#services.tracesOf(registry)
-    const services = this.#services.invocation
-    const setting = { registry, services, plan, caller: by.caller, signal }
-    let mayHaveBegun = isResumed ? mostCutShort(plan.concurrency) : 0
-    await runRows({
-      log,
-      rows: evaluationRows(testset),
-      done,
-      run: async (row) => {
-        // Parts of a run that was cut short must not be left beside those of the next.
-        if (mayHaveBegun-- > 0) await traces.remove(rowTraceId(plan, row)).catch(ignoreRefusal)
-        return runRow(setting, row)
-      },
-      settle: () => traces.stored(),
-      onDone: (results) => running.add(results),
-      signal,
-    })
-    if (signal.aborted) return { ...running.now(), state: 'interrupted' }
-    const now = registry.now()
-    const finishedAt = now.toISOString()
-    const { summary } = running.now()
-    await writeEvaluationNote(
-      registry,
-      application,
-      { plan, summary, finishedAt, results: plan.rows > MOST_NOTED ? [] : log.rows() },
-      by.context,
-    )
-    await log.finish({ finished_at: finishedAt, summary })
-    return { plan, state: 'finished', finishedAt, summary }
-  }
-
-  async #revision(family: string, id: string): Promise<Revision> {
-    const found = this.#registry.families.find(({ name }) => name === family)
-    if (!found) throw new Error(`the registry has no family ${family}`)
-    return readRevisionAt(this.#registry, await revisionById(this.#registry, found, id))
-  }
-}
-
-/** What cannot be removed cannot be written beside either. */
-function ignoreRefusal(error: unknown): void {
-  if (!(error instanceof Refusal)) throw error
 }
 
 /** Whether an error says that one log cannot be read, and nothing of the others. */

@@ -1,5 +1,4 @@
 import type { RowResult } from './evaluation.ts'
-import type { EvaluationLog } from './evaluation-log.ts'
 import type { EvaluationRow } from './evaluation-rows.ts'
 
 /** So many results may wait for the disk before no further row is begun. */
@@ -9,7 +8,10 @@ const WAITING = 200
 export const mostCutShort = (concurrency: number): number => 2 * (WAITING + concurrency) + concurrency
 
 export interface RowRun {
-  readonly log: EvaluationLog
+  /** So many are run at once. */
+  readonly concurrency: number
+  /** Keeps results; resolves once they are on the disk. */
+  readonly keep: (results: readonly RowResult[]) => Promise<void>
   readonly rows: AsyncIterable<EvaluationRow>
   /** The testcases whose rows are done already. */
   readonly done: ReadonlySet<string>
@@ -25,13 +27,22 @@ export interface RowRun {
  * Runs the rows that are not done yet, `plan.concurrency` at once, and logs each. Results are written together with those that came
  * while the ones before were on their way to the disk. What was cut short by the signal is not logged, and will be run again.
  */
-export async function runRows({ log, rows, done, run, settle, onDone, signal }: RowRun): Promise<void> {
+export async function runRows({
+  concurrency,
+  keep,
+  rows,
+  done,
+  run,
+  settle,
+  onDone,
+  signal,
+}: RowRun): Promise<void> {
   const source = rows[Symbol.asyncIterator]()
   let waiting: RowResult[] = []
   let writing: Promise<void> | undefined
   let failure: { readonly error: unknown } | undefined
 
-  await Promise.all(Array.from({ length: log.plan.concurrency }, work))
+  await Promise.all(Array.from({ length: concurrency }, work))
   await source.return?.()
   await writing
   if (failure) throw failure.error
@@ -64,7 +75,7 @@ export async function runRows({ log, rows, done, run, settle, onDone, signal }: 
         const batch = waiting
         waiting = []
         await settle()
-        await log.add(batch)
+        await keep(batch)
         onDone(batch)
       }
     } catch (error) {

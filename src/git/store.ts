@@ -69,8 +69,8 @@ export class Store {
    */
   static async follow(fs: Fs, dir: string, openLog: OpenLog): Promise<Store> {
     const packs = new PackCache()
-    const { arbiter, guard } = await openFollowing(fs, dir, openLog, packs)
-    return new Store(fs, dir, false, { arbiter, guard, packs })
+    const { arbiter, guard, documents } = await openFollowing(fs, dir, openLog, packs)
+    return new Store({ ...fs, documents }, dir, false, { arbiter, guard, packs })
   }
 
   /** Syncs what is only in the journal, and drops it; closes every pack. After the last write and the last read. */

@@ -10,6 +10,7 @@ import type {
   StreamPosition,
 } from '../git/following/shared-log.ts'
 import type { Database } from './database.ts'
+import { PostgresTable } from './documents/postgres-table.ts'
 import { encodeBatch } from './encode-batch.ts'
 import { isOtherPlace, isWorthAnotherTry, LostConnection } from './errors.ts'
 import { readPack, stageInParts } from './large-packs.ts'
@@ -35,6 +36,7 @@ const LOCAL = 1_000
 export class PostgresLog implements SharedLog {
   readonly id: string
   readonly stream: string
+  readonly documents: PostgresTable
   readonly #database: Database
   readonly #reads: Reads
   readonly #notices: Notices
@@ -55,6 +57,7 @@ export class PostgresLog implements SharedLog {
     this.#n = stream.n
     this.#notices = new Notices(database, stream.id)
     this.#stopTidying = keepTidy(database)
+    this.documents = new PostgresTable(database, `server ${stream.id}`)
   }
 
   /** Takes over the stream of a folder, whoever had it, or makes a new one. */
@@ -117,11 +120,12 @@ export class PostgresLog implements SharedLog {
     this.#lookedAt = Date.now()
     const commit = this.#reads === 'quorum' ? "; select pg_logical_emit_message(true, 'branchpoint', '')" : ''
     const rows = await this.#database.query<StreamRow>({
-      text: `select id, n, mark, substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) as era from branchpoint.streams${commit}`,
+      text: `select id, n, mark, substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) as era, (select coalesce(sum(n), 0) from branchpoint.document_streams) as documents from branchpoint.streams${commit}`,
       timeoutMs: LOOK,
     })
     return (this.#last = {
       era: rows[0]?.era ?? '',
+      documents: Number(rows[0]?.documents ?? 0),
       positions: new Map(rows.map(({ id, n, mark }) => [id, { n: Number(n), mark }])),
     })
   }
@@ -195,4 +199,5 @@ interface StreamRow {
   readonly n: string
   readonly mark: string
   readonly era: string
+  readonly documents: string
 }

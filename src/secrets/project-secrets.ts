@@ -1,14 +1,13 @@
 import { Refusal } from '../errors.ts'
 import type { Fs } from '../storage/fs.ts'
-import { holdingLock } from '../storage/lock-file.ts'
 import { type SecretPurpose, checkSecret } from './check-secret.ts'
 import { openValue, sealValue } from './sealed-value.ts'
 import {
   type SecretFile,
   type StoredSecret,
   readSecretFile,
-  replaceSecretFile,
   secretFilePath,
+  updateSecretFile,
 } from './secret-file.ts'
 import { type SecretsKey, makeStoreKey, readStoreKey, secretsKeyPath } from './secrets-key.ts'
 
@@ -72,7 +71,7 @@ export class ProjectSecrets {
    */
   async set(name: string, value: string, purpose: SecretPurpose = {}): Promise<SecretRecord> {
     checkSecret(name, value, purpose)
-    return this.#change(async (file) => {
+    return updateSecretFile(this.#fs, this.#storeDir, this.#project, async (file) => {
       const { key, id } = file && file.secrets.length > 0 ? this.#keyOf(file) : await this.#anyKey()
       const { provider, baseUrl } = purpose
       const now = new Date().toISOString()
@@ -87,18 +86,16 @@ export class ProjectSecrets {
       const others = without(file, name)
       assertRoom(others, secret)
       const secrets = [...others, secret].sort((a, b) => (a.name < b.name ? -1 : 1))
-      await this.#replace({ format: 1, key: id, secrets })
-      return toRecord(secret)
+      return { record: { format: 1, key: id, secrets }, answer: toRecord(secret) }
     })
   }
 
   /** Removes a secret, durable once this resolves; needs no key. False if there is none of this name. */
   async remove(name: string): Promise<boolean> {
     if (!this.#current()?.secrets.some((it) => it.name === name)) return false
-    return this.#change(async (file) => {
-      if (!file?.secrets.some((it) => it.name === name)) return false // another process was first
-      await this.#replace({ ...file, secrets: without(file, name) })
-      return true
+    return updateSecretFile(this.#fs, this.#storeDir, this.#project, async (file) => {
+      if (!file?.secrets.some((it) => it.name === name)) return { answer: false } // another process was first
+      return { record: { ...file, secrets: without(file, name) }, answer: true }
     })
   }
 
@@ -146,22 +143,6 @@ export class ProjectSecrets {
       `Project "${project}" holds secrets, but their key is not there. Set SECRETS_KEY to it, or restore ` +
         `${secretsKeyPath(this.#storeDir)} from a backup; ${REMEDY}`,
     )
-  }
-
-  /** Changes the file under a lock, so that two processes at once lose nothing; the project's folder is made if need be. */
-  async #change<T>(change: (file: SecretFile | undefined) => Promise<T>): Promise<T> {
-    const folder = `${this.#storeDir}/${this.#project}`
-    if (!this.#fs.stat(folder)) {
-      this.#fs.makeDir(folder)
-      await this.#fs.syncDir(this.#storeDir)
-    }
-    return holdingLock(this.#fs, folder, 'secrets', () =>
-      change(readSecretFile(this.#fs, this.#storeDir, this.#project)),
-    )
-  }
-
-  #replace(file: SecretFile): Promise<void> {
-    return replaceSecretFile(this.#fs, this.#storeDir, this.#project, file)
   }
 
   #damaged(name: string): Refusal {

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { documentsOf } from '../storage/documents/file-documents.ts'
 import type { Fs } from '../storage/fs.ts'
 import { JsonRecordFile } from '../storage/json-record-file.ts'
 
@@ -46,13 +47,15 @@ export function readSecretFile(fs: Fs, storeDir: string, project: string): Secre
   return file.read(fs, secretFilePath(storeDir, project))
 }
 
-/** Replaces the project's file; once this resolves, the new one is on the disk. Call it under the project's lock of secrets. */
-export async function replaceSecretFile(
+/**
+ * Replaces the project's file by what `change` makes of it; once this resolves, that is durable. Where `change` answers no file, it stays as it
+ * is.
+ */
+export function updateSecretFile<T>(
   fs: Fs,
   storeDir: string,
   project: string,
-  content: SecretFile,
-): Promise<void> {
-  await file.replace(fs, secretFilePath(storeDir, project), content)
-  await fs.syncDir(`${storeDir}/${project}`)
+  change: (before: SecretFile | undefined) => Promise<{ readonly record?: SecretFile; readonly answer: T }>,
+): Promise<T> {
+  return file.update(documentsOf(fs), secretFilePath(storeDir, project), change)
 }

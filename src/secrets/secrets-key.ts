@@ -1,5 +1,6 @@
 import { type KeyObject, createHmac, createSecretKey, randomBytes } from 'node:crypto'
 import { Refusal } from '../errors.ts'
+import { documentsOf } from '../storage/documents/file-documents.ts'
 import type { Fs } from '../storage/fs.ts'
 
 /** The key that secrets are encrypted with. A `KeyObject` shows nothing of itself when it is printed or logged. */
@@ -37,19 +38,9 @@ export function readStoreKey(fs: Fs, storeDir: string): SecretsKey | undefined {
 
 /** Makes the store's own key, for its owner's eyes only. Of processes that do so at once one wins, and all answer its key. */
 export async function makeStoreKey(fs: Fs, storeDir: string): Promise<SecretsKey> {
-  const path = secretsKeyPath(storeDir)
   const bytes = randomBytes(32)
-  const temporary = `${path}.${randomBytes(6).toString('hex')}`
-  await fs.createSynced(temporary, Buffer.from(`${bytes.toString('base64')}\n`), 0o600)
-  try {
-    // A link, unlike a rename, never replaces: the key of whoever was first stays.
-    fs.link(temporary, path)
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error // Fs throws node's errors
-  } finally {
-    fs.remove(temporary)
-  }
-  await fs.syncDir(storeDir)
+  const text = Buffer.from(`${bytes.toString('base64')}\n`)
+  await documentsOf(fs).create(secretsKeyPath(storeDir), text, { mode: 0o600 })
   return readStoreKey(fs, storeDir) ?? toSecretsKey(bytes)
 }
 

@@ -7,6 +7,7 @@ import { Steps } from '../http/server/steps.ts'
 import type { Family } from '../versioning/family/family.ts'
 import type { Projects } from './compose-projects.ts'
 import type { StartOptions } from './started-service.ts'
+import { keepTakingOver } from './take-over.ts'
 import type { WorkflowRuntime } from './workflow-runtime.ts'
 
 /** What is to be closed with a service. */
@@ -45,12 +46,18 @@ export function closer({ options, store, projects, runtime, keyUses }: ClosableP
 
 /** Begins what looks after a store while it is served; the answer ends that. */
 export function startBackground(
-  { options: { config }, store, families, projects, intents }: ClosableParts,
+  { options: { config, log }, store, families, projects, intents, runtime }: ClosableParts,
   steps: Steps,
 ): () => Promise<void> {
   const stopPurging = intents.keepPurged()
   const stopClosing = store.keepRemovedClosed()
   const stopFinishing = store.keepFinishing(() => projects.registries.sweepLeftovers())
+  const onTrouble = (error: unknown): void =>
+    log.logger.error(
+      { err: error },
+      'what another server was at could not be looked for; it will be tried again',
+    )
+  const stopTakingOver = keepTakingOver({ store, projects, runtime, onTrouble })
   const folders = families.map(({ folder }) => folder)
   const stopUpkeep =
     config.upkeep === 'on'
@@ -58,6 +65,7 @@ export function startBackground(
       : undefined
   return async () => {
     stopPurging()
+    stopTakingOver()
     stopClosing()
     await steps.take('what dead servers left', () => stopFinishing())
     await steps.take('upkeep and its git program', () => stopUpkeep?.())

@@ -65,7 +65,7 @@ async function openStore(
         'the store is of format 2 now, in which texts of prompts lie in files of their own: earlier versions of the server cannot open it ' +
           'any more',
       )
-    const firstKey = adminKey === undefined ? await createFirstApiKey(fs, storeDir) : undefined
+    const firstKey = adminKey === undefined ? await createFirstApiKey(store.fs, storeDir) : undefined
     return { store, firstToken: firstKey?.token }
   } catch (error) {
     throw ofTheDisk(error) ? new CannotStart(whyNotOpened(error, storeDir), { cause: error }) : error

@@ -1,3 +1,5 @@
+import type { Documents } from './documents/documents.ts'
+
 /**
  * The one door to the disk. Everything under `git/` (and the key and intent files of `access/`) goes through this
  * narrow interface, so that the same code runs on node:fs, on memory, and on a simulated disk that loses unsynced
@@ -10,6 +12,8 @@
 export interface Fs {
   /** Whether other programs of this machine, git above all, find the same files under the same paths. */
   readonly isSeenByOthers: boolean
+  /** Of a folder that only follows what a store holds that several folders share: how files outside repositories are written. */
+  readonly documents?: Documents | undefined
   /** What `path` is now, or undefined if nothing is there. Follows no symbolic link. */
   stat(path: string): FileStat | undefined
   /** Names in a folder, unsorted; undefined if there is no such folder. */
@@ -23,8 +27,8 @@ export interface Fs {
    * permissions of a file that is not for everybody: 0o600 for secrets.
    */
   createSynced(path: string, bytes: Uint8Array | readonly Uint8Array[], mode?: number): Promise<void>
-  /** Creates `path` (it must not exist: EEXIST) holding `bytes`, without waiting for the disk. */
-  create(path: string, bytes: Uint8Array): void
+  /** The same without waiting for the disk, of bytes in one piece. */
+  create(path: string, bytes: Uint8Array, mode?: number): void
   /** Creates `path` (it must not exist: EEXIST) to write on at its end. */
   createLog(path: string): LogHandle
   /** Creates `path` (it must not exist: EEXIST) to write on at its end, to read back and to correct. */

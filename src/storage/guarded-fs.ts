@@ -12,12 +12,13 @@ export function guardedFs(fs: Fs, guard: StoreGuard): Fs {
   }
   return {
     isSeenByOthers: fs.isSeenByOthers,
+    documents: fs.documents,
     stat: (path) => there().stat(path),
     readDir: (path) => there().readDir(path),
     readFile: (path) => there().readFile(path),
     open: (path) => there().open(path),
     createSynced: async (path, bytes, mode) => there().createSynced(path, bytes, mode),
-    create: (path, bytes) => there().create(path, bytes),
+    create: (path, bytes, mode) => there().create(path, bytes, mode),
     createLog: (path) => there().createLog(path),
     createFile: (path) => there().createFile(path),
     sync: async (path) => there().sync(path),

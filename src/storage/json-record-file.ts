@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { Refusal } from '../errors.ts'
 import { parsedOrUndefined } from '../json/json-values.ts'
+import type { Changed, Documents, DocumentWriter, HowToPut } from './documents/documents.ts'
 import type { Fs } from './fs.ts'
 
 /** What a kind of files holds. */
@@ -25,10 +26,7 @@ export class JsonRecordFile<T> {
   /** The record in a file; undefined if there is none. Refuses a file that holds something else, by its path. */
   read(fs: Fs, path: string): T | undefined {
     const bytes = fs.readFile(path)
-    if (!bytes) return undefined
-    const read = this.#kind.schema.safeParse(parsedOrUndefined(bytes))
-    if (read.success) return read.data
-    throw this.damaged(path, z.prettifyError(read.error))
+    return bytes && this.#recordIn(bytes, path)
   }
 
   /** There is a file, but it is not what should be there. */
@@ -36,20 +34,58 @@ export class JsonRecordFile<T> {
     return new Refusal('storage_unavailable', this.#kind.damage(path, why))
   }
 
-  /** Puts a record in a file as `replaceFile` does. */
-  replace(fs: Fs, path: string, record: T): Promise<void> {
-    const { indent, mode } = this.#kind
-    return replaceFile(fs, path, Buffer.from(`${JSON.stringify(record, null, indent)}\n`), mode)
+  /** Puts a record in place of what a document holds. `mayBeLost` is as in HowToPut. */
+  put(
+    documents: DocumentWriter,
+    path: string,
+    record: T,
+    how: Pick<HowToPut, 'mayBeLost'> = {},
+  ): Promise<void> {
+    return documents.put(path, this.#bytesOf(record), { ...how, mode: this.#kind.mode })
+  }
+
+  /**
+   * Replaces a record by what `change` makes of it, and answers what that answers; see Documents. What `change` answers no record for stays.
+   * A file that holds something else is refused, or told to `onDamage` and taken for absent.
+   */
+  update<R>(
+    documents: Documents,
+    path: string,
+    change: (before: T | undefined) => ChangedRecord<T, R> | Promise<ChangedRecord<T, R>>,
+    { onDamage, lease }: { readonly onDamage?: (error: unknown) => void; readonly lease?: string } = {},
+  ): Promise<R> {
+    const read = (bytes: Buffer | undefined): T | undefined => {
+      try {
+        return bytes && this.#recordIn(bytes, path)
+      } catch (error) {
+        if (!onDamage) throw error
+        onDamage(error)
+        return undefined
+      }
+    }
+    const changed = async (bytes: Buffer | undefined): Promise<Changed<R>> => {
+      const { record, answer } = await change(read(bytes))
+      return { bytes: record && this.#bytesOf(record), answer }
+    }
+    return documents.update(path, changed, {
+      mode: this.#kind.mode,
+      ...(lease === undefined ? {} : { lease }),
+    })
+  }
+
+  #bytesOf(record: T): Buffer {
+    return Buffer.from(`${JSON.stringify(record, null, this.#kind.indent)}\n`)
+  }
+
+  #recordIn(bytes: Buffer, path: string): T {
+    const read = this.#kind.schema.safeParse(parsedOrUndefined(bytes))
+    if (read.success) return read.data
+    throw this.damaged(path, z.prettifyError(read.error))
   }
 }
 
-/**
- * Puts bytes in place of what a file holds, in one step. After a power cut it holds one or the other; sync the folder to be sure of the
- * new one. One process at a time may do this to a file: call it under a lock.
- */
-export async function replaceFile(fs: Fs, path: string, bytes: Uint8Array, mode?: number): Promise<void> {
-  const temporary = `${path}.new`
-  fs.remove(temporary) // what a process that died under the lock left
-  await fs.createSynced(temporary, bytes, mode)
-  fs.rename(temporary, path)
+/** What `update` is to do: put this record there, or leave it as it is. */
+export interface ChangedRecord<T, R> {
+  readonly record?: T | undefined
+  readonly answer: R
 }

@@ -28,7 +28,7 @@ export function memoryFs(): Fs {
     open: (path) => (statOf(volume, path)?.kind === 'file' ? openHandle(volume, path) : undefined),
     createSynced: async (path, bytes, mode) =>
       create(path, bytes instanceof Uint8Array ? [bytes] : bytes, mode),
-    create: (path, bytes) => create(path, [bytes]),
+    create: (path, bytes, mode) => create(path, [bytes], mode),
     createLog: (path) => createLog(volume, path),
     createFile: (path) => createHandle(volume, path),
     sync: async () => undefined,

@@ -65,8 +65,8 @@ export const nodeFs: Fs = {
     }
   },
 
-  create(path, bytes) {
-    const fd = fs.openSync(path, 'wx')
+  create(path, bytes, mode) {
+    const fd = fs.openSync(path, 'wx', mode)
     try {
       try {
         writeShort(fd, [bytes])

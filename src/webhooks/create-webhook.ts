@@ -1,6 +1,5 @@
 import { v7 as uuidv7 } from 'uuid'
 import { Refusal } from '../errors.ts'
-import { holdingLock } from '../storage/lock-file.ts'
 import type { WriteContext } from '../versioning/write-context.ts'
 import type { ProjectWebhooks } from './project-webhooks.ts'
 import { beginCursorLog } from './publisher/cursor-log.ts'
@@ -25,14 +24,13 @@ export async function createWebhook(
   { url, name, description, events = [], filters = {}, is_active: isActive = true }: NewWebhook,
   { actor, artifactId, attemptedAt }: WriteContext,
 ): Promise<Webhook> {
-  const { fs, folder, shelf, settings } = project
+  const { documents, folder, shelf, settings } = project
   const earlier = artifactId !== undefined && attemptedAt ? shelf.find(artifactId) : undefined
   if (earlier) return earlier
   validateWebhook(project, { url, filters })
-  fs.makeDir(folder)
-  const created = await holdingLock(fs, folder, 'webhooks', async () => {
+  const created = await documents.lease(`${folder}/webhooks`, async (lease) => {
     assertRoom(project)
-    await beginCursorLog(project)
+    await beginCursorLog(project, lease)
     return shelf.add({
       id: artifactId ?? uuidv7(),
       ...(name === undefined ? {} : { name }),

@@ -1,3 +1,5 @@
+import type { Documents } from '../storage/documents/documents.ts'
+import { documentsOf } from '../storage/documents/file-documents.ts'
 import type { Fs } from '../storage/fs.ts'
 import type { Registry } from '../versioning/registry.ts'
 import type { WebhookSettings } from './webhook-settings.ts'
@@ -7,6 +9,7 @@ import { WebhookStore } from './webhook-store.ts'
 export interface ProjectWebhooks {
   readonly registry: Registry
   readonly fs: Fs
+  readonly documents: Documents
   /** `<store>/<project>/webhooks`: outside every repository, since it holds secrets. */
   readonly folder: string
   readonly shelf: WebhookStore
@@ -23,5 +26,13 @@ export function projectWebhooks(
   begin: () => void,
 ): ProjectWebhooks {
   const folder = `${registry.store.folder}/webhooks`
-  return { registry, fs, folder, shelf: new WebhookStore(fs, folder), settings, begin }
+  return {
+    registry,
+    fs,
+    documents: documentsOf(fs),
+    folder,
+    shelf: new WebhookStore(fs, folder),
+    settings,
+    begin,
+  }
 }

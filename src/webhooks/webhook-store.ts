@@ -1,6 +1,8 @@
 import { Refusal } from '../errors.ts'
+import type { Documents } from '../storage/documents/documents.ts'
+import { documentsOf } from '../storage/documents/file-documents.ts'
 import type { FileStat, Fs } from '../storage/fs.ts'
-import { holdingLock } from '../storage/lock-file.ts'
+import type { ChangedRecord } from '../storage/json-record-file.ts'
 import { parseUuid } from '../versioning/ids.ts'
 import { damageOf } from '../versioning/index/damage-of.ts'
 import { DeliveryStore } from './deliveries/delivery-store.ts'
@@ -16,11 +18,13 @@ const webhookFile = webhookRecordFile(webhook)
  */
 export class WebhookStore {
   readonly #fs: Fs
+  readonly #documents: Documents
   readonly #folder: string
   readonly #read = new Map<string, { readonly stat: FileStat; readonly value: Webhook }>()
 
   constructor(fs: Fs, folder: string) {
     this.#fs = fs
+    this.#documents = documentsOf(fs)
     this.#folder = folder
   }
 
@@ -61,51 +65,44 @@ export class WebhookStore {
 
   /** Keeps a new webhook. */
   async add(added: Webhook): Promise<Webhook> {
-    this.#fs.makeDir(`${this.#folder}/${added.id}`)
-    await this.#replace(added)
-    await this.#fs.syncDir(this.#folder)
+    await webhookFile.put(this.#documents, this.#pathOf(added.id), added)
     return added
   }
 
-  /** Replaces a webhook by what `change` makes of it, under its lock; nothing is written if that is the same. */
+  /** Replaces a webhook by what `change` makes of it; nothing is written if that is the same. */
   async change(id: string, change: (before: Webhook) => Webhook): Promise<Webhook> {
     this.get(id)
-    return holdingLock(this.#fs, this.#folder, id, async () => {
-      const before = this.#readOf(id) ?? this.get(id)
+    const changed = (found: Webhook | undefined): ChangedRecord<Webhook, Webhook> => {
+      const before = this.#own(id, found) ?? this.get(id)
       const after = change(before)
-      if (after !== before) await this.#replace(after)
-      return after
-    })
+      return { answer: after, ...(after === before ? {} : { record: after }) }
+    }
+    const lease = `${this.#folder}/${id}`
+    return webhookFile.update(this.#documents, this.#pathOf(id), changed, { lease })
   }
 
-  async #replace(changed: Webhook): Promise<void> {
-    const folder = `${this.#folder}/${changed.id}`
-    await webhookFile.replace(this.#fs, `${folder}/${FILE}`, changed)
-    await this.#fs.syncDir(folder)
-  }
-
-  /** Reads it; a copy of another webhook's file is refused, since changes of one would go to the other. */
-  #readOf(id: string): Webhook | undefined {
-    const path = `${this.#folder}/${id}/${FILE}`
-    const found = webhookFile.read(this.#fs, path)
-    if (found && found.id !== id) throw webhookFile.damaged(path)
+  /** Refuses a copy of another webhook's file, since changes of one would go to the other. */
+  #own(id: string, found: Webhook | undefined): Webhook | undefined {
+    if (found && found.id !== id) throw webhookFile.damaged(this.#pathOf(id))
     return found
   }
 
   /** The webhook as it is now, read again only if its file is another one. */
   #current(id: string): Webhook | undefined {
-    const path = `${this.#folder}/${id}/${FILE}`
+    const path = this.#pathOf(id)
     const stat = this.#fs.stat(path)
     const known = this.#read.get(id)
     if (!stat) return undefined
     if (known && known.stat.inode === stat.inode && known.stat.modified === stat.modified) return known.value
-    const value = this.#readOf(id)
+    const value = this.#own(id, webhookFile.read(this.#fs, path))
     if (value) this.#read.set(id, { stat, value })
     return value
   }
-}
 
-const FILE = 'webhook.json'
+  #pathOf(id: string): string {
+    return `${this.#folder}/${id}/webhook.json`
+  }
+}
 
 function compare(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0

@@ -1,11 +1,8 @@
 import { expect } from 'chai'
+import { postgresPrograms } from '../../scripts/proofs/support/postgres-programs.ts'
 import * as fc from 'fast-check'
 import { MemoryDatabase } from '../../scripts/proofs/support/memory-log.ts'
-import {
-  postgresPrograms,
-  type PostgresServer,
-  startPostgres,
-} from '../../scripts/proofs/support/postgres.ts'
+import { type PostgresServer, startPostgres } from '../../scripts/proofs/support/postgres.ts'
 import type { Outcome, Proposal, ProposedWrite, SharedLog } from '../../src/git/following/shared-log.ts'
 import type { FolderMove } from '../../src/git/trash/folder-move.ts'
 import { openPostgres } from '../../src/postgres/open-postgres.ts'

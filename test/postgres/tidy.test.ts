@@ -1,10 +1,6 @@
 import { expect } from 'chai'
-import {
-  ask,
-  postgresPrograms,
-  type PostgresServer,
-  startPostgres,
-} from '../../scripts/proofs/support/postgres.ts'
+import { postgresPrograms } from '../../scripts/proofs/support/postgres-programs.ts'
+import { ask, type PostgresServer, startPostgres } from '../../scripts/proofs/support/postgres.ts'
 import { Database } from '../../src/postgres/database.ts'
 import { tidy } from '../../src/postgres/tidy.ts'
 import { openPostgres } from '../../src/postgres/open-postgres.ts'

@@ -1,6 +1,7 @@
 import { expect } from 'chai'
 import { z } from 'zod'
 import { Refusal } from '../../src/errors.ts'
+import { documentsOf } from '../../src/storage/documents/file-documents.ts'
 import { JsonRecordFile } from '../../src/storage/json-record-file.ts'
 import { memoryFs } from '../../src/storage/memory-fs.ts'
 
@@ -18,9 +19,9 @@ describe('storage: record files', () => {
 
   it('hold nothing, then one record, then another, laid out, also where somebody died on the way', async () => {
     expect(file.read(fs, PATH)).to.equal(undefined)
-    await file.replace(fs, PATH, { format: 1, names: [] })
+    await file.put(documentsOf(fs), PATH, { format: 1, names: [] })
     fs.create(`${PATH}.new`, Buffer.from('{"form'))
-    await file.replace(fs, PATH, { format: 1, names: ['a'] })
+    await file.put(documentsOf(fs), PATH, { format: 1, names: ['a'] })
     expect(file.read(fs, PATH)).to.deep.equal({ format: 1, names: ['a'] })
     expect(fs.readFile(PATH)?.toString()).to.equal('{\n  "format": 1,\n  "names": [\n    "a"\n  ]\n}\n')
     expect(fs.stat(`${PATH}.new`)).to.equal(undefined)

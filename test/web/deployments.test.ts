@@ -59,10 +59,7 @@ describe('workbench: deployments', () => {
     })
     await bench.ask('POST', `/simple/environments/${environment.id}/guard`, {})
   })
-  after(async () => {
-    await closeBrowser()
-    await bench.close()
-  })
+  after(() => bench.close())
 
   it('shows what runs where, since when, by whom and how far behind', async () => {
     const visit = await bench.visit({ path: '/env' })

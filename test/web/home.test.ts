@@ -125,7 +125,7 @@ describe('workbench: the start', () => {
     await visit.close()
   })
 
-  it('makes a testset of a file that is dropped: errors by line and column, a name that is taken, and then its rows', async () => {
+  it('makes a testset from a file that is dropped: errors by line and column, a name that is taken, and then its rows', async () => {
     const visit = await bench.visit({ path: '/?kind=testsets' })
     const { page } = visit
     const place = page.getByRole('region', { name: 'Testsets' })
@@ -137,11 +137,11 @@ describe('workbench: the start', () => {
         return data
       })()`)
       await place.dispatchEvent('dragover', { dataTransfer: data })
-      await page.getByText('Drop the file to make a testset of it').waitFor()
+      await page.getByText('Drop the file to make a testset from it').waitFor()
       await place.dispatchEvent('drop', { dataTransfer: data })
     }
     await drop('country,capital\nNorway,Oslo\nPeru,"Lima\n', 'Cities of 2026.csv')
-    const dialog = page.getByRole('dialog', { name: 'New testset of a file' })
+    const dialog = page.getByRole('dialog', { name: 'New testset from a file' })
     const slug = dialog.getByLabel('Name in addresses')
     expect(await slug.inputValue()).to.equal('cities-of-2026')
     const make = dialog.getByRole('button', { name: 'Make the testset' })

@@ -11,10 +11,7 @@ describe('workbench: settings', () => {
   before(async () => {
     bench = await openWorkbench({ WEBHOOK_ALLOW_PRIVATE: 'true' })
   })
-  after(async () => {
-    await closeBrowser()
-    await bench.close()
-  })
+  after(() => bench.close())
 
   it('makes a key that works, shows it once, and revokes it', async () => {
     const visit = await bench.visit({ path: '/settings/keys' })

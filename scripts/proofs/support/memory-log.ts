@@ -13,6 +13,7 @@ import type {
   SharedLog,
   StreamPosition,
 } from '../../../src/git/following/shared-log.ts'
+import { MemoryTable } from './memory-table.ts'
 import { liveFolder } from '../../../src/git/trash/folder-move.ts'
 
 /**
@@ -32,6 +33,7 @@ export class MemoryDatabase {
   /** By project and name, the repositories that have it. */
   readonly #names = new Map<string, Set<string>>()
   readonly #staged = new Map<string, { readonly name: string; readonly bytes: Buffer }>()
+  readonly #documents = new MemoryTable(async () => undefined)
   readonly #listeners = new Set<() => void>()
   #journal: LogEntry[] = []
 
@@ -98,13 +100,14 @@ export class MemoryDatabase {
         if (!repositories) this.takenOver++
         return this.#states(repositories)
       },
+      documents: this.#documents.feed(),
       onNews: (listener) => void this.#listeners.add(listener),
       close: async () => undefined,
     }
   }
 
   #look(): Look {
-    return { era: this.era, positions: new Map(this.#streams) }
+    return { era: this.era, positions: new Map(this.#streams), documents: this.#documents.log.length }
   }
 
   #read(from: Positions, to: Positions): LogEntry[] {

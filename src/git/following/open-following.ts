@@ -1,4 +1,6 @@
 import { CannotStart, Refusal } from '../../errors.ts'
+import type { Documents } from '../../storage/documents/documents.ts'
+import { SharedDocuments } from '../../storage/documents/shared-documents.ts'
 import type { Fs } from '../../storage/fs.ts'
 import { type HeldLock, lockFile } from '../../storage/lock-file.ts'
 import { StoreGuard } from '../../storage/store-guard.ts'
@@ -17,6 +19,7 @@ import type { OpenLog, SharedLog } from './shared-log.ts'
 interface Following {
   readonly arbiter: Arbiter
   readonly guard: StoreGuard
+  readonly documents: Documents
 }
 
 /**
@@ -38,11 +41,17 @@ export async function openFollowing(
     const { stream, position } = readPosition(fs, dir)
     const log = await openLog(stream)
     await checkDatabase(fs, dir, log)
-    const copy = { fs, dir, log, packs, own: new OwnMoves() }
+    const documents: SharedDocuments = new SharedDocuments({
+      fs,
+      dir,
+      feed: log.documents,
+      fresh: () => follower.fresh(),
+    })
+    const copy = { fs, dir, log, packs, own: new OwnMoves(), documents }
     const follower = new LogFollower(copy, position)
     const arbiter = new FollowingArbiter(copy, follower, () => lock.release())
     await follower.begin()
-    return { arbiter, guard: new StoreGuard(fs, `${dir}/format`) }
+    return { arbiter, guard: new StoreGuard(fs, `${dir}/format`), documents }
   } catch (error) {
     lock.release()
     throw error

@@ -1,3 +1,4 @@
+import type { TableFeed } from '../../storage/documents/document-table.ts'
 import type { FolderMove } from '../trash/folder-move.ts'
 import type { DecidedMove, NameClaim } from '../transactions/arbiter.ts'
 
@@ -28,6 +29,8 @@ export interface SharedLog {
   versions(repositories: readonly string[]): Promise<ReadonlyMap<string, number>>
   /** What repositories are now; all of them where none is named. Those that are not there are left out. */
   states(repositories?: readonly string[]): Promise<ReadonlyMap<string, RepositoryState>>
+  /** What lies outside repositories. */
+  readonly documents: TableFeed
   /** Calls the listener when another server may have appended something. It is a hint: some are missed, some are for nothing. */
   onNews(listener: () => void): void
   close(): Promise<void>
@@ -49,6 +52,8 @@ export class NotInLog extends Error {
 
 /** What one question to the log answers. */
 export interface Look {
+  /** Another number whenever a document changed. */
+  readonly documents: number
   readonly positions: Positions
   /** Another one after a failover, which may have lost what nobody was told of. */
   readonly era: string

@@ -27,6 +27,7 @@ export class DeliveryQueue {
   /** Whether one of them is being sent. */
   isBusy = false
   readonly #now: () => Date
+  readonly #onTrouble: (error: unknown) => void
   readonly #known = new Map<string, Known>()
   /** How many deliveries an event has. */
   readonly #events = new Map<string, number>()
@@ -36,9 +37,11 @@ export class DeliveryQueue {
   #notBefore = 0
   #looked = Number.NEGATIVE_INFINITY
 
-  constructor(box: DeliveryStore, now: () => Date) {
+  /** `onTrouble` is told why one that is over could not be removed; it is tried again at the next start. */
+  constructor(box: DeliveryStore, now: () => Date, onTrouble: (error: unknown) => void = ignore) {
     this.box = box
     this.#now = now
+    this.#onTrouble = onTrouble
     this.hear()
   }
 
@@ -115,7 +118,7 @@ export class DeliveryQueue {
     for (const [index, [id, known]] of over.entries()) {
       if (index >= over.length - MOST_KEPT && length <= MOST_KEPT_LENGTH && known.createdAt >= oldest) break
       length -= known.length
-      this.box.forget(id)
+      this.box.forget(id).catch(this.#onTrouble)
       this.#forget(id)
     }
   }
@@ -144,6 +147,10 @@ export class DeliveryQueue {
     }
     return low
   }
+}
+
+function ignore(): void {
+  // Nobody asked.
 }
 
 interface Waiting {

@@ -1,6 +1,8 @@
 import { v7 as uuidv7 } from 'uuid'
 import { Refusal } from '../../errors.ts'
 import { TimeSlice } from '../../scheduling/cooperative.ts'
+import type { Documents, Lease } from '../../storage/documents/documents.ts'
+import { documentsOf } from '../../storage/documents/file-documents.ts'
 import type { Fs } from '../../storage/fs.ts'
 import { damageOf } from '../../versioning/index/damage-of.ts'
 import type { Ordered, Window, Windowing } from '../../versioning/pagination.ts'
@@ -29,6 +31,7 @@ const deliveryFile = webhookRecordFile(delivery)
 /** The deliveries of one webhook: a file each, in the order of their ids. Any process may add some; one changes them. */
 export class DeliveryStore {
   readonly #fs: Fs
+  readonly #documents: Documents
   readonly #folder: string
   readonly #webhookId: string
   #seen: number | undefined
@@ -36,6 +39,7 @@ export class DeliveryStore {
   /** `folder` is that of the webhook. */
   constructor(fs: Fs, folder: string, webhookId: string) {
     this.#fs = fs
+    this.#documents = documentsOf(fs)
     this.#folder = `${folder}/deliveries`
     this.#webhookId = webhookId
   }
@@ -96,18 +100,19 @@ export class DeliveryStore {
 
   /** Keeps a new delivery; once this resolves it is on the disk. */
   async add(added: Delivery): Promise<void> {
-    if (!this.#fs.stat(this.#folder)) this.#fs.makeDir(this.#folder)
-    await this.change(added)
-    await this.#fs.syncDir(this.#folder)
+    await deliveryFile.put(this.#documents, this.#pathOf(added.id), added)
   }
 
-  /** Keeps a delivery as it is now. A power cut may bring back what it was, and then it is attempted once more. */
-  change(changed: Delivery): Promise<void> {
-    return deliveryFile.replace(this.#fs, this.#pathOf(changed.id), changed)
+  /**
+   * Keeps a delivery as it is now, for who has the lease to send them. A power cut may bring back what it was, and then it is attempted once
+   * more.
+   */
+  change(lease: Lease, changed: Delivery): Promise<void> {
+    return deliveryFile.put(lease, this.#pathOf(changed.id), changed, { mayBeLost: true })
   }
 
-  forget(id: string): void {
-    this.#fs.remove(this.#pathOf(id))
+  forget(id: string): Promise<void> {
+    return this.#documents.remove(this.#pathOf(id))
   }
 
   /** Those that match, by creation. */

@@ -1,4 +1,5 @@
 import { stringifyJson } from '../../json/stringify-json.ts'
+import type { Lease } from '../../storage/documents/documents.ts'
 import { afterAttempt, GONE } from './retry-schedule.ts'
 import { attemptDelivery } from './attempt-delivery.ts'
 import type { Delivery } from './delivery.ts'
@@ -25,14 +26,17 @@ const AFTER_TROUBLE = 30_000
 export class Outbox {
   readonly #shelf: WebhookStore
   readonly #settings: WebhookSettings
+  readonly #lease: Lease
   readonly #lanes = new Map<string, DeliveryQueue>()
   readonly #running = new Set<Promise<void>>()
   readonly #stopping = new AbortController()
   #timer: NodeJS.Timeout | undefined
 
-  constructor(shelf: WebhookStore, settings: WebhookSettings) {
+  /** `lease` is that of who sends them. */
+  constructor(shelf: WebhookStore, settings: WebhookSettings, lease: Lease) {
     this.#shelf = shelf
     this.#settings = settings
+    this.#lease = lease
   }
 
   /** How many deliveries are not over. */
@@ -117,7 +121,7 @@ export class Outbox {
     if (this.#stopping.signal.aborted && attempt.error !== undefined) return
     const after: Delivery = afterAttempt(before, attempt, this.#settings)
     if (attempt.status_code === GONE) await this.#switchOff(webhook.id, WAS_GONE)
-    await lane.box.change(after)
+    await lane.box.change(this.#lease, after)
     lane.take(after)
   }
 
@@ -126,7 +130,8 @@ export class Outbox {
   }
 
   #laneOf(id: string): DeliveryQueue {
-    const lane = this.#lanes.get(id) ?? new DeliveryQueue(this.#shelf.deliveries(id), this.#settings.now)
+    const { now, onTrouble } = this.#settings
+    const lane = this.#lanes.get(id) ?? new DeliveryQueue(this.#shelf.deliveries(id), now, onTrouble)
     this.#lanes.set(id, lane)
     return lane
   }

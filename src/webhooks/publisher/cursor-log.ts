@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { parsedOrUndefined } from '../../json/json-values.ts'
+import type { Lease } from '../../storage/documents/documents.ts'
 import type { Fs } from '../../storage/fs.ts'
-import { replaceFile } from '../../storage/json-record-file.ts'
 import type { ArtifactView } from '../../versioning/artifacts/artifact-view.ts'
 import type { ArtifactList } from '../../versioning/index/artifact-list.ts'
 import type { ProjectWebhooks } from '../project-webhooks.ts'
@@ -27,18 +27,20 @@ const line = z.strictObject({
 export class CursorLog {
   readonly #fs: Fs
   readonly #path: string
+  readonly #lease: Lease
   readonly #told = new Map<string, PublishCursor>()
   #lines = 0
   #latest = 0
 
-  private constructor(fs: Fs, folder: string) {
+  private constructor(fs: Fs, folder: string, lease: Lease) {
     this.#fs = fs
     this.#path = logPath(folder)
+    this.#lease = lease
   }
 
   /** Reads the log of a project; a line that cannot be read counts as absent. */
-  static async open(fs: Fs, folder: string): Promise<CursorLog> {
-    const log = new CursorLog(fs, folder)
+  static async open(fs: Fs, folder: string, lease: Lease): Promise<CursorLog> {
+    const log = new CursorLog(fs, folder, lease)
     for (const text of fs.readFile(log.#path)?.toString('utf8').split('\n') ?? []) {
       const read = line.safeParse(parsedOrUndefined(text))
       if (read.success) log.#take({ ...read.data, heads: new Map(read.data.heads) })
@@ -48,9 +50,13 @@ export class CursorLog {
   }
 
   /** Begins the log where everything in these views is told; nothing that happened before will be. */
-  static async begin(fs: Fs, folder: string, views: Iterable<ArtifactView>, now: Date): Promise<void> {
-    const log = new CursorLog(fs, folder)
-    for (const view of views) log.#take(cursorOf(view, now))
+  static async begin(
+    { fs, folder, settings }: ProjectWebhooks,
+    lease: Lease,
+    views: Iterable<ArtifactView>,
+  ): Promise<void> {
+    const log = new CursorLog(fs, folder, lease)
+    for (const view of views) log.#take(cursorOf(view, settings.now()))
     await log.#rewrite()
   }
 
@@ -71,7 +77,7 @@ export class CursorLog {
   /** Notes what was told of an artifact. */
   async add(told: PublishCursor): Promise<void> {
     const isThere = this.#fs.stat(this.#path) !== undefined
-    if (isThere) this.#fs.append(this.#path, Buffer.from(encode(told)))
+    if (isThere) await this.#lease.append(this.#path, Buffer.from(encode(told)), { mayBeLost: true })
     this.#take(told)
     if (!isThere || this.#lines > this.#told.size + SURPLUS) await this.#rewrite()
   }
@@ -83,7 +89,8 @@ export class CursorLog {
   }
 
   async #rewrite(): Promise<void> {
-    await replaceFile(this.#fs, this.#path, Buffer.from([...this.#told.values()].map(encode).join('')))
+    const bytes = Buffer.from([...this.#told.values()].map(encode).join(''))
+    await this.#lease.put(this.#path, bytes, { mayBeLost: true })
     this.#lines = this.#told.size
   }
 }
@@ -97,11 +104,12 @@ function encode({ heads, ...told }: PublishCursor): string {
 }
 
 /** Notes that everything there is now is told, unless there are such notes already: a project's first webhook begins here. */
-export async function beginCursorLog({ registry, fs, folder, settings }: ProjectWebhooks): Promise<void> {
+export async function beginCursorLog(project: ProjectWebhooks, lease: Lease): Promise<void> {
+  const { registry, fs, folder } = project
   if (CursorLog.exists(fs, folder)) return
   const lists: ArtifactList[] = []
   for (const family of registry.families) lists.push(await registry.index.list(family))
-  await CursorLog.begin(fs, folder, viewsOf(lists), settings.now())
+  await CursorLog.begin(project, lease, viewsOf(lists))
 }
 
 /** One after the other, so that they are not in memory together. */

@@ -1,7 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { Refusal } from '../../errors.ts'
-import type { HeldLock } from '../../storage/lock-file.ts'
-import { endDeadLock, lockFile } from '../../storage/lock-file.ts'
+import type { Lease } from '../../storage/documents/documents.ts'
 import type { ArtifactView } from '../../versioning/artifacts/artifact-view.ts'
 import { pathOf } from '../../versioning/index/index-entry.ts'
 import { Outbox } from '../deliveries/outbox.ts'
@@ -27,7 +25,7 @@ const BROUGHT = 60 * 60 * 1000
  * answered: a write is only noted in memory, and soon afterwards what is in git is compared with what was told (`CursorLog`).
  * What happened while nobody looked, or was cut off by a crash, is found by the same comparison at the next start.
  *
- * Of all processes that serve the store one tells, the one that holds `teller.lock`; it sees the writes of the others by the
+ * Of all processes that serve the store one tells, the one that holds the lease `teller`; it sees the writes of the others by the
  * index's sweeps. When it ends, another takes its place within a second or two.
  */
 export class EventPublisher {
@@ -72,12 +70,17 @@ export class EventPublisher {
     return this.#stopping.signal.aborted
   }
 
+  /** Whether it is not for this process to tell any more. */
+  #isOver({ signal }: Lease): boolean {
+    return this.#isStopped || signal.aborted
+  }
+
   async #live(): Promise<void> {
-    const { shelf, settings } = this.#project
+    const { documents, folder, shelf, settings } = this.#project
     while (!this.#isStopped) {
       try {
-        const lock = shelf.list().length > 0 ? await this.#takeTurn() : undefined
-        if (lock) await this.#lead().finally(() => lock.release())
+        if (shelf.list().length > 0)
+          await documents.leaseIfFree(`${folder}/teller`, (lease) => this.#lead(lease))
       } catch (error) {
         settings.onTrouble(error)
       }
@@ -85,26 +88,13 @@ export class EventPublisher {
     }
   }
 
-  /** The lock, if no living process has it. */
-  async #takeTurn(): Promise<HeldLock | undefined> {
-    const { fs, folder } = this.#project
-    const path = `${folder}/teller`
-    if (fs.stat(`${path}.lock`)) await endDeadLock(fs, folder, path)
-    if (fs.stat(`${path}.lock`)) return undefined
-    try {
-      return await lockFile(fs, folder, '').acquire(`${path}.lock`)
-    } catch (error) {
-      // Another process was faster.
-      if (error instanceof Refusal && error.code === 'locked') return undefined
-      throw error
-    }
-  }
-
-  async #lead(): Promise<void> {
+  async #lead(lease: Lease): Promise<void> {
     const { registry, fs, folder, shelf, settings } = this.#project
-    await beginCursorLog(this.#project) // somebody removed it
-    const told = await CursorLog.open(fs, folder)
-    const outbox = new Outbox(shelf, settings)
+    await beginCursorLog(this.#project, lease) // somebody removed it
+    const told = await CursorLog.open(fs, folder, lease)
+    const outbox = new Outbox(shelf, settings, lease)
+    const giveUp = (): void => this.#wake?.()
+    lease.signal.addEventListener('abort', giveUp)
     this.#outbox = outbox
     const unwatch = registry.index.watch(({ view }) => {
       if (!view) return // that something is gone is not told
@@ -122,12 +112,14 @@ export class EventPublisher {
         }
       }
       outbox.go()
-      while (!this.#isStopped) {
-        await this.#tellNoted(told, outbox)
-        if (this.#noted.size === 0) await this.#nap(this.#failed.size > 0 ? AGAIN : undefined)
-        if (!this.#isStopped) await pause(COLLECT)
+      while (!this.#isOver(lease)) {
+        await this.#tellNoted(told, outbox, lease)
+        if (this.#noted.size === 0 && !this.#isOver(lease))
+          await this.#nap(this.#failed.size > 0 ? AGAIN : undefined)
+        if (!this.#isOver(lease)) await pause(COLLECT)
       }
     } finally {
+      lease.signal.removeEventListener('abort', giveUp)
       this.#isLeading = false
       unwatch()
       this.#noted.clear()
@@ -137,12 +129,12 @@ export class EventPublisher {
     }
   }
 
-  async #tellNoted(told: CursorLog, outbox: Outbox): Promise<void> {
+  async #tellNoted(told: CursorLog, outbox: Outbox, lease: Lease): Promise<void> {
     // Nothing new: it is time to try again what failed.
     const views = new Map(this.#noted.size > 0 ? this.#noted : this.#failed)
     this.#noted.clear()
     for (const [path, view] of views) {
-      if (this.#isStopped) return
+      if (this.#isOver(lease)) return
       this.#failed.delete(path)
       try {
         await this.#tell(view, told, outbox)

@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { createInterface } from 'node:readline'
+import { createInterface, type Interface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { ADMIN_KEY } from '../../../scripts/proofs/support/service.ts'
 
@@ -19,7 +19,10 @@ export interface ServerProcess {
 }
 
 /** Starts the server over a store; hooks may go to this machine. */
-export async function startProcess(storeDir: string): Promise<ServerProcess> {
+export async function startProcess(
+  storeDir: string,
+  env: Readonly<Record<string, string>> = {},
+): Promise<ServerProcess> {
   const child = spawn(process.execPath, [MAIN], {
     env: {
       ...process.env,
@@ -28,12 +31,11 @@ export async function startProcess(storeDir: string): Promise<ServerProcess> {
       SVC_API_KEY: ADMIN_KEY,
       LOG_LEVEL: 'info',
       HOOK_ALLOW_PRIVATE: 'true',
+      ...env,
     },
     stdio: ['ignore', 'pipe', 'inherit'],
   })
-  const lines = createInterface(child.stdout)
-  const [line] = await once(lines, 'line')
-  const { url } = JSON.parse(line) as { url: string }
+  const url = await firstUrl(createInterface(child.stdout))
   const send = (method: string, body?: object, accept = 'application/json') => ({
     method,
     headers: { authorization: `ApiKey ${ADMIN_KEY}`, 'content-type': 'application/json', accept },
@@ -64,4 +66,15 @@ export async function startProcess(storeDir: string): Promise<ServerProcess> {
       return code
     },
   }
+}
+
+/** What the server says of where it listens; it may say other things before. */
+function firstUrl(lines: Interface): Promise<string> {
+  return new Promise((resolve, reject) => {
+    lines.on('line', (line) => {
+      const { url } = JSON.parse(line) as { url?: string }
+      if (url !== undefined) resolve(url)
+    })
+    lines.once('close', () => reject(new Error('the server ended before it listened')))
+  })
 }

@@ -6,12 +6,8 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { git } from '../../../scripts/proofs/support/git-program.ts'
-import {
-  ask,
-  postgresPrograms,
-  type PostgresServer,
-  startPostgres,
-} from '../../../scripts/proofs/support/postgres.ts'
+import { ask, type PostgresServer, startPostgres } from '../../../scripts/proofs/support/postgres.ts'
+import { postgresPrograms } from '../../../scripts/proofs/support/postgres-programs.ts'
 import { type RunningService, startService } from '../../../scripts/proofs/support/service.ts'
 import { cloneOf, latest } from '../git/git-client.ts'
 

@@ -1,9 +1,6 @@
 import { MemoryDatabase } from '../../../scripts/proofs/support/memory-log.ts'
-import {
-  postgresPrograms,
-  type PostgresServer,
-  startPostgres,
-} from '../../../scripts/proofs/support/postgres.ts'
+import { type PostgresServer, startPostgres } from '../../../scripts/proofs/support/postgres.ts'
+import { postgresPrograms } from '../../../scripts/proofs/support/postgres-programs.ts'
 import type { OpenLog } from '../../../src/git/following/shared-log.ts'
 import { openPostgres } from '../../../src/postgres/open-postgres.ts'
 

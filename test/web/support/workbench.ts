@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect } from 'chai'
-import type { BrowserContext, Page } from 'playwright-core'
+import type { Browser, BrowserContext, ConsoleMessage, Page, Request, WebError } from 'playwright-core'
 import { readConfig } from '../../../src/config.ts'
 import { openLogger } from '../../../src/http/server/logger.ts'
 import { start } from '../../../src/server/start.ts'
@@ -94,35 +94,46 @@ export async function openWorkbench(environment: Readonly<Record<string, string>
   }
 }
 
+/**
+ * Windows that were closed, of the browser that had them. One that is opened anew is as new, but for what the browser keeps of the page's files: it
+ * need not read and compile them again.
+ */
+const closed = new WeakMap<Browser, BrowserContext[]>()
+
 async function openVisit(url: string, options: VisitOptions & { readonly key: string }): Promise<Visit> {
   const { path = '/', theme = 'light', width = 1440, height = 900, key, signedOut = false } = options
   const browser = await openBrowser()
-  const context = await browser.newContext({
-    viewport: { width, height },
-    colorScheme: theme,
-    reducedMotion: 'reduce',
-    permissions: ['clipboard-read', 'clipboard-write'],
-  })
+  const kept = closed.get(browser) ?? []
+  closed.set(browser, kept)
+  const context =
+    kept.pop() ??
+    (await browser.newContext({
+      reducedMotion: 'reduce',
+      permissions: ['clipboard-read', 'clipboard-write'],
+    }))
   const problems: string[] = []
-  context.on('request', (request) => {
+  const onRequest = (request: Request): void => {
     const { origin, protocol } = new URL(request.url())
     const isOwn = origin === url || protocol === 'blob:' || protocol === 'data:'
     if (!isOwn) problems.push(`asked ${request.url()}`)
-  })
-  context.on('weberror', (error) => problems.push(`threw ${error.error().stack ?? ''}`))
-  context.on('console', (message) => {
+  }
+  const onError = (error: WebError): void => void problems.push(`threw ${error.error().stack ?? ''}`)
+  const onConsole = (message: ConsoleMessage): void => {
     // A refusal of the server that the page shows is written there by the browser itself.
     const isAnswer = message
       .text()
       .startsWith('Failed to load resource: the server responded with a status of 4')
     const isExpected = options.expected?.test(message.text()) === true
     if (message.type() === 'error' && !isAnswer && !isExpected) problems.push(`wrote ${message.text()}`)
-  })
+  }
+  context.on('request', onRequest).on('weberror', onError).on('console', onConsole)
   if (!signedOut) {
     const answer = await context.request.post(`${url}/api/sessions`, { data: { session: { key } } })
     expect(answer.status(), await answer.text()).to.equal(200)
   }
   const page = await context.newPage()
+  await page.setViewportSize({ width, height })
+  await page.emulateMedia({ colorScheme: theme })
   page.setDefaultTimeout(30_000)
   await page.goto(url + path)
   return {
@@ -134,7 +145,12 @@ async function openVisit(url: string, options: VisitOptions & { readonly key: st
       if (process.env['PICTURES'] !== undefined) await page.screenshot({ path: `docs/img/${name}.png` })
     },
     close: async () => {
-      await context.close()
+      const session = await context.newCDPSession(page)
+      await session.send('Storage.clearDataForOrigin', { origin: url, storageTypes: 'all' })
+      await Promise.all(context.pages().map((it) => it.close()))
+      await context.clearCookies()
+      context.off('request', onRequest).off('weberror', onError).off('console', onConsole)
+      kept.push(context)
       expect(problems).to.deep.equal([])
     },
   }

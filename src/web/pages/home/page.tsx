@@ -33,10 +33,10 @@ export default function HomePage() {
   const [file, setFile] = useState<File | 'none'>()
   const upload = (
     <Button needs="write" onClick={() => setFile('none')}>
-      Testset of a file
+      Testset from a file
     </Button>
   )
-  useCommands([{ id: 'upload', title: 'Make a testset of a file', keys: 'u', run: () => setFile('none') }])
+  useCommands([{ id: 'upload', title: 'Make a testset from a file', keys: 'u', run: () => setFile('none') }])
   const isNew = project !== undefined && project.counts.workflows === 0 && project.counts.testsets === 0
 
   function search(typed: string): void {
@@ -73,7 +73,7 @@ export default function HomePage() {
       {family === undefined && (
         <NewsLine concerns={({ kind: told }) => told === 'artifact' || told === 'revision'} />
       )}
-      <FileDrop className={styles.drop} label="Drop the file to make a testset of it" drop={setFile}>
+      <FileDrop className={styles.drop} label="Drop the file to make a testset from it" drop={setFile}>
         {family ? (
           <ArtifactList
             key={family.kind}

@@ -16,7 +16,7 @@ export interface NewTestsetProps {
   readonly close: () => void
 }
 
-/** Makes a testset of a file, and goes to it. */
+/** Makes a testset from a file, and goes to it. */
 export function NewTestset({ file, close }: NewTestsetProps) {
   const [picked, setPicked] = useState(() => file && chosen(file))
   const [typed, setTyped] = useState<string>()
@@ -45,7 +45,7 @@ export function NewTestset({ file, close }: NewTestsetProps) {
     <Modal
       open
       close={close}
-      title="New testset of a file"
+      title="New testset from a file"
       actions={
         <>
           {isBusy ? <Button onClick={cancel}>Stop</Button> : <Button onClick={close}>Cancel</Button>}

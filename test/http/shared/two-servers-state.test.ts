@@ -1,0 +1,198 @@
+import { expect } from 'chai'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
+import { type PostgresServer, startPostgres } from '../../../scripts/proofs/support/postgres.ts'
+import { postgresPrograms } from '../../../scripts/proofs/support/postgres-programs.ts'
+import { type RunningService, startService } from '../../../scripts/proofs/support/service.ts'
+import { EvaluationClient } from '../evaluations/evaluation-client.ts'
+import { startProcess } from '../evaluations/server-process.ts'
+import { startReceiver } from '../webhooks/receiver.ts'
+import { HOOK_ENV } from '../webhooks/webhook-client.ts'
+
+describe('http: what two servers over one PostgreSQL know beside repositories', function () {
+  let postgres: PostgresServer
+  let url: string
+  let here: RunningService
+  let there: RunningService
+
+  const server = (): Promise<RunningService> => {
+    const folder = mkdtempSync(join(tmpdir(), 'branchpoint-copy-'))
+    const env = { ...HOOK_ENV, HOOK_ALLOW_PRIVATE: 'true', STORE: url, CACHE_DIR: folder }
+    return startService({ storeDir: folder, env })
+  }
+  before(async function () {
+    if (postgresPrograms() === undefined) this.skip()
+    postgres = await startPostgres()
+    url = await postgres.database()
+    here = await server()
+    there = await server()
+  })
+  after(async () => {
+    await here?.stop()
+    await there?.stop()
+    await postgres?.stop()
+  })
+
+  const posted = async (
+    to: RunningService,
+    path: string,
+    body?: object,
+    headers?: Record<string, string>,
+  ) => {
+    const reply = await to.post(path, body, headers)
+    expect(reply.status, reply.text).to.equal(200)
+    return reply.body
+  }
+  const statusWith = async (to: RunningService, token: string): Promise<number> =>
+    (await to.call('POST', '/workflows/query', {}, { Authorization: `ApiKey ${token}` })).status
+
+  it('a key made at one opens the other, and revoked there opens neither', async () => {
+    const { key } = await posted(here, '/keys', { key: { name: 'ci', scopes: ['read'] } })
+    expect([await statusWith(there, key.secret), await statusWith(here, key.secret)]).to.deep.equal([
+      200, 200,
+    ])
+    expect((await there.call('DELETE', `/keys/${key.id}`)).status).to.equal(200)
+    expect([await statusWith(here, key.secret), await statusWith(there, key.secret)]).to.deep.equal([
+      401, 401,
+    ])
+  })
+
+  it('secrets set at both at once are kept, and read at either', async () => {
+    const set = (to: RunningService, name: string) =>
+      to.put(`/secrets/${name}`, { secret: { value: `of ${name}` } })
+    const replies = await Promise.all([set(here, 'ONE'), set(there, 'TWO'), set(here, 'THREE')])
+    for (const reply of replies) expect(reply.status, reply.text).to.equal(200)
+    for (const service of [here, there]) {
+      const { secrets } = (await service.get('/secrets')).body
+      expect(secrets.map(({ name }: { name: string }) => name)).to.deep.equal(['ONE', 'THREE', 'TWO'])
+    }
+  })
+
+  it('a request with an Idempotency-Key is carried out once, whichever it is sent to, at once or later', async () => {
+    const headers = { 'Idempotency-Key': 'once' }
+    const body = { workflow: { slug: 'once', data: { parameters: { n: 1 } } } }
+    const sent = await Promise.all(
+      [here, there, here, there].map((to) => posted(to, '/simple/workflows/', body, headers)),
+    )
+    expect(new Set(sent.map(({ workflow }) => workflow.id)).size).to.equal(1)
+    const again = await posted(there, '/simple/workflows/', body, headers)
+    expect(again.workflow.id).to.equal(sent[0].workflow.id)
+    expect((await posted(here, '/workflows/query', { workflow: { slug: 'once' } })).count).to.equal(1)
+    const other = await there.post('/simple/workflows/', { workflow: { slug: 'twice' } }, headers)
+    expect([other.status, other.body.code]).to.deep.equal([422, 'idempotency_key_reused'])
+  })
+
+  it('an event is delivered once, whichever wrote it, and both show the delivery', async () => {
+    const receiver = await startReceiver()
+    try {
+      const { webhook } = await posted(here, '/webhooks', {
+        webhook: { url: receiver.url, events: ['revision.committed'] },
+      })
+      const { workflow } = await posted(here, '/simple/workflows/', {
+        workflow: { slug: 'told', data: { parameters: { n: 1 } } },
+      })
+      for (let n = 2; n <= 9; n++)
+        await posted(n % 2 ? here : there, '/workflows/revisions/commit', {
+          workflow_revision_commit: { workflow_variant_id: workflow.variant_id, data: { parameters: { n } } },
+        })
+      await receiver.waitFor(9)
+      const settled = async (at: RunningService): Promise<string[]> => {
+        for (;;) {
+          const { deliveries } = await posted(at, `/webhooks/${webhook.id}/deliveries/query`)
+          const over = deliveries.filter(({ status }: { status: string }) => status === 'delivered')
+          if (over.length >= 9) return over.map(({ id }: { id: string }) => id)
+          await pause(20)
+        }
+      }
+      const [one, two] = [await settled(here), await settled(there)]
+      expect(one).to.deep.equal(two)
+      expect(one).to.have.length(9)
+      expect(receiver.received).to.have.length(9)
+      const again = await posted(there, `/webhooks/deliveries/${one[0]}/redeliver`)
+      await receiver.waitFor(10)
+      expect(again.delivery.redelivery_of).to.equal(one[0])
+    } finally {
+      await receiver.stop()
+    }
+  })
+
+  /** Has an evaluation run, of rows each of which is slow and in which nothing else happens. */
+  const begin = async (
+    run: (order: object) => Promise<{ readonly body: any }>,
+    slug: string,
+  ): Promise<string> => {
+    const client = new EvaluationClient(here)
+    const data = {
+      uri: 'svc:custom:mock:v0',
+      parameters: { key: 'delay', kwargs: { seconds: 0.1, then: 'echo' } },
+    }
+    await client.workflow(slug, data)
+    await client.testset(
+      slug,
+      Array.from({ length: ROWS }, (_, n) => ({ n })),
+    )
+    const judge = await client.workflow(`${slug}-judge`, {
+      uri: 'svc:custom:mock:v0',
+      parameters: { key: 'pass' },
+    })
+    const order = {
+      testset_ref: { slug },
+      application_ref: { slug },
+      evaluator_revision_refs: [{ id: judge }],
+      concurrency: 2,
+      wait: false,
+    }
+    return (await run(order)).body.evaluation.id
+  }
+  const until = async (at: RunningService, id: string, is: (evaluation: any) => boolean): Promise<any> => {
+    for (;;) {
+      const { evaluation } = (await at.get(`/evaluations/${id}`)).body
+      if (is(evaluation)) return evaluation
+      await pause(50)
+    }
+  }
+  const expectAllRows = async (at: RunningService, id: string): Promise<void> => {
+    const { results } = await posted(at, `/evaluations/${id}/results`)
+    const rows = results.map(({ testcase_id: row }: { testcase_id: string }) => row)
+    expect([rows.length, new Set(rows).size]).to.deep.equal([ROWS, ROWS])
+  }
+
+  it('an evaluation run at one is shown by the other, and goes on there when its server stops', async () => {
+    const id = await begin((order) => here.post('/evaluations/run', order), 'slow')
+    const shown = await until(there, id, ({ summary }) => summary.done > 2)
+    expect(shown.state).to.equal('running')
+    expect((await there.post(`/evaluations/${id}/resume`)).body.code).to.equal('locked')
+    await here.stop()
+    const over = await until(there, id, ({ state }) => state === 'finished')
+    expect(over.summary.done).to.equal(ROWS)
+    await expectAllRows(there, id)
+    here = await server()
+    expect((await here.get(`/evaluations/${id}`)).body.evaluation.state).to.equal('finished')
+  })
+
+  it('an evaluation that somebody stops stays stopped, until somebody resumes it, at whichever', async () => {
+    const id = await begin((order) => here.post('/evaluations/run', order), 'stopped')
+    await until(there, id, ({ summary }) => summary.done > 2)
+    expect((await posted(here, `/evaluations/${id}/stop`)).evaluation.state).to.equal('interrupted')
+    await pause(6000)
+    expect((await there.get(`/evaluations/${id}`)).body.evaluation.state).to.equal('interrupted')
+    await posted(there, `/evaluations/${id}/resume`)
+    await expectAllRows(here, id)
+  })
+
+  it('an evaluation whose server is killed goes on at another', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'branchpoint-copy-'))
+    const doomed = await startProcess(folder, { STORE: url, CACHE_DIR: folder })
+    const id = await begin((order) => doomed.call('POST', '/evaluations/run', order), 'killed')
+    await until(there, id, ({ summary }) => summary.done > 2)
+    await doomed.end('SIGKILL')
+    const over = await until(there, id, ({ state }) => state === 'finished')
+    expect(over.summary.done).to.equal(ROWS)
+    await expectAllRows(here, id)
+    rmSync(folder, { recursive: true })
+  })
+})
+
+const ROWS = 60
