@@ -8,7 +8,7 @@ import { startPostgres } from './support/postgres.ts'
  */
 const BARE = [
   '--no-config',
-  ...['--require', './dist/test/memory-disk.js', '--require', './dist/test/fixed-seed.js'],
+  ...['--require', './dist/test/memory-disk.js', '--require', './dist/test/test-settings.js'],
   ...['--timeout', '180000'],
 ]
 
