@@ -56,8 +56,8 @@ export class PostgresLog implements SharedLog {
     this.#holder = stream.holder
     this.#n = stream.n
     this.#notices = new Notices(database, stream.id)
-    this.documents = new PostgresTable(database, `server ${stream.id}`)
     this.#stopTidying = keepTidy(database)
+    this.documents = new PostgresTable(database, `server ${stream.id}`)
   }
 
   /** Takes over the stream of a folder, whoever had it, or makes a new one. */

@@ -2,8 +2,8 @@ import { expect } from 'chai'
 import { mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { type PostgresPair, startPair } from '../../scripts/proofs/support/postgres.ts'
 import { postgresPrograms } from '../../scripts/proofs/support/postgres-programs.ts'
+import { type PostgresPair, startPair } from '../../scripts/proofs/support/postgres.ts'
 import { type RunningService, startService } from '../../scripts/proofs/support/service.ts'
 
 describe('postgres: a failover', function () {

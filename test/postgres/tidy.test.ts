@@ -1,6 +1,6 @@
 import { expect } from 'chai'
-import { ask, type PostgresServer, startPostgres } from '../../scripts/proofs/support/postgres.ts'
 import { postgresPrograms } from '../../scripts/proofs/support/postgres-programs.ts'
+import { ask, type PostgresServer, startPostgres } from '../../scripts/proofs/support/postgres.ts'
 import { Database } from '../../src/postgres/database.ts'
 import { tidy } from '../../src/postgres/tidy.ts'
 import { openPostgres } from '../../src/postgres/open-postgres.ts'
@@ -28,6 +28,7 @@ describe('postgres: what is forgotten', function () {
     const second = await Store.follow(fs, '/store', open)
     await second.close()
     await commitOnMain(bot, 'long ago, too')
+    const forgotten = tipOf(bot) ?? ''
     await ask(url, "insert into branchpoint.packs (name, size) values ('pack-unnamed', 0)")
     await ask(url, "update branchpoint.journal set at = at - interval '2 days'")
     await ask(url, "update branchpoint.packs set made = made - interval '2 days'")
@@ -42,7 +43,9 @@ describe('postgres: what is forgotten', function () {
     )
     expect(left).to.deep.equal({ entries: '1', unnamed: '0' })
     const again = await Store.follow(fs, '/store', open)
-    expect(tipOf((await again.project('default')).repository('workflows', 'bot'))).to.equal(tipOf(bot))
+    const copy = (await again.project('default')).repository('workflows', 'bot')
+    expect(tipOf(copy)).to.equal(tipOf(bot))
+    expect(await copy.objects.read(forgotten)).not.to.equal(undefined)
     await again.close()
     await here.close()
   })

@@ -115,8 +115,8 @@ export class LogFollower {
       const look = await this.#copy.log.look()
       if (this.#isAhead(look, own)) await this.#takeAll()
       else {
-        const [isAll] = await Promise.all([this.#takeIn(look), this.#followDocuments(look)])
-        if (!isAll) await this.#takeAll()
+        const [isWhole] = await Promise.all([this.#takeIn(look), this.#followDocuments(look)])
+        if (!isWhole) await this.#takeAll()
       }
       if (this.#broken.size > 0) await this.#repairBroken()
       this.#copy.own.ended(number)
