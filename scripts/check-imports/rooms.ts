@@ -36,7 +36,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
     ],
   },
   events: {
-    uses: ['evaluations', 'webhooks', 'versioning', 'json', 'scheduling'],
+    uses: ['evaluations', 'webhooks', 'versioning', 'json', 'storage', 'scheduling'],
     surface: ['open-events'],
   },
   evaluations: {

@@ -20,7 +20,8 @@ import { RepositoryNames } from './repository-names.ts'
 import { repositoryPath } from './repository-path.ts'
 import { Repository } from './repository.ts'
 import { SlugClaims } from './slug-claims.ts'
-import { type Arbiter, NameClaimed } from './transactions/arbiter.ts'
+import { type AdmittedRepository, admittedWrite } from './admitted-repository.ts'
+import { type Arbiter, type Decision, NameClaimed } from './transactions/arbiter.ts'
 import { TRASH_FOLDER } from './trash/folder-move.ts'
 import { bringUp, makeStore } from './store-format.ts'
 import { TrashFolder } from './trash/trash-folder.ts'
@@ -221,6 +222,18 @@ export class ProjectStore {
     const repository = this.repository(family, slug)
     repository.objects.remember(content.objects)
     return repository
+  }
+
+  /**
+   * To be called before a repository that was built aside, and is on the disk, gets its name: in the place of none, or of one that holds
+   * `there`. Then it has happened for servers elsewhere, too; see Arbiter.admit. To be called while claiming slugs.
+   */
+  async admit(family: string, slug: string, aside: string, admitted: AdmittedRepository): Promise<Decision> {
+    const gitdir = repositoryPath(this.folder, family, slug)
+    const names = (this.fs.readDir(`${aside}/objects/pack`) ?? []).filter((name) => name.endsWith('.pack'))
+    const packs = names.map((name) => ({ name: name.slice(0, -5), path: `${aside}/objects/pack/${name}` }))
+    const large = await this.#arbiter.stageLarge(packs)
+    return this.#arbiter.admit({ gitdir, large, ...admittedWrite(admitted) })
   }
 
   /** Where a large new repository is built: its packs are staged there before `create` is called with it. */

@@ -54,10 +54,3 @@ async function* partsOf(database: Database, pack: string, parts: number): AsyncG
     yield row.bytes
   }
 }
-
-/** Removes packs that nothing ever named, a day after they came. */
-export async function sweepStaged(database: Database): Promise<void> {
-  await database.query({
-    text: `delete from branchpoint.packs where repository is null and made < now() - interval '24 hours'`,
-  })
-}

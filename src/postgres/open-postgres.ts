@@ -65,7 +65,9 @@ async function checked(
 ): Promise<{ readonly hosts: readonly string[]; readonly settings: Settings }> {
   const hosts = hostsIn(url)
   if (!hosts)
-    throw new CannotStart(`STORE: ${withoutPassword(url)} is not postgres://user@host,host/database`)
+    throw new CannotStart(
+      `${withoutPassword(url)} is not the address of a database, such as postgres://user@host,host/database`,
+    )
   const first = new Database(hosts)
   let settings: Settings
   try {

@@ -16,6 +16,7 @@ import { isOtherPlace, isWorthAnotherTry, LostConnection } from './errors.ts'
 import { readPack, stageInParts } from './large-packs.ts'
 import { Notices } from './notices.ts'
 import { readEntries, readStates, readVersions } from './read-log.ts'
+import { keepTidy } from './tidy.ts'
 
 /** How a look makes sure that what it sees is so: see READS in docs/configuration.md. */
 export type Reads = 'quorum' | 'primary' | 'local'
@@ -39,6 +40,7 @@ export class PostgresLog implements SharedLog {
   readonly #database: Database
   readonly #reads: Reads
   readonly #notices: Notices
+  readonly #stopTidying: () => void
   /** Who has the stream: this start of the server. */
   readonly #holder: string
   #n: number
@@ -55,6 +57,7 @@ export class PostgresLog implements SharedLog {
     this.#n = stream.n
     this.#notices = new Notices(database, stream.id)
     this.documents = new PostgresTable(database, `server ${stream.id}`)
+    this.#stopTidying = keepTidy(database)
   }
 
   /** Takes over the stream of a folder, whoever had it, or makes a new one. */
@@ -169,7 +172,11 @@ export class PostgresLog implements SharedLog {
   }
 
   async close(): Promise<void> {
+    this.#stopTidying()
     await this.#notices.close()
+    // Nothing is told of a server that has written nothing.
+    const text = 'delete from branchpoint.streams where id = $1 and n = 0'
+    await this.#database.queryOnce({ text, values: [this.stream] }).catch(() => undefined)
     await this.#database.close()
   }
 }

@@ -1,9 +1,11 @@
+import { NotInLog } from '../git/following/shared-log.ts'
 import type {
   LogEntry,
   LoggedPack,
   LoggedWrite,
   Positions,
   RepositoryState,
+  StreamPosition,
 } from '../git/following/shared-log.ts'
 import type { Database } from './database.ts'
 
@@ -29,6 +31,7 @@ export async function readEntries(
       behind.map(([, { n }]) => n),
     ],
   })
+  await assertWhole(database, behind, from)
   const packs = await readPacks(database, rows)
   return rows.map(({ stream, n, item, what }) => ({
     stream,
@@ -45,6 +48,21 @@ export async function readEntries(
     purged: what.purged,
     notes: what.notes,
   }))
+}
+
+/** Throws NotInLog where what is wanted was forgotten before it was read. */
+async function assertWhole(
+  database: Database,
+  behind: readonly (readonly [string, StreamPosition])[],
+  from: Positions,
+): Promise<void> {
+  const rows = await database.query<{ id: string; trimmed: string }>({
+    name: 'trimmed',
+    text: 'select id, trimmed from branchpoint.streams where id = any ($1) and trimmed > 0',
+    values: [behind.map(([stream]) => stream)],
+  })
+  const lost = rows.find(({ id, trimmed }) => Number(trimmed) > (from.get(id)?.n ?? 0))
+  if (lost) throw new NotInLog(`batches of stream ${lost.id}`)
 }
 
 interface JournalRow {

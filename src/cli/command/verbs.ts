@@ -85,12 +85,12 @@ export const VERBS = {
   backup: {
     summary: 'mirror a store, or a server, into a folder',
     words: [],
-    options: { to: TEXT, ...STORE, ...SERVER, ...PROJECT },
+    options: { to: TEXT, from: TEXT, ...STORE, ...SERVER, ...PROJECT },
   },
   restore: {
     summary: 'bring a backup into a store, or to a server',
     words: [],
-    options: { from: TEXT, ...STORE, ...SERVER, ...PROJECT },
+    options: { from: TEXT, to: TEXT, ...STORE, ...SERVER, ...PROJECT },
   },
   verify: {
     summary: 'read a whole store and say what is wrong',

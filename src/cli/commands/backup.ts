@@ -31,6 +31,7 @@ const BACKUP_USAGE = `branchpoint backup --to DIR [--store DIR | --url [URL] [--
   Servers may be using the store. A run that is stopped or killed leaves whole mirrors, and the next one goes on.
 
   --to       the folder of the backup; a new or an empty one begins it
+  --from     a PostgreSQL database in place of a folder, postgres://user@host/database; STORE unless given
   --store    the store's folder; STORE_DIR (./store unless set) unless given
   --url      a server in place of a folder, over HTTP; the one in BRANCHPOINT_URL where no address follows
   --key      the API key to ask it with, BRANCHPOINT_KEY unless given; a key is of one project
@@ -56,16 +57,17 @@ export async function runBackup(args: readonly string[], around: BackupSurroundi
     takesWords: false,
   })
   if (options.project !== undefined) checkProjectName(options.project)
-  const { to, store: storeDir = around.config.storeDir, url, key, project } = options
+  const { to, from, store: storeDir = around.config.storeDir, url, key, project } = options
   if (to === undefined) throw new UsageError('--to DIR is missing.', BACKUP_USAGE)
   if (url === undefined && key !== undefined)
     throw new UsageError('--key is for a server: give --url, too.', BACKUP_USAGE)
-  if (url !== undefined && options.store !== undefined)
-    throw new UsageError('--store and --url are two different sources; give one.', BACKUP_USAGE)
+  if ([url, options.store, from].filter((it) => it !== undefined).length > 1)
+    throw new UsageError('--store, --from and --url are different sources; give one.', BACKUP_USAGE)
   const server = url === undefined ? undefined : chosenServer({ url, key }, around.environment, BACKUP_USAGE)
   const dir = resolve(to)
-  const config = { ...around.config, storeDir }
-  if (url === undefined) assertApart(dir, resolve(storeDir))
+  const database = from ?? (options.store === undefined ? around.config.store : undefined)
+  const config = { ...around.config, storeDir, store: database }
+  if (url === undefined && database === undefined) assertApart(dir, resolve(storeDir))
   const before = readManifest(dir)
   const source = !server
     ? await localSource(config, project)

@@ -33,6 +33,7 @@ const RESTORE_USAGE = `branchpoint restore --from DIR [--store DIR | --url [URL]
 
   --from     the folder of the backup
   --store    the store's folder, empty or new; STORE_DIR (./store unless set) unless given
+  --to       a PostgreSQL database in place of a folder, postgres://user@host/database; STORE unless given
   --url      a server in place of a folder, over HTTP; the one in BRANCHPOINT_URL where no address follows
   --key      an API key with the scope admin to send it with, BRANCHPOINT_KEY unless given; a key is of one project
   --project  this project only; with --url, which of the backup's goes there ("${DEFAULT_PROJECT}" unless given)
@@ -58,19 +59,20 @@ export async function runRestore(args: readonly string[], around: BackupSurround
     takesWords: false,
   })
   if (options.project !== undefined) checkProjectName(options.project)
-  const { from, store: storeDir = around.config.storeDir, url, key } = options
+  const { from, to, store: storeDir = around.config.storeDir, url, key } = options
   if (from === undefined) throw new UsageError('--from DIR is missing.', RESTORE_USAGE)
   if (url === undefined && key !== undefined)
     throw new UsageError('--key is for a server: give --url, too.', RESTORE_USAGE)
-  if (url !== undefined && options.store !== undefined)
-    throw new UsageError('--store and --url are two different targets; give one.', RESTORE_USAGE)
+  if ([url, options.store, to].filter((it) => it !== undefined).length > 1)
+    throw new UsageError('--store, --to and --url are different targets; give one.', RESTORE_USAGE)
   const server = url === undefined ? undefined : chosenServer({ url, key }, around.environment, RESTORE_USAGE)
   const project = options.project ?? (url === undefined ? undefined : DEFAULT_PROJECT)
   const dir = resolve(from)
   const manifest = readManifest(dir)
   if (!manifest)
     throw new Refusal('storage_unavailable', `There is no backup at ${dir}; name its folder with --from.`)
-  const config = { ...around.config, storeDir: resolve(storeDir) }
+  const store = to ?? (options.store === undefined ? around.config.store : undefined)
+  const config = { ...around.config, storeDir: resolve(storeDir), store }
   const families = familiesOf(config).map(({ folder }) => folder)
   const mirrors = mirrorsIn(dir, families).filter((name) => (project ?? name.project) === name.project)
   if (project !== undefined && mirrors.length === 0)

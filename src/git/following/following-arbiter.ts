@@ -48,6 +48,10 @@ export class FollowingArbiter implements Arbiter {
     })
   }
 
+  admit(write: DecidedWrite): Promise<Decision> {
+    return this.decide([write])
+  }
+
   async stageLarge(packs: readonly LargePack[]): Promise<readonly string[]> {
     const { fs, log } = this.#copy
     const staged: string[] = []

@@ -5,10 +5,9 @@ import type { Copy } from './copy.ts'
 import { inOrder, repositoriesOf } from './in-order.ts'
 import { OwnDecisions } from './own-decisions.ts'
 import { placeEntry } from './place-entry.ts'
-import { NotInLog } from './place-pack.ts'
 import { type FolderPosition, savePosition } from './position-file.ts'
 import { repair, type Repaired } from './repair.ts'
-import type { LogEntry, Look, Positions, StreamPosition } from './shared-log.ts'
+import { type LogEntry, type Look, NotInLog, type Positions, type StreamPosition } from './shared-log.ts'
 
 /** The folder is looked after so often (milliseconds) where nobody asks: plain git reads it, too. */
 const EVERY = 1000
@@ -114,8 +113,10 @@ export class LogFollower {
       // What is decided while the log is asked may not be in its answer.
       const own = this.#ownPosition()
       const look = await this.#copy.log.look()
-      if (this.#isAhead(look, own)) await this.#takeAll()
-      else await Promise.all([this.#takeIn(look), this.#followDocuments(look)])
+      const [isTaken] = this.#isAhead(look, own)
+        ? [false]
+        : await Promise.all([this.#takeIn(look), this.#followDocuments(look)])
+      if (!isTaken) await this.#takeAll()
       if (this.#broken.size > 0) await this.#repairBroken()
       this.#copy.own.ended(number)
     } finally {
@@ -137,11 +138,12 @@ export class LogFollower {
     return [...applied].some(([stream, { n }]) => (positions.get(stream)?.n ?? 0) < n)
   }
 
-  async #takeIn(look: Look): Promise<void> {
+  /** Takes in what lies between the folder's position and a look; false where the log has forgotten a part of that. */
+  async #takeIn(look: Look): Promise<boolean> {
     const { log } = this.#copy
     const isNew = ([stream, { n }]: readonly [string, StreamPosition]): boolean =>
       n > ((stream === log.stream ? this.#ownPosition() : this.#positions.get(stream))?.n ?? 0)
-    if (![...look.positions].some(isNew)) return
+    if (![...look.positions].some(isNew)) return true
     // Of our own stream only that is taken of which the answer was lost.
     await this.untilAppended()
     await this.#own.untilPlaced()
@@ -150,13 +152,16 @@ export class LogFollower {
     if (own) from.set(log.stream, own)
     const to = new Map(look.positions)
     if (own && (to.get(log.stream)?.n ?? 0) < own.n) to.set(log.stream, own)
-    if (![...to].some(([stream, { n }]) => n > (from.get(stream)?.n ?? 0))) return
-    const entries = inOrder(await log.read(from, to))
+    if (![...to].some(([stream, { n }]) => n > (from.get(stream)?.n ?? 0))) return true
+    const found = await unlessForgotten(log.read(from, to))
+    if (!found) return false
+    const entries = inOrder(found)
     for (const entry of entries) await this.#place(entry)
     this.#positions = to
     this.#own.restart(to.get(log.stream))
     this.#tell(entries.flatMap(repositoriesOf))
     if (Date.now() - this.#savedAt > SAVE_EVERY) this.save()
+    return true
   }
 
   async #place(entry: LogEntry): Promise<void> {
@@ -218,5 +223,17 @@ export class LogFollower {
     const { fs, dir } = this.#copy
     announceWrites(fs, dir, new Set(repositories))
     renewReadEpoch()
+  }
+}
+
+/** Undefined where the log has not all of it any more. */
+async function unlessForgotten(
+  reading: Promise<readonly LogEntry[]>,
+): Promise<readonly LogEntry[] | undefined> {
+  try {
+    return await reading
+  } catch (error) {
+    if (error instanceof NotInLog) return undefined
+    throw error
   }
 }

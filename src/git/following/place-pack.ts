@@ -4,12 +4,7 @@ import { indexBytes } from './index-bytes.ts'
 import { gitEnvironment } from '../process/git-environment.ts'
 import { runGit } from '../process/git-process.ts'
 import { stagingFor } from '../transactions/pack-staging.ts'
-import type { LoggedPack, SharedLog } from './shared-log.ts'
-
-/** The log does not have any more what an entry of it names: the repository has to be taken over as it is now. */
-export class NotInLog extends Error {
-  override readonly name = 'NotInLog'
-}
+import { type LoggedPack, NotInLog, type SharedLog } from './shared-log.ts'
 
 /** Where a pack belongs. */
 export interface PackPlace {

@@ -19,7 +19,7 @@ export interface SharedLog {
   append(proposals: readonly Proposal[]): Promise<AppendedBatch>
   /** Where the streams are now: everything acknowledged before the call is at or before these. */
   look(): Promise<Look>
-  /** What lies between two looks (behind `from`, up to `to`), in any order. */
+  /** What lies between two looks (behind `from`, up to `to`), in any order. Throws NotInLog where that was forgotten. */
   read(from: Positions, to: Positions): Promise<readonly LogEntry[]>
   /** The bytes of a pack of a repository, in pieces; undefined where it has none of that name any more. */
   readPack(repository: string, name: string): Promise<AsyncIterable<Buffer> | undefined>
@@ -43,6 +43,11 @@ export type OpenLog = (stream: string | undefined) => Promise<SharedLog>
 export interface StreamPosition {
   readonly n: number
   readonly mark: string
+}
+
+/** The log does not have any more what is asked of it: a repository, or all of them, has to be taken over as it is now. */
+export class NotInLog extends Error {
+  override readonly name = 'NotInLog'
 }
 
 /** What one question to the log answers. */

@@ -30,6 +30,10 @@ export class FileArbiter implements Arbiter {
     })
   }
 
+  async admit(): Promise<Decision> {
+    return NOTHING_LEFT
+  }
+
   /** They are where they belong. */
   async stageLarge(): Promise<readonly string[]> {
     return []

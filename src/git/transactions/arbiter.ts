@@ -118,6 +118,11 @@ export interface Arbiter {
    */
   decide(writes: readonly DecidedWrite[], beside?: DecidedBeside): Promise<Decision>
   /**
+   * The same for a repository that lies on the disk already, whole, and is about to get its name, in the place of another one or of none:
+   * where the folder is the truth, that decides.
+   */
+  admit(write: DecidedWrite): Promise<Decision>
+  /**
    * Takes the bytes of packs that a decision will name, before anything is locked for it, and answers what it shall call them. The same
    * object is taken once.
    */

@@ -56,6 +56,8 @@ create table branchpoint.streams (
   holder uuid not null,
   n bigint not null default 0,
   mark text not null default '',
+  -- The last batch of which the journal has nothing any more.
+  trimmed bigint not null default 0,
   beat timestamptz not null default now()
 ) with (fillfactor = 50);
 
@@ -67,6 +69,7 @@ create table branchpoint.journal (
   at timestamptz not null default now(),
   primary key (stream, n, item)
 );
+create index journal_by_age on branchpoint.journal (at);
 
 -- Why an item of a batch cannot happen; null where it can.
 create function branchpoint.problem_of(item jsonb) returns jsonb language plpgsql as $$

@@ -18,6 +18,7 @@ import type { Family } from '../family/family.ts'
 import { RefRefused } from '../push/ref-command.ts'
 import type { Registry } from '../registry.ts'
 import { assertSlug, foldSlug } from '../slugs/slug.ts'
+import { claimsOfRestored } from '../slugs/slug-names.ts'
 import { inTrash } from '../trash/trash.ts'
 import { readBytes } from '../family/tree-files.ts'
 
@@ -59,8 +60,16 @@ export async function restoreArtifact(registry: Registry, backup: RestoredReposi
       await assertIdFree(registry, view, there && (await registry.index.findBySlug(family, slug)))
       const mirrors = await confirmedMirrors(registry, view, refs)
       await replaceRefs(fs, aside, mirrors)
-      if (there) await replaceSeeded(registry, family, slug, { aside, there })
-      else await placeCopy(fs, aside, folder, `${slug}.git`)
+      const claims = claimsOfRestored(view, there !== undefined)
+      const decided = await store.admit(family.folder, slug, aside, { refs: mirrors, there, claims })
+      try {
+        if (there) await replaceSeeded(registry, family, slug, { aside, there })
+        else await placeCopy(fs, aside, folder, `${slug}.git`)
+      } catch (error) {
+        await decided.withdraw()
+        throw error
+      }
+      decided.complete()
       await registry.written(family, slug)
       return there ? 'replaced' : 'restored'
     })

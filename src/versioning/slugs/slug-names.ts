@@ -1,7 +1,10 @@
 import type { NameClaim } from '../../git/transactions/arbiter.ts'
 import type { Transaction } from '../../git/transactions/transaction.ts'
+import type { ArtifactView } from '../artifacts/artifact-view.ts'
 import type { Family } from '../family/family.ts'
 import { repositoryDigits } from '../ids.ts'
+import { namesOf } from '../index/index-entry.ts'
+import { type SlugLevel, slugsOf } from '../index/slug-table.ts'
 import { foldSlug, numberedBase } from './slug.ts'
 
 /**
@@ -39,6 +42,17 @@ export function claimTag(transaction: Transaction, family: Family, slug: string,
     transaction.claim({ name: nameOf(family, 'variant', base), mustBeFree: true, isTaken: false })
 }
 
+/** What an artifact from a backup claims: its own slug and id, unless it takes the place of one that has them, and what it holds. */
+export function claimsOfRestored(artifact: ArtifactView, hasPlace: boolean): NameClaim[] {
+  const { family, id } = artifact
+  const claims = [...slugsOf(namesOf(artifact))].map(([level, slug]) => ({
+    name: nameOf(family, level, slug),
+    mustBeFree: level === 'artifact' && !hasPlace,
+    isTaken: true,
+  }))
+  return [...claims, { name: `id/${repositoryDigits(id)}`, mustBeFree: !hasPlace, isTaken: true }]
+}
+
 function claimsOfVariant(family: Family, slug: string, mustBeFree: boolean): NameClaim[] {
   const claim = { name: nameOf(family, 'variant', slug), mustBeFree, isTaken: true }
   // Its revisions would be named as another revision is (ruling 3.4).
@@ -46,10 +60,6 @@ function claimsOfVariant(family: Family, slug: string, mustBeFree: boolean): Nam
   return mustBeFree ? [claim, numbered] : [claim]
 }
 
-function nameOf(
-  { folder }: Family,
-  level: 'artifact' | 'variant' | 'tag' | 'numbered',
-  slug: string,
-): string {
+function nameOf({ folder }: Family, level: SlugLevel, slug: string): string {
   return `${folder}/${level}/${foldSlug(slug)}`
 }

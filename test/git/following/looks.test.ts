@@ -66,6 +66,29 @@ describe('git: looks at a log', () => {
     await newRepository(there, 'lost')
   })
 
+  it('do not set back a ref that this server moved on what it had, when others had moved it there and back', async () => {
+    const [one, other] = [await repositoryOf(here, 'bot'), await repositoryOf(there, 'bot')]
+    const first = tipOf(one) ?? ''
+    await commitOnMain(one, 'second')
+    await there.fresh()
+    const second = tipOf(one) ?? ''
+    const mirror = 'refs/environments/live'
+    const move = (repository: Repository, target: string): Promise<void> =>
+      repository.transact(async (transaction) => transaction.setDerivedRef(mirror, target))
+    await move(one, first)
+    await there.fresh()
+    let letGo = (): void => undefined
+    const held = new Promise<void>((resolve) => (letGo = resolve))
+    database.delay = async (what) => (what === 'look' ? held : undefined)
+    await move(one, second)
+    await move(one, first)
+    await move(other, second)
+    letGo()
+    await there.fresh()
+    await here.fresh()
+    for (const repository of [one, other]) expect(repository.freshRefs().refs.get(mirror)).to.equal(second)
+  })
+
   it('bring what this server decided and its disk refused to show', async () => {
     await here.close()
     const disk = failingFs(memoryFs())

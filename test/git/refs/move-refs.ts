@@ -14,13 +14,15 @@ export async function moveRefs(
   moves: readonly RefMove[],
   decide: () => Promise<Partial<Decision> | void> = async () => undefined,
 ): Promise<void> {
+  const decided = async () => ({
+    complete: () => undefined,
+    withdraw: async () => undefined,
+    keep: () => true,
+    ...(await decide()),
+  })
   const arbiter = {
-    decide: async () => ({
-      complete: () => undefined,
-      withdraw: async () => undefined,
-      keep: () => true,
-      ...(await decide()),
-    }),
+    decide: decided,
+    admit: decided,
     fresh: async () => undefined,
     finishFor: async () => undefined,
     untilSettled: async () => undefined,

@@ -1,7 +1,10 @@
 import { expect } from 'chai'
+import { execFile } from 'node:child_process'
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
 import { git } from '../../../scripts/proofs/support/git-program.ts'
 import {
   ask,
@@ -162,9 +165,13 @@ describe('http: two servers over one PostgreSQL', function () {
     expect((await commit(services[2]!, bot.variant_id, 3)).body.workflow_revision.version).to.equal(3)
   })
 
-  it('answers 503 while the database is away, and goes on when it is back', async () => {
+  it('waits for a database that is away, answers 503 in the end, and goes on when it is back', async () => {
     const bot = await create(either(0), 'patient')
     await postgres.kill()
+    const refused = await commit(either(0), bot.variant_id, 1)
+    expect(refused.status, refused.text).to.equal(503)
+    expect(refused.body.code).to.equal('storage_unavailable')
+    expect(refused.headers.get('retry-after')).to.equal('1')
     const waiting = either(0).post('/workflows/query', {})
     await postgres.again()
     expect((await waiting).status).to.equal(200)
@@ -187,6 +194,34 @@ describe('http: two servers over one PostgreSQL', function () {
     for (const { storeDir } of services)
       for (const path of repositoriesBelow(join(storeDir, 'default')))
         expect(git(path, ['fsck', '--strict', '--no-dangling'])).to.equal('')
+  })
+
+  it('are backed up from the database, and restored into another one', async () => {
+    const backup = mkdtempSync(join(tmpdir(), 'branchpoint-backup-'))
+    const database = await postgres.database()
+    try {
+      await branchpoint('backup', '--from', url, '--to', backup)
+      expect(git(join(backup, 'default/workflows/bot.git'), ['rev-parse', 'refs/heads/bot'])).to.equal(
+        git(either(0).repository('bot'), ['rev-parse', 'refs/heads/bot']),
+      )
+      await branchpoint('restore', '--from', backup, '--to', database)
+      const folders = [1, 2].map(() => mkdtempSync(join(tmpdir(), 'branchpoint-copy-')))
+      for (const folder of folders) {
+        const restored = await startService({ storeDir: folder, env: { STORE: database, CACHE_DIR: folder } })
+        for (const slug of ['bot', 'joint', 'busy'])
+          expect((await latest(restored, slug)).id).to.equal((await latest(either(0), slug)).id)
+        const found = await restored.post('/workflows/revisions/retrieve', {
+          workflow_ref: { slug: 'joint' },
+          environment_ref: { slug: 'production' },
+        })
+        expect(found.status, found.text).to.equal(200)
+        const taken = await restored.post('/workflows/', { workflow: { slug: 'BOT' } })
+        expect(taken.body.code).to.equal('slug_taken')
+        await restored.stop()
+      }
+    } finally {
+      rmSync(backup, { recursive: true })
+    }
   })
 
   it('refuses a folder that another server uses, of another database, or of files', async () => {
@@ -218,6 +253,12 @@ describe('http: two servers over one PostgreSQL', function () {
     await ask(url, 'update branchpoint.database set version = 1')
   })
 })
+
+/** Runs a command of the command line; rejects unless it ends well. */
+async function branchpoint(...args: readonly string[]): Promise<void> {
+  const main = fileURLToPath(new URL('../../../src/cli/main.js', import.meta.url))
+  await promisify(execFile)(process.execPath, [main, ...args])
+}
 
 async function refusal(start: () => Promise<RunningService>): Promise<string> {
   try {

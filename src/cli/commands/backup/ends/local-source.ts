@@ -5,23 +5,23 @@ import { Refusal } from '../../../../errors.ts'
 import { readAllRefs } from '../../../../git/refs/list-refs.ts'
 import { nodeFs } from '../../../../storage/node-fs.ts'
 import { assertServable } from '../../../../git/repository-format.ts'
-import { Store } from '../../../../git/store.ts'
 import { familiesOf } from '../families-of.ts'
 import { pathOfName } from '../repository-name.ts'
+import { openStore } from './open-store.ts'
 import type { Source, SourceRepository } from './source.ts'
 
-/** The store in a folder of this machine, which servers may be using; all its projects, or the one that is named. */
+/** The store in a folder of this machine, or in a database, which servers may be using; all its projects, or the one that is named. */
 export async function localSource(config: Config, only: string | undefined): Promise<Source> {
-  const dir = resolve(config.storeDir)
-  if (!nodeFs.stat(`${dir}/format`)) {
-    throw new Refusal('storage_unavailable', `There is no store at ${dir}; name its folder with --store.`)
+  const folder = resolve(config.storeDir)
+  if (config.store === undefined && !nodeFs.stat(`${folder}/format`)) {
+    throw new Refusal('storage_unavailable', `There is no store at ${folder}; name its folder with --store.`)
   }
   // Opened as a server does it: what a power cut left to the journals is put in place first.
-  const store = await Store.open(nodeFs, dir)
+  const { store, dir, name, close } = await openStore(config)
   const projects = store.projects().filter((name) => isProjectName(name) && (only ?? name) === name)
   if (only !== undefined && projects.length === 0) {
-    await store.close()
-    throw new Refusal('artifact_not_found', `The store at ${dir} has no project "${only}".`)
+    await close()
+    throw new Refusal('artifact_not_found', `There is no project "${only}" in ${name}.`)
   }
   const list = async (): Promise<SourceRepository[]> => {
     const found: SourceRepository[] = []
@@ -41,10 +41,10 @@ export async function localSource(config: Config, only: string | undefined): Pro
     return found
   }
   return {
-    name: `the store at ${dir}`,
+    name,
     projects,
     isWhole: only === undefined,
     list,
-    close: () => store.close(),
+    close,
   }
 }

@@ -1,19 +1,18 @@
 import type { Config } from '../../../../config.ts'
-import { nodeFs } from '../../../../storage/node-fs.ts'
-import { Store } from '../../../../git/store.ts'
 import { openRegistry } from '../../../../versioning/open-registry.ts'
 import { Registry } from '../../../../versioning/registry.ts'
 import { restoreArtifact } from '../../../../versioning/artifacts/restore-artifact.ts'
 import { familiesOf } from '../families-of.ts'
+import { openStore } from './open-store.ts'
 import type { Target } from './target.ts'
 
-/** The store in a folder of this machine, which is made if need be; servers may be using it. */
+/** The store in a folder of this machine, which is made if need be, or in a database; servers may be using it. */
 export async function localTarget(
   config: Config,
   projects: readonly string[],
   signal: AbortSignal,
 ): Promise<Target> {
-  const store = await Store.open(nodeFs, config.storeDir)
+  const { store, name, close } = await openStore(config)
   const families = familiesOf(config)
   const settings = {
     servicesBase: '',
@@ -46,5 +45,5 @@ export async function localTarget(
     }
     return found
   }
-  return { name: `the store at ${config.storeDir}`, restore, check, close: () => store.close() }
+  return { name, restore, check, close }
 }

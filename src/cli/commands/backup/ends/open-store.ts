@@ -1,0 +1,39 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import type { Config } from '../../../../config.ts'
+import { Store } from '../../../../git/store.ts'
+import { nodeFs } from '../../../../storage/node-fs.ts'
+
+/** A store that is open, and the folder in which its repositories are. */
+export interface OpenStore {
+  readonly store: Store
+  readonly dir: string
+  readonly name: string
+  close(): Promise<void>
+}
+
+/** Opens the store that the configuration names: a folder, or a database, of which a folder becomes a copy until it is closed. */
+export async function openStore({ store: database, storeDir }: Config): Promise<OpenStore> {
+  if (database === undefined) {
+    const dir = resolve(storeDir)
+    const store = await Store.open(nodeFs, dir)
+    return { store, dir, name: `the store at ${dir}`, close: () => store.close() }
+  }
+  const dir = mkdtempSync(join(tmpdir(), 'branchpoint-copy-'))
+  const forget = (): void => rmSync(dir, { recursive: true, force: true })
+  try {
+    // Who has a folder does not load what a database takes.
+    const { openPostgres } = await import('../../../../postgres/open-postgres.ts')
+    const log = openPostgres({ url: database, reads: undefined, warn: () => undefined })
+    const store = await Store.follow(nodeFs, dir, log)
+    const close = async (): Promise<void> => {
+      await store.close()
+      forget()
+    }
+    return { store, dir, name: 'the store in the database', close }
+  } catch (error) {
+    forget()
+    throw error
+  }
+}
