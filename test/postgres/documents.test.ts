@@ -7,7 +7,7 @@ import {
   type DocumentStatement,
   PostgresTable,
 } from '../../src/postgres/documents/postgres-table.ts'
-import { LostConnection } from '../../src/postgres/errors.ts'
+import { isOtherPlace, LostConnection } from '../../src/postgres/errors.ts'
 import { migrate } from '../../src/postgres/migrate.ts'
 import type { SharedDocuments } from '../../src/storage/documents/shared-documents.ts'
 import { sharingTests } from '../storage/documents/sharing-tests.ts'
@@ -71,22 +71,31 @@ describe('documents in PostgreSQL', () => {
   it('a change whose answer is lost is made once, whether it had reached the database or not', async () => {
     await clear()
     const path = `${FOLDER}/default/evaluations/a.jsonl`
-    let lose: 'nothing' | 'question' | 'answer' = 'nothing'
+    let lose: 'nothing' | 'question' | 'answer' | 'late' = 'nothing'
+    const late: DocumentStatement[] = []
     const breaking: DocumentDatabase = {
       query: (statement) => database.query(statement),
       queryOnce: async <Row>(statement: DocumentStatement): Promise<readonly Row[]> => {
         const lost = lose
         lose = 'nothing'
-        const answer = lost === 'question' ? [] : await database.queryOnce<Row>(statement)
+        if (lost === 'late') late.push(statement)
+        const isAsked = lost === 'nothing' || lost === 'answer'
+        const answer = isAsked ? await database.queryOnce<Row>(statement) : []
         if (lost === 'nothing') return answer
         throw new LostConnection(undefined)
       },
     }
     const documents = await opened(breaking)
-    for (const [number, lost] of (['question', 'answer', 'answer', 'question'] as const).entries()) {
+    for (const [number, lost] of (['question', 'answer', 'late', 'question'] as const).entries()) {
       lose = lost
       await documents.append(path, Buffer.from(`${number}\n`))
     }
+    // What was on its way comes when nobody waits for it any more.
+    for (const statement of late)
+      await database.queryOnce(statement).then(
+        () => expect.fail('it was carried out twice'),
+        (error: unknown) => expect(isOtherPlace(error)).to.equal(true),
+      )
     lose = 'answer'
     const counted = `${FOLDER}/default/keys.json`
     await documents.update(counted, (before) => ({

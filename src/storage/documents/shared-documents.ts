@@ -235,6 +235,8 @@ export class SharedDocuments implements Documents {
       const known = new Map(paths.map((path) => [path, this.#folder.version(path)]))
       const found = new Map((await this.#table.newerThan(known)).map((news) => [news.path, news]))
       for (const path of paths) {
+        // It was found to be wrong since that was asked: this tells only what is newer than it was.
+        if (this.#folder.version(path) < (known.get(path) ?? 0)) continue
         const news = found.get(path)
         this.#behind.delete(path)
         this.#take(path, () => (news ? this.#folder.takeNews(news) : this.#folder.takeAbsence(path)))

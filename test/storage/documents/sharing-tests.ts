@@ -21,7 +21,7 @@ const LOGS = ['default/evaluations/a.jsonl', 'default/webhooks/told']
 const FILES = ['default/idempotency/a.json', 'secrets.key']
 
 type Step = { readonly server: number; readonly path: string } & (
-  | { readonly kind: 'push' | 'put' | 'create' | 'remove' | 'look' }
+  | { readonly kind: 'push' | 'put' | 'append' | 'create' | 'remove' | 'look' }
   | { readonly kind: 'log'; readonly lines: number }
 )
 
@@ -35,7 +35,13 @@ const step: fc.Arbitrary<Step> = fc.oneof(
     lines: fc.integer({ min: 1, max: 4 }),
   }),
   fc.record({
-    kind: fc.constantFrom('put' as const, 'create' as const, 'remove' as const, 'look' as const),
+    kind: fc.constantFrom(
+      'put' as const,
+      'append' as const,
+      'create' as const,
+      'remove' as const,
+      'look' as const,
+    ),
     server,
     path: fc.constantFrom(...FILES),
   }),
@@ -70,6 +76,7 @@ export function sharingTests(share: () => Promise<Shared>, runs: number): void {
         for (let line = 0; line < one.lines; line++) await lease.append(path, Buffer.from(`${id} ${line}\n`))
       })
     else if (one.kind === 'put') await documents.put(path, Buffer.from(id))
+    else if (one.kind === 'append') await documents.append(path, Buffer.from(id))
     else if (one.kind === 'create') await documents.create(path, Buffer.from(id))
     else if (one.kind === 'remove') await documents.remove(path)
   }
