@@ -13,6 +13,7 @@ import { FollowingArbiter } from './following-arbiter.ts'
 import { OwnMoves } from './own-moves.ts'
 import { COPY_FOLDER } from './place-entry.ts'
 import { databaseOf, nameDatabase, readPosition } from './position-file.ts'
+import { emptyFolder } from './repair.ts'
 import type { OpenLog, SharedLog } from './shared-log.ts'
 
 /** A folder that follows a log. */
@@ -48,6 +49,7 @@ export async function openFollowing(
       fresh: () => follower.fresh(),
     })
     const copy = { fs, dir, log, packs, own: new OwnMoves(), documents }
+    if (!position) emptyFolder(copy)
     const follower = new LogFollower(copy, position)
     const arbiter = new FollowingArbiter(copy, follower, () => lock.release())
     await follower.begin()

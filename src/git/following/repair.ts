@@ -18,7 +18,7 @@ export interface Repaired {
 }
 
 /**
- * Has the folder hold what the log has now, whatever it holds: for a new folder, one that was torn, one that is ahead of the database
+ * Has the folder hold what the log has now, whatever its refs are: for a new folder, one that is ahead of the database
  * after a failover, one that is too far behind. Only repositories are looked at; with `only`, only these.
  */
 export async function repair(copy: Copy, only?: readonly string[]): Promise<Repaired> {
@@ -34,6 +34,14 @@ export async function repair(copy: Copy, only?: readonly string[]): Promise<Repa
     if (slice.isOver) await slice.rest()
   }
   return { versions: new Map([...states].map(([repository, { version }]) => [repository, version])), changed }
+}
+
+/**
+ * Takes every repository out of a folder whose machine may have lost power: nothing of a copy is synced, so a pack may be torn while every
+ * ref is what it should be. What follows fills it.
+ */
+export function emptyFolder(copy: Copy): void {
+  for (const repository of repositoriesIn(copy)) remove(copy, repository)
 }
 
 /** Whether there was something to do. */

@@ -182,6 +182,26 @@ for (const engine of sharedEngines()) {
       expect(await messagesOf(servers[2]!.registry, 'three')).to.deep.equal(['first'])
       await commitTo(servers[2]!.registry, 'three', 'second')
     })
+
+    it('fills a folder anew whose machine was started again: a power cut may have torn a pack of it', async () => {
+      await newVariant(here().registry, workflowFamily, 'torn')
+      await commitTo(here().registry, 'torn', 'first')
+      const server = await sharedServer(openLog)
+      const { fs, store } = server
+      await store.close()
+      const packs = '/store/default/workflows/torn.git/objects/pack'
+      for (const name of fs.readDir(packs) ?? []) {
+        if (!name.endsWith('.pack')) continue
+        fs.remove(`${packs}/${name}`)
+        fs.create(`${packs}/${name}`, Buffer.alloc(100))
+      }
+      const position = fs.readFile('/store/.copy/position')?.toString() ?? ''
+      fs.remove('/store/.copy/position')
+      fs.create('/store/.copy/position', Buffer.from(position.replace(/"boot":"[^"]*"/, '"boot":"before"')))
+      servers.push(await sharedServer(openLog, fs))
+      expect(await messagesOf(servers.at(-1)!.registry, 'torn')).to.deep.equal(['first'])
+      expect(servers.at(-1)?.refs()).to.deep.equal(here().refs())
+    })
   })
 }
 
