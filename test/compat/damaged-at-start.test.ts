@@ -1,4 +1,4 @@
-import { readdirSync, writeFileSync } from 'node:fs'
+import { readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect } from 'chai'
 import { startService } from '../../scripts/proofs/support/service.ts'
@@ -11,6 +11,9 @@ describe('a server that starts over a damaged repository', () => {
     const packs = join(service.repository('staging', 'environments'), 'objects', 'pack')
     for (const name of readdirSync(packs).filter((it) => it.endsWith('.pack')))
       writeFileSync(join(packs, name), '')
+    // Else a start that finds the row of it settled by now does not look into the pack.
+    for (const name of ['index.db', 'index.db-wal', 'index.db-shm'])
+      rmSync(join(service.storeDir, 'default', name), { force: true })
     service = await startService({ storeDir: service.storeDir })
     try {
       const deploy = (environment: string) =>
