@@ -239,7 +239,7 @@ describe('workbench: a testset', () => {
       const looking = visit.context.waitForEvent('page')
       await dialog.getByRole('link', { name: 'See the versions of lost' }).click()
       const other = await looking
-      await other.getByRole('link', { name: 'v2' }).waitFor()
+      await other.getByRole('link', { name: 'v2', exact: true }).waitFor()
       await other.close()
       // Lost once more, then not.
       const again = proxy.loseAnswersOf('/upload')
@@ -309,10 +309,13 @@ describe('workbench: a testset', () => {
     await page.getByRole('button', { name: 'Go to another variant' }).click()
     await page.getByRole('menuitem', { name: 'history-odd' }).click()
     await page.waitForURL('**/t/history/v/history-odd')
+    // The keys are the page's, which is another one from here on.
+    await page.getByRole('navigation').getByText('history-odd').first().waitFor()
     await page.keyboard.press('g')
     await page.keyboard.press('a')
     await page.getByRole('menuitem', { name: /^long/ }).click()
     await page.waitForURL('**/t/long')
+    await page.getByRole('heading', { level: 1, name: 'long' }).waitFor()
     await page.keyboard.press('g')
     await page.keyboard.press('f')
     await page.getByRole('menuitem', { name: 'Prompts' }).click()
