@@ -114,7 +114,10 @@ function waitings(artifacts: number, rows: number): readonly Waiting[] {
       goal: 1500,
       run: async (page, url) => {
         await page.goto(url)
-        await page.getByRole('link', { name: 'long' }).first().waitFor()
+        await page
+          .getByRole('link', { name: /^(?:bot-\d+|long)$/ })
+          .first()
+          .waitFor()
       },
     },
     {
