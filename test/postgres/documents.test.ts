@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { ask, type PostgresServer, startPostgres } from '../../scripts/proofs/support/postgres.ts'
-import { postgresPrograms } from '../../scripts/proofs/support/postgres-programs.ts'
+import { needsPostgres } from '../needs-postgres.ts'
 import { Database } from '../../src/postgres/database.ts'
 import {
   type DocumentDatabase,
@@ -19,7 +19,7 @@ describe('documents in PostgreSQL', () => {
   let database: Database
   let streams = 0
   before(async function () {
-    if (postgresPrograms() === undefined) this.skip()
+    needsPostgres(this)
     postgres = await startPostgres()
     url = await postgres.database()
     database = new Database([url])

@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import { mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { postgresPrograms } from '../../scripts/proofs/support/postgres-programs.ts'
+import { needsPostgres } from '../needs-postgres.ts'
 import { type PostgresPair, startPair } from '../../scripts/proofs/support/postgres.ts'
 import { type RunningService, startService } from '../../scripts/proofs/support/service.ts'
 
@@ -11,7 +11,7 @@ describe('postgres: a failover', function () {
   const services: RunningService[] = []
 
   beforeEach(async function () {
-    if (postgresPrograms() === undefined) this.skip()
+    needsPostgres(this)
     pair = await startPair()
   })
   afterEach(async () => {

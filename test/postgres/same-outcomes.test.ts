@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { postgresPrograms } from '../../scripts/proofs/support/postgres-programs.ts'
+import { needsPostgres } from '../needs-postgres.ts'
 import * as fc from 'fast-check'
 import { MemoryDatabase } from '../../scripts/proofs/support/memory-log.ts'
 import { type PostgresServer, startPostgres } from '../../scripts/proofs/support/postgres.ts'
@@ -68,7 +68,7 @@ const NEEDED: Step[][] = [
 describe('postgres: the functions of the database', function () {
   let postgres: PostgresServer
   before(async function () {
-    if (postgresPrograms() === undefined) this.skip()
+    needsPostgres(this)
     postgres = await startPostgres()
   })
   after(() => postgres?.stop())

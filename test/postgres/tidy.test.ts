@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { postgresPrograms } from '../../scripts/proofs/support/postgres-programs.ts'
+import { needsPostgres } from '../needs-postgres.ts'
 import { ask, type PostgresServer, startPostgres } from '../../scripts/proofs/support/postgres.ts'
 import { Database } from '../../src/postgres/database.ts'
 import { tidy } from '../../src/postgres/tidy.ts'
@@ -11,7 +11,7 @@ import { commitOnMain, newRepository, tipOf } from '../git/following/repositorie
 describe('postgres: what is forgotten', function () {
   let postgres: PostgresServer
   before(async function () {
-    if (postgresPrograms() === undefined) this.skip()
+    needsPostgres(this)
     postgres = await startPostgres()
   })
   after(() => postgres?.stop())

@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
-import { postgresPrograms } from '../../../scripts/proofs/support/postgres-programs.ts'
+import { needsPostgres } from '../../needs-postgres.ts'
 import { startPostgres, type PostgresServer } from '../../../scripts/proofs/support/postgres.ts'
 
 const TESTS = fileURLToPath(new URL('../../', import.meta.url))
@@ -12,10 +12,7 @@ const TESTS = fileURLToPath(new URL('../../', import.meta.url))
 describe('the interface over PostgreSQL', () => {
   let postgres: PostgresServer
   before(async function () {
-    if (postgresPrograms() === undefined) {
-      console.warn('SKIPPED: there is no PostgreSQL here, so the interface was not tested over one')
-      this.skip()
-    }
+    needsPostgres(this)
     postgres = await startPostgres()
   })
   after(() => postgres?.stop())

@@ -6,7 +6,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
-import { postgresPrograms } from '../../../scripts/proofs/support/postgres-programs.ts'
+import { needsPostgres } from '../../needs-postgres.ts'
 import { type PostgresServer, startPostgres } from '../../../scripts/proofs/support/postgres.ts'
 import { ADMIN_KEY, type RunningService, startService } from '../../../scripts/proofs/support/service.ts'
 import { EvaluationClient } from '../evaluations/evaluation-client.ts'
@@ -27,7 +27,7 @@ describe('http: what two servers over one PostgreSQL know beside repositories', 
     return startService({ storeDir: folder, env })
   }
   before(async function () {
-    if (postgresPrograms() === undefined) this.skip()
+    needsPostgres(this)
     postgres = await startPostgres()
     url = await postgres.database()
     here = await server()

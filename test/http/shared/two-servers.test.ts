@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { git } from '../../../scripts/proofs/support/git-program.ts'
 import { ask, type PostgresServer, startPostgres } from '../../../scripts/proofs/support/postgres.ts'
-import { postgresPrograms } from '../../../scripts/proofs/support/postgres-programs.ts'
+import { needsPostgres } from '../../needs-postgres.ts'
 import { type RunningService, startService } from '../../../scripts/proofs/support/service.ts'
 import { cloneOf, latest } from '../git/git-client.ts'
 
@@ -17,7 +17,7 @@ describe('http: two servers over one PostgreSQL', function () {
   let services: RunningService[]
 
   before(async function () {
-    if (postgresPrograms() === undefined) this.skip()
+    needsPostgres(this)
     postgres = await startPostgres()
     url = await postgres.database()
     services = [await server(), await server()]

@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import { readFileSync } from 'node:fs'
 import { Cluster } from '../../../scripts/cluster/cluster.ts'
 import { readClusterOptions } from '../../../scripts/cluster/cluster-options.ts'
-import { postgresPrograms } from '../../../scripts/proofs/support/postgres-programs.ts'
+import { needsPostgres } from '../../needs-postgres.ts'
 import { SETTINGS } from '../../../src/settings.ts'
 
 describe('scripts: npm run cluster', () => {
@@ -10,10 +10,7 @@ describe('scripts: npm run cluster', () => {
     let cluster: Cluster
     const said: string[] = []
     before(async function () {
-      if (postgresPrograms() === undefined) {
-        console.warn('SKIPPED: there is no PostgreSQL here, so no cluster was started')
-        this.skip()
-      }
+      needsPostgres(this)
       cluster = await Cluster.start(2, (line) => said.push(line))
     })
     after(() => cluster?.stop())

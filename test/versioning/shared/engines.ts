@@ -1,13 +1,14 @@
 import { MemoryDatabase } from '../../../scripts/proofs/support/memory-log.ts'
 import { type PostgresServer, startPostgres } from '../../../scripts/proofs/support/postgres.ts'
-import { postgresPrograms } from '../../../scripts/proofs/support/postgres-programs.ts'
+import { needsPostgres } from '../../needs-postgres.ts'
 import type { OpenLog } from '../../../src/git/following/shared-log.ts'
 import { openPostgres } from '../../../src/postgres/open-postgres.ts'
 
 /** What several servers can share: begun once for a file of tests, and a new database for each of them. */
 export interface SharedEngine {
   readonly name: string
-  readonly isMissing: boolean
+  /** Skips the tests of a hook where the engine is not here. */
+  need(hook: Mocha.Context): void
   begin(): Promise<void>
   newDatabase(): Promise<OpenLog>
   end(): Promise<void>
@@ -19,14 +20,14 @@ export function sharedEngines(): readonly SharedEngine[] {
   return [
     {
       name: 'a database in memory',
-      isMissing: false,
+      need: () => undefined,
       begin: async () => undefined,
       newDatabase: async () => new MemoryDatabase().open,
       end: async () => undefined,
     },
     {
       name: 'PostgreSQL',
-      isMissing: postgresPrograms() === undefined,
+      need: needsPostgres,
       begin: async () => {
         server = await startPostgres()
       },

@@ -22,7 +22,7 @@ for (const engine of sharedEngines()) {
     let servers: SharedServer[]
 
     before(async function () {
-      if (engine.isMissing) this.skip()
+      engine.need(this)
       await engine.begin()
     })
     beforeEach(async () => {
