@@ -78,7 +78,7 @@ describe('postgres: spans', function () {
     expect(await counts()).to.deep.equal({ traces: 0, spans: 0 })
   })
 
-  it('a record is to the letter what a file would have of it, whatever it has in it', async () => {
+  it('a record is to the letter what a file has of it, and a name what it was, whatever they have in them', async () => {
     const odd: readonly Span[] = [
       spanWith(
         { inputs: 'a\0b\u0001\n\t"\\ é😀 \u2028' },
@@ -97,7 +97,11 @@ describe('postgres: spans', function () {
     const { traces } = inDatabase()
     for (const span of odd) {
       for (const each of [inFile.traces, traces]) each.record([span])
-      expect(await traces.read([span.traceId])).to.deep.equal(await inFile.traces.read([span.traceId]))
+      const [inTable, row] = [await traces.read([span.traceId]), await inFile.traces.read([span.traceId])]
+      expect(inTable.map(({ record }) => record)).to.deep.equal(row.map(({ record }) => record))
+      expect(inTable.map((it) => [it.span_name, it.parent_id])).to.deep.equal([
+        [span.name, span.parentId ?? null],
+      ])
     }
     expect(await named(traces, 'nul \0')).to.deep.equal([odd[0]?.spanId])
     expect(await named(traces, 'nul \ufffd')).to.deep.equal([])
@@ -184,9 +188,8 @@ describe('postgres: spans', function () {
 
   it('while the database is away spans wait, who records waits for nothing, and who asks is refused; then all are there', async () => {
     const own = await startPostgres()
-    const away = await traceDatabase(own)
-    const project = traceProject({}, () => openSpanTable(away))
-    const { traces, open, troubles } = project
+    url = await traceDatabase(own)
+    const { traces, open, troubles } = inDatabase()
     const before = makeSpan()
     traces.record([before])
     expect(await traces.read([before.traceId])).to.have.length(1)
@@ -204,7 +207,7 @@ describe('postgres: spans', function () {
     expect(await traces.read([before, ...spans].map(({ traceId }) => traceId))).to.have.length(1201)
     expect(traces.state).to.include({ dropped: 0, waiting: 0 })
     expect(troubles.join()).to.match(/can be stored again/)
-    await project.stop()
+    await projects.pop()?.stop()
     await own.stop()
   })
 

@@ -28,6 +28,10 @@ export class PostgresSpans implements SpanTable {
     this.#database = database
   }
 
+  async reach(): Promise<void> {
+    await this.#query({ text: 'select', timeoutMs: REACH_MS })
+  }
+
   async write(project: string, spans: readonly StoredSpan[]): Promise<void> {
     const values = [project, ...columnsOf(spans)]
     for (let attempt = 1; ; attempt++) {
@@ -127,6 +131,9 @@ export class PostgresSpans implements SpanTable {
     return withTrouble(() => this.#database.transaction(begin, work))
   }
 }
+
+/** A database that says nothing for so long (milliseconds) is looked for anew. */
+const REACH_MS = 2000
 
 /** So long (milliseconds) a day that is to go waits for those who are at work, and others behind it. */
 const LOCK_MS = 2000

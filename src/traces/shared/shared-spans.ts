@@ -38,11 +38,13 @@ export class SharedSpans implements SpanStore {
     return this.#table.spansOf(this.#project, traceIds, false)
   }
 
-  query(question: TraceQuestion): Promise<TracePage> {
+  async query(question: TraceQuestion): Promise<TracePage> {
+    await this.#table.reach() // what that takes is not the question's
     return this.#reader.answer((...at) => this.#page(question, ...at))
   }
 
-  naming(digits: string): Promise<string | undefined> {
+  async naming(digits: string): Promise<string | undefined> {
+    await this.#table.reach()
     return this.#reader.answer(async (_, signal) => {
       const text = `${digits}"`
       let last: SpanKey | undefined

@@ -6,6 +6,8 @@ import type { SpanRow, StoredSpan } from '../recording/span-record.ts'
  * be used, and may be asked again then, whatever became of it.
  */
 export interface SpanTable {
+  /** Resolves once the database can be asked. */
+  reach(): Promise<void>
   /** Stores spans of a project, all of them or none; one that is there already, by its trace and its own id, is overwritten. */
   write(project: string, spans: readonly StoredSpan[]): Promise<void>
   /** The spans of these traces, those of each together in the order in which they began; `headsOnly`: those whose parent is not there. */
