@@ -113,7 +113,7 @@ describe('http: what two servers over one PostgreSQL know beside repositories', 
     expect(seen.text).to.equal((await here.get(`/traces/${id}`)).text)
     const listed = await posted(there, '/traces/query', { windowing: { limit: 1 } })
     expect(listed.traces.map((it: { trace_id: string }) => it.trace_id)).to.deep.equal([id])
-    const filtering = { conditions: [{ field: 'attributes', key: 'svc.data.inputs.n', value: 1 }] }
+    const filtering = { conditions: [{ field: 'attributes', key: 'svc.data.inputs.inputs.n', value: 1 }] }
     expect((await posted(there, '/spans/query', { filtering })).count).to.equal(1)
     expect((await there.call('DELETE', `/traces/${id}`)).status).to.equal(200)
     expect((await here.get(`/traces/${id}`)).status).to.equal(404)
