@@ -51,16 +51,15 @@ export class PostgresSpans implements SpanTable {
     traceIds: readonly string[],
     headsOnly: boolean,
   ): Promise<readonly SpanRow[]> {
-    const rows = await this.#ask<SpanRow>('of', sql.SPANS_OF, [project, traceIds, headsOnly])
+    const [name, text] = headsOnly ? ['heads_of', sql.HEADS_OF] : ['of', sql.SPANS_OF]
+    const rows = await this.#ask<SpanRow>(name, text, [project, traceIds])
     return rows.map(exactSpan)
   }
 
   async walk(project: string, step: WalkStep, timeoutMs: number): Promise<readonly WalkedSpan[]> {
     const { text, values } = sql.walkQuestion(project, step)
     const rows = await this.#inTransaction(
-      // By the indexes, which have the order of the walk: that few rows are wanted is not always seen.
-      `begin read only; set local statement_timeout = ${timeoutMs}; set local jit = off;
-       set local enable_hashjoin = off; set local enable_mergejoin = off`,
+      `begin read only; set local statement_timeout = ${timeoutMs}; ${BY_THE_INDEXES}`,
       (ask) => ask<WalkedSpan>(text, values),
     )
     return rows.map(exactSpan)
@@ -90,7 +89,9 @@ export class PostgresSpans implements SpanTable {
   }
 
   async shrink(project: string, maxBytes: number): Promise<boolean> {
-    return (await this.#count('shrink', sql.SHRINK, [project, maxBytes, STEP])) === STEP
+    const [size] = await this.#ask<{ bytes: string }>('size', sql.SIZE, [project, maxBytes])
+    const excess = Number(size?.bytes ?? 0) - maxBytes
+    return excess > 0 && (await this.#count('shrink', sql.SHRINK, [project, excess, STEP])) === STEP
   }
 
   close(): Promise<void> {
@@ -131,6 +132,12 @@ export class PostgresSpans implements SpanTable {
     return withTrouble(() => this.#database.transaction(begin, work))
   }
 }
+
+/** The indexes have the order of the walks. That few rows are wanted of many is not always seen, and then all are read and sorted. */
+const BY_THE_INDEXES = ['sort', 'seqscan', 'bitmapscan', 'hashjoin', 'mergejoin']
+  .map((way) => `set local enable_${way} = off`)
+  .concat('set local jit = off', 'set local max_parallel_workers_per_gather = 0')
+  .join('; ')
 
 /** A database that says nothing for so long (milliseconds) is looked for anew. */
 const REACH_MS = 2000

@@ -11,16 +11,22 @@ export const MAKE_DAY = `select branchpoint.make_span_day($1)`
 
 const IN_TRACE = `s.project = t.project and s.day = t.day and s.trace_id = t.trace_id`
 
-export const SPANS_OF = `
+const OF_TRACES = `
 select s.trace_id, s.span_id, s.parent_id, s.span_name, s.record
 from unnest($2::text[]) with ordinality as a (trace_id, place)
 join branchpoint.traces t on t.project = $1 and t.trace_id = a.trace_id
-join branchpoint.spans s on ${IN_TRACE}
-where not $3 or s.parent_id is null or s.parent_id = s.span_id or not exists (
+join branchpoint.spans s on ${IN_TRACE}`
+
+const IN_ORDER = `
+order by a.place, s.start_time, s.id`
+
+export const SPANS_OF = `${OF_TRACES}${IN_ORDER}`
+
+export const HEADS_OF = `${OF_TRACES}
+where s.parent_id is null or s.parent_id = s.span_id or not exists (
   select 1 from branchpoint.spans p
   where p.project = s.project and p.day = s.day and p.trace_id = s.trace_id and p.span_id = s.parent_id
-)
-order by a.place, s.start_time, s.id`
+)${IN_ORDER}`
 
 /** A few at a time: each may be large. */
 export const SPANS_WITH = `
@@ -40,15 +46,21 @@ with gone as (
   delete from branchpoint.traces where project = $1 and trace_id = $2 returning project, day, trace_id
 )${WITH_SPANS}`
 
-/** The oldest traces behind as many bytes as are allowed, some of them. */
+/** How many bytes the traces of a project have; not counted, and 0, where all partitions together have no more than is allowed. */
+export const SIZE = `
+select case when (
+  select coalesce(sum(pg_total_relation_size(inhrelid)), 0) from pg_inherits where inhparent = 'branchpoint.spans'::regclass
+) > $2 then (select coalesce(sum(bytes), 0) from branchpoint.traces where project = $1) else 0 end as bytes`
+
+/** The oldest traces, some of them, until so many bytes are gone. */
 export const SHRINK = `
-with ranked as (
-  select trace_id, sum(bytes) over (order by start_time desc, trace_id desc) as upto
-  from branchpoint.traces where project = $1
+with oldest as (
+  select trace_id, start_time, bytes from branchpoint.traces where project = $1 order by start_time, trace_id limit $3
+), ranked as (
+  select trace_id, sum(bytes) over (order by start_time, trace_id) - bytes as before from oldest
 ), gone as (
-  delete from branchpoint.traces where project = $1 and trace_id in (
-    select trace_id from ranked where upto > $2 order by upto desc limit $3
-  ) returning project, day, trace_id
+  delete from branchpoint.traces where project = $1 and trace_id = any (array(select trace_id from ranked where before < $2))
+  returning project, day, trace_id
 )${WITH_SPANS}`
 
 /** The first partition of a day before another. */
@@ -81,11 +93,12 @@ const ORDERS: Readonly<Record<WalkOf, readonly string[]>> = {
 
 const SPAN_COLUMNS = 's.trace_id, s.span_id, s.parent_id, s.span_name, s.record'
 
+/** OFFSET 0 keeps the order of the tables: trace after trace, until there are enough. */
 const FROM: Readonly<Record<WalkOf, string>> = {
   traces: `select s.trace_id, '' as span_id, null as parent_id, '' as span_name, '' as record, s.start_time as start
 from branchpoint.traces s where s.project = $1`,
   spansByTrace: `select ${SPAN_COLUMNS}, t.start_time as start
-from branchpoint.traces t join branchpoint.spans s on ${IN_TRACE} where t.project = $1`,
+from branchpoint.traces t cross join lateral (select * from branchpoint.spans s where ${IN_TRACE} offset 0) s where t.project = $1`,
   spans: `select ${SPAN_COLUMNS}, s.start_time as start from branchpoint.spans s where s.project = $1`,
 }
 

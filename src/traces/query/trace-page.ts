@@ -84,17 +84,22 @@ const PAGE_SIZE = 16 * 1024 * 1024
 
 /** How many rows are fetched at once, at most: more while they are small. */
 export class ChunkLimit {
-  rows = 10
+  rows: number
 
-  /** Learns from the rows that came. */
-  learn(rows: readonly SpanRow[]): void {
+  /** At first a few, unless they are known to be small. */
+  constructor(rows = 10) {
+    this.rows = rows
+  }
+
+  /** Learns from what came: so many rows, or traces with these rows. */
+  learn(rows: readonly SpanRow[], count = rows.length): void {
     const size = rows.reduce((sum, { record }) => sum + record.length, 0)
-    this.rows = Math.max(1, Math.min(MOST_ROWS, Math.floor((CHUNK_SIZE * rows.length) / (size + 1))))
+    this.rows = Math.max(1, Math.min(MOST_ROWS, Math.floor((CHUNK_SIZE * count) / (size + 1))))
   }
 }
 
 /** So many rows at most, and about so many characters. */
-const MOST_ROWS = 200
+export const MOST_ROWS = 200
 const CHUNK_SIZE = 4 * 1024 * 1024
 
 /** The refusal of a cursor that names no row. */

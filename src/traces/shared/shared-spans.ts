@@ -1,6 +1,7 @@
 import { groupBy } from '../../json/json-values.ts'
 import {
   ChunkLimit,
+  MOST_ROWS,
   noSuchPlace,
   PageBuilder,
   readQuestion,
@@ -77,6 +78,7 @@ export class SharedSpans implements SpanStore {
   async #page(question: TraceQuestion, ...[thread, signal]: Parameters<Work<TracePage>>): Promise<TracePage> {
     const read = readQuestion(question)
     const page = new PageBuilder(read.window.limit)
+    const traces = new ChunkLimit()
     for await (const rows of this.#chunks(question, read, signal)) {
       const others = rows.filter((row) => question.focus === 'span' || row.trace_id !== page.lastTrace)
       const matching = await matchingRows(question.filtering, others, thread)
@@ -88,11 +90,12 @@ export class SharedSpans implements SpanStore {
         }
       } else {
         const ids = [...new Set(matching.map((row) => row.trace_id))]
-        for (let at = 0; at < ids.length; at += TRACES_AT_ONCE) {
+        while (ids.length > 0) {
           if (page.isFull) return page
-          const some = ids.slice(at, at + TRACES_AT_ONCE)
+          const some = ids.splice(0, traces.rows)
           const spans = await this.#table.spansOf(this.#project, some, question.headsOnly === true)
           signal.throwIfAborted()
+          traces.learn(spans, some.length)
           const byTrace = groupBy(spans, (span) => span.trace_id)
           for (const id of some) {
             if (page.isFull) return page
@@ -113,7 +116,7 @@ export class SharedSpans implements SpanStore {
     const of = focus === 'span' ? 'spans' : filter ? 'spansByTrace' : 'traces'
     const { order, oldest, newest, next } = window
     const isAscending = order === 'ascending'
-    const limit = new ChunkLimit()
+    const limit = new ChunkLimit(of === 'traces' ? MOST_ROWS : undefined)
     const step: Omit<WalkStep, 'behind' | 'limit'> = {
       of,
       isAscending,
@@ -159,9 +162,6 @@ const DAY_MS = 24 * 60 * 60 * 1000
 export function dayOf(time: string): string {
   return time.slice(0, '2026-03-01'.length)
 }
-
-/** So many traces are read in one go, however large they are. */
-const TRACES_AT_ONCE = 10
 
 /** The database gives up so much later than who asked, who then says why. */
 const GRACE_MS = 500
