@@ -90,7 +90,11 @@ begin
       select s.trace_id, sum(octet_length(s.record) + 400) as bytes
       from unnest(known, days) as k (trace_id, day)
       join unnest(p_trace_ids, p_span_ids) as n (trace_id, span_id) on n.trace_id = k.trace_id
-      join branchpoint.spans s on s.project = p_project and s.day = k.day and s.trace_id = n.trace_id and s.span_id = n.span_id
+      cross join lateral (
+        select * from branchpoint.spans s
+        where s.project = p_project and s.day = k.day and s.trace_id = n.trace_id and s.span_id = n.span_id
+        offset 0 -- one after the other, by their key, whatever is guessed of their number
+      ) s
       where k.trace_id = any (older)
       group by s.trace_id
     ) o

@@ -11,11 +11,17 @@ export const MAKE_DAY = `select branchpoint.make_span_day($1)`
 
 const IN_TRACE = `s.project = t.project and s.day = t.day and s.trace_id = t.trace_id`
 
+/**
+ * OFFSET 0 has PostgreSQL look into the tables in the order in which they stand here, trace after trace by the keys and until there are
+ * enough: what it guesses of tables that grew a moment ago may lead it to read all of them.
+ */
+const SPANS_IN_TRACE = `lateral (select * from branchpoint.spans s where ${IN_TRACE} offset 0) s`
+
 const OF_TRACES = `
 select s.trace_id, s.span_id, s.parent_id, s.span_name, s.record
 from unnest($2::text[]) with ordinality as a (trace_id, place)
-join branchpoint.traces t on t.project = $1 and t.trace_id = a.trace_id
-join branchpoint.spans s on ${IN_TRACE}`
+cross join lateral (select * from branchpoint.traces t where t.project = $1 and t.trace_id = a.trace_id offset 0) t
+cross join ${SPANS_IN_TRACE}`
 
 const IN_ORDER = `
 order by a.place, s.start_time, s.id`
@@ -93,12 +99,11 @@ const ORDERS: Readonly<Record<WalkOf, readonly string[]>> = {
 
 const SPAN_COLUMNS = 's.trace_id, s.span_id, s.parent_id, s.span_name, s.record'
 
-/** OFFSET 0 keeps the order of the tables: trace after trace, until there are enough. */
 const FROM: Readonly<Record<WalkOf, string>> = {
   traces: `select s.trace_id, '' as span_id, null as parent_id, '' as span_name, '' as record, s.start_time as start
 from branchpoint.traces s where s.project = $1`,
   spansByTrace: `select ${SPAN_COLUMNS}, t.start_time as start
-from branchpoint.traces t cross join lateral (select * from branchpoint.spans s where ${IN_TRACE} offset 0) s where t.project = $1`,
+from branchpoint.traces t cross join ${SPANS_IN_TRACE} where t.project = $1`,
   spans: `select ${SPAN_COLUMNS}, s.start_time as start from branchpoint.spans s where s.project = $1`,
 }
 
