@@ -123,6 +123,11 @@ describe('postgres: spans', function () {
     expect(spans).to.have.length(800)
     expect(first.troubles).to.deep.equal([])
     expect(await counts()).to.deep.equal({ traces: 200, spans: 800 })
+    const [found] = await ask<{ deadlocks: string }>(
+      url,
+      'select deadlocks from pg_stat_database where datname = current_database()',
+    )
+    expect(found?.deadlocks).to.equal('0')
   })
 
   it('days that are wholly too old go with their partitions, those of all projects', async () => {
@@ -161,6 +166,27 @@ describe('postgres: spans', function () {
     await reader.end()
     await traces.retain()
     expect(await days()).to.deep.equal([])
+    expect(troubles).to.deep.equal([])
+  })
+
+  it('a day that goes while spans of it are on their way is made again for them', async () => {
+    const { traces, troubles } = inDatabase()
+    traces.record([makeSpan()])
+    await traces.stored()
+    const other = new Client({ connectionString: url })
+    await other.connect()
+    await other.query(
+      'begin; lock table branchpoint.spans in access exclusive mode; drop table branchpoint."spans_2026-03-01"; delete from branchpoint.traces',
+    )
+    const span = makeSpan()
+    traces.record([span])
+    const isWaiting = async (): Promise<boolean> =>
+      (await ask(url, "select 1 from pg_stat_activity where wait_event_type = 'Lock'")).length > 0
+    while (!(await isWaiting())) await pause(20)
+    await other.query('commit')
+    await other.end()
+    expect(await tracesOf(traces)).to.deep.equal([span.traceId])
+    expect(await days()).to.deep.equal(['2026-03-01'])
     expect(troubles).to.deep.equal([])
   })
 
