@@ -2,6 +2,7 @@ import { expect } from 'chai'
 import { mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { makeSpan } from '../traces/make-span.ts'
 import { needsPostgres } from '../needs-postgres.ts'
 import { type PostgresPair, startPair } from '../../scripts/proofs/support/postgres.ts'
 import { type RunningService, startService } from '../../scripts/proofs/support/service.ts'
@@ -68,6 +69,38 @@ describe('postgres: a failover', function () {
     expect(reply.status, reply.text).to.equal(200)
     expect(await latest(plain)).to.equal(2)
     expect(await latest(quorum)).to.equal(3)
+  })
+
+  it('loses no span: what was stored is there, and what was on its way is stored then', async () => {
+    const service = await start(pair.url('postgres'))
+    const spans = Array.from({ length: 3 }, () => makeSpan())
+    const [before, meanwhile, after] = spans.map(({ traceId }) => traceId)
+    service.traces.record(spans.slice(0, 1))
+    expect(await service.traces.read([before ?? ''])).to.have.length(1)
+    await pair.primary.kill()
+    service.traces.record(spans.slice(1, 2))
+    await pair.promote()
+    expect(await service.traces.read([before ?? '', meanwhile ?? ''])).to.have.length(2)
+    service.traces.record(spans.slice(2))
+    await service.traces.stored()
+    const other = await start(pair.standby.url('postgres'))
+    for (const id of [before, meanwhile, after])
+      expect((await other.get(`/traces/${id}`)).status).to.equal(200)
+    expect(service.traces.state).to.include({ dropped: 0, waiting: 0 })
+  })
+
+  it('that a server does not notice keeps its spans until the primary of now has them', async () => {
+    const service = await start(pair.url('postgres'))
+    const [before, after] = [makeSpan(), makeSpan()]
+    service.traces.record([before])
+    await service.traces.stored()
+    await pair.promote()
+    service.traces.record([after])
+    while (service.traces.state.waiting > 0) await service.traces.stored()
+    const other = await start(pair.standby.url('postgres'))
+    for (const { traceId } of [before, after])
+      expect((await other.get(`/traces/${traceId}`)).status).to.equal(200)
+    expect(service.traces.state.dropped).to.equal(0)
   })
 
   it('that loses a commit which nobody waited for has the folders forget it, before they answer', async () => {

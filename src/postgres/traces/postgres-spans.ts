@@ -36,7 +36,12 @@ export class PostgresSpans implements SpanTable {
     const values = [project, ...columnsOf(spans)]
     for (let attempt = 1; ; attempt++) {
       try {
-        const [row] = await this.#ask<{ missing: readonly string[] | null }>('record', sql.RECORD, values)
+        const [row] = await this.#query<{ missing: readonly string[] | null }>({
+          name: 'spans_record',
+          text: sql.RECORD,
+          values,
+          timeoutMs: WRITE_MS,
+        })
         if (!row?.missing) return
         for (const day of row.missing) await this.#ask('make_day', sql.MAKE_DAY, [day])
       } catch (error) {
@@ -138,6 +143,9 @@ const BY_THE_INDEXES = ['sort', 'seqscan', 'bitmapscan', 'hashjoin', 'mergejoin'
   .map((way) => `set local enable_${way} = off`)
   .concat('set local jit = off', 'set local max_parallel_workers_per_gather = 0')
   .join('; ')
+
+/** Spans that take longer (milliseconds) are stored elsewhere: a primary that lost its standbys never says that they are. */
+const WRITE_MS = 10_000
 
 /** A database that says nothing for so long (milliseconds) is looked for anew. */
 const REACH_MS = 2000
