@@ -190,6 +190,23 @@ describe('postgres: spans', function () {
     expect(troubles).to.deep.equal([])
   })
 
+  it('a question that the database takes too long for is ended there, too', async () => {
+    const { traces } = inDatabase({ queryMs: 300 })
+    const span = makeSpan()
+    traces.record([span])
+    await traces.stored()
+    const holder = new Client({ connectionString: url })
+    await holder.connect()
+    await holder.query('begin; lock table branchpoint.spans in access exclusive mode')
+    for (const ask of [() => named(traces, 'a'), () => traces.naming('a')])
+      expect(await ask().catch((error: { code?: string }) => error.code)).to.equal('query_too_slow')
+    const isWaiting = async (): Promise<boolean> =>
+      (await ask(url, "select 1 from pg_stat_activity where wait_event_type = 'Lock'")).length > 0
+    while (await isWaiting()) await pause(20)
+    await holder.end()
+    expect(await named(traces, span.name)).to.deep.equal([span.spanId])
+  })
+
   it('past the greatest size the oldest of a project go, no more than must, and what is recorded again counts once', async () => {
     const maxBytes = 1024 * 1024
     const { traces } = inDatabase({ retention: { maxAgeDays: 30, maxBytes } })

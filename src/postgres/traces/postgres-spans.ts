@@ -63,10 +63,7 @@ export class PostgresSpans implements SpanTable {
 
   async walk(project: string, step: WalkStep, timeoutMs: number): Promise<readonly WalkedSpan[]> {
     const { text, values } = sql.walkQuestion(project, step)
-    const rows = await this.#inTransaction(
-      `begin read only; set local statement_timeout = ${timeoutMs}; ${BY_THE_INDEXES}`,
-      (ask) => ask<WalkedSpan>(text, values),
-    )
+    const rows = await this.#inTransaction(walking(timeoutMs), (ask) => ask<WalkedSpan>(text, values))
     return rows.map(exactSpan)
   }
 
@@ -76,9 +73,16 @@ export class PostgresSpans implements SpanTable {
     return row && [row.start, row.id]
   }
 
-  spansWith(project: string, text: string, behind: SpanKey | undefined): Promise<readonly FoundSpan[]> {
-    const { day, traceId, spanId } = behind ?? {}
-    return this.#ask('with', sql.SPANS_WITH, [project, text, day ?? null, traceId ?? null, spanId ?? null])
+  spansWith(
+    project: string,
+    text: string,
+    behind: SpanKey | undefined,
+    timeoutMs: number,
+  ): Promise<readonly FoundSpan[]> {
+    const { day = null, traceId = null, spanId = null } = behind ?? {}
+    return this.#inTransaction(walking(timeoutMs), (ask) =>
+      ask<FoundSpan>(sql.SPANS_WITH, [project, text, day, traceId, spanId]),
+    )
   }
 
   async remove(project: string, traceId: string): Promise<boolean> {
@@ -136,6 +140,11 @@ export class PostgresSpans implements SpanTable {
   #inTransaction<T>(begin: string, work: (ask: Ask) => Promise<T>): Promise<T> {
     return withTrouble(() => this.#database.transaction(begin, work))
   }
+}
+
+/** Begins a walk. */
+function walking(timeoutMs: number): string {
+  return `begin read only; set local statement_timeout = ${timeoutMs}; ${BY_THE_INDEXES}`
 }
 
 /** The indexes have the order of the walks. That few rows are wanted of many is not always seen, and then all are read and sorted. */

@@ -30,6 +30,7 @@ export interface ReadQuestion {
   readonly window: TraceWindow
 }
 
+/** Reads the filtering of a question again, which was checked before. */
 export function readQuestion({ filtering, window }: TraceQuestion): ReadQuestion {
   const filter =
     filtering === undefined

@@ -47,10 +47,11 @@ export class SharedSpans implements SpanStore {
   async naming(digits: string): Promise<string | undefined> {
     await this.#table.reach()
     return this.#reader.answer(async (_, signal) => {
+      const began = performance.now()
       const text = `${digits}"`
       let last: SpanKey | undefined
       for (;;) {
-        const found = await this.#table.spansWith(this.#project, text, last)
+        const found = await this.#table.spansWith(this.#project, text, last, this.#left(began))
         signal.throwIfAborted()
         const named = found.find((span) => namesInReferences(span, text))
         if (named) return named.traceId
@@ -129,14 +130,19 @@ export class SharedSpans implements SpanStore {
       next === undefined ? undefined : await this.#cursorOf(of, next, isAscending ? oldest : newest)
     for (;;) {
       signal.throwIfAborted()
-      const left = Math.max(1, Math.ceil(this.#reader.limitMs - (performance.now() - began))) + GRACE_MS
-      const rows = await this.#table.walk(this.#project, { ...step, behind, limit: limit.rows }, left)
+      const chunk = { ...step, behind, limit: limit.rows }
+      const rows = await this.#table.walk(this.#project, chunk, this.#left(began))
       yield rows
       const last = rows.at(-1)
       if (rows.length < limit.rows || !last) return
       behind = placeIn(of, last)
       limit.learn(rows)
     }
+  }
+
+  /** How long the database may take yet for a question that began then: a little longer than who asked, who then says why. */
+  #left(began: number): number {
+    return Math.max(0, Math.ceil(began + this.#reader.limitMs - performance.now())) + GRACE_MS
   }
 
   /** `time` is that at which the window begins, for a span that is named without its trace. */
@@ -159,11 +165,10 @@ export class SharedSpans implements SpanStore {
 const DAY_MS = 24 * 60 * 60 * 1000
 
 /** The day, in UTC, of a time as `isoOf` writes it. */
-export function dayOf(time: string): string {
+function dayOf(time: string): string {
   return time.slice(0, '2026-03-01'.length)
 }
 
-/** The database gives up so much later than who asked, who then says why. */
 const GRACE_MS = 500
 
 function placeIn(of: WalkOf, { start, trace_id: traceId, span_id: spanId }: WalkedSpan): WalkPlace {

@@ -16,8 +16,13 @@ export interface SpanTable {
   walk(project: string, step: WalkStep, timeoutMs: number): Promise<readonly WalkedSpan[]>
   /** The place of a trace, or of a span: by both ids, or by its own beside the time at which it began. Undefined where there is none. */
   placeOf(project: string, named: NamedRow): Promise<WalkPlace | undefined>
-  /** Spans whose record has a text, a few in the order of their ids, behind one of them if that is given. */
-  spansWith(project: string, text: string, behind: SpanKey | undefined): Promise<readonly FoundSpan[]>
+  /** Spans whose record has a text, a few in the order of their keys, behind one of them if that is given. Given up like a walk. */
+  spansWith(
+    project: string,
+    text: string,
+    behind: SpanKey | undefined,
+    timeoutMs: number,
+  ): Promise<readonly FoundSpan[]>
   /** Removes a trace; answers whether there was one. */
   remove(project: string, traceId: string): Promise<boolean>
   /** Removes some of the traces, of all projects, that began before this day, such as `2026-03-01`; answers whether more remain. */
@@ -38,6 +43,7 @@ export interface WalkedSpan extends SpanRow {
 /** A row's place in a walk, or as much of it as is known: when it began, and its ids. */
 export type WalkPlace = readonly [start: string, ...ids: string[]]
 
+/** Which rows of a walk are wanted: so many at most, behind a place if that is given. */
 export interface WalkStep {
   readonly of: WalkOf
   readonly isAscending: boolean
@@ -57,12 +63,14 @@ export type NamedRow =
   | { readonly traceId: string; readonly spanId?: string | undefined }
   | { readonly spanId: string; readonly start: string }
 
+/** Which span it is, and on which day its trace was begun. */
 export interface SpanKey {
   readonly day: string
   readonly traceId: string
   readonly spanId: string
 }
 
+/** A span with all that it says. */
 export interface FoundSpan extends SpanKey {
   readonly record: string
 }
