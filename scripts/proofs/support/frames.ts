@@ -7,7 +7,7 @@ export function writeFrame(pipe: number, value: unknown): void {
   const frame = Buffer.alloc(4 + body.length)
   frame.writeUInt32LE(body.length)
   frame.set(body, 4)
-  for (let written = 0; written < frame.length; ) written += writeSync(pipe, frame, written)
+  for (let written = 0; written < frame.length;) written += writeSync(pipe, frame, written)
 }
 
 /** Waits for the next value that `writeFrame` wrote; undefined if whoever wrote has ended. */
@@ -19,7 +19,7 @@ export function readFrame(pipe: number): unknown {
 
 function readBytes(pipe: number, count: number): Buffer | undefined {
   const bytes = Buffer.alloc(count)
-  for (let read = 0; read < count; ) {
+  for (let read = 0; read < count;) {
     const more = readSync(pipe, bytes, read, count - read, null)
     if (more === 0) return undefined
     read += more

@@ -4,7 +4,10 @@ import { fileURLToPath } from 'node:url'
 
 const MOCHA = fileURLToPath(new URL('../../../../node_modules/mocha/bin/mocha.js', import.meta.url))
 /** As in .mocharc.json, whose files are not wanted. */
-const BARE = ['--no-config', ...['memory-disk', 'test-settings'].flatMap((name) => ['--require', `./dist/test/${name}.js`])]
+const BARE = [
+  '--no-config',
+  ...['memory-disk', 'test-settings'].flatMap((name) => ['--require', `./dist/test/${name}.js`]),
+]
 
 /** Runs these files of tests, one after the other, with these variables. Answers mocha's exit code. */
 export async function runTests(

@@ -96,7 +96,11 @@ export function runBesides(call: ProgramCall): Promise<ProgramEnd> {
 }
 
 function startHelper(): ChildProcess {
-  const child = fork(STARTER, { serialization: 'advanced', execArgv: [], stdio: ['ignore', 'ignore', 'inherit', 'ipc'] })
+  const child = fork(STARTER, {
+    serialization: 'advanced',
+    execArgv: [],
+    stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+  })
   child.on('message', (message) => {
     const { number, end } = message as NumberedEnd // sent by program-starter.ts
     waiting.get(number)?.resolve(end)
@@ -104,7 +108,8 @@ function startHelper(): ChildProcess {
   })
   child.once('exit', () => {
     helper = undefined
-    for (const { reject } of waiting.values()) reject(new Error('The process that starts programs has ended.'))
+    for (const { reject } of waiting.values())
+      reject(new Error('The process that starts programs has ended.'))
     waiting.clear()
   })
   // Who waits for an answer has something else that keeps this process.
