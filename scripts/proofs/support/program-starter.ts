@@ -8,6 +8,7 @@ import type { NumberedCall, NumberedEnd, ProgramCall, ProgramEnd } from './small
  * `node program-starter.js <calls> <ends>`; all at once where they are named by messages.
  */
 const MOST = 256 * 1024 * 1024
+const NOTHING = Buffer.alloc(0)
 const [calls, ends] = process.argv.slice(2)
 if (calls === undefined || ends === undefined) {
   process.on('message', (message) => {
@@ -33,8 +34,9 @@ function run({ command, args, cwd, env, input }: ProgramCall): Promise<ProgramEn
   return new Promise((resolve) => {
     const options = { cwd, env, maxBuffer: MOST, encoding: 'buffer' } as const
     const child = execFile(command, args, options, (error, output, complaint) => {
-      const status = child.exitCode
-      resolve({ status, output, complaint, error: error && status === null ? whyOf(error) : undefined })
+      // A number is what it ended with.
+      const failure = typeof error?.code === 'string' ? whyOf(error) : undefined
+      resolve({ status: failure ? null : child.exitCode, output, complaint, error: failure })
     })
     child.stdin?.on('error', () => undefined) // it need not read what it is given
     child.stdin?.end(input)
@@ -44,5 +46,3 @@ function run({ command, args, cwd, env, input }: ProgramCall): Promise<ProgramEn
 function whyOf({ code, message }: NodeJS.ErrnoException | ExecFileException): ProgramEnd['error'] {
   return { code: String(code), message }
 }
-
-const NOTHING = Buffer.alloc(0)

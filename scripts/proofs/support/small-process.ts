@@ -43,7 +43,7 @@ let channel: Channel | undefined
 export function runInSmallProcess(call: ProgramCall): ProgramEnd {
   const { calls, ends } = (channel ??= openChannel())
   try {
-    writeFrame(calls, call)
+    writeFrame(calls, sendable(call))
     const end = readFrame(ends)
     if (end !== undefined) return end as ProgramEnd // written by program-starter.ts
     throw new Error('The process that starts programs has ended.')
@@ -91,7 +91,7 @@ export function runBesides(call: ProgramCall): Promise<ProgramEnd> {
   const number = ++calls
   return new Promise((resolve, reject) => {
     waiting.set(number, { resolve, reject })
-    helper?.send({ number, call } satisfies NumberedCall)
+    helper?.send({ number, call: sendable(call) } satisfies NumberedCall)
   })
 }
 
@@ -116,4 +116,9 @@ function startHelper(): ChildProcess {
   child.unref()
   child.channel?.unref()
   return child
+}
+
+/** `process.env` is an object of a kind of its own, which cannot be sent. */
+function sendable(call: ProgramCall): ProgramCall {
+  return { ...call, env: { ...call.env } }
 }
