@@ -22,9 +22,9 @@ describe('postgres: a database of before is brought up', function () {
       insert into branchpoint.database values (gen_random_uuid(), 2);
       ${FIRST_MIGRATION} ${SECOND_MIGRATION}
       insert into branchpoint.journal (stream, n, item, what) values
-        (1, 1, 0, '{"writes": [], "notes": ["default/idempotency/a.decided"]}'),
-        (1, 2, 0, '{"writes": [], "notes": []}'),
-        (1, 3, 0, '{"writes": [], "notes": ["default/idempotency/a.decided", "default/idempotency/b.decided"]}')`,
+        (99, 1, 0, '{"writes": [], "notes": ["default/idempotency/a.decided"]}'),
+        (99, 2, 0, '{"writes": [], "notes": []}'),
+        (99, 3, 0, '{"writes": [], "notes": ["default/idempotency/a.decided", "default/idempotency/b.decided"]}')`,
     )
     const log = await openPostgres({ url, reads: undefined, warn: () => undefined })(undefined)
     try {
@@ -32,7 +32,12 @@ describe('postgres: a database of before is brought up', function () {
       expect(paths.sort()).to.deep.equal(['default/idempotency/a.decided', 'default/idempotency/b.decided'])
       await log.append([
         { writes: [], needs: [], seen: new Map(), notes: ['default/idempotency/c.decided'] },
-        { writes: [], needs: ['default/workflows/none.git'], seen: new Map(), notes: ['default/idempotency/d.decided'] },
+        {
+          writes: [],
+          needs: ['default/workflows/none.git'],
+          seen: new Map(),
+          notes: ['default/idempotency/d.decided'],
+        },
       ])
       const told = (await log.documents.entries())?.map(({ path }) => path)
       expect(told).to.deep.equal(['default/idempotency/c.decided'])

@@ -113,7 +113,12 @@ export class MemoryDatabase {
   }
 
   #look(): Look {
-    return { asked: performance.now(), era: this.era, positions: new Map(this.#streams), documents: this.#documents.log.length }
+    return {
+      asked: performance.now(),
+      era: this.era,
+      positions: new Map(this.#streams),
+      documents: this.#documents.log.length,
+    }
   }
 
   #read(from: Positions, to: Positions): LogEntry[] {

@@ -107,8 +107,7 @@ async function backUp(
   const time = new Date().toISOString().replaceAll(/[-:]/g, '')
   const notes: string[] = []
   const changes = { new: 0, changed: 0, none: 0 }
-  const state =
-    withState && source.state ? await backUpState(source.state, dir, source.projects) : undefined
+  const state = withState && source.state ? await backUpState(source.state, dir, source.projects) : undefined
   const repositories = await source.list()
   const failures = await followAll({
     repositories,
@@ -143,7 +142,8 @@ async function backUp(
   })
   const seconds = ((performance.now() - began) / 1000).toFixed(1)
   const done = `Backed up ${source.name} to ${dir}: ${counted(repositories.length)}, ${changes.new} new, ${changes.changed} changed, ${changes.none} as they were, ${failures.length} failed, ${seconds} s`
-  const rest = state === undefined ? KEYS : `${state} files of keys, secrets, webhooks and evaluations. ${WITH_STATE}`
+  const rest =
+    state === undefined ? KEYS : `${state} files of keys, secrets, webhooks and evaluations. ${WITH_STATE}`
   return { lines: [...notes.sort(), done, rest], failures: failures.sort() }
 }
 

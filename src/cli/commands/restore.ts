@@ -89,8 +89,7 @@ export async function runRestore(args: readonly string[], around: BackupSurround
     : httpTarget(doorTo(server.url, server.key, around.signal))
   try {
     const report = await restore(dir, mirrors, families[0] ?? '', target, around)
-    const state =
-      options.state && target.state ? await restoreState(dir, target.state, projects) : undefined
+    const state = options.state && target.state ? await restoreState(dir, target.state, projects) : undefined
     const rest = state
       ? `${state.restored} files of keys, secrets, webhooks and evaluations restored, ${state.there} there already. Traces are not in a backup.`
       : KEYS

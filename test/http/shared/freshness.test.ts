@@ -38,7 +38,9 @@ describe('http: how fresh an answer is', function () {
     it(`is said of reads, found and not found, with ${JSON.stringify(reads)}`, () =>
       serving(reads, async (service) => {
         const slug = `bot-${JSON.stringify(reads).length}`
-        const made = await service.post('/simple/workflows/', { workflow: { slug, data: { number: 1 } } })
+        const made = await service.post('/simple/workflows/', {
+          workflow: { slug, data: { parameters: { number: 1 } } },
+        })
         expect(made.status, made.text).to.equal(200)
         expect(made.headers.get('svc-freshness')).to.equal(null)
         const replies = [

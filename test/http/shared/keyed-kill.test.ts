@@ -88,7 +88,9 @@ describe('http: a server that is killed between a keyed write and its result', f
       environment_ref: { slug: 'production' },
     })
     expect(deployed.body.workflow_revision.id).to.equal(first.body.workflow_revision.id)
-    const log = await service.post('/workflows/revisions/log', { workflow: { workflow_id: created.body.workflow.id } })
+    const log = await service.post('/workflows/revisions/log', {
+      workflow: { workflow_id: created.body.workflow.id },
+    })
     expect(log.body.count).to.equal(2)
   })
 })

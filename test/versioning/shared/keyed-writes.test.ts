@@ -36,7 +36,10 @@ for (const engine of sharedEngines()) {
     }
 
     /** Sends one and the same keyed commit to a server; answers the version, by what else it is told as the server dies. */
-    const send = ({ store, registry }: SharedServer, after: () => void = () => undefined): Promise<number> => {
+    const send = (
+      { store, registry }: SharedServer,
+      after: () => void = () => undefined,
+    ): Promise<number> => {
       const intents = new Intents(store.fs, '/store', () => new Date())
       const request = { project: 'default', credential: 'me', key: 'once', asks: ['a commit'] }
       const run = async (attempt: IntentAttempt) => {
