@@ -42,6 +42,11 @@ export class DatabaseFiles<T extends DatabaseFile> {
     return undefined
   }
 
+  /** Whether what lies under the path is not what is open. */
+  wasReplaced(path: string): boolean {
+    return this.#open.get(path)?.isCurrent === false
+  }
+
   /** Closes all of them. */
   close(): void {
     for (const path of [...this.#open.keys()]) this.forget(path)
@@ -67,8 +72,7 @@ export class DatabaseFiles<T extends DatabaseFile> {
    * Answers where it is; undefined if another process did it before, or no page is damaged and the caller is not sure that the file is.
    */
   setAside(path: string, isSure = false): string | undefined {
-    const before = this.#open.get(path)
-    const wasReplaced = before !== undefined && !before.isCurrent
+    const wasReplaced = this.wasReplaced(path)
     this.forget(path)
     if (wasReplaced) return undefined
     // Of two who found the damage, the second finds what has taken the file's place.
