@@ -88,6 +88,20 @@ for (const engine of sharedEngines()) {
       expect(await send(await begin(server.fs))).to.equal(1)
     })
 
+    it('leaves nothing beside its intent once that has the result, at any server', async () => {
+      const folder = '/store/default/idempotency'
+      const other = await begin()
+      expect(await send(servers[0]!)).to.equal(1)
+      for (const { fs, store } of [servers[0]!, other]) {
+        for (let names: readonly string[] = []; names.length !== 1; names = fs.readDir(folder) ?? []) {
+          await store.fresh()
+          await new Promise((resolve) => setImmediate(resolve))
+        }
+        expect((fs.readDir(folder) ?? [])[0]).to.match(/\.json$/)
+      }
+      expect(await send(other)).to.equal(1)
+    })
+
     it('is worked anew where it was refused since: then nothing tells of the first attempt', async () => {
       const [server] = servers as [SharedServer]
       await cutOff(server)
