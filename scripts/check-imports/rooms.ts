@@ -207,6 +207,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
         'repository-format',
         'repository-path',
         'isomorphic-fs',
+        'refuse-copy',
       ],
       ...['objects/*', 'history/*', 'signing/*', 'process/*', 'refs/*', 'maintenance/*'],
       ...['transactions/transaction', 'transactions/cross-repository', 'transactions/pack-staging'],
