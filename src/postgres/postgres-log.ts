@@ -15,7 +15,7 @@ import { encodeBatch } from './encode-batch.ts'
 import { isOtherPlace, isWorthAnotherTry, LostConnection } from './errors.ts'
 import { readPack, stageInParts } from './large-packs.ts'
 import { Notices } from './notices.ts'
-import { readEntries, readStates, readVersions } from './read-log.ts'
+import { readEntries, readStates, readStatesBehind, readVersions } from './read-log.ts'
 import { keepTidy } from './tidy.ts'
 
 /** How a look makes sure that what it sees is so: see READS in docs/configuration.md. */
@@ -29,6 +29,9 @@ const LOOK = 3_000
 /** The same of an append. */
 const APPEND = 5_000
 
+/** So many of its own names a server knows. */
+const MOST_HOLDERS = 100
+
 /** So long (milliseconds) is old news good enough with READS=local. */
 const LOCAL = 1_000
 
@@ -41,8 +44,10 @@ export class PostgresLog implements SharedLog {
   readonly #reads: Reads
   readonly #notices: Notices
   readonly #stopTidying: () => void
-  /** Who has the stream: this start of the server. */
-  readonly #holder: string
+  /** The names by which this server has had the stream, the latest last: a failover may bring an earlier one back. */
+  #holders: readonly string[]
+  /** Its next one; the stream may have it already, where an answer was lost. */
+  #nextHolder = randomUUID()
   #n: number
   #last: Look | undefined
   #taken: Refusal | undefined
@@ -53,11 +58,11 @@ export class PostgresLog implements SharedLog {
     this.id = id
     this.#reads = reads
     this.stream = stream.id
-    this.#holder = stream.holder
+    this.#holders = [stream.holder]
     this.#n = stream.n
     this.#notices = new Notices(database, stream.id)
-    this.#stopTidying = keepTidy(database)
     this.documents = new PostgresTable(database, `server ${stream.id}`)
+    this.#stopTidying = keepTidy(database, this.documents)
   }
 
   /** Takes over the stream of a folder, whoever had it, or makes a new one. */
@@ -97,7 +102,7 @@ export class PostgresLog implements SharedLog {
           name: 'append',
           text: 'select branchpoint.append($1, $2, $3, $4, $5, $6, $7, $8) as outcomes',
           values: [
-            ...[this.stream, this.#holder, position.n, position.mark],
+            ...[this.stream, this.#holders.at(-1), position.n, position.mark],
             ...[batch.names, batch.repositories, batch.items, batch.packed],
           ],
           timeoutMs: APPEND,
@@ -135,6 +140,8 @@ export class PostgresLog implements SharedLog {
   stagePack: SharedLog['stagePack'] = (name, pieces) => stageInParts(this.#database, name, pieces)
   versions: SharedLog['versions'] = (repositories) => readVersions(this.#database, repositories)
   states: SharedLog['states'] = (repositories) => readStates(this.#database, repositories)
+  statesBehind: SharedLog['statesBehind'] = (repository, most) =>
+    readStatesBehind(this.#database, repository, most)
 
   /** Where nobody has to see what others wrote at once, a hint or a second brings it. */
   #isLastEnough(): boolean {
@@ -149,13 +156,15 @@ export class PostgresLog implements SharedLog {
   ): Promise<AppendedBatch | undefined> {
     if (isWorthAnotherTry(error)) return undefined
     if (!(error instanceof LostConnection) && !isOtherPlace(error)) throw error
-    // Waits for the append itself, if that is under way still, and for the standby.
-    const [at] = await this.#database.query<{ n: string; mark: string; holder: string }>({
-      text:
-        `select n, mark, holder from branchpoint.streams where id = ${Number(this.stream)} for update; ` +
-        `select pg_logical_emit_message(true, 'branchpoint', '')`,
+    // Waits for the append itself, if that is under way still, and for the standby; one that comes later finds another holder.
+    const [at] = await this.#database.query<{ n: string; mark: string }>({
+      text: 'update branchpoint.streams set holder = $3 where id = $1 and holder = any ($2) returning n, mark',
+      values: [this.stream, [...this.#holders, this.#nextHolder], this.#nextHolder],
+      timeoutMs: APPEND,
     })
-    if (at?.holder !== this.#holder) throw (this.#taken = taken(this.stream))
+    if (!at) throw (this.#taken = taken(this.stream))
+    this.#holders = [...this.#holders.slice(-MOST_HOLDERS), this.#nextHolder]
+    this.#nextHolder = randomUUID()
     this.#n = Number(at.n)
     if (at.mark !== position.mark) return undefined
     const rows = await this.#database.query<{ item: number; versions: readonly number[] }>({

@@ -27,7 +27,7 @@ export class RestClient {
     this.#name = name
   }
 
-  /** One thing or two, chosen by chance. Throws what no client should be answered. */
+  /** One thing or two, chosen by chance. Throws what no client should be answered, and Unavailable. */
   async step(): Promise<void> {
     const dice = randomInt(100)
     const artifact = any(this.#work.artifacts)
@@ -76,7 +76,7 @@ export class RestClient {
           ...(deploy === undefined ? {} : { [`@${deploy}`]: { kind: 'write', token } as const }),
         },
       }
-    })
+    }, { token, registers: [artifact.slug, ...(deploy === undefined ? [] : [`@${deploy}`])] })
   }
 
   async #compareAndSet(artifact: SharedWork['artifacts'][number]): Promise<void> {
@@ -100,7 +100,7 @@ export class RestClient {
         }),
       )
       return { answer: undefined, outcomes: { [`@${environment}`]: { kind: 'write', token } } }
-    })
+    }, { token, registers: [`@${environment}`] })
   }
 
   /** A fork that adds something of its own, and so has no conflict, whatever is committed meanwhile. */
@@ -120,7 +120,7 @@ export class RestClient {
       })
       const { version } = expectRevision(answer)
       return { answer: undefined, outcomes: { [artifact.slug]: { kind: 'write', token, version } } }
-    })
+    }, { token, registers: [artifact.slug] })
   }
 
   #retrieve(slug: string): Promise<Known> {
@@ -160,8 +160,9 @@ export class RestClient {
 
   #record<T>(
     work: () => Promise<{ readonly answer: T; readonly outcomes: Readonly<Record<string, Outcome>> }>,
+    write: { readonly token?: string; readonly registers?: readonly string[] } = {},
   ): Promise<T> {
-    return this.#work.recorder.record(this.#name, work)
+    return this.#work.recorder.record(this.#name, work, write)
   }
 
   #token(): string {

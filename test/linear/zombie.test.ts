@@ -1,0 +1,41 @@
+import { expect } from 'chai'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { startLinkedPair } from '../../scripts/proofs/linear/database-faults.ts'
+import { type LinearFinding, linearRound } from '../../scripts/proofs/linear/linear-round.ts'
+import { needsPostgres } from '../needs-postgres.ts'
+
+// `npm run proof -- linear --engine postgres` does the same for longer, and with other faults.
+describe('linearizability: two servers over a PostgreSQL pair, one of which still has the primary that was replaced', function () {
+  before(function () {
+    needsPostgres(this)
+  })
+
+  it('read nothing stale with READS=quorum', async () => {
+    const { problems } = await roundWith('quorum')
+    expect(problems).to.deep.equal([])
+  })
+
+  it('are found to read stale with READS=primary', async () => {
+    const { problems } = await roundWith('primary')
+    expect(problems.join('\n')).to.match(/version \d+ came before the end of .* and after the start of read of/)
+    // Nothing else is wrong: no write is lost, and the folders are equal in the end.
+    expect(problems.filter((problem) => !/ came before the end of /.test(problem))).to.deep.equal([])
+  })
+})
+
+async function roundWith(reads: string): Promise<LinearFinding> {
+  const folder = mkdtempSync(join(tmpdir(), 'branchpoint-linear-'))
+  const { url, fault, stop } = await startLinkedPair(2, 'zombie')
+  try {
+    const storeDir = join(folder, 'store')
+    return await linearRound({
+      ...{ storeDir, folder, servers: 2, clients: 6, pushers: 1, runFor: 3000 },
+      ...{ database: url, reads, fault },
+    })
+  } finally {
+    await stop()
+    rmSync(folder, { recursive: true })
+  }
+}
