@@ -29,9 +29,6 @@ const LOOK = 3_000
 /** The same of an append. */
 const APPEND = 5_000
 
-/** So many of its own names a server knows. */
-const MOST_HOLDERS = 100
-
 /** So long (milliseconds) is old news good enough with READS=local. */
 const LOCAL = 1_000
 
@@ -44,10 +41,8 @@ export class PostgresLog implements SharedLog {
   readonly #reads: Reads
   readonly #notices: Notices
   readonly #stopTidying: () => void
-  /** The names by which this server has had the stream, the latest last: a failover may bring an earlier one back. */
-  #holders: readonly string[]
-  /** Its next one; the stream may have it already, where an answer was lost. */
-  #nextHolder = randomUUID()
+  /** Who has the stream: this start of the server. */
+  readonly #holder: string
   #n: number
   #last: Look | undefined
   #taken: Refusal | undefined
@@ -58,7 +53,7 @@ export class PostgresLog implements SharedLog {
     this.id = id
     this.#reads = reads
     this.stream = stream.id
-    this.#holders = [stream.holder]
+    this.#holder = stream.holder
     this.#n = stream.n
     this.#notices = new Notices(database, stream.id)
     this.documents = new PostgresTable(database, `server ${stream.id}`)
@@ -94,15 +89,17 @@ export class PostgresLog implements SharedLog {
 
   async append(proposals: readonly Proposal[]): Promise<AppendedBatch> {
     const batch = encodeBatch(proposals)
+    // The same for all attempts: one that was given up may be carried out yet, and by this it is known.
+    const mark = randomBytes(8).toString('hex')
     for (let attempt = 1; ; attempt++) {
       if (this.#taken) throw this.#taken
-      const position = { n: this.#n + 1, mark: randomBytes(8).toString('hex') }
+      const position = { n: this.#n + 1, mark }
       try {
         const [row] = await this.#database.queryOnce<{ outcomes: readonly Outcome[] }>({
           name: 'append',
           text: 'select branchpoint.append($1, $2, $3, $4, $5, $6, $7, $8) as outcomes',
           values: [
-            ...[this.stream, this.#holders.at(-1), position.n, position.mark],
+            ...[this.stream, this.#holder, position.n, position.mark],
             ...[batch.names, batch.repositories, batch.items, batch.packed],
           ],
           timeoutMs: APPEND,
@@ -156,15 +153,14 @@ export class PostgresLog implements SharedLog {
   ): Promise<AppendedBatch | undefined> {
     if (isWorthAnotherTry(error)) return undefined
     if (!(error instanceof LostConnection) && !isOtherPlace(error)) throw error
-    // Waits for the append itself, if that is under way still, and for the standby; one that comes later finds another holder.
-    const [at] = await this.#database.query<{ n: string; mark: string }>({
-      text: 'update branchpoint.streams set holder = $3 where id = $1 and holder = any ($2) returning n, mark',
-      values: [this.stream, [...this.#holders, this.#nextHolder], this.#nextHolder],
+    // Waits for the append itself, if that is under way still, and for the standby.
+    const [at] = await this.#database.query<{ n: string; mark: string; holder: string }>({
+      text:
+        `select n, mark, holder from branchpoint.streams where id = ${Number(this.stream)} for update; ` +
+        `select pg_logical_emit_message(true, 'branchpoint', '')`,
       timeoutMs: APPEND,
     })
-    if (!at) throw (this.#taken = taken(this.stream))
-    this.#holders = [...this.#holders.slice(-MOST_HOLDERS), this.#nextHolder]
-    this.#nextHolder = randomUUID()
+    if (at?.holder !== this.#holder) throw (this.#taken = taken(this.stream))
     this.#n = Number(at.n)
     if (at.mark !== position.mark) return undefined
     const rows = await this.#database.query<{ item: number; versions: readonly number[] }>({

@@ -65,7 +65,7 @@ export class StoredRepositories {
     return readStates(this.#database, repositories)
   }
 
-  /** Reads every byte of a repository's packs; never much more than a megabyte of them lies in memory for long. */
+  /** Reads every byte of a repository's packs, of which a few megabytes lie in memory at a time. */
   async packProblems(repository: string): Promise<readonly PackProblem[]> {
     const problems: PackProblem[] = []
     for (let last = '0'; ;) {

@@ -33,6 +33,11 @@ export class Link {
     for (const socket of this.#sockets) socket.pause()
   }
 
+  /** New connections get through again; what is on its way on the others stays there. */
+  takeNew(): void {
+    this.#state = 'up'
+  }
+
   /** Connections are ended, and no new one is taken. */
   goDown(): void {
     this.#state = 'down'
@@ -66,7 +71,7 @@ export class Link {
     from.on('error', () => undefined) // it closes, too
     from.on('close', () => {
       this.#sockets.delete(from)
-      to.destroy()
+      to.end()
     })
     if (this.#state === 'dark') from.pause()
   }
