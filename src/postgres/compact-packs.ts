@@ -1,7 +1,7 @@
 import { joinInMemory } from '../git/following/index-bytes.ts'
 import type { DocumentTable } from '../storage/documents/document-table.ts'
 import type { Database } from './database.ts'
-import { KEPT } from './kept.ts'
+import { JOURNAL_KEPT } from './kept.ts'
 import { stageInParts } from './large-packs.ts'
 import { SMALL } from './read-log.ts'
 
@@ -19,7 +19,7 @@ const LEASE = 'compaction'
 const LEASED = 10 * 60 * 1000
 
 /** Packs that may go: the journal names none of them any more, so nobody who reads it looks for one. */
-const OLD = `size <= ${SMALL} and made < now() - ${KEPT}`
+const OLD = `size <= ${SMALL} and made < now() - ${JOURNAL_KEPT}`
 
 const CROWDED = `
 select repository from branchpoint.packs where repository is not null and ${OLD}
@@ -83,10 +83,10 @@ function replacePacks(
   return database.transaction('begin isolation level read committed', async (ask) => {
     // Whoever writes to the repository waits: it takes this lock before those of packs, too.
     await ask('select from branchpoint.repositories where id = $1 for update', [repository])
-    const gone = await ask('delete from branchpoint.packs where id = any ($1) and repository = $2 returning id', [
-      old,
-      repository,
-    ])
+    const gone = await ask(
+      'delete from branchpoint.packs where id = any ($1) and repository = $2 returning id',
+      [old, repository],
+    )
     if (gone.length < old.length) throw new PacksGone('somebody else has replaced or purged them')
     await ask('update branchpoint.packs set repository = $1 where id = $2', [repository, made])
   })

@@ -106,7 +106,8 @@ export class StoredRepositories {
   }
 
   async #problemOf({ id, name, size, parts, bytes }: PackRow): Promise<string | undefined> {
-    const known = Number(parts) === 1 && bytes ? inOnePiece(bytes) : partsOf(this.#database, id, Number(parts))
+    const known =
+      Number(parts) === 1 && bytes ? inOnePiece(bytes) : partsOf(this.#database, id, Number(parts))
     try {
       return await problemOf(name, Number(size), known)
     } catch (error) {

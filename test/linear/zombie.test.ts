@@ -19,7 +19,9 @@ describe('linearizability: two servers over a PostgreSQL pair, one of which stil
 
   it('are found to read stale with READS=primary', async () => {
     const { problems } = await roundWith('primary')
-    expect(problems.join('\n')).to.match(/version \d+ came before the end of .* and after the start of read of/)
+    expect(problems.join('\n')).to.match(
+      /version \d+ came before the end of .* and after the start of read of/,
+    )
     // Nothing else is wrong: no write is lost, and the folders are equal in the end.
     expect(problems.filter((problem) => !/ came before the end of /.test(problem))).to.deep.equal([])
   })

@@ -35,7 +35,8 @@ export class Recorder {
     try {
       const { answer, outcomes } = await work()
       const times = { client, start, end: performance.now() }
-      for (const [register, outcome] of Object.entries(outcomes)) this.#note(register, { ...outcome, ...times })
+      for (const [register, outcome] of Object.entries(outcomes))
+        this.#note(register, { ...outcome, ...times })
       return answer
     } catch (error) {
       const times = { client, start, end: performance.now() }

@@ -56,27 +56,30 @@ export class RestClient {
       ...(base && !byHeader ? { base_revision_id: base.id } : {}),
     }
     const headers: Readonly<Record<string, string>> = base && byHeader ? { 'if-match': base.etag } : {}
-    return this.#record(async () => {
-      const answer = await post(
-        this.#url(),
-        'revisions/commit',
-        { application_revision_commit: commit },
-        headers,
-      )
-      if (base && (answer.status === 409 || answer.status === 412)) {
-        const refused = { kind: 'refused', token, base: base.version } as const
-        return { answer: undefined, outcomes: { [artifact.slug]: refused } }
-      }
-      const revision = expectRevision(answer)
-      const { version } = revision
-      return {
-        answer: revision,
-        outcomes: {
-          [artifact.slug]: { kind: 'write', token, version, ...(base ? { base: base.version } : {}) },
-          ...(deploy === undefined ? {} : { [`@${deploy}`]: { kind: 'write', token } as const }),
-        },
-      }
-    }, { token, registers: [artifact.slug, ...(deploy === undefined ? [] : [`@${deploy}`])] })
+    return this.#record(
+      async () => {
+        const answer = await post(
+          this.#url(),
+          'revisions/commit',
+          { application_revision_commit: commit },
+          headers,
+        )
+        if (base && (answer.status === 409 || answer.status === 412)) {
+          const refused = { kind: 'refused', token, base: base.version } as const
+          return { answer: undefined, outcomes: { [artifact.slug]: refused } }
+        }
+        const revision = expectRevision(answer)
+        const { version } = revision
+        return {
+          answer: revision,
+          outcomes: {
+            [artifact.slug]: { kind: 'write', token, version, ...(base ? { base: base.version } : {}) },
+            ...(deploy === undefined ? {} : { [`@${deploy}`]: { kind: 'write', token } as const }),
+          },
+        }
+      },
+      { token, registers: [artifact.slug, ...(deploy === undefined ? [] : [`@${deploy}`])] },
+    )
   }
 
   async #compareAndSet(artifact: SharedWork['artifacts'][number]): Promise<void> {
@@ -91,16 +94,19 @@ export class RestClient {
     const revision = await this.#commit(artifact)
     const token = this.#token()
     const environment = any(this.#work.environments)
-    await this.#record(async () => {
-      expectRevision(
-        await post(this.#url(), 'revisions/deploy', {
-          application_revision_ref: { id: revision?.id },
-          environment_ref: { slug: environment },
-          message: token,
-        }),
-      )
-      return { answer: undefined, outcomes: { [`@${environment}`]: { kind: 'write', token } } }
-    }, { token, registers: [`@${environment}`] })
+    await this.#record(
+      async () => {
+        expectRevision(
+          await post(this.#url(), 'revisions/deploy', {
+            application_revision_ref: { id: revision?.id },
+            environment_ref: { slug: environment },
+            message: token,
+          }),
+        )
+        return { answer: undefined, outcomes: { [`@${environment}`]: { kind: 'write', token } } }
+      },
+      { token, registers: [`@${environment}`] },
+    )
   }
 
   /** A fork that adds something of its own, and so has no conflict, whatever is committed meanwhile. */
@@ -112,15 +118,18 @@ export class RestClient {
     if (made.status !== 200) throw new Error(`a fork was answered ${made.status}: ${made.body.code}`)
     const commit = { application_variant_ref: { slug: fork }, delta: { set: { parameters: { [fork]: 1 } } } }
     expectRevision(await post(this.#url(), 'revisions/commit', { application_revision_commit: commit }))
-    await this.#record(async () => {
-      const answer = await post(this.#url(), 'variants/merge', {
-        source: { variant: { slug: fork } },
-        target: { variant: { id: artifact.variant } },
-        message: token,
-      })
-      const { version } = expectRevision(answer)
-      return { answer: undefined, outcomes: { [artifact.slug]: { kind: 'write', token, version } } }
-    }, { token, registers: [artifact.slug] })
+    await this.#record(
+      async () => {
+        const answer = await post(this.#url(), 'variants/merge', {
+          source: { variant: { slug: fork } },
+          target: { variant: { id: artifact.variant } },
+          message: token,
+        })
+        const { version } = expectRevision(answer)
+        return { answer: undefined, outcomes: { [artifact.slug]: { kind: 'write', token, version } } }
+      },
+      { token, registers: [artifact.slug] },
+    )
   }
 
   #retrieve(slug: string): Promise<Known> {

@@ -41,6 +41,7 @@ export async function post(
   const text = await answer.text()
   // The shape is the interface's; a difference shows as a failed proof.
   const parsed = text === '' ? {} : (JSON.parse(text) as RestAnswer['body'])
-  if (answer.status === 503) throw new Unavailable(`${path} was answered 503: ${parsed.code}: ${parsed.detail}`)
+  if (answer.status === 503)
+    throw new Unavailable(`${path} was answered 503: ${parsed.code}: ${parsed.detail}`)
   return { status: answer.status, etag: answer.headers.get('etag') ?? '', body: parsed }
 }

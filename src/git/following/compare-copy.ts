@@ -54,9 +54,13 @@ export class CopyOnDisk {
     const others = names.filter((name) => refs.get(name) !== state.refs.get(name))
     const told = others
       .slice(0, MOST_NAMED)
-      .map((name) => `${name} is ${refs.get(name) ?? 'not'} in the folder and ${state.refs.get(name) ?? 'not'} in the database`)
+      .map(
+        (name) =>
+          `${name} is ${refs.get(name) ?? 'not'} in the folder and ${state.refs.get(name) ?? 'not'} in the database`,
+      )
     if (others.length > told.length) told.push(`${others.length - told.length} more refs differ`)
-    if (head !== `ref: refs/heads/${state.head}`) told.push(`HEAD names ${head} in the folder and ${state.head} in the database`)
+    if (head !== `ref: refs/heads/${state.head}`)
+      told.push(`HEAD names ${head} in the folder and ${state.head} in the database`)
     return told
   }
 }

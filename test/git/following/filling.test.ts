@@ -40,7 +40,9 @@ describe('git: a folder that takes everything over from a log', () => {
     }
     await there.fresh()
     expect(pages).to.equal(4)
-    expect(await slugsOf(there)).to.include('a-own').and.not.to.include('lost')
+    expect(await slugsOf(there))
+      .to.include('a-own')
+      .and.not.to.include('lost')
     await there.fresh()
     await here.fresh()
     expect(await slugsOf(there)).to.include('a-other')

@@ -2,7 +2,8 @@ import type { AppendedBatch, OpenLog, Proposal, SharedLog } from '../../../../sr
 
 /** Ways in which a shared log can be used wrongly, each of which loses something. */
 export const CARELESS_LOGS: Readonly<Record<string, (openLog: OpenLog) => OpenLog>> = {
-  'a write is answered before it is decided': (openLog) => async (stream) => answeringAtOnce(await openLog(stream)),
+  'a write is answered before it is decided': (openLog) => async (stream) =>
+    answeringAtOnce(await openLog(stream)),
 
   'a folder takes what it lacks for there': (openLog) => async (stream) => {
     const log = await openLog(stream)

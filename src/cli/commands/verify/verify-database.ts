@@ -74,7 +74,8 @@ class DatabaseVerification {
     }
     if (!json) {
       print(verdictSummary(this.#verdicts, (performance.now() - began) / 1000))
-      if (!this.#copy) print(`There is no copy of the database in ${folder}, so only the database was verified.`)
+      if (!this.#copy)
+        print(`There is no copy of the database in ${folder}, so only the database was verified.`)
     }
     return this.#verdicts.every((verdict) => verdict === 'ok')
   }

@@ -98,9 +98,9 @@ describe('verify of a database', function () {
       expect(await spoil(`update branchpoint.pack_parts set bytes = ${turned} where PART`))
         .to.match(damaged)
         .and.match(/its bytes are not those it is named after\. Restore the database/)
-      expect(await spoil('update branchpoint.pack_parts set bytes = substr(bytes, 1, 40) where PART')).to.match(
-        /it has \d+ bytes in place of \d+/,
-      )
+      expect(
+        await spoil('update branchpoint.pack_parts set bytes = substr(bytes, 1, 40) where PART'),
+      ).to.match(/it has \d+ bytes in place of \d+/)
       expect(await spoil('delete from branchpoint.pack_parts where PART')).to.match(
         /it has \d+ bytes in place of \d+|part \d+ of a pack is missing/,
       )
@@ -120,9 +120,15 @@ describe('verify of a database', function () {
     git(gitdir, ['clone', '-q', '--bare', '.', '../stray.git'])
     expect(await lineOf('workflows/stray')).to.match(/^stale .*it is in the folder only/)
     rmSync(join(folder, 'default/workflows/stray.git'), { recursive: true })
-    await ask(url, "update branchpoint.repositories set state = 'trashed', stamp = 's' where path like '%bot.git'")
+    await ask(
+      url,
+      "update branchpoint.repositories set state = 'trashed', stamp = 's' where path like '%bot.git'",
+    )
     expect(await lineOf('workflows/bot')).to.match(/it is in the trash in the database only/)
-    await ask(url, "update branchpoint.repositories set state = 'live', stamp = null where path like '%bot.git'")
+    await ask(
+      url,
+      "update branchpoint.repositories set state = 'live', stamp = null where path like '%bot.git'",
+    )
     rmSync(gitdir, { recursive: true })
     expect(await lineOf('workflows/bot')).to.match(/^stale .*it is not in the folder/)
     // What it says to do is done.
