@@ -20,11 +20,9 @@ describe('crash: two servers over one database, either of which is stopped', () 
     for (const [what, careless] of Object.entries(CARELESS_LOGS)) {
       it(what, async () => {
         for (let seed = 1; seed <= 5; seed++) {
-          // What is so broken that the history itself cannot go on is found out, too.
-          const { failures } = await cutBoth({ ...HISTORY, seed, careless, maxFailures: 1 }).catch(
-            (error: unknown) => ({ failures: [String(error)] }),
-          )
-          if (failures.length > 0) return
+          // Some histories cannot even go on; that is not what it is about.
+          const found = await cutBoth({ ...HISTORY, seed, careless, maxFailures: 1 }).catch(() => undefined)
+          if (found && found.failures.length > 0) return
         }
         expect.fail('nothing was found')
       })

@@ -22,8 +22,9 @@ describe('linearizability: two servers over a PostgreSQL pair, one of which stil
     expect(problems.join('\n')).to.match(
       /version \d+ came before the end of .* and after the start of read of/,
     )
-    // Nothing else is wrong: no write is lost, and the folders are equal in the end.
-    expect(problems.filter((problem) => !/ came before the end of /.test(problem))).to.deep.equal([])
+    // Nothing else is wrong: no write is lost, and the folders are equal in the end. What is deployed at one may not be seen at the other yet.
+    const others = problems.filter((problem) => !/ came before the end of |revision_not_found/.test(problem))
+    expect(others).to.deep.equal([])
   })
 })
 

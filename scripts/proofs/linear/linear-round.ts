@@ -93,7 +93,7 @@ export async function linearRound(round: LinearRound): Promise<LinearFinding> {
     }
     await Promise.all([
       fault && breakIt(fault),
-      ...restClients.map((client) => work(client, LEAST_STEPS)),
+      ...restClients.map((client) => work(client, fault ? 0 : LEAST_STEPS)),
       ...gitClients.map((client) => work(client, 0)),
     ])
     await fault?.end()
@@ -110,7 +110,7 @@ export async function linearRound(round: LinearRound): Promise<LinearFinding> {
   return { registers, unavailable, problems }
 }
 
-/** So much does each client that is no pusher, however long it takes: too short a history proves nothing. */
+/** So much does each client that is no pusher, however long it takes: too short a history proves nothing. One with a fault is longer than that. */
 const LEAST_STEPS = 30
 
 const SLUGS = ['busy', 'other'] as const
