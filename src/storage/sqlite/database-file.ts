@@ -24,12 +24,12 @@ export class DatabaseFile {
   #isClosed = false
 
   /**
-   * Opens the file, making it if need be, and has `prepare` bring its tables about. A writer waits `busyMs` milliseconds for another
+   * Opens a file that is there, be it empty, and has `prepare` bring its tables about. A writer waits `busyMs` milliseconds for another
    * one. Throws what `isDamage` and `isStorageTrouble` know, and what `prepare` throws.
    */
   constructor(path: string, busyMs: number, prepare: (database: Connection) => void) {
     this.path = path
-    this.#database = new Database(path, { timeout: busyMs })
+    this.#database = new Database(path === IN_MEMORY ? path : thatIsThere(path), { timeout: busyMs })
     try {
       prepare(this.#database)
       this.inodes = inodesOf(path)
@@ -42,6 +42,11 @@ export class DatabaseFile {
   /** Whether what lies under the path is still what was opened, with its log: nobody else would see what is written to another one. */
   get isCurrent(): boolean {
     return this.path === IN_MEMORY || (isThere(this.inodes) && inodesOf(this.path) === this.inodes)
+  }
+
+  /** Whether its log was taken away from beside it: what is left may be of two moments. */
+  get isTorn(): boolean {
+    return !this.isCurrent && isThere(this.inodes) && inodesOf(this.path).split(' ')[0] === this.inodes.split(' ')[0]
   }
 
   /** Keeps it open for somebody in the midst of reading, whoever closes it meanwhile; answers how to let go of it, once. */
@@ -91,6 +96,11 @@ export class DatabaseFile {
 }
 
 const MOST_STATEMENTS = 100
+
+/** The name by which SQLite opens a file and makes none. */
+function thatIsThere(path: string): string {
+  return `file:${path.replaceAll(/[%?#]/g, encodeURIComponent)}?mode=rw`
+}
 
 /** Of the file and of what SQLite has beside it as long as it is open. */
 export function inodesOf(path: string): string {

@@ -7,6 +7,9 @@ import { BrokenGuard, isDamage, OtherFile } from './sqlite-errors.ts'
 /** So often a file is opened that somebody removes meanwhile; what is written to it then is lost with it. */
 const MOST_TRIES = 5
 
+/** What SQLite has beside an open file. */
+const LOG_PARTS = ['-wal', '-shm'] as const
+
 /** The SQLite files of one kind that a thread has open, by path. */
 export class DatabaseFiles<T extends DatabaseFile> {
   readonly #make: (path: string) => T
@@ -32,7 +35,16 @@ export class DatabaseFiles<T extends DatabaseFile> {
   /** The file that another thread has open as `inodes`. Throws an OtherFile, and touches nothing, where another one lies there. */
   same(path: string, inodes: string): T {
     if (inodesOf(path) !== inodes) throw new OtherFile(path)
-    return this.writable(path)
+    const known = this.#open.get(path)
+    if (known?.inodes === inodes) return known
+    this.forget(path)
+    const opened = this.#alone(path, () => this.#make(path))
+    if (opened.inodes !== inodes) {
+      opened.close()
+      throw new OtherFile(path)
+    }
+    this.#open.set(path, opened)
+    return opened
   }
 
   /** The file, or undefined where nothing was ever written. */
@@ -40,6 +52,20 @@ export class DatabaseFiles<T extends DatabaseFile> {
     if (nodeFs.stat(path)) return this.writable(path)
     this.forget(path)
     return undefined
+  }
+
+  /** Whether what lies under the path is not what is open. */
+  wasReplaced(path: string): boolean {
+    return this.#open.get(path)?.isCurrent === false
+  }
+
+  /** Removes a file that can be made again, and closes it. */
+  remove(path: string): void {
+    this.forget(path)
+    this.#alone(path, () => {
+      if (nodeFs.stat(path)) nodeFs.remove(path)
+      removeParts(path)
+    })
   }
 
   /** Closes all of them. */
@@ -56,9 +82,14 @@ export class DatabaseFiles<T extends DatabaseFile> {
   /** Tries again where somebody removes it while it is opened. */
   #makeThere(path: string): T {
     for (let tries = 1; ; tries++) {
-      const file = this.#make(path)
-      if (file.isCurrent || tries === MOST_TRIES) return file
-      file.close()
+      beginIfAbsent(path)
+      try {
+        const file = this.#make(path)
+        if (file.isCurrent || tries === MOST_TRIES) return file
+        file.close()
+      } catch (error) {
+        if (nodeFs.stat(path) || tries === MOST_TRIES) throw error
+      }
     }
   }
 
@@ -67,8 +98,7 @@ export class DatabaseFiles<T extends DatabaseFile> {
    * Answers where it is; undefined if another process did it before, or no page is damaged and the caller is not sure that the file is.
    */
   setAside(path: string, isSure = false): string | undefined {
-    const before = this.#open.get(path)
-    const wasReplaced = before !== undefined && !before.isCurrent
+    const wasReplaced = this.wasReplaced(path)
     this.forget(path)
     if (wasReplaced) return undefined
     // Of two who found the damage, the second finds what has taken the file's place.
@@ -109,6 +139,25 @@ export class DatabaseFiles<T extends DatabaseFile> {
   }
 }
 
+/**
+ * Makes an empty file where none is. What lies beside it still belongs to one that was removed, and may be open: SQLite would take its log
+ * and its shared memory for those of the new file, and whoever has the old one open would read the new one's pages.
+ */
+function beginIfAbsent(path: string): void {
+  try {
+    if (!nodeFs.stat(path)) removeParts(path)
+    nodeFs.append(path, NO_BYTES)
+  } catch {
+    // SQLite says what is wrong.
+  }
+}
+
+const NO_BYTES = Buffer.alloc(0)
+
+function removeParts(path: string): void {
+  for (const part of LOG_PARTS) if (nodeFs.stat(path + part)) nodeFs.remove(path + part)
+}
+
 function begin(lock: Database.Database, guard: string): void {
   try {
     lock.exec('BEGIN EXCLUSIVE')
@@ -121,6 +170,6 @@ function begin(lock: Database.Database, guard: string): void {
 function rename(path: string): string {
   const aside = `${path}.damaged-${new Date().toISOString().replaceAll(':', '-')}`
   nodeFs.rename(path, aside)
-  for (const part of ['-wal', '-shm']) if (nodeFs.stat(path + part)) nodeFs.rename(path + part, aside + part)
+  for (const part of LOG_PARTS) if (nodeFs.stat(path + part)) nodeFs.rename(path + part, aside + part)
   return aside
 }

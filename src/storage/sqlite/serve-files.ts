@@ -3,7 +3,7 @@ import { parentPort } from 'node:worker_threads'
 import { Refusal } from '../../errors.ts'
 import type { DatabaseFile } from './database-file.ts'
 import type { DatabaseFiles } from './database-files.ts'
-import { isDamage, isStorageTrouble } from './sqlite-errors.ts'
+import { isDamage, isStorageTrouble, isUnusable, OtherFile } from './sqlite-errors.ts'
 import type { ThreadFailure, ThreadReply, ThreadRequest, Works } from './thread-messages.ts'
 import { END } from './thread-messages.ts'
 import { ownSignal } from './thread-signal.ts'
@@ -21,9 +21,11 @@ export function serveFiles<W extends Works<W>>(
     try {
       return { id, answer: done(request) }
     } catch (error) {
+      // Of a file that somebody removed or replaced in the midst of the work, anything may be said: one part of it is of the other file.
+      const told = isUnusable(error) && files.wasReplaced(file) ? new OtherFile(file) : error
       // Whatever went wrong, what is opened next is what then lies there.
       files.forget(file)
-      return { id, failure: failureOf(error, file) }
+      return { id, failure: failureOf(told, file) }
     }
   }
   parentPort?.on('message', (request: ThreadRequest<W> | typeof END) => {

@@ -237,6 +237,8 @@ export class ArtifactIndex {
   /** Has the lists of these families as fresh as `list` has them, and the database with them. */
   async refresh(families: readonly Family[]): Promise<void> {
     for (const family of families) await this.list(family)
+    // Until every family was looked through, the database is written nothing of.
+    for (const family of this.#families) await this.#tables.listOf(family).begun()
     await this.#database.fresh()
   }
 

@@ -12,6 +12,10 @@ export const MANY = 10_000
 export class FamilyList {
   readonly #sweepOnce: (isUrgent: () => boolean) => Promise<void>
   #entries: IndexEntry[] = []
+  /** Of these, what has gone since the last list was made: when very many go at once, each is not looked for by itself. */
+  readonly #gone = new Set<IndexEntry>()
+  /** Whether a list goes over the array, which stays as it is then. */
+  #isShared = false
   /** What was last answered, and whether it would be again. */
   #artifacts = new ArtifactList([])
   #isCurrent = true
@@ -29,15 +33,22 @@ export class FamilyList {
   /** The artifacts, oldest first; the same object as long as nothing changed. */
   get artifacts(): ArtifactList {
     if (this.#isCurrent) return this.#artifacts
-    if (!isInOrder(this.#entries)) this.#entries.sort(entriesByCreation)
+    if (this.#gone.size > 0) this.#replace(this.#entries.filter((it) => !this.#gone.has(it)))
+    this.#gone.clear()
+    if (!isInOrder(this.#entries)) this.#replace(this.#entries.toSorted(entriesByCreation))
     this.#artifacts = new ArtifactList(this.#entries)
+    this.#isShared = true
     this.#isCurrent = true
     return this.#artifacts
   }
 
+  #replace(entries: IndexEntry[]): void {
+    this.#entries = entries
+    this.#isShared = false
+  }
+
   add(entry: IndexEntry): void {
-    // The array that a list goes over stays as it is.
-    if (this.#isCurrent) this.#entries = [...this.#entries]
+    if (this.#isShared) this.#replace([...this.#entries])
     this.#entries.push(entry)
     this.#isCurrent = false
   }
@@ -48,7 +59,7 @@ export class FamilyList {
   }
 
   remove(entry: IndexEntry): void {
-    this.#entries = this.#entries.filter((it) => it !== entry)
+    this.#gone.add(entry)
     this.#isCurrent = false
   }
 
@@ -80,7 +91,7 @@ export class FamilyList {
   }
 
   get #isLarge(): boolean {
-    return this.#entries.length > MANY
+    return this.#entries.length - this.#gone.size > MANY
   }
 
   /** Whether the family was looked through at all. */

@@ -67,6 +67,23 @@ describe('versioning: how fresh the list of a family is', () => {
     expect(list.unasked).to.be.lessThan(60_000)
   })
 
+  it('a list stays as it was when artifacts come and go afterwards, and the next one has them', () => {
+    const [early, first, second, late] = ['bot-1', 'bot-2', 'bot-3', 'bot-4'].map((slug) => {
+      const view = { id: slug, digits: slug, slug, record: { created_at: '2026' } } as ArtifactView // what a list looks at
+      return new IndexEntry(workflowFamily, slug, view, viewCache())
+    }) as [IndexEntry, IndexEntry, IndexEntry, IndexEntry]
+    for (const entry of [second, first]) list.add(entry)
+    const shown = list.artifacts
+    list.changed()
+    list.add(late)
+    list.remove(first)
+    list.add(early)
+    expect([...shown.slugs()]).to.deep.equal(['bot-2', 'bot-3'])
+    expect([...list.artifacts.slugs()]).to.deep.equal(['bot-1', 'bot-3', 'bot-4'])
+    for (const entry of [early, late]) list.remove(entry)
+    expect([...list.artifacts.slugs()]).to.deep.equal(['bot-3'])
+  })
+
   it('of very many artifacts shows what the last sweep found, and says how old that is', async () => {
     const view = (number: number): ArtifactView => {
       const id = String(number).padStart(12, '0')

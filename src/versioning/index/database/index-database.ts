@@ -56,6 +56,8 @@ export class IndexDatabase {
     for (const path of paths) this.note(path)
   })
   #isFilled = false
+  /** Whether it had nothing in it when it was opened. */
+  #isNew = false
   /** Whether it was said to be damaged, and no page was found to be. */
   #isSuspect = false
   #writing: Promise<void> = Promise.resolve()
@@ -170,8 +172,8 @@ export class IndexDatabase {
         else if (!isUnusable(error) && !isStorageTrouble(error)) throw error
         else {
           this.#tell(`cannot be written: ${saidOf(error)}`)
-          // Questions are answered from what there is.
-          if (!this.#reader.file) this.#reader.use(this.#file)
+          // Questions are answered from what there is, unless that is next to nothing.
+          if (!this.#reader.file && !this.#isNew) this.#reader.use(this.#file)
           return
         }
       }
@@ -221,6 +223,7 @@ export class IndexDatabase {
     if (this.#file?.isCurrent && this.#isFilled) return this.#file
     const file = this.#opened()
     const seen = seenIn(file)
+    this.#isNew = seen.size === 0
     for (const entry of this.#source.entries()) {
       const { path } = entry
       const isAsSeen = entry.isAsRestored ? seen.has(path) : seen.get(path) === seenOf(entry.view)
@@ -250,6 +253,7 @@ export class IndexDatabase {
     if (this.#inMemory && (this.#path === IN_MEMORY || this.#inMemory === this.#file)) return this.#inMemory
     if (this.#path === IN_MEMORY) return (this.#inMemory = openIndexFile(IN_MEMORY))
     try {
+      if (this.#file?.isTorn) this.#files.remove(this.#path)
       return this.#files.writable(this.#path)
     } catch (error) {
       if (isDamage(error) || !isStorageTrouble(error)) throw error

@@ -9,14 +9,18 @@ export const THREAD_BUSY_MS = 5000
 
 /**
  * Opens `index.db` of a project for the thread that serves, making it if need be. One of another version is emptied: all of it can be made
- * again. What is written is put from the log into the file by the other thread, since that waits for the disk.
+ * again. What is written is put from the log into the file by the other thread, since that waits for the disk; by this one only where so
+ * much is written that the other one has no turn meanwhile, as while a large store is read in for the first time.
  */
 export function openIndexFile(path: string): DatabaseFile {
   return new DatabaseFile(path, INDEX_BUSY_MS, (database) => {
     prepare(database)
-    database.exec('PRAGMA wal_autocheckpoint = 0')
+    database.exec(`PRAGMA wal_autocheckpoint = ${MOST_LOG_PAGES}`)
   })
 }
+
+/** 32 MB: eight times what the other thread lets the log grow to. */
+const MOST_LOG_PAGES = 8000
 
 /** The same for a thread of its own. */
 export function openIndexFileAside(path: string): DatabaseFile {

@@ -53,7 +53,7 @@ export class IndexReader {
     for (let tries = 1; ; tries++) {
       if (!this.#file) await this.#writer.settled()
       const file = this.#file
-      if (!file) return
+      if (!file) throw notReadable('it is not whole yet')
       const letGo = file.hold()
       try {
         for await (const row of findRevisions(file, { ...question, behind })) {
@@ -102,9 +102,13 @@ export class IndexReader {
 
 function refusalFor(error: unknown): unknown {
   if (!isDamage(error) && !isStorageTrouble(error)) return error
+  return notReadable(saidOf(error))
+}
+
+function notReadable(reason: string): Refusal {
   return new Refusal(
     'storage_unavailable',
-    `The index cannot be read now: ${saidOf(error)}. Ask again in a moment.`,
+    `The index cannot be read now: ${reason}. Ask again in a moment.`,
   )
 }
 
