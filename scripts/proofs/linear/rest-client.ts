@@ -126,6 +126,8 @@ export class RestClient {
           message: token,
         })
         const { version } = expectRevision(answer)
+        if (answer.body.merge?.kind === 'up_to_date')
+          throw new Error(`a merge found nothing to do, and ${fork} has a commit of its own: a stale read`)
         return { answer: undefined, outcomes: { [artifact.slug]: { kind: 'write', token, version } } }
       },
       { token, registers: [artifact.slug] },

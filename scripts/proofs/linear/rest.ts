@@ -16,6 +16,7 @@ export interface RestAnswer {
     readonly retrieval_info?: {
       readonly references: { readonly environment_revision?: { readonly version: number } }
     }
+    readonly merge?: { readonly kind: string }
     readonly code?: string
     readonly detail?: string
   }
