@@ -18,9 +18,12 @@ describe('linearizability: two servers over a PostgreSQL pair, one of which stil
   })
 
   it('are found to read stale with READS=primary', async () => {
-    const { problems } = await roundWith('primary')
+    let problems: readonly string[] = []
+    // Whether somebody reads at one what was written at the other since is chance.
+    for (let round = 1; round <= 3 && problems.length === 0; round++)
+      ({ problems } = await roundWith('primary'))
     const isStale = (problem: string): boolean =>
-      / came before the end of .* and after the start of read of |a stale read|revision_not_found/.test(
+      / came before the end of .* and after the start of read of |a stale read|_not_found/.test(
         problem,
       )
     expect(problems.filter(isStale)).to.not.deep.equal([])
@@ -35,7 +38,7 @@ async function roundWith(reads: string): Promise<LinearFinding> {
   try {
     const storeDir = join(folder, 'store')
     return await linearRound({
-      ...{ storeDir, folder, servers: 2, clients: 6, pushers: 1, runFor: 3000 },
+      ...{ storeDir, folder, servers: 2, clients: 6, pushers: 1, runFor: 4000 },
       ...{ database: url, reads, fault },
     })
   } finally {

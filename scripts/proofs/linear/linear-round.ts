@@ -66,6 +66,8 @@ export async function linearRound(round: LinearRound): Promise<LinearFinding> {
     const artifacts = await prepare(urls[0] ?? '')
     const shared = { urls, artifacts, environments: ENVIRONMENTS, recorder }
     const restClients = numbers(clients).map((number) => new RestClient(shared, `client-${number}`))
+    // They go on reading where all others wait for what they write.
+    const readers = fault ? numbers(READERS).map((number) => new RestClient(shared, `reader-${number}`)) : []
     const gitClients: Pusher[] = []
     for (const number of numbers(pushers)) {
       const name = `pusher-${number}`
@@ -75,10 +77,10 @@ export async function linearRound(round: LinearRound): Promise<LinearFinding> {
       gitClients.push(pusher)
     }
     let until = Date.now() + runFor
-    const work = async (client: { step(): Promise<void> }, least: number): Promise<void> => {
+    const work = async (step: () => Promise<void>, least: number): Promise<void> => {
       for (let steps = 0; steps < least || Date.now() < until; steps++) {
         try {
-          await client.step()
+          await step()
         } catch (error) {
           if (error instanceof Unavailable && fault) unavailable++
           else problems.push(String(error))
@@ -93,8 +95,9 @@ export async function linearRound(round: LinearRound): Promise<LinearFinding> {
     }
     await Promise.all([
       fault && breakIt(fault),
-      ...restClients.map((client) => work(client, fault ? 0 : LEAST_STEPS)),
-      ...gitClients.map((client) => work(client, 0)),
+      ...restClients.map((client) => work(() => client.step(), fault ? 0 : LEAST_STEPS)),
+      ...readers.map((client) => work(() => client.look(), 0)),
+      ...gitClients.map((client) => work(() => client.step(), 0)),
     ])
     await fault?.end()
     // Each takes in what the others wrote last.
@@ -112,6 +115,9 @@ export async function linearRound(round: LinearRound): Promise<LinearFinding> {
 
 /** So much does each client that is no pusher, however long it takes: too short a history proves nothing. One with a fault is longer than that. */
 const LEAST_STEPS = 30
+
+/** So many clients read only, where something goes wrong. */
+const READERS = 4
 
 const SLUGS = ['busy', 'other'] as const
 const ENVIRONMENTS = ['staging', 'production'] as const

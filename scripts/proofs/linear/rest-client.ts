@@ -36,9 +36,16 @@ export class RestClient {
     else if (dice < 50) await this.#compareAndSet(artifact)
     else if (dice < 60) await this.#commitThenDeploy(artifact)
     else if (dice < 65) await this.#merge(artifact)
-    else if (dice < 80) await this.#retrieve(artifact.slug)
-    else if (dice < 85) await this.#poll(artifact.slug)
-    else await this.#retrieveDeployed(artifact.slug, any(this.#work.environments))
+    else await this.look()
+  }
+
+  /** The same of what changes nothing. */
+  async look(): Promise<void> {
+    const dice = randomInt(7)
+    const { slug } = any(this.#work.artifacts)
+    if (dice < 3) await this.#retrieve(slug)
+    else if (dice < 4) await this.#poll(slug)
+    else await this.#retrieveDeployed(slug, any(this.#work.environments))
   }
 
   async #commit(
