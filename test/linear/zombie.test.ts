@@ -23,9 +23,7 @@ describe('linearizability: two servers over a PostgreSQL pair, one of which stil
     for (let round = 1; round <= 3 && problems.length === 0; round++)
       ({ problems } = await roundWith('primary'))
     const isStale = (problem: string): boolean =>
-      / came before the end of .* and after the start of read of |a stale read|_not_found/.test(
-        problem,
-      )
+      / came before the end of .* and after the start of read of |a stale read|_not_found/.test(problem)
     expect(problems.filter(isStale)).to.not.deep.equal([])
     // Nothing else is wrong: no write is lost, and the folders are equal in the end.
     expect(problems.filter((problem) => !isStale(problem))).to.deep.equal([])

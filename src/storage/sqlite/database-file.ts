@@ -46,7 +46,11 @@ export class DatabaseFile {
 
   /** Whether its log was taken away from beside it: what is left may be of two moments. */
   get isTorn(): boolean {
-    return !this.isCurrent && isThere(this.inodes) && inodesOf(this.path).split(' ')[0] === this.inodes.split(' ')[0]
+    return (
+      !this.isCurrent &&
+      isThere(this.inodes) &&
+      inodesOf(this.path).split(' ')[0] === this.inodes.split(' ')[0]
+    )
   }
 
   /** Keeps it open for somebody in the midst of reading, whoever closes it meanwhile; answers how to let go of it, once. */

@@ -106,10 +106,7 @@ function refusalFor(error: unknown): unknown {
 }
 
 function notReadable(reason: string): Refusal {
-  return new Refusal(
-    'storage_unavailable',
-    `The index cannot be read now: ${reason}. Ask again in a moment.`,
-  )
+  return new Refusal('storage_unavailable', `The index cannot be read now: ${reason}. Ask again in a moment.`)
 }
 
 /** What was said of a file, for the log and for clients. */
