@@ -12,6 +12,7 @@ import { DatabaseFile } from '../../../src/storage/sqlite/database-file.ts'
 import type { ArtifactView } from '../../../src/versioning/artifacts/artifact-view.ts'
 import { createArtifact } from '../../../src/versioning/artifacts/create-artifact.ts'
 import { Registry } from '../../../src/versioning/registry.ts'
+import { environmentFamily } from '../../../src/resources/environments/environment-family.ts'
 import { commitRevision } from '../../../src/versioning/revisions/commit-revision.ts'
 import { verifyIndex } from '../../../src/versioning/verify/verify-index.ts'
 import { temporaryFolder } from '../../git/git-program.ts'
@@ -125,6 +126,17 @@ describe('versioning: an index that begins with what a process of before saw', (
     expect(await slugs(next)).to.have.members(['bot', 'tagged', 'there'])
     const rebuilt = await opened()
     expect(await verifyIndex(next, rebuilt)).to.deep.equal([])
+  })
+
+  it('lists revisions of one family before anybody asked for another one', async () => {
+    const place = await newVariant(before, workflowFamily, 'bot')
+    await commitRevision(before, place, { data: {}, message: 'One', header: {}, loc: [] }, context)
+    await ended()
+    const project = await (await Store.open(nodeFs, folder)).project('default')
+    const settings = { servicesBase: 'http://localhost/services', now: () => new Date() }
+    const next = new Registry(project, [workflowFamily, environmentFamily], settings)
+    next.index.restore()
+    expect((await listed(next)).map(([, depth]) => depth)).to.deep.equal([1])
   })
 
   it('finds by id, or by a new name, what it did not know', async () => {
