@@ -195,7 +195,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       ...['push/push-notes', 'revisions/diff/diff-revisions'],
     ],
   },
-  postgres: { uses: ['git', 'storage'], surface: ['open-postgres'] },
+  postgres: { uses: ['git', 'storage'], surface: ['open-postgres', 'stored-repositories'] },
   suggestions: { uses: ['scheduling'], surface: ['helpful-refusal', 'near-names', 'nearest-name'] },
   git: {
     uses: ['storage', 'scheduling', 'cache', 'metrics'],
@@ -213,7 +213,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       ...['transactions/transaction', 'transactions/cross-repository', 'transactions/pack-staging'],
       ...['packs/sequential-pack-reader', 'packs/streaming-pack-writer'],
       ...['receive/incoming-objects', 'receive/index-pack', 'transactions/arbiter'],
-      ...['following/shared-log', 'trash/folder-move'],
+      ...['following/shared-log', 'following/compare-copy', 'following/index-bytes', 'trash/folder-move'],
     ],
   },
   json: {

@@ -16,7 +16,7 @@ import { encodeBatch } from './encode-batch.ts'
 import { isOtherPlace, isWorthAnotherTry, LostConnection } from './errors.ts'
 import { readPack, stageInParts } from './large-packs.ts'
 import { Notices } from './notices.ts'
-import { readEntries, readStates, readVersions } from './read-log.ts'
+import { readEntries, readStates, readStatesBehind, readVersions } from './read-log.ts'
 import { keepTidy } from './tidy.ts'
 
 /** How often a batch is sent again that was undone for a reason that is over. */
@@ -49,8 +49,8 @@ export class PostgresLog implements SharedLog {
     this.#holder = stream.holder
     this.#n = stream.n
     this.#notices = new Notices(database, stream.id)
-    this.#stopTidying = keepTidy(database)
     this.documents = new PostgresTable(database, `server ${stream.id}`)
+    this.#stopTidying = keepTidy(database, this.documents)
   }
 
   /** Takes over the stream of a folder, whoever had it, or makes a new one. */
@@ -82,9 +82,11 @@ export class PostgresLog implements SharedLog {
 
   async append(proposals: readonly Proposal[]): Promise<AppendedBatch> {
     const batch = encodeBatch(proposals)
+    // The same for all attempts: one that was given up may be carried out yet, and by this it is known.
+    const mark = randomBytes(8).toString('hex')
     for (let attempt = 1; ; attempt++) {
       if (this.#taken) throw this.#taken
-      const position = { n: this.#n + 1, mark: randomBytes(8).toString('hex') }
+      const position = { n: this.#n + 1, mark }
       try {
         const [row] = await this.#database.queryOnce<{ outcomes: readonly Outcome[] }>({
           name: 'append',
@@ -132,6 +134,8 @@ export class PostgresLog implements SharedLog {
   stagePack: SharedLog['stagePack'] = (name, pieces) => stageInParts(this.#database, name, pieces)
   versions: SharedLog['versions'] = (repositories) => readVersions(this.#database, repositories)
   states: SharedLog['states'] = (repositories) => readStates(this.#database, repositories)
+  statesBehind: SharedLog['statesBehind'] = (repository, most) =>
+    readStatesBehind(this.#database, repository, most)
 
   /** What became of a batch whose append failed: what it came to, or nothing where it is to be sent again. */
   async #afterFailure(
@@ -146,6 +150,7 @@ export class PostgresLog implements SharedLog {
       text:
         `select n, mark, holder from branchpoint.streams where id = ${Number(this.stream)} for update; ` +
         `select pg_logical_emit_message(true, 'branchpoint', '')`,
+      timeoutMs: APPEND,
     })
     if (at?.holder !== this.#holder) throw (this.#taken = taken(this.stream))
     this.#n = Number(at.n)

@@ -22,7 +22,7 @@ import { liveFolder } from '../../../src/git/trash/folder-move.ts'
  * it in one step.
  */
 export class MemoryDatabase {
-  readonly id = randomUUID()
+  readonly id: string
   /** Set to another value, as after a failover. */
   era = 'first'
   reads: Reads = 'primary'
@@ -41,6 +41,24 @@ export class MemoryDatabase {
   readonly #listeners = new Set<() => void>()
   #journal: LogEntry[] = []
 
+  constructor(id: string = randomUUID()) {
+    this.id = id
+  }
+
+  /** One of its own that holds what this one holds now, for servers of which this one's know nothing. */
+  copied(): MemoryDatabase {
+    const copy = new MemoryDatabase(this.id)
+    copy.era = this.era
+    for (const [name, it] of this.#repositories)
+      copy.#repositories.set(name, { ...it, refs: new Map(it.refs), packs: new Map(it.packs) })
+    for (const [name, holders] of this.#names) copy.#names.set(name, new Set(holders))
+    for (const [id, staged] of this.#staged) copy.#staged.set(id, staged)
+    for (const [stream, position] of this.#streams) copy.#streams.set(stream, position)
+    copy.#documents.copyFrom(this.#documents)
+    copy.#journal = [...this.#journal]
+    return copy
+  }
+
   /** Opens it for a server. */
   readonly open: OpenLog = async (stream = randomUUID()) => {
     if (!this.#streams.has(stream)) this.#streams.set(stream, { n: 0, mark: '' })
@@ -49,16 +67,12 @@ export class MemoryDatabase {
 
   /** Remembers all that there is now; what it answers brings that back, as a failover may that loses what was decided since. */
   remember(): () => void {
-    const repositories = [...this.#repositories].map(
-      ([name, it]) => [name, { ...it, refs: new Map(it.refs), packs: new Map(it.packs) }] as const,
-    )
-    const names = [...this.#names].map(([name, holders]) => [name, new Set(holders)] as const)
-    const [streams, journal] = [[...this.#streams], [...this.#journal]]
+    const then = this.copied()
     return () => {
-      replace(this.#repositories, repositories)
-      replace(this.#names, names)
-      replace(this.#streams, streams)
-      this.#journal = journal
+      replace(this.#repositories, then.#repositories)
+      replace(this.#names, then.#names)
+      replace(this.#streams, then.#streams)
+      this.#journal = then.#journal
       this.era = randomUUID()
     }
   }
@@ -102,9 +116,11 @@ export class MemoryDatabase {
             return found ? [[it, found.version] as const] : []
           }),
         ),
-      states: async (repositories) => {
-        if (!repositories) this.takenOver++
-        return this.#states(repositories)
+      states: async (repositories) => this.#states(repositories),
+      statesBehind: async (repository, most) => {
+        if (repository === '') this.takenOver++
+        const names = [...this.#repositories.keys()].filter((it) => it > repository && this.#live(it))
+        return this.#states(names.sort().slice(0, most))
       },
       documents: this.#documents.feed(),
       onNews: (listener) => void this.#listeners.add(listener),
@@ -127,9 +143,9 @@ export class MemoryDatabase {
     )
   }
 
-  #states(only?: readonly string[]): Map<string, RepositoryState> {
+  #states(names: readonly string[]): Map<string, RepositoryState> {
     const states = new Map<string, RepositoryState>()
-    for (const name of only ?? this.#repositories.keys()) {
+    for (const name of names) {
       const found = this.#live(name)
       if (!found) continue
       const { version, head, refs, packs, trashed } = found

@@ -96,7 +96,7 @@ export const VERBS = {
   verify: {
     summary: 'read a whole store and say what is wrong',
     words: [],
-    options: { repair: FLAG, 'second-reader': FLAG, ...STORE, ...PROJECT, ...JSON_LINES },
+    options: { from: TEXT, repair: FLAG, 'second-reader': FLAG, ...STORE, ...PROJECT, ...JSON_LINES },
   },
   maintain: { summary: 'repack the repositories of a store', words: [], options: { ...STORE } },
   canonicalise: {

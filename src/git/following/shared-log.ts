@@ -25,14 +25,19 @@ export interface SharedLog {
   look(): Promise<Look>
   /** What lies between two looks (behind `from`, up to `to`), in any order. Throws NotInLog where that was forgotten. */
   read(from: Positions, to: Positions): Promise<readonly LogEntry[]>
-  /** The bytes of a pack of a repository, in pieces; undefined where it has none of that name any more. */
+  /**
+   * The bytes of a pack of a repository, in pieces; undefined where it has none of that name any more. A piece that is gone meanwhile is a
+   * NotInLog.
+   */
   readPack(repository: string, name: string): Promise<AsyncIterable<Buffer> | undefined>
   /** Takes a pack in before a proposal names it, and answers what proposals call it. */
   stagePack(name: string, pieces: AsyncIterable<Buffer>): Promise<string>
   /** The versions of these repositories now; those that are not there are left out. */
   versions(repositories: readonly string[]): Promise<ReadonlyMap<string, number>>
-  /** What repositories are now; all of them where none is named. Those that are not there are left out. */
-  states(repositories?: readonly string[]): Promise<ReadonlyMap<string, RepositoryState>>
+  /** What these repositories are now. Those that are not there are left out. */
+  states(repositories: readonly string[]): Promise<ReadonlyMap<string, RepositoryState>>
+  /** What the next repositories behind this one are now, in the order of their names, so many at most; none at the end. */
+  statesBehind(repository: string, most: number): Promise<ReadonlyMap<string, RepositoryState>>
   /** What lies outside repositories. */
   readonly documents: TableFeed
   /** Calls the listener when another server may have appended something. It is a hint: some are missed, some are for nothing. */
