@@ -18,14 +18,14 @@ const PROOFS: Readonly<Record<string, Proof>> = {
     load: () => import('./proofs/kill.ts'),
   },
   crash: {
-    options: '[--cuts N] [--seed S] [--rounds N] [--faults N]',
+    options: '[--cuts N] [--seed S] [--rounds N] [--faults N] [--servers 2]',
     summary: 'a simulated disk that loses, fails and dawdles',
     explainsItself: true,
     load: () => import('./proofs/crash.ts'),
   },
   linear: {
     options:
-      '[--rounds N] [--seconds N] [--clients N] [--pushers N] [--servers N] [--engine postgres] [--fault failover|zombie]',
+      '[--rounds N] [--seconds N] [--clients N] [--pushers N] [--servers N] [--engine postgres] [--fault NAME] [--reads R]',
     summary: 'every operation happened at one moment',
     load: () => import('./proofs/linear.ts'),
   },
@@ -55,6 +55,11 @@ const PROOFS: Readonly<Record<string, Proof>> = {
     summary: 'random histories against a model of the interface',
     explainsItself: true,
     load: () => import('./proofs/model.ts'),
+  },
+  samples: {
+    options: '[TIMES]',
+    summary: 'merges and histories beside git, in larger random samples',
+    load: () => import('./proofs/samples.ts'),
   },
   soak: {
     options: '[--minutes N] [--csv FILE] [--json FILE]',

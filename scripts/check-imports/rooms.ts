@@ -196,7 +196,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       ...['push/push-notes', 'revisions/diff/diff-revisions'],
     ],
   },
-  postgres: { uses: ['traces', 'git', 'storage'], surface: ['open-postgres'] },
+  postgres: { uses: ['traces', 'git', 'storage'], surface: ['open-postgres', 'stored-repositories'] },
   suggestions: { uses: ['scheduling'], surface: ['helpful-refusal', 'near-names', 'nearest-name'] },
   git: {
     uses: ['storage', 'scheduling', 'cache', 'metrics'],
@@ -208,12 +208,13 @@ export const ROOMS: Readonly<Record<string, Room>> = {
         'repository-format',
         'repository-path',
         'isomorphic-fs',
+        'refuse-copy',
       ],
       ...['objects/*', 'history/*', 'signing/*', 'process/*', 'refs/*', 'maintenance/*'],
       ...['transactions/transaction', 'transactions/cross-repository', 'transactions/pack-staging'],
       ...['packs/sequential-pack-reader', 'packs/streaming-pack-writer'],
       ...['receive/incoming-objects', 'receive/index-pack', 'transactions/arbiter'],
-      ...['following/shared-log', 'trash/folder-move'],
+      ...['following/shared-log', 'following/compare-copy', 'following/index-bytes', 'trash/folder-move'],
     ],
   },
   json: {

@@ -3,18 +3,21 @@ import type { CutFigures } from './crash/cut-everywhere.ts'
 import { cutEverywhere } from './crash/cut-everywhere.ts'
 import type { FaultFigures } from './crash/fail-everywhere.ts'
 import { failEverywhere, FAULTS, SLOWNESSES } from './crash/fail-everywhere.ts'
+import { cutBoth } from './crash/shared/cut-both.ts'
 
 const USAGE = `Runs random histories on a simulated disk that loses what was not synced, stops the machine before every step that
 they take on it, and starts a server on what is left: every answered write must be there, nothing half done, the store sound. Pushes
 and upkeep are among the writes, with the real git program at work. Then has the disk fail from one step after another on, in five
 ways, and dawdle in four: writes may be refused by a disk that fails, and nothing else.
 
-  npm run proof -- crash [--cuts N] [--seed S] [--rounds N] [--faults N]
+  npm run proof -- crash [--cuts N] [--seed S] [--rounds N] [--faults N] [--servers 2]
 
   --cuts     steps before which the machine is stopped, at least (20000)
   --seed     of the first history (1)
   --rounds   of each history: up to four writes at once (8)
   --faults   every how many steps of a history the disk begins to fail, and every how many tens of them to dawdle (9); 0 for never
+  --servers  2: two servers, each with a disk of its own, over a database in memory; either is stopped before each of its steps,
+             and both folders must be what the database holds then. No disk fails
 
 Ends with 1 if anything was wrong; what and where is printed with the seed that shows it again.`
 
@@ -27,9 +30,12 @@ const { values } = parseArgs({
     seed: { type: 'string', default: '1' },
     rounds: { type: 'string', default: '8' },
     faults: { type: 'string', default: '9' },
+    servers: { type: 'string', default: '1' },
     help: { type: 'boolean', default: false },
   },
 })
+
+const areTwo = values.servers === '2'
 
 if (values.help) process.stdout.write(`${USAGE}\n`)
 else {
@@ -42,7 +48,7 @@ else {
   // What a server does at rest keeps no process alive, and is waited for here.
   const awake = setInterval(() => undefined, 60_000)
   await proveCuts(cuts, seed, rounds)
-  if (every > 0) await proveFaults(every, seed, rounds)
+  if (every > 0 && !areTwo) await proveFaults(every, seed, rounds)
   clearInterval(awake)
 }
 
@@ -51,7 +57,7 @@ async function proveCuts(wanted: number, firstSeed: number, rounds: number): Pro
   const sums = { cuts: 0, states: 0, twice: 0, answered: 0, checkedByGit: 0, failures: 0 }
   let histories = 0
   for (let seed = firstSeed; sums.cuts < wanted; seed++) {
-    const figures = await cutEverywhere({ seed, rounds, gitShare: GIT_SHARE })
+    const figures = await (areTwo ? cutBoth : cutEverywhere)({ seed, rounds, gitShare: GIT_SHARE })
     histories++
     add(sums, figures)
     tell(figures.failures)
@@ -60,7 +66,7 @@ async function proveCuts(wanted: number, firstSeed: number, rounds: number): Pro
       `seed ${seed}: ${sums.cuts} of ${wanted} cuts, ${sums.failures} failures, ${seconds} s\n`,
     )
   }
-  printTable('crash simulation', [
+  printTable(areTwo ? 'crash simulation of two servers over a database' : 'crash simulation', [
     ['histories', histories],
     ['writes answered', sums.answered],
     ['cuts', sums.cuts],

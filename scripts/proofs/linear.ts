@@ -2,14 +2,15 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
+import { FAULT_NAMES, type FaultName, startLinkedPair } from './linear/database-faults.ts'
 import { linearRound } from './linear/linear-round.ts'
-import { type PostgresPair, startPair } from './support/postgres.ts'
 
 /**
  * `npm run proof -- linear`: records what concurrent clients do to a few variants and environments (commits, compare-and-set, deployments,
  * retrieves, pushes) over one and over two server processes, and holds it against git's history: every operation must have happened
  * at one moment between its start and its end. Ends with 1 if one cannot have. With `--engine postgres` the servers share a primary and a
- * synchronous standby; `--fault failover` kills the primary in the middle, `--fault zombie` promotes the standby and lets the primary live.
+ * synchronous standby, and `--fault` says what goes wrong in the middle (linear/database-faults.ts). A zombie is read stale with
+ * `--reads primary`: then it ends with 1, and says what was read.
  */
 const { values: options } = parseArgs({
   options: {
@@ -24,20 +25,29 @@ const { values: options } = parseArgs({
   },
 })
 
-process.stdout.write(
-  '| servers | round | operations | versions | refused | problems |\n|---|---|---|---|---|---|\n',
-)
-for (const servers of options.servers === undefined ? [1, 2] : [Number(options.servers)]) {
-  for (let round = 1; round <= Number(options.rounds); round++) await prove(servers, round)
+const { fault } = options
+if (isFault(fault)) await proveAll(fault)
+else {
+  process.stderr.write(`--fault ${fault} is none of ${FAULT_NAMES.join(', ')}\n`)
+  process.exitCode = 2
 }
 
-async function prove(servers: number, round: number): Promise<void> {
+async function proveAll(name: FaultName): Promise<void> {
+  process.stdout.write(
+    '| servers | round | operations | versions | refused | answered 503 | problems |\n|---|---|---|---|---|---|---|\n',
+  )
+  for (const servers of options.servers === undefined ? [1, 2] : [Number(options.servers)]) {
+    for (let round = 1; round <= Number(options.rounds); round++) await prove(name, servers, round)
+  }
+}
+
+async function prove(name: FaultName, servers: number, round: number): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'branchpoint-linear-'))
-  const pair = options.engine === 'postgres' ? await startPair() : undefined
+  const pair = options.engine === 'postgres' ? await startLinkedPair(servers, name) : undefined
   try {
-    const { registers, problems } = await linearRound({
+    const { registers, unavailable, problems } = await linearRound({
       storeDir: join(folder, 'store'),
-      ...(pair && { database: pair.url('postgres'), reads: options.reads, fault: () => breakPair(pair) }),
+      ...(pair && { database: (server) => pair.url(server), reads: options.reads, fault: pair.fault }),
       folder,
       servers,
       clients: Number(options.clients),
@@ -49,7 +59,7 @@ async function prove(servers: number, round: number): Promise<void> {
     const versions = all.reduce((sum, register) => sum + register.versions.length, 0)
     const refused = operations.filter(({ kind }) => kind === 'refused').length
     process.stdout.write(
-      `| ${servers} | ${round} | ${operations.length} | ${versions} | ${refused} | ${problems.length} |\n`,
+      `| ${servers} | ${round} | ${operations.length} | ${versions} | ${refused} | ${unavailable} | ${problems.length} |\n`,
     )
     for (const problem of problems.slice(0, 10)) process.stdout.write(`  ${problem}\n`)
     if (problems.length > 0) process.exitCode = 1
@@ -59,8 +69,6 @@ async function prove(servers: number, round: number): Promise<void> {
   }
 }
 
-async function breakPair(pair: PostgresPair): Promise<void> {
-  if (options.fault === 'none') return
-  if (options.fault === 'failover') await pair.primary.kill()
-  await pair.promote()
+function isFault(text: string): text is FaultName {
+  return FAULT_NAMES.some((name) => name === text)
 }

@@ -28,7 +28,10 @@ export interface Statement {
 /** Asks within a transaction. */
 export type Ask = <Row = unknown>(text: string, values?: readonly unknown[]) => Promise<readonly Row[]>
 
-/** A database of one host or several, of which one is the primary: what is asked is asked there, wherever that is by now. */
+/**
+ * A database of one host or several, of which one is the primary: what is asked is asked there, wherever that is by now. Of two that say they are,
+ * which happens where the one that was replaced lives on, it is the one that was promoted later.
+ */
 export class Database {
   readonly #urls: readonly string[]
   readonly #check: string
@@ -148,13 +151,15 @@ export class Database {
     const deadline = Date.now() + PATIENCE
     let why: unknown
     while (!this.#isClosed) {
-      for (const url of this.#urls) {
-        try {
-          if (await isPrimary(url, this.#check)) return this.#open(url)
-        } catch (error) {
-          why = error
-        }
+      const asked = await Promise.allSettled(this.#urls.map((url) => timelineOf(url, this.#check)))
+      let primary: { readonly url: string; readonly timeline: string } | undefined
+      for (const [at, answer] of asked.entries()) {
+        const url = this.#urls[at] ?? ''
+        if (answer.status === 'rejected') why = answer.reason
+        else if (answer.value !== undefined && answer.value > (primary?.timeline ?? ''))
+          primary = { url, timeline: answer.value }
       }
+      if (primary) return this.#open(primary.url)
       if (Date.now() > deadline) break
       await pause(BETWEEN)
     }
@@ -201,10 +206,12 @@ async function inTransaction<T>(
   }
 }
 
-const CHECK = 'select not pg_is_in_recovery() as is'
+/** In hex, of one width. */
+const CHECK =
+  'select case when not pg_is_in_recovery() then substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) end as timeline'
 
-/** Whether the host takes writes. Throws where it cannot be asked. */
-async function isPrimary(url: string, check: string): Promise<boolean> {
+/** The timeline of a host that takes writes: one that was promoted later has a later one. Throws where it cannot be asked. */
+async function timelineOf(url: string, check: string): Promise<string | undefined> {
   const client = new Client({
     connectionString: url,
     connectionTimeoutMillis: CONNECT,
@@ -213,9 +220,9 @@ async function isPrimary(url: string, check: string): Promise<boolean> {
   client.on('error', () => undefined)
   try {
     await client.connect()
-    const result = (await client.query<{ is: boolean }>(check)) as QueryResult | QueryResult[] // of two statements two
+    const result = (await client.query<{ timeline: string | null }>(check)) as QueryResult | QueryResult[] // of two statements two
     const [first] = Array.isArray(result) ? result : [result]
-    return first?.rows[0]?.is === true
+    return first?.rows[0]?.timeline ?? undefined
   } finally {
     await client.end().catch(() => undefined)
   }

@@ -1,3 +1,4 @@
+import { NotInLog } from '../git/following/shared-log.ts'
 import type { Database } from './database.ts'
 
 /** Takes a pack in, in parts, before anything names it; answers its id. */
@@ -28,7 +29,7 @@ export async function stageInParts(
   return made.id
 }
 
-/** The bytes of a pack of a repository, part by part; undefined where it has none of that name. */
+/** The bytes of a pack of a repository, part by part; undefined where it has none of that name. Throws NotInLog where it goes meanwhile. */
 export async function readPack(
   database: Database,
   repository: string,
@@ -43,14 +44,15 @@ export async function readPack(
   return found && partsOf(database, found.id, Number(found.parts))
 }
 
-async function* partsOf(database: Database, pack: string, parts: number): AsyncGenerator<Buffer> {
+/** Throws NotInLog where one is gone. */
+export async function* partsOf(database: Database, pack: string, parts: number): AsyncGenerator<Buffer> {
   for (let part = 0; part < parts; part++) {
     const [row] = await database.query<{ bytes: Buffer }>({
       name: 'read-part',
       text: 'select bytes from branchpoint.pack_parts where pack = $1 and part = $2',
       values: [pack, part],
     })
-    if (!row) throw new Error(`part ${part} of a pack is gone from the database`)
+    if (!row) throw new NotInLog(`part ${part} of a pack`)
     yield row.bytes
   }
 }

@@ -1,12 +1,12 @@
 import { CannotStart, Refusal } from '../errors.ts'
-import type { OpenLog } from '../git/following/shared-log.ts'
+import type { OpenLog, Reads } from '../git/following/shared-log.ts'
 import type { TableFeed } from '../storage/documents/document-table.ts'
 import type { SpanTable } from '../traces/shared/span-table.ts'
 import { Database } from './database.ts'
 import { PostgresTable } from './documents/postgres-table.ts'
 import { hostsIn, withoutPassword } from './hosts.ts'
 import { migrate } from './migrate.ts'
-import { PostgresLog, type Reads } from './postgres-log.ts'
+import { PostgresLog } from './postgres-log.ts'
 import { PostgresSpans } from './traces/postgres-spans.ts'
 
 /** How a database is used. */

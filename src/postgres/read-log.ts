@@ -9,8 +9,8 @@ import type {
 } from '../git/following/shared-log.ts'
 import type { Database } from './database.ts'
 
-/** A pack of no more bytes comes with the entry that names it. */
-const SMALL = 1024 * 1024
+/** A pack of no more bytes lies in one part, and comes with the entry that names it. */
+export const SMALL = 1024 * 1024
 
 /** What lies between two looks at the journal. */
 export async function readEntries(
@@ -46,7 +46,6 @@ export async function readEntries(
     })),
     moved: what.moved,
     purged: what.purged,
-    notes: what.notes,
   }))
 }
 
@@ -69,7 +68,7 @@ interface JournalRow {
   readonly stream: string
   readonly n: string
   readonly item: number
-  readonly what: Pick<LogEntry, 'moved' | 'purged' | 'notes'> & {
+  readonly what: Pick<LogEntry, 'moved' | 'purged'> & {
     readonly writes: readonly (Omit<LoggedWrite, 'packs'> & { readonly packs: readonly string[] })[]
   }
 }
@@ -95,27 +94,31 @@ async function readPacks(
   return new Map(found.map(({ path, name, bytes }) => [`${path} ${name}`, bytes]))
 }
 
-/** What repositories are at one moment; all of them where none is named. */
+/** What these repositories are at one moment. */
 export function readStates(
   database: Database,
-  only: readonly string[] | undefined,
+  repositories: readonly string[],
 ): Promise<ReadonlyMap<string, RepositoryState>> {
-  const chosen = only ? 'path = any ($1)' : '$1::text[] is null'
-  const values = [only ?? null]
+  return statesOf(database, 'path = any ($1)', [repositories])
+}
+
+/** What the next repositories behind one are at one moment, in the order of their paths. */
+export function readStatesBehind(
+  database: Database,
+  repository: string,
+  most: number,
+): Promise<ReadonlyMap<string, RepositoryState>> {
+  return statesOf(database, 'path > $1 order by path limit $2', [repository, most])
+}
+
+function statesOf(
+  database: Database,
+  chosen: string,
+  values: readonly unknown[],
+): Promise<ReadonlyMap<string, RepositoryState>> {
   return database.transaction('begin isolation level repeatable read read only', async (ask) => {
     const rows = await ask<RepositoryRow>(
       `select id, path, version, stamp, head from branchpoint.repositories where state <> 'purged' and ${chosen}`,
-      values,
-    )
-    const refs = await ask<{ repository: string; name: string; oid: string }>(
-      `select repository, name, oid from branchpoint.refs
-        join branchpoint.repositories on id = repository and ${chosen}`,
-      values,
-    )
-    const packs = await ask<{ repository: string; name: string }>(
-      `select repository, name from branchpoint.packs
-        join branchpoint.repositories on repositories.id = repository and ${chosen}
-        order by packs.id`,
       values,
     )
     const states = new Map(
@@ -123,6 +126,15 @@ export function readStates(
         const state = { version: Number(version), trashed: stamp ?? undefined, head }
         return [id, { path, ...state, refs: new Map<string, string>(), packs: [] as string[] }]
       }),
+    )
+    const ids = [[...states.keys()]]
+    const refs = await ask<{ repository: string; name: string; oid: string }>(
+      'select repository, name, oid from branchpoint.refs where repository = any ($1)',
+      ids,
+    )
+    const packs = await ask<{ repository: string; name: string }>(
+      'select repository, name from branchpoint.packs where repository = any ($1) order by id',
+      ids,
     )
     for (const { repository, name, oid } of refs) states.get(repository)?.refs.set(name, oid)
     for (const { repository, name } of packs) states.get(repository)?.packs.push(name)

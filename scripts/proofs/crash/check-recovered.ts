@@ -15,16 +15,22 @@ import type { CrashServer } from './open-server.ts'
 import { newRegistry, openServer, STORE } from './open-server.ts'
 import type { SimulatedDisk } from './disk/simulated-disk.ts'
 
+/** What a history vouches for. */
+type Vouched = Pick<CrashHistory, 'facts' | 'together' | 'made' | 'removals'>
+
 /**
  * Starts a server on what a crash left and throws, with a sentence, if anything that was answered up to a step is not there, if
  * anything is there in part, if the store is not sound, or if it takes no further write.
  */
-export async function checkRecovered(
-  { fs }: SimulatedDisk,
-  history: Pick<CrashHistory, 'facts' | 'together' | 'made' | 'removals'>,
-  until: number,
-): Promise<void> {
+export async function checkRecovered({ fs }: SimulatedDisk, history: Vouched, until: number): Promise<void> {
   const server = await openServer(fs)
+  await checkServer(server, history, until)
+  await server.close()
+  for (const name of fs.readDir(`${STORE}/.journal`) ?? []) throw new Error(`.journal/${name} is left over`)
+}
+
+/** The same of a server that was started; it stays open. */
+export async function checkServer(server: CrashServer, history: Vouched, until: number): Promise<void> {
   const { registry } = server
   for (const { repository, reason } of registry.index.problems()) throw new Error(`${repository}: ${reason}`)
   await checkRemovals(server, history.removals, until)
@@ -66,8 +72,6 @@ export async function checkRecovered(
     if (slug !== undefined)
       throw new Error(`${family.folder}/${slug}: the index file differs from its commits`)
   }
-  await server.close()
-  for (const name of fs.readDir(`${STORE}/.journal`) ?? []) throw new Error(`.journal/${name} is left over`)
 }
 
 const NOBODY = { id: 'id', name: 'Ann', email: 'ann@example.com' }

@@ -89,7 +89,7 @@ export async function runCrashHistory(
     const removal: Removal | undefined = write.removal && { ...write.removal, began: now() }
     if (removal) history.removals.push(removal)
     await attempt(write.name, async () => {
-      note(history, write.name, await write.run(server), now())
+      noteAnswered(history, write.name, await write.run(server), now())
       if (removal) removal.answered = now()
     })
   }
@@ -112,7 +112,13 @@ export function newHistory(): CrashHistory {
   return { facts: [], together: [], made: [], removals: [], answered: 0 }
 }
 
-function note(history: CrashHistory, write: string, { artifacts, apiKey }: Answered, since: number): void {
+/** Writes down what an answered write vouches for from a step on. */
+export function noteAnswered(
+  history: CrashHistory,
+  write: string,
+  { artifacts, apiKey }: Answered,
+  since: number,
+): void {
   history.answered++
   if (apiKey !== undefined) history.facts.push({ since, write, apiKey })
   for (const { repository } of artifacts) {

@@ -1,4 +1,5 @@
 import { tmpdir } from 'node:os'
+import type { OpenLog } from '../../../src/git/following/shared-log.ts'
 import type { Fs } from '../../../src/storage/fs.ts'
 import { Store } from '../../../src/git/store.ts'
 import { environmentFamily } from '../../../src/resources/environments/environment-family.ts'
@@ -32,9 +33,12 @@ export interface CrashServer {
   close(): Promise<void>
 }
 
-/** Starts it as the real one is: journals are recovered, every repository is read in, repaired and swept. */
-export async function openServer(fs: Fs): Promise<CrashServer> {
-  const store = await Store.open(fs, STORE)
+/**
+ * Starts it as the real one is: journals are recovered, every repository is read in, repaired and swept. With a log that servers share the
+ * store follows that.
+ */
+export async function openServer(fs: Fs, openLog?: OpenLog): Promise<CrashServer> {
+  const store = await (openLog ? Store.follow(fs, STORE, openLog) : Store.open(fs, STORE))
   const project = await store.project('default')
   const { registry, sweepLeftovers, close } = await openRegistry(project, FAMILIES, SETTINGS)
   await sweepLeftovers()

@@ -31,9 +31,14 @@ import { randomUpkeep } from './random-upkeep.ts'
 import type { Random } from './random.ts'
 
 /** A write of some kind to something that is there; `n` is a number that no other write of the history has. */
-export async function randomWrite(server: CrashServer, random: Random, n: number): Promise<CrashWrite> {
+export async function randomWrite(
+  server: CrashServer,
+  random: Random,
+  n: number,
+  kinds = KINDS,
+): Promise<CrashWrite> {
   for (;;) {
-    const plan = random.pick(KINDS)
+    const plan = random.pick(kinds)
     const write = await plan?.(server, random, n)
     if (write) return write
   }
@@ -269,18 +274,13 @@ const KINDS: readonly Plan[] = [
   ...[commitAndDeploy, commitAndDeploy, commitAndDeploy, deploy, deploy, undeploy],
   ...[fork, fork, merge, merge, addVariant, archive, archive, edit, edit],
   ...[upload, addRows, addRows, makeKey],
-  ...[
-    randomRemoval,
-    randomRemoval,
-    randomRemoval,
-    randomRemoval,
-    randomReturn,
-    randomReturn,
-    randomReturn,
-    randomReturn,
-  ],
+  ...[randomRemoval, randomRemoval, randomRemoval, randomRemoval],
+  ...[randomReturn, randomReturn, randomReturn, randomReturn],
   ...[randomPush, randomPush, randomPush, randomUpkeep, randomUpkeep],
 ]
+
+/** Those of servers that share a log: of repositories, and without the git program, which sees no simulated disk. */
+export const SHARED_KINDS = KINDS.filter((kind) => ![makeKey, randomPush, randomUpkeep].includes(kind))
 
 function dataOf(n: number): JsonObject {
   return { parameters: n % 2 === 0 ? { n } : { n, messages: [{ role: 'user', content: `Question ${n}` }] } }

@@ -1,23 +1,28 @@
 import { join } from 'node:path'
-import { startBranchpoint } from '../../bench/child-server.ts'
 import { setTimeout as pause } from 'node:timers/promises'
+import { startBranchpoint } from '../../bench/child-server.ts'
 import { ask } from '../kill/ask.ts'
 import { git } from '../support/git-program.ts'
 import { checkRegister } from './check-register.ts'
+import type { Fault } from './database-faults.ts'
 import { environmentVersions, variantVersions } from './git-versions.ts'
 import type { Register } from './operation.ts'
 import { Pusher } from './pusher.ts'
 import { Recorder } from './recorder.ts'
+import { Unavailable } from './rest.ts'
 import { RestClient } from './rest-client.ts'
 
 export interface LinearRound {
   readonly storeDir: string
-  /** The database that the servers share, each with a folder of its own beside `storeDir`; absent where they share `storeDir`. */
-  readonly database?: string
+  /**
+   * The URL of the database that the servers share, for each by its number from 0, with a folder of its own beside `storeDir`; absent
+   * where they share `storeDir`.
+   */
+  readonly database?: (server: number) => string
   /** Their READS. */
   readonly reads?: string | undefined
-  /** What is done to the database in the middle of it. */
-  readonly fault?: () => Promise<void>
+  /** What goes wrong in the middle of it: then requests may be answered 503. */
+  readonly fault?: Fault | undefined
   /** A folder for clones. */
   readonly folder: string
   /** Server processes over the store. */
@@ -31,6 +36,8 @@ export interface LinearRound {
 /** A recorded history, and everything that is wrong with it. */
 export interface LinearFinding {
   readonly registers: ReadonlyMap<string, Register>
+  /** How many requests were answered 503. */
+  readonly unavailable: number
   readonly problems: readonly string[]
 }
 
@@ -39,25 +46,28 @@ export interface LinearFinding {
  * environments; then the history of each is held against the versions that git has.
  */
 export async function linearRound(round: LinearRound): Promise<LinearFinding> {
-  const { storeDir, folder, clients, pushers, runFor, database } = round
+  const { storeDir, folder, clients, pushers, runFor, database, fault } = round
   const folders = numbers(round.servers).map((number) =>
     database === undefined ? storeDir : `${storeDir}-${number}`,
   )
   const servers = await Promise.all(
-    folders.map((it) =>
+    folders.map((it, number) =>
       startBranchpoint(
         it,
-        database === undefined ? {} : { STORE: database, CACHE_DIR: it, READS: round.reads ?? '' },
+        database === undefined ? {} : { STORE: database(number), CACHE_DIR: it, READS: round.reads ?? '' },
       ),
     ),
   )
   const urls = servers.map(({ url }) => url)
   const recorder = new Recorder()
   const problems: string[] = []
+  let unavailable = 0
   try {
     const artifacts = await prepare(urls[0] ?? '')
     const shared = { urls, artifacts, environments: ENVIRONMENTS, recorder }
     const restClients = numbers(clients).map((number) => new RestClient(shared, `client-${number}`))
+    // They go on reading where all others wait for what they write.
+    const readers = fault ? numbers(READERS).map((number) => new RestClient(shared, `reader-${number}`)) : []
     const gitClients: Pusher[] = []
     for (const number of numbers(pushers)) {
       const name = `pusher-${number}`
@@ -66,17 +76,30 @@ export async function linearRound(round: LinearRound): Promise<LinearFinding> {
       await pusher.begin()
       gitClients.push(pusher)
     }
-    const until = Date.now() + runFor
-    const work = async (client: { step(): Promise<void> }, least: number): Promise<void> => {
-      for (let steps = 0; steps < least || Date.now() < until; steps++)
-        await client.step().catch((error) => void problems.push(String(error)))
+    let until = Date.now() + runFor
+    const work = async (step: () => Promise<void>, least: number): Promise<void> => {
+      for (let steps = 0; steps < least || Date.now() < until; steps++) {
+        try {
+          await step()
+        } catch (error) {
+          if (error instanceof Unavailable && fault) unavailable++
+          else problems.push(String(error))
+        }
+      }
     }
-    const fault = round.fault && pause(runFor / 2).then(round.fault)
+    const breakIt = async (broken: Fault): Promise<void> => {
+      until = Infinity
+      await pause(runFor / 2)
+      await broken.begin(servers)
+      until = Date.now() + runFor / 2
+    }
     await Promise.all([
-      fault,
-      ...restClients.map((client) => work(client, LEAST_STEPS)),
-      ...gitClients.map((client) => work(client, 0)),
+      fault && breakIt(fault),
+      ...restClients.map((client) => work(() => client.step(), fault ? 0 : LEAST_STEPS)),
+      ...readers.map((client) => work(() => client.look(), 0)),
+      ...gitClients.map((client) => work(() => client.step(), 0)),
     ])
+    await fault?.end()
     // Each takes in what the others wrote last.
     for (const url of urls) await ask(url, 'POST', '/workflows/query', {})
   } finally {
@@ -87,11 +110,14 @@ export async function linearRound(round: LinearRound): Promise<LinearFinding> {
   for (const [name, register] of registers) {
     problems.push(...checkRegister(register).map((problem) => `${name}: ${problem}`))
   }
-  return { registers, problems }
+  return { registers, unavailable, problems }
 }
 
-/** So much does each client that is no pusher, however long it takes: too short a history proves nothing. */
+/** So much does each client that is no pusher, however long it takes: too short a history proves nothing. One with a fault is longer than that. */
 const LEAST_STEPS = 30
+
+/** So many clients read only, where something goes wrong. */
+const READERS = 4
 
 const SLUGS = ['busy', 'other'] as const
 const ENVIRONMENTS = ['staging', 'production'] as const

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { KEY } from '../../bench/child-server.ts'
 import type { Recorder } from './recorder.ts'
+import { Unavailable } from './rest.ts'
 
 const run = promisify(execFile)
 
@@ -36,7 +37,7 @@ export class Pusher {
     await this.#git('clone', '-q', '--single-branch', remote, '.')
   }
 
-  /** Fetches the latest, makes a change of it, and pushes. */
+  /** Fetches the latest, makes a change of it, and pushes. Throws Unavailable where the server cannot be used now. */
   async step(): Promise<void> {
     const { slug, folder, name, recorder } = this.#options
     const token = `${name}.${++this.#count}`
@@ -46,10 +47,14 @@ export class Pusher {
     writeFileSync(join(folder, `${name}.txt`), token)
     await this.#git('add', '.')
     await this.#git('commit', '-q', '-m', token)
-    await recorder.record(name, async () => {
-      const kind = (await this.#isPushed()) ? ('write' as const) : ('refused' as const)
-      return { answer: undefined, outcomes: { [slug]: { kind, token, base } } }
-    })
+    await recorder.record(
+      name,
+      async () => {
+        const kind = (await this.#isPushed()) ? ('write' as const) : ('refused' as const)
+        return { answer: undefined, outcomes: { [slug]: { kind, token, base } } }
+      },
+      { token, registers: [slug] },
+    )
   }
 
   async #isPushed(): Promise<boolean> {
@@ -75,6 +80,11 @@ export class Pusher {
       GIT_COMMITTER_NAME: name,
       GIT_COMMITTER_EMAIL: 'pusher@example.com',
     }
-    return (await run('git', args, { cwd: folder, env })).stdout.trim()
+    try {
+      return (await run('git', args, { cwd: folder, env })).stdout.trim()
+    } catch (error) {
+      // As git tells of an answer 503, and of one in the report of a push.
+      throw /returned error: 503|The database/.test(String(error)) ? new Unavailable(String(error)) : error
+    }
   }
 }

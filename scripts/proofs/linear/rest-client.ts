@@ -27,7 +27,7 @@ export class RestClient {
     this.#name = name
   }
 
-  /** One thing or two, chosen by chance. Throws what no client should be answered. */
+  /** One thing or two, chosen by chance. Throws what no client should be answered, and Unavailable. */
   async step(): Promise<void> {
     const dice = randomInt(100)
     const artifact = any(this.#work.artifacts)
@@ -36,9 +36,16 @@ export class RestClient {
     else if (dice < 50) await this.#compareAndSet(artifact)
     else if (dice < 60) await this.#commitThenDeploy(artifact)
     else if (dice < 65) await this.#merge(artifact)
-    else if (dice < 80) await this.#retrieve(artifact.slug)
-    else if (dice < 85) await this.#poll(artifact.slug)
-    else await this.#retrieveDeployed(artifact.slug, any(this.#work.environments))
+    else await this.look()
+  }
+
+  /** The same of what changes nothing. */
+  async look(): Promise<void> {
+    const dice = randomInt(7)
+    const { slug } = any(this.#work.artifacts)
+    if (dice < 3) await this.#retrieve(slug)
+    else if (dice < 4) await this.#poll(slug)
+    else await this.#retrieveDeployed(slug, any(this.#work.environments))
   }
 
   async #commit(
@@ -56,27 +63,30 @@ export class RestClient {
       ...(base && !byHeader ? { base_revision_id: base.id } : {}),
     }
     const headers: Readonly<Record<string, string>> = base && byHeader ? { 'if-match': base.etag } : {}
-    return this.#record(async () => {
-      const answer = await post(
-        this.#url(),
-        'revisions/commit',
-        { application_revision_commit: commit },
-        headers,
-      )
-      if (base && (answer.status === 409 || answer.status === 412)) {
-        const refused = { kind: 'refused', token, base: base.version } as const
-        return { answer: undefined, outcomes: { [artifact.slug]: refused } }
-      }
-      const revision = expectRevision(answer)
-      const { version } = revision
-      return {
-        answer: revision,
-        outcomes: {
-          [artifact.slug]: { kind: 'write', token, version, ...(base ? { base: base.version } : {}) },
-          ...(deploy === undefined ? {} : { [`@${deploy}`]: { kind: 'write', token } as const }),
-        },
-      }
-    })
+    return this.#record(
+      async () => {
+        const answer = await post(
+          this.#url(),
+          'revisions/commit',
+          { application_revision_commit: commit },
+          headers,
+        )
+        if (base && (answer.status === 409 || answer.status === 412)) {
+          const refused = { kind: 'refused', token, base: base.version } as const
+          return { answer: undefined, outcomes: { [artifact.slug]: refused } }
+        }
+        const revision = expectRevision(answer)
+        const { version } = revision
+        return {
+          answer: revision,
+          outcomes: {
+            [artifact.slug]: { kind: 'write', token, version, ...(base ? { base: base.version } : {}) },
+            ...(deploy === undefined ? {} : { [`@${deploy}`]: { kind: 'write', token } as const }),
+          },
+        }
+      },
+      { token, registers: [artifact.slug, ...(deploy === undefined ? [] : [`@${deploy}`])] },
+    )
   }
 
   async #compareAndSet(artifact: SharedWork['artifacts'][number]): Promise<void> {
@@ -91,16 +101,19 @@ export class RestClient {
     const revision = await this.#commit(artifact)
     const token = this.#token()
     const environment = any(this.#work.environments)
-    await this.#record(async () => {
-      expectRevision(
-        await post(this.#url(), 'revisions/deploy', {
-          application_revision_ref: { id: revision?.id },
-          environment_ref: { slug: environment },
-          message: token,
-        }),
-      )
-      return { answer: undefined, outcomes: { [`@${environment}`]: { kind: 'write', token } } }
-    })
+    await this.#record(
+      async () => {
+        expectRevision(
+          await post(this.#url(), 'revisions/deploy', {
+            application_revision_ref: { id: revision?.id },
+            environment_ref: { slug: environment },
+            message: token,
+          }),
+        )
+        return { answer: undefined, outcomes: { [`@${environment}`]: { kind: 'write', token } } }
+      },
+      { token, registers: [`@${environment}`] },
+    )
   }
 
   /** A fork that adds something of its own, and so has no conflict, whatever is committed meanwhile. */
@@ -112,15 +125,20 @@ export class RestClient {
     if (made.status !== 200) throw new Error(`a fork was answered ${made.status}: ${made.body.code}`)
     const commit = { application_variant_ref: { slug: fork }, delta: { set: { parameters: { [fork]: 1 } } } }
     expectRevision(await post(this.#url(), 'revisions/commit', { application_revision_commit: commit }))
-    await this.#record(async () => {
-      const answer = await post(this.#url(), 'variants/merge', {
-        source: { variant: { slug: fork } },
-        target: { variant: { id: artifact.variant } },
-        message: token,
-      })
-      const { version } = expectRevision(answer)
-      return { answer: undefined, outcomes: { [artifact.slug]: { kind: 'write', token, version } } }
-    })
+    await this.#record(
+      async () => {
+        const answer = await post(this.#url(), 'variants/merge', {
+          source: { variant: { slug: fork } },
+          target: { variant: { id: artifact.variant } },
+          message: token,
+        })
+        const { version } = expectRevision(answer)
+        if (answer.body.merge?.kind === 'up_to_date')
+          throw new Error(`a merge found nothing to do, and ${fork} has a commit of its own: a stale read`)
+        return { answer: undefined, outcomes: { [artifact.slug]: { kind: 'write', token, version } } }
+      },
+      { token, registers: [artifact.slug] },
+    )
   }
 
   #retrieve(slug: string): Promise<Known> {
@@ -160,8 +178,9 @@ export class RestClient {
 
   #record<T>(
     work: () => Promise<{ readonly answer: T; readonly outcomes: Readonly<Record<string, Outcome>> }>,
+    write: { readonly token?: string; readonly registers?: readonly string[] } = {},
   ): Promise<T> {
-    return this.#work.recorder.record(this.#name, work)
+    return this.#work.recorder.record(this.#name, work, write)
   }
 
   #token(): string {

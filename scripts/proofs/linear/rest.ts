@@ -16,12 +16,18 @@ export interface RestAnswer {
     readonly retrieval_info?: {
       readonly references: { readonly environment_revision?: { readonly version: number } }
     }
+    readonly merge?: { readonly kind: string }
     readonly code?: string
     readonly detail?: string
   }
 }
 
-/** Posts to a path below the application surface of a server; answers refusals, too. */
+/** The service could not say what became of a request, or not do it: it has no database for a while. */
+export class Unavailable extends Error {
+  override readonly name = 'Unavailable'
+}
+
+/** Posts to a path below the application surface of a server; answers refusals, too. Throws Unavailable where the answer is 503. */
 export async function post(
   url: string,
   path: string,
@@ -36,5 +42,7 @@ export async function post(
   const text = await answer.text()
   // The shape is the interface's; a difference shows as a failed proof.
   const parsed = text === '' ? {} : (JSON.parse(text) as RestAnswer['body'])
+  if (answer.status === 503)
+    throw new Unavailable(`${path} was answered 503: ${parsed.code}: ${parsed.detail}`)
   return { status: answer.status, etag: answer.headers.get('etag') ?? '', body: parsed }
 }

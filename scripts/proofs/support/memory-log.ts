@@ -9,6 +9,7 @@ import type {
   Positions,
   Proposal,
   ProposedWrite,
+  Reads,
   RepositoryState,
   SharedLog,
   StreamPosition,
@@ -21,9 +22,12 @@ import { liveFolder } from '../../../src/git/trash/folder-move.ts'
  * it in one step.
  */
 export class MemoryDatabase {
-  readonly id = randomUUID()
+  readonly id: string
   /** Set to another value, as after a failover. */
   era = 'first'
+  reads: Reads = 'primary'
+  /** Whether servers are told that there may be news. */
+  hints = true
   /** Awaited before anything is answered, for tests of what lasts and of what fails. */
   delay: (what: 'append' | 'answer' | 'look' | 'looked' | 'read') => Promise<void> = async () => undefined
   /** How often somebody took over everything. */
@@ -37,6 +41,24 @@ export class MemoryDatabase {
   readonly #listeners = new Set<() => void>()
   #journal: LogEntry[] = []
 
+  constructor(id: string = randomUUID()) {
+    this.id = id
+  }
+
+  /** One of its own that holds what this one holds now, for servers of which this one's know nothing. */
+  copied(): MemoryDatabase {
+    const copy = new MemoryDatabase(this.id)
+    copy.era = this.era
+    for (const [name, it] of this.#repositories)
+      copy.#repositories.set(name, { ...it, refs: new Map(it.refs), packs: new Map(it.packs) })
+    for (const [name, holders] of this.#names) copy.#names.set(name, new Set(holders))
+    for (const [id, staged] of this.#staged) copy.#staged.set(id, staged)
+    for (const [stream, position] of this.#streams) copy.#streams.set(stream, position)
+    copy.#documents.copyFrom(this.#documents)
+    copy.#journal = [...this.#journal]
+    return copy
+  }
+
   /** Opens it for a server. */
   readonly open: OpenLog = async (stream = randomUUID()) => {
     if (!this.#streams.has(stream)) this.#streams.set(stream, { n: 0, mark: '' })
@@ -45,16 +67,12 @@ export class MemoryDatabase {
 
   /** Remembers all that there is now; what it answers brings that back, as a failover may that loses what was decided since. */
   remember(): () => void {
-    const repositories = [...this.#repositories].map(
-      ([name, it]) => [name, { ...it, refs: new Map(it.refs), packs: new Map(it.packs) }] as const,
-    )
-    const names = [...this.#names].map(([name, holders]) => [name, new Set(holders)] as const)
-    const [streams, journal] = [[...this.#streams], [...this.#journal]]
+    const then = this.copied()
     return () => {
-      replace(this.#repositories, repositories)
-      replace(this.#names, names)
-      replace(this.#streams, streams)
-      this.#journal = journal
+      replace(this.#repositories, then.#repositories)
+      replace(this.#names, then.#names)
+      replace(this.#streams, then.#streams)
+      this.#journal = then.#journal
       this.era = randomUUID()
     }
   }
@@ -63,10 +81,12 @@ export class MemoryDatabase {
     return {
       id: this.id,
       stream,
+      reads: this.reads,
+      hasNews: false,
       append: async (proposals) => {
         await this.delay('append')
         const appended = this.#append(stream, proposals)
-        for (const listener of this.#listeners) setImmediate(listener)
+        if (this.hints) for (const listener of this.#listeners) setImmediate(listener)
         await this.delay('answer')
         return appended
       },
@@ -96,9 +116,11 @@ export class MemoryDatabase {
             return found ? [[it, found.version] as const] : []
           }),
         ),
-      states: async (repositories) => {
-        if (!repositories) this.takenOver++
-        return this.#states(repositories)
+      states: async (repositories) => this.#states(repositories),
+      statesBehind: async (repository, most) => {
+        if (repository === '') this.takenOver++
+        const names = [...this.#repositories.keys()].filter((it) => it > repository && this.#live(it))
+        return this.#states(names.sort().slice(0, most))
       },
       documents: this.#documents.feed(),
       onNews: (listener) => void this.#listeners.add(listener),
@@ -107,7 +129,12 @@ export class MemoryDatabase {
   }
 
   #look(): Look {
-    return { era: this.era, positions: new Map(this.#streams), documents: this.#documents.log.length }
+    return {
+      asked: performance.now(),
+      era: this.era,
+      positions: new Map(this.#streams),
+      documents: this.#documents.log.length,
+    }
   }
 
   #read(from: Positions, to: Positions): LogEntry[] {
@@ -116,9 +143,9 @@ export class MemoryDatabase {
     )
   }
 
-  #states(only?: readonly string[]): Map<string, RepositoryState> {
+  #states(names: readonly string[]): Map<string, RepositoryState> {
     const states = new Map<string, RepositoryState>()
-    for (const name of only ?? this.#repositories.keys()) {
+    for (const name of names) {
       const found = this.#live(name)
       if (!found) continue
       const { version, head, refs, packs, trashed } = found
@@ -173,13 +200,8 @@ export class MemoryDatabase {
 
   #apply(stream: string, n: number, item: number, proposal: Proposal): LogEntry {
     const { writes, moved, purged, notes } = proposal
-    const entry = {
-      stream,
-      n,
-      item,
-      writes: writes.map((write) => this.#write(write)),
-      notes,
-    }
+    const entry = { stream, n, item, writes: writes.map((write) => this.#write(write)) }
+    this.#documents.keep(notes)
     if (moved) {
       const repository = this.#existing(liveFolder(moved))
       repository.trashed = isToTrash(moved) ? moved.stamp : undefined

@@ -37,6 +37,15 @@ export class MemoryTable implements DocumentTable {
     this.#delay = delay
   }
 
+  /** Has it hold what another one holds now. */
+  copyFrom(other: MemoryTable): void {
+    this.log.push(...other.log)
+    for (const [path, row] of other.#rows) this.#rows.set(path, row)
+    for (const [name, lease] of other.#leases) this.#leases.set(name, lease)
+    this.#version = other.#version
+    this.#token = other.#token
+  }
+
   content(path: string): Buffer | undefined {
     const row = this.#rows.get(path)
     return row && Buffer.concat(row.parts.map(({ bytes }) => bytes))
@@ -44,6 +53,11 @@ export class MemoryTable implements DocumentTable {
 
   paths(): string[] {
     return [...this.#rows.keys()].sort()
+  }
+
+  /** Makes empty documents, as a decision of the log does it. */
+  keep(paths: readonly string[]): void {
+    for (const path of paths) if (!this.#rows.has(path)) this.#change({ path, kind: 'put' })
   }
 
   decide(change: DocumentChange): Promise<DocumentOutcome> {

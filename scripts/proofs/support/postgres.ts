@@ -21,6 +21,8 @@ export interface PostgresServer {
   processorSeconds(): number
   /** Ends it as if the machine had: with SIGKILL for all of its processes. */
   kill(): Promise<void>
+  /** Stops all of its processes where they are, or has them go on. */
+  signal(signal: 'SIGSTOP' | 'SIGCONT'): void
   /** Ends it and leaves its folder. */
   halt(): Promise<void>
   /** Starts it over its folder, with these settings from now on if any are given. */
@@ -37,6 +39,8 @@ const SETTINGS = [
   'wal_level = replica',
   'max_wal_senders = 4',
   "log_min_messages = 'fatal'",
+  // In the server's folder, which goes with it: in /dev/shm it would stay behind where the server is killed.
+  "dynamic_shared_memory_type = 'mmap'",
 ]
 
 /** Starts a server on a free port, over a new folder that goes with it. */
@@ -118,7 +122,11 @@ function own(folder: string): void {
 function serverIn(programs: string, folder: string, port: number): PostgresServer {
   const url = (database: string): string => `postgres://bp@127.0.0.1:${port}/${database}`
   let child: ChildProcess | undefined
+  let isStopped = false
+  const goOn = (): void => signalAll(folder, 'SIGCONT')
   const halt = async (): Promise<void> => {
+    // What is stopped does not end.
+    if (isStopped) goOn()
     child?.stdin?.end()
     if (child) await ended(child)
   }
@@ -133,9 +141,14 @@ function serverIn(programs: string, folder: string, port: number): PostgresServe
     },
     processorSeconds: () => workOf(postmasterIn(folder)),
     kill: async () => {
-      const postmaster = postmasterIn(folder)
-      for (const pid of [postmaster, ...childrenOf(postmaster)]) killIfThere(pid)
+      signalAll(folder, 'SIGKILL')
       await halt()
+    },
+    signal: (signal) => {
+      process.off('exit', goOn)
+      isStopped = signal === 'SIGSTOP'
+      if (isStopped) process.once('exit', goOn)
+      signalAll(folder, signal)
     },
     halt,
     again: async (settings) => {
@@ -223,9 +236,17 @@ function statOf(pid: number): readonly string[] | undefined {
   }
 }
 
-function killIfThere(pid: number): void {
+/** Also to what is made until the postmaster has it; its children are no more its once it has ended. */
+function signalAll(folder: string, signal: NodeJS.Signals): void {
+  const postmaster = postmasterIn(folder)
+  const children = childrenOf(postmaster)
+  signalIfThere(postmaster, signal)
+  for (const pid of new Set([...children, ...childrenOf(postmaster)])) signalIfThere(pid, signal)
+}
+
+function signalIfThere(pid: number, signal: NodeJS.Signals): void {
   try {
-    process.kill(pid, 'SIGKILL')
+    process.kill(pid, signal)
   } catch {
     // it has just ended
   }

@@ -9,17 +9,19 @@ import { resourceSettings } from '../../server/resource-settings.ts'
 import { nodeFs } from '../../storage/node-fs.ts'
 import type { Command } from '../command/command.ts'
 import { readArguments } from '../command/read-arguments.ts'
+import { UsageError } from '../command/usage-error.ts'
 import { VERBS } from '../command/verbs.ts'
 import type { ProgressOutput } from '../progress/show-progress.ts'
-import { showProgress } from '../progress/show-progress.ts'
+import { ERASE_LINE, showProgress } from '../progress/show-progress.ts'
 import type { RepositoryVerdict } from './verify/repository-line.ts'
-import { repositoryLine, repositoryRecord } from './verify/repository-line.ts'
+import { repositoryLine, repositoryRecord, verdictSummary } from './verify/repository-line.ts'
 import { verifyProject } from './verify/verify-project.ts'
 import type { VerifiedRepository } from './verify/verify-repository.ts'
 
 const USAGE = `Reads every object of every repository and says what is wrong. Servers may run on the store meanwhile.
 
   branchpoint verify [--store DIR] [--project NAME] [--repair] [--second-reader] [--json]
+  branchpoint verify --from postgres://… [--store DIR] [--project NAME] [--json]
 
   --store    the folder of the store; STORE_DIR (./store unless set) unless given
   --project  only this project; all of them unless given
@@ -28,6 +30,9 @@ const USAGE = `Reads every object of every repository and says what is wrong. Se
   --second-reader
              reads refs, commits, notes and a sample of rows through isomorphic-git as well, and names every difference
   --json     prints a record a repository in place of a line, and no sum
+  --from     the database that servers share; STORE unless given. Reads every pack in it and compares it with its name, and
+             the versions of repositories with the journal; then the refs and the bytes of the copy in --store (CACHE_DIR
+             unless given), if there is one. Changes nothing
 
 One line a repository: ok, repaired, stale (--repair can put it in order) or damaged. Exit code 1 if anything is stale or
 damaged. As at every start of a server, what a dead one left in its journal is finished first.`
@@ -37,9 +42,20 @@ export const verifyCommand: Command = {
   usage: USAGE,
   run: async (args, { environment, progress, print }) => {
     const { values } = readArguments(args, VERBS.verify.options, { usage: USAGE, takesWords: false })
-    const { store, project, repair = false, json = false } = values
+    const { from, store, project, repair = false, json = false } = values
     const secondReader = values['second-reader'] ?? false
     const config = readConfig(environment)
+    const database = from ?? (store === undefined ? config.store : undefined)
+    if (database !== undefined) {
+      if (repair || secondReader)
+        throw new UsageError(
+          '--repair and --second-reader are for a store of files: name its folder with --store.',
+          USAGE,
+        )
+      const { verifyDatabase } = await import('./verify/verify-database.ts')
+      const folder = store ?? config.cacheDir
+      return (await verifyDatabase({ database, folder, project, json, progress, print })) ? 0 : 1
+    }
     const chosen = { ...config, storeDir: store ?? config.storeDir }
     return (await verifyStore({ config: chosen, project, repair, secondReader, json, progress, print }))
       ? 0
@@ -90,12 +106,9 @@ export async function verifyStore(options: VerifyOptions): Promise<boolean> {
     stopShowing()
     await store.close()
   }
-  if (!json) print(summary(verdicts, (performance.now() - began) / 1000))
+  if (!json) print(verdictSummary(verdicts, (performance.now() - began) / 1000))
   return verdicts.every((verdict) => verdict !== 'damaged' && verdict !== 'stale')
 }
-
-/** ECMA-48: to the first column, and erase in line. What is printed must not follow the progress. */
-const ERASE_LINE = '\r\x1b[K'
 
 async function openStore(dir: string): Promise<Store> {
   if (!nodeFs.stat(`${dir}/format`))
@@ -127,12 +140,4 @@ async function repaired(
     }
   }
   return done
-}
-
-function summary(verdicts: readonly RepositoryVerdict[], seconds: number): string {
-  const counts = (['ok', 'repaired', 'stale', 'damaged'] as const).flatMap((verdict) => {
-    const count = verdicts.filter((it) => it === verdict).length
-    return count > 0 ? [`${count} ${verdict}`] : []
-  })
-  return `${verdicts.length} repositories: ${counts.join(', ') || 'nothing to verify'} (${seconds.toFixed(1)} s)`
 }

@@ -18,7 +18,7 @@ export function showProgress(output: ProgressOutput, line: () => string): () => 
   const timer = setInterval(show, isTTY ? REDRAW_EVERY : LOG_EVERY).unref()
   return () => {
     clearInterval(timer)
-    if (isTTY) output.write(`\r${ERASE_TO_END}`)
+    if (isTTY) output.write(ERASE_LINE)
   }
 }
 
@@ -28,3 +28,6 @@ const LOG_EVERY = 3000
 
 /** ECMA-48: erase in line. */
 const ERASE_TO_END = '\x1b[K'
+
+/** Written before a line that must not follow the progress. */
+export const ERASE_LINE = `\r${ERASE_TO_END}`

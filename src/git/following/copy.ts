@@ -28,7 +28,7 @@ export function foldersOf(
 }
 
 /** Where a repository is in the folder; undefined if it is not there. */
-export function placeOf(copy: Copy, repository: string): string | undefined {
+export function placeOf(copy: Pick<Copy, 'fs' | 'dir'>, repository: string): string | undefined {
   const { live, trashed } = foldersOf(copy, repository)
   return [live, trashed].find((place) => copy.fs.stat(`${place}/HEAD`) !== undefined)
 }

@@ -1,11 +1,13 @@
 import { createHash } from 'node:crypto'
 import { crc32 } from 'node:zlib'
+import { TimeSlice } from '../../scheduling/cooperative.ts'
 import { CorruptObject } from '../objects/errors.ts'
 import { hashObject } from '../objects/object.ts'
 import { inflateExactly } from '../packs/inflate.ts'
 import { PackEntryTable } from '../packs/pack-entries.ts'
 import { type EntrySource, readEntry } from '../packs/pack-entry.ts'
 import { encodePackIndex } from '../packs/pack-index-writer.ts'
+import { type JoinablePack, joinPacks, offsetsIn } from '../packs/pack-writer.ts'
 import { FileWindow } from '../packs/windowed-file.ts'
 
 /**
@@ -29,4 +31,38 @@ export function indexBytes(name: string, pack: Buffer): Buffer | undefined {
     offset = next
   }
   return Buffer.concat([...encodePackIndex(table, checksum)])
+}
+
+/** A pack that lies in memory. */
+export interface PackInMemory {
+  readonly name: string
+  readonly bytes: Buffer
+}
+
+/**
+ * One pack of all objects of several, each once, and the names of those that it holds: one with deltas is left out, and so is one whose bytes
+ * are not those it is named after. Undefined where no two are left, or one of them holds all that the others do.
+ */
+export async function joinInMemory(
+  packs: readonly PackInMemory[],
+): Promise<(PackInMemory & { readonly held: ReadonlySet<string> }) | undefined> {
+  const held = new Map<string, JoinablePack>()
+  const slice = new TimeSlice()
+  for (const { name, bytes } of packs) {
+    const index = unlessDamaged(name, bytes)
+    if (index) held.set(name, { pack: bytes, offsets: offsetsIn(index) })
+    if (slice.isOver) await slice.rest()
+  }
+  const joined = held.size < 2 ? undefined : joinPacks([...held.values()])
+  if (!joined || held.has(joined.name)) return undefined
+  return { name: joined.name, bytes: joined.pack, held: new Set(held.keys()) }
+}
+
+function unlessDamaged(name: string, bytes: Buffer): Buffer | undefined {
+  try {
+    return indexBytes(name, bytes)
+  } catch (error) {
+    if (error instanceof CorruptObject) return undefined
+    throw error
+  }
 }

@@ -7,7 +7,7 @@ import { STAMP_FILE, TRASH_FOLDER } from '../trash/folder-move.ts'
 import { type Copy, placeOf, foldersOf } from './copy.ts'
 import { placePack } from './place-pack.ts'
 import { setRefs } from './set-refs.ts'
-import type { RepositoryState } from './shared-log.ts'
+import { NotInLog, type RepositoryState } from './shared-log.ts'
 
 /** What became of the repositories of a folder. */
 export interface Repaired {
@@ -17,23 +17,53 @@ export interface Repaired {
   readonly changed: ReadonlySet<string>
 }
 
+/** So many repositories are looked at together. */
+const PAGE = 200
+
+/** How often a repository is looked at again of which the log has replaced packs meanwhile. */
+const ATTEMPTS = 5
+
 /**
  * Has the folder hold what the log has now, whatever its refs are: for a new folder, one that is ahead of the database
  * after a failover, one that is too far behind. Only repositories are looked at; with `only`, only these.
  */
 export async function repair(copy: Copy, only?: readonly string[]): Promise<Repaired> {
-  const states = await copy.log.states(only)
+  const versions = new Map<string, number>()
   const changed = new Set<string>()
-  for (const repository of only ?? repositoriesIn(copy)) {
-    if (states.has(repository)) continue
-    if (remove(copy, repository)) changed.add(repository)
-  }
   const slice = new TimeSlice()
-  for (const [repository, state] of states) {
-    if (await repairOne(copy, repository, state)) changed.add(repository)
-    if (slice.isOver) await slice.rest()
+  for await (const states of only ? [await copy.log.states(only)] : pagesOf(copy)) {
+    for (const [repository, state] of states) {
+      const found = await repairOne(copy, repository, state)
+      if (found.version !== undefined) versions.set(repository, found.version)
+      if (found.isChanged) changed.add(repository)
+      if (slice.isOver) await slice.rest()
+    }
   }
-  return { versions: new Map([...states].map(([repository, { version }]) => [repository, version])), changed }
+  const known = only ?? repositoriesIn(copy)
+  for (const repository of await goneOf(
+    copy,
+    known.filter((it) => !versions.has(it)),
+  ))
+    if (remove(copy, repository)) changed.add(repository)
+  return { versions, changed }
+}
+
+/** All repositories, a page after the other, so that never more than one lies in memory. */
+async function* pagesOf({ log }: Copy): AsyncGenerator<ReadonlyMap<string, RepositoryState>> {
+  for (let last = ''; ;) {
+    const page = await log.statesBehind(last, PAGE)
+    const names = [...page.keys()]
+    if (names.length === 0) return
+    yield page
+    last = names.at(-1) ?? ''
+  }
+}
+
+/** Those of these that the log has not: one that this server made meanwhile is there. */
+async function goneOf({ log }: Copy, repositories: readonly string[]): Promise<readonly string[]> {
+  if (repositories.length === 0) return repositories
+  const there = await log.versions(repositories)
+  return repositories.filter((repository) => !there.has(repository))
 }
 
 /**
@@ -44,8 +74,28 @@ export function emptyFolder(copy: Copy): void {
   for (const repository of repositoriesIn(copy)) remove(copy, repository)
 }
 
+/** The version that it is of now, none if it is gone; and whether there was something to do. */
+interface RepairedOne {
+  readonly version: number | undefined
+  readonly isChanged: boolean
+}
+
+/** What the log has made of its packs since the state was read is taken as it is then. */
+async function repairOne(copy: Copy, repository: string, read: RepositoryState): Promise<RepairedOne> {
+  let state: RepositoryState | undefined = read
+  for (let attempt = 1; state !== undefined; attempt++) {
+    try {
+      return { version: state.version, isChanged: await makeSo(copy, repository, state) }
+    } catch (error) {
+      if (!(error instanceof NotInLog) || attempt === ATTEMPTS) throw error
+      state = (await copy.log.states([repository])).get(repository)
+    }
+  }
+  return { version: undefined, isChanged: remove(copy, repository) }
+}
+
 /** Whether there was something to do. */
-async function repairOne(copy: Copy, repository: string, state: RepositoryState): Promise<boolean> {
+async function makeSo(copy: Copy, repository: string, state: RepositoryState): Promise<boolean> {
   const { fs, packs } = copy
   const { live, trashed } = foldersOf(copy, repository)
   const wanted = state.trashed === undefined ? live : trashed
@@ -118,7 +168,7 @@ function remove(copy: Copy, repository: string): boolean {
 }
 
 /** The repositories in the folder, by where they are when they are not in the trash. */
-function repositoriesIn({ fs, dir }: Copy): string[] {
+export function repositoriesIn({ fs, dir }: Pick<Copy, 'fs' | 'dir'>): string[] {
   const found: string[] = []
   const lookInto = (project: string, family: string, inTrash: boolean): void => {
     const folder = `${dir}/${project}${inTrash ? `/${TRASH_FOLDER}` : ''}/${family}`

@@ -12,6 +12,10 @@ export interface SharedLog {
   readonly id: string
   /** The stream that this server appends to. */
   readonly stream: string
+  /** How a look makes sure that what it sees is so; with `local` not each read looks. */
+  readonly reads: Reads
+  /** Whether there may have been a hint (see onNews) since the last look began. */
+  readonly hasNews: boolean
   /**
    * Appends a batch, the next one of the stream: each proposal happens as a whole or is refused by itself. Resolves when what was decided
    * survives a power cut. Batches come one after the other. Rejects with a Refusal where it cannot be found out what became of it.
@@ -21,20 +25,28 @@ export interface SharedLog {
   look(): Promise<Look>
   /** What lies between two looks (behind `from`, up to `to`), in any order. Throws NotInLog where that was forgotten. */
   read(from: Positions, to: Positions): Promise<readonly LogEntry[]>
-  /** The bytes of a pack of a repository, in pieces; undefined where it has none of that name any more. */
+  /**
+   * The bytes of a pack of a repository, in pieces; undefined where it has none of that name any more. A piece that is gone meanwhile is a
+   * NotInLog.
+   */
   readPack(repository: string, name: string): Promise<AsyncIterable<Buffer> | undefined>
   /** Takes a pack in before a proposal names it, and answers what proposals call it. */
   stagePack(name: string, pieces: AsyncIterable<Buffer>): Promise<string>
   /** The versions of these repositories now; those that are not there are left out. */
   versions(repositories: readonly string[]): Promise<ReadonlyMap<string, number>>
-  /** What repositories are now; all of them where none is named. Those that are not there are left out. */
-  states(repositories?: readonly string[]): Promise<ReadonlyMap<string, RepositoryState>>
+  /** What these repositories are now. Those that are not there are left out. */
+  states(repositories: readonly string[]): Promise<ReadonlyMap<string, RepositoryState>>
+  /** What the next repositories behind this one are now, in the order of their names, so many at most; none at the end. */
+  statesBehind(repository: string, most: number): Promise<ReadonlyMap<string, RepositoryState>>
   /** What lies outside repositories. */
   readonly documents: TableFeed
   /** Calls the listener when another server may have appended something. It is a hint: some are missed, some are for nothing. */
   onNews(listener: () => void): void
   close(): Promise<void>
 }
+
+/** What READS says: see docs/configuration.md. */
+export type Reads = 'quorum' | 'primary' | 'local'
 
 /** Opens the log for a folder, which has a stream of its own in it; for a new folder a new one. */
 export type OpenLog = (stream: string | undefined) => Promise<SharedLog>
@@ -52,6 +64,8 @@ export class NotInLog extends Error {
 
 /** What one question to the log answers. */
 export interface Look {
+  /** When it was asked for, on the clock of `performance`, in milliseconds. */
+  readonly asked: number
   /** Another number whenever a document changed. */
   readonly documents: number
   readonly positions: Positions
@@ -71,6 +85,7 @@ export interface Proposal {
   readonly seen: ReadonlyMap<string, number>
   readonly moved?: FolderMove | undefined
   readonly purged?: LoggedPurge | undefined
+  /** Paths of empty documents that are made with it. */
   readonly notes: readonly string[]
 }
 
@@ -111,7 +126,6 @@ export interface LogEntry {
   /** With the version that the repository came to by it. */
   readonly moved?: (FolderMove & { readonly version: number }) | undefined
   readonly purged?: (LoggedPurge & { readonly version: number }) | undefined
-  readonly notes: readonly string[]
 }
 
 export interface LoggedWrite {

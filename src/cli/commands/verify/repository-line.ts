@@ -10,11 +10,32 @@ export function repositoryLine(
   { repository, revisions, findings }: VerifiedRepository,
   repaired: ReadonlyMap<string, string>,
 ): { readonly line: string; readonly verdict: RepositoryVerdict } {
-  const verdict = verdictOf(findings, repaired)
   const size = revisions === 1 ? '1 revision' : `${revisions} revisions`
+  return judgedLine(`${project}/${repository}`, size, findings, repaired)
+}
+
+/** The same of what is as large as `size` says. */
+export function judgedLine(
+  path: string,
+  size: string,
+  findings: readonly Finding[],
+  repaired: ReadonlyMap<string, string> = NOTHING,
+): { readonly line: string; readonly verdict: RepositoryVerdict } {
+  const verdict = verdictOf(findings, repaired)
   const parts = findings.map((finding) => describe(finding, repaired.get(finding.sentence)))
-  const line = [verdict.padEnd(WIDEST), `${project}/${repository}`, size, ...parts].join('  ')
+  const line = [verdict.padEnd(WIDEST), path, size, ...parts].join('  ')
   return { line: line.replaceAll(/\s*\n\s*/g, ' '), verdict }
+}
+
+const NOTHING: ReadonlyMap<string, string> = new Map()
+
+/** The last line: how many there are of each verdict. */
+export function verdictSummary(verdicts: readonly RepositoryVerdict[], seconds: number): string {
+  const counts = (['ok', 'repaired', 'stale', 'damaged'] as const).flatMap((verdict) => {
+    const count = verdicts.filter((it) => it === verdict).length
+    return count > 0 ? [`${count} ${verdict}`] : []
+  })
+  return `${verdicts.length} repositories: ${counts.join(', ') || 'nothing to verify'} (${seconds.toFixed(1)} s)`
 }
 
 /** The same as a record. */

@@ -1,0 +1,193 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import { checkProjectName } from '../../../access/project-name.ts'
+import { Refusal } from '../../../errors.ts'
+import { CopyOnDisk } from '../../../git/following/compare-copy.ts'
+import type { RepositoryState } from '../../../git/following/shared-log.ts'
+import { fsck } from '../../../git/process/fsck.ts'
+import { StoredRepositories } from '../../../postgres/stored-repositories.ts'
+import { nodeFs } from '../../../storage/node-fs.ts'
+import { damage, type Finding } from '../../../versioning/verify/finding.ts'
+import { ERASE_LINE, type ProgressOutput, showProgress } from '../../progress/show-progress.ts'
+import { judgedLine, type RepositoryVerdict, verdictSummary } from './repository-line.ts'
+
+/** What to verify, and where to say what was found. */
+export interface DatabaseToVerify {
+  /** Its URL. */
+  readonly database: string
+  /** The folder of a server of it, which need not be there. */
+  readonly folder: string
+  /** Undefined: every project. */
+  readonly project: string | undefined
+  /** Whether a repository is printed as JSON. */
+  readonly json: boolean
+  readonly progress: ProgressOutput
+  /** Takes a line for every repository, and one at the end. */
+  readonly print: (line: string) => void
+}
+
+/** So many repositories are read of the database together. */
+const PAGE = 100
+
+/** A server at work in the folder brings it up within a second: so often, after so many milliseconds, what differs is looked at again. */
+const AGAIN = 3
+const EVERY = 1000
+
+/** Verifies what servers share in a database, and the copy of one of them; true if nothing is wrong. Changes nothing. */
+export async function verifyDatabase(options: DatabaseToVerify): Promise<boolean> {
+  const stored = await StoredRepositories.open(options.database)
+  try {
+    return await new DatabaseVerification(stored, options).run()
+  } finally {
+    await stored.close()
+  }
+}
+
+class DatabaseVerification {
+  readonly #stored: StoredRepositories
+  readonly #options: DatabaseToVerify
+  readonly #copy: CopyOnDisk | undefined
+  readonly #prefix: string
+  readonly #verdicts: RepositoryVerdict[] = []
+
+  constructor(stored: StoredRepositories, options: DatabaseToVerify) {
+    this.#stored = stored
+    this.#options = options
+    const copy = new CopyOnDisk(nodeFs, options.folder)
+    this.#copy = copy.isThere ? copy : undefined
+    this.#prefix = options.project === undefined ? '' : `${checkProjectName(options.project)}/`
+  }
+
+  async run(): Promise<boolean> {
+    const { progress, print, json, project, folder } = this.#options
+    const began = performance.now()
+    const count = await this.#stored.count(this.#prefix)
+    if (count === 0 && project !== undefined)
+      throw new Refusal('artifact_not_found', `The database has no project "${project}".`)
+    const stopShowing = showProgress(
+      progress,
+      () => `${this.#verdicts.length} of ${count} repositories verified`,
+    )
+    try {
+      await this.#verifyAll()
+    } finally {
+      stopShowing()
+    }
+    if (!json) {
+      print(verdictSummary(this.#verdicts, (performance.now() - began) / 1000))
+      if (!this.#copy)
+        print(`There is no copy of the database in ${folder}, so only the database was verified.`)
+    }
+    return this.#verdicts.every((verdict) => verdict === 'ok')
+  }
+
+  async #verifyAll(): Promise<void> {
+    const journal = new Map(await this.#stored.journalProblems())
+    const known = new Set<string>()
+    for await (const states of this.#pages()) {
+      const differences = await this.#differencesOf(states)
+      for (const [repository, state] of states) {
+        known.add(repository)
+        const findings = [
+          ...(await this.#packFindings(repository)),
+          ...journalFindings(journal.get(repository)),
+          ...(differences.get(repository) ?? []),
+          ...(await this.#bytesInFolder(repository)),
+        ]
+        journal.delete(repository)
+        this.#tell(repository, findings, state.packs.length)
+      }
+    }
+    for (const [repository, problem] of journal)
+      if (repository.startsWith(this.#prefix)) this.#tell(repository, journalFindings(problem))
+    const others = (this.#copy?.repositories() ?? []).filter(
+      (it) => it.startsWith(this.#prefix) && !known.has(it),
+    )
+    for (const [repository, findings] of await this.#differencesOf(await this.#stored.states(others), others))
+      this.#tell(repository, findings)
+  }
+
+  /** Every repository of the project, in the order of their names. */
+  async *#pages(): AsyncGenerator<ReadonlyMap<string, RepositoryState>> {
+    for (let last = this.#prefix; ;) {
+      const page = await this.#stored.statesBehind(last, PAGE)
+      const own = [...page].filter(([repository]) => repository.startsWith(this.#prefix))
+      if (own.length > 0) yield new Map(own)
+      if (own.length < PAGE) return
+      last = own.at(-1)?.[0] ?? last
+    }
+  }
+
+  /** What is different in the folder, and stays so while a server may bring it up. */
+  async #differencesOf(
+    read: ReadonlyMap<string, RepositoryState>,
+    repositories: readonly string[] = [...read.keys()],
+  ): Promise<ReadonlyMap<string, readonly Finding[]>> {
+    const copy = this.#copy
+    if (!copy) return NOTHING
+    let states = read
+    for (let attempt = 0; ; attempt++) {
+      const differing = new Map<string, readonly Finding[]>()
+      for (const repository of repositories) {
+        const findings = this.#findingsIn(copy, repository, states.get(repository))
+        if (findings.length > 0) differing.set(repository, findings)
+      }
+      if (differing.size === 0 || attempt === AGAIN || !copy.isInUse) return differing
+      await pause(EVERY)
+      states = await this.#stored.states([...differing.keys()])
+      repositories = [...differing.keys()]
+    }
+  }
+
+  #findingsIn(copy: CopyOnDisk, repository: string, state: RepositoryState | undefined): readonly Finding[] {
+    try {
+      const differences = copy.differencesFrom(repository, state)
+      if (differences.length === 0) return NONE
+      const remedy = copy.isInUse
+        ? 'Stop its server, delete the folder and start it: the start fills it anew.'
+        : 'Start its server, which brings the folder up; if it says so again then, delete the folder while the server is stopped.'
+      return [{ kind: 'derived', sentence: `The folder differs: ${differences.join('; ')}. ${remedy}` }]
+    } catch (error) {
+      if (!(error instanceof Refusal)) throw error
+      return [damage(`In the folder: ${error.message}`)]
+    }
+  }
+
+  async #packFindings(repository: string): Promise<readonly Finding[]> {
+    const problems = await this.#stored.packProblems(repository)
+    return problems.map(({ pack, problem }) => damage(`${pack} in the database: ${problem}. ${RESTORE}`))
+  }
+
+  async #bytesInFolder(repository: string): Promise<readonly Finding[]> {
+    const path = this.#copy?.pathOf(repository)
+    if (path === undefined) return NONE
+    const problems = await fsck(path)
+    if (problems.length === 0) return NONE
+    const remedy = 'Stop its server, delete the folder and start it: the start fills it anew.'
+    return [damage(`git fsck in the folder: ${problems.slice(0, ENOUGH).join('; ')}. ${remedy}`)]
+  }
+
+  #tell(path: string, findings: readonly Finding[], packs = 0): void {
+    const { json, print, progress } = this.#options
+    const [project = '', family = '', name = ''] = path.replace(/\.git$/, '').split('/')
+    const repository = `${family}/${name}`
+    const size = packs === 1 ? '1 pack' : `${packs} packs`
+    const { line, verdict } = judgedLine(`${project}/${repository}`, size, findings)
+    this.#verdicts.push(verdict)
+    if (progress.isTTY) progress.write(ERASE_LINE)
+    print(json ? JSON.stringify({ project, repository, verdict, packs, findings }) : line)
+  }
+}
+
+/** So many sentences of git are enough to go on with. */
+const ENOUGH = 4
+
+const RESTORE =
+  'Restore the database from its backup; or take one of a server whose folder is sound (branchpoint backup --url) and restore it to an empty database.'
+
+const NONE: readonly Finding[] = []
+const NOTHING: ReadonlyMap<string, readonly Finding[]> = new Map()
+
+function journalFindings(problem: string | undefined): readonly Finding[] {
+  if (problem === undefined) return NONE
+  return [damage(`The versions do not agree: ${problem}. Restore the whole database from one backup.`)]
+}

@@ -1,0 +1,184 @@
+import { createHash } from 'node:crypto'
+import { CannotStart } from '../errors.ts'
+import { NotInLog, type RepositoryState } from '../git/following/shared-log.ts'
+import { Database } from './database.ts'
+import { hostsIn, withoutPassword } from './hosts.ts'
+import { partsOf } from './large-packs.ts'
+import { readStates, readStatesBehind, SMALL } from './read-log.ts'
+
+/** So long (milliseconds) may the whole journal be read. */
+const LONG = 10 * 60 * 1000
+
+/** So many small packs are read at once. */
+const SLICE = 16
+
+/** A pack that is not what it is named after. */
+interface PackProblem {
+  readonly pack: string
+  /** What is wrong, in a few words. */
+  readonly problem: string
+}
+
+/** What a database holds, for who checks it: nothing is changed, the schema neither. */
+export class StoredRepositories {
+  readonly #database: Database
+
+  private constructor(database: Database) {
+    this.#database = database
+  }
+
+  /** Throws a CannotStart where there is no database of servers. */
+  static async open(url: string): Promise<StoredRepositories> {
+    const hosts = hostsIn(url)
+    if (!hosts)
+      throw new CannotStart(
+        `${withoutPassword(url)} is not the address of a database, such as postgres://user@host,host/database`,
+      )
+    const database = new Database(hosts)
+    const [found] = await database
+      .query<{ there: boolean }>({ text: `select to_regclass('branchpoint.packs') is not null as there` })
+      .catch(async (error: unknown) => {
+        await database.close()
+        throw new CannotStart(`Cannot open the database ${withoutPassword(url)}: ${(error as Error).message}`)
+      })
+    if (found?.there) return new StoredRepositories(database)
+    await database.close()
+    throw new CannotStart(`The database ${withoutPassword(url)} holds nothing of Branchpoint.`)
+  }
+
+  /** How many repositories there are whose names begin so. */
+  async count(prefix: string): Promise<number> {
+    const [row] = await this.#database.query<{ count: string }>({
+      text: `select count(*) from branchpoint.repositories where state <> 'purged' and starts_with(path, $1)`,
+      values: [prefix],
+    })
+    return Number(row?.count)
+  }
+
+  /** See SharedLog.statesBehind. */
+  statesBehind(repository: string, most: number): Promise<ReadonlyMap<string, RepositoryState>> {
+    return readStatesBehind(this.#database, repository, most)
+  }
+
+  /** See SharedLog.states. */
+  states(repositories: readonly string[]): Promise<ReadonlyMap<string, RepositoryState>> {
+    return readStates(this.#database, repositories)
+  }
+
+  /** Reads every byte of a repository's packs, of which a few megabytes lie in memory at a time. */
+  async packProblems(repository: string): Promise<readonly PackProblem[]> {
+    const problems: PackProblem[] = []
+    for (let last = '0'; ;) {
+      const packs = await this.#database.query<PackRow>({
+        name: 'verify-packs',
+        text: `select packs.id, packs.name, size, (select count(*) from branchpoint.pack_parts where pack = packs.id) as parts,
+            case when size <= ${SMALL} then (select bytes from branchpoint.pack_parts where pack = packs.id and part = 0) end as bytes
+          from branchpoint.packs join branchpoint.repositories on repositories.id = repository
+          where path = $1 and packs.id > $2 order by packs.id limit ${SLICE}`,
+        values: [repository, last],
+      })
+      for (const pack of packs) {
+        const problem = await this.#problemOf(pack)
+        if (problem !== undefined) problems.push({ pack: pack.name, problem })
+      }
+      if (packs.length < SLICE) return problems
+      last = packs.at(-1)?.id ?? last
+    }
+  }
+
+  /** What the journal tells of repositories that they do not know themselves, in a few words, by repository. */
+  async journalProblems(): Promise<ReadonlyMap<string, string>> {
+    const rows = await this.#database.query<JournalProblem>({ text: TOLD, timeoutMs: LONG })
+    return new Map(
+      rows.map(({ path, told, version, times }) => [
+        path,
+        version === null
+          ? `the journal tells of its version ${told}, and it is not there`
+          : Number(times) > 1
+            ? `the journal tells ${times} times how it came to version ${told}`
+            : `the journal tells of its version ${told}, and it is of version ${version}`,
+      ]),
+    )
+  }
+
+  close(): Promise<void> {
+    return this.#database.close()
+  }
+
+  async #problemOf({ id, name, size, parts, bytes }: PackRow): Promise<string | undefined> {
+    const known =
+      Number(parts) === 1 && bytes ? inOnePiece(bytes) : partsOf(this.#database, id, Number(parts))
+    try {
+      return await problemOf(name, Number(size), known)
+    } catch (error) {
+      if (!(error instanceof NotInLog)) throw error
+      const there = await this.#database.query({
+        text: 'select from branchpoint.packs where id = $1',
+        values: [id],
+      })
+      // What was made one with others meanwhile is not missed.
+      return there.length === 0 ? undefined : `${error.message} is missing`
+    }
+  }
+}
+
+/** The repositories that are not of the versions that the journal tells of. */
+const TOLD = `
+with told as (
+  select write ->> 'repository' as path, (write ->> 'version')::bigint as version
+    from branchpoint.journal, jsonb_array_elements(what -> 'writes') as write
+  union all
+  select what -> 'moved' ->> 'repository', (what -> 'moved' ->> 'version')::bigint
+    from branchpoint.journal where what ? 'moved'
+  union all
+  select what -> 'purged' ->> 'repository', (what -> 'purged' ->> 'version')::bigint
+    from branchpoint.journal where what ? 'purged'
+)
+select told.path, told.version as told, repositories.version, count(*) as times
+from told left join branchpoint.repositories on repositories.path = told.path
+group by told.path, told.version, repositories.version
+having count(*) > 1 or repositories.version is null or told.version > repositories.version
+order by told.path, told.version
+limit 1000`
+
+interface JournalProblem {
+  readonly path: string
+  readonly told: string
+  readonly version: string | null
+  readonly times: string
+}
+
+interface PackRow {
+  readonly id: string
+  readonly name: string
+  readonly size: string
+  readonly parts: string
+  /** Of a small one. */
+  readonly bytes: Buffer | null
+}
+
+async function* inOnePiece(bytes: Buffer): AsyncGenerator<Buffer> {
+  yield bytes
+}
+
+/** What is wrong with a pack: its name is the checksum of all but its last 20 bytes, which are that checksum, too. */
+async function problemOf(
+  name: string,
+  size: number,
+  pieces: AsyncIterable<Buffer>,
+): Promise<string | undefined> {
+  const hash = createHash('sha1')
+  let last = Buffer.alloc(0)
+  let length = 0
+  for await (const piece of pieces) {
+    length += piece.length
+    const bytes = Buffer.concat([last, piece])
+    const end = Math.max(bytes.length - 20, 0)
+    hash.update(bytes.subarray(0, end))
+    last = bytes.subarray(end)
+  }
+  if (length !== size) return `it has ${length} bytes in place of ${size}`
+  const checksum = hash.digest()
+  if (name === `pack-${checksum.toString('hex')}` && checksum.equals(last)) return undefined
+  return 'its bytes are not those it is named after'
+}

@@ -1,0 +1,57 @@
+import { expect } from 'chai'
+import { MemoryDatabase } from '../../../scripts/proofs/support/memory-log.ts'
+import type { OpenLog } from '../../../src/git/following/shared-log.ts'
+import { Store } from '../../../src/git/store.ts'
+import { memoryFs } from '../../../src/storage/memory-fs.ts'
+import { newRepository } from './repositories.ts'
+
+describe('git: a folder that takes everything over from a log', () => {
+  it('page by page has all of it, also what is made here or elsewhere meanwhile, and nothing that is gone', async () => {
+    const database = new MemoryDatabase()
+    let pages = 0
+    let meanwhile = async (): Promise<void> => undefined
+    const open: OpenLog = async (stream) => {
+      const log = await database.open(stream)
+      return {
+        ...log,
+        statesBehind: async (repository, most) => {
+          const page = await log.statesBehind(repository, most)
+          if (++pages === 2) await meanwhile()
+          return page
+        },
+      }
+    }
+    const here = await Store.follow(memoryFs(), '/store', database.open)
+    for (let number = 0; number < 450; number++) await newRepository(here, `bot-${1000 + number}`)
+    const there = await Store.follow(memoryFs(), '/store', open)
+    expect(pages).to.equal(4)
+    expect(await slugsOf(there)).to.deep.equal(await slugsOf(here))
+
+    const forget = database.remember()
+    await newRepository(here, 'lost')
+    await there.fresh()
+    expect(await slugsOf(there)).to.include('lost')
+    forget()
+    pages = 0
+    // Their names come before those of the page that is read.
+    meanwhile = async () => {
+      await newRepository(there, 'a-own')
+      await newRepository(here, 'a-other')
+    }
+    await there.fresh()
+    expect(pages).to.equal(4)
+    expect(await slugsOf(there))
+      .to.include('a-own')
+      .and.not.to.include('lost')
+    await there.fresh()
+    await here.fresh()
+    expect(await slugsOf(there)).to.include('a-other')
+    expect(await slugsOf(here)).to.deep.equal(await slugsOf(there))
+    await here.close()
+    await there.close()
+  })
+})
+
+async function slugsOf(store: Store): Promise<readonly string[]> {
+  return [...(await store.project('default')).slugs('workflows')].sort()
+}
