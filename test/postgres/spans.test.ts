@@ -6,6 +6,8 @@ import { needsPostgres } from '../needs-postgres.ts'
 import { ask, type PostgresServer, startPostgres } from '../../scripts/proofs/support/postgres.ts'
 import { CannotStart } from '../../src/errors.ts'
 import { ExactNumber } from '../../src/json/json.ts'
+import { FIRST_MIGRATION } from '../../src/postgres/migrations/0001-log.ts'
+import { SECOND_MIGRATION } from '../../src/postgres/migrations/0002-documents.ts'
 import { openPostgres, openSpanTable } from '../../src/postgres/open-postgres.ts'
 import { traceQuestion } from '../../src/traces/query/trace-question.ts'
 import { traceIdsOf } from '../../src/traces/query/trace-tree.ts'
@@ -288,10 +290,13 @@ describe('postgres: spans', function () {
   })
 
   it('a database of before gets the tables, and one in an encoding that lacks characters is refused', async () => {
+    url = await postgres.database()
     await ask(
       url,
-      `drop table branchpoint.spans, branchpoint.traces; drop sequence branchpoint.span_ids; drop function branchpoint.make_span_day, branchpoint.record_spans;
-       update branchpoint.database set version = 2`,
+      `create schema branchpoint;
+      create table branchpoint.database (id uuid not null, version int not null);
+      insert into branchpoint.database values (gen_random_uuid(), 2);
+      ${FIRST_MIGRATION} ${SECOND_MIGRATION}`,
     )
     await (await openPostgres({ url, reads: undefined, warn: () => undefined })(undefined)).close()
     const { traces } = inDatabase()
