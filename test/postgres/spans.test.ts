@@ -6,14 +6,13 @@ import { needsPostgres } from '../needs-postgres.ts'
 import { ask, type PostgresServer, startPostgres } from '../../scripts/proofs/support/postgres.ts'
 import { CannotStart } from '../../src/errors.ts'
 import { ExactNumber } from '../../src/json/json.ts'
-import { FIRST_MIGRATION } from '../../src/postgres/migrations/0001-log.ts'
-import { SECOND_MIGRATION } from '../../src/postgres/migrations/0002-documents.ts'
 import { openPostgres, openSpanTable } from '../../src/postgres/open-postgres.ts'
 import { traceQuestion } from '../../src/traces/query/trace-question.ts'
 import { traceIdsOf } from '../../src/traces/query/trace-tree.ts'
 import type { ProjectTraces } from '../../src/traces/project-traces.ts'
 import type { Span } from '../../src/traces/span.ts'
 import type { TraceSettings } from '../../src/traces/trace-settings.ts'
+import { makeVersion2 } from './earlier-database.ts'
 import { traceDatabase } from '../traces/engines/over-each-engine.ts'
 import { makeSpan, NOON, spanWith } from '../traces/make-span.ts'
 import { type TraceProject, traceProject } from '../traces/trace-project.ts'
@@ -290,14 +289,8 @@ describe('postgres: spans', function () {
   })
 
   it('a database of before gets the tables, and one in an encoding that lacks characters is refused', async () => {
-    url = await postgres.database()
-    await ask(
-      url,
-      `create schema branchpoint;
-      create table branchpoint.database (id uuid not null, version int not null);
-      insert into branchpoint.database values (gen_random_uuid(), 2);
-      ${FIRST_MIGRATION} ${SECOND_MIGRATION}`,
-    )
+    await ask(url, 'drop schema branchpoint cascade')
+    await makeVersion2(url)
     await (await openPostgres({ url, reads: undefined, warn: () => undefined })(undefined)).close()
     const { traces } = inDatabase()
     const span = makeSpan()
