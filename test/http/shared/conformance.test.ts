@@ -26,7 +26,10 @@ describe('the interface over PostgreSQL', () => {
     const required = ['memory-disk.js', 'test-settings.js'].flatMap((name) => ['--require', TESTS + name])
     const args = ['--no-config', ...required, '--timeout', '180000', '--reporter', 'json']
     args.push('--grep', OTHER_WORDS, '--invert')
-    const child = spawn(process.execPath, [mocha, ...args, `${TESTS}http/conformance/*.test.js`], {
+    const files = ['conformance/*', 'traces/endpoints', 'traces/saved-queries'].map(
+      (name) => `${TESTS}http/${name}.test.js`,
+    )
+    const child = spawn(process.execPath, [mocha, ...args, ...files], {
       env: { ...process.env, TEST_STORE: await postgres.database() },
       stdio: ['ignore', 'pipe', 'inherit'],
     })

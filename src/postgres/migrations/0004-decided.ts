@@ -2,7 +2,7 @@
  * What a decision has to leave beside its refs (see DecisionNote) becomes a document in the same transaction, so that a folder that is filled
  * anew has it, too. These documents come in a stream of their own for each server, whose row is locked until the commit.
  */
-export const FIFTH_MIGRATION = `
+export const FOURTH_MIGRATION = `
 create function branchpoint.keep_notes() returns trigger language plpgsql as $$
 declare
   notes_stream text := 'decisions of ' || new.stream;
