@@ -114,12 +114,23 @@ function checkOutput(endpoints: readonly Endpoint[], method: string, path: strin
     .replace(/^(\/api|\/preview)+(?=\/)/, '')
     .replace(/\/$/, '')
   const endpoint = endpoints.find((it) => it.method === method && pattern(it.path).test(bare))
-  const result = endpoint && z.union([endpoint.output, ...(endpoint.alsoAnswers ?? [])]).safeParse(body)
+  const result = endpoint && answersOf(endpoint).safeParse(body)
   if (result && !result.success) {
     throw new Error(
       `${method} ${path} answered what its schema does not allow: ${result.error.message}\n${JSON.stringify(body)}`,
     )
   }
+}
+
+/** Of each endpoint once: to put a union together takes longer than to hold an answer against it. */
+const answers = new WeakMap<Endpoint, z.ZodType>()
+
+function answersOf(endpoint: Endpoint): z.ZodType {
+  const known = answers.get(endpoint)
+  if (known) return known
+  const made = z.union([endpoint.output, ...(endpoint.alsoAnswers ?? [])])
+  answers.set(endpoint, made)
+  return made
 }
 
 const patterns = new Map<string, RegExp>()
