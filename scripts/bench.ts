@@ -19,6 +19,7 @@ import { measureReads } from './bench/measures/measure-reads.ts'
 import { measureServers } from './bench/measures/measure-servers.ts'
 import { measureTestsets } from './bench/measures/measure-testsets.ts'
 import { measureTexts } from './bench/measures/measure-texts.ts'
+import { measureTraces } from './bench/measures/measure-traces.ts'
 import { measureTurns } from './bench/measures/measure-turns.ts'
 import { measureUpkeep } from './bench/measures/measure-upkeep.ts'
 import { measureWeb } from './bench/measures/measure-web.ts'
@@ -40,6 +41,7 @@ const MEASURES: Readonly<Record<Section, (setting: BenchSetting) => Promise<void
   evaluations: measureEvaluations,
   web: measureWeb,
   servers: measureServers,
+  traces: measureTraces,
   turns: measureTurns,
 }
 

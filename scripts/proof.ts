@@ -56,6 +56,11 @@ const PROOFS: Readonly<Record<string, Proof>> = {
     explainsItself: true,
     load: () => import('./proofs/model.ts'),
   },
+  samples: {
+    options: '[TIMES]',
+    summary: 'merges and histories beside git, in larger random samples',
+    load: () => import('./proofs/samples.ts'),
+  },
   soak: {
     options: '[--minutes N] [--csv FILE] [--json FILE]',
     summary: 'a steady mixed load: nothing grows',

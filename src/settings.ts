@@ -117,7 +117,7 @@ export const SETTINGS = {
   webhookRetrySeconds: setting('WEBHOOK_RETRY_SECONDS', PAUSES, '5,300,1800,7200,18000,36000,50400,72000,86400',
     'pauses after failed attempts; after the last of them a delivery has failed'),
   traces: setting('TRACES', ON_OFF, 'on', '`off`: nothing is recorded; what was recorded stays readable'),
-  tracesMaxAgeDays: setting('TRACES_MAX_AGE_DAYS', whole(1, 36_500, 'days'), 30, 'older traces are removed'),
+  tracesMaxAgeDays: setting('TRACES_MAX_AGE_DAYS', whole(1, 36_500, 'days'), 30, 'older traces are removed; with `STORE`, whole days of them'),
   tracesMaxBytes: setting('TRACES_MAX_BYTES', whole(MIB, 9_999_999_999, 'bytes'), GIB,
     'when the traces of one project take more, the oldest are removed'),
   tracesQueryTimeoutMs: setting('TRACES_QUERY_TIMEOUT_MS', whole(100, 60_000, 'milliseconds'), 5000,

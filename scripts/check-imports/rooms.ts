@@ -90,7 +90,8 @@ export const ROOMS: Readonly<Record<string, Room>> = {
     uses: ['resources', 'versioning', 'json', 'storage', 'cache'],
     surface: [
       ...['span', 'span-time', 'trace-ids', 'open-traces', 'project-traces', 'export/otlp-exporter'],
-      ...['query/*', 'recording/open-span', 'recording/random-hex', 'storage/query-traces'],
+      ...['query/*', 'query/filter/span-hint', 'recording/open-span', 'recording/random-hex'],
+      ...['recording/span-record', 'shared/span-table', 'trace-settings'],
     ],
   },
   search: {
@@ -195,7 +196,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       ...['push/push-notes', 'revisions/diff/diff-revisions'],
     ],
   },
-  postgres: { uses: ['git', 'storage'], surface: ['open-postgres', 'stored-repositories'] },
+  postgres: { uses: ['traces', 'git', 'storage'], surface: ['open-postgres', 'stored-repositories'] },
   suggestions: { uses: ['scheduling'], surface: ['helpful-refusal', 'near-names', 'nearest-name'] },
   git: {
     uses: ['storage', 'scheduling', 'cache', 'metrics'],
@@ -207,6 +208,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
         'repository-format',
         'repository-path',
         'isomorphic-fs',
+        'refuse-copy',
       ],
       ...['objects/*', 'history/*', 'signing/*', 'process/*', 'refs/*', 'maintenance/*'],
       ...['transactions/transaction', 'transactions/cross-repository', 'transactions/pack-staging'],

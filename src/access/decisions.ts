@@ -34,14 +34,12 @@ export class Decisions {
     }
   }
 
-  /** The result is in the intent: nobody asks what was decided. */
-  end(): void {
-    this.#isOver = true
-  }
-
-  /** The request is over, and as if it had never been sent: answers the files that say otherwise, to be removed. */
+  /**
+   * The result is in the intent, or the request as if it had never been sent: nobody asks what was decided. Answers the files that say it,
+   * to be removed.
+   */
   forget(): readonly string[] {
-    this.end()
+    this.#isOver = true
     const decided = [...this.#earlier, ...this.#own].filter((file) => file.endsWith('.decided'))
     return decided.map((file) => `${this.#folder}/${file}`)
   }

@@ -143,7 +143,7 @@ export class Intents {
         ...decisions.attempt,
       })
       await intentFile.put(lease, path, { ...intent, result: address }, { mayBeLost: true }).then(
-        () => decisions.end(),
+        () => this.#removeLater(decisions.forget()),
         // The work is done, and noted: without its result the next request finds it, only slower.
         () => undefined,
       )
@@ -154,6 +154,11 @@ export class Intents {
       }
       throw error
     }
+  }
+
+  /** Nobody waits for it: what stays because of a failure goes with the intent. */
+  #removeLater(paths: readonly string[]): void {
+    for (const path of paths) void this.#documents.remove(path).catch(() => undefined)
   }
 
   /** The names of the files that say what earlier attempts decided, also of those that journals are still to make. */

@@ -18,10 +18,11 @@ import type { SavedRefs } from './refs/ref-store.ts'
 import { areRefsAt, repositoryStamps } from './refs/ref-stamps.ts'
 import { RepositoryNames } from './repository-names.ts'
 import { repositoryPath } from './repository-path.ts'
+import { refuseCopy } from './refuse-copy.ts'
 import { Repository } from './repository.ts'
 import { SlugClaims } from './slug-claims.ts'
 import { type AdmittedRepository, admittedWrite } from './admitted-repository.ts'
-import { type Arbiter, type Decision, NameClaimed } from './transactions/arbiter.ts'
+import { type Arbiter, type Decision, type Freshness, NameClaimed } from './transactions/arbiter.ts'
 import { TRASH_FOLDER } from './trash/folder-move.ts'
 import { bringUp, makeStore } from './store-format.ts'
 import { TrashFolder } from './trash/trash-folder.ts'
@@ -51,8 +52,9 @@ export class Store {
     })
   }
 
-  /** Opens the store at `dir`, making an empty one if there is nothing; refuses a layout it does not know. */
+  /** Opens the store at `dir`, making an empty one if there is nothing; refuses a layout it does not know, and a copy of a database. */
   static async open(fs: Fs, dir: string): Promise<Store> {
+    refuseCopy(fs, dir)
     await makeStore(fs, dir)
     await recoverJournals(fs, dir)
     const isBroughtUp = await bringUp(fs, dir)
@@ -80,10 +82,13 @@ export class Store {
     this.guard.close()
   }
 
-  /** Resolves once everything that was acknowledged before the call can be read here. Refuses while the store is not there. */
-  async fresh(): Promise<void> {
+  /**
+   * Resolves once everything that was acknowledged before the call can be read here; where servers share a log, as far as READS wants it,
+   * and with what that is. Refuses while the store is not there.
+   */
+  async fresh(): Promise<Freshness | undefined> {
     this.guard.assertThere()
-    await this.#arbiter.fresh()
+    return this.#arbiter.readable()
   }
 
   /** Syncs what is only in the journal to where it belongs. */

@@ -3,6 +3,7 @@ import type { Logger } from 'pino'
 import type { Authenticate } from '../access/authenticator.ts'
 import type { Refusal } from '../errors.ts'
 import { authenticate, callerIfAny } from './middleware/authenticate.ts'
+import { type HowFresh, lookFirst } from './middleware/look-first.ts'
 import { leaveTogether } from './middleware/leave-together.ts'
 import { type ErrorForm, errorHandler } from './middleware/error-handler.ts'
 import { notFound } from './middleware/not-found.ts'
@@ -28,7 +29,7 @@ export interface AppDependencies {
   /** Lets in what the server can take; what needs no key is answered in any case. */
   readonly limit: Middleware<RequestState>
   /** Resolves once what was acknowledged before can be read; refuses while the store is not there. What comes in together shares a look. */
-  readonly fresh: () => Promise<void>
+  readonly fresh: () => Promise<HowFresh | undefined>
   /** Why the store cannot be used, looked at afresh; undefined if it can. */
   readonly storeProblem: () => Refusal | undefined
   readonly authenticate: Authenticate
@@ -63,7 +64,7 @@ export function createApp(dependencies: AppDependencies): Koa<RequestState> {
   app.use(workbench(new PageFiles(nodeFs, pageFolder)))
   app.use(publicRoutes(publicAddresses(dependencies)))
   app.use(dependencies.limit)
-  app.use((_ctx, next) => fresh().then(next))
+  app.use(lookFirst(fresh))
   app.use(dependencies.restore)
   app.use(dependencies.git)
   app.use(authenticate(dependencies.authenticate, dependencies.door))

@@ -3,7 +3,7 @@ import { Client, Pool, type PoolClient, type QueryResult } from 'pg'
 import { Refusal } from '../errors.ts'
 import { isLoss, isUncertain, LostConnection, refusalOf } from './errors.ts'
 
-/** So many connections to the primary are open at most. */
+/** So many connections to the primary are open at most, where nothing else is said. */
 const MOST_CONNECTIONS = 8
 
 /** How long (milliseconds) a primary is looked for before whoever waits is refused. */
@@ -35,13 +35,18 @@ export type Ask = <Row = unknown>(text: string, values?: readonly unknown[]) => 
 export class Database {
   readonly #urls: readonly string[]
   readonly #check: string
+  readonly #connections: number
   #pool: Pool | undefined
   #finding: Promise<Pool> | undefined
   #isClosed = false
 
-  /** With `isFenced`, a host that cannot commit, because its standbys have gone to another primary, is none. */
-  constructor(urls: readonly string[], isFenced = false) {
+  /**
+   * With `isFenced`, a host that cannot commit, because its standbys have gone to another primary, is none. So many connections are open at
+   * most.
+   */
+  constructor(urls: readonly string[], isFenced = false, connections = MOST_CONNECTIONS) {
     this.#urls = urls
+    this.#connections = connections
     this.#check = isFenced ? `${CHECK}; select pg_logical_emit_message(true, 'branchpoint', '')` : CHECK
   }
 
@@ -164,7 +169,7 @@ export class Database {
   #open(url: string): Pool {
     const pool = new Pool({
       connectionString: url,
-      max: MOST_CONNECTIONS,
+      max: this.#connections,
       connectionTimeoutMillis: CONNECT,
       keepAlive: true,
       application_name: 'branchpoint',

@@ -53,7 +53,7 @@ export function refusalOf(error: unknown): unknown {
   )
 }
 
-function codeOf(error: unknown): string | undefined {
+export function codeOf(error: unknown): string | undefined {
   return error instanceof Error ? (error as NodeJS.ErrnoException).code : undefined
 }
 

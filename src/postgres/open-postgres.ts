@@ -1,11 +1,13 @@
 import { CannotStart, Refusal } from '../errors.ts'
-import type { OpenLog } from '../git/following/shared-log.ts'
+import type { OpenLog, Reads } from '../git/following/shared-log.ts'
 import type { TableFeed } from '../storage/documents/document-table.ts'
+import type { SpanTable } from '../traces/shared/span-table.ts'
 import { Database } from './database.ts'
 import { PostgresTable } from './documents/postgres-table.ts'
 import { hostsIn, withoutPassword } from './hosts.ts'
 import { migrate } from './migrate.ts'
-import { PostgresLog, type Reads } from './postgres-log.ts'
+import { PostgresLog } from './postgres-log.ts'
+import { PostgresSpans } from './traces/postgres-spans.ts'
 
 /** How a database is used. */
 export interface PostgresOptions {
@@ -59,6 +61,17 @@ export async function openDocumentTable(
   }
 }
 
+/**
+ * The spans in a database that was opened with openPostgres, over connections of their own, which are made when there is something to do: no
+ * question about traces keeps a commit waiting. A primary that its standbys have left is none for them.
+ */
+export function openSpanTable(url: string): SpanTable {
+  return new PostgresSpans(new Database(hostsIn(url) ?? [], true, SPAN_CONNECTIONS))
+}
+
+/** So many connections a server has for spans at most. */
+const SPAN_CONNECTIONS = 4
+
 /** The hosts of a database that loses nothing, and how it is set. */
 async function checked(
   url: string,
@@ -86,11 +99,18 @@ interface Settings {
   readonly synchronous_commit: string
   readonly synchronous_standby_names: string
   readonly server_version_num: string
+  readonly server_encoding: string
 }
 
 async function settingsOf(database: Database): Promise<Settings> {
   const [settings] = await database.query<Settings>({
-    text: `select ${['fsync', 'synchronous_commit', 'synchronous_standby_names', 'server_version_num']
+    text: `select ${[
+      'fsync',
+      'synchronous_commit',
+      'synchronous_standby_names',
+      'server_version_num',
+      'server_encoding',
+    ]
       .map((name) => `current_setting('${name}') as ${name}`)
       .join(', ')}`,
   })
@@ -101,10 +121,20 @@ async function settingsOf(database: Database): Promise<Settings> {
 /** The oldest version of PostgreSQL that has all that is used. */
 const OLDEST = 140_000
 
-function refuseLoss({ fsync, synchronous_commit: commit, server_version_num: version }: Settings): void {
+function refuseLoss(settings: Settings): void {
+  const {
+    fsync,
+    synchronous_commit: commit,
+    server_version_num: version,
+    server_encoding: encoding,
+  } = settings
   if (Number(version) < OLDEST)
     throw new CannotStart(
       `The database is PostgreSQL ${Math.floor(Number(version) / 10_000)}; 14 or later is needed.`,
+    )
+  if (!['UTF8', 'SQL_ASCII'].includes(encoding))
+    throw new CannotStart(
+      `The database has the encoding ${encoding}, which lacks most characters. Make one with the encoding UTF8.`,
     )
   if (fsync === 'off')
     throw new CannotStart(

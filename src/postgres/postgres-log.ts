@@ -6,6 +6,7 @@ import type {
   Look,
   Outcome,
   Proposal,
+  Reads,
   SharedLog,
   StreamPosition,
 } from '../git/following/shared-log.ts'
@@ -18,9 +19,6 @@ import { Notices } from './notices.ts'
 import { readEntries, readStates, readStatesBehind, readVersions } from './read-log.ts'
 import { keepTidy } from './tidy.ts'
 
-/** How a look makes sure that what it sees is so: see READS in docs/configuration.md. */
-export type Reads = 'quorum' | 'primary' | 'local'
-
 /** How often a batch is sent again that was undone for a reason that is over. */
 const ATTEMPTS = 10
 
@@ -29,29 +27,24 @@ const LOOK = 3_000
 /** The same of an append. */
 const APPEND = 5_000
 
-/** So long (milliseconds) is old news good enough with READS=local. */
-const LOCAL = 1_000
-
 /** The log that servers share in a PostgreSQL database. */
 export class PostgresLog implements SharedLog {
   readonly id: string
   readonly stream: string
   readonly documents: PostgresTable
+  readonly reads: Reads
   readonly #database: Database
-  readonly #reads: Reads
   readonly #notices: Notices
   readonly #stopTidying: () => void
   /** Who has the stream: this start of the server. */
   readonly #holder: string
   #n: number
-  #last: Look | undefined
   #taken: Refusal | undefined
-  #lookedAt = 0
 
   private constructor(database: Database, id: string, reads: Reads, stream: OpenedStream) {
     this.#database = database
     this.id = id
-    this.#reads = reads
+    this.reads = reads
     this.stream = stream.id
     this.#holder = stream.holder
     this.#n = stream.n
@@ -117,19 +110,23 @@ export class PostgresLog implements SharedLog {
   }
 
   async look(): Promise<Look> {
-    if (this.#last && this.#isLastEnough()) return this.#last
     this.#notices.heard = false
-    this.#lookedAt = Date.now()
-    const commit = this.#reads === 'quorum' ? "; select pg_logical_emit_message(true, 'branchpoint', '')" : ''
+    const asked = performance.now()
+    const commit = this.reads === 'quorum' ? "; select pg_logical_emit_message(true, 'branchpoint', '')" : ''
     const rows = await this.#database.query<StreamRow>({
       text: `select id, n, mark, substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) as era, (select coalesce(sum(n), 0) from branchpoint.document_streams) as documents from branchpoint.streams${commit}`,
       timeoutMs: LOOK,
     })
-    return (this.#last = {
+    return {
+      asked,
       era: rows[0]?.era ?? '',
       documents: Number(rows[0]?.documents ?? 0),
       positions: new Map(rows.map(({ id, n, mark }) => [id, { n: Number(n), mark }])),
-    })
+    }
+  }
+
+  get hasNews(): boolean {
+    return this.#notices.heard
   }
 
   read: SharedLog['read'] = (from, to) => readEntries(this.#database, from, to)
@@ -139,11 +136,6 @@ export class PostgresLog implements SharedLog {
   states: SharedLog['states'] = (repositories) => readStates(this.#database, repositories)
   statesBehind: SharedLog['statesBehind'] = (repository, most) =>
     readStatesBehind(this.#database, repository, most)
-
-  /** Where nobody has to see what others wrote at once, a hint or a second brings it. */
-  #isLastEnough(): boolean {
-    return this.#reads === 'local' && !this.#notices.heard && Date.now() - this.#lookedAt < LOCAL
-  }
 
   /** What became of a batch whose append failed: what it came to, or nothing where it is to be sent again. */
   async #afterFailure(

@@ -46,7 +46,6 @@ export async function readEntries(
     })),
     moved: what.moved,
     purged: what.purged,
-    notes: what.notes,
   }))
 }
 
@@ -69,7 +68,7 @@ interface JournalRow {
   readonly stream: string
   readonly n: string
   readonly item: number
-  readonly what: Pick<LogEntry, 'moved' | 'purged' | 'notes'> & {
+  readonly what: Pick<LogEntry, 'moved' | 'purged'> & {
     readonly writes: readonly (Omit<LoggedWrite, 'packs'> & { readonly packs: readonly string[] })[]
   }
 }

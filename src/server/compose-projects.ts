@@ -6,6 +6,8 @@ import { OpenSearch } from '../search/open-search.ts'
 import type { ProjectSearch } from '../search/project-search.ts'
 import { OpenTraces } from '../traces/open-traces.ts'
 import type { ProjectTraces } from '../traces/project-traces.ts'
+import type { SpanTable } from '../traces/shared/span-table.ts'
+import type { TraceSettings } from '../traces/trace-settings.ts'
 import type { Family } from '../versioning/family/family.ts'
 import type { RepositoryProblem } from '../versioning/index/unserved-repositories.ts'
 import { Registries } from '../versioning/registries.ts'
@@ -29,13 +31,13 @@ export interface Projects {
 /** Opens nothing yet: a project is opened when the registries start, or when it is first asked for. */
 export function composeProjects(
   options: StartOptions,
-  store: Store,
+  { store, spanTable }: { readonly store: Store; readonly spanTable?: SpanTable | undefined },
   families: readonly Family[],
   settings: RegistrySettings,
   exporter: OtlpExporter | undefined,
 ): Projects {
   const webhooks = openWebhooks(options, store)
-  const traces = openTraces(options, store)
+  const traces = openTraces(options, store, spanTable)
   const search = new OpenSearch()
   const registries = new Registries(store, families, settings, async (registry) => {
     await seedEnvironments(registry)
@@ -92,13 +94,18 @@ function openWebhooks({ config, log, now }: StartOptions, { fs }: Store): OpenWe
   })
 }
 
-function openTraces({ config, log, now }: StartOptions, { guard }: Store): OpenTraces {
-  return new OpenTraces({
+function openTraces(
+  { config, log, now }: StartOptions,
+  { guard }: Store,
+  table: SpanTable | undefined,
+): OpenTraces {
+  const settings: TraceSettings = {
     isRecording: config.traces === 'on',
     retention: { maxAgeDays: config.tracesMaxAgeDays, maxBytes: config.tracesMaxBytes },
     queryMs: config.tracesQueryTimeoutMs,
     assertThere: () => guard.assertThere(),
     now,
     onTrouble: ({ file, message }) => log.logger.error({ file }, message),
-  })
+  }
+  return new OpenTraces(settings, table)
 }

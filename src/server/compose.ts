@@ -7,6 +7,7 @@ import { type RunningServer, type ServerOptions, startServer } from '../http/ser
 import { workflowSurfaces } from '../handlers/workflows.ts'
 import { surfacesOf } from '../resources/surfaces.ts'
 import { beginReadEpoch } from '../storage/read-epoch.ts'
+import type { SpanTable } from '../traces/shared/span-table.ts'
 import type { Signing } from '../versioning/registry.ts'
 import { closer, startBackground } from './background.ts'
 import { composeAccess } from './compose-access.ts'
@@ -21,6 +22,8 @@ import { openRuntime, type WorkflowRuntime } from './workflow-runtime.ts'
 export interface Served {
   readonly store: Store
   readonly signing: Signing
+  /** Where spans lie; absent: in a file in each project's folder. */
+  readonly spanTable?: SpanTable | undefined
 }
 
 /**
@@ -29,8 +32,9 @@ export interface Served {
  */
 export async function serve(
   options: StartOptions,
-  { store, signing }: Served,
+  served: Served,
 ): Promise<Omit<StartedService, 'firstToken'>> {
+  const { store, signing } = served
   const { config, log, now } = options
   const { storeDir } = config
   const { fs } = store
@@ -47,7 +51,7 @@ export async function serve(
   const surfaces = surfacesOf(workflowSurfaces, resourceSettings(config))
   const families = [...new Set(surfaces.map((surface) => surface.family))]
   const settings = registrySettings(options, publicUrl, signing)
-  const projects = composeProjects(options, store, families, settings, exporter)
+  const projects = composeProjects(options, served, families, settings, exporter)
   const runtime = openRuntime({
     config,
     fs,

@@ -4,6 +4,7 @@ import { Store } from '../git/store.ts'
 import { announceServer, refuseOtherHosts } from './announce-server.ts'
 import { signingSettings } from './signing-settings.ts'
 import type { StartedService, StartOptions } from './started-service.ts'
+import type { SpanTable } from '../traces/shared/span-table.ts'
 
 /**
  * Listens, and resolves once the store is read in; until then /ready says so and requests wait. Rejects with `CannotStart` or a
@@ -16,7 +17,7 @@ export async function start(given: StartOptions): Promise<StartedService> {
   const [{ store, firstToken }, { serve }] = await Promise.all([openStore(options), import('./compose.ts')])
   const withdraw = announceServer(store.fs, store.dir)
   try {
-    const service = await serve(options, { store, signing })
+    const service = await serve(options, { store, signing, spanTable: await openSpans(options) })
     const close = async (): Promise<readonly string[]> => {
       withdraw()
       return service.close()
@@ -81,6 +82,13 @@ async function followDatabase({ config, fs, log }: StartOptions): Promise<Store>
     config.storeDir,
     openPostgres({ url: config.store ?? '', reads: config.reads, warn }),
   )
+}
+
+/** Where the spans of all servers of a database lie. */
+async function openSpans({ config: { store } }: StartOptions): Promise<SpanTable | undefined> {
+  if (store === undefined) return undefined
+  const { openSpanTable } = await import('../postgres/open-postgres.ts')
+  return openSpanTable(store)
 }
 
 function ofTheDisk(error: unknown): error is NodeJS.ErrnoException {

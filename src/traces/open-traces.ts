@@ -1,7 +1,13 @@
 import { basename } from 'node:path'
 import type { Registry } from '../versioning/registry.ts'
-import { ProjectTraces, type TraceThreads } from './project-traces.ts'
+import { ProjectTraces } from './project-traces.ts'
 import { TraceReader } from './query/trace-reader.ts'
+import { nodeFs } from '../storage/node-fs.ts'
+import { bringOver } from './shared/bring-over.ts'
+import { SharedSpans } from './shared/shared-spans.ts'
+import type { SpanTable } from './shared/span-table.ts'
+import type { SpanStore } from './span-store.ts'
+import { FileSpans, type TraceThreads } from './storage/file-spans.ts'
 import type { TraceSettings } from './trace-settings.ts'
 import { traceThread } from './storage/start-trace-thread.ts'
 
@@ -20,17 +26,22 @@ export interface TraceProblem {
 }
 
 /**
- * The traces of all projects that a process serves, each project's in `traces.db` in its folder. Opening costs nothing: files and
- * threads come with the first trace or question.
+ * The traces of all projects that a process serves, each project's in `traces.db` in its folder, or all of them in a database that
+ * servers share. Opening costs nothing: files, threads and connections come with the first trace or question.
  */
 export class OpenTraces {
   readonly #settings: TraceSettings
   readonly #threads: TraceThreads
+  readonly #table: SpanTable | undefined
   readonly #projects = new Map<string, ProjectTraces>()
+  readonly #bringing: Promise<void>[] = []
   #rounds: NodeJS.Timeout | undefined
+  #isClosed = false
 
-  constructor(settings: TraceSettings) {
+  /** With a table, which is closed with the rest, that is where all spans lie. */
+  constructor(settings: TraceSettings, table?: SpanTable) {
     this.#settings = settings
+    this.#table = table
     this.#threads = { writer: traceThread(), reader: new TraceReader(settings.queryMs) }
   }
 
@@ -38,12 +49,32 @@ export class OpenTraces {
   of({ store: { folder, fs } }: TracedProject): ProjectTraces {
     const known = this.#projects.get(folder)
     if (known) return known
-    const isRecording = this.#settings.isRecording && fs.isSeenByOthers
-    const file = fs.isSeenByOthers ? `${folder}/traces.db` : NOWHERE
-    const traces = new ProjectTraces(file, this.#threads, { ...this.#settings, isRecording })
+    const isRecording = this.#settings.isRecording && (fs.isSeenByOthers || this.#table !== undefined)
+    const traces = new ProjectTraces(this.#storeOf(folder, fs.isSeenByOthers), {
+      ...this.#settings,
+      isRecording,
+    })
     this.#projects.set(folder, traces)
     this.#rounds ??= setInterval(() => this.#retain(), ROUND_MS).unref()
     return traces
+  }
+
+  #storeOf(folder: string, isOnDisk: boolean): SpanStore {
+    const file = isOnDisk ? `${folder}/traces.db` : NOWHERE
+    if (!this.#table) return new FileSpans(file, this.#threads, this.#settings)
+    const shared = new SharedSpans(basename(folder), this.#table, this.#threads.reader)
+    if (isOnDisk && nodeFs.stat(file)) this.#bringOver(file, shared)
+    return shared
+  }
+
+  #bringOver(file: string, shared: SharedSpans): void {
+    const brought = bringOver(file, shared, () => this.#isClosed).catch((error: Error) =>
+      this.#settings.onTrouble({
+        file,
+        message: `its traces are not in the database yet, and the next start tries again: ${error.message}`,
+      }),
+    )
+    this.#bringing.push(brought)
   }
 
   /** For /ready: whose traces cannot be stored, or were lost. */
@@ -78,10 +109,13 @@ export class OpenTraces {
 
   /** Resolves once everything is stored that can be. */
   async close(): Promise<void> {
+    this.#isClosed = true
     clearInterval(this.#rounds)
+    await Promise.all(this.#bringing)
     await Promise.all([...this.#projects.values()].map((traces) => traces.close()))
     await this.#threads.reader.close()
     await this.#threads.writer.stop(new Error('the traces are closed'))
+    await this.#table?.close()
   }
 
   #retain(): void {
@@ -89,7 +123,7 @@ export class OpenTraces {
       traces
         .retain()
         .catch((error: Error) =>
-          this.#settings.onTrouble({ file: traces.file, message: `old traces stay: ${error.message}` }),
+          this.#settings.onTrouble({ file: traces.name, message: `old traces stay: ${error.message}` }),
         )
     }
   }

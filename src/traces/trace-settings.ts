@@ -8,7 +8,7 @@ export interface TraceRetention {
 
 /** Something about traces that an operator should know of; requests go on. */
 export interface TraceTrouble {
-  /** The file of the project's traces. */
+  /** The file of the project's traces, or what their place in a database is called. */
   readonly file: string
   /** A sentence. */
   readonly message: string

@@ -31,7 +31,7 @@ __start() {
   __stop
   set -m # a process group of its own
   # exec: what is waited for when it is to stop is the server, and not a shell around it.
-  if [ -n "${NPM_ITSELF:-}" ]; then exec npm start; else exec node --enable-source-maps dist/src/main.js; fi >"$OUT/server.log" 2>&1 &
+  if [ -n "${NPM_ITSELF:-}" ]; then exec npm start; else exec node dist/src/main.js; fi >"$OUT/server.log" 2>&1 &
   set +m
   echo $! >"$OUT/server.pid"
   until curl -sf -o /dev/null "$URL/ready"; do

@@ -48,6 +48,18 @@ describe('git: deleting a ref', () => {
     },
   }
 
+  const prepared: Record<string, string> = {}
+
+  function prepare(place: string): string {
+    const folder = temporaryFolder()
+    cpSync(source, folder, { recursive: true })
+    for (const name of ['a', 'z']) git(folder, ['update-ref', `refs/environments/${name}`, third])
+    git(folder, ['tag', '-a', '-m', 'One', 'v1', first])
+    git(folder, ['pack-refs', '--all'])
+    places[place]?.(folder)
+    return folder
+  }
+
   /** A repository in a store of its own, with LIVE in that place. */
   function repositoryWith(
     place: string,
@@ -55,11 +67,7 @@ describe('git: deleting a ref', () => {
   ): { folder: string; repository: Repository; journal: Journal } {
     const store = temporaryFolder()
     const folder = `${store}/bot.git`
-    cpSync(source, folder, { recursive: true })
-    for (const name of ['a', 'z']) git(folder, ['update-ref', `refs/environments/${name}`, third])
-    git(folder, ['tag', '-a', '-m', 'One', 'v1', first])
-    git(folder, ['pack-refs', '--all'])
-    places[place]?.(folder)
+    cpSync((prepared[place] ??= prepare(place)), folder, { recursive: true })
     const journal = new Journal(fs, store)
     return {
       folder,
@@ -542,8 +550,7 @@ function to(ref: string, expected: string, target: string) {
 /** All refs as git lists them, in both ways that it has. */
 function refsOf(folder: string): Record<string, string> {
   const lines = git(folder, ['for-each-ref', '--format=%(objectname) %(refname)'])
-  const shown = spawnSync('git', ['show-ref'], { cwd: folder, encoding: 'utf8' }).stdout.trimEnd()
-  expect(shown).to.equal(lines)
+  expect(git(folder, ['show-ref'])).to.equal(lines)
   return Object.fromEntries(
     lines
       .split('\n')

@@ -91,8 +91,10 @@ describe('postgres: the functions of the database', function () {
               for (const outcome of wanted.outcomes)
                 kinds.add('refused' in outcome ? outcome.refused : 'done')
               expect(await statesOf(real)).to.deep.equal(await statesOf(model))
+              expect(await told(real)).to.deep.equal(await told(model))
             }
             expect(await entriesOf(real)).to.deep.equal(await entriesOf(model))
+            expect(await notesOf(real)).to.deep.equal(await notesOf(model))
           } finally {
             await real.close()
           }
@@ -169,15 +171,24 @@ async function statesOf(log: SharedLog): Promise<unknown> {
   }))
 }
 
+/** The notes that the log has now. */
+async function notesOf({ documents }: SharedLog): Promise<string[]> {
+  return (await documents.table.summaries()).map(({ path }) => path).sort()
+}
+
+/** The notes that were made since the call before. */
+async function told({ documents }: SharedLog): Promise<string[]> {
+  return ((await documents.entries()) ?? []).map(({ path }) => path).sort()
+}
+
 /** All that happened; packs of what was purged since are gone. */
 async function entriesOf(log: SharedLog): Promise<unknown> {
   const entries = await log.read(new Map(), (await log.look()).positions)
-  return entries.map(({ n, item, writes, moved, purged, notes }) => ({
+  return entries.map(({ n, item, writes, moved, purged }) => ({
     n,
     item,
     moved: moved && { from: moved.from, to: moved.to, stamp: moved.stamp, version: moved.version },
     purged: purged && { ...purged },
-    notes,
     writes: writes.map(({ repository, version, moves, packs, head }) => ({
       repository,
       version,

@@ -8,7 +8,8 @@ import { readTraceFilter } from '../../src/traces/query/filter/trace-filter.ts'
 import { isLike } from '../../src/traces/query/filter/is-like.ts'
 import { traceQuestion } from '../../src/traces/query/trace-question.ts'
 import { makeSpan, NOON, spanWith } from './make-span.ts'
-import { type TraceProject, traceProject } from './trace-project.ts'
+import { overEachEngine } from './engines/over-each-engine.ts'
+import type { TraceProject } from './trace-project.ts'
 
 const LINKED = { traceId: 'ab'.repeat(16), spanId: 'cd'.repeat(8) }
 
@@ -223,7 +224,7 @@ const CASES: readonly (readonly [object, readonly string[]])[] = [
   [{ field: 'hashes', operator: 'exists' }, NONE],
 ]
 
-describe('traces: filters', () => {
+overEachEngine('traces: filters', (traceProject) => {
   let project: TraceProject
   let again: TraceProject
   before(async () => {
@@ -234,7 +235,7 @@ describe('traces: filters', () => {
       await traces.stored()
     }
   })
-  after(() => Promise.all([project.stop(), again.stop()]))
+  after(() => Promise.all([project?.stop(), again?.stop()]))
 
   const found = async (filtering: object, { traces } = project): Promise<string[]> => {
     const page = await traces.query(

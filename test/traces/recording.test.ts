@@ -7,12 +7,13 @@ import { traceQuestion } from '../../src/traces/query/trace-question.ts'
 import { flatTraces, traceTrees } from '../../src/traces/query/trace-tree.ts'
 import { stringifyJson } from '../../src/json/stringify-json.ts'
 import { makeSpan, NOON, spanWith } from './make-span.ts'
-import { type TraceProject, traceProject } from './trace-project.ts'
+import { overEachEngine } from './engines/over-each-engine.ts'
+import type { TraceProject } from './trace-project.ts'
 
-describe('traces: recording and reading back', () => {
+overEachEngine('traces: recording and reading back', (traceProject) => {
   let project: TraceProject
   before(() => (project = traceProject()))
-  after(() => project.stop())
+  after(() => project?.stop())
 
   /** What is answered, parsed. */
   const treeOf = async (traceId: string) =>

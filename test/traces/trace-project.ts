@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { nodeFs } from '../../src/storage/node-fs.ts'
 import { OpenTraces } from '../../src/traces/open-traces.ts'
 import type { ProjectTraces } from '../../src/traces/project-traces.ts'
+import type { SpanTable } from '../../src/traces/shared/span-table.ts'
 import type { TraceSettings } from '../../src/traces/trace-settings.ts'
 import { NOON } from './make-span.ts'
 
@@ -19,21 +20,27 @@ export interface TraceProject {
   stop(): Promise<void>
 }
 
-/** Makes one in a temporary folder; it is an hour past noon there. */
-export function traceProject(settings: Partial<TraceSettings> = {}): TraceProject {
+/** Makes one in a temporary folder, or in a table under the folder's name; it is an hour past noon there. */
+export function traceProject(
+  settings: Partial<TraceSettings> = {},
+  openTable: () => SpanTable | undefined = () => undefined,
+): TraceProject {
   const folder = mkdtempSync(join(tmpdir(), 'branchpoint-traces-'))
   const troubles: string[] = []
   const opened: OpenTraces[] = []
   const another: TraceProject['another'] = (others = {}) => {
-    const open = new OpenTraces({
-      isRecording: true,
-      retention: { maxAgeDays: 30, maxBytes: 1024 ** 3 },
-      queryMs: 5000,
-      now: () => new Date(NOON + 3_600_000),
-      onTrouble: ({ message }) => troubles.push(message),
-      ...settings,
-      ...others,
-    })
+    const open = new OpenTraces(
+      {
+        isRecording: true,
+        retention: { maxAgeDays: 30, maxBytes: 1024 ** 3 },
+        queryMs: 5000,
+        now: () => new Date(NOON + 3_600_000),
+        onTrouble: ({ message }) => troubles.push(message),
+        ...settings,
+        ...others,
+      },
+      openTable(),
+    )
     opened.push(open)
     return { open, traces: open.of({ store: { folder, fs: nodeFs } }) }
   }

@@ -6,12 +6,13 @@ import { traceIdsOf } from '../../src/traces/query/trace-tree.ts'
 import { traceQuestion } from '../../src/traces/query/trace-question.ts'
 import type { TraceWindow } from '../../src/traces/query/trace-window.ts'
 import { makeSpan, NOON, spanWith } from './make-span.ts'
-import { type TraceProject, traceProject } from './trace-project.ts'
+import { overEachEngine } from './engines/over-each-engine.ts'
+import type { TraceProject } from './trace-project.ts'
 
 /** So many traces of two spans, a second apart. */
 const COUNT = 250
 
-describe('traces: windows', () => {
+overEachEngine('traces: windows', (traceProject) => {
   let project: TraceProject
   const ids: string[] = []
   before(() => {
@@ -26,7 +27,7 @@ describe('traces: windows', () => {
       ids.unshift(root.traceId)
     }
   })
-  after(() => project.stop())
+  after(() => project?.stop())
 
   const ask = (window: TraceWindow, filtering?: object, focus: 'trace' | 'span' = 'trace') =>
     project.traces.query(traceQuestion(focus, filtering && { value: filtering as Json, loc: [] }, window))

@@ -10,6 +10,7 @@ import { checkLedger } from './check-ledger.ts'
 import { checkRepositories } from './check-repositories.ts'
 import type { Finding } from './kill-round.ts'
 import { acknowledgedIn, emptyLedger } from './ledger.ts'
+import { repeatKeyed } from './repeat-keyed.ts'
 import { WriteLoad } from './write-load.ts'
 
 export interface DatabaseRound {
@@ -63,6 +64,7 @@ export async function databaseRound(round: DatabaseRound): Promise<Finding> {
     const restarted = kills.includes('server') ? await start(names[0] ?? '') : doomed
     const fresh = await start('new')
     const problems = [...ledger.failures, ...(await checkJoint(fresh.url, ledger))]
+    problems.push(...(await repeatKeyed(fresh.url, ledger)))
     problems.push(...(await checkLedger(fresh.url, ledger)))
     // Each takes in what the others wrote last.
     for (const { url } of [restarted, ...others]) await ask(url, 'POST', '/workflows/query', {})

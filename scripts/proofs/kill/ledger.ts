@@ -14,12 +14,22 @@ export interface Ledger {
   readonly rows: Map<string, { readonly version: number; readonly values: readonly string[] }>
   /** Deployments by their message. */
   readonly deployments: Map<string, { readonly environment: string; readonly revision: string }>
-  /** Commits that are deployed in the same write, by their message, also those that were not answered: all of each or nothing. */
-  readonly joint: Map<string, { readonly variant: string; readonly environment: string }>
+  /**
+   * Commits that are deployed in the same write, by their message, which is the Idempotency-Key, too; also those that were not answered: all
+   * of each or nothing.
+   */
+  readonly joint: Map<string, JointCommit>
   /** How many runs of a handler were answered; their traces are not promised. */
   invocations: number
   /** Requests that failed although the service should have answered them. */
   readonly failures: string[]
+}
+
+export interface JointCommit {
+  readonly variant: string
+  readonly environment: string
+  /** What is posted to `/workflows/revisions/commit`. */
+  readonly body: object
 }
 
 export interface AcknowledgedRevision {

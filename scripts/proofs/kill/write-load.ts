@@ -108,12 +108,16 @@ export class WriteLoad {
   async #commitAndDeploy(url: string, variant: string): Promise<void> {
     const environment = randomInt(2) === 0 ? 'staging' : 'production'
     const [data, message] = [somePayload(), `Joint ${randomName()}`]
-    this.#ledger.joint.set(message, { variant, environment })
+    const body = {
+      workflow_revision_commit: { workflow_variant_id: variant, message, data, deploy: [environment] },
+    }
+    this.#ledger.joint.set(message, { variant, environment, body })
     const { workflow_revision } = await ask<{ workflow_revision: Revision }>(
       url,
       'POST',
       '/workflows/revisions/commit',
-      { workflow_revision_commit: { workflow_variant_id: variant, message, data, deploy: [environment] } },
+      body,
+      message,
     )
     const { id, version } = workflow_revision
     this.#ledger.revisions.set(id, { version, data, slug: undefined })

@@ -1,4 +1,5 @@
-import { execFileSync } from 'node:child_process'
+import { resolve } from 'node:path'
+import { runInSmallProcess } from './small-process.ts'
 
 /** The real git, with nobody's own configuration; answers its output without the last line break. */
 export function git(folder: string, args: readonly string[], input?: string | Buffer): string {
@@ -20,11 +21,11 @@ export function gitBytes(folder: string, args: readonly string[], input?: string
 }
 
 function run(folder: string, args: readonly string[], input?: string | Buffer): Buffer {
-  return execFileSync('git', args, {
-    cwd: folder,
+  const { status, output, complaint, error } = runInSmallProcess({
+    command: 'git',
+    args,
+    cwd: resolve(folder),
     input,
-    maxBuffer: 256 * 1024 * 1024,
-    stdio: ['pipe', 'pipe', 'pipe'],
     env: {
       ...process.env,
       GIT_CONFIG_GLOBAL: '/dev/null',
@@ -36,6 +37,9 @@ function run(folder: string, args: readonly string[], input?: string | Buffer): 
       GIT_COMMITTER_EMAIL: 'ann@example.com',
     },
   })
+  if (status === 0) return output
+  const why = error?.message ?? `ended with ${status}:\n${complaint.toString()}`
+  throw Object.assign(new Error(`git ${args.join(' ')} in ${folder} ${why}`), { status, code: error?.code })
 }
 
 /** Every object of the repository: id and kind as git lists them. */

@@ -9,6 +9,7 @@ import type {
   Positions,
   Proposal,
   ProposedWrite,
+  Reads,
   RepositoryState,
   SharedLog,
   StreamPosition,
@@ -24,6 +25,9 @@ export class MemoryDatabase {
   readonly id: string
   /** Set to another value, as after a failover. */
   era = 'first'
+  reads: Reads = 'primary'
+  /** Whether servers are told that there may be news. */
+  hints = true
   /** Awaited before anything is answered, for tests of what lasts and of what fails. */
   delay: (what: 'append' | 'answer' | 'look' | 'looked' | 'read') => Promise<void> = async () => undefined
   /** How often somebody took over everything. */
@@ -77,10 +81,12 @@ export class MemoryDatabase {
     return {
       id: this.id,
       stream,
+      reads: this.reads,
+      hasNews: false,
       append: async (proposals) => {
         await this.delay('append')
         const appended = this.#append(stream, proposals)
-        for (const listener of this.#listeners) setImmediate(listener)
+        if (this.hints) for (const listener of this.#listeners) setImmediate(listener)
         await this.delay('answer')
         return appended
       },
@@ -123,7 +129,12 @@ export class MemoryDatabase {
   }
 
   #look(): Look {
-    return { era: this.era, positions: new Map(this.#streams), documents: this.#documents.log.length }
+    return {
+      asked: performance.now(),
+      era: this.era,
+      positions: new Map(this.#streams),
+      documents: this.#documents.log.length,
+    }
   }
 
   #read(from: Positions, to: Positions): LogEntry[] {
@@ -189,13 +200,8 @@ export class MemoryDatabase {
 
   #apply(stream: string, n: number, item: number, proposal: Proposal): LogEntry {
     const { writes, moved, purged, notes } = proposal
-    const entry = {
-      stream,
-      n,
-      item,
-      writes: writes.map((write) => this.#write(write)),
-      notes,
-    }
+    const entry = { stream, n, item, writes: writes.map((write) => this.#write(write)) }
+    this.#documents.keep(notes)
     if (moved) {
       const repository = this.#existing(liveFolder(moved))
       repository.trashed = isToTrash(moved) ? moved.stamp : undefined

@@ -55,6 +55,11 @@ export class MemoryTable implements DocumentTable {
     return [...this.#rows.keys()].sort()
   }
 
+  /** Makes empty documents, as a decision of the log does it. */
+  keep(paths: readonly string[]): void {
+    for (const path of paths) if (!this.#rows.has(path)) this.#change({ path, kind: 'put' })
+  }
+
   decide(change: DocumentChange): Promise<DocumentOutcome> {
     return this.#remotely(() => this.#change(change))
   }

@@ -39,6 +39,8 @@ const SETTINGS = [
   'wal_level = replica',
   'max_wal_senders = 4',
   "log_min_messages = 'fatal'",
+  // In the server's folder, which goes with it: in /dev/shm it would stay behind where the server is killed.
+  "dynamic_shared_memory_type = 'mmap'",
 ]
 
 /** Starts a server on a free port, over a new folder that goes with it. */

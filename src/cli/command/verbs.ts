@@ -16,6 +16,7 @@ const FLAG = { type: 'boolean' } as const
 
 const STORE = { store: TEXT } as const
 const PROJECT = { project: TEXT } as const
+const STATE = { state: FLAG } as const
 const SERVER = { url: TEXT, key: TEXT } as const
 /** Where records are printed. */
 const JSON_LINES = { json: FLAG } as const
@@ -85,12 +86,12 @@ export const VERBS = {
   backup: {
     summary: 'mirror a store, or a server, into a folder',
     words: [],
-    options: { to: TEXT, from: TEXT, ...STORE, ...SERVER, ...PROJECT },
+    options: { to: TEXT, from: TEXT, ...STORE, ...SERVER, ...PROJECT, ...STATE },
   },
   restore: {
     summary: 'bring a backup into a store, or to a server',
     words: [],
-    options: { from: TEXT, to: TEXT, ...STORE, ...SERVER, ...PROJECT },
+    options: { from: TEXT, to: TEXT, ...STORE, ...SERVER, ...PROJECT, ...STATE },
   },
   verify: {
     summary: 'read a whole store and say what is wrong',

@@ -1,4 +1,5 @@
 import type { Config } from '../../config.ts'
+import { refuseCopy } from '../../git/refuse-copy.ts'
 import { SharedDocuments } from '../../storage/documents/shared-documents.ts'
 import type { Fs } from '../../storage/fs.ts'
 import { nodeFs } from '../../storage/node-fs.ts'
@@ -20,7 +21,10 @@ export async function withDocuments<T>(
   project: string,
   work: (place: StatePlace) => Promise<T>,
 ): Promise<T> {
-  if (store === undefined) return work({ fs: nodeFs, storeDir, shown: storeDir })
+  if (store === undefined) {
+    refuseCopy(nodeFs, storeDir)
+    return work({ fs: nodeFs, storeDir, shown: storeDir })
+  }
   const { openDocumentTable } = await import('../../postgres/open-postgres.ts')
   const { memoryFs } = await import('../../storage/memory-fs.ts')
   const { feed, close } = await openDocumentTable(store)

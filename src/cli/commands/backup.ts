@@ -22,10 +22,11 @@ import type { Report } from './backup/report/backup-report.ts'
 import { printReport } from './backup/report/print-report.ts'
 import { nameOf } from './backup/repository-name.ts'
 import { setAside } from './backup/set-aside.ts'
+import { backUpState } from './backup/state.ts'
 import type { Source } from './backup/ends/source.ts'
 import type { BackupSurroundings } from './backup/surroundings.ts'
 
-const BACKUP_USAGE = `branchpoint backup --to DIR [--store DIR | --url [URL] [--key KEY]] [--project PROJECT]
+const BACKUP_USAGE = `branchpoint backup --to DIR [--store DIR | --url [URL] [--key KEY]] [--project PROJECT] [--state]
 
   Mirrors every repository of a store, all refs of each, into a folder; run again, it fetches what has changed since.
   Servers may be using the store. A run that is stopped or killed leaves whole mirrors, and the next one goes on.
@@ -37,7 +38,10 @@ const BACKUP_USAGE = `branchpoint backup --to DIR [--store DIR | --url [URL] [--
   --key      the API key to ask it with, BRANCHPOINT_KEY unless given; a key is of one project
   --project  this project only; with --url, what the backup calls the key's project ("${DEFAULT_PROJECT}" unless given)
 
-  What was rewritten or removed in the store stays in the backup, and the report says where. API keys are not backed up.
+  --state    keys, secrets, webhooks and evaluations, too, as they are now: what opens the service, so keep the folder as
+             you keep keys. Not with --url
+
+  What was rewritten or removed in the store stays in the backup, and the report says where.
   Exit code 1 means that some repository could not be backed up; the others were.`
 
 /** The command `backup`. */
@@ -59,6 +63,8 @@ export async function runBackup(args: readonly string[], around: BackupSurroundi
   if (options.project !== undefined) checkProjectName(options.project)
   const { to, from, store: storeDir = around.config.storeDir, url, key, project } = options
   if (to === undefined) throw new UsageError('--to DIR is missing.', BACKUP_USAGE)
+  if (url !== undefined && options.state)
+    throw new UsageError('--state is of a folder or a database: no server hands it out.', BACKUP_USAGE)
   if (url === undefined && key !== undefined)
     throw new UsageError('--key is for a server: give --url, too.', BACKUP_USAGE)
   if ([url, options.store, from].filter((it) => it !== undefined).length > 1)
@@ -76,7 +82,8 @@ export async function runBackup(args: readonly string[], around: BackupSurroundi
     nodeFs.makeDir(dir)
     if (!before)
       await writeManifest(dir, { source: source.name, finished_at: null, failed: 0, repositories: {} })
-    const scope = { dir, families: familiesOf(config).map(({ folder }) => folder) }
+    const families = familiesOf(config).map(({ folder }) => folder)
+    const scope = { dir, families, withState: options.state ?? false }
     return await holdingLock(nodeFs, dir, 'backup', () => backUp(source, scope, around))
   } finally {
     await source.close()
@@ -87,6 +94,7 @@ interface Scope {
   readonly dir: string
   /** The first is done before the others. */
   readonly families: readonly string[]
+  readonly withState: boolean
 }
 
 async function backUp(
@@ -94,11 +102,12 @@ async function backUp(
   scope: Scope,
   { progress, signal }: BackupSurroundings,
 ): Promise<Report> {
-  const { dir, families } = scope
+  const { dir, families, withState } = scope
   const began = performance.now()
   const time = new Date().toISOString().replaceAll(/[-:]/g, '')
   const notes: string[] = []
   const changes = { new: 0, changed: 0, none: 0 }
+  const state = withState && source.state ? await backUpState(source.state, dir, source.projects) : undefined
   const repositories = await source.list()
   const failures = await followAll({
     repositories,
@@ -133,11 +142,15 @@ async function backUp(
   })
   const seconds = ((performance.now() - began) / 1000).toFixed(1)
   const done = `Backed up ${source.name} to ${dir}: ${counted(repositories.length)}, ${changes.new} new, ${changes.changed} changed, ${changes.none} as they were, ${failures.length} failed, ${seconds} s`
-  return { lines: [...notes.sort(), done, KEYS], failures: failures.sort() }
+  const rest =
+    state === undefined ? KEYS : `${state} files of keys, secrets, webhooks and evaluations. ${WITH_STATE}`
+  return { lines: [...notes.sort(), done, rest], failures: failures.sort() }
 }
 
 const KEYS =
-  'API keys, secrets, traces and the logs of evaluations are not in a backup; make new keys after a restore, or keep those files elsewhere.'
+  'API keys, secrets, webhooks and the logs of evaluations are not in it without --state; traces never are. Make new keys after a restore.'
+
+const WITH_STATE = 'Traces are not in a backup.'
 
 /** One within the other would be backed up, or served, itself. */
 function assertApart(dir: string, store: string): void {

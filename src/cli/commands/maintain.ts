@@ -17,7 +17,8 @@ const USAGE = `Repacks every repository and packs its refs, as servers do in the
 
   branchpoint maintain [--store DIR]
 
-  --store  the folder of the store; STORE_DIR (./store unless set) unless given
+  --store  the folder of the store; STORE_DIR (./store unless set) unless given. Where STORE is a database: CACHE_DIR,
+           the copy of this machine's server; the others have theirs
 
 Servers may run on the store meanwhile. Nothing is ever pruned. A line for every repository that there was something to do in.`
 
@@ -34,7 +35,7 @@ async function run(
 ): Promise<number> {
   const { values } = readArguments(args, VERBS.maintain.options, { usage: USAGE, takesWords: false })
   const config = readConfig(environment)
-  const dir = values.store ?? config.storeDir
+  const dir = values.store ?? (config.store === undefined ? config.storeDir : config.cacheDir)
   if (!nodeFs.stat(`${dir}/format`))
     throw new Refusal('storage_unavailable', `There is no store at ${dir}; name its folder with --store.`)
   const folders = new Set(

@@ -23,10 +23,11 @@ import type { Report } from './backup/report/backup-report.ts'
 import { printReport } from './backup/report/print-report.ts'
 import type { RepositoryName } from './backup/repository-name.ts'
 import { pathOfName } from './backup/repository-name.ts'
+import { restoreState } from './backup/state.ts'
 import type { BackupSurroundings } from './backup/surroundings.ts'
 import type { Target } from './backup/ends/target.ts'
 
-const RESTORE_USAGE = `branchpoint restore --from DIR [--store DIR | --url [URL] [--key KEY]] [--project PROJECT]
+const RESTORE_USAGE = `branchpoint restore --from DIR [--store DIR | --url [URL] [--key KEY]] [--project PROJECT] [--state]
 
   Brings every repository of a backup into a store: ids, versions, dates, archived states, deployments, all as they were.
   What is there and the same is left alone, so a run that was stopped can be run again. Servers may be using the store.
@@ -38,9 +39,12 @@ const RESTORE_USAGE = `branchpoint restore --from DIR [--store DIR | --url [URL]
   --key      an API key with the scope admin to send it with, BRANCHPOINT_KEY unless given; a key is of one project
   --project  this project only; with --url, which of the backup's goes there ("${DEFAULT_PROJECT}" unless given)
 
+  --state    keys, secrets, webhooks and evaluations, too, where the backup was made with --state: keys that were revoked
+             since open the store again. Not with --url
+
   A repository that is there with another content is refused by name, but for environments that a server has made on
-  its first start. What only the backup has (refs/backup, .gone) stays there. API keys are not in a backup: make new ones
-  with branchpoint keys. Exit code 1 means that some repository could not be restored; the others were.`
+  its first start. What only the backup has (refs/backup, .gone) stays there. Without --state no API keys come: make new
+  ones with branchpoint keys. Exit code 1 means that something could not be restored; the rest was.`
 
 /** The command `restore`. */
 export const restoreCommand: Command = {
@@ -61,6 +65,8 @@ export async function runRestore(args: readonly string[], around: BackupSurround
   if (options.project !== undefined) checkProjectName(options.project)
   const { from, to, store: storeDir = around.config.storeDir, url, key } = options
   if (from === undefined) throw new UsageError('--from DIR is missing.', RESTORE_USAGE)
+  if (url !== undefined && options.state)
+    throw new UsageError('--state is for a folder or a database: no server takes it.', RESTORE_USAGE)
   if (url === undefined && key !== undefined)
     throw new UsageError('--key is for a server: give --url, too.', RESTORE_USAGE)
   if ([url, options.store, to].filter((it) => it !== undefined).length > 1)
@@ -83,7 +89,14 @@ export async function runRestore(args: readonly string[], around: BackupSurround
     : httpTarget(doorTo(server.url, server.key, around.signal))
   try {
     const report = await restore(dir, mirrors, families[0] ?? '', target, around)
-    return { ...report, lines: [...warnings(manifest), ...report.lines] }
+    const state = options.state && target.state ? await restoreState(dir, target.state, projects) : undefined
+    const rest = state
+      ? `${state.restored} files of keys, secrets, webhooks and evaluations restored, ${state.there} there already. Traces are not in a backup.`
+      : KEYS
+    return {
+      lines: [...warnings(manifest), ...report.lines, rest],
+      failures: [...report.failures, ...(state?.failures ?? [])],
+    }
   } finally {
     await target.close()
   }
@@ -113,11 +126,11 @@ async function restore(
   failures.push(...(await target.check()))
   const seconds = ((performance.now() - began) / 1000).toFixed(1)
   const done = `Restored ${dir} to ${target.name}: ${counted(repositories.length)}, ${changes.restored} restored, ${changes.replaced} in place of a seeded environment, ${changes.there} there already, ${failures.length} failed, ${seconds} s`
-  return { lines: [done, KEYS], failures: failures.sort() }
+  return { lines: [done], failures: failures.sort() }
 }
 
 const KEYS =
-  'API keys, secrets, traces and the logs of evaluations are not in a backup; make new keys with branchpoint keys create.'
+  'API keys, secrets, webhooks and the logs of evaluations were not restored (--state); make new keys with branchpoint keys create.'
 
 function warnings({ finished_at, failed }: Manifest): string[] {
   if (finished_at === null) return ['The backup was never finished: what it has is restored.']

@@ -4,6 +4,7 @@ import type {
   DecidedBeside,
   DecidedWrite,
   Decision,
+  Freshness,
   LargePack,
   Seen,
 } from '../transactions/arbiter.ts'
@@ -76,6 +77,10 @@ export class FollowingArbiter implements Arbiter {
     return this.#follower.fresh()
   }
 
+  readable(): Promise<Freshness> {
+    return this.#follower.readable()
+  }
+
   /** A folder has one process, and what it decided is in the log: nothing has to be done before its locks are taken over. */
   async finishFor(): Promise<void> {
     return undefined
@@ -90,6 +95,7 @@ export class FollowingArbiter implements Arbiter {
     this.#follower.save()
   }
 
+  /** They are documents from the moment of the decision on. */
   notes(): readonly string[] {
     return NO_NOTES
   }

@@ -1,6 +1,6 @@
 import { renewReadEpoch } from '../../storage/read-epoch.ts'
 import { announceWrites } from '../journal/finish-journal.ts'
-import type { Decision } from '../transactions/arbiter.ts'
+import type { Decision, Freshness } from '../transactions/arbiter.ts'
 import type { Copy } from './copy.ts'
 import { inOrder, repositoriesOf } from './in-order.ts'
 import { OwnDecisions } from './own-decisions.ts'
@@ -11,6 +11,9 @@ import { type LogEntry, type Look, NotInLog, type Positions, type StreamPosition
 
 /** The folder is looked after so often (milliseconds) where nobody asks: plain git reads it, too. */
 const EVERY = 1000
+
+/** So long (milliseconds) what a look brought is good enough for reads with READS=local. */
+const LOCAL = 1000
 
 /** A folder's position is written at most so often (milliseconds): what is done again after a crash changes nothing. */
 const SAVE_EVERY = 200
@@ -26,6 +29,8 @@ export class LogFollower {
   #era: string
   /** The look at documents that the folder has followed. */
   #documents: number | undefined
+  /** When the last look was asked for of which everything is in the folder, on the clock of `performance`. */
+  #freshSince = -Infinity
   /** Repositories that are newer in the folder than the positions say. */
   readonly #repaired = new Map<string, number>()
   /** Repositories in which something that this server decided is missing. */
@@ -63,6 +68,14 @@ export class LogFollower {
         this.#next = undefined
         return (this.#current = this.#round())
       }))
+  }
+
+  /** The same as far as READS wants it for a read: where that is `local`, nobody looks who comes within a second and before a hint. */
+  async readable(): Promise<Freshness> {
+    const { reads, hasNews } = this.#copy.log
+    const isSpared = reads === 'local' && !hasNews && performance.now() - this.#freshSince < LOCAL
+    if (!isSpared) await this.fresh()
+    return { by: reads, since: this.#freshSince }
   }
 
   /** A batch of this server was decided: answers its decisions, each of which names the repositories it writes to. */
@@ -120,6 +133,7 @@ export class LogFollower {
       }
       if (this.#broken.size > 0) await this.#repairBroken()
       this.#copy.own.ended(number)
+      this.#freshSince = look.asked
     } finally {
       this.#current = undefined
     }

@@ -12,8 +12,8 @@ import { setRefs } from './set-refs.ts'
 export const COPY_FOLDER = '.copy'
 
 /**
- * Does in the folder what an entry of the log says: packs, then new repositories and refs, moves to the trash and back, and notes. Doing it
- * again, with all that came after it, changes nothing. Throws NotInLog where the log has not all of it any more.
+ * Does in the folder what an entry of the log says: packs, then new repositories and refs, moves to the trash and back. Doing it again,
+ * with all that came after it, changes nothing. Throws NotInLog where the log has not all of it any more.
  */
 export async function placeEntry(copy: Copy, entry: LogEntry): Promise<void> {
   const there: (LoggedWrite & { readonly gitdir: string })[] = []
@@ -30,7 +30,6 @@ export async function placeEntry(copy: Copy, entry: LogEntry): Promise<void> {
   await setRefs(copy, there)
   if (entry.moved) await move(copy, entry.moved)
   if (entry.purged) purge(copy, entry.purged)
-  for (const path of entry.notes) note(copy.fs, `${copy.dir}/${path}`)
 }
 
 /** Makes a repository as it began: built aside, and renamed in whole. */

@@ -12,6 +12,10 @@ export interface SharedLog {
   readonly id: string
   /** The stream that this server appends to. */
   readonly stream: string
+  /** How a look makes sure that what it sees is so; with `local` not each read looks. */
+  readonly reads: Reads
+  /** Whether there may have been a hint (see onNews) since the last look began. */
+  readonly hasNews: boolean
   /**
    * Appends a batch, the next one of the stream: each proposal happens as a whole or is refused by itself. Resolves when what was decided
    * survives a power cut. Batches come one after the other. Rejects with a Refusal where it cannot be found out what became of it.
@@ -41,6 +45,9 @@ export interface SharedLog {
   close(): Promise<void>
 }
 
+/** What READS says: see docs/configuration.md. */
+export type Reads = 'quorum' | 'primary' | 'local'
+
 /** Opens the log for a folder, which has a stream of its own in it; for a new folder a new one. */
 export type OpenLog = (stream: string | undefined) => Promise<SharedLog>
 
@@ -57,6 +64,8 @@ export class NotInLog extends Error {
 
 /** What one question to the log answers. */
 export interface Look {
+  /** When it was asked for, on the clock of `performance`, in milliseconds. */
+  readonly asked: number
   /** Another number whenever a document changed. */
   readonly documents: number
   readonly positions: Positions
@@ -76,6 +85,7 @@ export interface Proposal {
   readonly seen: ReadonlyMap<string, number>
   readonly moved?: FolderMove | undefined
   readonly purged?: LoggedPurge | undefined
+  /** Paths of empty documents that are made with it. */
   readonly notes: readonly string[]
 }
 
@@ -116,7 +126,6 @@ export interface LogEntry {
   /** With the version that the repository came to by it. */
   readonly moved?: (FolderMove & { readonly version: number }) | undefined
   readonly purged?: (LoggedPurge & { readonly version: number }) | undefined
-  readonly notes: readonly string[]
 }
 
 export interface LoggedWrite {

@@ -48,6 +48,10 @@ export class FileArbiter implements Arbiter {
     return undefined
   }
 
+  async readable(): Promise<undefined> {
+    return undefined
+  }
+
   finishFor(dead: string): Promise<void> {
     return this.#journal.finishFor(dead)
   }

@@ -93,6 +93,14 @@ export interface DecisionNote {
   readonly isNeeded: () => boolean
 }
 
+/** How fresh what is read is: it has all that was acknowledged anywhere before a moment. */
+export interface Freshness {
+  /** What makes sure of that: see READS in docs/configuration.md. */
+  readonly by: 'quorum' | 'primary' | 'local'
+  /** The moment, on the clock of `performance`, in milliseconds. */
+  readonly since: number
+}
+
 /** A write that has happened, and what became of it in the folder; what is called first counts. */
 export interface Decision {
   /** Packs and refs are in place. */
@@ -131,6 +139,8 @@ export interface Arbiter {
   seen(gitdirs: readonly string[]): Promise<Seen>
   /** Resolves once everything that was acknowledged anywhere before the call is in the folder. */
   fresh(): Promise<void>
+  /** The same as far as a read wants it, and how far that is; undefined where the folder is the truth. */
+  readable(): Promise<Freshness | undefined>
   /**
    * Finishes what a dead process decided: before one of its locks, which keep others from what is left to do, is taken
    * over. `dead` is a name that begins with the process's identity.

@@ -20,6 +20,7 @@ may invoke.
 - Every path also answers under \`/api\`; a slash at the end is optional.
 - A refusal is a \`Problem\` (RFC 9457) with a stable \`code\`. A refused request stores nothing.
 - A write with \`Prefer: return=minimal\` is answered with ids, slugs and versions.
+- Where servers share a database, the answer to a read says how fresh it is: \`Svc-Freshness: primary; age=<ms>\`. A list of very many artifacts says so, too.
 - Answers of a kilobyte and more are compressed for clients that take gzip or Brotli.
 - The words workflow, application and evaluator stand for each other in the names of members on these three surfaces, and ids of parents may be
 called plainly \`artifact_id\`, \`variant_id\` and \`revision_id\`. The document shows one name of each.`

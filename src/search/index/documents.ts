@@ -48,6 +48,7 @@ export function writeDocuments(file: DatabaseFile, documents: readonly SearchDoc
 
 const MARK_REVISION = `
   UPDATE revisions SET searched = 1, embeds = ?
-  WHERE number = ? AND oid = ? AND NOT searched AND artifact IN (SELECT number FROM artifacts WHERE meta = ?)`
+  WHERE number = ? AND oid = ? AND NOT searched
+    AND EXISTS (SELECT 1 FROM artifacts a WHERE a.number = revisions.artifact AND a.meta = ?)`
 const MARK_ARTIFACT = 'UPDATE artifacts SET searched = 1 WHERE number = ? AND NOT searched AND meta = ?'
 const ADD = 'INSERT INTO search (rowid, name, description, tags, message, data) VALUES (?, ?, ?, ?, ?, ?)'

@@ -279,9 +279,9 @@ const EMPTY = new Uint8Array()
 /** So many documents are read at once. */
 const AT_ONCE = 500
 
-/** Where in a store documents are; what else lies there is in repositories, or the server's own. Notes of decisions come with these. */
+/** Where in a store documents are; what else lies there is in repositories, or the server's own. */
 function isDocument(path: string): boolean {
-  return DOCUMENTS.test(path) && !path.endsWith('.decided')
+  return DOCUMENTS.test(path)
 }
 
 const DOCUMENTS =

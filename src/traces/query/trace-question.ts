@@ -2,7 +2,7 @@ import { invalid } from '../../errors.ts'
 import type { Json } from '../../json/json.ts'
 import { stringifyJson } from '../../json/stringify-json.ts'
 import { readTraceFilter } from './filter/trace-filter.ts'
-import type { TraceQuestion } from '../storage/query-traces.ts'
+import type { TraceQuestion } from './trace-page.ts'
 import { readSpanId, readTraceId } from '../trace-ids.ts'
 import type { TraceWindow } from './trace-window.ts'
 

@@ -1,9 +1,11 @@
 import { Refusal } from '../../errors.ts'
-import type { TracePage, TraceQuestion } from '../storage/query-traces.ts'
-import { traceThread } from '../storage/start-trace-thread.ts'
+import { traceThread, type TraceThread } from '../storage/start-trace-thread.ts'
+
+/** How a question is worked on: in a thread that ends when its time is over, as the signal says as well. */
+export type Work<T> = (thread: Pick<TraceThread, 'call'>, signal: AbortSignal) => Promise<T>
 
 /**
- * Answers questions on a thread of its own, one after the other, so that a slow one delays neither a request nor what is written.
+ * Answers questions with a thread of its own, one after the other, so that a slow one delays neither a request nor what is written.
  * One that takes too long (a regular expression that backtracks for ever) is ended with its thread.
  */
 export class TraceReader {
@@ -12,22 +14,19 @@ export class TraceReader {
   #last: Promise<unknown> = Promise.resolve()
   #waiting = 0
   #isClosed = false
+  #current = new AbortController()
 
   constructor(limitMs: number) {
     this.#limitMs = limitMs
   }
 
-  /** Refuses with `query_too_slow`, or with `overloaded` when too many wait. */
-  query(file: string, question: TraceQuestion): Promise<TracePage> {
-    return this.#inLine(() => this.#thread.call('query', file, { question }))
+  /** How long a question may take, in milliseconds. */
+  get limitMs(): number {
+    return this.#limitMs
   }
 
-  /** The same for the id of some trace that names something whose id ends in these digits. */
-  naming(file: string, digits: string): Promise<string | undefined> {
-    return this.#inLine(() => this.#thread.call('naming', file, { digits }))
-  }
-
-  async #inLine<T>(ask: () => Promise<T>): Promise<T> {
+  /** Works on a question in its turn. Refuses with `query_too_slow`, or with `overloaded` when too many wait. */
+  async answer<T>(work: Work<T>): Promise<T> {
     if (this.#waiting >= MOST_WAITING) {
       throw new Refusal(
         'overloaded',
@@ -35,7 +34,7 @@ export class TraceReader {
       )
     }
     this.#waiting++
-    const answer = this.#last.then(() => this.#inTime(ask))
+    const answer = this.#last.then(() => this.#inTime(work))
     this.#last = answer.catch(() => undefined)
     return answer.finally(() => this.#waiting--)
   }
@@ -43,15 +42,24 @@ export class TraceReader {
   /** Ends the question that is being answered, and asks none of those that wait. */
   async close(): Promise<void> {
     this.#isClosed = true
+    this.#current.abort(closed())
     await this.#thread.stop(closed())
     await this.#last
   }
 
-  async #inTime<T>(ask: () => Promise<T>): Promise<T> {
+  async #inTime<T>(work: Work<T>): Promise<T> {
     if (this.#isClosed) throw closed()
-    const timer = setTimeout(() => void this.#thread.stop(tooSlow(this.#limitMs)), this.#limitMs)
+    const controller = (this.#current = new AbortController())
+    const { signal } = controller
+    const ended = new Promise<never>((_, reject) => {
+      signal.addEventListener('abort', () => reject(signal.reason as Error), { once: true })
+    })
+    const timer = setTimeout(() => {
+      controller.abort(tooSlow(this.#limitMs))
+      void this.#thread.stop(tooSlow(this.#limitMs))
+    }, this.#limitMs)
     try {
-      return await ask()
+      return await Promise.race([work(this.#thread, signal), ended])
     } finally {
       clearTimeout(timer)
     }

@@ -1,6 +1,6 @@
 import { groupBy } from '../../json/json-values.ts'
 import { JsonText } from '../../json/stringify-json.ts'
-import type { SpanRow } from '../storage/stored-spans.ts'
+import type { SpanRow } from '../recording/span-record.ts'
 
 /** A trace as it is answered; `spans` is text that is ready to be written. */
 export interface TraceRecord {

@@ -2,7 +2,7 @@ import type { Span } from '../span.ts'
 import { type StoredSpan, storedSpan } from './span-record.ts'
 import type { TraceTrouble } from '../trace-settings.ts'
 import { DatabaseTrouble } from '../../storage/sqlite/database-thread.ts'
-import type { TraceThread } from '../storage/start-trace-thread.ts'
+import type { SpanStore } from '../span-store.ts'
 
 /** What is wrong with storing the spans of a project now, and what was lost since the start. */
 export interface QueueState {
@@ -15,12 +15,11 @@ export interface QueueState {
 }
 
 /**
- * The spans of one project on their way to its file: batched, and never waited for by who records them. While the file cannot be written
+ * The spans of one project on their way to where they lie: batched, and never waited for by who records them. While that cannot be written
  * they are kept and tried again, up to a bound; past it new ones are dropped, counted and told of.
  */
 export class SpanQueue {
-  readonly #file: string
-  readonly #thread: Pick<TraceThread, 'call'>
+  readonly #store: Pick<SpanStore, 'name' | 'write'>
   readonly #onTrouble: (trouble: TraceTrouble) => void
   /** The oldest first; the newest is added to until it is full or on its way. */
   readonly #batches: SpanBatch[] = []
@@ -36,9 +35,8 @@ export class SpanQueue {
   #dropped = 0
   #toldAt = Number.NEGATIVE_INFINITY
 
-  constructor(file: string, thread: Pick<TraceThread, 'call'>, onTrouble: (trouble: TraceTrouble) => void) {
-    this.#file = file
-    this.#thread = thread
+  constructor(store: Pick<SpanStore, 'name' | 'write'>, onTrouble: (trouble: TraceTrouble) => void) {
+    this.#store = store
     this.#onTrouble = onTrouble
   }
 
@@ -108,7 +106,7 @@ export class SpanQueue {
   #pump(): Promise<void> {
     clearTimeout(this.#timer)
     this.#timer = undefined
-    this.#pumping ??= this.#store().finally(() => {
+    this.#pumping ??= this.#storeBatches().finally(() => {
       this.#pumping = undefined
       if (this.#batches.length > 0 && !this.#isClosed)
         this.#timer ??= setTimeout(() => void this.#pump(), this.#pause())
@@ -117,7 +115,7 @@ export class SpanQueue {
   }
 
   /** One batch after the other, as long as whole ones wait. */
-  async #store(): Promise<void> {
+  async #storeBatches(): Promise<void> {
     do {
       const [batch] = this.#batches
       if (!batch) return
@@ -129,7 +127,7 @@ export class SpanQueue {
   async #write(batch: SpanBatch): Promise<boolean> {
     batch.isSent = true
     try {
-      const told = await this.#thread.call('write', this.#file, { spans: batch.spans })
+      const told = await this.#store.write(batch.spans)
       if (told !== undefined) this.#tell(told)
       if (this.#failure !== undefined) this.#tell('traces can be stored again')
       this.#failure = undefined
@@ -155,7 +153,7 @@ export class SpanQueue {
   }
 
   #tell(message: string): void {
-    this.#onTrouble({ file: this.#file, message: `${message}.` })
+    this.#onTrouble({ file: this.#store.name, message: `${message}.` })
   }
 }
 

@@ -21,6 +21,9 @@ export interface StoredSpan {
   readonly record: string
 }
 
+/** A span as it is read: its record as text, and what puts it in its place in a trace. */
+export type SpanRow = Pick<StoredSpan, 'trace_id' | 'span_id' | 'parent_id' | 'span_name' | 'record'>
+
 /** The row of a span that is recorded now, in milliseconds. Throws TypeError for attributes that JSON has no word for. */
 export function storedSpan(span: Span, now: number): StoredSpan {
   const { traceId, spanId, parentId, traceType, type, kind, name, statusCode, statusMessage, sessionId } =

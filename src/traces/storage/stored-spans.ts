@@ -1,9 +1,6 @@
-import type { StoredSpan } from '../recording/span-record.ts'
+import type { SpanRow, StoredSpan } from '../recording/span-record.ts'
 import { OLDER, sourcesOf } from './span-source.ts'
 import type { TraceFile } from './trace-file.ts'
-
-/** A span as it is read: its record as text, and what puts it in its place in a trace. */
-export type SpanRow = Pick<StoredSpan, 'trace_id' | 'span_id' | 'parent_id' | 'span_name' | 'record'>
 
 /** Stores spans, all of them or none. One that is there already, by its trace and its own id, is overwritten (contract/handlers 5.4). */
 export function writeSpans(file: TraceFile, spans: readonly StoredSpan[]): void {

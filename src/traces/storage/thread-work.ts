@@ -1,7 +1,6 @@
-import type { StoredSpan } from '../recording/span-record.ts'
+import type { TracePage, TraceQuestion } from '../query/trace-page.ts'
+import type { SpanRow, StoredSpan } from '../recording/span-record.ts'
 import type { TraceRetention } from '../trace-settings.ts'
-import type { TracePage, TraceQuestion } from './query-traces.ts'
-import type { SpanRow } from './stored-spans.ts'
 
 /** What a thread is asked to do with the file of a project's traces, by the name of the work. */
 export interface ThreadWork {
@@ -20,6 +19,11 @@ export interface ThreadWork {
   readonly query: { readonly asks: { readonly question: TraceQuestion }; readonly answers: TracePage }
   /** The id of some trace that names something whose id ends in these digits. */
   readonly naming: { readonly asks: { readonly digits: string }; readonly answers: string | undefined }
+  /** Which of these records a filtering matches; of no file. */
+  readonly match: {
+    readonly asks: { readonly filtering: string; readonly records: readonly string[] }
+    readonly answers: readonly boolean[]
+  }
   /** Removes a trace; answers whether it was there. */
   readonly remove: { readonly asks: { readonly traceId: string }; readonly answers: boolean }
   /** Removes a little of what is too old or too much; answers whether more remains. */

@@ -2,6 +2,7 @@ import { DatabaseFiles } from '../../storage/sqlite/database-files.ts'
 import { serveFiles, setAsideDamaged } from '../../storage/sqlite/serve-files.ts'
 import { isDamage } from '../../storage/sqlite/sqlite-errors.ts'
 import type { ThreadRequest } from '../../storage/sqlite/thread-messages.ts'
+import { matchRecords } from './match-records.ts'
 import { queryTraces } from './query-traces.ts'
 import { retainTraces } from './retain-traces.ts'
 import { namingTrace, removeTrace, spansOfTrace, writeSpans } from './stored-spans.ts'
@@ -16,6 +17,7 @@ serveFiles<ThreadWork>(files, done)
 function done(request: ThreadRequest<ThreadWork>): unknown {
   const { work, file: path, asks } = request
   if (work === 'write') return written(request)
+  if (work === 'match') return matchRecords(asks.filtering, asks.records)
   if (work === 'examine') return setAsideDamaged(files, path, 'a question found it unreadable')
   const file = files.readable(path)
   switch (work) {

@@ -28,5 +28,5 @@ function entry(stream: string, n: number, versions: Readonly<Record<string, numb
     moves: [],
     packs: [],
   }))
-  return { stream, n, item: 0, writes, notes: [] }
+  return { stream, n, item: 0, writes }
 }

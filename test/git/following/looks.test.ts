@@ -31,6 +31,38 @@ describe('git: looks at a log', () => {
     expect(looks).to.equal(2)
   })
 
+  it('are spared to reads with READS=local, and never to who decides something, or holds a lease', async () => {
+    for (const store of [here, there]) await store.close()
+    database.reads = 'local'
+    database.hints = false
+    here = await Store.follow(memoryFs(), '/store', database.open)
+    there = await Store.follow(memoryFs(), '/store', database.open)
+    const [one, other] = [await repositoryOf(here, 'bot'), await repositoryOf(there, 'bot')]
+    let looks = 0
+    database.delay = async (what) => void (what === 'look' && looks++)
+    for (let read = 1; read <= 50; read++) expect((await there.fresh())?.by).to.equal('local')
+    expect(looks).to.be.lessThan(50)
+    await commitOnMain(one, 'at one')
+    const path = '/store/default/idempotency/once.json'
+    await here.fs.documents?.lease(path, (lease) => lease.put(path, Buffer.from('done')))
+    await there.fs.documents?.lease(path, async () =>
+      expect(there.fs.readFile(path)?.toString()).to.equal('done'),
+    )
+    await commitOnMain(one, 'at one')
+    await commitOnMain(other, 'at the other')
+    await here.close()
+    here = await Store.follow(memoryFs(), '/store', database.open)
+    expect(tipOf(await repositoryOf(here, 'bot'))).to.equal(tipOf(other))
+    expect((await other.history.node(tipOf(other) ?? '')).depth).to.equal(4)
+  })
+
+  it('say since when what is read is fresh', async () => {
+    const before = performance.now()
+    const freshness = await there.fresh()
+    expect(freshness?.by).to.equal('primary')
+    expect(freshness?.since).to.be.within(before, performance.now())
+  })
+
   it('that were answered before a decision of this server do not take the folder for one that is ahead', async () => {
     const bot = await repositoryOf(here, 'bot')
     let letGo = (): void => undefined

@@ -1,10 +1,10 @@
-import { execFile } from 'node:child_process'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createApiKey } from '../../../src/access/api-keys.ts'
 import type { Scope } from '../../../src/access/scope.ts'
 import { nodeFs } from '../../../src/storage/node-fs.ts'
+import { runBesides } from '../../../scripts/proofs/support/small-process.ts'
 import { ADMIN_KEY, type RunningService } from '../../../scripts/proofs/support/service.ts'
 
 /** What a git command came to: its exit code, and both outputs as a person would read them. */
@@ -72,17 +72,12 @@ export function cloneIn(folder: string): Clone {
 /** A new folder that is removed after the tests of the current `describe`. */
 export function newFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), 'branchpoint-clone-'))
-  folders.push(folder)
+  after(() => rmSync(folder, { recursive: true, force: true }))
   return folder
 }
 
-const folders: string[] = []
-after(() => {
-  for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true })
-})
-
 /** The server is in this process, so that git must not be waited for as `git-program.ts` does. */
-export function runGit(folder: string, args: readonly string[]): Promise<GitRun> {
+export async function runGit(folder: string, args: readonly string[]): Promise<GitRun> {
   const env = {
     PATH: process.env['PATH'],
     HOME: folder,
@@ -94,11 +89,8 @@ export function runGit(folder: string, args: readonly string[]): Promise<GitRun>
     GIT_COMMITTER_NAME: 'Ann',
     GIT_COMMITTER_EMAIL: 'ann@example.com',
   }
-  return new Promise((resolve) => {
-    execFile('git', args, { cwd: folder, env, maxBuffer: 64 * 1024 * 1024 }, (error, stdout, stderr) => {
-      resolve({ code: error ? Number(error.code ?? -1) : 0, output: stdout, terminal: stderr })
-    })
-  })
+  const { status, output, complaint } = await runBesides({ command: 'git', args, cwd: folder, env })
+  return { code: status ?? -1, output: output.toString(), terminal: complaint.toString() }
 }
 
 /** A new key of project `default`. */

@@ -1,9 +1,9 @@
 import { expect } from 'chai'
-import { execFileSync } from 'node:child_process'
 import { mkdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import type { RunningService } from '../../../scripts/proofs/support/service.ts'
 import { startService } from '../../../scripts/proofs/support/service.ts'
+import { git } from '../../../scripts/proofs/support/git-program.ts'
 import type { Clone } from './git-client.ts'
 import { cloneOf, latest } from './git-client.ts'
 
@@ -197,11 +197,7 @@ describe('git: the texts of a prompt are files', () => {
 
   it('the repository is whole for git', async () => {
     await commit(prompt(['user', 'end']))
-    const output = execFileSync('git', ['fsck', '--strict'], {
-      cwd: service.repository('bot'),
-      encoding: 'utf8',
-    })
-    expect(output).to.equal('')
+    expect(git(service.repository('bot'), ['fsck', '--strict'])).to.equal('')
   })
 })
 

@@ -1,12 +1,13 @@
 import { expect } from 'chai'
 import * as fc from 'fast-check'
 import { cloneOf } from '../git/git-client.ts'
+import { samples } from '../../samples.ts'
 import type { MergeClient } from './merge-client.ts'
 import { startMerging } from './merge-client.ts'
 import type { Edited } from './random-edits.ts'
 import { editedPrompts, editedRows, promptData, rowsData } from './random-edits.ts'
 
-const RUNS = 30
+const RUNS = samples(10)
 
 /** What git takes for a renamed row may be another row: see the last test. (The strategy ort looks for renames although it is told not to.) */
 const NO_RENAMES = ['-s', 'resolve']

@@ -1,32 +1,33 @@
-import { execFile } from 'node:child_process'
 import { existsSync, readFileSync, readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import { promisify } from 'node:util'
+import { git } from '../../../scripts/proofs/support/git-program.ts'
 
-const run = promisify(execFile)
+/** Something of each repository, by its path in the store. */
+export type ByRepository = Readonly<Record<string, string>>
 
-/** Everything that a write could leave behind, as text that can be compared: one block a repository, in order. */
-export async function snapshotOf(storeDir: string): Promise<string> {
-  const repositories = repositoriesOf(storeDir)
-  return (await Promise.all(repositories.map((path) => describeRepository(storeDir, path)))).join('\n')
+/** Everything that a write could leave behind in these repositories, as git lists it. */
+export function snapshotOf(storeDir: string, repositories: readonly string[]): ByRepository {
+  return Object.fromEntries(repositories.map((path) => [path, describeRepository(join(storeDir, path))]))
 }
 
 /**
- * Names, sizes and times of all files of all repositories. While these stay, so does the snapshot, which takes git twenty
- * times as long; upkeep may change them and leave the snapshot as it is.
+ * Names, sizes and times of all files of each repository. While these stay, so does its snapshot, which takes git far longer;
+ * upkeep may change them and leave the snapshot as it is.
  */
-export function filesOf(storeDir: string): string {
-  return repositoriesOf(storeDir)
-    .flatMap((path) =>
-      readdirSync(join(storeDir, path), { recursive: true, withFileTypes: true }).flatMap((entry) => {
-        if (!entry.isFile()) return []
-        const file = join(entry.parentPath, entry.name)
-        // Packs are rolled up in the background.
-        const stat = statSync(file, { throwIfNoEntry: false })
-        return stat ? [`${file} ${stat.size} ${stat.mtimeMs}`] : []
-      }),
-    )
-    .join('\n')
+export function filesOf(storeDir: string): ByRepository {
+  return Object.fromEntries(
+    repositoriesOf(storeDir).map((path) => [path, filesIn(join(storeDir, path)).join('\n')]),
+  )
+}
+
+function filesIn(folder: string): string[] {
+  return readdirSync(folder, { withFileTypes: true }).flatMap((entry) => {
+    const path = join(folder, entry.name)
+    if (entry.isDirectory()) return filesIn(path)
+    // Packs are rolled up in the background.
+    const stat = entry.isFile() ? statSync(path, { throwIfNoEntry: false }) : undefined
+    return stat ? [`${path} ${stat.size} ${stat.mtimeMs}`] : []
+  })
 }
 
 /** All repositories of all projects, by their path in the store. */
@@ -45,13 +46,9 @@ function foldersIn(storeDir: string, path: string): string[] {
     .map((entry) => `${path}/${entry.name}`)
 }
 
-async function describeRepository(storeDir: string, path: string): Promise<string> {
-  const cwd = join(storeDir, path)
-  const git = async (...args: string[]) => (await run('git', args, { cwd })).stdout
-  const [refs, objects] = await Promise.all([
-    git('for-each-ref', '--format=%(refname) %(objectname)'),
-    git('cat-file', '--batch-all-objects', '--batch-check=%(objectname)'),
-  ])
-  const head = readFileSync(join(cwd, 'HEAD'), 'utf8')
-  return `${path}: ${objects.split('\n').length - 1} objects, HEAD ${head}${refs}`
+function describeRepository(gitdir: string): string {
+  const objects = git(gitdir, ['cat-file', '--batch-all-objects', '--batch-check=%(objectname)'])
+  const refs = git(gitdir, ['for-each-ref', '--format=%(refname) %(objectname)'])
+  const head = readFileSync(join(gitdir, 'HEAD'), 'utf8')
+  return `${objects.split('\n').length} objects, HEAD ${head}${refs}`
 }

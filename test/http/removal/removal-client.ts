@@ -1,5 +1,5 @@
-import { execFileSync } from 'node:child_process'
 import { expect } from 'chai'
+import { git } from '../../../scripts/proofs/support/git-program.ts'
 import type { Reply, RunningService } from '../../../scripts/proofs/support/service.ts'
 
 /** A family as its removal is tested: where it is asked for and lies, and a payload. */
@@ -51,15 +51,12 @@ export async function undelete(
 
 /** Every ref of a repository and what HEAD names, as the git program shows them. */
 export function refsOf(gitdir: string): string {
-  const run = (...args: readonly string[]): string =>
-    execFileSync('git', ['-C', gitdir, ...args], { encoding: 'utf8' })
-  return run('for-each-ref') + run('symbolic-ref', 'HEAD')
+  return `${git(gitdir, ['for-each-ref'])}\n${git(gitdir, ['symbolic-ref', 'HEAD'])}`
 }
 
 /** What git finds wrong with a repository. Packs that the server merges while git reads them are missed once, not twice. */
 export function fsck(gitdir: string): string {
-  const run = (): string =>
-    execFileSync('git', ['-C', gitdir, 'fsck', '--strict', '--no-dangling'], { encoding: 'utf8' })
+  const run = (): string => git(gitdir, ['fsck', '--strict', '--no-dangling'])
   try {
     return run()
   } catch {

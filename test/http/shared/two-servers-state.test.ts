@@ -103,6 +103,22 @@ describe('http: what two servers over one PostgreSQL know beside repositories', 
     expect(signedIn.status, `${stdout} ${signedIn.text}`).to.equal(200)
   })
 
+  it('a run at one is a trace at the other: by its id, in a list, by a filter, as a tree; removed there it is gone here', async () => {
+    const invocation = { data: { inputs: { n: 1 }, parameters: { key: 'echo' } } }
+    await posted(here, '/services/mock/v0/invoke', invocation)
+    // Who asks where it ran waits until it is stored.
+    const id: string = (await posted(here, '/traces/query', { windowing: { limit: 1 } })).traces[0].trace_id
+    const seen = await there.get(`/traces/${id}`)
+    expect(seen.status, seen.text).to.equal(200)
+    expect(seen.text).to.equal((await here.get(`/traces/${id}`)).text)
+    const listed = await posted(there, '/traces/query', { windowing: { limit: 1 } })
+    expect(listed.traces.map((it: { trace_id: string }) => it.trace_id)).to.deep.equal([id])
+    const filtering = { conditions: [{ field: 'attributes', key: 'svc.data.inputs.inputs.n', value: 1 }] }
+    expect((await posted(there, '/spans/query', { filtering })).count).to.equal(1)
+    expect((await there.call('DELETE', `/traces/${id}`)).status).to.equal(200)
+    expect((await here.get(`/traces/${id}`)).status).to.equal(404)
+  })
+
   it('secrets set at both at once are kept, and read at either', async () => {
     const set = (to: RunningService, name: string) =>
       to.put(`/secrets/${name}`, { secret: { value: `of ${name}` } })

@@ -1,10 +1,13 @@
-import { execFileSync } from 'node:child_process'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect } from 'chai'
 import * as fc from 'fast-check'
+import { gitBytes } from '../../../scripts/proofs/support/git-program.ts'
+import { samples } from '../../samples.ts'
 import { mergeTexts } from '../../../src/versioning/merge/merge-texts.ts'
+
+const RUNS = samples(60)
 
 const linesOf = (letters: readonly string[]): string => letters.map((it) => `${it}\n`).join('')
 
@@ -39,10 +42,7 @@ describe('texts merged by line and word', () => {
       return join(folder, name)
     })
     try {
-      return execFileSync('git', ['merge-file', '-p', '-q', ...names], {
-        encoding: 'utf8',
-        stdio: ['ignore', 'pipe', 'ignore'],
-      })
+      return gitBytes(folder, ['merge-file', '-p', '-q', ...names]).toString()
     } catch {
       return undefined
     }
@@ -64,10 +64,10 @@ describe('texts merged by line and word', () => {
         expect(merged(base, target, source)).to.equal(expected)
         count[expected === undefined ? 'conflicts' : 'same']++
       }),
-      { numRuns: 150 },
+      { numRuns: RUNS },
     )
-    expect(count.same).to.be.above(20)
-    expect(count.conflicts).to.be.above(20)
+    expect(count.same).to.be.above(RUNS / 8)
+    expect(count.conflicts).to.be.above(RUNS / 8)
   })
 
   it('of lines that repeat are what git has, or a conflict', () => {
@@ -79,10 +79,10 @@ describe('texts merged by line and word', () => {
         const [ours, expected] = [merged(base, target, source), byGit(base, target, source)]
         if (ours !== undefined && expected !== undefined && ours !== expected) differs++
       }),
-      { numRuns: 150 },
+      { numRuns: RUNS },
     )
     // Which of equal lines went is anybody's guess, and git's is one of several.
-    expect(differs).to.be.below(8)
+    expect(differs).to.be.below(RUNS / 12)
   })
 
   it('by word are no more often in conflict, and the same where lines were not', () => {

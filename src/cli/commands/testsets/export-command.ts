@@ -35,7 +35,8 @@ export const EXPORT_USAGE = `branchpoint testsets export SLUG [--to FILE [--forc
   --escape-formulas  puts an apostrophe before CSV cells that a spreadsheet would run
   --project   "${DEFAULT_PROJECT}" unless given
 
-  The store is the folder in STORE_DIR (./store unless set).`
+  The store is the folder in STORE_DIR (./store unless set), or the database in STORE, of which a copy is made
+  in the temporary folder meanwhile.`
 
 /** What an export did: a line for the user, and whether the rows themselves went to standard output. */
 export interface Exported {

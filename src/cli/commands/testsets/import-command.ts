@@ -31,7 +31,8 @@ export const IMPORT_USAGE = `branchpoint testsets import FILE --slug SLUG [--typ
   --project  "${DEFAULT_PROJECT}" unless given; a new name makes a new project
 
   The author of the commit is git's user.name and user.email where git has them (git config), else your user name on this
-  machine. The store is the folder in STORE_DIR (./store unless set). Servers may run on it; they show the rows at once.`
+  machine. The store is the folder in STORE_DIR (./store unless set), or the database in STORE, of which a copy is made
+  in the temporary folder meanwhile. Servers may run on it; they show the rows at once.`
 
 /** Runs `import` with the arguments after it, and answers the line that says what was stored. */
 export async function importTestset(args: readonly string[], around: Surroundings): Promise<string> {

@@ -1,7 +1,6 @@
 import { checkProjectName } from '../../../access/project-name.ts'
 import type { Config } from '../../../config.ts'
 import { Refusal } from '../../../errors.ts'
-import { Store } from '../../../git/store.ts'
 import type { TestsetLimits } from '../../../resources/testsets/import/row-collector.ts'
 import { testsetFamily } from '../../../resources/testsets/testset-family.ts'
 import { resourceSettings } from '../../../server/resource-settings.ts'
@@ -11,6 +10,7 @@ import { nodeFs } from '../../../storage/node-fs.ts'
 import type { Family } from '../../../versioning/family/family.ts'
 import { openRegistry } from '../../../versioning/open-registry.ts'
 import type { Registry } from '../../../versioning/registry.ts'
+import { type OpenStore, openStore } from '../../command/open-store.ts'
 
 /** The testsets of one project, opened as a server process does. */
 export interface OpenTestsets {
@@ -29,36 +29,48 @@ export interface OpenOptions {
 }
 
 /** Opens the project, making the store and it if need be. */
-export async function openTestsets({ config, project, signal }: OpenOptions): Promise<OpenTestsets> {
-  checkProjectName(project)
-  const signing = signingSettings(config)
-  const store = await Store.open(nodeFs, config.storeDir)
-  const { testsets: limits } = resourceSettings(config)
-  const family = stoppable(testsetFamily(limits), signal)
-  // No testset shows the address of a service.
-  const settings = { servicesBase: '', now: () => new Date(), signing }
-  const open = await openRegistry(await store.project(project), [family], settings)
-  const close = async (): Promise<void> => {
-    open.close()
-    await store.close()
+export async function openTestsets(options: OpenOptions): Promise<OpenTestsets> {
+  checkProjectName(options.project)
+  return openIn(await openStore(options.config), options)
+}
+
+async function openIn(
+  { store, close: closeStore }: OpenStore,
+  { config, project, signal }: OpenOptions,
+): Promise<OpenTestsets> {
+  try {
+    const signing = signingSettings(config)
+    const { testsets: limits } = resourceSettings(config)
+    const family = stoppable(testsetFamily(limits), signal)
+    // No testset shows the address of a service.
+    const settings = { servicesBase: '', now: () => new Date(), signing }
+    const open = await openRegistry(await store.project(project), [family], settings)
+    const close = async (): Promise<void> => {
+      open.close()
+      await closeStore()
+    }
+    return { registry: open.registry, family, limits, close }
+  } catch (error) {
+    await closeStore()
+    throw error
   }
-  return { registry: open.registry, family, limits, close }
 }
 
 /** The same for a project that has to be there; refuses otherwise and makes nothing. */
 export async function openExistingTestsets(options: OpenOptions): Promise<OpenTestsets> {
   const { config, project } = options
   checkProjectName(project)
-  if (!nodeFs.stat(`${config.storeDir}/format`)) {
+  if (config.store === undefined && !nodeFs.stat(`${config.storeDir}/format`)) {
     throw new Refusal(
       'storage_unavailable',
       `There is no store at ${config.storeDir}; set STORE_DIR to its folder.`,
     )
   }
-  if (!nodeFs.stat(`${config.storeDir}/${project}`)) {
-    throw new Refusal('artifact_not_found', `The store at ${config.storeDir} has no project "${project}".`)
-  }
-  return openTestsets(options)
+  const opened = await openStore(config)
+  if (opened.store.projects().includes(project)) return openIn(opened, options)
+  await opened.close()
+  const where = config.store === undefined ? `The store at ${config.storeDir}` : 'The store in the database'
+  throw new Refusal('artifact_not_found', `${where} has no project "${project}".`)
 }
 
 /** The family, such that the last step before a revision goes to the disk looks whether somebody said stop. */

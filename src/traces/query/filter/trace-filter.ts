@@ -7,16 +7,15 @@ import type { Condition } from './condition.ts'
 import { readCondition } from './condition.ts'
 import type { RecordTest } from './condition-test.ts'
 import { conditionTest } from './condition-test.ts'
-import type { SqlCondition } from './sql-condition.ts'
-import { allOf, anyOf } from './sql-condition.ts'
-import { sqlOfCondition } from './sql-of-condition.ts'
+import { hintOfCondition } from './hint-of-condition.ts'
+import { allOf, anyOf, type SpanHint } from './span-hint.ts'
 
 /** A filtering (contract/handlers 5.3) made ready to be used. */
 export interface TraceFilter {
   /** Whether a span's record matches. */
   readonly matches: RecordTest
-  /** What in SQL is true of every span that matches, and maybe of others; undefined when nothing can be said. */
-  readonly where: SqlCondition | undefined
+  /** What a database can leave others out by; undefined when nothing can be said. */
+  readonly hint: SpanHint | undefined
   /** Whether it does nothing but name traces; then windowing has no say (contract/handlers 5.3). */
   readonly onlyNamesTraces: boolean
 }
@@ -45,16 +44,16 @@ function filterOf(filtering: JsonObject, problems: ProblemCollector): TraceFilte
       ),
     ),
   )
-  if (parts.length === 0) return { matches: () => true, where: undefined, onlyNamesTraces: false }
+  if (parts.length === 0) return { matches: () => true, hint: undefined, onlyNamesTraces: false }
   const every: RecordTest = (record) => parts.every(({ matches }) => matches(record))
   const some: RecordTest = (record) => parts.some(({ matches }) => matches(record))
-  const wheres = parts.map(({ where }) => where)
+  const hints = parts.map(({ hint }) => hint)
   const [only] = parts
   const onlyNamesTraces = parts.length === 1 && only !== undefined && only.onlyNamesTraces
-  if (operator === 'and') return { matches: every, where: allOf(wheres), onlyNamesTraces }
-  if (operator === 'or') return { matches: some, where: anyOf(wheres), onlyNamesTraces }
+  if (operator === 'and') return { matches: every, hint: allOf(hints), onlyNamesTraces }
+  if (operator === 'or') return { matches: some, hint: anyOf(hints), onlyNamesTraces }
   const test = operator === 'nor' ? some : every
-  return { matches: (record) => !test(record), where: undefined, onlyNamesTraces: false }
+  return { matches: (record) => !test(record), hint: undefined, onlyNamesTraces: false }
 }
 
 function isFiltering(item: JsonObject): boolean {
@@ -63,10 +62,10 @@ function isFiltering(item: JsonObject): boolean {
 
 function conditionFilter(item: JsonObject, problems: ProblemCollector): TraceFilter {
   const condition = isJsonObject(item) ? readCondition(item, problems) : undefined
-  if (!condition) return { matches: () => false, where: undefined, onlyNamesTraces: false }
+  if (!condition) return { matches: () => false, hint: undefined, onlyNamesTraces: false }
   return {
     matches: conditionTest(condition),
-    where: sqlOfCondition(condition),
+    hint: hintOfCondition(condition),
     onlyNamesTraces: condition.kind === 'trace id' && isNaming(condition),
   }
 }

@@ -33,4 +33,4 @@ const REVISIONS = `
   FROM revisions r JOIN artifacts a ON a.number = r.artifact WHERE NOT r.searched ORDER BY r.number DESC LIMIT ?`
 const ARTIFACTS = `
   SELECT -number AS number, CAST(family || '/' || slug AS BLOB) AS path, NULL AS oid
-  FROM artifacts WHERE NOT searched AND NOT unreadable ORDER BY number DESC LIMIT ?`
+  FROM artifacts a WHERE NOT searched AND NOT unreadable ORDER BY a.number DESC LIMIT ?`

@@ -31,7 +31,7 @@ describe('branchpoint backup, branchpoint restore: the programs', () => {
     const restored = run('restore', '--from', store.backupDir, '--store', join(store.folder, 'target'))
     expect(restored).to.include({ status: 0, stderr: '' })
     expect(restored.stdout).to.match(
-      /^Restored .*: 4 repositories, 4 restored, .* s\nAPI keys, secrets, traces and the logs of evaluations are not in a backup; /,
+      /^Restored .*: 4 repositories, 4 restored, .* s\nAPI keys, secrets, webhooks and the logs of evaluations were not restored \(--state\); /,
     )
     const packs = join(store.service.repository('staging', 'environments'), 'objects', 'pack')
     rmSync(packs, { recursive: true })

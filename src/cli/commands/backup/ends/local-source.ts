@@ -5,9 +5,9 @@ import { Refusal } from '../../../../errors.ts'
 import { readAllRefs } from '../../../../git/refs/list-refs.ts'
 import { nodeFs } from '../../../../storage/node-fs.ts'
 import { assertServable } from '../../../../git/repository-format.ts'
+import { openStore } from '../../../command/open-store.ts'
 import { familiesOf } from '../families-of.ts'
 import { pathOfName } from '../repository-name.ts'
-import { openStore } from './open-store.ts'
 import type { Source, SourceRepository } from './source.ts'
 
 /** The store in a folder of this machine, or in a database, which servers may be using; all its projects, or the one that is named. */
@@ -44,6 +44,7 @@ export async function localSource(config: Config, only: string | undefined): Pro
     name,
     projects,
     isWhole: only === undefined,
+    state: { fs: store.fs, dir },
     list,
     close,
   }

@@ -2,8 +2,8 @@ import type { Config } from '../../../../config.ts'
 import { openRegistry } from '../../../../versioning/open-registry.ts'
 import { Registry } from '../../../../versioning/registry.ts'
 import { restoreArtifact } from '../../../../versioning/artifacts/restore-artifact.ts'
+import { openStore } from '../../../command/open-store.ts'
 import { familiesOf } from '../families-of.ts'
-import { openStore } from './open-store.ts'
 import type { Target } from './target.ts'
 
 /** The store in a folder of this machine, which is made if need be, or in a database; servers may be using it. */
@@ -12,7 +12,7 @@ export async function localTarget(
   projects: readonly string[],
   signal: AbortSignal,
 ): Promise<Target> {
-  const { store, name, close } = await openStore(config)
+  const { store, dir, name, close } = await openStore(config)
   const families = familiesOf(config)
   const settings = {
     servicesBase: '',
@@ -45,5 +45,5 @@ export async function localTarget(
     }
     return found
   }
-  return { name, restore, check, close }
+  return { name, state: { fs: store.fs, dir }, restore, check, close }
 }

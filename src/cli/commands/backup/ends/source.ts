@@ -1,6 +1,7 @@
 import type { AllRefs } from '../../../../git/refs/list-refs.ts'
 import type { FetchSource } from '../../../../git/process/fetch-objects.ts'
 import type { RepositoryName } from '../repository-name.ts'
+import type { StateFolder } from '../state.ts'
 
 /** What is backed up: a store on this machine, or one behind a server. */
 export interface Source {
@@ -10,6 +11,8 @@ export interface Source {
   readonly projects: readonly string[]
   /** Whether these are all there are. */
   readonly isWhole: boolean
+  /** What it has beside repositories; a server does not hand that out. */
+  readonly state?: StateFolder
   /** Every repository of these projects, served or not. */
   list(): Promise<readonly SourceRepository[]>
   close(): Promise<void>

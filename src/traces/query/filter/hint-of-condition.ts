@@ -2,13 +2,10 @@ import { entriesOf, isJsonArray, isJsonObject, type Json } from '../../../json/j
 import type { ConditionOperator } from '../../../resources/queries/filter-words.ts'
 import { isoOf } from '../../span-time.ts'
 import type { Condition } from './condition.ts'
-import { allOf, anyOf, MOST_SQL_VALUES, type SqlCondition } from './sql-condition.ts'
+import { allOf, anyOf, MOST_HINT_VALUES, type SpanHint } from './span-hint.ts'
 
-/**
- * What in SQL is true of every span of which the condition is: what an index or a look at the text can tell without reading the
- * record. Undefined when there is no such thing.
- */
-export function sqlOfCondition(condition: Condition): SqlCondition | undefined {
+/** The hint that a condition gives; undefined when it gives none. */
+export function hintOfCondition(condition: Condition): SpanHint | undefined {
   const { field, kind, operator, value = null } = condition
   if (NEGATIVE.includes(operator)) return undefined
   const values = operator === 'in' || operator === 'has' ? listOf(value) : [value]
@@ -36,7 +33,7 @@ function listOf(value: Json): readonly Json[] {
   return isJsonArray(value) ? value : [value]
 }
 
-function timeCondition({ operator, value }: Condition): SqlCondition | undefined {
+function timeCondition({ operator, value }: Condition): SpanHint | undefined {
   if (operator === 'btwn' && isJsonArray(value)) {
     const [least, greatest] = value
     return allOf([comparison('>=', least), comparison('<=', greatest)])
@@ -45,11 +42,15 @@ function timeCondition({ operator, value }: Condition): SqlCondition | undefined
   return sign === undefined ? undefined : comparison(sign, value)
 }
 
-function comparison(sign: string, value: Json | undefined): SqlCondition | undefined {
-  return typeof value === 'number' ? { sql: `s.start_time ${sign} ?`, values: [isoOf(value)] } : undefined
+function comparison(sign: Sign, value: Json | undefined): SpanHint | undefined {
+  return typeof value === 'number'
+    ? { kind: 'column', column: 'start_time', sign, values: [isoOf(value)] }
+    : undefined
 }
 
-const COMPARISONS: ReadonlyMap<string, string> = new Map([
+type Sign = Extract<SpanHint, { kind: 'column' }>['sign']
+
+const COMPARISONS: ReadonlyMap<ConditionOperator, Sign> = new Map<ConditionOperator, Sign>([
   ['is', '='],
   ['eq', '='],
   ['gt', '>'],
@@ -59,8 +60,8 @@ const COMPARISONS: ReadonlyMap<string, string> = new Map([
 ])
 
 /** Every text within the value stands in the text that holds it, written the same way. */
-function textCondition(value: Json): SqlCondition | undefined {
-  return allOf(textsIn(value).map((it) => ({ sql: 'instr(s.record, ?) > 0', values: [JSON.stringify(it)] })))
+function textCondition(value: Json): SpanHint | undefined {
+  return allOf(textsIn(value).map((it) => ({ kind: 'text', text: JSON.stringify(it) })))
 }
 
 function textsIn(value: Json): string[] {
@@ -70,16 +71,16 @@ function textsIn(value: Json): string[] {
 }
 
 /** What is at a path has its last segment for a key, or for the end of one; unless it is in a list. */
-function keyCondition({ path }: Condition): SqlCondition | undefined {
+function keyCondition({ path }: Condition): SpanHint | undefined {
   const last = path.at(-1) ?? ''
   if (/^[0-9]*$/.test(last)) return undefined
-  return { sql: 'instr(s.record, ?) > 0', values: [`${JSON.stringify(last).slice(1)}:`] }
+  return { kind: 'text', text: `${JSON.stringify(last).slice(1)}:` }
 }
 
-function columnCondition(field: string, values: readonly Json[]): SqlCondition | undefined {
+function columnCondition(field: string, values: readonly Json[]): SpanHint | undefined {
   const texts = values.filter((it) => typeof it === 'string')
-  if (!COLUMNS.has(field) || texts.length === 0 || texts.length > MOST_SQL_VALUES) return undefined
-  return { sql: `s.${field} IN (${texts.map(() => '?').join()})`, values: texts }
+  if (!COLUMNS.has(field) || texts.length === 0 || texts.length > MOST_HINT_VALUES) return undefined
+  return { kind: 'column', column: field, sign: '=', values: texts }
 }
 
 /** The fields that are columns, too. */

@@ -1,9 +1,9 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
-import type { Config } from '../../../../config.ts'
-import { Store } from '../../../../git/store.ts'
-import { nodeFs } from '../../../../storage/node-fs.ts'
+import type { Config } from '../../config.ts'
+import { Store } from '../../git/store.ts'
+import { nodeFs } from '../../storage/node-fs.ts'
 
 /** A store that is open, and the folder in which its repositories are. */
 export interface OpenStore {
@@ -24,7 +24,7 @@ export async function openStore({ store: database, storeDir }: Config): Promise<
   const forget = (): void => rmSync(dir, { recursive: true, force: true })
   try {
     // Who has a folder does not load what a database takes.
-    const { openPostgres } = await import('../../../../postgres/open-postgres.ts')
+    const { openPostgres } = await import('../../postgres/open-postgres.ts')
     const log = openPostgres({ url: database, reads: undefined, warn: () => undefined })
     const store = await Store.follow(nodeFs, dir, log)
     const close = async (): Promise<void> => {

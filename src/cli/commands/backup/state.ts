@@ -1,0 +1,102 @@
+import { dirname } from 'node:path'
+import { isProjectName } from '../../../access/project-name.ts'
+import { createDurableFolder } from '../../../storage/durable-folder.ts'
+import { documentsOf } from '../../../storage/documents/file-documents.ts'
+import type { Fs } from '../../../storage/fs.ts'
+import { nodeFs } from '../../../storage/node-fs.ts'
+
+/** A store as a folder, for what it has beside its repositories. */
+export interface StateFolder {
+  readonly fs: Fs
+  readonly dir: string
+}
+
+/** For its owner only: it holds what opens the service, and what opens others. */
+const MODE = 0o600
+
+/**
+ * Copies the state of these projects into a backup, in the places where a store has it: keys, secrets, webhooks with their deliveries, and
+ * evaluations. What the store has no more goes. To be called before the repositories are backed up, so that no webhook has been told of what
+ * they do not have. Answers how many files there are.
+ */
+export async function backUpState(
+  from: StateFolder,
+  to: string,
+  projects: readonly string[],
+): Promise<number> {
+  const paths = pathsOf(from, projects)
+  const wanted = new Set(paths)
+  for (const path of pathsOf({ fs: nodeFs, dir: to }, projects)) {
+    if (wanted.has(path)) continue
+    nodeFs.remove(`${to}/${path}`)
+    await nodeFs.syncDir(dirname(`${to}/${path}`))
+  }
+  let count = 0
+  for (const path of paths) {
+    const bytes = from.fs.readFile(`${from.dir}/${path}`)
+    // One that went since: deliveries do.
+    if (!bytes) continue
+    count++
+    if (nodeFs.readFile(`${to}/${path}`)?.equals(bytes)) continue
+    await createDurableFolder(nodeFs, dirname(`${to}/${path}`))
+    const temporary = `${to}/${path}.new`
+    nodeFs.remove(temporary)
+    await nodeFs.createSynced(temporary, bytes, MODE)
+    nodeFs.rename(temporary, `${to}/${path}`)
+    await nodeFs.syncDir(dirname(temporary))
+  }
+  return count
+}
+
+/** What became of the state of a backup: how many files came into the store, how many were there, and which were there with other content. */
+export interface RestoredState {
+  readonly restored: number
+  readonly there: number
+  readonly failures: readonly string[]
+}
+
+/** Brings the state of these projects back from a backup. What the store has already stays as it is. */
+export async function restoreState(
+  from: string,
+  { fs, dir }: StateFolder,
+  projects: readonly string[],
+): Promise<RestoredState> {
+  const documents = documentsOf(fs)
+  let restored = 0
+  let there = 0
+  const failures: string[] = []
+  for (const path of pathsOf({ fs: nodeFs, dir: from }, projects)) {
+    const bytes = nodeFs.readFile(`${from}/${path}`)
+    if (!bytes) continue
+    if (await documents.create(`${dir}/${path}`, bytes, { mode: MODE })) restored++
+    else if (fs.readFile(`${dir}/${path}`)?.equals(bytes)) there++
+    else
+      failures.push(
+        `${path}: the store has another one, which was left as it is. State is restored into a store that no server has written to.`,
+      )
+  }
+  return { restored, there, failures }
+}
+
+/**
+ * The files of the state, relative to the store. How far webhooks were told comes first: events that follow are told again, under the same
+ * ids.
+ */
+function pathsOf(store: StateFolder, projects: readonly string[]): string[] {
+  const { fs, dir } = store
+  const files = ['secrets.key']
+  for (const project of projects.filter(isProjectName)) {
+    files.push(`${project}/webhooks/told`, `${project}/keys.json`, `${project}/secrets.json`)
+    for (const folder of ['webhooks', 'evaluations']) files.push(...filesBelow(store, `${project}/${folder}`))
+  }
+  return [...new Set(files)].filter((path) => fs.stat(`${dir}/${path}`)?.kind === 'file')
+}
+
+/** But what is being written, and locks. */
+function filesBelow({ fs, dir }: StateFolder, folder: string): string[] {
+  return (fs.readDir(`${dir}/${folder}`) ?? []).sort().flatMap((name) => {
+    const path = `${folder}/${name}`
+    if (fs.stat(`${dir}/${path}`)?.kind === 'folder') return filesBelow({ fs, dir }, path)
+    return /\.(?:new|lock)$/.test(name) ? [] : [path]
+  })
+}

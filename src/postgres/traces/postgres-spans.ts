@@ -1,0 +1,210 @@
+import { Refusal } from '../../errors.ts'
+import { DatabaseTrouble } from '../../storage/sqlite/database-thread.ts'
+import type { SpanRow, StoredSpan } from '../../traces/recording/span-record.ts'
+import type {
+  FoundSpan,
+  NamedRow,
+  SpanKey,
+  SpanTable,
+  WalkedSpan,
+  WalkPlace,
+  WalkStep,
+} from '../../traces/shared/span-table.ts'
+import type { Ask, Database, Statement } from '../database.ts'
+import { codeOf, isWorthAnotherTry, LostConnection } from '../errors.ts'
+import * as sql from './span-sql.ts'
+
+/** How often a statement is sent again that was undone for a reason that is over. */
+const ATTEMPTS = 5
+
+/** So many traces are removed in one statement. */
+const STEP = 1000
+
+/** The spans of all projects in PostgreSQL. */
+export class PostgresSpans implements SpanTable {
+  readonly #database: Pick<Database, 'query' | 'transaction' | 'close'>
+
+  constructor(database: Pick<Database, 'query' | 'transaction' | 'close'>) {
+    this.#database = database
+  }
+
+  async reach(): Promise<void> {
+    await this.#query({ text: 'select', timeoutMs: REACH_MS })
+  }
+
+  async write(project: string, spans: readonly StoredSpan[]): Promise<void> {
+    const values = [project, ...columnsOf(spans)]
+    for (let attempt = 1; ; attempt++) {
+      try {
+        const [row] = await this.#ask<{ missing: readonly string[] | null }>('record', sql.RECORD, values)
+        if (!row?.missing) return
+        for (const day of row.missing) await this.#ask('make_day', sql.MAKE_DAY, [day])
+      } catch (error) {
+        // The day went between two looks.
+        if (attempt === ATTEMPTS || codeOf(error) !== NO_PARTITION) throw error
+      }
+    }
+  }
+
+  async spansOf(
+    project: string,
+    traceIds: readonly string[],
+    headsOnly: boolean,
+  ): Promise<readonly SpanRow[]> {
+    const [name, text] = headsOnly ? ['heads_of', sql.HEADS_OF] : ['of', sql.SPANS_OF]
+    const rows = await this.#ask<SpanRow>(name, text, [project, traceIds])
+    return rows.map(exactSpan)
+  }
+
+  async walk(project: string, step: WalkStep, timeoutMs: number): Promise<readonly WalkedSpan[]> {
+    const { text, values } = sql.walkQuestion(project, step)
+    const rows = await this.#inTransaction(
+      `begin read only; set local statement_timeout = ${timeoutMs}; ${BY_THE_INDEXES}`,
+      (ask) => ask<WalkedSpan>(text, values),
+    )
+    return rows.map(exactSpan)
+  }
+
+  async placeOf(project: string, named: NamedRow): Promise<WalkPlace | undefined> {
+    const { text, values } = sql.placeQuestion(project, named)
+    const [row] = await this.#query<{ start: string; id: string }>({ text, values })
+    return row && [row.start, row.id]
+  }
+
+  spansWith(project: string, text: string, behind: SpanKey | undefined): Promise<readonly FoundSpan[]> {
+    const { day, traceId, spanId } = behind ?? {}
+    return this.#ask('with', sql.SPANS_WITH, [project, text, day ?? null, traceId ?? null, spanId ?? null])
+  }
+
+  async remove(project: string, traceId: string): Promise<boolean> {
+    return (await this.#count('remove', sql.REMOVE, [project, traceId])) > 0
+  }
+
+  async removeDays(before: string): Promise<boolean> {
+    const [oldest] = await this.#ask<{ day: string }>('oldest_day', sql.OLDEST_DAY, [before])
+    if (!oldest) return false
+    // A day's traces are many: they go before its partition, which nobody can use while it does.
+    if ((await this.#count('forget_day', sql.FORGET_DAY, [oldest.day, STEP])) === STEP) return true
+    return this.#dropDay(oldest.day)
+  }
+
+  async shrink(project: string, maxBytes: number): Promise<boolean> {
+    const [size] = await this.#ask<{ bytes: string }>('size', sql.SIZE, [project, maxBytes])
+    const excess = Number(size?.bytes ?? 0) - maxBytes
+    return excess > 0 && (await this.#count('shrink', sql.SHRINK, [project, excess, STEP])) === STEP
+  }
+
+  close(): Promise<void> {
+    return this.#database.close()
+  }
+
+  /** Drops a partition and what is left of its traces. Whether more may remain; not where somebody is at work there: the next round tries again. */
+  async #dropDay(day: string): Promise<boolean> {
+    if (!/^[0-9-]+$/.test(day)) throw new Error(`"${day}" is no day of spans`)
+    try {
+      await this.#inTransaction(`begin; set local lock_timeout = ${LOCK_MS}`, async (ask) => {
+        await ask('lock table branchpoint.spans in access exclusive mode')
+        // Another server may have done so meanwhile.
+        await ask(`drop table if exists branchpoint."spans_${day}"`)
+        await ask('delete from branchpoint.traces where day = $1', [day])
+      })
+      return true
+    } catch (error) {
+      if (codeOf(error) === LOCK_NOT_HAD) return false
+      throw error
+    }
+  }
+
+  async #count(name: string, text: string, values: readonly unknown[]): Promise<number> {
+    const [row] = await this.#ask<{ count: string }>(name, text, values)
+    return Number(row?.count ?? 0)
+  }
+
+  #ask<Row>(name: string, text: string, values: readonly unknown[]): Promise<readonly Row[]> {
+    return this.#query({ name: `spans_${name}`, text, values })
+  }
+
+  #query<Row>(statement: Statement): Promise<readonly Row[]> {
+    return withTrouble(() => this.#database.query<Row>(statement))
+  }
+
+  #inTransaction<T>(begin: string, work: (ask: Ask) => Promise<T>): Promise<T> {
+    return withTrouble(() => this.#database.transaction(begin, work))
+  }
+}
+
+/** The indexes have the order of the walks. That few rows are wanted of many is not always seen, and then all are read and sorted. */
+const BY_THE_INDEXES = ['sort', 'seqscan', 'bitmapscan', 'hashjoin', 'mergejoin']
+  .map((way) => `set local enable_${way} = off`)
+  .concat('set local jit = off', 'set local max_parallel_workers_per_gather = 0')
+  .join('; ')
+
+/** A database that says nothing for so long (milliseconds) is looked for anew. */
+const REACH_MS = 2000
+
+/** So long (milliseconds) a day that is to go waits for those who are at work, and others behind it. */
+const LOCK_MS = 2000
+
+const LOCK_NOT_HAD = '55P03'
+const NO_PARTITION = '23514'
+
+/** Carries something out, again where two stood in each other's way. Rejects with `DatabaseTrouble` where it may go later. */
+async function withTrouble<T>(carryOut: () => Promise<T>): Promise<T> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await carryOut()
+    } catch (error) {
+      if (attempt < ATTEMPTS && isWorthAnotherTry(error) && codeOf(error) !== LOCK_NOT_HAD) continue
+      throw mayGoLater(error) ? new DatabaseTrouble((error as Error).message, false) : error
+    }
+  }
+}
+
+/** Whether an error is about the database, and not about what was asked: a value that cannot be kept (22), a row (23), a lock that was not waited for. */
+function mayGoLater(error: unknown): boolean {
+  if (error instanceof Refusal || error instanceof LostConnection) return true
+  const code = codeOf(error)
+  return code !== undefined && !/^2[23]/.test(code) && code !== LOCK_NOT_HAD
+}
+
+/** A row with its name to the letter. */
+function exactSpan<Row extends SpanRow>(row: Row): Row {
+  if (!row.span_name.includes(sql.STAND_IN)) return row
+  const { span_name: name } = JSON.parse(row.record) as { readonly span_name: string }
+  return { ...row, span_name: name }
+}
+
+/** What record_spans takes behind the project. The last of two that are the same span counts, in the place of the first. */
+function columnsOf(spans: readonly StoredSpan[]): unknown[] {
+  const unique = [...new Map(spans.map((span) => [`${span.trace_id}.${span.span_id}`, span])).values()]
+  const starts = new Map<string, string>()
+  for (const { trace_id: id, start_time: time } of unique) {
+    const known = starts.get(id)
+    if (known === undefined || time < known) starts.set(id, time)
+  }
+  const records = unique.map(({ record }) => Buffer.from(record))
+  const offsets: number[] = []
+  let offset = 1
+  for (const { length } of records) {
+    offsets.push(offset)
+    offset += length
+  }
+  const texts = (name: 'span_name' | 'session_id' | 'status_code'): (string | null)[] =>
+    unique.map(({ [name]: text }) => text && sql.withoutNul(text))
+  return [
+    [...starts.keys()],
+    [...starts.values()],
+    unique.map((span) => span.trace_id),
+    unique.map((span) => span.span_id),
+    unique.map((span) => span.parent_id),
+    unique.map((span) => span.trace_type),
+    unique.map((span) => span.span_type),
+    texts('span_name'),
+    unique.map((span) => span.start_time),
+    texts('status_code'),
+    texts('session_id'),
+    Buffer.concat(records),
+    offsets,
+    records.map(({ length }) => length),
+  ]
+}

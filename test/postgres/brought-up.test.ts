@@ -1,0 +1,48 @@
+import { expect } from 'chai'
+import { ask, type PostgresServer, startPostgres } from '../../scripts/proofs/support/postgres.ts'
+import { FIRST_MIGRATION } from '../../src/postgres/migrations/0001-log.ts'
+import { SECOND_MIGRATION } from '../../src/postgres/migrations/0002-documents.ts'
+import { openPostgres } from '../../src/postgres/open-postgres.ts'
+import { needsPostgres } from '../needs-postgres.ts'
+
+describe('postgres: a database of before is brought up', function () {
+  let postgres: PostgresServer
+  before(async function () {
+    needsPostgres(this)
+    postgres = await startPostgres()
+  })
+  after(() => postgres?.stop())
+
+  it('from version 2, and what its journal says of keyed writes becomes documents', async () => {
+    const url = await postgres.database()
+    await ask(
+      url,
+      `create schema branchpoint;
+      create table branchpoint.database (id uuid not null, version int not null);
+      insert into branchpoint.database values (gen_random_uuid(), 2);
+      ${FIRST_MIGRATION} ${SECOND_MIGRATION}
+      insert into branchpoint.journal (stream, n, item, what) values
+        (99, 1, 0, '{"writes": [], "notes": ["default/idempotency/a.decided"]}'),
+        (99, 2, 0, '{"writes": [], "notes": []}'),
+        (99, 3, 0, '{"writes": [], "notes": ["default/idempotency/a.decided", "default/idempotency/b.decided"]}')`,
+    )
+    const log = await openPostgres({ url, reads: undefined, warn: () => undefined })(undefined)
+    try {
+      const paths = (await log.documents.table.summaries()).map(({ path }) => path)
+      expect(paths.sort()).to.deep.equal(['default/idempotency/a.decided', 'default/idempotency/b.decided'])
+      await log.append([
+        { writes: [], needs: [], seen: new Map(), notes: ['default/idempotency/c.decided'] },
+        {
+          writes: [],
+          needs: ['default/workflows/none.git'],
+          seen: new Map(),
+          notes: ['default/idempotency/d.decided'],
+        },
+      ])
+      const told = (await log.documents.entries())?.map(({ path }) => path)
+      expect(told).to.deep.equal(['default/idempotency/c.decided'])
+    } finally {
+      await log.close()
+    }
+  })
+})
