@@ -1,9 +1,8 @@
 import { expect } from 'chai'
 import { ask, type PostgresServer, startPostgres } from '../../scripts/proofs/support/postgres.ts'
-import { FIRST_MIGRATION } from '../../src/postgres/migrations/0001-log.ts'
-import { SECOND_MIGRATION } from '../../src/postgres/migrations/0002-documents.ts'
 import { openPostgres } from '../../src/postgres/open-postgres.ts'
 import { needsPostgres } from '../needs-postgres.ts'
+import { makeVersion2 } from './earlier-database.ts'
 
 describe('postgres: a database of before is brought up', function () {
   let postgres: PostgresServer
@@ -15,13 +14,10 @@ describe('postgres: a database of before is brought up', function () {
 
   it('from version 2, and what its journal says of keyed writes becomes documents', async () => {
     const url = await postgres.database()
+    await makeVersion2(url)
     await ask(
       url,
-      `create schema branchpoint;
-      create table branchpoint.database (id uuid not null, version int not null);
-      insert into branchpoint.database values (gen_random_uuid(), 2);
-      ${FIRST_MIGRATION} ${SECOND_MIGRATION}
-      insert into branchpoint.journal (stream, n, item, what) values
+      `insert into branchpoint.journal (stream, n, item, what) values
         (99, 1, 0, '{"writes": [], "notes": ["default/idempotency/a.decided"]}'),
         (99, 2, 0, '{"writes": [], "notes": []}'),
         (99, 3, 0, '{"writes": [], "notes": ["default/idempotency/a.decided", "default/idempotency/b.decided"]}')`,

@@ -12,6 +12,7 @@ import { traceIdsOf } from '../../src/traces/query/trace-tree.ts'
 import type { ProjectTraces } from '../../src/traces/project-traces.ts'
 import type { Span } from '../../src/traces/span.ts'
 import type { TraceSettings } from '../../src/traces/trace-settings.ts'
+import { makeVersion2 } from './earlier-database.ts'
 import { traceDatabase } from '../traces/engines/over-each-engine.ts'
 import { makeSpan, NOON, spanWith } from '../traces/make-span.ts'
 import { type TraceProject, traceProject } from '../traces/trace-project.ts'
@@ -271,11 +272,8 @@ describe('postgres: spans', function () {
   })
 
   it('a database of before gets the tables, and one in an encoding that lacks characters is refused', async () => {
-    await ask(
-      url,
-      `drop table branchpoint.spans, branchpoint.traces; drop sequence branchpoint.span_ids; drop function branchpoint.make_span_day, branchpoint.record_spans;
-       update branchpoint.database set version = 2`,
-    )
+    await ask(url, 'drop schema branchpoint cascade')
+    await makeVersion2(url)
     await (await openPostgres({ url, reads: undefined, warn: () => undefined })(undefined)).close()
     const { traces } = inDatabase()
     const span = makeSpan()
