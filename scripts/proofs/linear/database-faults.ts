@@ -27,7 +27,7 @@ export interface LinkedPair {
 const FOR = 6_000
 
 /** A primary is stopped for longer than anybody looks for one, so that requests are refused. */
-const FOR_LONG = 13_000
+const FOR_LONG = 18_000
 
 /** Starts a pair in which that will go wrong. */
 export async function startLinkedPair(servers: number, name: FaultName): Promise<LinkedPair> {

@@ -155,16 +155,18 @@ function stamp({ fs }: Copy, gitdir: string, { trashed }: RepositoryState): void
   if (trashed !== undefined) fs.create(path, Buffer.from(trashed))
 }
 
-/** Whether it was there. */
+/** Also what a power cut has left of it, which is no repository any more. Whether there was something. */
 function remove(copy: Copy, repository: string): boolean {
   const { fs, packs } = copy
-  const found = placeOf(copy, repository)
-  if (found === undefined) return false
-  packs.drop(found)
-  const aside = `${dirname(found)}/${BUILD_PREFIX}${identityName(thisProcess())}.removed-${basename(found)}`
-  fs.rename(found, aside)
-  fs.removeTree(aside)
-  return true
+  const { live, trashed } = foldersOf(copy, repository)
+  const there = [live, trashed].filter((place) => fs.stat(place) !== undefined)
+  for (const place of there) {
+    packs.drop(place)
+    const aside = `${dirname(place)}/${BUILD_PREFIX}${identityName(thisProcess())}.removed-${basename(place)}`
+    fs.rename(place, aside)
+    fs.removeTree(aside)
+  }
+  return there.length > 0
 }
 
 /** The repositories in the folder, by where they are when they are not in the trash. */

@@ -50,6 +50,25 @@ describe('git: a folder that takes everything over from a log', () => {
     await here.close()
     await there.close()
   })
+
+  it('after a power cut keeps nothing of a repository that the cut has left in part, and which is elsewhere now', async () => {
+    const database = new MemoryDatabase()
+    const here = await Store.follow(memoryFs(), '/store', database.open)
+    for (const slug of ['bot', 'kept']) await newRepository(here, slug)
+    const fs = memoryFs()
+    await (await Store.follow(fs, '/store', database.open)).close()
+    // Neither its HEAD nor how far the folder was had reached the disk.
+    fs.remove('/store/default/workflows/bot.git/HEAD')
+    fs.remove('/store/.copy/position')
+    const { trash } = await here.project('default')
+    await trash.put('workflows', 'bot', 'stamp', { others: [], check: async () => undefined })
+    const there = await Store.follow(fs, '/store', database.open)
+    const project = await there.project('default')
+    expect(fs.stat('/store/default/workflows/bot.git')).to.equal(undefined)
+    expect([project.slugs('workflows'), project.trashedSlugs('workflows')]).to.deep.equal([['kept'], ['bot']])
+    await here.close()
+    await there.close()
+  })
 })
 
 async function slugsOf(store: Store): Promise<readonly string[]> {
