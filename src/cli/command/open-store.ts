@@ -28,8 +28,11 @@ export async function openStore({ store: database, storeDir }: Config): Promise<
     const log = openPostgres({ url: database, reads: undefined, warn: () => undefined })
     const store = await Store.follow(nodeFs, dir, log)
     const close = async (): Promise<void> => {
-      await store.close()
-      forget()
+      try {
+        await store.close()
+      } finally {
+        forget()
+      }
     }
     return { store, dir, name: 'the store in the database', close }
   } catch (error) {

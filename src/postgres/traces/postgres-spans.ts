@@ -86,7 +86,7 @@ export class PostgresSpans implements SpanTable {
   }
 
   async remove(project: string, traceId: string): Promise<boolean> {
-    return (await this.#count('remove', sql.REMOVE, [project, traceId])) > 0
+    return (await this.#removeTraces(project, [traceId])) > 0
   }
 
   async removeDays(before: string): Promise<boolean> {
@@ -100,7 +100,10 @@ export class PostgresSpans implements SpanTable {
   async shrink(project: string, maxBytes: number): Promise<boolean> {
     const [size] = await this.#ask<{ bytes: string }>('size', sql.SIZE, [project, maxBytes])
     const excess = Number(size?.bytes ?? 0) - maxBytes
-    return excess > 0 && (await this.#count('shrink', sql.SHRINK, [project, excess, STEP])) === STEP
+    if (excess <= 0) return false
+    const oldest = await this.#ask<{ trace_id: string }>('oldest', sql.OLDEST, [project, excess, STEP])
+    const ids = oldest.map(({ trace_id: id }) => id)
+    return (await this.#removeTraces(project, ids)) === STEP
   }
 
   close(): Promise<void> {
@@ -122,6 +125,15 @@ export class PostgresSpans implements SpanTable {
       if (codeOf(error) === LOCK_NOT_HAD) return false
       throw error
     }
+  }
+
+  /** What is recorded of them meanwhile goes, too. Answers how many there were. */
+  #removeTraces(project: string, traceIds: readonly string[]): Promise<number> {
+    return this.#inTransaction('begin isolation level read committed', async (ask) => {
+      await ask(sql.LOCK_TRACES, [project, traceIds])
+      const [row] = await ask<{ count: string }>(sql.REMOVE, [project, traceIds])
+      return Number(row?.count ?? 0)
+    })
   }
 
   async #count(name: string, text: string, values: readonly unknown[]): Promise<number> {

@@ -41,16 +41,18 @@ where s.project = $1 and strpos(s.record, $2) > 0
   and ($3::text is null or (s.day, s.trace_id, s.span_id) > ($3, $4, $5))
 order by s.day, s.trace_id, s.span_id limit 10`
 
-/** The spans of the traces that a statement before removed, as `gone`. */
-const WITH_SPANS = `, spans as (
+/** Waits for those who record spans of these traces. */
+export const LOCK_TRACES = `
+select from branchpoint.traces where project = $1 and trace_id = any ($2) order by trace_id for update`
+
+/** Only behind LOCK_TRACES, in a statement of its own: it sees the spans that were waited for. */
+export const REMOVE = `
+with gone as (
+  delete from branchpoint.traces where project = $1 and trace_id = any ($2) returning project, day, trace_id
+), spans as (
   delete from branchpoint.spans s using gone where s.project = gone.project and s.day = gone.day and s.trace_id = gone.trace_id
 )
 select count(*) as count from gone`
-
-export const REMOVE = `
-with gone as (
-  delete from branchpoint.traces where project = $1 and trace_id = $2 returning project, day, trace_id
-)${WITH_SPANS}`
 
 /** How many bytes the traces of a project have; not counted, and 0, where all partitions together have no more than is allowed. */
 export const SIZE = `
@@ -58,16 +60,14 @@ select case when (
   select coalesce(sum(pg_total_relation_size(inhrelid)), 0) from pg_inherits where inhparent = 'branchpoint.spans'::regclass
 ) > $2 then (select coalesce(sum(bytes), 0) from branchpoint.traces where project = $1) else 0 end as bytes`
 
-/** The oldest traces, some of them, until so many bytes are gone. */
-export const SHRINK = `
+/** The oldest traces, some of them, that have so many bytes. */
+export const OLDEST = `
 with oldest as (
   select trace_id, start_time, bytes from branchpoint.traces where project = $1 order by start_time, trace_id limit $3
 ), ranked as (
   select trace_id, sum(bytes) over (order by start_time, trace_id) - bytes as before from oldest
-), gone as (
-  delete from branchpoint.traces where project = $1 and trace_id = any (array(select trace_id from ranked where before < $2))
-  returning project, day, trace_id
-)${WITH_SPANS}`
+)
+select trace_id from ranked where before < $2`
 
 /** The first partition of a day before another. */
 export const OLDEST_DAY = `

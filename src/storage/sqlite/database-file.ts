@@ -103,7 +103,8 @@ const MOST_STATEMENTS = 100
 
 /** The name by which SQLite opens a file and makes none. */
 function thatIsThere(path: string): string {
-  return `file:${path.replaceAll(/[%?#]/g, encodeURIComponent)}?mode=rw`
+  // Behind two slashes there would be a host.
+  return `file:${path.replace(/^\/+/, '/').replaceAll(/[%?#]/g, encodeURIComponent)}?mode=rw`
 }
 
 /** Of the file and of what SQLite has beside it as long as it is open. */

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs'
 import Database from 'libsql'
 import { nodeFs } from '../node-fs.ts'
 import type { DatabaseFile } from './database-file.ts'
@@ -59,12 +60,17 @@ export class DatabaseFiles<T extends DatabaseFile> {
     return this.#open.get(path)?.isCurrent === false
   }
 
-  /** Removes a file that can be made again, and closes it. */
-  remove(path: string): void {
-    this.forget(path)
+  /** Removes a file that can be made again, if it has lost its log (see DatabaseFile.isTorn). One that cannot be removed stays. */
+  removeTorn(file: T): void {
+    const { path } = file
     this.#alone(path, () => {
-      if (nodeFs.stat(path)) nodeFs.remove(path)
-      removeParts(path)
+      if (!file.isTorn) return
+      try {
+        nodeFs.remove(path)
+        removeParts(path)
+      } catch {
+        // Whoever opens it next says what is wrong.
+      }
     })
   }
 
@@ -141,11 +147,14 @@ export class DatabaseFiles<T extends DatabaseFile> {
 
 /**
  * Makes an empty file where none is. What lies beside it still belongs to one that was removed, and may be open: SQLite would take its log
- * and its shared memory for those of the new file, and whoever has the old one open would read the new one's pages.
+ * and its shared memory for those of the new file, and whoever has the old one open would read the new one's pages. A file that is
+ * there is not opened: closing it would end the locks that this process has of it.
  */
 function beginIfAbsent(path: string): void {
+  // Of a link, what it leads to.
+  if (existsSync(path)) return
   try {
-    if (!nodeFs.stat(path)) removeParts(path)
+    removeParts(path)
     nodeFs.append(path, NO_BYTES)
   } catch {
     // SQLite says what is wrong.

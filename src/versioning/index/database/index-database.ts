@@ -250,7 +250,7 @@ export class IndexDatabase {
     if (this.#inMemory && (this.#path === IN_MEMORY || this.#inMemory === this.#file)) return this.#inMemory
     if (this.#path === IN_MEMORY) return (this.#inMemory = openIndexFile(IN_MEMORY))
     try {
-      if (this.#file?.isTorn) this.#files.remove(this.#path)
+      if (this.#file?.isTorn) this.#files.removeTorn(this.#file)
       return this.#files.writable(this.#path)
     } catch (error) {
       if (isDamage(error) || !isStorageTrouble(error)) throw error
