@@ -156,8 +156,12 @@ export class Intents {
     }
   }
 
-  /** Nobody waits for it: what stays because of a failure goes with the intent. */
+  /**
+   * Nobody waits for it. What stays because of a failure goes with the intent, and so does all where a power cut may take the result from it
+   * and leave these gone: the request would be carried out again.
+   */
   #removeLater(paths: readonly string[]): void {
+    if (!this.#documents.isAlwaysDurable) return
     for (const path of paths) void this.#documents.remove(path).catch(() => undefined)
   }
 

@@ -63,6 +63,15 @@ describe('intents', () => {
     expect(await send()).to.equal('1 again')
   })
 
+  it('leave what was decided beside a result that a power cut may take', async () => {
+    await send({}, fail(new Error('the process is cut off'))).catch(() => undefined)
+    const intent = files()[0]?.replace('.json', '') ?? ''
+    const decided = `${intent}.${'a'.repeat(12)}.refs%2Fheads%2Fmain.${'b'.repeat(40)}.decided`
+    fs.create(`${FOLDER}/${decided}`, Buffer.alloc(0))
+    expect(await send()).to.equal('2')
+    expect(files().sort()).to.deep.equal([`${intent}.json`, decided].sort())
+  })
+
   it('keep ids and hashes, never the body or the key', async () => {
     await send()
     const [file = ''] = files()

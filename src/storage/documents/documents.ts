@@ -4,6 +4,8 @@
  * here, where all servers of the store agree on it.
  */
 export interface Documents extends DocumentWriter {
+  /** Whether nothing is lost, nor seen in another order than it was written in, also of what may be. */
+  readonly isAlwaysDurable: boolean
   /**
    * Replaces a document by what `change` makes of it, and answers what that answers; once this resolves it is durable. Nobody changes it
    * in between: where another server was faster, `change` is called again with what is there by then. Refuses with `locked` where others

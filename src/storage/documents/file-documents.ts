@@ -17,6 +17,7 @@ export function documentsOf(fs: Fs): Documents {
  * end with the process that holds them.
  */
 export class FileDocuments implements Documents {
+  readonly isAlwaysDurable = false
   readonly #fs: Fs
   /** Folders whose names are on the disk. */
   readonly #folders = new Set<string>()

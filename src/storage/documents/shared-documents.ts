@@ -38,6 +38,7 @@ export interface SharedDocumentsOptions {
  * follows. Leases are by the clock of the table, and what is written with one carries its token: who comes late writes nothing.
  */
 export class SharedDocuments implements Documents {
+  readonly isAlwaysDurable = true
   readonly #dir: string
   readonly #fs: Fs
   readonly #feed: TableFeed

@@ -33,13 +33,17 @@ export class FamilyList {
   /** The artifacts, oldest first; the same object as long as nothing changed. */
   get artifacts(): ArtifactList {
     if (this.#isCurrent) return this.#artifacts
-    if (this.#gone.size > 0) this.#replace(this.#entries.filter((it) => !this.#gone.has(it)))
-    this.#gone.clear()
+    this.#forgetGone()
     if (!isInOrder(this.#entries)) this.#replace(this.#entries.toSorted(entriesByCreation))
     this.#artifacts = new ArtifactList(this.#entries)
     this.#isShared = true
     this.#isCurrent = true
     return this.#artifacts
+  }
+
+  #forgetGone(): void {
+    if (this.#gone.size > 0) this.#replace(this.#entries.filter((it) => !this.#gone.has(it)))
+    this.#gone.clear()
   }
 
   #replace(entries: IndexEntry[]): void {
@@ -61,6 +65,8 @@ export class FamilyList {
   remove(entry: IndexEntry): void {
     this.#gone.add(entry)
     this.#isCurrent = false
+    // Where nobody asks for a list, they are not kept for ever.
+    if (this.#gone.size * 2 > this.#entries.length) this.#forgetGone()
   }
 
   /** Milliseconds since somebody asked for a list that had to be fresh. */

@@ -82,6 +82,11 @@ describe('versioning: how fresh the list of a family is', () => {
     expect([...list.artifacts.slugs()]).to.deep.equal(['bot-1', 'bot-3', 'bot-4'])
     for (const entry of [early, late]) list.remove(entry)
     expect([...list.artifacts.slugs()]).to.deep.equal(['bot-3'])
+    // More go than stay, and no list is asked for in between.
+    list.remove(second)
+    list.add(late)
+    expect([...list.artifacts.slugs()]).to.deep.equal(['bot-4'])
+    expect([...shown.slugs()]).to.deep.equal(['bot-2', 'bot-3'])
   })
 
   it('of very many artifacts shows what the last sweep found, and says how old that is', async () => {
