@@ -275,7 +275,11 @@ function ref(name: string) {
 
 /** Made with the document: a start has no time for it. */
 function sharedParts(): Parts {
-  const windowings = { Windowing: windowing, OrderedWindowing: orderedWindowing, PageWindowing: pageWindowing }
+  const windowings = {
+    Windowing: windowing,
+    OrderedWindowing: orderedWindowing,
+    PageWindowing: pageWindowing,
+  }
   return {
     reference: ref('Reference').$ref,
     named: Object.fromEntries(
