@@ -1,4 +1,3 @@
-import type { Middleware } from 'koa'
 import type { Authenticate } from '../access/authenticator.ts'
 import type { Intents } from '../access/intents.ts'
 import type { Store } from '../git/store.ts'
@@ -15,9 +14,8 @@ import { observeRequests } from '../http/metrics/observe-requests.ts'
 import { letIn } from '../http/middleware/authenticate.ts'
 import { limitRequests } from '../http/middleware/limit-requests.ts'
 import { openApiDocument } from '../http/openapi/openapi.ts'
-import { createRouter, type RouterDependencies } from '../http/routing/router.ts'
+import { createRouter } from '../http/routing/router.ts'
 import type { RunningServer, ServerOptions } from '../http/server/server.ts'
-import type { RequestState } from '../http/request-state.ts'
 import { Semaphore } from '../scheduling/semaphore.ts'
 import type { Access } from './compose-access.ts'
 import type { Routes } from './compose-endpoints.ts'
@@ -110,24 +108,16 @@ function composeGit(
   }
 }
 
-function composeRouter({
-  options: { config },
-  projects,
-  routes,
-  intents,
-  spools,
-}: AppParts): Middleware<RequestState> {
+function composeRouter({ options: { config }, projects, routes, intents, spools }: AppParts) {
   const { maxBodyBytes: maxBytes, maxBodiesBytes: maxHeldBytes } = config
   const most = { maxDepth: config.maxBodyDepth, maxValues: config.maxBodyValues }
-  const dependencies = {
+  return createRouter({
+    endpoints: () => routes().endpoints,
     readJsonBody: jsonBodyReader({ ...most, maxBytes, maxHeldBytes }),
     readKeylessBody: jsonBodyReader({ ...most, maxBytes: KEYLESS_BODY_BYTES, maxHeldBytes }),
     readUpload: uploadReader({ spools, maxBytes: config.uploadMaxBytes, maxFieldBytes: UPLOAD_FIELD_BYTES }),
     onUnknown: config.compat === 'existing' ? 'ignore' : 'refuse',
     registryOf: (project) => projects.registries.of(project),
     intents,
-  } satisfies Omit<RouterDependencies, 'endpoints'>
-  let router: Middleware<RequestState> | undefined
-  return (ctx, next) =>
-    (router ??= createRouter({ ...dependencies, endpoints: routes().endpoints }))(ctx, next)
+  })
 }
