@@ -16,7 +16,15 @@ import { encodeBatch } from './encode-batch.ts'
 import { isOtherPlace, isWorthAnotherTry, LostConnection } from './errors.ts'
 import { readPack, stageInParts } from './large-packs.ts'
 import { Notices } from './notices.ts'
-import { readEntries, readStates, readStatesBehind, readVersions } from './read-log.ts'
+import {
+  countRepositories,
+  readEntries,
+  readNamed,
+  readSmallPacks,
+  readStates,
+  readStatesBehind,
+  readVersions,
+} from './read-log.ts'
 import { keepTidy } from './tidy.ts'
 
 /** How often a batch is sent again that was undone for a reason that is over. */
@@ -131,11 +139,17 @@ export class PostgresLog implements SharedLog {
 
   read: SharedLog['read'] = (from, to) => readEntries(this.#database, from, to)
   readPack: SharedLog['readPack'] = (repository, name) => readPack(this.#database, repository, name)
+  smallPacks: SharedLog['smallPacks'] = async (repository, names) => {
+    const wanted = names.map((name) => ({ repository, name }))
+    return new Map((await readSmallPacks(this.#database, wanted)).map(({ name, bytes }) => [name, bytes]))
+  }
   stagePack: SharedLog['stagePack'] = (name, pieces) => stageInParts(this.#database, name, pieces)
   versions: SharedLog['versions'] = (repositories) => readVersions(this.#database, repositories)
   states: SharedLog['states'] = (repositories) => readStates(this.#database, repositories)
   statesBehind: SharedLog['statesBehind'] = (repository, most) =>
     readStatesBehind(this.#database, repository, most)
+  count: SharedLog['count'] = () => countRepositories(this.#database)
+  named: SharedLog['named'] = (project, name) => readNamed(this.#database, project, name)
 
   /** What became of a batch whose append failed: what it came to, or nothing where it is to be sent again. */
   async #afterFailure(

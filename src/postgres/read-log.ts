@@ -32,7 +32,7 @@ export async function readEntries(
     ],
   })
   await assertWhole(database, behind, from)
-  const packs = await readPacks(database, rows)
+  const packs = await packsOf(database, rows)
   return rows.map(({ stream, n, item, what }) => ({
     stream,
     n: Number(n),
@@ -41,7 +41,7 @@ export async function readEntries(
       ...write,
       packs: write.packs.map((name): LoggedPack => ({
         name,
-        bytes: packs.get(`${write.repository} ${name}`),
+        bytes: packs.get(write.repository)?.get(name),
       })),
     })),
     moved: what.moved,
@@ -73,16 +73,29 @@ interface JournalRow {
   }
 }
 
-/** The bytes of small packs, by repository and name. */
-async function readPacks(
+/** The bytes of the small packs that entries name, by repository and name. */
+async function packsOf(
   database: Database,
   rows: readonly JournalRow[],
-): Promise<ReadonlyMap<string, Buffer>> {
+): Promise<ReadonlyMap<string, ReadonlyMap<string, Buffer>>> {
   const wanted = rows.flatMap(({ what }) =>
     what.writes.flatMap(({ repository, packs }) => packs.map((name) => ({ repository, name }))),
   )
-  if (wanted.length === 0) return new Map()
-  const found = await database.query<{ path: string; name: string; bytes: Buffer }>({
+  const bytes = new Map<string, Map<string, Buffer>>()
+  for (const found of await readSmallPacks(database, wanted)) {
+    const ofRepository = bytes.get(found.path) ?? new Map<string, Buffer>()
+    bytes.set(found.path, ofRepository.set(found.name, found.bytes))
+  }
+  return bytes
+}
+
+/** Those of these packs that are small. */
+export async function readSmallPacks(
+  database: Database,
+  wanted: readonly { readonly repository: string; readonly name: string }[],
+): Promise<readonly { readonly path: string; readonly name: string; readonly bytes: Buffer }[]> {
+  if (wanted.length === 0) return []
+  return database.query({
     name: 'packs',
     text: `select path, packs.name, bytes
       from unnest($1::text[], $2::text[]) as wanted (repository, name)
@@ -91,7 +104,6 @@ async function readPacks(
       join branchpoint.pack_parts on pack = packs.id and part = 0`,
     values: [wanted.map(({ repository }) => repository), wanted.map(({ name }) => name)],
   })
-  return new Map(found.map(({ path, name, bytes }) => [`${path} ${name}`, bytes]))
 }
 
 /** What these repositories are at one moment. */
@@ -160,4 +172,28 @@ export async function readVersions(
     values: [repositories],
   })
   return new Map(rows.map(({ path, version }) => [path, Number(version)]))
+}
+
+/** How many repositories there are, of those whose paths begin so. */
+export async function countRepositories(database: Database, prefix = ''): Promise<number> {
+  const [row] = await database.query<{ count: string }>({
+    text: `select count(*) from branchpoint.repositories where state <> 'purged' and starts_with(path, $1)`,
+    values: [prefix],
+  })
+  return Number(row?.count)
+}
+
+/** The paths of the repositories of a project that have a name. */
+export async function readNamed(
+  database: Database,
+  project: string,
+  name: string,
+): Promise<readonly string[]> {
+  const rows = await database.query<{ path: string }>({
+    name: 'named',
+    text: `select path from branchpoint.names join branchpoint.repositories on id = repository
+      where project = $1 and names.name = $2 and state <> 'purged'`,
+    values: [project, name],
+  })
+  return rows.map(({ path }) => path)
 }

@@ -104,6 +104,10 @@ export class MemoryDatabase {
         const bytes = this.#repositories.get(repository)?.packs.get(name)
         return bytes && inOnePiece(bytes)
       },
+      smallPacks: async (repository, names) => {
+        const packs = this.#repositories.get(repository)?.packs ?? new Map<string, Buffer>()
+        return new Map(names.flatMap((name) => (packs.has(name) ? [[name, packs.get(name)!]] : [])))
+      },
       stagePack: async (name, pieces) => {
         const staged = randomUUID()
         this.#staged.set(staged, { name, bytes: await collected(pieces) })
@@ -122,6 +126,8 @@ export class MemoryDatabase {
         const names = [...this.#repositories.keys()].filter((it) => it > repository && this.#live(it))
         return this.#states(names.sort().slice(0, most))
       },
+      count: async () => [...this.#repositories.keys()].filter((it) => this.#live(it)).length,
+      named: async (project, name) => [...(this.#names.get(`${project}/${name}`) ?? [])],
       documents: this.#documents.feed(),
       onNews: (listener) => void this.#listeners.add(listener),
       close: async () => undefined,

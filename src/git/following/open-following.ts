@@ -11,9 +11,9 @@ import type { Arbiter } from '../transactions/arbiter.ts'
 import { LogFollower } from './log-follower.ts'
 import { FollowingArbiter } from './following-arbiter.ts'
 import { OwnMoves } from './own-moves.ts'
-import { COPY_FOLDER } from './place-entry.ts'
-import { databaseOf, nameDatabase, readPosition } from './position-file.ts'
-import { emptyFolder } from './repair.ts'
+import { COPY_FOLDER } from './folder/place-entry.ts'
+import { databaseOf, nameDatabase, readPosition } from './folder/position-file.ts'
+import { emptyFolder } from './folder/repair.ts'
 import type { OpenLog, SharedLog } from './shared-log.ts'
 
 /** A folder that follows a log. */
@@ -24,8 +24,8 @@ interface Following {
 }
 
 /**
- * Opens a folder as a copy of what a log holds, and resolves once it is one. Throws a CannotStart where another process uses the folder, or
- * where it holds something else.
+ * Opens a folder as a copy of what a log holds, and resolves once it can be served: it may be filled still (see Arbiter.filling). Throws a
+ * CannotStart where another process uses the folder, or where it holds something else.
  */
 export async function openFollowing(
   fs: Fs,
@@ -48,7 +48,8 @@ export async function openFollowing(
       feed: log.documents,
       fresh: () => follower.fresh(),
     })
-    const copy = { fs, dir, log, packs, own: new OwnMoves(), documents }
+    const untilPlaced = (): Promise<void> => follower.untilPlaced()
+    const copy = { fs, dir, log, packs, own: new OwnMoves(), documents, untilPlaced }
     if (!position) emptyFolder(copy)
     const follower = new LogFollower(copy, position)
     const arbiter = new FollowingArbiter(copy, follower, () => lock.release())

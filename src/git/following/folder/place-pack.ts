@@ -1,10 +1,10 @@
-import { Refusal } from '../../errors.ts'
-import type { Fs } from '../../storage/fs.ts'
+import { Refusal } from '../../../errors.ts'
+import type { Fs } from '../../../storage/fs.ts'
 import { indexBytes } from './index-bytes.ts'
-import { gitEnvironment } from '../process/git-environment.ts'
-import { runGit } from '../process/git-process.ts'
-import { stagingFor } from '../transactions/pack-staging.ts'
-import { type LoggedPack, NotInLog, type SharedLog } from './shared-log.ts'
+import { gitEnvironment } from '../../process/git-environment.ts'
+import { runGit } from '../../process/git-process.ts'
+import { stagingFor } from '../../transactions/pack-staging.ts'
+import { type LoggedPack, NotInLog, type SharedLog } from '../shared-log.ts'
 
 /** Where a pack belongs. */
 export interface PackPlace {
@@ -38,6 +38,24 @@ export async function placePack(
   } catch (error) {
     staging.remove()
     throw error
+  }
+}
+
+/** So many small packs lie in memory at once. */
+const SLICE = 16
+
+/** The same for packs of which the log is asked for everything. */
+export async function placePacks(
+  fs: Fs,
+  log: SharedLog,
+  place: PackPlace,
+  names: readonly string[],
+): Promise<void> {
+  const lacking = names.filter((name) => !fs.stat(`${place.gitdir}/objects/pack/${name}.idx`))
+  for (let at = 0; at < lacking.length; at += SLICE) {
+    const slice = lacking.slice(at, at + SLICE)
+    const small = await log.smallPacks(place.repository, slice)
+    for (const name of slice) await placePack(fs, log, place, { name, bytes: small.get(name) })
   }
 }
 
