@@ -99,7 +99,7 @@ export class FolderFill implements Filling {
     onTaken(await takeOver(copy, lacking))
     this.#there += states.size
     this.#last = [...states.keys()].at(-1) ?? this.#last
-    if (states.size === STEP) return false
+    if (states.size > 0) return false
     this.#isWhole()
     return true
   }
