@@ -1,5 +1,6 @@
 import { Refusal } from '../../../errors.ts'
 import type { Fs } from '../../../storage/fs.ts'
+import { CorruptObject } from '../../objects/errors.ts'
 import { indexBytes } from './index-bytes.ts'
 import { gitEnvironment } from '../../process/git-environment.ts'
 import { runGit } from '../../process/git-process.ts'
@@ -21,7 +22,7 @@ export async function placePack(
   { name, bytes }: LoggedPack,
 ): Promise<void> {
   if (fs.stat(`${gitdir}/objects/pack/${name}.idx`)) return
-  const index = bytes && indexBytes(name, bytes)
+  const index = bytes && indexOf(name, bytes)
   const staging = stagingFor(fs, gitdir)
   try {
     if (bytes && index) {
@@ -82,7 +83,7 @@ async function indexFile(
   { packPath, indexPath }: { readonly packPath: string; readonly indexPath: string },
 ): Promise<void> {
   if (!fs.isSeenByOthers) {
-    const index = indexBytes(name, fs.readFile(packPath) ?? Buffer.alloc(0))
+    const index = indexOf(name, fs.readFile(packPath) ?? Buffer.alloc(0))
     if (!index) throw damaged(name, 'it holds deltas, which are not read in memory')
     fs.create(indexPath, index)
     return
@@ -94,6 +95,16 @@ async function indexFile(
   })
   if (code !== 0) throw damaged(name, complaint)
   if (output.trim() !== name.slice('pack-'.length)) throw damaged(name, `its checksum is ${output.trim()}`)
+}
+
+/** See indexBytes. */
+function indexOf(name: string, bytes: Buffer): Buffer | undefined {
+  try {
+    return indexBytes(name, bytes)
+  } catch (error) {
+    if (error instanceof CorruptObject) throw damaged(name, error.message)
+    throw error
+  }
 }
 
 function damaged(name: string, why: string): Refusal {
