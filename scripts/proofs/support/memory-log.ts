@@ -104,22 +104,14 @@ export class MemoryDatabase {
         const bytes = this.#repositories.get(repository)?.packs.get(name)
         return bytes && inOnePiece(bytes)
       },
-      smallPacks: async (repository, names) => {
-        const packs = this.#repositories.get(repository)?.packs ?? new Map<string, Buffer>()
-        return new Map(names.flatMap((name) => (packs.has(name) ? [[name, packs.get(name)!]] : [])))
-      },
+      smallPacks: async (repository) => new Map(this.#repositories.get(repository)?.packs),
       stagePack: async (name, pieces) => {
         const staged = randomUUID()
         this.#staged.set(staged, { name, bytes: await collected(pieces) })
         return staged
       },
       versions: async (repositories) =>
-        new Map(
-          repositories.flatMap((it) => {
-            const found = this.#live(it)
-            return found ? [[it, found.version] as const] : []
-          }),
-        ),
+        new Map([...this.#states(repositories)].map(([name, { version }]) => [name, version])),
       states: async (repositories) => this.#states(repositories),
       statesBehind: async (repository, most) => {
         if (repository === '') this.takenOver++

@@ -1,4 +1,5 @@
 import { CannotStart, Refusal } from '../../errors.ts'
+import { createDurableFolder } from '../../storage/durable-folder.ts'
 import type { Documents } from '../../storage/documents/documents.ts'
 import { SharedDocuments } from '../../storage/documents/shared-documents.ts'
 import type { Fs } from '../../storage/fs.ts'
@@ -34,8 +35,8 @@ export async function openFollowing(
   packs: PackCache,
 ): Promise<Following> {
   if (fs.stat(`${dir}/format`) && !fs.stat(`${dir}/${COPY_FOLDER}`)) throw foreign(fs, dir)
-  // First of all: by that a folder is known that a crash left half made.
-  fs.makeDir(`${dir}/${COPY_FOLDER}`)
+  // First of all, and on the disk before `format` is anywhere: by that a folder is known that a crash left half made.
+  await createDurableFolder(fs, `${dir}/${COPY_FOLDER}`)
   await makeStore(fs, dir)
   const lock = await takeFolder(fs, dir)
   try {

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Filling, FillProgress } from '../../transactions/arbiter.ts'
 import { type Copy, placeOf } from './copy.ts'
-import { type Repaired, repositoriesIn, takeOver } from './repair.ts'
+import { type Repaired, repositoriesIn, takeStates } from './repair.ts'
 
 /** So many repositories are taken in before other work on the folder gets its turn. */
 const STEP = 16
@@ -66,7 +66,7 @@ export class FolderFill implements Filling {
     const named = await copy.log.named(project, name)
     const lacking = (): string[] => named.filter((it) => placeOf(copy, it) === undefined)
     if (lacking().length > 0)
-      await alone(async () => onTaken(await takeOver(copy, await copy.log.states(lacking()))))
+      await alone(async () => onTaken(await takeStates(copy, await copy.log.states(lacking()))))
     return named
   }
 
@@ -96,7 +96,7 @@ export class FolderFill implements Filling {
     const { copy, onTaken } = this.#parts
     const states = await copy.log.statesBehind(this.#last, STEP)
     const lacking = new Map([...states].filter(([repository]) => placeOf(copy, repository) === undefined))
-    onTaken(await takeOver(copy, lacking))
+    onTaken(await takeStates(copy, lacking))
     this.#there += states.size
     this.#last = [...states.keys()].at(-1) ?? this.#last
     if (states.size > 0) return false

@@ -31,7 +31,7 @@ export async function repair(copy: Copy, only?: readonly string[]): Promise<Repa
   const versions = new Map<string, number>()
   const changed = new Set<string>()
   for await (const states of only ? pagesOf(copy, only) : allPages(copy)) {
-    const page = await takeOver(copy, states)
+    const page = await takeStates(copy, states)
     for (const [repository, version] of page.versions) versions.set(repository, version)
     for (const repository of page.changed) changed.add(repository)
   }
@@ -45,7 +45,10 @@ export async function repair(copy: Copy, only?: readonly string[]): Promise<Repa
 }
 
 /** Has the folder hold these repositories as the log has them. */
-export async function takeOver(copy: Copy, states: ReadonlyMap<string, RepositoryState>): Promise<Repaired> {
+export async function takeStates(
+  copy: Copy,
+  states: ReadonlyMap<string, RepositoryState>,
+): Promise<Repaired> {
   const versions = new Map<string, number>()
   const changed = new Set<string>()
   const slice = new TimeSlice()
