@@ -1,5 +1,5 @@
 import { Client, Pool, type PoolClient, type QueryResult } from 'pg'
-import { Refusal } from '../errors.ts'
+import { DatabaseAway } from '../errors.ts'
 import { isLoss, isUncertain, LostConnection, refusalOf } from './errors.ts'
 import { CONNECT, findPrimary, PATIENCE } from './find-primary.ts'
 
@@ -200,10 +200,6 @@ async function inTransaction<T>(
   }
 }
 
-function away(error: unknown): Refusal {
-  const why = error instanceof Error ? error.message : 'no host takes writes'
-  return new Refusal(
-    'storage_unavailable',
-    `The database is away (${why}). Nothing was stored, or it is not known whether it was; try again in a moment.`,
-  )
+function away(error: unknown): DatabaseAway {
+  return new DatabaseAway(error instanceof Error ? error.message : 'no host takes writes')
 }
