@@ -41,13 +41,14 @@ const AT_ONCE = 50
 /** What is noted in the place of the last trace when there are no more. */
 const ALL = 'all'
 
-/** What the database knows a file by, which stands beside it: another server has a file of the same path. */
+/** What the database knows a file by, which stands beside it: another server has a file of the same path. One that a power cut tore is made anew. */
 async function nameOf(path: string): Promise<string> {
-  const known = nodeFs.readFile(path)?.toString('utf8')
-  if (known !== undefined && known.length === randomUUID().length) return known
+  const known = nodeFs.readFile(path)?.toString('latin1') ?? ''
+  if (/^[0-9a-f-]{36}$/.test(known)) return known
   const id = randomUUID()
   nodeFs.remove(path)
-  await nodeFs.createSynced(path, Buffer.from(id))
+  nodeFs.create(path, Buffer.from(id))
+  await nodeFs.sync(path)
   await nodeFs.syncDir(dirname(path))
   return id
 }
