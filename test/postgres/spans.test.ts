@@ -1,4 +1,3 @@
-import { existsSync } from 'node:fs'
 import { setTimeout as pause } from 'node:timers/promises'
 import { expect } from 'chai'
 import { Client } from 'pg'
@@ -255,27 +254,6 @@ describe('postgres: spans', function () {
     expect(troubles.join()).to.match(/can be stored again/)
     await projects.pop()?.stop()
     await own.stop()
-  })
-
-  it('what a server has in a file from before is brought over, once', async () => {
-    let isShared = false
-    const project = traceProject({}, () => (isShared ? openSpanTable(url) : undefined))
-    projects.push(project)
-    const spans = Array.from({ length: 450 }, (_, n) =>
-      makeSpan({ name: `n ${n}`, startTime: NOON + n, ...(n % 2 ? { sessionId: 's' } : {}) }),
-    )
-    for (const span of spans) project.traces.record([span])
-    const rows = await project.traces.read(spans.map(({ traceId }) => traceId))
-    await project.open.close()
-    isShared = true
-    const { traces, open } = project.another()
-    while (existsSync(project.file)) await pause(20)
-    expect(await traces.read(spans.map(({ traceId }) => traceId))).to.deep.equal(rows)
-    const filtering = { value: { conditions: [{ field: 'session_id', value: 's' }] }, loc: [] }
-    expect((await traces.query(traceQuestion('span', filtering, {}))).spans).to.have.length(225)
-    expect(existsSync(`${project.file}.brought-over`)).to.equal(true)
-    await open.close()
-    expect(project.troubles).to.deep.equal([])
   })
 
   it('what a row of the database refuses is dropped and told of, and what comes behind is stored', async () => {

@@ -1,3 +1,4 @@
+import { DatabaseAway } from '../../errors.ts'
 import { RefMoved } from '../refs/ref-move.ts'
 import type {
   Arbiter,
@@ -151,6 +152,8 @@ export class FollowingArbiter implements Arbiter {
       // Whether one that fails happened nobody knows; if it did, the next look brings it.
       this.#appending = this.#append(batch).catch((error: unknown) => {
         for (const { reject } of batch) reject(error)
+        if (error instanceof DatabaseAway)
+          for (const { reject } of this.#waiting.splice(0)) reject(error.behind())
       })
       await this.#appending
     }
