@@ -88,12 +88,12 @@ export class PostgresLog implements SharedLog {
       if (this.#taken) throw this.#taken
       const position = { n: this.#n + 1, mark }
       try {
-        const [row] = await this.#database.queryOnce<{ outcomes: readonly Outcome[] }>({
+        const [row] = await this.#database.queryOnce<{ outcomes: readonly Outcome[] | null }>({
           name: 'append',
           text: 'select branchpoint.append($1, $2, $3, $4, $5, $6, $7, $8) as outcomes',
           values: [
             ...[this.stream, this.#holder, position.n, position.mark],
-            ...[batch.names, batch.repositories, batch.items, batch.packed],
+            ...[batch.names, batch.repositories, batch.rounds, batch.packed],
           ],
           timeoutMs: APPEND,
         })
