@@ -10,7 +10,7 @@ import type {
   SharedLog,
   StreamPosition,
 } from '../git/following/shared-log.ts'
-import type { Database } from './database.ts'
+import type { Database, Statement } from './database.ts'
 import { PostgresTable } from './documents/postgres-table.ts'
 import { encodeBatch } from './encode-batch.ts'
 import { isOtherPlace, isWorthAnotherTry, LostConnection } from './errors.ts'
@@ -112,16 +112,14 @@ export class PostgresLog implements SharedLog {
   async look(): Promise<Look> {
     this.#notices.heard = false
     const asked = performance.now()
-    const commit = this.reads === 'quorum' ? "; select pg_logical_emit_message(true, 'branchpoint', '')" : ''
-    const rows = await this.#database.query<StreamRow>({
-      text: `select id, n, mark, substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) as era, (select coalesce(sum(n), 0) from branchpoint.document_streams) as documents from branchpoint.streams${commit}`,
-      timeoutMs: LOOK,
-    })
+    const rows = await this.#database.query<StreamRow>({ ...LOOKS[this.reads], timeoutMs: LOOK })
     return {
       asked,
       era: rows[0]?.era ?? '',
       documents: Number(rows[0]?.documents ?? 0),
-      positions: new Map(rows.map(({ id, n, mark }) => [id, { n: Number(n), mark }])),
+      positions: new Map(
+        rows.flatMap(({ id, n, mark }) => (id === null ? [] : [[id, { n: Number(n), mark }]])),
+      ),
     }
   }
 
@@ -178,6 +176,19 @@ export class PostgresLog implements SharedLog {
   }
 }
 
+/** What a look asks: in one statement, which is prepared. One that commits does so whether there are streams or not. */
+const POSITIONS = `select id, n, mark, substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) as era,
+  (select coalesce(sum(n), 0) from branchpoint.document_streams) as documents`
+const LOOK_AT_PRIMARY = { name: 'look', text: `${POSITIONS} from branchpoint.streams` }
+const LOOKS: Readonly<Record<Reads, Statement>> = {
+  primary: LOOK_AT_PRIMARY,
+  local: LOOK_AT_PRIMARY,
+  quorum: {
+    name: 'look that commits',
+    text: `${POSITIONS} from (select pg_logical_emit_message(true, 'branchpoint', '')) as message left join branchpoint.streams on true`,
+  },
+}
+
 function taken(stream: string): Refusal {
   return new Refusal(
     'storage_unavailable',
@@ -191,8 +202,9 @@ interface OpenedStream {
   readonly n: number
 }
 
+/** With no stream at all, nothing but the era and the documents. */
 interface StreamRow {
-  readonly id: string
+  readonly id: string | null
   readonly n: string
   readonly mark: string
   readonly era: string

@@ -70,6 +70,7 @@ end $$;
 create function branchpoint.apply_writes(p_items jsonb, p_problems jsonb, p_packed bytea) returns jsonb language plpgsql as $$
 declare
   done jsonb;
+  ended record;
   large record;
 begin
   with writes as materialized (
@@ -96,12 +97,6 @@ begin
       returning id, path, version
   ), touched as materialized (
     select * from made union all select * from changed
-  ), gone as (
-    delete from branchpoint.refs where ctid = any (array(
-      select there.at
-        from moves join touched using (path), lateral (
-          select refs.ctid as at from branchpoint.refs where repository = id and name = ref limit 1) as there
-        where target is null))
   ), put as (
     insert into branchpoint.refs (repository, name, oid)
       select id, ref, target from moves join touched using (path) where ref <> 'HEAD' and target is not null
@@ -133,10 +128,19 @@ begin
       group by item
   )
   select coalesce(jsonb_object_agg(item, told.writes), '{}') into done from told;
+  for ended in
+    select w.repository as path, ref
+      from jsonb_to_recordset(p_items) as i (item int, writes jsonb),
+        jsonb_to_recordset(writes) as w (repository text, moves jsonb), jsonb_to_recordset(moves) as m (ref text, target text)
+      where target is null and not p_problems ? item::text
+  loop
+    delete from branchpoint.refs using branchpoint.repositories
+      where repositories.path = ended.path and refs.repository = repositories.id and refs.name = ended.ref;
+  end loop;
   for large in
-    select path, pack::bigint
-      from jsonb_to_recordset(p_items) as i (item int, writes jsonb), jsonb_to_recordset(writes) as w (repository text, staged jsonb),
-        jsonb_array_elements_text(staged) as pack, lateral (select repository as path) as named
+    select w.repository as path, pack::bigint
+      from jsonb_to_recordset(p_items) as i (item int, writes jsonb),
+        jsonb_to_recordset(writes) as w (repository text, staged jsonb), jsonb_array_elements_text(staged) as pack
       where not p_problems ? item::text
   loop
     perform from branchpoint.packs where id = large.pack and repository is null;
