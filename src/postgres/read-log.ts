@@ -34,20 +34,20 @@ export async function readEntries(
  * questions: that is why the streams come as JSON, of which the planner guesses nothing from the values.
  */
 const JOURNAL = `
-select streams.id as stream, trimmed, entry.n, item, what, small.repository, name, bytes
+select streams.id as stream, trimmed, entry.n, item, what, small.repository, small.name, small.bytes
 from jsonb_to_recordset($1) as wanted (id bigint, behind bigint, upto bigint)
 join branchpoint.streams on streams.id = wanted.id
 left join lateral (
   select n, item, what from branchpoint.journal where stream = wanted.id and n > behind and n <= upto order by n, item offset 0
 ) as entry on true
 left join lateral (
-  select repository, name, part.bytes
-  from jsonb_to_recordset(what -> 'writes') as writes (repository text, packs jsonb), jsonb_array_elements_text(packs) as name,
+  select writes.repository, listed.name, part.bytes
+  from jsonb_to_recordset(what -> 'writes') as writes (repository text, packs jsonb), jsonb_array_elements_text(writes.packs) as listed (name),
     lateral (
       select bytes from branchpoint.repositories
       join branchpoint.packs on packs.repository = repositories.id
       join branchpoint.pack_parts on pack = packs.id and part = 0
-      where path = writes.repository and packs.name = name and size <= ${SMALL}
+      where path = writes.repository and packs.name = listed.name and size <= ${SMALL}
       limit 1
     ) as part
 ) as small on true

@@ -3,7 +3,8 @@
  * other: within a round no item is in the way of another (see encodeBatch), so it does not matter which comes first.
  *
  * Rows are found by their keys, one after the other (`limit 1`, `any (array (…))`), whatever the planner guesses of their number: it believes
- * that there are a hundred items in a round, and would read a whole table for so many.
+ * that there are a hundred items in a round, and would read a whole table for so many. So a plan does not depend on values, and a connection makes
+ * it once (`force_generic_plan`): it would make it six times.
  */
 export const FIFTH_MIGRATION = `
 drop function branchpoint.append(bigint, uuid, bigint, text, text[], text[], jsonb, bytea);
@@ -12,7 +13,7 @@ drop function branchpoint.apply_write(jsonb, bytea);
 drop function branchpoint.problem_of(jsonb);
 
 -- Why items cannot happen, by their numbers; those that can are not in the answer.
-create function branchpoint.problems_of(p_items jsonb) returns jsonb language plpgsql as $$
+create function branchpoint.problems_of(p_items jsonb) returns jsonb language plpgsql set plan_cache_mode = force_generic_plan as $$
 begin
   return (
     with items as materialized (
@@ -67,7 +68,7 @@ begin
 end $$;
 
 -- Does what items write, but for those that have problems; answers each one's writes as the journal has them, by its number.
-create function branchpoint.apply_writes(p_items jsonb, p_problems jsonb, p_packed bytea) returns jsonb language plpgsql as $$
+create function branchpoint.apply_writes(p_items jsonb, p_problems jsonb, p_packed bytea) returns jsonb language plpgsql set plan_cache_mode = force_generic_plan as $$
 declare
   done jsonb;
   ended record;
@@ -185,7 +186,7 @@ end $$;
 create function branchpoint.append(
   p_stream bigint, p_holder uuid, p_n bigint, p_mark text,
   p_names text[], p_repositories text[], p_rounds jsonb, p_packed bytea
-) returns jsonb language plpgsql as $$
+) returns jsonb language plpgsql set plan_cache_mode = force_generic_plan as $$
 declare
   there record;
   items jsonb;
