@@ -1,10 +1,10 @@
 /**
- * A batch is compared and carried out in a few statements for all of its items together, in place of thirty for each. Items come in rounds, one after the
- * other: within a round no item is in the way of another (see encodeBatch), so it does not matter which comes first.
+ * A batch is compared and carried out in a few statements for all of its items together, in place of thirty for each. Items come in rounds, one
+ * after the other: within a round no item is in the way of another (see encodeBatch), so it does not matter which comes first.
  *
- * Rows are found by their keys, one after the other (`limit 1`, `any (array (…))`), whatever the planner guesses of their number: it believes
- * that there are a hundred items in a round, and would read a whole table for so many. So a plan does not depend on values, and a connection makes
- * it once (`force_generic_plan`): it would make it six times.
+ * Rows are found by their keys, one after the other: by `limit 1` and `any (array (…))`, and not by `exists`, which would become a join. The
+ * planner believes that there are a hundred items in a round, and would read a whole table for so many. So a plan does not depend on values,
+ * and a connection makes it once (`force_generic_plan`); it would make it six times.
  */
 export const FIFTH_MIGRATION = `
 drop function branchpoint.append(bigint, uuid, bigint, text, text[], text[], jsonb, bytea);
@@ -40,8 +40,8 @@ begin
       select item, place, 3, 'claimed', claim
         from writes, jsonb_to_recordset(claims) as c (name text, "mustBeFree" boolean),
           lateral (select split_part(repository, '/', 1) as project, name as claim) as claimed
-        where "mustBeFree" and exists (
-          select from branchpoint.names where names.project = claimed.project and names.name = claim limit 1)
+        where "mustBeFree" and (
+          select true from branchpoint.names where names.project = claimed.project and names.name = claim limit 1)
       union all
       select item, null, 4, 'moved', needed
         from items, jsonb_array_elements_text(needs) as needed
