@@ -10,13 +10,21 @@ import type {
   SharedLog,
   StreamPosition,
 } from '../git/following/shared-log.ts'
-import type { Database } from './database.ts'
+import type { Database, Statement } from './database.ts'
 import { PostgresTable } from './documents/postgres-table.ts'
 import { encodeBatch } from './encode-batch.ts'
 import { isOtherPlace, isWorthAnotherTry, LostConnection } from './errors.ts'
 import { readPack, stageInParts } from './large-packs.ts'
 import { Notices } from './notices.ts'
-import { readEntries, readStates, readStatesBehind, readVersions } from './read-log.ts'
+import {
+  countRepositories,
+  readEntries,
+  readNamed,
+  readSmallPacks,
+  readStates,
+  readStatesBehind,
+  readVersions,
+} from './read-log.ts'
 import { keepTidy } from './tidy.ts'
 
 /** How often a batch is sent again that was undone for a reason that is over. */
@@ -38,11 +46,13 @@ export class PostgresLog implements SharedLog {
   readonly #stopTidying: () => void
   /** Who has the stream: this start of the server. */
   readonly #holder: string
+  readonly #isPassing: boolean
   #n: number
   #taken: Refusal | undefined
 
   private constructor(database: Database, id: string, reads: Reads, stream: OpenedStream) {
     this.#database = database
+    this.#isPassing = stream.isPassing
     this.id = id
     this.reads = reads
     this.stream = stream.id
@@ -53,21 +63,23 @@ export class PostgresLog implements SharedLog {
     this.#stopTidying = keepTidy(database, this.documents)
   }
 
-  /** Takes over the stream of a folder, whoever had it, or makes a new one. */
+  /**
+   * Takes over the stream of a folder, whoever had it; for a new folder one that was handed back, or a new one. With `isPassing` the folder goes when
+   * the log is closed, and the stream is handed back then.
+   */
   static async open(
     database: Database,
     id: string,
     reads: Reads,
     stream: string | undefined,
+    isPassing = false,
   ): Promise<PostgresLog> {
     const holder = randomUUID()
-    const taken =
+    const taken = await database.query<{ id: string; n: string }>(
       stream === undefined
-        ? []
-        : await database.query<{ id: string; n: string }>({
-            text: 'update branchpoint.streams set holder = $2, beat = now() where id = $1 returning id, n',
-            values: [stream, holder],
-          })
+        ? { text: `${TAKE} where id = (${HANDED_BACK}) returning id, n`, values: [holder] }
+        : { text: `${TAKE} where id = $2 returning id, n`, values: [holder, stream] },
+    )
     const made =
       taken[0] ??
       (
@@ -77,7 +89,7 @@ export class PostgresLog implements SharedLog {
         })
       )[0]
     if (!made) throw new Error('the database made no stream')
-    return new PostgresLog(database, id, reads, { id: made.id, holder, n: Number(made.n) })
+    return new PostgresLog(database, id, reads, { id: made.id, holder, n: Number(made.n), isPassing })
   }
 
   async append(proposals: readonly Proposal[]): Promise<AppendedBatch> {
@@ -88,12 +100,12 @@ export class PostgresLog implements SharedLog {
       if (this.#taken) throw this.#taken
       const position = { n: this.#n + 1, mark }
       try {
-        const [row] = await this.#database.queryOnce<{ outcomes: readonly Outcome[] }>({
+        const [row] = await this.#database.queryOnce<{ outcomes: readonly Outcome[] | null }>({
           name: 'append',
           text: 'select branchpoint.append($1, $2, $3, $4, $5, $6, $7, $8) as outcomes',
           values: [
             ...[this.stream, this.#holder, position.n, position.mark],
-            ...[batch.names, batch.repositories, batch.items, batch.packed],
+            ...[batch.names, batch.repositories, batch.rounds, batch.packed],
           ],
           timeoutMs: APPEND,
         })
@@ -112,16 +124,14 @@ export class PostgresLog implements SharedLog {
   async look(): Promise<Look> {
     this.#notices.heard = false
     const asked = performance.now()
-    const commit = this.reads === 'quorum' ? "; select pg_logical_emit_message(true, 'branchpoint', '')" : ''
-    const rows = await this.#database.query<StreamRow>({
-      text: `select id, n, mark, substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) as era, (select coalesce(sum(n), 0) from branchpoint.document_streams) as documents from branchpoint.streams${commit}`,
-      timeoutMs: LOOK,
-    })
+    const rows = await this.#database.query<StreamRow>({ ...LOOKS[this.reads], timeoutMs: LOOK })
     return {
       asked,
       era: rows[0]?.era ?? '',
       documents: Number(rows[0]?.documents ?? 0),
-      positions: new Map(rows.map(({ id, n, mark }) => [id, { n: Number(n), mark }])),
+      positions: new Map(
+        rows.flatMap(({ id, n, mark }) => (id === null ? [] : [[id, { n: Number(n), mark }]])),
+      ),
     }
   }
 
@@ -131,11 +141,15 @@ export class PostgresLog implements SharedLog {
 
   read: SharedLog['read'] = (from, to) => readEntries(this.#database, from, to)
   readPack: SharedLog['readPack'] = (repository, name) => readPack(this.#database, repository, name)
+  smallPacks: SharedLog['smallPacks'] = (repository, names) =>
+    readSmallPacks(this.#database, repository, names)
   stagePack: SharedLog['stagePack'] = (name, pieces) => stageInParts(this.#database, name, pieces)
   versions: SharedLog['versions'] = (repositories) => readVersions(this.#database, repositories)
   states: SharedLog['states'] = (repositories) => readStates(this.#database, repositories)
   statesBehind: SharedLog['statesBehind'] = (repository, most) =>
     readStatesBehind(this.#database, repository, most)
+  count: SharedLog['count'] = () => countRepositories(this.#database)
+  named: SharedLog['named'] = (project, name) => readNamed(this.#database, project, name)
 
   /** What became of a batch whose append failed: what it came to, or nothing where it is to be sent again. */
   async #afterFailure(
@@ -171,11 +185,24 @@ export class PostgresLog implements SharedLog {
   async close(): Promise<void> {
     this.#stopTidying()
     await this.#notices.close()
-    // Nothing is told of a server that has written nothing.
-    const text = 'delete from branchpoint.streams where id = $1 and n = 0'
-    await this.#database.queryOnce({ text, values: [this.stream] }).catch(() => undefined)
+    const values = [this.stream, this.#holder]
+    for (const text of this.#isPassing ? [FORGET, HAND_BACK] : [FORGET])
+      await this.#database.queryOnce({ text, values }).catch(() => undefined)
     await this.#database.close()
   }
+}
+
+/** What a look asks: in one statement, which is prepared. One that commits does so whether there are streams or not. */
+const POSITIONS = `select id, n, mark, substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) as era,
+  (select coalesce(sum(n), 0) from branchpoint.document_streams) as documents`
+const LOOK_AT_PRIMARY = { name: 'look', text: `${POSITIONS} from branchpoint.streams` }
+const LOOKS: Readonly<Record<Reads, Statement>> = {
+  primary: LOOK_AT_PRIMARY,
+  local: LOOK_AT_PRIMARY,
+  quorum: {
+    name: 'look that commits',
+    text: `${POSITIONS} from (select pg_logical_emit_message(true, 'branchpoint', '')) as message left join branchpoint.streams on true`,
+  },
 }
 
 function taken(stream: string): Refusal {
@@ -185,14 +212,33 @@ function taken(stream: string): Refusal {
   )
 }
 
+const TAKE = 'update branchpoint.streams set holder = $1, beat = now()'
+
+/** Nothing is told of a server that has written nothing. */
+const FORGET = 'delete from branchpoint.streams where id = $1 and holder = $2 and n = 0'
+
+/** Who holds a stream that is nobody's. */
+const NOBODY = "'00000000-0000-0000-0000-000000000000'::uuid"
+
+/**
+ * A stream that ends is kept for the next one who needs a new one, and goes on from its number. It cannot be deleted: a folder learns only by
+ * its row that there is something in it to read, and one that has been away for a year may not have yet. What was sent and is on its way still
+ * finds another holder, and is refused.
+ */
+const HAND_BACK = `update branchpoint.streams set holder = ${NOBODY} where id = $1 and holder = $2`
+
+const HANDED_BACK = `select id from branchpoint.streams where holder = ${NOBODY} order by id limit 1 for update skip locked`
+
 interface OpenedStream {
   readonly id: string
   readonly holder: string
   readonly n: number
+  readonly isPassing: boolean
 }
 
+/** With no stream at all, nothing but the era and the documents. */
 interface StreamRow {
-  readonly id: string
+  readonly id: string | null
   readonly n: string
   readonly mark: string
   readonly era: string

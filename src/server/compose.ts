@@ -15,6 +15,7 @@ import { composeApp } from './compose-app.ts'
 import { composeEndpoints, type Routes } from './compose-endpoints.ts'
 import { composeProjects, openExporter, registrySettings } from './compose-projects.ts'
 import { resourceSettings } from './resource-settings.ts'
+import { watchFilling } from './watch-filling.ts'
 import type { StartedService, StartOptions } from './started-service.ts'
 import { openRuntime, type WorkflowRuntime } from './workflow-runtime.ts'
 
@@ -82,6 +83,7 @@ export async function serve(
   const { steps, closeAll } = closer(parts)
   try {
     await projects.registries.start()
+    watchFilling(store, projects.registries, log.logger)
   } catch (error) {
     // Nobody should go on asking a server that will never be ready.
     await server.stop(0)

@@ -14,7 +14,7 @@ import { INTRODUCTION, TAGS } from './introduction.ts'
 import type { JsonSchema } from './json-schema.ts'
 import { fieldParameters, openApiQueryParameters, type Parts } from './openapi-parameters.ts'
 import { groupMembers } from './member-groups.ts'
-import { SECURITY_SCHEMES, securityOf } from './security.ts'
+import { keyWith, SECURITY_SCHEMES, securityOf } from './security.ts'
 import { inOrderOfReference, share } from './share.ts'
 import { withoutSpellings } from './without-spellings.ts'
 
@@ -60,7 +60,7 @@ export function openApiDocument(endpoints: readonly Endpoint[], surfaces: readon
       license: { name: 'MIT', identifier: 'MIT' },
     },
     servers: [{ url: '/' }],
-    security: [{ ApiKey: ['read'] }],
+    security: keyWith('read'),
     tags: TAGS,
     paths,
     components: {
