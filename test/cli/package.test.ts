@@ -18,7 +18,7 @@ describe('the packed package', () => {
     expect(readdirSync(root).sort()).to.deep.equal(
       ['LICENSE', 'README.md', 'dist', 'package.json', 'scripts'].sort(),
     )
-    expect(readdirSync(join(root, 'dist'))).to.deep.equal(['src', 'web'])
+    expect(readdirSync(join(root, 'dist'))).to.deep.equal(['server', 'src', 'web'])
     expect(readdirSync(join(root, 'scripts'))).to.deep.equal(['build.mjs'])
     // What npm install would bring.
     symlinkSync(resolve('node_modules'), join(root, 'node_modules'))
