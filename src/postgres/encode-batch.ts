@@ -7,7 +7,8 @@ export interface EncodedBatch {
   readonly names: readonly string[]
   /** The repositories that are locked. */
   readonly repositories: readonly string[]
-  readonly items: string
+  /** In JSON: the proposals, each with its number, in rounds that come one after the other. In a round none is in the way of another. */
+  readonly rounds: string
   /** The bytes of all packs, one behind the other. */
   readonly packed: Buffer
 }
@@ -20,7 +21,8 @@ export function encodeBatch(proposals: readonly Proposal[]): EncodedBatch {
     size += some.length
     return { from: size - some.length, size: some.length }
   }
-  const items = proposals.map(({ writes, needs, seen, moved, purged, notes }) => ({
+  const items = proposals.map(({ writes, needs, seen, moved, purged, notes }, item) => ({
+    item,
     writes: writes.map((write) => encodeWrite(write, place)),
     needs,
     seen: [...seen].map(([repository, version]) => ({ repository, version })),
@@ -31,9 +33,29 @@ export function encodeBatch(proposals: readonly Proposal[]): EncodedBatch {
   return {
     names: proposals.flatMap(namesIn),
     repositories: [...new Set(proposals.flatMap(repositoriesIn))],
-    items: JSON.stringify(items),
+    rounds: JSON.stringify(inRounds(proposals).map((numbers) => numbers.map((number) => items[number]))),
     packed: Buffer.concat(bytes),
   }
+}
+
+/** The numbers of proposals by rounds: what comes after another one that touches the same comes in a later round. */
+function inRounds(proposals: readonly Proposal[]): readonly (readonly number[])[] {
+  const rounds: number[][] = []
+  /** The first round that is open to what touches this. */
+  const open = new Map<string, number>()
+  let openToAll = 0
+  for (const [number, proposal] of proposals.entries()) {
+    const touched = [...namesIn(proposal), ...repositoriesIn(proposal)]
+    // Names that go with a repository are known to the database alone.
+    const isRemoval = proposal.moved !== undefined || proposal.purged !== undefined
+    const round = isRemoval
+      ? rounds.length
+      : Math.max(openToAll, ...touched.map((name) => open.get(name) ?? 0))
+    ;(rounds[round] ??= []).push(number)
+    if (isRemoval) openToAll = round + 1
+    for (const name of touched) open.set(name, round + 1)
+  }
+  return rounds
 }
 
 type Place = (bytes: Buffer) => { readonly from: number; readonly size: number }

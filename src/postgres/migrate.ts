@@ -4,9 +4,16 @@ import { FIRST_MIGRATION } from './migrations/0001-log.ts'
 import { SECOND_MIGRATION } from './migrations/0002-documents.ts'
 import { THIRD_MIGRATION } from './migrations/0003-spans.ts'
 import { FOURTH_MIGRATION } from './migrations/0004-decided.ts'
+import { FIFTH_MIGRATION } from './migrations/0005-sets.ts'
 
 /** In the order of their numbers, from 1. A database that has some gets the others; none is ever changed. */
-const MIGRATIONS: readonly string[] = [FIRST_MIGRATION, SECOND_MIGRATION, THIRD_MIGRATION, FOURTH_MIGRATION]
+const MIGRATIONS: readonly string[] = [
+  FIRST_MIGRATION,
+  SECOND_MIGRATION,
+  THIRD_MIGRATION,
+  FOURTH_MIGRATION,
+  FIFTH_MIGRATION,
+]
 
 /** Any number that no other program has a lock of. */
 const LOCK = 7_203_486_551

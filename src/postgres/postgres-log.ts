@@ -10,13 +10,21 @@ import type {
   SharedLog,
   StreamPosition,
 } from '../git/following/shared-log.ts'
-import type { Database } from './database.ts'
+import type { Database, Statement } from './database.ts'
 import { PostgresTable } from './documents/postgres-table.ts'
 import { encodeBatch } from './encode-batch.ts'
 import { isOtherPlace, isWorthAnotherTry, LostConnection } from './errors.ts'
 import { readPack, stageInParts } from './large-packs.ts'
 import { Notices } from './notices.ts'
-import { readEntries, readStates, readStatesBehind, readVersions } from './read-log.ts'
+import {
+  countRepositories,
+  readEntries,
+  readNamed,
+  readSmallPacks,
+  readStates,
+  readStatesBehind,
+  readVersions,
+} from './read-log.ts'
 import { keepTidy } from './tidy.ts'
 
 /** How often a batch is sent again that was undone for a reason that is over. */
@@ -92,12 +100,12 @@ export class PostgresLog implements SharedLog {
       if (this.#taken) throw this.#taken
       const position = { n: this.#n + 1, mark }
       try {
-        const [row] = await this.#database.queryOnce<{ outcomes: readonly Outcome[] }>({
+        const [row] = await this.#database.queryOnce<{ outcomes: readonly Outcome[] | null }>({
           name: 'append',
           text: 'select branchpoint.append($1, $2, $3, $4, $5, $6, $7, $8) as outcomes',
           values: [
             ...[this.stream, this.#holder, position.n, position.mark],
-            ...[batch.names, batch.repositories, batch.items, batch.packed],
+            ...[batch.names, batch.repositories, batch.rounds, batch.packed],
           ],
           timeoutMs: APPEND,
         })
@@ -116,16 +124,14 @@ export class PostgresLog implements SharedLog {
   async look(): Promise<Look> {
     this.#notices.heard = false
     const asked = performance.now()
-    const commit = this.reads === 'quorum' ? "; select pg_logical_emit_message(true, 'branchpoint', '')" : ''
-    const rows = await this.#database.query<StreamRow>({
-      text: `select id, n, mark, substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) as era, (select coalesce(sum(n), 0) from branchpoint.document_streams) as documents from branchpoint.streams${commit}`,
-      timeoutMs: LOOK,
-    })
+    const rows = await this.#database.query<StreamRow>({ ...LOOKS[this.reads], timeoutMs: LOOK })
     return {
       asked,
       era: rows[0]?.era ?? '',
       documents: Number(rows[0]?.documents ?? 0),
-      positions: new Map(rows.map(({ id, n, mark }) => [id, { n: Number(n), mark }])),
+      positions: new Map(
+        rows.flatMap(({ id, n, mark }) => (id === null ? [] : [[id, { n: Number(n), mark }]])),
+      ),
     }
   }
 
@@ -135,11 +141,15 @@ export class PostgresLog implements SharedLog {
 
   read: SharedLog['read'] = (from, to) => readEntries(this.#database, from, to)
   readPack: SharedLog['readPack'] = (repository, name) => readPack(this.#database, repository, name)
+  smallPacks: SharedLog['smallPacks'] = (repository, names) =>
+    readSmallPacks(this.#database, repository, names)
   stagePack: SharedLog['stagePack'] = (name, pieces) => stageInParts(this.#database, name, pieces)
   versions: SharedLog['versions'] = (repositories) => readVersions(this.#database, repositories)
   states: SharedLog['states'] = (repositories) => readStates(this.#database, repositories)
   statesBehind: SharedLog['statesBehind'] = (repository, most) =>
     readStatesBehind(this.#database, repository, most)
+  count: SharedLog['count'] = () => countRepositories(this.#database)
+  named: SharedLog['named'] = (project, name) => readNamed(this.#database, project, name)
 
   /** What became of a batch whose append failed: what it came to, or nothing where it is to be sent again. */
   async #afterFailure(
@@ -182,6 +192,19 @@ export class PostgresLog implements SharedLog {
   }
 }
 
+/** What a look asks: in one statement, which is prepared. One that commits does so whether there are streams or not. */
+const POSITIONS = `select id, n, mark, substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) as era,
+  (select coalesce(sum(n), 0) from branchpoint.document_streams) as documents`
+const LOOK_AT_PRIMARY = { name: 'look', text: `${POSITIONS} from branchpoint.streams` }
+const LOOKS: Readonly<Record<Reads, Statement>> = {
+  primary: LOOK_AT_PRIMARY,
+  local: LOOK_AT_PRIMARY,
+  quorum: {
+    name: 'look that commits',
+    text: `${POSITIONS} from (select pg_logical_emit_message(true, 'branchpoint', '')) as message left join branchpoint.streams on true`,
+  },
+}
+
 function taken(stream: string): Refusal {
   return new Refusal(
     'storage_unavailable',
@@ -213,8 +236,9 @@ interface OpenedStream {
   readonly isPassing: boolean
 }
 
+/** With no stream at all, nothing but the era and the documents. */
 interface StreamRow {
-  readonly id: string
+  readonly id: string | null
   readonly n: string
   readonly mark: string
   readonly era: string

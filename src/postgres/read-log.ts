@@ -5,35 +5,81 @@ import type {
   LoggedWrite,
   Positions,
   RepositoryState,
-  StreamPosition,
 } from '../git/following/shared-log.ts'
 import type { Database } from './database.ts'
 
 /** A pack of no more bytes lies in one part, and comes with the entry that names it. */
 export const SMALL = 1024 * 1024
 
-/** What lies between two looks at the journal. */
+/** What lies between two looks at the journal, in one question. Throws NotInLog where a part of it was forgotten. */
 export async function readEntries(
   database: Database,
   from: Positions,
   to: Positions,
 ): Promise<readonly LogEntry[]> {
   const behind = [...to].filter(([stream, { n }]) => n > (from.get(stream)?.n ?? 0))
-  const rows = await database.query<JournalRow>({
+  const wanted = behind.map(([id, { n }]) => ({ id, behind: from.get(id)?.n ?? 0, upto: n }))
+  const rows = await database.query<StreamRow | JournalRow>({
     name: 'journal',
-    text: `select stream, n, item, what from branchpoint.journal
-      join unnest($1::bigint[], $2::bigint[], $3::bigint[]) as wanted (id, behind, upto)
-        on stream = id and n > behind and n <= upto
-      order by stream, n, item`,
-    values: [
-      behind.map(([stream]) => stream),
-      behind.map(([stream]) => from.get(stream)?.n ?? 0),
-      behind.map(([, { n }]) => n),
-    ],
+    text: JOURNAL,
+    values: [JSON.stringify(wanted)],
   })
-  await assertWhole(database, behind, from)
-  const packs = await readPacks(database, rows)
-  return rows.map(({ stream, n, item, what }) => ({
+  const lost = rows.find(({ stream, trimmed }) => Number(trimmed) > (from.get(stream)?.n ?? 0))
+  if (lost) throw new NotInLog(`batches of stream ${lost.stream}`)
+  return entriesIn(rows.filter((row) => row.n !== null))
+}
+
+/**
+ * A row for each stream, each entry and each small pack of it. Rows are found by their keys (`offset 0`, `limit 1`), and by one plan for all
+ * questions: that is why the streams come as JSON, of which the planner guesses nothing from the values.
+ */
+const JOURNAL = `
+select streams.id as stream, trimmed, entry.n, item, what, small.repository, small.name, small.bytes
+from jsonb_to_recordset($1) as wanted (id bigint, behind bigint, upto bigint)
+join branchpoint.streams on streams.id = wanted.id
+left join lateral (
+  select n, item, what from branchpoint.journal where stream = wanted.id and n > behind and n <= upto order by n, item offset 0
+) as entry on true
+left join lateral (
+  select writes.repository, listed.name, part.bytes
+  from jsonb_to_recordset(what -> 'writes') as writes (repository text, packs jsonb), jsonb_array_elements_text(writes.packs) as listed (name),
+    lateral (
+      select bytes from branchpoint.repositories
+      join branchpoint.packs on packs.repository = repositories.id
+      join branchpoint.pack_parts on pack = packs.id and part = 0
+      where path = writes.repository and packs.name = listed.name and size <= ${SMALL}
+      limit 1
+    ) as part
+) as small on true
+order by streams.id, entry.n, item`
+
+interface StreamRow {
+  readonly stream: string
+  readonly trimmed: string
+  readonly n: null
+}
+
+interface JournalRow extends Omit<StreamRow, 'n'> {
+  readonly n: string
+  readonly item: number
+  readonly what: Pick<LogEntry, 'moved' | 'purged'> & {
+    readonly writes: readonly (Omit<LoggedWrite, 'packs'> & { readonly packs: readonly string[] })[]
+  }
+  /** A small pack; absent where an entry has none. */
+  readonly repository: string | null
+  readonly name: string | null
+  readonly bytes: Buffer | null
+}
+
+function entriesIn(rows: readonly JournalRow[]): LogEntry[] {
+  const packs = new Map(
+    rows.map(({ repository, name, bytes }) => [`${repository} ${name}`, bytes ?? undefined]),
+  )
+  const isFirst = (row: JournalRow, at: number): boolean => {
+    const before = rows[at - 1]
+    return row.stream !== before?.stream || row.n !== before.n || row.item !== before.item
+  }
+  return rows.filter(isFirst).map(({ stream, n, item, what }) => ({
     stream,
     n: Number(n),
     item,
@@ -49,49 +95,21 @@ export async function readEntries(
   }))
 }
 
-/** Throws NotInLog where what is wanted was forgotten before it was read. */
-async function assertWhole(
+/** Of these packs of a repository the bytes of those that are small. */
+export async function readSmallPacks(
   database: Database,
-  behind: readonly (readonly [string, StreamPosition])[],
-  from: Positions,
-): Promise<void> {
-  const rows = await database.query<{ id: string; trimmed: string }>({
-    name: 'trimmed',
-    text: 'select id, trimmed from branchpoint.streams where id = any ($1) and trimmed > 0',
-    values: [behind.map(([stream]) => stream)],
-  })
-  const lost = rows.find(({ id, trimmed }) => Number(trimmed) > (from.get(id)?.n ?? 0))
-  if (lost) throw new NotInLog(`batches of stream ${lost.id}`)
-}
-
-interface JournalRow {
-  readonly stream: string
-  readonly n: string
-  readonly item: number
-  readonly what: Pick<LogEntry, 'moved' | 'purged'> & {
-    readonly writes: readonly (Omit<LoggedWrite, 'packs'> & { readonly packs: readonly string[] })[]
-  }
-}
-
-/** The bytes of small packs, by repository and name. */
-async function readPacks(
-  database: Database,
-  rows: readonly JournalRow[],
+  repository: string,
+  names: readonly string[],
 ): Promise<ReadonlyMap<string, Buffer>> {
-  const wanted = rows.flatMap(({ what }) =>
-    what.writes.flatMap(({ repository, packs }) => packs.map((name) => ({ repository, name }))),
-  )
-  if (wanted.length === 0) return new Map()
-  const found = await database.query<{ path: string; name: string; bytes: Buffer }>({
-    name: 'packs',
-    text: `select path, packs.name, bytes
-      from unnest($1::text[], $2::text[]) as wanted (repository, name)
-      join branchpoint.repositories on path = wanted.repository
-      join branchpoint.packs on packs.repository = repositories.id and packs.name = wanted.name and size <= ${SMALL}
-      join branchpoint.pack_parts on pack = packs.id and part = 0`,
-    values: [wanted.map(({ repository }) => repository), wanted.map(({ name }) => name)],
+  const found = await database.query<{ name: string; bytes: Buffer }>({
+    name: 'small-packs',
+    text: `select packs.name, bytes from branchpoint.repositories
+      join branchpoint.packs on packs.repository = repositories.id and packs.name = any ($2) and size <= ${SMALL}
+      join branchpoint.pack_parts on pack = packs.id and part = 0
+      where path = $1`,
+    values: [repository, names],
   })
-  return new Map(found.map(({ path, name, bytes }) => [`${path} ${name}`, bytes]))
+  return new Map(found.map(({ name, bytes }) => [name, bytes]))
 }
 
 /** What these repositories are at one moment. */
@@ -160,4 +178,28 @@ export async function readVersions(
     values: [repositories],
   })
   return new Map(rows.map(({ path, version }) => [path, Number(version)]))
+}
+
+/** How many repositories there are, of those whose paths begin so. */
+export async function countRepositories(database: Database, prefix = ''): Promise<number> {
+  const [row] = await database.query<{ count: string }>({
+    text: `select count(*) from branchpoint.repositories where state <> 'purged' and starts_with(path, $1)`,
+    values: [prefix],
+  })
+  return Number(row?.count)
+}
+
+/** The paths of the repositories of a project that have a name. */
+export async function readNamed(
+  database: Database,
+  project: string,
+  name: string,
+): Promise<readonly string[]> {
+  const rows = await database.query<{ path: string }>({
+    name: 'named',
+    text: `select path from branchpoint.names join branchpoint.repositories on id = repository
+      where project = $1 and names.name = $2 and state <> 'purged'`,
+    values: [project, name],
+  })
+  return rows.map(({ path }) => path)
 }

@@ -104,6 +104,25 @@ describe('postgres: the functions of the database', function () {
     )
     expect([...kinds].sort()).to.deep.equal(['claimed', 'done', 'moved'])
   })
+
+  it('give with each entry the bytes of its own packs', async () => {
+    const url = await postgres.database()
+    const log = await openPostgres({ url, reads: undefined, warn: () => undefined })(undefined)
+    try {
+      const step = { ...PLAIN, beside: 'write' } as const
+      await log.append([proposalOf(PLAIN, new Map()), proposalOf({ ...PLAIN, repository: 1 }, new Map())])
+      const states = await log.statesBehind('', 1000)
+      await log.append([proposalOf({ ...step, kind: 'write', value: 2 }, states)])
+      const entries = await log.read(new Map(), (await log.look()).positions)
+      const packs = entries.map(({ writes }) =>
+        writes.map((write) => write.packs.map(({ name, bytes }) => [name, bytes?.toString()])),
+      )
+      const [one, two] = [1, 2].map((value) => `pack-${`${value}`.repeat(40)}`)
+      expect(packs).to.deep.equal([[[[one, one]]], [[[one, one]]], [[[two, two]], [[two, two]]]])
+    } finally {
+      await log.close()
+    }
+  })
 })
 
 type States = Awaited<ReturnType<SharedLog['states']>>

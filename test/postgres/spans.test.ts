@@ -204,7 +204,9 @@ describe('postgres: spans', function () {
       (await ask(url, "select 1 from pg_stat_activity where wait_event_type = 'Lock'")).length > 0
     while (await isWaiting()) await pause(20)
     await holder.end()
-    expect(await named(traces, span.name)).to.deep.equal([span.spanId])
+    // On a busy machine that may take too long by itself.
+    const again = (): Promise<string[]> => named(traces, span.name).catch(again)
+    expect(await again()).to.deep.equal([span.spanId])
   })
 
   it('past the greatest size the oldest of a project go, no more than must, and what is recorded again counts once', async () => {

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { z } from 'zod'
-import { type PostgresPair, startPair } from '../../proofs/support/postgres.ts'
+import { ask, type PostgresPair, startPair } from '../../proofs/support/postgres.ts'
 import { postgresPrograms } from '../../proofs/support/postgres-programs.ts'
 import type { BenchSetting } from '../bench-setting.ts'
 import { post } from '../call.ts'
@@ -32,7 +32,8 @@ export async function measureServers({ folder, rounds, seconds, add }: BenchSett
   }
   const pair = await startPair()
   try {
-    const store = pair.url(new URL(await pair.primary.database()).pathname.slice(1))
+    const url = await pair.primary.database()
+    const store = pair.url(new URL(url).pathname.slice(1))
     const following = (name: string, reads: string): Promise<ChildServer> =>
       startBranchpoint(folder, { STORE: store, CACHE_DIR: join(folder, name), READS: reads })
     const files = await startBranchpoint(join(folder, 'files'))
@@ -47,12 +48,21 @@ export async function measureServers({ folder, rounds, seconds, add }: BenchSett
       requestsPerSecond({ url: server.url + COMMIT, body, clients: WRITERS, seconds })
 
     const spent = { reads: new Array<number>(), writes: new Array<number>() }
-    /** What a request costs the database, in microseconds of its processors, both nodes. */
+    /** Commits so far, also those that nobody waits for any more when a round ends: the database has worked for them. */
+    const commitsSoFar = async (): Promise<number> => {
+      const [row] = await ask<{ commits: string }>(url, 'select count(*) as commits from branchpoint.journal')
+      return Number(row?.commits)
+    }
+    /** What a request costs the database, in microseconds of its processors, both nodes; `soFar` counts requests where answers are too few. */
     const costing =
-      (to: number[], measure: (seconds: number) => Promise<number>) => async (seconds: number) => {
+      (to: number[], measure: (seconds: number) => Promise<number>, soFar?: () => Promise<number>) =>
+      async (seconds: number) => {
+        const begun = await soFar?.()
         const before = processorSeconds(pair)
         const aSecond = await measure(seconds)
-        to.push((1e6 * (processorSeconds(pair) - before)) / (aSecond * seconds))
+        const spent = processorSeconds(pair) - before
+        const requests = begun === undefined ? aSecond * seconds : ((await soFar?.()) ?? 0) - begun
+        to.push((1e6 * spent) / requests)
         return aSecond
       }
     const read = await alternate(
@@ -82,7 +92,10 @@ export async function measureServers({ folder, rounds, seconds, add }: BenchSett
     const written = await alternate(
       `durable commit, ${WRITERS} clients`,
       { rounds, seconds },
-      { files: writes(files, commits.files), shared: costing(spent.writes, writes(quorum, commits.shared)) },
+      {
+        files: writes(files, commits.files),
+        shared: costing(spent.writes, writes(quorum, commits.shared), commitsSoFar),
+      },
     )
     add(
       ratioFigure({

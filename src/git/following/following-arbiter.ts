@@ -5,12 +5,13 @@ import type {
   DecidedBeside,
   DecidedWrite,
   Decision,
+  Filling,
   Freshness,
   LargePack,
   Seen,
 } from '../transactions/arbiter.ts'
 import { NameClaimed } from '../transactions/arbiter.ts'
-import type { Copy } from './copy.ts'
+import type { Copy } from './folder/copy.ts'
 import type { LogFollower } from './log-follower.ts'
 import { readPieces } from './read-pieces.ts'
 import type { Outcome, Proposal, ProposedWrite } from './shared-log.ts'
@@ -40,6 +41,10 @@ export class FollowingArbiter implements Arbiter {
     this.#follower = follower
     this.#letGo = letGo
     follower.untilAppended = () => this.#appending
+  }
+
+  get filling(): Filling | undefined {
+    return this.#follower.filling
   }
 
   decide(writes: readonly DecidedWrite[], beside: DecidedBeside = {}): Promise<Decision> {

@@ -26,6 +26,8 @@ export class DeliveryQueue {
   readonly box: DeliveryStore
   /** Whether one of them is being sent. */
   isBusy = false
+  /** When it last had its turn, as a number that grows with each. */
+  turn = 0
   readonly #now: () => Date
   readonly #onTrouble: (error: unknown) => void
   readonly #known = new Map<string, Known>()

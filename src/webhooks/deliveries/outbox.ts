@@ -20,7 +20,8 @@ const AFTER_TROUBLE = 30_000
 
 /**
  * Brings deliveries to their webhooks. Each webhook has a lane, with one request at a time: deliveries set out in the order of their
- * events, and one that fails steps aside until its next attempt is due, so that it holds up no other. Of all processes of a
+ * events, and one that fails steps aside until its next attempt is due, so that it holds up no other. Lanes take turns: receivers that
+ * hang, however many, hold the others up for one attempt each and not for ever. Of all processes of a
  * store one has the outbox of a project (see EventPublisher); every step it takes is on the disk, and another one can go on from there.
  */
 export class Outbox {
@@ -31,6 +32,8 @@ export class Outbox {
   readonly #running = new Set<Promise<void>>()
   readonly #stopping = new AbortController()
   #timer: NodeJS.Timeout | undefined
+  /** How often a lane has set out. */
+  #turns = 0
 
   /** `lease` is that of who sends them. */
   constructor(shelf: WebhookStore, settings: WebhookSettings, lease: Lease) {
@@ -83,8 +86,7 @@ export class Outbox {
     let nap = LONGEST_NAP
     const now = this.#settings.now().getTime()
     try {
-      for (const webhook of this.#shelf.list()) {
-        const lane = this.#laneOf(webhook.id)
+      for (const [webhook, lane] of this.#inTurn()) {
         lane.hear()
         if (!isSending(webhook) || lane.isBusy) continue
         const due = lane.nextDue()
@@ -98,8 +100,17 @@ export class Outbox {
     return Math.max(1, nap)
   }
 
+  /** Whoever has not set out for longest comes first. */
+  #inTurn(): (readonly [Webhook, DeliveryQueue])[] {
+    return this.#shelf
+      .list()
+      .map((webhook) => [webhook, this.#laneOf(webhook.id)] as const)
+      .sort(([, a], [, b]) => a.turn - b.turn)
+  }
+
   #run(webhook: Webhook, lane: DeliveryQueue): void {
     lane.isBusy = true
+    lane.turn = ++this.#turns
     const run = this.#deliverNext(webhook, lane)
       .catch((error: unknown) => {
         // What came of it could not be kept: the receiver must not get it again and again until it can.
