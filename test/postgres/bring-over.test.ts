@@ -30,7 +30,7 @@ describe('postgres: the traces that a server has in a file from before', functio
     table = undefined
     project = traceProject({}, () => table?.())
     const spans = Array.from({ length: TRACES }, (_, n) => {
-      const span = makeSpan({ name: `n ${n}`, startTime: NOON + n, ...(n % 2 ? { sessionId: 's' } : {}) })
+      const span = makeSpan({ name: `n\0${n}`, startTime: NOON + n, ...(n % 2 ? { sessionId: 's' } : {}) })
       // The other one begins when all traces have begun.
       return [span, makeSpan({ traceId: span.traceId, startTime: NOON + 1000 + n })]
     })
@@ -82,6 +82,8 @@ describe('postgres: the traces that a server has in a file from before', functio
     expect(await traces.read(ids)).to.deep.equal(rows)
     const filtering = { value: { conditions: [{ field: 'session_id', value: 's' }] }, loc: [] }
     expect((await traces.query(traceQuestion('span', filtering, {}))).spans).to.have.length(TRACES / 2)
+    const named = { value: { conditions: [{ field: 'span_name', value: 'n\u00007' }] }, loc: [] }
+    expect((await traces.query(traceQuestion('span', named, {}))).spans).to.have.length(1)
     await project.stop()
     expect(project.troubles).to.deep.equal([])
     expect(await ask(url, `select from branchpoint.document_streams`)).to.have.length(0)

@@ -12,12 +12,41 @@ import type { TraceProject } from './trace-project.ts'
 
 overEachEngine('traces: recording and reading back', (traceProject) => {
   let project: TraceProject
+  let own: TraceProject | undefined
   before(() => (project = traceProject()))
-  after(() => project?.stop())
+  after(async () => {
+    await own?.stop()
+    await project?.stop()
+  })
 
   /** What is answered, parsed. */
   const treeOf = async (traceId: string) =>
     JSON.parse(stringifyJson(traceTrees(await project.traces.read([traceId]))))[0]
+
+  it('a name and a session with U+0000 in them are kept whole, and found', async () => {
+    own = traceProject()
+    const { traces } = own
+    const { traceId } = makeSpan()
+    const names = ['x', 'x\0y', 'x\0z', '\0', 'x\ufffdy']
+    const spans = names.map((name, n) =>
+      makeSpan({ traceId, name, startTime: NOON + n, sessionId: `s\0${n}` }),
+    )
+    traces.record(spans)
+    const namesIn = (rows: readonly { readonly span_name: string }[]): string[] =>
+      rows.map(({ span_name: name }) => name)
+    expect(namesIn(await traces.read([traceId]))).to.deep.equal(names)
+    for (const focus of ['trace', 'span'] as const) {
+      const page = await traces.query(traceQuestion(focus, undefined, {}))
+      expect(namesIn(page.spans)).to.have.members(names)
+    }
+    const found = async (field: string, value: string): Promise<string[]> => {
+      const filtering = { value: { conditions: [{ field, value }] }, loc: [] }
+      return namesIn((await traces.query(traceQuestion('span', filtering, {}))).spans)
+    }
+    for (const name of names) expect(await found('span_name', name)).to.deep.equal([name])
+    expect(await found('session_id', 's\u00002')).to.deep.equal(['x\0z'])
+    expect(await found('session_id', 's')).to.deep.equal([])
+  })
 
   it('a run is one trace whose record has what the run was told', async () => {
     const root = startTrace({ record: (spans) => project.traces.record(spans), sessionId: 's-1' }, 'chat_v0')
@@ -179,7 +208,6 @@ overEachEngine('traces: recording and reading back', (traceProject) => {
       /cannot be written as JSON \(JSON cannot say NaN.*1 spans have been dropped/,
     )
     expect(own.open.problems()).to.deep.equal([{ project: basename(own.folder), dropped: 1 }])
-    await own.stop()
   })
 
   it('recording a span again overwrites it, and leaves the others of its trace', async () => {
@@ -267,6 +295,5 @@ overEachEngine('traces: recording and reading back', (traceProject) => {
     const span = makeSpan()
     own.traces.record([span])
     expect(await own.traces.read([span.traceId])).to.deep.equal([])
-    await own.stop()
   })
 })

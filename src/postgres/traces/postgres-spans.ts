@@ -1,6 +1,6 @@
 import { Refusal } from '../../errors.ts'
 import { DatabaseTrouble } from '../../storage/sqlite/database-thread.ts'
-import type { SpanRow, StoredSpan } from '../../traces/recording/span-record.ts'
+import { exactSpan, type SpanRow, type StoredSpan } from '../../traces/recording/span-record.ts'
 import type {
   BroughtUpTo,
   FoundSpan,
@@ -209,13 +209,6 @@ function mayGoLater(error: unknown): boolean {
   if (error instanceof Refusal || error instanceof LostConnection) return true
   const code = codeOf(error)
   return code !== undefined && !/^2[23]/.test(code) && code !== LOCK_NOT_HAD
-}
-
-/** A row with its name to the letter. */
-function exactSpan<Row extends SpanRow>(row: Row): Row {
-  if (!row.span_name.includes(sql.STAND_IN)) return row
-  const { span_name: name } = JSON.parse(row.record) as { readonly span_name: string }
-  return { ...row, span_name: name }
 }
 
 /** What record_spans takes behind the project. The last of two that are the same span counts, in the place of the first. */

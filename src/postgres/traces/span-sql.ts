@@ -1,5 +1,6 @@
 import type { HintDialect } from '../../traces/query/filter/span-hint.ts'
 import { sqlOfHint } from '../../traces/query/filter/span-hint.ts'
+import { STAND_IN } from '../../traces/recording/span-record.ts'
 import type { NamedRow, WalkOf, WalkStep } from '../../traces/shared/span-table.ts'
 
 /** What is asked of the tables of migrations/0003-spans.ts. */
@@ -182,6 +183,3 @@ export function placeQuestion(project: string, named: NamedRow): Question {
 export function withoutNul(text: string): string {
   return text.replaceAll('\0', STAND_IN)
 }
-
-/** What stands for U+0000 in columns that are looked for. */
-export const STAND_IN = '\ufffd'

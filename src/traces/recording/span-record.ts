@@ -24,6 +24,16 @@ export interface StoredSpan {
 /** A span as it is read: its record as text, and what puts it in its place in a trace. */
 export type SpanRow = Pick<StoredSpan, 'trace_id' | 'span_id' | 'parent_id' | 'span_name' | 'record'>
 
+/** What stands for U+0000 in a column of text where that cannot be kept, or read: the record spells it out. */
+export const STAND_IN = '\ufffd'
+
+/** A row with its name to the letter. */
+export function exactSpan<Row extends SpanRow>(row: Row): Row {
+  if (!row.span_name.includes(STAND_IN)) return row
+  const { span_name: name } = JSON.parse(row.record) as Pick<SpanRow, 'span_name'>
+  return { ...row, span_name: name }
+}
+
 /** The row of a span that is recorded now, in milliseconds. Throws TypeError for attributes that JSON has no word for. */
 export function storedSpan(span: Span, now: number): StoredSpan {
   const { traceId, spanId, parentId, traceType, type, kind, name, statusCode, statusMessage, sessionId } =

@@ -10,10 +10,10 @@ import {
   type TraceQuestion,
 } from '../query/trace-page.ts'
 import type { TraceWindow } from '../query/trace-window.ts'
-import type { SpanRow } from '../recording/span-record.ts'
+import { exactSpan, type SpanRow } from '../recording/span-record.ts'
 import { readTime } from '../span-time.ts'
 import { readRecord } from './match-records.ts'
-import { sourcesOf } from './span-source.ts'
+import { READABLE_NAME, sourcesOf } from './span-source.ts'
 import { headsOfTrace, spansOfTrace } from './stored-spans.ts'
 import { ownSignal } from '../../storage/sqlite/thread-signal.ts'
 import type { SqlValue } from '../../storage/sqlite/database-file.ts'
@@ -58,7 +58,7 @@ const TRACE_WALK: Walk = {
   ids: ['trace_id'],
 }
 
-const COLUMNS = 's.trace_id, s.start, s.span_id, s.parent_id, s.span_name, s.record'
+const COLUMNS = `s.trace_id, s.start, s.span_id, s.parent_id, ${READABLE_NAME}, s.record`
 
 /** The same, each with its spans, for a filter to look at. */
 const FILTERED_TRACE_WALK: Walk = { from: 'spansByTrace', columns: COLUMNS, ids: ['trace_id', 'span_id'] }
@@ -114,7 +114,7 @@ function chunkOf(
     })
     const sql = parts.map((part) => part.sql).join(' UNION ALL ')
     const values = parts.flatMap((part) => part.values)
-    return file.rows<WalkedRow>(`${sql} ORDER BY ${by('start')} LIMIT ?`, ...values, limit)
+    return file.rows<WalkedRow>(`${sql} ORDER BY ${by('start')} LIMIT ?`, ...values, limit).map(exactSpan)
   })
 }
 

@@ -1,3 +1,4 @@
+import { STAND_IN } from '../recording/span-record.ts'
 import { isoOf } from '../span-time.ts'
 import type { SqlValue } from '../../storage/sqlite/database-file.ts'
 import type { TraceFile } from './trace-file.ts'
@@ -19,6 +20,9 @@ interface SpanSource {
 export function sourcesOf(file: TraceFile): readonly SpanSource[] {
   return file.hasOlder ? [CURRENT, OLDER] : [CURRENT]
 }
+
+/** The name of a span `s`, for `exactSpan`: of a text that has U+0000 in it, the driver reads what stands before that. */
+export const READABLE_NAME = `CASE instr(s.span_name, char(0)) WHEN 0 THEN s.span_name ELSE char(${STAND_IN.charCodeAt(0)}) END AS span_name`
 
 const COLUMNS = 's.span_id, s.parent_id, s.trace_type, s.span_type, s.span_name, s.status_code, s.session_id'
 

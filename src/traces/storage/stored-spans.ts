@@ -1,5 +1,5 @@
-import type { SpanRow, StoredSpan } from '../recording/span-record.ts'
-import { OLDER, sourcesOf } from './span-source.ts'
+import { exactSpan, type SpanRow, type StoredSpan } from '../recording/span-record.ts'
+import { OLDER, READABLE_NAME, sourcesOf } from './span-source.ts'
 import type { TraceFile } from './trace-file.ts'
 
 /** Stores spans, all of them or none. One that is there already, by its trace and its own id, is overwritten (contract/handlers 5.4). */
@@ -42,19 +42,21 @@ export function headsOfTrace(file: TraceFile, traceId: string): SpanRow[] {
   return spansWhere(
     file,
     traceId,
-    (spans) => `(x.parent_id IS NULL OR x.parent_id = x.span_id
-      OR NOT EXISTS (SELECT 1 FROM ${spans} p WHERE p.trace_id = x.trace_id AND p.span_id = x.parent_id))`,
+    (spans) => `(s.parent_id IS NULL OR s.parent_id = s.span_id
+      OR NOT EXISTS (SELECT 1 FROM ${spans} p WHERE p.trace_id = s.trace_id AND p.span_id = s.parent_id))`,
   )
 }
 
 function spansWhere(file: TraceFile, traceId: string, condition: (spans: string) => string): SpanRow[] {
   return file.snapshot(() =>
     sourcesOf(file).flatMap(({ spansByTrace }) =>
-      file.rows<SpanRow>(
-        `SELECT trace_id, span_id, parent_id, span_name, record FROM ${spansByTrace} x
-          WHERE trace_id = ? AND ${condition(spansByTrace)} ORDER BY start_time, id`,
-        traceId,
-      ),
+      file
+        .rows<SpanRow>(
+          `SELECT trace_id, span_id, parent_id, ${READABLE_NAME}, record FROM ${spansByTrace} s
+            WHERE trace_id = ? AND ${condition(spansByTrace)} ORDER BY start_time, id`,
+          traceId,
+        )
+        .map(exactSpan),
     ),
   )
 }
@@ -119,8 +121,11 @@ function bringOver(file: TraceFile, traceId: string): number {
   return spans.reduce((sum, { record }) => sum + record.length, 0)
 }
 
-/** What older versions had in the record alone. */
+/** What older versions had in the record alone, and the texts that cannot be read whole from a column (see READABLE_NAME). */
 function withColumnsOfNow(span: Omit<StoredSpan, 'span_kind' | 'end_time'>): StoredSpan {
-  const { span_kind, end_time } = JSON.parse(span.record) as Pick<StoredSpan, 'span_kind' | 'end_time'>
-  return { ...span, span_kind, end_time }
+  const { span_kind, end_time, span_name, session_id } = JSON.parse(span.record) as Omit<
+    StoredSpan,
+    'session_id'
+  > & { readonly session_id?: string }
+  return { ...span, span_kind, end_time, span_name, session_id: session_id ?? null }
 }
