@@ -1,5 +1,6 @@
 // Builds dist/ where something has changed since the last build: `npm ci` calls it (prepare), and so does every npm script before it
-// starts. The server, the scripts and the tests by tsc; the page of src/web, which lands in dist/web, by vite.
+// starts. The server, the scripts and the tests by tsc; by vite the page of src/web, which lands in dist/web, and the program in few files
+// (server.vite.config.ts).
 // Without a compiler (`npm ci --omit=dev`) it leaves a build that is there as it is.
 import { spawnSync } from 'node:child_process'
 import {
@@ -23,6 +24,11 @@ const dist = join(root, 'dist')
 const stamp = join(dist, '.build-info')
 /** Written when vite has ended well. */
 const webStamp = join(dist, 'web', '.build-info')
+/** Written when the program has been put into few files. */
+const serverStamp = join(dist, 'server', '.build-info')
+/** What starts the program: tsc makes them, and then the bundler in their place. */
+const programs = ['main.js', 'cli/main.js'].map((name) => join(dist, 'src', name))
+const serverConfig = join(root, 'scripts', 'server.vite.config.ts')
 /** Holds the process id of the build that is under way. */
 const lock = join(root, 'node_modules', '.build-lock')
 
@@ -37,10 +43,11 @@ if (compiler === undefined) {
   console.error('There is no build in dist/, and no compiler to make one. Run npm ci without --omit=dev.')
   process.exit(1)
 }
-if (isCurrent() && isWebCurrent()) process.exit(0)
+if (isCurrent() && isServerCurrent() && isWebCurrent()) process.exit(0)
 await takeLock()
 try {
   if (!isCurrent()) process.exitCode = build()
+  if (!process.exitCode && !isServerCurrent()) process.exitCode = buildServer()
   if (!process.exitCode && !isWebCurrent()) process.exitCode = buildWeb()
 } finally {
   rmSync(lock, { force: true })
@@ -63,6 +70,15 @@ function isCurrent() {
   return (
     named.every((path) => (modified(path) ?? 0) <= built) && roots.every((path) => isOlder(path, built, web))
   )
+}
+
+/** Whether no source of the program was changed since, nor tsc has written what starts it anew. */
+function isServerCurrent() {
+  if (bundler === undefined || !existsSync(serverConfig)) return true
+  const built = modified(serverStamp)
+  if (built === undefined) return false
+  const named = [serverConfig, join(root, 'package-lock.json'), ...programs]
+  return named.every((path) => (modified(path) ?? 0) <= built) && isOlder(join(root, 'src'), built, web)
 }
 
 function isWebCurrent() {
@@ -132,18 +148,30 @@ function build() {
   return 0
 }
 
+function buildServer() {
+  rmSync(join(dist, 'server'), { recursive: true, force: true })
+  const began = new Date()
+  const status = bundle(serverConfig, 'error')
+  if (status !== 0) return status
+  writeFileSync(serverStamp, '')
+  for (const path of [serverStamp, ...programs]) utimesSync(path, began, began)
+  return 0
+}
+
 function buildWeb() {
   console.error('building the page …')
   const began = new Date()
-  const { status } = spawnSync(
-    process.execPath,
-    [bundler, 'build', '--config', join(web, 'vite.config.ts'), '--logLevel', 'warn'],
-    { stdio: ['ignore', 2, 2] },
-  )
-  if (status !== 0) return status ?? 1
+  const status = bundle(join(web, 'vite.config.ts'), 'warn')
+  if (status !== 0) return status
   writeFileSync(webStamp, '')
   utimesSync(webStamp, began, began)
   return 0
+}
+
+/** Answers vite's exit code. */
+function bundle(config, logLevel) {
+  const args = [bundler, 'build', '--config', config, '--logLevel', logLevel]
+  return spawnSync(process.execPath, args, { cwd: root, stdio: ['ignore', 2, 2] }).status ?? 1
 }
 
 /** Removes what was built from sources that are gone: mocha would go on running their tests. */

@@ -118,6 +118,26 @@ export class Refusal extends Error {
   }
 }
 
+/**
+ * The database that servers share was asked until nobody would wait any longer. What waits behind is refused with it (see `behind`), rather than
+ * made to find out the same, one after the other.
+ */
+export class DatabaseAway extends Refusal {
+  readonly #why: string
+
+  /** `why` is what the last attempt said. Whether what was asked for was done is not known, unless it was not sent. */
+  constructor(why: string, wasSent = true) {
+    const outcome = wasSent ? 'Nothing was stored, or it is not known whether it was' : 'Nothing was stored'
+    super('storage_unavailable', `The database is away (${why}). ${outcome}; try again in a moment.`)
+    this.#why = why
+  }
+
+  /** The refusal of what was not sent. */
+  behind(): DatabaseAway {
+    return new DatabaseAway(this.#why, false)
+  }
+}
+
 /** A 422 for one field: `invalid(["body","workflow","slug"], "a slug …", "invalid_slug")`. */
 export function invalid(loc: readonly (string | number)[], msg: string, type = 'value_error'): Refusal {
   return new Refusal('invalid_request', `${loc.join('.')}: ${msg}`, { errors: [{ loc, msg, type }] })

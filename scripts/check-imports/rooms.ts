@@ -203,7 +203,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
     surface: [
       ...[
         'repository',
-        'store',
+        ...['store', 'project-store', 'project-filling'],
         'create-repository',
         'repository-format',
         'repository-path',
@@ -214,7 +214,12 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       ...['transactions/transaction', 'transactions/cross-repository', 'transactions/pack-staging'],
       ...['packs/sequential-pack-reader', 'packs/streaming-pack-writer'],
       ...['receive/incoming-objects', 'receive/index-pack', 'transactions/arbiter'],
-      ...['following/shared-log', 'following/compare-copy', 'following/index-bytes', 'trash/folder-move'],
+      ...[
+        'following/shared-log',
+        'following/folder/compare-copy',
+        'following/folder/index-bytes',
+        'trash/folder-move',
+      ],
     ],
   },
   json: {

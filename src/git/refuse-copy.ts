@@ -1,7 +1,7 @@
 import { CannotStart } from '../errors.ts'
 import type { Fs } from '../storage/fs.ts'
-import { COPY_FOLDER } from './following/place-entry.ts'
-import { databaseOf } from './following/position-file.ts'
+import { COPY_FOLDER } from './following/folder/place-entry.ts'
+import { databaseOf } from './following/folder/position-file.ts'
 
 /** Throws a CannotStart where the folder is a server's copy of a database: nobody else would see what is written to it. */
 export function refuseCopy(fs: Fs, dir: string): void {

@@ -1,4 +1,4 @@
-import { joinInMemory } from '../git/following/index-bytes.ts'
+import { joinInMemory } from '../git/following/folder/index-bytes.ts'
 import type { DocumentTable } from '../storage/documents/document-table.ts'
 import type { Database } from './database.ts'
 import { JOURNAL_KEPT } from './kept.ts'

@@ -1,17 +1,10 @@
-import { setTimeout as pause } from 'node:timers/promises'
 import { Client, Pool, type PoolClient, type QueryResult } from 'pg'
-import { Refusal } from '../errors.ts'
+import { DatabaseAway } from '../errors.ts'
 import { isLoss, isUncertain, LostConnection, refusalOf } from './errors.ts'
+import { CONNECT, findPrimary, PATIENCE } from './find-primary.ts'
 
 /** So many connections to the primary are open at most, where nothing else is said. */
 const MOST_CONNECTIONS = 8
-
-/** How long (milliseconds) a primary is looked for before whoever waits is refused. */
-const PATIENCE = 10_000
-/** … and between two rounds of looking … */
-const BETWEEN = 100
-/** … and a host may take to answer. */
-const CONNECT = 2_000
 
 /** How long a statement may take, in milliseconds, where nothing else is said. */
 const STATEMENT = 30_000
@@ -34,11 +27,12 @@ export type Ask = <Row = unknown>(text: string, values?: readonly unknown[]) => 
  */
 export class Database {
   readonly #urls: readonly string[]
-  readonly #check: string
+  readonly #isFenced: boolean
   readonly #connections: number
   #pool: Pool | undefined
   #finding: Promise<Pool> | undefined
-  #isClosed = false
+  /** Aborted at the end. */
+  readonly #ending = new AbortController()
 
   /**
    * With `isFenced`, a host that cannot commit, because its standbys have gone to another primary, is none. So many connections are open at
@@ -47,7 +41,7 @@ export class Database {
   constructor(urls: readonly string[], isFenced = false, connections = MOST_CONNECTIONS) {
     this.#urls = urls
     this.#connections = connections
-    this.#check = isFenced ? `${CHECK}; select pg_logical_emit_message(true, 'branchpoint', '')` : CHECK
+    this.#isFenced = isFenced
   }
 
   /**
@@ -111,7 +105,7 @@ export class Database {
   }
 
   async close(): Promise<void> {
-    this.#isClosed = true
+    this.#ending.abort()
     await this.#finding?.catch(() => undefined)
     await this.#pool?.end().catch(() => undefined)
     this.#pool = undefined
@@ -148,22 +142,22 @@ export class Database {
   }
 
   async #find(): Promise<Pool> {
-    const deadline = Date.now() + PATIENCE
-    let why: unknown
-    while (!this.#isClosed) {
-      const asked = await Promise.allSettled(this.#urls.map((url) => timelineOf(url, this.#check)))
-      let primary: { readonly url: string; readonly timeline: string } | undefined
-      for (const [at, answer] of asked.entries()) {
-        const url = this.#urls[at] ?? ''
-        if (answer.status === 'rejected') why = answer.reason
-        else if (answer.value !== undefined && answer.value > (primary?.timeline ?? ''))
-          primary = { url, timeline: answer.value }
-      }
-      if (primary) return this.#open(primary.url)
-      if (Date.now() > deadline) break
-      await pause(BETWEEN)
+    let pool: Pool | undefined
+    const search = {
+      urls: this.#urls,
+      isFenced: this.#isFenced,
+      signal: this.#ending.signal,
+      onLater: (url: string) => {
+        if (!pool || this.#pool !== pool) return
+        this.#lose(pool)
+        this.#open(url)
+      },
     }
-    throw away(why)
+    try {
+      return (pool = this.#open(await findPrimary(search)))
+    } catch (error) {
+      throw away(error)
+    }
   }
 
   #open(url: string): Pool {
@@ -206,32 +200,6 @@ async function inTransaction<T>(
   }
 }
 
-/** In hex, of one width. */
-const CHECK =
-  'select case when not pg_is_in_recovery() then substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) end as timeline'
-
-/** The timeline of a host that takes writes: one that was promoted later has a later one. Throws where it cannot be asked. */
-async function timelineOf(url: string, check: string): Promise<string | undefined> {
-  const client = new Client({
-    connectionString: url,
-    connectionTimeoutMillis: CONNECT,
-    query_timeout: CONNECT,
-  })
-  client.on('error', () => undefined)
-  try {
-    await client.connect()
-    const result = (await client.query<{ timeline: string | null }>(check)) as QueryResult | QueryResult[] // of two statements two
-    const [first] = Array.isArray(result) ? result : [result]
-    return first?.rows[0]?.timeline ?? undefined
-  } finally {
-    await client.end().catch(() => undefined)
-  }
-}
-
-function away(error: unknown): Refusal {
-  const why = error instanceof Error ? error.message : 'no host takes writes'
-  return new Refusal(
-    'storage_unavailable',
-    `The database is away (${why}). Nothing was stored, or it is not known whether it was; try again in a moment.`,
-  )
+function away(error: unknown): DatabaseAway {
+  return new DatabaseAway(error instanceof Error ? error.message : 'no host takes writes')
 }

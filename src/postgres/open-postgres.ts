@@ -15,6 +15,8 @@ export interface PostgresOptions {
   readonly url: string
   /** Absent: `quorum` where the database waits for a standby, `primary` where it has none. */
   readonly reads: Reads | undefined
+  /** Whether the folder goes when the log is closed, as that of a command does. */
+  readonly isPassing?: boolean
   /** Says what an operator should know, in a sentence. */
   readonly warn: (sentence: string) => void
 }
@@ -23,7 +25,7 @@ export interface PostgresOptions {
  * How the log in a PostgreSQL database is opened for a folder. Throws a CannotStart where the database cannot be had, would lose what it
  * acknowledged, or has a schema of another version.
  */
-export function openPostgres({ url, reads, warn }: PostgresOptions): OpenLog {
+export function openPostgres({ url, reads, isPassing, warn }: PostgresOptions): OpenLog {
   return async (stream) => {
     const { hosts, settings } = await checked(url)
     const isReplicated = settings.synchronous_standby_names !== ''
@@ -35,7 +37,7 @@ export function openPostgres({ url, reads, warn }: PostgresOptions): OpenLog {
     }
     const database = new Database(hosts, chosen === 'quorum')
     try {
-      return await PostgresLog.open(database, await migrate(database), chosen, stream)
+      return await PostgresLog.open(database, await migrate(database), chosen, stream, isPassing)
     } catch (error) {
       await database.close()
       throw cannotStart(error, url)

@@ -16,7 +16,15 @@ import { encodeBatch } from './encode-batch.ts'
 import { isOtherPlace, isWorthAnotherTry, LostConnection } from './errors.ts'
 import { readPack, stageInParts } from './large-packs.ts'
 import { Notices } from './notices.ts'
-import { readEntries, readStates, readStatesBehind, readVersions } from './read-log.ts'
+import {
+  countRepositories,
+  readEntries,
+  readNamed,
+  readSmallPacks,
+  readStates,
+  readStatesBehind,
+  readVersions,
+} from './read-log.ts'
 import { keepTidy } from './tidy.ts'
 
 /** How often a batch is sent again that was undone for a reason that is over. */
@@ -38,11 +46,13 @@ export class PostgresLog implements SharedLog {
   readonly #stopTidying: () => void
   /** Who has the stream: this start of the server. */
   readonly #holder: string
+  readonly #isPassing: boolean
   #n: number
   #taken: Refusal | undefined
 
   private constructor(database: Database, id: string, reads: Reads, stream: OpenedStream) {
     this.#database = database
+    this.#isPassing = stream.isPassing
     this.id = id
     this.reads = reads
     this.stream = stream.id
@@ -53,21 +63,23 @@ export class PostgresLog implements SharedLog {
     this.#stopTidying = keepTidy(database, this.documents)
   }
 
-  /** Takes over the stream of a folder, whoever had it, or makes a new one. */
+  /**
+   * Takes over the stream of a folder, whoever had it; for a new folder one that was handed back, or a new one. With `isPassing` the folder goes when
+   * the log is closed, and the stream is handed back then.
+   */
   static async open(
     database: Database,
     id: string,
     reads: Reads,
     stream: string | undefined,
+    isPassing = false,
   ): Promise<PostgresLog> {
     const holder = randomUUID()
-    const taken =
+    const taken = await database.query<{ id: string; n: string }>(
       stream === undefined
-        ? []
-        : await database.query<{ id: string; n: string }>({
-            text: 'update branchpoint.streams set holder = $2, beat = now() where id = $1 returning id, n',
-            values: [stream, holder],
-          })
+        ? { text: `${TAKE} where id = (${HANDED_BACK}) returning id, n`, values: [holder] }
+        : { text: `${TAKE} where id = $2 returning id, n`, values: [holder, stream] },
+    )
     const made =
       taken[0] ??
       (
@@ -77,7 +89,7 @@ export class PostgresLog implements SharedLog {
         })
       )[0]
     if (!made) throw new Error('the database made no stream')
-    return new PostgresLog(database, id, reads, { id: made.id, holder, n: Number(made.n) })
+    return new PostgresLog(database, id, reads, { id: made.id, holder, n: Number(made.n), isPassing })
   }
 
   async append(proposals: readonly Proposal[]): Promise<AppendedBatch> {
@@ -129,11 +141,15 @@ export class PostgresLog implements SharedLog {
 
   read: SharedLog['read'] = (from, to) => readEntries(this.#database, from, to)
   readPack: SharedLog['readPack'] = (repository, name) => readPack(this.#database, repository, name)
+  smallPacks: SharedLog['smallPacks'] = (repository, names) =>
+    readSmallPacks(this.#database, repository, names)
   stagePack: SharedLog['stagePack'] = (name, pieces) => stageInParts(this.#database, name, pieces)
   versions: SharedLog['versions'] = (repositories) => readVersions(this.#database, repositories)
   states: SharedLog['states'] = (repositories) => readStates(this.#database, repositories)
   statesBehind: SharedLog['statesBehind'] = (repository, most) =>
     readStatesBehind(this.#database, repository, most)
+  count: SharedLog['count'] = () => countRepositories(this.#database)
+  named: SharedLog['named'] = (project, name) => readNamed(this.#database, project, name)
 
   /** What became of a batch whose append failed: what it came to, or nothing where it is to be sent again. */
   async #afterFailure(
@@ -169,9 +185,9 @@ export class PostgresLog implements SharedLog {
   async close(): Promise<void> {
     this.#stopTidying()
     await this.#notices.close()
-    // Nothing is told of a server that has written nothing.
-    const text = 'delete from branchpoint.streams where id = $1 and n = 0'
-    await this.#database.queryOnce({ text, values: [this.stream] }).catch(() => undefined)
+    const values = [this.stream, this.#holder]
+    for (const text of this.#isPassing ? [FORGET, HAND_BACK] : [FORGET])
+      await this.#database.queryOnce({ text, values }).catch(() => undefined)
     await this.#database.close()
   }
 }
@@ -196,10 +212,28 @@ function taken(stream: string): Refusal {
   )
 }
 
+const TAKE = 'update branchpoint.streams set holder = $1, beat = now()'
+
+/** Nothing is told of a server that has written nothing. */
+const FORGET = 'delete from branchpoint.streams where id = $1 and holder = $2 and n = 0'
+
+/** Who holds a stream that is nobody's. */
+const NOBODY = "'00000000-0000-0000-0000-000000000000'::uuid"
+
+/**
+ * A stream that ends is kept for the next one who needs a new one, and goes on from its number. It cannot be deleted: a folder learns only by
+ * its row that there is something in it to read, and one that has been away for a year may not have yet. What was sent and is on its way still
+ * finds another holder, and is refused.
+ */
+const HAND_BACK = `update branchpoint.streams set holder = ${NOBODY} where id = $1 and holder = $2`
+
+const HANDED_BACK = `select id from branchpoint.streams where holder = ${NOBODY} order by id limit 1 for update skip locked`
+
 interface OpenedStream {
   readonly id: string
   readonly holder: string
   readonly n: number
+  readonly isPassing: boolean
 }
 
 /** With no stream at all, nothing but the era and the documents. */

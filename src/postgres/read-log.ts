@@ -95,6 +95,23 @@ function entriesIn(rows: readonly JournalRow[]): LogEntry[] {
   }))
 }
 
+/** Of these packs of a repository the bytes of those that are small. */
+export async function readSmallPacks(
+  database: Database,
+  repository: string,
+  names: readonly string[],
+): Promise<ReadonlyMap<string, Buffer>> {
+  const found = await database.query<{ name: string; bytes: Buffer }>({
+    name: 'small-packs',
+    text: `select packs.name, bytes from branchpoint.repositories
+      join branchpoint.packs on packs.repository = repositories.id and packs.name = any ($2) and size <= ${SMALL}
+      join branchpoint.pack_parts on pack = packs.id and part = 0
+      where path = $1`,
+    values: [repository, names],
+  })
+  return new Map(found.map(({ name, bytes }) => [name, bytes]))
+}
+
 /** What these repositories are at one moment. */
 export function readStates(
   database: Database,
@@ -161,4 +178,28 @@ export async function readVersions(
     values: [repositories],
   })
   return new Map(rows.map(({ path, version }) => [path, Number(version)]))
+}
+
+/** How many repositories there are, of those whose paths begin so. */
+export async function countRepositories(database: Database, prefix = ''): Promise<number> {
+  const [row] = await database.query<{ count: string }>({
+    text: `select count(*) from branchpoint.repositories where state <> 'purged' and starts_with(path, $1)`,
+    values: [prefix],
+  })
+  return Number(row?.count)
+}
+
+/** The paths of the repositories of a project that have a name. */
+export async function readNamed(
+  database: Database,
+  project: string,
+  name: string,
+): Promise<readonly string[]> {
+  const rows = await database.query<{ path: string }>({
+    name: 'named',
+    text: `select path from branchpoint.names join branchpoint.repositories on id = repository
+      where project = $1 and names.name = $2 and state <> 'purged'`,
+    values: [project, name],
+  })
+  return rows.map(({ path }) => path)
 }

@@ -4,7 +4,7 @@ import { NotInLog, type RepositoryState } from '../git/following/shared-log.ts'
 import { Database } from './database.ts'
 import { hostsIn, withoutPassword } from './hosts.ts'
 import { partsOf } from './large-packs.ts'
-import { readStates, readStatesBehind, SMALL } from './read-log.ts'
+import { countRepositories, readStates, readStatesBehind, SMALL } from './read-log.ts'
 
 /** So long (milliseconds) may the whole journal be read. */
 const LONG = 10 * 60 * 1000
@@ -47,12 +47,8 @@ export class StoredRepositories {
   }
 
   /** How many repositories there are whose names begin so. */
-  async count(prefix: string): Promise<number> {
-    const [row] = await this.#database.query<{ count: string }>({
-      text: `select count(*) from branchpoint.repositories where state <> 'purged' and starts_with(path, $1)`,
-      values: [prefix],
-    })
-    return Number(row?.count)
+  count(prefix: string): Promise<number> {
+    return countRepositories(this.#database, prefix)
   }
 
   /** See SharedLog.statesBehind. */

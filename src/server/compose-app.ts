@@ -14,12 +14,11 @@ import { observeRequests } from '../http/metrics/observe-requests.ts'
 import { letIn } from '../http/middleware/authenticate.ts'
 import { limitRequests } from '../http/middleware/limit-requests.ts'
 import { openApiDocument } from '../http/openapi/openapi.ts'
-import type { Endpoint } from '../http/routing/endpoint.ts'
 import { createRouter } from '../http/routing/router.ts'
 import type { RunningServer, ServerOptions } from '../http/server/server.ts'
-import type { SurfaceContext } from '../http/surface-context.ts'
 import { Semaphore } from '../scheduling/semaphore.ts'
 import type { Access } from './compose-access.ts'
+import type { Routes } from './compose-endpoints.ts'
 import type { Projects } from './compose-projects.ts'
 import { processMetrics, serviceMetrics } from './metrics.ts'
 import type { StartOptions } from './started-service.ts'
@@ -38,8 +37,7 @@ export interface AppParts {
   readonly server: RunningServer
   readonly projects: Projects
   readonly runtime: WorkflowRuntime
-  readonly endpoints: readonly Endpoint[]
-  readonly contexts: readonly SurfaceContext[]
+  readonly routes: () => Routes
   readonly intents: Intents
   readonly access: Access
   readonly events: OpenEvents
@@ -50,7 +48,7 @@ export interface AppParts {
 
 /** What answers every request. */
 export function composeApp(parts: AppParts): ServerOptions['handle'] {
-  const { options, store, server, projects, endpoints, contexts, access, events } = parts
+  const { options, store, server, projects, routes, access, events } = parts
   const { config, log } = options
   const { guard } = store
   const { callerOf } = access.keys
@@ -75,7 +73,7 @@ export function composeApp(parts: AppParts): ServerOptions['handle'] {
       traces: projects.traces.problems(),
       storeProblem: guard.problem?.message,
     }),
-    openApi: () => openApiDocument(endpoints, contexts),
+    openApi: () => openApiDocument(routes().endpoints, routes().contexts),
     ...composeGit(parts, callerOf, gitPermits),
     route: composeRouter(parts),
   })
@@ -110,11 +108,11 @@ function composeGit(
   }
 }
 
-function composeRouter({ options: { config }, projects, endpoints, intents, spools }: AppParts) {
+function composeRouter({ options: { config }, projects, routes, intents, spools }: AppParts) {
   const { maxBodyBytes: maxBytes, maxBodiesBytes: maxHeldBytes } = config
   const most = { maxDepth: config.maxBodyDepth, maxValues: config.maxBodyValues }
   return createRouter({
-    endpoints,
+    endpoints: () => routes().endpoints,
     readJsonBody: jsonBodyReader({ ...most, maxBytes, maxHeldBytes }),
     readKeylessBody: jsonBodyReader({ ...most, maxBytes: KEYLESS_BODY_BYTES, maxHeldBytes }),
     readUpload: uploadReader({ spools, maxBytes: config.uploadMaxBytes, maxFieldBytes: UPLOAD_FIELD_BYTES }),

@@ -45,6 +45,12 @@ export interface EndpointParts {
 }
 
 /** Every route that needs a key, and how each surface shows its records. */
+export interface Routes {
+  readonly endpoints: readonly Endpoint[]
+  readonly contexts: readonly SurfaceContext[]
+}
+
+/** Makes the routes, with thousands of schemas. */
 export function composeEndpoints({
   options: { config },
   fs,
@@ -55,7 +61,7 @@ export function composeEndpoints({
   access,
   events,
   publicUrl,
-}: EndpointParts): { readonly endpoints: readonly Endpoint[]; readonly contexts: readonly SurfaceContext[] } {
+}: EndpointParts): Routes {
   const { storeDir, adminKey } = config
   const { evaluationsOf } = runtime
   const isExisting = config.compat === 'existing'

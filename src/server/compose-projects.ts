@@ -40,7 +40,10 @@ export function composeProjects(
   const traces = openTraces(options, store, spanTable)
   const search = new OpenSearch()
   const registries = new Registries(store, families, settings, async (registry) => {
-    await seedEnvironments(registry)
+    // Which environments there are shows only once all are here.
+    const { filling } = registry.store
+    if (filling) void filling.whole.then(() => seedEnvironments(registry)).catch(() => undefined)
+    else await seedEnvironments(registry)
     webhooks.open(registry)
     traces.of(registry)
     search.of(registry)

@@ -12,9 +12,10 @@ import type { Signing } from '../versioning/registry.ts'
 import { closer, startBackground } from './background.ts'
 import { composeAccess } from './compose-access.ts'
 import { composeApp } from './compose-app.ts'
-import { composeEndpoints } from './compose-endpoints.ts'
+import { composeEndpoints, type Routes } from './compose-endpoints.ts'
 import { composeProjects, openExporter, registrySettings } from './compose-projects.ts'
 import { resourceSettings } from './resource-settings.ts'
+import { watchFilling } from './watch-filling.ts'
 import type { StartedService, StartOptions } from './started-service.ts'
 import { openRuntime, type WorkflowRuntime } from './workflow-runtime.ts'
 
@@ -74,12 +75,15 @@ export async function serve(
   const access = composeAccess(options, store, keyUses)
   const events = new OpenEvents((registry) => runtime.evaluationsOf(registry), config.eventsAtOnce)
   const parts = { options, store, families, projects, runtime, intents, keyUses, access, events }
-  const routes = composeEndpoints({ ...parts, fs, surfaces, publicUrl })
+  let made: Routes | undefined
+  // Made for the first request that needs them: they are a fifth of what a start takes.
+  const routes = (): Routes => (made ??= composeEndpoints({ ...parts, fs, surfaces, publicUrl }))
   const spools = new Spools(fs, uploads, config.uploadsMaxBytes)
-  handle = composeApp({ ...parts, ...routes, server, spools, uploads })
+  handle = composeApp({ ...parts, routes, server, spools, uploads })
   const { steps, closeAll } = closer(parts)
   try {
     await projects.registries.start()
+    watchFilling(store, projects.registries, log.logger)
   } catch (error) {
     // Nobody should go on asking a server that will never be ready.
     await server.stop(0)
@@ -90,7 +94,7 @@ export async function serve(
   return {
     server: interrupting(server, runtime, events),
     traces: projects.traces,
-    endpoints: routes.endpoints,
+    endpoints: () => routes().endpoints,
     signInLink: () => access.signInLink(publicUrl),
     close: async () => {
       await stopBackground()

@@ -21,7 +21,7 @@ export interface StartedService {
   /** The traces of every project. */
   readonly traces: OpenTraces
   /** Every route that needs a key. */
-  readonly endpoints: readonly Endpoint[]
+  endpoints(): readonly Endpoint[]
   /**
    * Stops looking after the store and settles it; call it once the server has stopped. Answers what did not end in its time, or could
    * not: what is durable is, and the next start finishes the rest.

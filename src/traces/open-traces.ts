@@ -62,13 +62,12 @@ export class OpenTraces {
   #storeOf(folder: string, isOnDisk: boolean): SpanStore {
     const file = isOnDisk ? `${folder}/traces.db` : NOWHERE
     if (!this.#table) return new FileSpans(file, this.#threads, this.#settings)
-    const shared = new SharedSpans(basename(folder), this.#table, this.#threads.reader)
-    if (isOnDisk && nodeFs.stat(file)) this.#bringOver(file, shared)
-    return shared
+    if (isOnDisk && nodeFs.stat(file)) this.#bringOver(file, this.#table)
+    return new SharedSpans(basename(folder), this.#table, this.#threads.reader)
   }
 
-  #bringOver(file: string, shared: SharedSpans): void {
-    const brought = bringOver(file, shared, () => this.#isClosed).catch((error: Error) =>
+  #bringOver(file: string, table: SpanTable): void {
+    const brought = bringOver(file, table, () => this.#isClosed).catch((error: Error) =>
       this.#settings.onTrouble({
         file,
         message: `its traces are not in the database yet, and the next start tries again: ${error.message}`,

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { Refusal } from '../errors.ts'
 import type { Repository } from '../git/repository.ts'
-import type { ProjectStore } from '../git/store.ts'
+import type { ProjectStore } from '../git/project-store.ts'
 import { atRest } from '../scheduling/cooperative.ts'
 import type { Family } from './family/family.ts'
 import { Mirrors } from './environments/mirrors.ts'
@@ -45,8 +45,8 @@ export async function openRegistry(
   registry.index.restore()
   const mirrors = new Mirrors(registry)
   const loaded = load(registry, mirrors)
-  // Few are looked at within half a second.
-  if (!isLarge(registry)) await loaded
+  // Few are looked at within half a second, once they are here.
+  if (!isLarge(registry) && !store.filling) await loaded
   const closing = new AbortController()
   const stopSweeps = keepCurrent(registry, mirrors, loaded)
   const stopPurging = keepPurged(registry)

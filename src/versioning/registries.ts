@@ -1,5 +1,6 @@
 import { basename } from 'node:path'
 import type { Store } from '../git/store.ts'
+import type { FillProgress } from '../git/transactions/arbiter.ts'
 import { damageOf } from './index/damage-of.ts'
 import type { Family } from './family/family.ts'
 import type { OpenRegistry } from './open-registry.ts'
@@ -9,6 +10,8 @@ import type { Registry, RegistrySettings } from './registry.ts'
 /** How far the projects of a store are read in, and what is wrong in them. */
 export interface ProjectsReadiness {
   readonly ready: boolean
+  /** Where the server's folder is being filled from the database: how far that is. */
+  readonly filling?: FillProgress | undefined
   readonly artifacts: number
   /** How old lists may be, in milliseconds, where that is more than two seconds; else 0. */
   readonly listAge: number
@@ -46,10 +49,11 @@ export class Registries {
     this.#prepare = prepare
   }
 
-  /** Reads every project of the store in. */
+  /** Reads every project of the store in; of one that is being filled those it has: then it is to be called again once that is whole. */
   async start(): Promise<void> {
+    const { filling } = this.#store
     await Promise.all(this.#store.projects().map((project) => this.#openAtStart(project)))
-    this.#started = true
+    this.#started = filling === undefined
   }
 
   /** One that cannot be read now keeps none of the others from being served; it is read in when it is asked for and can be. */
@@ -85,6 +89,7 @@ export class Registries {
     const registries = this.#open.map(({ registry }) => registry)
     return {
       ready: this.#started,
+      filling: this.#store.filling?.progress(),
       artifacts: registries.reduce((sum, { index }) => sum + index.size, 0),
       listAge: Math.round(Math.max(0, ...registries.map(({ index }) => index.age))),
       problems: [

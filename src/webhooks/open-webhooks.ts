@@ -23,7 +23,8 @@ export class OpenWebhooks {
     const teller = new EventPublisher(project)
     this.#projects.set(registry, project)
     this.#tellers.push(teller)
-    teller.start()
+    // Whoever tells goes over all artifacts: until they are here, another server does.
+    void Promise.resolve(registry.store.filling?.whole).then(() => teller.start())
   }
 
   of(registry: Registry): ProjectWebhooks {

@@ -5,6 +5,7 @@ import { expect } from 'chai'
 import { runCommandLine } from '../../src/cli/run-command-line.ts'
 import { VERBS } from '../../src/cli/command/verbs.ts'
 
+const COMMAND_LINE = new URL('../../src/cli/run-command-line.js', import.meta.url).href
 const MAIN = fileURLToPath(new URL('../../src/cli/main.js', import.meta.url))
 
 /** Runs the program in a folder that is not the package's. */
@@ -56,17 +57,30 @@ describe('branchpoint', () => {
   })
 
   it('loads no server for a command that needs none', () => {
-    const { stderr } = spawnSync(process.execPath, ['--import', TELLING, MAIN, 'keys', 'list'], {
-      cwd: tmpdir(),
-      encoding: 'utf8',
-    })
-    const loaded = [...stderr.matchAll(/^loads \S+?\/dist\/src\/(\S+)$/gm)].map(([, path = '']) => path)
-    expect(loaded).to.include('cli/commands/keys.js')
+    const program = `import { runCommandLine } from ${JSON.stringify(COMMAND_LINE)}; await runCommandLine(['keys', 'list'])`
+    const loaded = loadedBy('--input-type=module', '--eval', program)
+    expect(loaded).to.include('src/cli/commands/keys.js')
     const needless =
-      /^(?:cli\/commands\/(?!keys\.js)|http\/(?!server\/logger)|server\/start|handlers|sandbox)/
+      /^src\/(?:cli\/commands\/(?!keys\.js)|http\/(?!server\/logger)|server\/start|handlers|sandbox)/
     expect(loaded.filter((path) => needless.test(path))).to.deep.equal([])
   })
+
+  it('is few files, in place of a module each', () => {
+    const loaded = loadedBy(MAIN, 'keys', 'list')
+    expect(loaded[0]).to.equal('src/cli/main.js')
+    expect(loaded.slice(1).filter((path) => !path.startsWith('server/'))).to.deep.equal([])
+    expect(loaded).to.have.length.within(2, 40)
+  })
 })
+
+/** The files of the build that node loads with these arguments, in order. */
+function loadedBy(...args: readonly string[]): string[] {
+  const { stderr } = spawnSync(process.execPath, ['--import', TELLING, ...args], {
+    cwd: tmpdir(),
+    encoding: 'utf8',
+  })
+  return [...stderr.matchAll(/^loads \S+?\/dist\/(\S+)$/gm)].map(([, path = '']) => path)
+}
 
 /** Says of each module on standard error that it is loaded. */
 const HOOKS = `

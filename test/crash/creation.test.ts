@@ -8,7 +8,7 @@ import type { ObjectKind } from '../../src/git/objects/object.ts'
 import { hashObject } from '../../src/git/objects/object.ts'
 import { encodeTree } from '../../src/git/objects/tree.ts'
 import type { Repository } from '../../src/git/repository.ts'
-import type { ProjectStore } from '../../src/git/store.ts'
+import type { ProjectStore } from '../../src/git/project-store.ts'
 import { Store } from '../../src/git/store.ts'
 import { commitOn } from '../git/commit-on.ts'
 

@@ -70,7 +70,7 @@ describe('the door', () => {
     for (const [what, header, code] of [
       ['no header', undefined, 'missing_key'],
       ['an empty header', '', 'missing_key'],
-      ['another scheme', 'Bearer svc_test', 'missing_key'],
+      ['another scheme', 'Digest svc_test', 'missing_key'],
       ['a scheme without key', 'ApiKey', 'missing_key'],
       ['two keys', 'ApiKey svc_test svc_test', 'missing_key'],
       ['an unknown key', 'ApiKey svc_other', 'unknown_key'],

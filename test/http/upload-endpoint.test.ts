@@ -64,7 +64,7 @@ describe('endpoints of files', () => {
       route: createRouter({
         readKeylessBody: () => expect.fail('nobody signs in here'),
         onUnknown: 'refuse',
-        endpoints: [upload, download],
+        endpoints: () => [upload, download],
         readJsonBody: jsonBodyReader({ maxBytes: 1000, maxHeldBytes: 1000, maxDepth: 10 }),
         readUpload: uploadReader({
           spools: new Spools(nodeFs, folder, 1e9),

@@ -151,10 +151,10 @@ describe('postgres: many packs of a repository become one', function () {
     const fs = memoryFs()
     const store = await Store.follow(fs, '/store', async (stream) => {
       const log = await open(stream)
-      const readPack = log.readPack.bind(log)
-      log.readPack = async (repository, name) => {
+      const smallPacks = log.smallPacks.bind(log)
+      log.smallPacks = async (repository, names) => {
         if (gone === 0) gone = await compact()
-        return readPack(repository, name)
+        return smallPacks(repository, names)
       }
       return log
     })

@@ -1,4 +1,3 @@
-import { existsSync } from 'node:fs'
 import { setTimeout as pause } from 'node:timers/promises'
 import { expect } from 'chai'
 import { Client } from 'pg'
@@ -205,7 +204,9 @@ describe('postgres: spans', function () {
       (await ask(url, "select 1 from pg_stat_activity where wait_event_type = 'Lock'")).length > 0
     while (await isWaiting()) await pause(20)
     await holder.end()
-    expect(await named(traces, span.name)).to.deep.equal([span.spanId])
+    // On a busy machine that may take too long by itself.
+    const again = (): Promise<string[]> => named(traces, span.name).catch(again)
+    expect(await again()).to.deep.equal([span.spanId])
   })
 
   it('past the greatest size the oldest of a project go, no more than must, and what is recorded again counts once', async () => {
@@ -253,27 +254,6 @@ describe('postgres: spans', function () {
     expect(troubles.join()).to.match(/can be stored again/)
     await projects.pop()?.stop()
     await own.stop()
-  })
-
-  it('what a server has in a file from before is brought over, once', async () => {
-    let isShared = false
-    const project = traceProject({}, () => (isShared ? openSpanTable(url) : undefined))
-    projects.push(project)
-    const spans = Array.from({ length: 450 }, (_, n) =>
-      makeSpan({ name: `n ${n}`, startTime: NOON + n, ...(n % 2 ? { sessionId: 's' } : {}) }),
-    )
-    for (const span of spans) project.traces.record([span])
-    const rows = await project.traces.read(spans.map(({ traceId }) => traceId))
-    await project.open.close()
-    isShared = true
-    const { traces, open } = project.another()
-    while (existsSync(project.file)) await pause(20)
-    expect(await traces.read(spans.map(({ traceId }) => traceId))).to.deep.equal(rows)
-    const filtering = { value: { conditions: [{ field: 'session_id', value: 's' }] }, loc: [] }
-    expect((await traces.query(traceQuestion('span', filtering, {}))).spans).to.have.length(225)
-    expect(existsSync(`${project.file}.brought-over`)).to.equal(true)
-    await open.close()
-    expect(project.troubles).to.deep.equal([])
   })
 
   it('what a row of the database refuses is dropped and told of, and what comes behind is stored', async () => {

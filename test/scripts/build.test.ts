@@ -6,6 +6,8 @@ import {
   mkdirSync,
   mkdtempSync,
   readFileSync,
+  readdirSync,
+  realpathSync,
   rmSync,
   symlinkSync,
   utimesSync,
@@ -64,6 +66,45 @@ describe('scripts/build', () => {
     touch('src')
     expect(build().status).to.equal(0)
     expect([existsSync(built('gone.js')), existsSync(built('kept.js'))]).to.deep.equal([false, true])
+  })
+
+  it('puts the program into few files, anew where its sources have changed or the compiler has written what starts it', () => {
+    mkdirSync(join(root, 'src/cli'))
+    cpSync('scripts/server.vite.config.ts', join(root, 'scripts/server.vite.config.ts'))
+    // What vite needs lies beside it in the real folder.
+    symlinkSync(join(process.cwd(), 'node_modules/vite'), join(root, 'node_modules/vite'))
+    writeFileSync(
+      join(root, 'src/place.ts'),
+      "export const place = new URL('beside.txt', import.meta.url).pathname\n",
+    )
+    writeFileSync(join(root, 'src/lazy.ts'), "export { place } from './place.js'\n")
+    writeFileSync(
+      join(root, 'src/main.ts'),
+      "import { kept } from './kept.js'\nconsole.log(kept, (await import('./lazy.js')).place)\n",
+    )
+    writeFileSync(join(root, 'src/cli/main.ts'), "import '../main.js'\n")
+    const started = (name: string): string => spawnSync(process.execPath, [built(name)]).stdout.toString()
+    const whole = () => readFileSync(built('main.js'), 'utf8')
+    expect(build()).to.include({ status: 0 })
+    const files = () => readdirSync(join(root, 'dist/server'))
+    for (const name of ['main.js', 'cli/main.js'])
+      expect(started(name), name).to.equal(`1 ${realpathSync(built('.'))}/beside.txt\n`)
+    expect(files()).to.include('.build-info')
+    expect(build()).to.include({ status: 0, stderr: '' })
+    const before = whole()
+
+    const later = new Date(Date.now() + 60_000)
+    writeFileSync(built('main.js'), "console.log('of the compiler')\n")
+    utimesSync(built('main.js'), later, later)
+    build()
+    expect(whole()).to.equal(before)
+
+    writeFileSync(join(root, 'src/kept.ts'), 'export const kept: number = 2\n')
+    touch('src/kept.ts')
+    build()
+    expect(started('main.js')).to.match(/^2 /)
+    // Nothing is left of the bundle before.
+    expect(files().filter((name) => name.startsWith('lazy') && name.endsWith('.js'))).to.have.lengthOf(1)
   })
 
   it('fails with what the compiler says, and again until the source is mended', () => {

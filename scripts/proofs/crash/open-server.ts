@@ -39,6 +39,7 @@ export interface CrashServer {
  */
 export async function openServer(fs: Fs, openLog?: OpenLog): Promise<CrashServer> {
   const store = await (openLog ? Store.follow(fs, STORE, openLog) : Store.open(fs, STORE))
+  await store.filling?.whole
   const project = await store.project('default')
   const { registry, sweepLeftovers, close } = await openRegistry(project, FAMILIES, SETTINGS)
   await sweepLeftovers()

@@ -104,24 +104,22 @@ export class MemoryDatabase {
         const bytes = this.#repositories.get(repository)?.packs.get(name)
         return bytes && inOnePiece(bytes)
       },
+      smallPacks: async (repository) => new Map(this.#repositories.get(repository)?.packs),
       stagePack: async (name, pieces) => {
         const staged = randomUUID()
         this.#staged.set(staged, { name, bytes: await collected(pieces) })
         return staged
       },
       versions: async (repositories) =>
-        new Map(
-          repositories.flatMap((it) => {
-            const found = this.#live(it)
-            return found ? [[it, found.version] as const] : []
-          }),
-        ),
+        new Map([...this.#states(repositories)].map(([name, { version }]) => [name, version])),
       states: async (repositories) => this.#states(repositories),
       statesBehind: async (repository, most) => {
         if (repository === '') this.takenOver++
         const names = [...this.#repositories.keys()].filter((it) => it > repository && this.#live(it))
         return this.#states(names.sort().slice(0, most))
       },
+      count: async () => [...this.#repositories.keys()].filter((it) => this.#live(it)).length,
+      named: async (project, name) => [...(this.#names.get(`${project}/${name}`) ?? [])],
       documents: this.#documents.feed(),
       onNews: (listener) => void this.#listeners.add(listener),
       close: async () => undefined,

@@ -81,7 +81,7 @@ export async function startService(options: ServiceOptions = {}): Promise<Runnin
       : await asker.ask(method, url + path, sent, typeof body === 'string' ? body : JSON.stringify(body))
     const isJson = /json/.test(answer.headers.get('content-type') ?? '')
     const reply = { ...answer, body: isJson && answer.text ? JSON.parse(answer.text) : undefined }
-    if (reply.status === 200) checkOutput(service.endpoints, method, path, reply.body)
+    if (reply.status === 200) checkOutput(service.endpoints(), method, path, reply.body)
     return reply
   }
   return {

@@ -25,8 +25,10 @@ export async function openStore({ store: database, storeDir }: Config): Promise<
   try {
     // Who has a folder does not load what a database takes.
     const { openPostgres } = await import('../../postgres/open-postgres.ts')
-    const log = openPostgres({ url: database, reads: undefined, warn: () => undefined })
+    const log = openPostgres({ url: database, reads: undefined, isPassing: true, warn: () => undefined })
     const store = await Store.follow(nodeFs, dir, log)
+    // A command goes over all of it.
+    await store.filling?.whole
     const close = async (): Promise<void> => {
       try {
         await store.close()

@@ -1,15 +1,17 @@
+import { DatabaseAway } from '../../errors.ts'
 import { RefMoved } from '../refs/ref-move.ts'
 import type {
   Arbiter,
   DecidedBeside,
   DecidedWrite,
   Decision,
+  Filling,
   Freshness,
   LargePack,
   Seen,
 } from '../transactions/arbiter.ts'
 import { NameClaimed } from '../transactions/arbiter.ts'
-import type { Copy } from './copy.ts'
+import type { Copy } from './folder/copy.ts'
 import type { LogFollower } from './log-follower.ts'
 import { readPieces } from './read-pieces.ts'
 import type { Outcome, Proposal, ProposedWrite } from './shared-log.ts'
@@ -39,6 +41,10 @@ export class FollowingArbiter implements Arbiter {
     this.#follower = follower
     this.#letGo = letGo
     follower.untilAppended = () => this.#appending
+  }
+
+  get filling(): Filling | undefined {
+    return this.#follower.filling
   }
 
   decide(writes: readonly DecidedWrite[], beside: DecidedBeside = {}): Promise<Decision> {
@@ -146,6 +152,8 @@ export class FollowingArbiter implements Arbiter {
       // Whether one that fails happened nobody knows; if it did, the next look brings it.
       this.#appending = this.#append(batch).catch((error: unknown) => {
         for (const { reject } of batch) reject(error)
+        if (error instanceof DatabaseAway)
+          for (const { reject } of this.#waiting.splice(0)) reject(error.behind())
       })
       await this.#appending
     }

@@ -1,13 +1,21 @@
 import { renewReadEpoch } from '../../storage/read-epoch.ts'
 import { announceWrites } from '../journal/finish-journal.ts'
 import type { Decision, Freshness } from '../transactions/arbiter.ts'
-import type { Copy } from './copy.ts'
+import type { Copy } from './folder/copy.ts'
 import { inOrder, repositoriesOf } from './in-order.ts'
 import { OwnDecisions } from './own-decisions.ts'
-import { placeEntry } from './place-entry.ts'
-import { type FolderPosition, savePosition } from './position-file.ts'
-import { repair, type Repaired } from './repair.ts'
-import { type LogEntry, type Look, NotInLog, type Positions, type StreamPosition } from './shared-log.ts'
+import { FolderFill } from './folder/folder-fill.ts'
+import { placeEntry } from './folder/place-entry.ts'
+import { type FolderPosition, savePosition } from './folder/position-file.ts'
+import { repair, type Repaired, repositoriesIn } from './folder/repair.ts'
+import {
+  type LogEntry,
+  type Look,
+  NotInLog,
+  type Positions,
+  type StreamPosition,
+  unlessForgotten,
+} from './shared-log.ts'
 
 /** The folder is looked after so often (milliseconds) where nobody asks: plain git reads it, too. */
 const EVERY = 1000
@@ -35,6 +43,10 @@ export class LogFollower {
   readonly #repaired = new Map<string, number>()
   /** Repositories in which something that this server decided is missing. */
   readonly #broken = new Set<string>()
+  /** Where the folder has not everything yet. */
+  #fill: FolderFill | undefined
+  /** What is put into the folder now, and whatever waits for that. */
+  #work: Promise<unknown> = Promise.resolve()
   #current: Promise<void> | undefined
   #next: Promise<void> | undefined
   #timer: NodeJS.Timeout | undefined
@@ -47,15 +59,28 @@ export class LogFollower {
     this.#positions = position?.positions ?? new Map()
     this.#era = position?.era ?? ''
     this.#own.restart(this.#positions.get(copy.log.stream))
+    if (!position || position.filled !== undefined) this.#fill = this.#newFill(position?.filled ?? '')
     copy.log.onNews(() => {
       if (!this.#isClosed) void this.fresh().catch(() => undefined)
     })
   }
 
-  /** The first look: resolves when the folder is a copy. */
+  /** Where the folder has not everything yet. */
+  get filling(): FolderFill | undefined {
+    return this.#fill
+  }
+
+  /** The first look: resolves when the folder is a copy, or as much of one as is waited for (see FolderFill). */
   async begin(): Promise<void> {
     await this.#copy.documents.open()
+    // Before any repository is read: those are at least as new.
+    if (this.#fill && this.#era === '') {
+      const { era, positions } = await this.#copy.log.look()
+      this.#goOnFrom(era, positions)
+    }
     await this.fresh()
+    void this.#fill?.whole.then(() => this.#filled())
+    await this.#fill?.begin()
     this.#again()
   }
 
@@ -78,6 +103,12 @@ export class LogFollower {
     return { by: reads, since: this.#freshSince }
   }
 
+  /** Resolves once what this server has decided by now is in the folder, or has failed to get there. */
+  async untilPlaced(): Promise<void> {
+    await this.untilAppended()
+    await this.#own.untilPlaced()
+  }
+
   /** A batch of this server was decided: answers its decisions, each of which names the repositories it writes to. */
   decided(position: StreamPosition, repositories: readonly (readonly string[])[]): Decision[] {
     return this.#own.decided(position, repositories.length, (number) => {
@@ -98,13 +129,14 @@ export class LogFollower {
     const own = this.#ownPosition()
     const positions = new Map(this.#positions)
     if (own) positions.set(log.stream, own)
-    savePosition(fs, dir, { stream: log.stream, era: this.#era, positions })
+    savePosition(fs, dir, { stream: log.stream, era: this.#era, positions, filled: this.#fill?.last })
     this.#savedAt = Date.now()
   }
 
   async close(): Promise<void> {
     this.#isClosed = true
     clearTimeout(this.#timer)
+    await this.#fill?.close()
     await this.#current?.catch(() => undefined)
     await this.#next?.catch(() => undefined)
     await this.#own.untilPlaced()
@@ -120,7 +152,31 @@ export class LogFollower {
     }, EVERY).unref()
   }
 
-  async #round(): Promise<void> {
+  #newFill(last: string): FolderFill {
+    const onTaken = (repaired: Repaired): void => {
+      this.#keep(repaired)
+      if (Date.now() - this.#savedAt > SAVE_EVERY) this.save()
+    }
+    return new FolderFill({ copy: this.#copy, alone: this.#alone.bind(this), onTaken }, last)
+  }
+
+  #filled(): void {
+    this.#fill = undefined
+    this.save()
+  }
+
+  /** Does some work while nothing else is put into the folder. */
+  #alone<T>(work: () => Promise<T>): Promise<T> {
+    const done = this.#work.then(work)
+    this.#work = done.catch(() => undefined)
+    return done
+  }
+
+  #round(): Promise<void> {
+    return this.#alone(() => this.#roundAlone())
+  }
+
+  async #roundAlone(): Promise<void> {
     try {
       const number = this.#copy.own.begin()
       // What is decided while the log is asked may not be in its answer.
@@ -160,8 +216,7 @@ export class LogFollower {
       n > ((stream === log.stream ? this.#ownPosition() : this.#positions.get(stream))?.n ?? 0)
     if (![...look.positions].some(isNew)) return true
     // Of our own stream only that is taken of which the answer was lost.
-    await this.untilAppended()
-    await this.#own.untilPlaced()
+    await this.untilPlaced()
     const own = this.#ownPosition()
     const from = new Map(this.#positions)
     if (own) from.set(log.stream, own)
@@ -196,21 +251,24 @@ export class LogFollower {
 
   /** Takes the whole folder over from the log as that is now. */
   async #takeAll(): Promise<void> {
-    const { log } = this.#copy
-    await this.untilAppended()
-    await this.#own.untilPlaced()
+    await this.untilPlaced()
     this.#copy.own.forget()
     // Before the repositories: those are at least as new.
-    const { era, positions } = await log.look()
-    const repaired = await repair(this.#copy)
+    const { era, positions } = await this.#copy.log.look()
+    // What is still to come is taken as it is then.
+    const repaired = await repair(this.#copy, this.#fill && repositoriesIn(this.#copy))
     this.#repaired.clear()
     this.#keep(repaired)
-    this.#positions = positions
-    this.#own.restart(positions.get(log.stream), true)
     await this.#copy.documents.open()
-    this.#era = era
+    this.#goOnFrom(era, positions)
     this.#tell(repaired.changed)
     this.save()
+  }
+
+  #goOnFrom(era: string, positions: Positions): void {
+    this.#era = era
+    this.#positions = positions
+    this.#own.restart(positions.get(this.#copy.log.stream), true)
   }
 
   async #repairBroken(): Promise<void> {
@@ -238,17 +296,5 @@ export class LogFollower {
     const { fs, dir } = this.#copy
     announceWrites(fs, dir, new Set(repositories))
     renewReadEpoch()
-  }
-}
-
-/** Undefined where the log has not all of it any more. */
-async function unlessForgotten(
-  reading: Promise<readonly LogEntry[]>,
-): Promise<readonly LogEntry[] | undefined> {
-  try {
-    return await reading
-  } catch (error) {
-    if (error instanceof NotInLog) return undefined
-    throw error
   }
 }

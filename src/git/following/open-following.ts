@@ -1,4 +1,5 @@
 import { CannotStart, Refusal } from '../../errors.ts'
+import { createDurableFolder } from '../../storage/durable-folder.ts'
 import type { Documents } from '../../storage/documents/documents.ts'
 import { SharedDocuments } from '../../storage/documents/shared-documents.ts'
 import type { Fs } from '../../storage/fs.ts'
@@ -11,9 +12,9 @@ import type { Arbiter } from '../transactions/arbiter.ts'
 import { LogFollower } from './log-follower.ts'
 import { FollowingArbiter } from './following-arbiter.ts'
 import { OwnMoves } from './own-moves.ts'
-import { COPY_FOLDER } from './place-entry.ts'
-import { databaseOf, nameDatabase, readPosition } from './position-file.ts'
-import { emptyFolder } from './repair.ts'
+import { COPY_FOLDER } from './folder/place-entry.ts'
+import { databaseOf, nameDatabase, readPosition } from './folder/position-file.ts'
+import { emptyFolder } from './folder/repair.ts'
 import type { OpenLog, SharedLog } from './shared-log.ts'
 
 /** A folder that follows a log. */
@@ -24,8 +25,8 @@ interface Following {
 }
 
 /**
- * Opens a folder as a copy of what a log holds, and resolves once it is one. Throws a CannotStart where another process uses the folder, or
- * where it holds something else.
+ * Opens a folder as a copy of what a log holds, and resolves once it can be served: it may be filled still (see Arbiter.filling). Throws a
+ * CannotStart where another process uses the folder, or where it holds something else.
  */
 export async function openFollowing(
   fs: Fs,
@@ -34,8 +35,8 @@ export async function openFollowing(
   packs: PackCache,
 ): Promise<Following> {
   if (fs.stat(`${dir}/format`) && !fs.stat(`${dir}/${COPY_FOLDER}`)) throw foreign(fs, dir)
-  // First of all: by that a folder is known that a crash left half made.
-  fs.makeDir(`${dir}/${COPY_FOLDER}`)
+  // First of all, and on the disk before `format` is anywhere: by that a folder is known that a crash left half made.
+  await createDurableFolder(fs, `${dir}/${COPY_FOLDER}`)
   await makeStore(fs, dir)
   const lock = await takeFolder(fs, dir)
   try {
@@ -48,7 +49,8 @@ export async function openFollowing(
       feed: log.documents,
       fresh: () => follower.fresh(),
     })
-    const copy = { fs, dir, log, packs, own: new OwnMoves(), documents }
+    const untilPlaced = (): Promise<void> => follower.untilPlaced()
+    const copy = { fs, dir, log, packs, own: new OwnMoves(), documents, untilPlaced }
     if (!position) emptyFolder(copy)
     const follower = new LogFollower(copy, position)
     const arbiter = new FollowingArbiter(copy, follower, () => lock.release())

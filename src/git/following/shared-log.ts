@@ -30,6 +30,8 @@ export interface SharedLog {
    * NotInLog.
    */
   readPack(repository: string, name: string): Promise<AsyncIterable<Buffer> | undefined>
+  /** The bytes of packs of a repository, by their names; large ones are left out. */
+  smallPacks(repository: string, names: readonly string[]): Promise<ReadonlyMap<string, Buffer>>
   /** Takes a pack in before a proposal names it, and answers what proposals call it. */
   stagePack(name: string, pieces: AsyncIterable<Buffer>): Promise<string>
   /** The versions of these repositories now; those that are not there are left out. */
@@ -38,6 +40,10 @@ export interface SharedLog {
   states(repositories: readonly string[]): Promise<ReadonlyMap<string, RepositoryState>>
   /** What the next repositories behind this one are now, in the order of their names, so many at most; none at the end. */
   statesBehind(repository: string, most: number): Promise<ReadonlyMap<string, RepositoryState>>
+  /** How many repositories there are. */
+  count(): Promise<number>
+  /** The repositories of a project that have a name (see NameClaim), in the trash too. */
+  named(project: string, name: string): Promise<readonly string[]>
   /** What lies outside repositories. */
   readonly documents: TableFeed
   /** Calls the listener when another server may have appended something. It is a hint: some are missed, some are for nothing. */
@@ -60,6 +66,16 @@ export interface StreamPosition {
 /** The log does not have any more what is asked of it: a repository, or all of them, has to be taken over as it is now. */
 export class NotInLog extends Error {
   override readonly name = 'NotInLog'
+}
+
+/** Undefined where the log has not all of it any more that is asked. */
+export async function unlessForgotten<T>(reading: Promise<T>): Promise<T | undefined> {
+  try {
+    return await reading
+  } catch (error) {
+    if (error instanceof NotInLog) return undefined
+    throw error
+  }
 }
 
 /** What one question to the log answers. */

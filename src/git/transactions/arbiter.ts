@@ -115,10 +115,33 @@ export interface Decision {
 }
 
 /**
+ * A folder that does not have everything yet. What it has is as fresh as it ever is, and what is asked for by a name comes before its turn.
+ */
+export interface Filling {
+  /** How many repositories are in it, of how many; and why no more come at the moment, in a sentence. */
+  progress(): FillProgress
+  /** Resolves once everything is in it. */
+  readonly whole: Promise<void>
+  /**
+   * Sees to it that the repositories of a project that have a name (see NameClaim) are in the folder, and answers their paths relative to the
+   * store, also of those that lie in the trash.
+   */
+  bring(project: string, name: string): Promise<readonly string[]>
+}
+
+export interface FillProgress {
+  readonly there: number
+  readonly of: number
+  readonly problem?: string | undefined
+}
+
+/**
  * Decides whether a write happens: the one moment of truth of the write path, behind which the folder follows. For `FileArbiter` the
  * folder itself is the truth; for `FollowingArbiter` a log that several servers share.
  */
 export interface Arbiter {
+  /** Absent where everything is in the folder. */
+  readonly filling?: Filling | undefined
   /**
    * Resolves when these writes have happened, all of them, and survive a power cut; rejects if they cannot, and then none did. To be
    * called while their refs are locked; where a repository is moved, while it is fenced; where one is made, by who has the slugs. Throws

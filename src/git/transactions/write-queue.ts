@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { counts } from '../../metrics/counters.ts'
-import { Refusal } from '../../errors.ts'
+import { DatabaseAway, Refusal } from '../../errors.ts'
 import { CacheFile } from '../../storage/cache-file.ts'
 import type { Oid } from '../objects/object.ts'
 import type { RefReader, RefSnapshot } from '../refs/ref-store.ts'
@@ -20,7 +20,8 @@ const BATCH = 64
 /**
  * The one door to a repository's disk. Jobs take turns; those that wait together are worked out one after the other,
  * each on top of the last, and reach the disk together: objects as one synced pack, then the refs. A job that throws
- * stores nothing and disturbs no other.
+ * stores nothing and disturbs no other. Where the database that decides is away, all who wait are refused with the first one: each of them
+ * would wait as long as it did.
  */
 export class WriteQueue {
   readonly disk: RepositoryDisk
@@ -44,7 +45,7 @@ export class WriteQueue {
   /** Does the work while no job of this process writes to the repository. */
   exclusive<T>(work: () => Promise<T>): Promise<T> {
     return new Promise<T>((resolve, reject) => {
-      this.#enqueue({ work: () => work().then(resolve, reject) })
+      this.#enqueue({ work: async () => resolve(await work()), reject })
     })
   }
 
@@ -72,7 +73,10 @@ export class WriteQueue {
       if (isTurn(next)) {
         this.#queue.shift()
         counts.waitingWrites--
-        await next.work()
+        await next.work().catch((error: unknown) => {
+          next.reject(error)
+          this.#refuseBehind(error)
+        })
       } else await this.#runTogether(this.#nextBatch())
     }
     this.#running = false
@@ -95,15 +99,26 @@ export class WriteQueue {
     counts.waitingWrites += entries.length
   }
 
-  async #runTogether(batch: Entry[]): Promise<void> {
+  /** `next` are others that have left the queue already. */
+  async #runTogether(batch: Entry[], next: Entry[] = []): Promise<void> {
     try {
       await this.#runBatch(batch)
     } catch (error) {
       if (batch.length > 1 && error instanceof Refusal && error.code === 'slug_taken') {
         // One of them asked for a ref that cannot be; on their own, the others go through.
-        for (const entry of batch) await this.#runBatch([entry]).catch(entry.reject)
-      } else for (const entry of batch) entry.reject(error)
+        for (let entry = batch.shift(); entry; entry = batch.shift()) await this.#runTogether([entry], batch)
+      } else {
+        for (const entry of batch) entry.reject(error)
+        this.#refuseBehind(error, next)
+      }
     }
+  }
+
+  /** Refuses all who wait where it took seconds to find that nothing can be decided. */
+  #refuseBehind(error: unknown, next: Entry[] = []): void {
+    if (!(error instanceof DatabaseAway)) return
+    counts.waitingWrites -= this.#queue.length
+    for (const { reject } of [...next.splice(0), ...this.#queue.splice(0)]) reject(error.behind())
   }
 
   /** Takes the jobs out of the batch that have to wait for the next one, and puts them in front of the queue. */
@@ -154,8 +169,8 @@ interface Entry {
 }
 
 interface ExclusiveJob {
-  /** Never rejects. */
   readonly work: () => Promise<void>
+  readonly reject: (error: unknown) => void
 }
 
 function isTurn(waiting: Entry | ExclusiveJob): waiting is ExclusiveJob {

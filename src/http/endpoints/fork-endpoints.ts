@@ -91,9 +91,12 @@ export function sharedForkEndpoint(contexts: readonly SurfaceContext[]): Endpoin
   return endpoint({
     ...first.endpoint,
     input: declare(input, { anyOf: forks.flatMap(({ endpoint: { input: of } }) => of ?? []) }).meta({
-      anyOf: forks.map(
-        ({ endpoint: { input: of } }) => of && z.toJSONSchema(of, { io: 'input', unrepresentable: 'any' }),
-      ),
+      /** Asked for where a document is made: a start has no time for it. */
+      get anyOf() {
+        return forks.map(
+          ({ endpoint: { input: of } }) => of && z.toJSONSchema(of, { io: 'input', unrepresentable: 'any' }),
+        )
+      },
     }),
     output: z.union(all.map((fork) => fork.endpoint.output)),
     run: (call) => call.input.fork.run({ ...call, input: call.input.input } as never),

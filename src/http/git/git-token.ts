@@ -1,13 +1,14 @@
+import type { IncomingHttpHeaders } from 'node:http'
 import { Refusal } from '../../errors.ts'
-import { apiKeyIn } from '../middleware/authenticate.ts'
+import { apiKeyIn } from '../middleware/sent-key.ts'
 
 /**
- * The key in an Authorization header of a git client: `ApiKey <key>` as everywhere, or Basic (RFC 7617) with any user name and
- * the key as password, which is what git asks its user for.
+ * The key of a git client: as everywhere, or where there is none so, Basic (RFC 7617) with any user name and the key as password, which is
+ * what git asks its user for.
  */
-export function gitToken(header: string | undefined): string {
-  const [, encoded] = /^Basic +([A-Za-z0-9+/=_-]+) *$/i.exec(header ?? '') ?? []
-  if (encoded === undefined) return apiKeyIn(header)
+export function gitToken(headers: IncomingHttpHeaders): string {
+  const [, encoded] = /^Basic +([A-Za-z0-9+/=_-]+) *$/i.exec(headers.authorization ?? '') ?? []
+  if (encoded === undefined || headers['x-api-key'] !== undefined) return apiKeyIn(headers)
   const pair = Buffer.from(encoded, 'base64').toString('utf8')
   const password = pair.slice(pair.indexOf(':') + 1)
   if (pair.includes(':') && password !== '') return password

@@ -1,18 +1,17 @@
+import type { IncomingHttpHeaders } from 'node:http'
 import type { Middleware } from 'koa'
 import type { Authenticate } from '../../access/authenticator.ts'
 import type { Caller } from '../../access/caller.ts'
 import { Refusal, type RefusalCode } from '../../errors.ts'
 import type { AuthenticatedContext, RequestState } from '../request-state.ts'
 import type { SessionDoor } from '../sessions/session-door.ts'
+import { apiKeyIn } from './sent-key.ts'
 import type { RequestContext } from './when-closed.ts'
 
 /** Where a browser sends a key and gets a session: the one route that is asked without having either. */
 export const SIGN_IN = '/sessions'
 
-/**
- * Lets in who sends `Authorization: ApiKey <key>` with a live key (interface 5), or the cookie of a session; everybody else is a 401. Sets
- * `ctx.state.caller`.
- */
+/** Lets in who sends a live key (see apiKeyIn), or the cookie of a session; everybody else is a 401. Sets `ctx.state.caller`. */
 export function authenticate(callerOf: Authenticate, door: SessionDoor): Middleware<RequestState> {
   return (ctx, next) => {
     if (ctx.path === SIGN_IN && ctx.method === 'POST') door.assertMaySignIn(ctx)
@@ -26,13 +25,18 @@ export function letIn(ctx: RequestContext, callerOf: Authenticate, door: Session
   const session = door.sessionOf(ctx)
   if (!session) {
     setCaller(ctx, callerOf, apiKeyIn)
+    if (ctx.req.headers.authorization === undefined) keepFromOthers(ctx)
     return ctx.state.caller
   }
   ctx.state.session = session
   ctx.state.caller = session.caller
-  // A cache in between knows that what a key is answered is not for others; a cookie tells it nothing.
-  ctx.set('Cache-Control', 'private, no-cache')
+  keepFromOthers(ctx)
   return session.caller
+}
+
+/** A cache in between knows that what an Authorization header is answered is not for others; a cookie or X-API-Key tells it nothing. */
+function keepFromOthers(ctx: RequestContext): void {
+  ctx.set('Cache-Control', 'private, no-cache')
 }
 
 /** The caller where there is one, for what is answered to everybody. */
@@ -51,13 +55,13 @@ export function callerIfAny(
 
 const NOBODY: readonly RefusalCode[] = ['missing_key', 'unknown_key', 'unknown_session', 'foreign_origin']
 
-/** Sets the caller by the key alone, which may be somewhere else: `tokenIn` finds it in the header, or refuses. */
+/** Sets the caller by the key alone: `tokenIn` finds it in the headers, or refuses. */
 export function setCaller(
   ctx: RequestContext,
   callerOf: Authenticate,
-  tokenIn: (header: string | undefined) => string,
+  tokenIn: (headers: IncomingHttpHeaders) => string,
 ): asserts ctx is AuthenticatedContext {
-  const caller = callerOf(tokenIn(ctx.req.headers.authorization))
+  const caller = callerOf(tokenIn(ctx.req.headers))
   if (!caller) throw refusedKey()
   ctx.state.caller = caller
 }
@@ -68,25 +72,4 @@ export function refusedKey(): Refusal {
     'unknown_key',
     'This API key is unknown or revoked. Ask an administrator for a live one.',
   )
-}
-
-/** The key in an Authorization header; refuses with `missing_key` if there is none. */
-export function apiKeyIn(header: string | undefined): string {
-  if (header === undefined || header.trim() === '') {
-    throw new Refusal(
-      'missing_key',
-      'The request carries no key: send the header "Authorization: ApiKey <key>".',
-    )
-  }
-  const key = sentKey(header)
-  if (key !== undefined) return key
-  const scheme = /^[A-Za-z]+(?= )/.exec(header)?.[0]
-  const what =
-    scheme === undefined ? 'is not ApiKey and one key' : `has the scheme ${scheme}, not ApiKey and one key`
-  throw new Refusal('missing_key', `The Authorization header ${what}: send "Authorization: ApiKey <key>".`)
-}
-
-/** The same; undefined if there is none that can be read. */
-function sentKey(header: string | undefined): string | undefined {
-  return /^ApiKey +(\S+)$/i.exec(header ?? '')?.[1]
 }

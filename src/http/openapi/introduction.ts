@@ -3,8 +3,9 @@ export const INTRODUCTION = `A registry in which every artifact is a git reposit
 
 ## Authentication
 
-Everything but the group *service* needs an API key, sent as \`Authorization: ApiKey <key>\`. The first start of a server prints one. Whoever
-runs the server makes more, in its folder: \`npm run --silent keys -- create --name me --scopes read,write,invoke\`.
+Everything but the group *service* needs an API key, sent as \`Authorization: ApiKey <key>\`; \`Authorization: Bearer <key>\` and
+\`X-API-Key: <key>\` are taken, too. The first start of a server prints one. Whoever runs the server makes more, in its folder:
+\`npm run --silent keys -- create --name me --scopes read,write,invoke\`.
 
 A key has one or more of the scopes \`read\`, \`write\`, \`deploy\`, \`invoke\` and \`admin\`; each route names those of which it needs one. To try
 routes on this page, choose **Authorize** and paste the key. In a shell, put the server into \`BRANCHPOINT_URL\` and the key into

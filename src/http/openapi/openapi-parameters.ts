@@ -4,7 +4,7 @@ import type { JsonSchema } from './json-schema.ts'
 
 /** Query-string parameters in /openapi.json. */
 
-interface Parts {
+export interface Parts {
   /** The schema of references, as bodies name it. */
   readonly reference: string
   /** The other parts of bodies that have names, by what they are named. */

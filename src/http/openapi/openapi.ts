@@ -12,9 +12,9 @@ import { orderedWindowing, pageWindowing, reference, uuid, windowing } from '../
 import type { SurfaceContext } from '../surface-context.ts'
 import { INTRODUCTION, TAGS } from './introduction.ts'
 import type { JsonSchema } from './json-schema.ts'
-import { fieldParameters, openApiQueryParameters } from './openapi-parameters.ts'
+import { fieldParameters, openApiQueryParameters, type Parts } from './openapi-parameters.ts'
 import { groupMembers } from './member-groups.ts'
-import { SECURITY_SCHEMES, securityOf } from './security.ts'
+import { keyWith, SECURITY_SCHEMES, securityOf } from './security.ts'
 import { inOrderOfReference, share } from './share.ts'
 import { withoutSpellings } from './without-spellings.ts'
 
@@ -24,6 +24,7 @@ import { withoutSpellings } from './without-spellings.ts'
  */
 export function openApiDocument(endpoints: readonly Endpoint[], surfaces: readonly SurfaceContext[]): object {
   const named = namedSchemas(surfaces)
+  const parts = sharedParts()
   const components = {
     schemas: { Problem: problemSchema() } as Record<string, JsonSchema>,
     parameters: { IdempotencyKey: IDEMPOTENCY_KEY },
@@ -41,7 +42,7 @@ export function openApiDocument(endpoints: readonly Endpoint[], surfaces: readon
   const own: Record<string, Record<string, object>> = {}
   for (const endpoint of endpoints) {
     const path = endpoint.path.replaceAll(/[:*](\w+)/g, '{$1}')
-    own[path] = { ...own[path], [endpoint.method.toLowerCase()]: operation(endpoint, named) }
+    own[path] = { ...own[path], [endpoint.method.toLowerCase()]: operation(endpoint, named, parts) }
   }
   const whole = structuredClone({ ...own, ...gitPaths(), ...METRICS_PATH, ...OPEN_PATHS })
   groupMembers(
@@ -59,7 +60,7 @@ export function openApiDocument(endpoints: readonly Endpoint[], surfaces: readon
       license: { name: 'MIT', identifier: 'MIT' },
     },
     servers: [{ url: '/' }],
-    security: [{ ApiKey: ['read'] }],
+    security: keyWith('read'),
     tags: TAGS,
     paths,
     components: {
@@ -130,7 +131,7 @@ function namedSchemas(surfaces: readonly SurfaceContext[]): Map<z.ZodType, strin
   return named
 }
 
-function operation(endpoint: Endpoint, named: ReadonlyMap<z.ZodType, string>): object {
+function operation(endpoint: Endpoint, named: ReadonlyMap<z.ZodType, string>, parts: Parts): object {
   const { method, input, optionalBody, example, output, recall, tag, summary, path } = endpoint
   const security = securityOf(endpoint)
   const schema = input && toJsonSchema(input, 'input', named)
@@ -142,7 +143,7 @@ function operation(endpoint: Endpoint, named: ReadonlyMap<z.ZodType, string>): o
       required: true,
       schema: toJsonSchema(endpoint.params?.shape[name] ?? uuid, 'input', named),
     })),
-    ...(method === 'GET' && schema ? openApiQueryParameters(schema, endpoint, PARTS) : []),
+    ...(method === 'GET' && schema ? openApiQueryParameters(schema, endpoint, parts) : []),
     ...(upload && schema ? fieldParameters(schema) : []),
     ...(recall ? [{ $ref: '#/components/parameters/IdempotencyKey' }] : []),
   ]
@@ -272,15 +273,20 @@ function ref(name: string) {
   return { $ref: `#/components/schemas/${name}` } satisfies JsonSchema
 }
 
-const PARTS = {
-  reference: ref('Reference').$ref,
-  named: Object.fromEntries(
-    (
-      [
-        ['Windowing', windowing],
-        ['OrderedWindowing', orderedWindowing],
-        ['PageWindowing', pageWindowing],
-      ] as const
-    ).map(([name, schema]) => [ref(name).$ref, toJsonSchema(schema, 'input', new Map())]),
-  ),
+/** Made with the document: a start has no time for it. */
+function sharedParts(): Parts {
+  const windowings = {
+    Windowing: windowing,
+    OrderedWindowing: orderedWindowing,
+    PageWindowing: pageWindowing,
+  }
+  return {
+    reference: ref('Reference').$ref,
+    named: Object.fromEntries(
+      Object.entries(windowings).map(([name, schema]) => [
+        ref(name).$ref,
+        toJsonSchema(schema, 'input', new Map()),
+      ]),
+    ),
+  }
 }

@@ -9,6 +9,14 @@ export const SECURITY_SCHEMES = {
     name: 'Authorization',
     description: 'The word ApiKey, a space, and the key; on the page of `/docs` the key alone will do.',
   },
+  Bearer: { type: 'http', scheme: 'bearer', description: 'The key as a bearer token: the same as ApiKey.' },
+  KeyHeader: {
+    type: 'apiKey',
+    in: 'header',
+    name: 'X-API-Key',
+    description:
+      'The key alone. Beside it an Authorization header may carry the same key, or what a proxy wants.',
+  },
   Basic: {
     type: 'http',
     scheme: 'basic',
@@ -21,5 +29,10 @@ export function securityOf({ scope, orScope, callerIn }: Endpoint): object[] | u
   if (callerIn) return []
   const scopes = [scope, ...(orScope === undefined ? [] : [orScope].flat())]
   if (scopes.join() === 'read') return undefined
-  return scopes.length === SCOPES.length ? [{ ApiKey: [] }] : scopes.map((it) => ({ ApiKey: [it] }))
+  return scopes.length === SCOPES.length ? keyWith() : scopes.flatMap((scope) => keyWith(scope))
+}
+
+/** A key with this scope, sent in any of the ways there are; without a scope, any key. */
+export function keyWith(...scopes: readonly string[]): object[] {
+  return ['ApiKey', 'Bearer', 'KeyHeader'].map((way) => ({ [way]: scopes }))
 }

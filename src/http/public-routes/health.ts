@@ -1,6 +1,7 @@
 import type { Caller } from '../../access/caller.ts'
 import { grants } from '../../access/scope.ts'
 import { handlerTable } from '../../handlers/workflows.ts'
+import type { FillProgress } from '../../git/transactions/arbiter.ts'
 import type { RequestContext } from '../middleware/when-closed.ts'
 import type { ProjectsReadiness } from '../../versioning/registries.ts'
 import type { PublicRoute } from './public-routes.ts'
@@ -26,7 +27,8 @@ export function servicesHealth(): Readonly<Record<string, PublicRoute>> {
 }
 
 /**
- * `GET /ready`: 200 once every project is open, 503 with `Retry-After` until then, and while the store is gone. A damaged repository is
+ * `GET /ready`: 200 once every project is open, 503 with `Retry-After` until then (also while the folder is filled from a database, with how
+ * far that is), and while the store is gone. A damaged repository is
  * counted but does not make the server unready: the others are served. Whoever has a key that may read is told what is wrong in its
  * project; any other key is as good as none: what probes a server should not take it for dead because a key was revoked.
  */
@@ -36,7 +38,7 @@ export function ready(
 ): PublicRoute {
   return (ctx) => {
     ctx.set('Cache-Control', 'no-store')
-    const { ready, artifacts, listAge, problems, traces = [], storeProblem } = readiness()
+    const { ready, filling, artifacts, listAge, problems, traces = [], storeProblem } = readiness()
     const isUsable = ready && storeProblem === undefined
     ctx.status = isUsable ? 200 : 503
     if (!isUsable) ctx.set('Retry-After', '1')
@@ -46,13 +48,19 @@ export function ready(
     }
     const caller = callerOf(ctx)
     ctx.body = {
-      status: ready ? 'ready' : 'starting',
+      status: ready ? 'ready' : filling ? 'filling' : 'starting',
+      ...(filling ? { filling: progressOf(filling) } : {}),
       artifacts,
       ...(listAge > 0 ? { list_age_ms: listAge } : {}),
       problems: problems.length + traces.length,
       ...(caller && grants(caller.key.scopes, 'read') ? named(problems, traces, caller.project) : {}),
     }
   }
+}
+
+/** How many repositories of the database the server has; without what keeps others from coming, which the log says. */
+function progressOf({ there, of }: FillProgress): object {
+  return { repositories: there, of }
 }
 
 /** What is wrong in a project. */

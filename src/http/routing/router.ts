@@ -22,7 +22,8 @@ import type { ReadJsonBody } from '../body/json-body.ts'
 import { type ReadUpload, type Upload, uploadIdentity } from '../body/upload.ts'
 
 export interface RouterDependencies extends ReadInputOptions {
-  readonly endpoints: readonly Endpoint[]
+  /** Asked once, for the first request. */
+  readonly endpoints: () => readonly Endpoint[]
   /** Reads the bodies of those who send no key, which are short. */
   readonly readKeylessBody: ReadJsonBody
   readonly readUpload: ReadUpload
@@ -36,9 +37,14 @@ export interface RouterDependencies extends ReadInputOptions {
  * surface.
  */
 export function createRouter(dependencies: RouterDependencies): Middleware<RequestState> {
+  let router: Middleware<RequestState> | undefined
+  return (ctx, next) => (router ??= routerOf(dependencies))(ctx, next)
+}
+
+function routerOf(dependencies: RouterDependencies): Middleware<RequestState> {
   const fixed = new Map<string, Map<string, Place>>()
   const routers = new Map<string, Middleware<RequestState>>()
-  for (const [segment, group] of bySegment(dependencies.endpoints)) {
+  for (const [segment, group] of bySegment(dependencies.endpoints())) {
     const router = new Router<RequestState>()
     for (const endpoint of group) {
       const { method, path } = endpoint

@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import type { OpenSession, Sessions } from '../../access/sessions/sessions.ts'
 import { Refusal } from '../../errors.ts'
+import { bringsKey } from '../middleware/sent-key.ts'
 import { foreignOrigin, isFromOwnPage } from './own-origin.ts'
 import { sessionTokenIn } from './session-cookie.ts'
 
@@ -27,12 +28,12 @@ export class SessionDoor {
   }
 
   /**
-   * The session of a request's cookie; undefined if it has none, or an Authorization header, which counts then. Refuses with
+   * The session of a request's cookie; undefined if it has none, or the header of a key, which counts then. Refuses with
    * `unknown_session` where the session is over, and with `foreign_origin` what another page may have started: whatever writes has to come from
    * a page of this server, and what reads from no page of another one.
    */
   sessionOf({ method, req: { headers } }: AskedBy): SignedIn | undefined {
-    if (headers.cookie === undefined || headers.authorization !== undefined) return undefined
+    if (headers.cookie === undefined || bringsKey(headers)) return undefined
     const token = this.tokenIn(headers)
     if (token === undefined) return undefined
     const session = this.#sessions.find(token)

@@ -2,6 +2,7 @@ import { Refusal } from '../../errors.ts'
 import { DatabaseTrouble } from '../../storage/sqlite/database-thread.ts'
 import type { SpanRow, StoredSpan } from '../../traces/recording/span-record.ts'
 import type {
+  BroughtUpTo,
   FoundSpan,
   NamedRow,
   SpanKey,
@@ -32,13 +33,14 @@ export class PostgresSpans implements SpanTable {
     await this.#query({ text: 'select', timeoutMs: REACH_MS })
   }
 
-  async write(project: string, spans: readonly StoredSpan[]): Promise<void> {
-    const values = [project, ...columnsOf(spans)]
+  async write(project: string, spans: readonly StoredSpan[], upTo?: BroughtUpTo): Promise<void> {
+    const values = [project, ...columnsOf(spans), ...(upTo ? [noteOf(upTo.file), upTo.last] : [])]
+    const [name, text] = upTo ? ['spans_record_up_to', sql.RECORD_UP_TO] : ['spans_record', sql.RECORD]
     for (let attempt = 1; ; attempt++) {
       try {
         const [row] = await this.#query<{ missing: readonly string[] | null }>({
-          name: 'spans_record',
-          text: sql.RECORD,
+          name,
+          text,
           values,
           timeoutMs: WRITE_MS,
         })
@@ -49,6 +51,14 @@ export class PostgresSpans implements SpanTable {
         if (attempt === ATTEMPTS || codeOf(error) !== NO_PARTITION) throw error
       }
     }
+  }
+
+  async broughtUpTo(file: string): Promise<string | undefined> {
+    return (await this.#ask<{ mark: string }>('brought_up_to', sql.BROUGHT_UP_TO, [noteOf(file)]))[0]?.mark
+  }
+
+  async forgetBrought(file: string): Promise<void> {
+    await this.#ask('forget_brought', sql.FORGET_BROUGHT, [noteOf(file)])
   }
 
   async spansOf(
@@ -152,6 +162,11 @@ export class PostgresSpans implements SpanTable {
   #inTransaction<T>(begin: string, work: (ask: Ask) => Promise<T>): Promise<T> {
     return withTrouble(() => this.#database.transaction(begin, work))
   }
+}
+
+/** The stream whose mark says how far a file is brought over. */
+function noteOf(file: string): string {
+  return `traces of the file ${file}`
 }
 
 /** Begins a walk. */

@@ -7,6 +7,24 @@ import type { NamedRow, WalkOf, WalkStep } from '../../traces/shared/span-table.
 export const RECORD = `
 select branchpoint.record_spans($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15) as missing`
 
+/**
+ * The same, and notes how far a file is brought over, unless that is noted already: then it was done, and the answer lost. The note is a
+ * stream of documents of which there is only the mark: nobody else reads one.
+ */
+export const RECORD_UP_TO = `
+with recorded as (
+  select case when exists (select from branchpoint.document_streams where stream = $16 and mark = $17) then null
+    else branchpoint.record_spans($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15) end as missing
+), noted as (
+  insert into branchpoint.document_streams (stream, mark) select $16, $17 from recorded where missing is null
+  on conflict (stream) do update set mark = excluded.mark
+)
+select missing from recorded`
+
+export const BROUGHT_UP_TO = `select mark from branchpoint.document_streams where stream = $1`
+
+export const FORGET_BROUGHT = `delete from branchpoint.document_streams where stream = $1`
+
 export const MAKE_DAY = `select branchpoint.make_span_day($1)`
 
 const IN_TRACE = `s.project = t.project and s.day = t.day and s.trace_id = t.trace_id`

@@ -8,8 +8,15 @@ import type { SpanRow, StoredSpan } from '../recording/span-record.ts'
 export interface SpanTable {
   /** Resolves once the database can be asked. */
   reach(): Promise<void>
-  /** Stores spans of a project, all of them or none; one that is there already, by its trace and its own id, is overwritten. */
-  write(project: string, spans: readonly StoredSpan[]): Promise<void>
+  /**
+   * Stores spans of a project, all of them or none; one that is there already, by its trace and its own id, is overwritten. With `upTo` that
+   * is noted with them, and nothing is stored where it has been noted already.
+   */
+  write(project: string, spans: readonly StoredSpan[], upTo?: BroughtUpTo): Promise<void>
+  /** The last trace of a file that was noted with spans of it; undefined where none was. */
+  broughtUpTo(file: string): Promise<string | undefined>
+  /** Forgets what was noted of a file. */
+  forgetBrought(file: string): Promise<void>
   /** The spans of these traces, those of each together in the order in which they began; `headsOnly`: those whose parent is not there. */
   spansOf(project: string, traceIds: readonly string[], headsOnly: boolean): Promise<readonly SpanRow[]>
   /** The next rows of a walk. It is given up after so many milliseconds. */
@@ -30,6 +37,12 @@ export interface SpanTable {
   /** Removes some of the oldest traces of a project while all of them have more bytes than this; answers whether more remain to be removed. */
   shrink(project: string, maxBytes: number): Promise<boolean>
   close(): Promise<void>
+}
+
+/** How far a file is brought over: the file, by a name that no other has, and the last of its traces. */
+export interface BroughtUpTo {
+  readonly file: string
+  readonly last: string
 }
 
 /** What is walked, in the order of the beginnings: traces alone, traces each with its spans, or spans; ids decide between equals. */

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { v7 as uuidv7 } from 'uuid'
 import { Refusal } from '../../errors.ts'
-import type { NewFolder } from '../../git/store.ts'
+import type { NewFolder } from '../../git/project-store.ts'
 import { assertPinsDeployable } from '../environments/assert-pins-deployable.ts'
 import type { Family } from '../family/family.ts'
 import { NewObjects } from '../family/new-objects.ts'

@@ -1,5 +1,6 @@
 import { NIL } from 'uuid'
 import { Refusal } from '../../errors.ts'
+import { assertWhole } from '../../git/project-filling.ts'
 import { BUILD_PREFIX } from '../../git/create-repository.ts'
 import { parseCommit } from '../../git/objects/commit.ts'
 import type { RepositoryCopy } from '../../git/process/copy-repository.ts'
@@ -42,6 +43,7 @@ export async function restoreArtifact(registry: Registry, backup: RestoredReposi
   const { fs } = store
   const { family, slug } = backup
   assertSlug(slug, ['slug'])
+  assertWhole(store)
   assertRef('HEAD', backup.refs.head)
   const refs = withoutReplacements(backup.refs)
   const copy = { ...backup, refs }

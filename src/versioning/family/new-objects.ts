@@ -1,7 +1,7 @@
 import type { GitObject, ObjectKind, Oid } from '../../git/objects/object.ts'
 import { hashObject } from '../../git/objects/object.ts'
 import type { CacheFile } from '../../storage/cache-file.ts'
-import type { NewFolder } from '../../git/store.ts'
+import type { NewFolder } from '../../git/project-store.ts'
 import type { StagedPack } from '../../git/transactions/pack-staging.ts'
 import type { PayloadTarget } from './family.ts'
 

@@ -1,10 +1,12 @@
 import type { Refusal } from '../../errors.ts'
+import { assertWhole } from '../../git/project-filling.ts'
 import type { Repository } from '../../git/repository.ts'
-import type { ProjectStore } from '../../git/store.ts'
+import type { ProjectStore } from '../../git/project-store.ts'
 import type { ArtifactView, VariantView } from '../artifacts/artifact-view.ts'
 import type { Family } from '../family/family.ts'
 import { repositoryDigits } from '../ids.ts'
 import { slugProblem } from '../slugs/slug.ts'
+import { claimedName } from '../slugs/slug-names.ts'
 import type { ArtifactList } from './artifact-list.ts'
 import { compareRevisions } from './database/compare-revisions.ts'
 import type { IndexSource } from './database/index-changes.ts'
@@ -140,8 +142,8 @@ export class ArtifactIndex {
     await this.#intake.poll()
     const digits = repositoryDigits(id)
     let entry = this.#tables.withDigits(digits)
-    if (!entry) {
-      await this.sweep()
+    if (!entry || this.#store.isToCome(entry.family.folder, entry.slug)) {
+      if (!(await this.#intake.bring(`id/${digits}`))) await this.sweep()
       entry = this.#tables.withDigits(digits)
     }
     const view = entry && (await this.#intake.current(entry))
@@ -160,7 +162,9 @@ export class ArtifactIndex {
     if (slugProblem(slug) !== undefined) return undefined
     await this.#intake.poll()
     const path = pathOf(family, slug)
-    if (!this.#tables.at(path) && this.#store.exists(family.folder, slug))
+    if (this.#store.isToCome(family.folder, slug))
+      await this.#intake.bring(claimedName(family, 'artifact', slug))
+    else if (!this.#tables.at(path) && this.#store.exists(family.folder, slug))
       await this.#intake.look(family, slug)
     const entry = this.#tables.at(path)
     const view = entry && (await this.#intake.current(entry))
@@ -180,7 +184,8 @@ export class ArtifactIndex {
 
   /** Whether a slug is taken at a level, compared without case. Only sure while claiming slugs (see ProjectStore). */
   async isTaken(level: SlugLevel, family: Family, slug: string): Promise<boolean> {
-    await this.#tables.listOf(family).begun()
+    if (!(await this.#intake.bring(claimedName(family, level, slug))))
+      await this.#tables.listOf(family).begun()
     // Afresh: another process may have claimed a slug and let go of the lock since the requests of this turn came in.
     await this.#intake.pollAfresh()
     return this.#tables.slugs.has(level, family, slug)
@@ -198,6 +203,7 @@ export class ArtifactIndex {
 
   /** Every artifact of the family, oldest first; at most two seconds behind plain git, or `age` of very many; never behind another server. */
   async list(family: Family): Promise<ArtifactList> {
+    assertWhole(this.#store)
     await this.#intake.poll()
     await this.#tables.listOf(family).fresh(STALE)
     return this.seen(family)
@@ -271,9 +277,10 @@ export class ArtifactIndex {
     has: (view: ArtifactView) => boolean,
   ): Promise<ArtifactView[]> {
     await this.#intake.poll()
+    const isBrought = await this.#intake.bring(claimedName(family, level, slug))
     const found = await this.#currentOf(this.#tables.slugs.get(level, family, slug), has)
     if (found.length > 0) return found
-    await this.sweep(family)
+    if (!isBrought) await this.sweep(family)
     const later = await this.#currentOf(this.#tables.slugs.get(level, family, slug), has)
     if (later.length === 0) {
       const mayHave = (last: ArtifactView | undefined): boolean => last === undefined || has(last)
@@ -286,11 +293,7 @@ export class ArtifactIndex {
     entries: readonly IndexEntry[],
     has: (view: ArtifactView) => boolean,
   ): Promise<ArtifactView[]> {
-    const found: ArtifactView[] = []
-    for (const entry of entries) {
-      const view = await this.#intake.current(entry)
-      if (view && has(view)) found.push(view)
-    }
-    return found
+    const views = await Promise.all(entries.map((entry) => this.#intake.current(entry)))
+    return views.flatMap((view) => (view && has(view) ? [view] : []))
   }
 }

@@ -4,7 +4,7 @@ import { Refusal } from '../../errors.ts'
 import { assertServable } from '../../git/repository-format.ts'
 import type { SavedRefs } from '../../git/refs/ref-store.ts'
 import type { Repository } from '../../git/repository.ts'
-import type { ProjectStore } from '../../git/store.ts'
+import type { ProjectStore } from '../../git/project-store.ts'
 import { ChangeFeed } from '../../storage/change-feed.ts'
 import { META_REF } from '../artifacts/artifact-record.ts'
 import type { ArtifactView } from '../artifacts/artifact-view.ts'
@@ -106,7 +106,18 @@ export class IndexSync {
   /** Takes in what others wrote, for somebody who asks for nothing: of other servers at once, of plain git as for a list. */
   async heed(): Promise<void> {
     await this.pollAfresh()
+    if (this.#store.filling) return
     for (const family of this.#families) await this.tables.listOf(family).fresh(STALE)
+  }
+
+  /** While not all repositories are here: has those here that have a name, and looks at them. False where all are. */
+  async bring(name: string): Promise<boolean> {
+    const { filling } = this.#store
+    for (const { folder, slug } of (await filling?.bring(name)) ?? []) {
+      const family = this.#families.find((it) => it.folder === folder)
+      if (family && this.#store.exists(folder, slug)) await this.look(family, slug)
+    }
+    return filling !== undefined
   }
 
   /** Looks at every repository once, or at those of one family; calls that come while it runs share the next round. */
@@ -176,6 +187,8 @@ export class IndexSync {
   }
 
   async #sweepOnce(family: Family, isUrgent: () => boolean): Promise<void> {
+    // Nobody who needs all of them gets what is a part.
+    await this.#store.filling?.whole
     const slugs = this.#store.slugs(family.folder)
     let looked = 0
     let begun = performance.now()
@@ -239,7 +252,8 @@ export class IndexSync {
   }
 
   async #takeIn(news: ReadonlySet<string> | 'everything'): Promise<void> {
-    if (news === 'everything') return this.sweep()
+    // Before all are here nobody goes over them, and what is named is looked at then.
+    if (news === 'everything') return this.#store.filling ? undefined : this.sweep()
     for (const path of news) {
       const family = this.#families.find((it) => path.startsWith(`${it.folder}/`))
       if (family) await this.look(family, path.slice(family.folder.length + 1))

@@ -16,7 +16,7 @@ export function claimsOfArtifact(
   { id, slug, variant }: { readonly id: string; readonly slug: string; readonly variant: string | undefined },
 ): NameClaim[] {
   return [
-    { name: nameOf(family, 'artifact', slug), mustBeFree: true, isTaken: true },
+    { name: claimedName(family, 'artifact', slug), mustBeFree: true, isTaken: true },
     { name: `id/${repositoryDigits(id)}`, mustBeFree: true, isTaken: true },
     ...(variant === undefined ? [] : claimsOfVariant(family, variant, true)),
   ]
@@ -34,19 +34,19 @@ export function claimVariant(
 
 /** The same of the slug of a revision, which a tag is. */
 export function claimTag(transaction: Transaction, family: Family, slug: string, mustBeFree = true): void {
-  transaction.claim({ name: nameOf(family, 'tag', slug), mustBeFree, isTaken: true })
+  transaction.claim({ name: claimedName(family, 'tag', slug), mustBeFree, isTaken: true })
   const base = numberedBase(slug)
   if (base === undefined) return
-  transaction.claim({ name: nameOf(family, 'numbered', base), mustBeFree: false, isTaken: true })
+  transaction.claim({ name: claimedName(family, 'numbered', base), mustBeFree: false, isTaken: true })
   if (mustBeFree)
-    transaction.claim({ name: nameOf(family, 'variant', base), mustBeFree: true, isTaken: false })
+    transaction.claim({ name: claimedName(family, 'variant', base), mustBeFree: true, isTaken: false })
 }
 
 /** What an artifact from a backup claims: its own slug and id, unless it takes the place of one that has them, and what it holds. */
 export function claimsOfRestored(artifact: ArtifactView, hasPlace: boolean): NameClaim[] {
   const { family, id } = artifact
   const claims = [...slugsOf(namesOf(artifact))].map(([level, slug]) => ({
-    name: nameOf(family, level, slug),
+    name: claimedName(family, level, slug),
     mustBeFree: level === 'artifact' && !hasPlace,
     isTaken: true,
   }))
@@ -54,12 +54,13 @@ export function claimsOfRestored(artifact: ArtifactView, hasPlace: boolean): Nam
 }
 
 function claimsOfVariant(family: Family, slug: string, mustBeFree: boolean): NameClaim[] {
-  const claim = { name: nameOf(family, 'variant', slug), mustBeFree, isTaken: true }
+  const claim = { name: claimedName(family, 'variant', slug), mustBeFree, isTaken: true }
   // Its revisions would be named as another revision is (ruling 3.4).
-  const numbered = { name: nameOf(family, 'numbered', slug), mustBeFree: true, isTaken: false }
+  const numbered = { name: claimedName(family, 'numbered', slug), mustBeFree: true, isTaken: false }
   return mustBeFree ? [claim, numbered] : [claim]
 }
 
-function nameOf({ folder }: Family, level: SlugLevel, slug: string): string {
+/** A slug as it is compared in a project, with what it is the slug of. */
+export function claimedName({ folder }: Family, level: SlugLevel, slug: string): string {
   return `${folder}/${level}/${foldSlug(slug)}`
 }

@@ -1,6 +1,7 @@
 import { HelpfulRefusal } from '../../suggestions/helpful-refusal.ts'
 import { Refusal } from '../../errors.ts'
-import type { ProjectStore } from '../../git/store.ts'
+import { assertWhole } from '../../git/project-filling.ts'
+import type { ProjectStore } from '../../git/project-store.ts'
 import type { ArtifactView } from '../artifacts/artifact-view.ts'
 import { viewArtifact } from '../artifacts/artifact-view.ts'
 import { damageOf } from '../index/damage-of.ts'
@@ -53,6 +54,7 @@ export class Trash {
 
   /** All that can be read, the last trashed first. */
   async list(): Promise<readonly Trashed[]> {
+    assertWhole(this.#store)
     const all: Trashed[] = []
     for (const family of this.#families) all.push(...(await this.#look(family)).found.values())
     return all.sort((a, b) => (a.trashed_at > b.trashed_at ? -1 : 1))

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
 import { expect } from 'chai'
-import { type PostgresServer, startPostgres } from '../../../scripts/proofs/support/postgres.ts'
+import { ask, type PostgresServer, startPostgres } from '../../../scripts/proofs/support/postgres.ts'
 import { type RunningService, startService } from '../../../scripts/proofs/support/service.ts'
 import { needsPostgres } from '../../needs-postgres.ts'
 
@@ -70,6 +70,10 @@ describe('the command line where servers share a database', function () {
         'The store in the database has no project "ghosts".\n',
       ])
       expect(existsSync(at('store'))).to.equal(false)
+      const more = await branchpoint({ STORE }, 'testsets', 'import', 'rows.csv', '--slug', 'more')
+      expect(more.code, more.stderr).to.equal(0)
+      // The server has one, and the commands another, one after the other.
+      expect(await ask(STORE, 'select from branchpoint.streams')).to.have.length(2)
     } finally {
       await service.stop()
     }

@@ -100,6 +100,23 @@ describe('merge bases of random histories', () => {
     })
   }
 
+  it('of a criss-cross are both, without their ancestor that a clock gone astray hides behind one of them', async () => {
+    const { commits, reader, objects } = made([
+      { parents: [], tick: 70 },
+      { parents: [1], tick: 10 }, // the ancestor, which both merge, too
+      { parents: [1], tick: -75 }, // older by its date than all that it comes from
+      { parents: [1], tick: 85 }, // one base
+      { parents: [4], tick: 1 }, // the other one
+      { parents: [2, 1, 4], tick: 9 },
+      { parents: [3, 2, 5], tick: 0 },
+    ])
+    stored(objects)
+    const [, , , one = '', other = '', first = '', second = ''] = commits
+    const { bases } = await commonHistory(reader, first, second, new TimeSlice())
+    expect(bases).to.have.members([one, other])
+    expect(answerOf(['merge-base', '--all', first, second])).to.have.members([one, other])
+  })
+
   it('what lies behind the base is not read', async () => {
     const long = Array.from({ length: 400 }, (_, at) => ({ parents: at === 0 ? [] : [1], tick: 1 }))
     const { commits, reader } = made([...long, { parents: [2], tick: 1 }])

@@ -246,7 +246,11 @@ describe('GET /openapi.json', () => {
     expect(member.description).to.include('`application_revision`').and.not.include('workflow_')
     expect(member.properties).to.include.keys('application_variant_id', 'message', 'data')
     expect(member.properties).to.not.include.keys('variant_id', 'workflow_variant_id', '')
-    expect(commit.security).to.deep.equal([{ ApiKey: ['write'] }])
+    expect(commit.security).to.deep.equal([
+      { ApiKey: ['write'] },
+      { Bearer: ['write'] },
+      { KeyHeader: ['write'] },
+    ])
     expect(commit.parameters).to.deep.equal([{ $ref: '#/components/parameters/IdempotencyKey' }])
     expect(components.parameters.IdempotencyKey).to.include({ in: 'header', name: 'Idempotency-Key' })
     expect(text).to.not.include('x-spelling-of')

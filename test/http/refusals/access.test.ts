@@ -24,8 +24,8 @@ describeRefusals('access', ({ family: { singular, folder, payload }, store }) =>
 
   it('another scheme is a 401 that names it', () =>
     refuses(
-      { ...create, headers: { authorization: 'Bearer test-admin-key' } },
-      { status: 401, code: 'missing_key', says: ['Bearer', 'ApiKey'] },
+      { ...create, headers: { authorization: 'Digest test-admin-key' } },
+      { status: 401, code: 'missing_key', says: ['Digest', 'ApiKey', 'X-API-Key'] },
     ))
 
   it('an unknown key is a 401', () =>

@@ -23,7 +23,9 @@ export async function sharedServer(openLog: OpenLog, fs: Fs = memoryFs()): Promi
   const settings = { servicesBase: 'http://localhost/services', now: () => new Date() }
   const registry = new Registry(await store.project('default'), families, settings)
   new Mirrors(registry)
-  await registry.index.load()
+  const loaded = registry.index.load()
+  // As a server does it, which is asked meanwhile.
+  if (!store.filling) await loaded
   return { fs, store, registry, refs: () => refsIn(registry) }
 }
 

@@ -1,4 +1,4 @@
-import { CopyOnDisk } from '../../../../src/git/following/compare-copy.ts'
+import { CopyOnDisk } from '../../../../src/git/following/folder/compare-copy.ts'
 import type { OpenLog } from '../../../../src/git/following/shared-log.ts'
 import type { Fs } from '../../../../src/storage/fs.ts'
 import { thisProcess } from '../../../../src/storage/process-identity.ts'

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { checkProjectName } from '../../../access/project-name.ts'
 import { Refusal } from '../../../errors.ts'
-import { CopyOnDisk } from '../../../git/following/compare-copy.ts'
+import { CopyOnDisk } from '../../../git/following/folder/compare-copy.ts'
 import type { RepositoryState } from '../../../git/following/shared-log.ts'
 import { fsck } from '../../../git/process/fsck.ts'
 import { StoredRepositories } from '../../../postgres/stored-repositories.ts'

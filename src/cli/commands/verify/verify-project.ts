@@ -1,4 +1,4 @@
-import type { ProjectStore } from '../../../git/store.ts'
+import type { ProjectStore } from '../../../git/project-store.ts'
 import type { Family } from '../../../versioning/family/family.ts'
 import { INDEX_FILE } from '../../../versioning/index/database/index-database.ts'
 import { pathOf } from '../../../versioning/index/index-entry.ts'

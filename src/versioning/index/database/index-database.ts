@@ -1,6 +1,6 @@
 import type { UnreadableArtifacts } from './unreadable-artifacts.ts'
 import { setTimeout as pause } from 'node:timers/promises'
-import type { ProjectStore } from '../../../git/store.ts'
+import type { ProjectStore } from '../../../git/project-store.ts'
 import { TimeSlice } from '../../../scheduling/cooperative.ts'
 import type { Fs } from '../../../storage/fs.ts'
 import { type DatabaseFile, IN_MEMORY } from '../../../storage/sqlite/database-file.ts'

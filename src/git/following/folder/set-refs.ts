@@ -1,5 +1,5 @@
-import { RefLocks } from '../refs/ref-locks.ts'
-import type { DecidedMove } from '../transactions/arbiter.ts'
+import { RefLocks } from '../../refs/ref-locks.ts'
+import type { DecidedMove } from '../../transactions/arbiter.ts'
 import type { Copy } from './copy.ts'
 
 /** Where refs of one repository are to be, as the log has them at a version of it. */

@@ -1,7 +1,7 @@
-import type { Fs } from '../../storage/fs.ts'
-import { thisProcess } from '../../storage/process-identity.ts'
+import type { Fs } from '../../../storage/fs.ts'
+import { thisProcess } from '../../../storage/process-identity.ts'
 import { COPY_FOLDER } from './place-entry.ts'
-import type { Positions, StreamPosition } from './shared-log.ts'
+import type { Positions, StreamPosition } from '../shared-log.ts'
 
 /** How far a folder follows a log: everything up to there is in it, and perhaps more. */
 export interface FolderPosition {
@@ -9,6 +9,8 @@ export interface FolderPosition {
   readonly stream: string
   readonly era: string
   readonly positions: Positions
+  /** Where the folder is not filled yet: all repositories up to this one, in the order of their names, are in it. */
+  readonly filled?: string | undefined
 }
 
 /** Of which database a folder is a copy; undefined where it is none. */
@@ -36,23 +38,21 @@ export function readPosition(
   const text = fs.readFile(pathIn(dir))?.toString('utf8')
   const saved = text === undefined ? undefined : parse(text)
   if (!saved) return { stream: undefined, position: undefined }
-  const { stream, era, boot, positions } = saved
-  const known = { stream, era, positions: new Map(positions) }
+  const { stream, era, boot, positions, filled } = saved
+  const known = { stream, era, positions: new Map(positions), filled }
   return { stream, position: boot === thisProcess().boot ? known : undefined }
 }
 
 /** In one step, not synced. */
-export function savePosition(fs: Fs, dir: string, { stream, era, positions }: FolderPosition): void {
-  const saved: SavedPosition = { stream, era, boot: thisProcess().boot, positions: [...positions] }
+export function savePosition(fs: Fs, dir: string, { stream, era, positions, filled }: FolderPosition): void {
+  const saved: SavedPosition = { stream, era, boot: thisProcess().boot, positions: [...positions], filled }
   const aside = `${pathIn(dir)}.new`
   fs.remove(aside)
   fs.create(aside, Buffer.from(JSON.stringify(saved)))
   fs.rename(aside, pathIn(dir))
 }
 
-interface SavedPosition {
-  readonly stream: string
-  readonly era: string
+interface SavedPosition extends Pick<FolderPosition, 'stream' | 'era' | 'filled'> {
   /** The start of the machine. */
   readonly boot: string
   readonly positions: readonly (readonly [string, StreamPosition])[]

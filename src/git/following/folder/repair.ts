@@ -1,13 +1,13 @@
 import { basename, dirname } from 'node:path/posix'
-import { TimeSlice } from '../../scheduling/cooperative.ts'
-import { BUILD_PREFIX, buildFolder, layOut } from '../create-repository.ts'
-import { identityName, thisProcess } from '../../storage/process-identity.ts'
-import { readAllRefs } from '../refs/list-refs.ts'
-import { STAMP_FILE, TRASH_FOLDER } from '../trash/folder-move.ts'
+import { TimeSlice } from '../../../scheduling/cooperative.ts'
+import { BUILD_PREFIX, buildFolder, layOut } from '../../create-repository.ts'
+import { identityName, thisProcess } from '../../../storage/process-identity.ts'
+import { readAllRefs } from '../../refs/list-refs.ts'
+import { STAMP_FILE, TRASH_FOLDER } from '../../trash/folder-move.ts'
 import { type Copy, placeOf, foldersOf } from './copy.ts'
-import { placePack } from './place-pack.ts'
+import { placePacks } from './place-pack.ts'
 import { setRefs } from './set-refs.ts'
-import { NotInLog, type RepositoryState } from './shared-log.ts'
+import { NotInLog, type RepositoryState } from '../shared-log.ts'
 
 /** What became of the repositories of a folder. */
 export interface Repaired {
@@ -30,14 +30,10 @@ const ATTEMPTS = 5
 export async function repair(copy: Copy, only?: readonly string[]): Promise<Repaired> {
   const versions = new Map<string, number>()
   const changed = new Set<string>()
-  const slice = new TimeSlice()
-  for await (const states of only ? [await copy.log.states(only)] : pagesOf(copy)) {
-    for (const [repository, state] of states) {
-      const found = await repairOne(copy, repository, state)
-      if (found.version !== undefined) versions.set(repository, found.version)
-      if (found.isChanged) changed.add(repository)
-      if (slice.isOver) await slice.rest()
-    }
+  for await (const states of only ? pagesOf(copy, only) : allPages(copy)) {
+    const page = await takeStates(copy, states)
+    for (const [repository, version] of page.versions) versions.set(repository, version)
+    for (const repository of page.changed) changed.add(repository)
   }
   const known = only ?? repositoriesIn(copy)
   for (const repository of await goneOf(
@@ -48,8 +44,34 @@ export async function repair(copy: Copy, only?: readonly string[]): Promise<Repa
   return { versions, changed }
 }
 
-/** All repositories, a page after the other, so that never more than one lies in memory. */
-async function* pagesOf({ log }: Copy): AsyncGenerator<ReadonlyMap<string, RepositoryState>> {
+/** Has the folder hold these repositories as the log has them. */
+export async function takeStates(
+  copy: Copy,
+  states: ReadonlyMap<string, RepositoryState>,
+): Promise<Repaired> {
+  const versions = new Map<string, number>()
+  const changed = new Set<string>()
+  const slice = new TimeSlice()
+  for (const [repository, state] of states) {
+    const found = await repairOne(copy, repository, state)
+    if (found.version !== undefined) versions.set(repository, found.version)
+    if (found.isChanged) changed.add(repository)
+    if (slice.isOver) await slice.rest()
+  }
+  return { versions, changed }
+}
+
+/** These repositories, a page after the other, so that never more than one lies in memory. */
+async function* pagesOf(
+  { log }: Copy,
+  repositories: readonly string[],
+): AsyncGenerator<ReadonlyMap<string, RepositoryState>> {
+  for (let at = 0; at < repositories.length; at += PAGE)
+    yield await log.states(repositories.slice(at, at + PAGE))
+}
+
+/** All repositories in the same way. */
+async function* allPages({ log }: Copy): AsyncGenerator<ReadonlyMap<string, RepositoryState>> {
   for (let last = ''; ;) {
     const page = await log.statesBehind(last, PAGE)
     const names = [...page.keys()]
@@ -99,6 +121,8 @@ async function makeSo(copy: Copy, repository: string, state: RepositoryState): P
   const { fs, packs } = copy
   const { live, trashed } = foldersOf(copy, repository)
   const wanted = state.trashed === undefined ? live : trashed
+  // A repository that is not there may be one that this server is about to put there itself.
+  if (placeOf(copy, repository) === undefined) await copy.untilPlaced()
   const found = placeOf(copy, repository)
   if (found === undefined) {
     await build(copy, repository, state, wanted)
@@ -127,7 +151,7 @@ async function repairRefs(
     .map((ref) => ({ ref, target: refs.get(ref) }))
   if (there.head !== `ref: refs/heads/${head}`) moves.push({ ref: 'HEAD', target: `ref: refs/heads/${head}` })
   if (moves.length === 0) return false
-  for (const name of packs) await placePack(copy.fs, copy.log, { gitdir, repository }, { name })
+  await placePacks(copy.fs, copy.log, { gitdir, repository }, packs)
   await setRefs(copy, [{ gitdir, repository, version, moves }])
   return true
 }
@@ -138,7 +162,7 @@ async function build(copy: Copy, repository: string, state: RepositoryState, git
   const aside = buildFolder(fs, dirname(gitdir))
   try {
     layOut(fs, aside, state.refs, state.head)
-    for (const name of state.packs) await placePack(fs, log, { gitdir: aside, repository }, { name })
+    await placePacks(fs, log, { gitdir: aside, repository }, state.packs)
     stamp(copy, aside, state)
     fs.removeTree(gitdir)
     fs.rename(aside, gitdir)

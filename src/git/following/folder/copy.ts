@@ -1,9 +1,9 @@
-import type { SharedDocuments } from '../../storage/documents/shared-documents.ts'
-import type { Fs } from '../../storage/fs.ts'
-import { TRASH_FOLDER } from '../trash/folder-move.ts'
-import type { PackCache } from '../packs/pack-cache.ts'
-import type { OwnMoves } from './own-moves.ts'
-import type { SharedLog } from './shared-log.ts'
+import type { SharedDocuments } from '../../../storage/documents/shared-documents.ts'
+import type { Fs } from '../../../storage/fs.ts'
+import { TRASH_FOLDER } from '../../trash/folder-move.ts'
+import type { PackCache } from '../../packs/pack-cache.ts'
+import type { OwnMoves } from '../own-moves.ts'
+import type { SharedLog } from '../shared-log.ts'
 
 /** The folder of a server that follows a log, and what is done to it. */
 export interface Copy {
@@ -16,6 +16,8 @@ export interface Copy {
   readonly own: OwnMoves
   /** What lies outside its repositories. */
   readonly documents: SharedDocuments
+  /** Resolves once what this server has decided by now is in the folder, or has failed to get there. */
+  readonly untilPlaced: () => Promise<void>
 }
 
 /** Where a repository is when it is not in the trash, and where when it is. */

@@ -1,11 +1,11 @@
 import { dirname } from 'node:path/posix'
-import type { Fs } from '../../storage/fs.ts'
-import { buildFolder, layOut } from '../create-repository.ts'
-import { fencing } from '../trash/fence.ts'
-import { moveFolder, purgeMark, STAMP_FILE, type FolderMove } from '../trash/folder-move.ts'
+import type { Fs } from '../../../storage/fs.ts'
+import { buildFolder, layOut } from '../../create-repository.ts'
+import { fencing } from '../../trash/fence.ts'
+import { moveFolder, purgeMark, STAMP_FILE, type FolderMove } from '../../trash/folder-move.ts'
 import { type Copy, placeOf, foldersOf } from './copy.ts'
 import { placePack } from './place-pack.ts'
-import { type LogEntry, type LoggedPurge, type LoggedWrite, NotInLog } from './shared-log.ts'
+import { type LogEntry, type LoggedPurge, type LoggedWrite, NotInLog } from '../shared-log.ts'
 import { setRefs } from './set-refs.ts'
 
 /** The folder of a copy that nobody but the server itself looks into. */

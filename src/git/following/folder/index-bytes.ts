@@ -1,14 +1,14 @@
 import { createHash } from 'node:crypto'
 import { crc32 } from 'node:zlib'
-import { TimeSlice } from '../../scheduling/cooperative.ts'
-import { CorruptObject } from '../objects/errors.ts'
-import { hashObject } from '../objects/object.ts'
-import { inflateExactly } from '../packs/inflate.ts'
-import { PackEntryTable } from '../packs/pack-entries.ts'
-import { type EntrySource, readEntry } from '../packs/pack-entry.ts'
-import { encodePackIndex } from '../packs/pack-index-writer.ts'
-import { type JoinablePack, joinPacks, offsetsIn } from '../packs/pack-writer.ts'
-import { FileWindow } from '../packs/windowed-file.ts'
+import { TimeSlice } from '../../../scheduling/cooperative.ts'
+import { CorruptObject } from '../../objects/errors.ts'
+import { hashObject } from '../../objects/object.ts'
+import { inflateExactly } from '../../packs/inflate.ts'
+import { PackEntryTable } from '../../packs/pack-entries.ts'
+import { type EntrySource, readEntry } from '../../packs/pack-entry.ts'
+import { encodePackIndex } from '../../packs/pack-index-writer.ts'
+import { type JoinablePack, joinPacks, offsetsIn } from '../../packs/pack-writer.ts'
+import { FileWindow } from '../../packs/windowed-file.ts'
 
 /**
  * The index of a pack that lies in memory; undefined where it holds deltas, which only git unravels. Throws `CorruptObject` where the pack

@@ -1,9 +1,9 @@
-import type { Fs } from '../../storage/fs.ts'
-import { readAllRefs } from '../refs/list-refs.ts'
+import type { Fs } from '../../../storage/fs.ts'
+import { readAllRefs } from '../../refs/list-refs.ts'
 import { foldersOf, placeOf } from './copy.ts'
 import { COPY_FOLDER } from './place-entry.ts'
 import { repositoriesIn } from './repair.ts'
-import type { RepositoryState } from './shared-log.ts'
+import type { RepositoryState } from '../shared-log.ts'
 
 /** So many refs of a repository are named at most. */
 const MOST_NAMED = 3

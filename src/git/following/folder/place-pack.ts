@@ -1,10 +1,11 @@
-import { Refusal } from '../../errors.ts'
-import type { Fs } from '../../storage/fs.ts'
+import { Refusal } from '../../../errors.ts'
+import type { Fs } from '../../../storage/fs.ts'
+import { CorruptObject } from '../../objects/errors.ts'
 import { indexBytes } from './index-bytes.ts'
-import { gitEnvironment } from '../process/git-environment.ts'
-import { runGit } from '../process/git-process.ts'
-import { stagingFor } from '../transactions/pack-staging.ts'
-import { type LoggedPack, NotInLog, type SharedLog } from './shared-log.ts'
+import { gitEnvironment } from '../../process/git-environment.ts'
+import { runGit } from '../../process/git-process.ts'
+import { stagingFor } from '../../transactions/pack-staging.ts'
+import { type LoggedPack, NotInLog, type SharedLog } from '../shared-log.ts'
 
 /** Where a pack belongs. */
 export interface PackPlace {
@@ -21,7 +22,7 @@ export async function placePack(
   { name, bytes }: LoggedPack,
 ): Promise<void> {
   if (fs.stat(`${gitdir}/objects/pack/${name}.idx`)) return
-  const index = bytes && indexBytes(name, bytes)
+  const index = bytes && indexOf(name, bytes)
   const staging = stagingFor(fs, gitdir)
   try {
     if (bytes && index) {
@@ -38,6 +39,24 @@ export async function placePack(
   } catch (error) {
     staging.remove()
     throw error
+  }
+}
+
+/** So many small packs lie in memory at once. */
+const SLICE = 16
+
+/** The same for packs of which the log is asked for everything. */
+export async function placePacks(
+  fs: Fs,
+  log: SharedLog,
+  place: PackPlace,
+  names: readonly string[],
+): Promise<void> {
+  const lacking = names.filter((name) => !fs.stat(`${place.gitdir}/objects/pack/${name}.idx`))
+  for (let at = 0; at < lacking.length; at += SLICE) {
+    const slice = lacking.slice(at, at + SLICE)
+    const small = await log.smallPacks(place.repository, slice)
+    for (const name of slice) await placePack(fs, log, place, { name, bytes: small.get(name) })
   }
 }
 
@@ -64,7 +83,7 @@ async function indexFile(
   { packPath, indexPath }: { readonly packPath: string; readonly indexPath: string },
 ): Promise<void> {
   if (!fs.isSeenByOthers) {
-    const index = indexBytes(name, fs.readFile(packPath) ?? Buffer.alloc(0))
+    const index = indexOf(name, fs.readFile(packPath) ?? Buffer.alloc(0))
     if (!index) throw damaged(name, 'it holds deltas, which are not read in memory')
     fs.create(indexPath, index)
     return
@@ -76,6 +95,16 @@ async function indexFile(
   })
   if (code !== 0) throw damaged(name, complaint)
   if (output.trim() !== name.slice('pack-'.length)) throw damaged(name, `its checksum is ${output.trim()}`)
+}
+
+/** See indexBytes. */
+function indexOf(name: string, bytes: Buffer): Buffer | undefined {
+  try {
+    return indexBytes(name, bytes)
+  } catch (error) {
+    if (error instanceof CorruptObject) throw damaged(name, error.message)
+    throw error
+  }
 }
 
 function damaged(name: string, why: string): Refusal {

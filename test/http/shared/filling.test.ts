@@ -1,0 +1,99 @@
+import { expect } from 'chai'
+import { mkdtempSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
+import { ask, type PostgresServer, startPostgres } from '../../../scripts/proofs/support/postgres.ts'
+import { type RunningService, startService } from '../../../scripts/proofs/support/service.ts'
+import { needsPostgres } from '../../needs-postgres.ts'
+import { cloneOf, latest } from '../git/git-client.ts'
+
+/** A server fills its folder before it listens where there are no more repositories. */
+const FEW = 1000
+
+describe('http: a new server over a database of many repositories', function () {
+  let postgres: PostgresServer
+  let url: string
+  let old: RunningService
+  let fresh: RunningService
+
+  before(async function () {
+    needsPostgres(this)
+    postgres = await startPostgres()
+    url = await postgres.database()
+    old = await server()
+    for (const slug of ['alpha', 'middle', 'zebra']) {
+      const reply = await old.post('/simple/workflows/', {
+        workflow: { slug, data: { parameters: { slug } } },
+      })
+      expect(reply.status, reply.text).to.equal(200)
+    }
+    // Of another project, and empty: they only have to be many.
+    await ask(
+      url,
+      `insert into branchpoint.repositories (path, version, state, head)
+        select 'other/workflows/many-' || number || '.git', 1, 'live', 'main' from generate_series(1, ${FEW}) as number`,
+    )
+    await ask(url, `create table kept as ${PACK_OF_MIDDLE}`)
+    await ask(
+      url,
+      `update branchpoint.pack_parts set bytes = 'PACK'::bytea where pack in (select pack from kept)`,
+    )
+    fresh = await server()
+  })
+  after(async () => {
+    await old?.stop()
+    await fresh?.stop()
+    await postgres?.stop()
+  })
+
+  const server = (): Promise<RunningService> => {
+    const folder = mkdtempSync(join(tmpdir(), 'branchpoint-copy-'))
+    return startService({ storeDir: folder, env: { STORE: url, CACHE_DIR: folder } })
+  }
+
+  it('listens, says how far it is, and what it cannot answer yet', async () => {
+    const ready = await fresh.get('/ready')
+    expect(ready.status).to.equal(503)
+    expect(ready.headers.get('retry-after')).to.equal('1')
+    expect(ready.body.status).to.equal('filling')
+    expect(ready.body.filling).to.deep.equal({ repositories: ready.body.filling.repositories, of: FEW + 6 })
+    const list = await fresh.post('/workflows/query', {})
+    expect(list.status).to.equal(503)
+    expect(list.headers.get('retry-after')).to.equal('1')
+    expect(list.body.detail).to.include(`of ${FEW + 6} repositories`)
+  })
+
+  it('answers what is asked for by its slug, clone and push included, while one that is damaged keeps the rest from coming', async () => {
+    expect(await latest(fresh, 'zebra')).to.include({ version: 1 })
+    const clone = await cloneOf(fresh, 'zebra')
+    clone.write('data.json', '{"parameters": {"slug": "pushed"}}')
+    await clone.commit('By hand')
+    await clone.git('push', '-q')
+    expect(await latest(old, 'zebra')).to.include({ version: 2, message: 'By hand' })
+    const id = (await latest(old, 'alpha')).id
+    const alpha = await fresh.post('/workflows/revisions/retrieve', { workflow_revision_ref: { id } })
+    expect(alpha.status, alpha.text).to.equal(200)
+    const none = await fresh.post('/workflows/revisions/retrieve', { workflow_ref: { slug: 'none' } })
+    expect(none.status).to.equal(404)
+    const taken = await fresh.post('/simple/workflows/', { workflow: { slug: 'Zebra', data: {} } })
+    expect([taken.status, taken.body.code]).to.deep.equal([409, 'slug_taken'])
+    const damaged = await fresh.post('/workflows/revisions/retrieve', { workflow_ref: { slug: 'middle' } })
+    expect([damaged.status, damaged.body.code]).to.deep.equal([503, 'damaged_repository'])
+  })
+
+  it('is ready once the rest has come, and lists everything', async () => {
+    await ask(
+      url,
+      'update branchpoint.pack_parts set bytes = kept.bytes from kept where pack_parts.pack = kept.pack and pack_parts.part = kept.part',
+    )
+    while ((await fresh.get('/ready')).status !== 200) await pause(50)
+    const list = await fresh.post('/workflows/query', {})
+    expect(list.body.workflows.map((it: any) => it.slug).sort()).to.deep.equal(['alpha', 'middle', 'zebra'])
+    expect(await latest(fresh, 'middle')).to.include({ version: 1 })
+  })
+})
+
+const PACK_OF_MIDDLE = `select pack_parts.* from branchpoint.pack_parts
+  join branchpoint.packs on packs.id = pack join branchpoint.repositories on repositories.id = packs.repository
+  where path = 'default/workflows/middle.git'`
