@@ -264,7 +264,8 @@ describe('interface', () => {
       })
     expect((await ask({ Authorization: `ApiKey ${ADMIN_KEY}` })).status).to.equal(200)
     expect((await ask({})).status).to.equal(401)
-    expect((await ask({ Authorization: `Bearer ${ADMIN_KEY}` })).status).to.equal(401)
+    expect((await ask({ Authorization: 'ApiKey another' })).status).to.equal(401)
+    expect((await ask({ Authorization: `Digest ${ADMIN_KEY}` })).status).to.equal(401)
   })
 
   it('9.3 revisions cannot be edited', async () => {
