@@ -12,7 +12,7 @@ import { createVariant } from '../../../src/versioning/variants/create-variant.t
 import { defaultVariantOrNew } from '../../../src/versioning/variants/default-variant.ts'
 import { context, newVariant } from '../memory-registry.ts'
 import { sharedEngines } from './engines.ts'
-import { type SharedServer, sharedServer } from './shared-server.ts'
+import { messagesOf, type SharedServer, sharedServer } from './shared-server.ts'
 
 const PROMPT = { parameters: { prompt: { messages: [{ role: 'user', content: 'Hello' }] } } }
 
@@ -230,19 +230,6 @@ async function trash(registry: Registry, slug: string): Promise<void> {
 
 async function versionOf(registry: Registry, slug: string): Promise<number> {
   return (await messagesOf(registry, slug)).length
-}
-
-/** The messages on the default variant's branch, newest first. */
-async function messagesOf(registry: Registry, slug: string): Promise<string[]> {
-  const { repository } = await artifactOf(registry, slug)
-  const messages: string[] = []
-  let oid = repository.freshRefs().refs.get(`refs/heads/${slug}`)
-  while (oid !== undefined) {
-    const text: string = (await repository.objects.read(oid))?.bytes.toString('utf8') ?? ''
-    messages.push(text.split('\n\n')[1]?.split('\n')[0] ?? '')
-    oid = /^parent ([0-9a-f]{40})$/m.exec(text)?.[1]
-  }
-  return messages
 }
 
 /** What became of each, those that were done first. */

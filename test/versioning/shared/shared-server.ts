@@ -43,3 +43,16 @@ function refsIn({ store, families }: Registry): Record<string, Record<string, st
   }
   return all
 }
+
+/** The messages on the branch of the first variant of a workflow, newest first. */
+export async function messagesOf({ index }: Registry, slug: string): Promise<string[]> {
+  const repository = (await index.findBySlug(workflowFamily, slug))?.repository
+  const messages: string[] = []
+  let oid = repository?.freshRefs().refs.get(`refs/heads/${slug}`)
+  while (repository && oid !== undefined) {
+    const text: string = (await repository.objects.read(oid))?.bytes.toString('utf8') ?? ''
+    messages.push(text.split('\n\n')[1]?.split('\n')[0] ?? '')
+    oid = /^parent ([0-9a-f]{40})$/m.exec(text)?.[1]
+  }
+  return messages
+}

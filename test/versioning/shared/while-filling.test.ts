@@ -13,7 +13,7 @@ import { defaultVariantOrNew } from '../../../src/versioning/variants/default-va
 import { context, newVariant } from '../memory-registry.ts'
 import { sharedEngines } from './engines.ts'
 import { type HeldFill, heldFill } from './held-fill.ts'
-import { type SharedServer, sharedServer } from './shared-server.ts'
+import { messagesOf, type SharedServer, sharedServer } from './shared-server.ts'
 
 const SLUGS = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h', 'i']
 
@@ -177,19 +177,6 @@ async function artifactOf(registry: Registry, slug: string): Promise<ArtifactVie
 async function commitTo(registry: Registry, slug: string, message: string, tag?: string): Promise<void> {
   const place = await defaultVariantOrNew(registry, await artifactOf(registry, slug), context)
   await commitRevision(registry, place, { header: {}, message, data: {}, slug: tag, loc: [] }, context)
-}
-
-/** The messages on the branch of the first variant, newest first. */
-async function messagesOf(registry: Registry, slug: string): Promise<string[]> {
-  const { repository } = await artifactOf(registry, slug)
-  const messages: string[] = []
-  let oid = repository.freshRefs().refs.get(`refs/heads/${slug}`)
-  while (oid !== undefined) {
-    const text: string = (await repository.objects.read(oid))?.bytes.toString('utf8') ?? ''
-    messages.push(text.split('\n\n')[1]?.split('\n')[0] ?? '')
-    oid = /^parent ([0-9a-f]{40})$/m.exec(text)?.[1]
-  }
-  return messages
 }
 
 function slugsOf(artifacts: readonly ArtifactView[]): string[] {
