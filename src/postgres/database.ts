@@ -77,12 +77,15 @@ export class Database {
     })
   }
 
-  /** Does the work in one transaction, begun as `begin` says; again where the connection breaks before its end. */
-  async transaction<T>(begin: string, work: (ask: Ask) => Promise<T>): Promise<T> {
+  /**
+   * Does the work in one transaction, begun as `begin` says; again where the connection breaks before its end, or a question takes longer than
+   * `timeoutMs`.
+   */
+  async transaction<T>(begin: string, work: (ask: Ask) => Promise<T>, timeoutMs?: number): Promise<T> {
     const deadline = Date.now() + PATIENCE
     for (;;) {
       try {
-        return await this.#using((client) => inTransaction(client, begin, work))
+        return await this.#using((client) => inTransaction(client, begin, work, timeoutMs))
       } catch (error) {
         if (!(error instanceof LostConnection)) throw error
         if (Date.now() > deadline) throw away(error)
@@ -185,17 +188,21 @@ async function inTransaction<T>(
   client: PoolClient,
   begin: string,
   work: (ask: Ask) => Promise<T>,
+  timeoutMs: number | undefined,
 ): Promise<T> {
-  await client.query(begin)
-  try {
-    const answer = await work(async (text, values) => {
-      const { rows } = await client.query(text, values ? [...values] : undefined)
-      return rows
+  const query = (text: string, values?: readonly unknown[]): Promise<QueryResult> =>
+    client.query({
+      text,
+      ...(values ? { values: [...values] } : {}),
+      ...(timeoutMs === undefined ? {} : { query_timeout: timeoutMs }),
     })
-    await client.query('commit')
+  await query(begin)
+  try {
+    const answer = await work(async (text, values) => (await query(text, values)).rows)
+    await query('commit')
     return answer
   } catch (error) {
-    if (!isLoss(error)) await client.query('rollback')
+    if (!isLoss(error)) await query('rollback')
     throw error
   }
 }

@@ -6,10 +6,13 @@ import type {
   Positions,
   RepositoryState,
 } from '../git/following/shared-log.ts'
-import type { Database } from './database.ts'
+import type { Ask, Database } from './database.ts'
 
 /** A pack of no more bytes lies in one part, and comes with the entry that names it. */
 export const SMALL = 1024 * 1024
+
+/** So long (milliseconds) each question about repositories may take: whoever asks keeps a folder from being looked after. */
+const STATES = 10_000
 
 /** What lies between two looks at the journal, in one question. Throws NotInLog where a part of it was forgotten. */
 export async function readEntries(
@@ -134,7 +137,7 @@ function statesOf(
   chosen: string,
   values: readonly unknown[],
 ): Promise<ReadonlyMap<string, RepositoryState>> {
-  return database.transaction('begin isolation level repeatable read read only', async (ask) => {
+  const read = async (ask: Ask): Promise<ReadonlyMap<string, RepositoryState>> => {
     const rows = await ask<RepositoryRow>(
       `select id, path, version, stamp, head from branchpoint.repositories where state <> 'purged' and ${chosen}`,
       values,
@@ -157,7 +160,8 @@ function statesOf(
     for (const { repository, name, oid } of refs) states.get(repository)?.refs.set(name, oid)
     for (const { repository, name } of packs) states.get(repository)?.packs.push(name)
     return new Map([...states.values()].map(({ path, ...state }) => [path, state]))
-  })
+  }
+  return database.transaction('begin isolation level repeatable read read only', read, STATES)
 }
 
 interface RepositoryRow {

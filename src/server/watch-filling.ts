@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises'
 import type { Store } from '../git/store.ts'
 import type { Log } from '../http/server/logger.ts'
 import type { Registries } from '../versioning/registries.ts'
@@ -22,7 +23,22 @@ export function watchFilling(store: Store, registries: Registries, logger: Log['
       clearInterval(saying)
       const seconds = Math.round((performance.now() - began) / 1000)
       logger.info({ repositories: filling.progress().of, seconds }, 'the folder has everything')
-      await registries.start()
+      await untilStarted(registries, logger)
     })
     .catch((error: unknown) => logger.error({ err: error }, 'a project could not be read in'))
+}
+
+/** How long (milliseconds) after a failure it is tried again. */
+const AFTER_FAILURE = 1000
+
+/** Reads the projects in, again and again where the database is away just then. */
+async function untilStarted(registries: Registries, logger: Log['logger']): Promise<void> {
+  for (;;) {
+    try {
+      return await registries.start()
+    } catch (error) {
+      logger.error({ err: error }, 'a project could not be read in; it will be tried again')
+      await pause(AFTER_FAILURE, undefined, { ref: false })
+    }
+  }
 }

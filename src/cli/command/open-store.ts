@@ -1,7 +1,9 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
 import type { Config } from '../../config.ts'
+import { Refusal } from '../../errors.ts'
 import { Store } from '../../git/store.ts'
 import { nodeFs } from '../../storage/node-fs.ts'
 
@@ -28,7 +30,10 @@ export async function openStore({ store: database, storeDir }: Config): Promise<
     const log = openPostgres({ url: database, reads: undefined, isPassing: true, warn: () => undefined })
     const store = await Store.follow(nodeFs, dir, log)
     // A command goes over all of it.
-    await store.filling?.whole
+    await untilWhole(store).catch(async (error: unknown) => {
+      await store.close().catch(() => undefined)
+      throw error
+    })
     const close = async (): Promise<void> => {
       try {
         await store.close()
@@ -40,5 +45,21 @@ export async function openStore({ store: database, storeDir }: Config): Promise<
   } catch (error) {
     forget()
     throw error
+  }
+}
+
+/** How often it is looked how far a copy is, in milliseconds, and how often in a row something may keep it from having more. */
+const LOOK_EVERY = 200
+const MOST_FAILURES = 50
+
+/** Resolves once the copy has everything; a command that nobody looks after ends where that does not go on. */
+async function untilWhole({ filling }: Store): Promise<void> {
+  let isWhole = filling === undefined
+  void filling?.whole.then(() => (isWhole = true))
+  for (let failures = 0; !isWhole; await pause(LOOK_EVERY)) {
+    const problem = filling?.progress().problem
+    failures = problem === undefined ? 0 : failures + 1
+    if (failures > MOST_FAILURES)
+      throw new Refusal('storage_unavailable', `The database cannot be copied: ${problem}`)
   }
 }

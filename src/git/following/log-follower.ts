@@ -79,19 +79,19 @@ export class LogFollower {
       this.#goOnFrom(era, positions)
     }
     await this.fresh()
-    void this.#fill?.whole.then(() => this.#filled())
+    void this.#fill?.whole.then(() => this.#filled()).catch(() => undefined) // saved a moment later
     await this.#fill?.begin()
     this.#again()
   }
 
   /** Takes in what the log has now. One question is under way, and the next one is shared by all who come meanwhile. */
   fresh(): Promise<void> {
-    if (!this.#current && !this.#next) return (this.#current = this.#round())
+    if (!this.#current && !this.#next) return (this.#current = this.#alone(() => this.#round()))
     return (this.#next ??= (this.#current ?? Promise.resolve())
       .catch(() => undefined)
       .then(() => {
         this.#next = undefined
-        return (this.#current = this.#round())
+        return (this.#current = this.#alone(() => this.#round()))
       }))
   }
 
@@ -137,6 +137,7 @@ export class LogFollower {
     this.#isClosed = true
     clearTimeout(this.#timer)
     await this.#fill?.close()
+    await this.#work
     await this.#current?.catch(() => undefined)
     await this.#next?.catch(() => undefined)
     await this.#own.untilPlaced()
@@ -172,11 +173,7 @@ export class LogFollower {
     return done
   }
 
-  #round(): Promise<void> {
-    return this.#alone(() => this.#roundAlone())
-  }
-
-  async #roundAlone(): Promise<void> {
+  async #round(): Promise<void> {
     try {
       const number = this.#copy.own.begin()
       // What is decided while the log is asked may not be in its answer.
@@ -235,8 +232,9 @@ export class LogFollower {
   }
 
   async #place(entry: LogEntry): Promise<void> {
-    const writes = entry.writes.filter(({ repository, version }) => version > this.#versionOf(repository))
-    const isDone = (repository: string, version: number): boolean => version <= this.#versionOf(repository)
+    const isDone = (repository: string, version: number): boolean =>
+      version <= this.#versionOf(repository) || this.#fill?.isToCome(repository) === true
+    const writes = entry.writes.filter(({ repository, version }) => !isDone(repository, version))
     const [repository] = repositoriesOf({ ...entry, writes: [] })
     const version = entry.moved?.version ?? entry.purged?.version ?? 0
     const isMoved = repository !== undefined && isDone(repository, version)
@@ -261,6 +259,8 @@ export class LogFollower {
     this.#keep(repaired)
     await this.#copy.documents.open()
     this.#goOnFrom(era, positions)
+    // What was made since the last look, and is not in the folder, is in nothing that is read later.
+    this.#fill?.beginAgain()
     this.#tell(repaired.changed)
     this.save()
   }
@@ -293,8 +293,7 @@ export class LogFollower {
 
   /** Whoever reads next looks there, also who has looked in this turn already. */
   #tell(repositories: Iterable<string>): void {
-    const { fs, dir } = this.#copy
-    announceWrites(fs, dir, new Set(repositories))
+    announceWrites(this.#copy.fs, this.#copy.dir, new Set(repositories))
     renewReadEpoch()
   }
 }

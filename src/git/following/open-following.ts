@@ -39,9 +39,10 @@ export async function openFollowing(
   await createDurableFolder(fs, `${dir}/${COPY_FOLDER}`)
   await makeStore(fs, dir)
   const lock = await takeFolder(fs, dir)
+  let opened: SharedLog | undefined
   try {
     const { stream, position } = readPosition(fs, dir)
-    const log = await openLog(stream)
+    const log = (opened = await openLog(stream))
     await checkDatabase(fs, dir, log)
     const documents: SharedDocuments = new SharedDocuments({
       fs,
@@ -57,6 +58,7 @@ export async function openFollowing(
     await follower.begin()
     return { arbiter, guard: new StoreGuard(fs, `${dir}/format`), documents }
   } catch (error) {
+    await opened?.close().catch(() => undefined)
     lock.release()
     throw error
   }

@@ -129,6 +129,9 @@ async function freeId(
   wanted: string | undefined,
   preferred: string | undefined,
 ): Promise<string> {
+  // Where not all are here yet, whoever has it comes.
+  const asked = wanted ?? preferred
+  if (registry.store.filling && asked !== undefined) await registry.index.findByDigits(asked)
   if (wanted !== undefined) {
     const trashed = await registry.trash.withDigits(wanted)
     if (!trashed && !registry.index.hasDigits(wanted)) return wanted

@@ -3,8 +3,9 @@ import type { Filling, FillProgress } from '../../transactions/arbiter.ts'
 import { type Copy, placeOf } from './copy.ts'
 import { type Repaired, repositoriesIn, takeStates } from './repair.ts'
 
-/** So many repositories are taken in before other work on the folder gets its turn. */
+/** So many repositories are taken in at most, and for so long (milliseconds), before other work on the folder gets its turn. */
 const STEP = 16
+const STEP_MS = 50
 
 /** With no more repositories than so many a folder is filled before it is served: that takes some seconds. */
 const FEW = 1000
@@ -70,6 +71,18 @@ export class FolderFill implements Filling {
     return named
   }
 
+  /** Whether a repository that is not in the folder comes with the fill, as it is then. */
+  isToCome(repository: string): boolean {
+    const isBehind = Buffer.compare(Buffer.from(repository), Buffer.from(this.#last)) > 0
+    return isBehind && placeOf(this.#parts.copy, repository) === undefined
+  }
+
+  /** Goes through all again: what there was before may be another one now, and some of it may be gone. What is there is passed by. */
+  beginAgain(): void {
+    this.#last = ''
+    this.#there = 0
+  }
+
   async close(): Promise<void> {
     this.#closing.abort()
     await this.#running
@@ -94,11 +107,16 @@ export class FolderFill implements Filling {
    */
   async #step(): Promise<boolean> {
     const { copy, onTaken } = this.#parts
+    const began = performance.now()
     const states = await copy.log.statesBehind(this.#last, STEP)
-    const lacking = new Map([...states].filter(([repository]) => placeOf(copy, repository) === undefined))
-    onTaken(await takeStates(copy, lacking))
-    this.#there += states.size
-    this.#last = [...states.keys()].at(-1) ?? this.#last
+    for (const [repository, state] of states) {
+      if (placeOf(copy, repository) === undefined)
+        onTaken(await takeStates(copy, new Map([[repository, state]])))
+      this.#there++
+      this.#last = repository
+      // A large one is not followed by others.
+      if (performance.now() - began > STEP_MS) return false
+    }
     if (states.size > 0) return false
     this.#isWhole()
     return true

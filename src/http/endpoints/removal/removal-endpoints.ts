@@ -129,8 +129,15 @@ function trashEndpoints(): Endpoint[] {
 }
 
 /** By id, else by slug, as paths name things. */
-async function trashedOf({ trash }: Registry, name: string, family?: Family): Promise<Trashed | undefined> {
+async function trashedOf(
+  { trash, index, store }: Registry,
+  name: string,
+  family?: Family,
+): Promise<Trashed | undefined> {
   const id = parseUuid(name)
+  // What is not here yet comes when it is asked for, into the trash, too.
+  if (store.filling && id !== undefined) await index.findByDigits(id)
+  if (store.filling && family) await index.findBySlug(family, name)
   const found = id === undefined ? undefined : await trash.withDigits(id)
   if (found && found.artifact.id === id && (!family || found.artifact.family === family)) return found
   return family && trash.holderOf('artifact', family, name)
