@@ -1,8 +1,10 @@
 import { expect } from 'chai'
+import { setTimeout as pause } from 'node:timers/promises'
 import { MemoryDatabase } from '../../../scripts/proofs/support/memory-log.ts'
 import type { OpenLog } from '../../../src/git/following/shared-log.ts'
 import { Store } from '../../../src/git/store.ts'
 import { memoryFs } from '../../../src/storage/memory-fs.ts'
+import { heldFill } from '../../versioning/shared/held-fill.ts'
 import { newRepository } from './repositories.ts'
 
 describe('git: a folder that takes everything over from a log', () => {
@@ -46,6 +48,26 @@ describe('git: a folder that takes everything over from a log', () => {
     await here.fresh()
     expect(await slugsOf(there)).to.include('a-other')
     expect(await slugsOf(here)).to.deep.equal(await slugsOf(there))
+    await here.close()
+    await there.close()
+  })
+
+  it('has what was made before a failover in the midst of it', async () => {
+    const database = new MemoryDatabase()
+    database.hints = false
+    const here = await Store.follow(memoryFs(), '/store', database.open)
+    for (const slug of ['b', 'c', 'd', 'e', 'f', 'g']) await newRepository(here, slug)
+    const held = heldFill(database.open)
+    const there = await Store.follow(memoryFs(), '/store', held.openLog)
+    held.allow(2)
+    while (there.filling?.progress().there !== 4) await pause(5)
+    database.era = 'second'
+    // Its name comes before those that the fill has had.
+    await newRepository(here, 'a')
+    await there.fresh()
+    held.allow(100)
+    await there.filling?.whole
+    expect(await slugsOf(there)).to.deep.equal(['a', 'b', 'c', 'd', 'e', 'f', 'g'])
     await here.close()
     await there.close()
   })
