@@ -20,6 +20,7 @@ import {
   countRepositories,
   readEntries,
   readNamed,
+  readPurged,
   readSmallPacks,
   readStates,
   readStatesBehind,
@@ -148,6 +149,7 @@ export class PostgresLog implements SharedLog {
   states: SharedLog['states'] = (repositories) => readStates(this.#database, repositories)
   statesBehind: SharedLog['statesBehind'] = (repository, most) =>
     readStatesBehind(this.#database, repository, most)
+  wasPurged: SharedLog['wasPurged'] = (repository) => readPurged(this.#database, repository)
   count: SharedLog['count'] = () => countRepositories(this.#database)
   named: SharedLog['named'] = (project, name) => readNamed(this.#database, project, name)
 

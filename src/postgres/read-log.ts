@@ -207,3 +207,12 @@ export async function readNamed(
   })
   return rows.map(({ path }) => path)
 }
+
+/** Whether a repository was removed for good. */
+export async function readPurged(database: Database, repository: string): Promise<boolean> {
+  const rows = await database.query({
+    text: `select from branchpoint.repositories where path = $1 and state = 'purged'`,
+    values: [repository],
+  })
+  return rows.length > 0
+}

@@ -15,6 +15,7 @@ import type { Registry, RegistrySettings, Signing } from '../versioning/registry
 import { OpenWebhooks } from '../webhooks/open-webhooks.ts'
 import type { ProjectWebhooks } from '../webhooks/project-webhooks.ts'
 import type { StartOptions } from './started-service.ts'
+import { untilDone } from './watch-filling.ts'
 
 /** What is open of the projects of a store: their artifacts, webhooks and traces. */
 export interface Projects {
@@ -28,10 +29,18 @@ export interface Projects {
   webhooksOf(registry: Registry): ProjectWebhooks
 }
 
+/** What projects stand on. */
+interface Composed {
+  readonly store: Store
+  readonly spanTable?: SpanTable | undefined
+  /** Aborted when the service closes. */
+  readonly closing: AbortSignal
+}
+
 /** Opens nothing yet: a project is opened when the registries start, or when it is first asked for. */
 export function composeProjects(
   options: StartOptions,
-  { store, spanTable }: { readonly store: Store; readonly spanTable?: SpanTable | undefined },
+  { store, spanTable, closing }: Composed,
   families: readonly Family[],
   settings: RegistrySettings,
   exporter: OtlpExporter | undefined,
@@ -42,8 +51,9 @@ export function composeProjects(
   const registries = new Registries(store, families, settings, async (registry) => {
     // Which environments there are shows only once all are here.
     const { filling } = registry.store
-    if (filling) void filling.whole.then(() => seedEnvironments(registry)).catch(() => undefined)
-    else await seedEnvironments(registry)
+    const seed = (): Promise<void> => seedEnvironments(registry)
+    if (filling) void filling.whole.then(() => untilDone(seed, { logger: options.log.logger, closing }))
+    else await seed()
     webhooks.open(registry)
     traces.of(registry)
     search.of(registry)

@@ -52,7 +52,9 @@ export async function serve(
   const surfaces = surfacesOf(workflowSurfaces, resourceSettings(config))
   const families = [...new Set(surfaces.map((surface) => surface.family))]
   const settings = registrySettings(options, publicUrl, signing)
-  const projects = composeProjects(options, served, families, settings, exporter)
+  const closing = new AbortController()
+  const stands = { store, spanTable: served.spanTable, closing: closing.signal }
+  const projects = composeProjects(options, stands, families, settings, exporter)
   const runtime = openRuntime({
     config,
     fs,
@@ -83,7 +85,7 @@ export async function serve(
   const { steps, closeAll } = closer(parts)
   try {
     await projects.registries.start()
-    watchFilling(store, projects.registries, log.logger)
+    watchFilling({ ...projects, store, logger: log.logger, closing: closing.signal })
   } catch (error) {
     // Nobody should go on asking a server that will never be ready.
     await server.stop(0)
@@ -97,6 +99,7 @@ export async function serve(
     endpoints: () => routes().endpoints,
     signInLink: () => access.signInLink(publicUrl),
     close: async () => {
+      closing.abort()
       await stopBackground()
       return closeAll()
     },

@@ -118,6 +118,7 @@ export class MemoryDatabase {
         const names = [...this.#repositories.keys()].filter((it) => it > repository && this.#live(it))
         return this.#states(names.sort().slice(0, most))
       },
+      wasPurged: async (repository) => this.#repositories.get(repository)?.isPurged === true,
       count: async () => [...this.#repositories.keys()].filter((it) => this.#live(it)).length,
       named: async (project, name) => [...(this.#names.get(`${project}/${name}`) ?? [])],
       documents: this.#documents.feed(),

@@ -79,6 +79,11 @@ export class FollowingArbiter implements Arbiter {
     return new Map([...names].map(([repository, gitdir]) => [gitdir, states.get(repository) ?? 0]))
   }
 
+  /** A folder that was filled since knows nothing of what had gone before. */
+  wasPurged(gitdir: string): Promise<boolean> {
+    return this.#copy.log.wasPurged(this.#relative(gitdir))
+  }
+
   fresh(): Promise<void> {
     return this.#follower.fresh()
   }

@@ -40,6 +40,8 @@ export interface SharedLog {
   states(repositories: readonly string[]): Promise<ReadonlyMap<string, RepositoryState>>
   /** What the next repositories behind this one are now, in the order of their names, so many at most; none at the end. */
   statesBehind(repository: string, most: number): Promise<ReadonlyMap<string, RepositoryState>>
+  /** Whether there was such a repository, and it was removed for good. */
+  wasPurged(repository: string): Promise<boolean>
   /** How many repositories there are. */
   count(): Promise<number>
   /** The repositories of a project that have a name (see NameClaim), in the trash too. */

@@ -43,6 +43,11 @@ export class FileArbiter implements Arbiter {
     return NOTHING_SEEN
   }
 
+  /** The folder remembers it itself. */
+  async wasPurged(): Promise<boolean> {
+    return false
+  }
+
   /** What others acknowledged is in the folder that we read: nothing has to be waited for. */
   async fresh(): Promise<void> {
     return undefined

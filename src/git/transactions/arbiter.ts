@@ -160,6 +160,8 @@ export interface Arbiter {
   stageLarge(packs: readonly LargePack[]): Promise<readonly string[]>
   /** What these repositories are now; what is read in the folder afterwards is at least as new. */
   seen(gitdirs: readonly string[]): Promise<Seen>
+  /** Whether the repository of this folder was removed for good, and the folder itself may not remember it. */
+  wasPurged(gitdir: string): Promise<boolean>
   /** Resolves once everything that was acknowledged anywhere before the call is in the folder. */
   fresh(): Promise<void>
   /** The same as far as a read wants it, and how far that is; undefined where the folder is the truth. */

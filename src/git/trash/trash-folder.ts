@@ -112,15 +112,16 @@ export class TrashFolder {
   }
 
   /** Whether one of this slug was removed for good, and it was to be remembered. */
-  wasPurged(family: string, slug: string): boolean {
-    return this.#fs.stat(purgeMark(this.#pathOf(family, slug))) !== undefined
+  async wasPurged(family: string, slug: string): Promise<boolean> {
+    const path = this.#pathOf(family, slug)
+    return this.#fs.stat(purgeMark(path)) !== undefined || (await this.#arbiter.wasPurged(path))
   }
 
   /** Removes it for good: in one step, and then its files. With `isRemembered`, it is remembered that it was. */
   async purge(family: string, slug: string, isRemembered = false): Promise<void> {
     const path = this.#pathOf(family, slug)
     const decided = await this.#arbiter.decide([], { purged: { gitdir: path, isRemembered } })
-    if (isRemembered && !this.wasPurged(family, slug))
+    if (isRemembered && !this.#fs.stat(purgeMark(path)))
       await this.#fs.createSynced(purgeMark(path), Buffer.alloc(0))
     // A name that is swept when we are dead.
     const aside = `${dirname(path)}/${BUILD_PREFIX}${identityName(thisProcess())}.purged-${slug}`

@@ -25,7 +25,8 @@ export function letIn(ctx: RequestContext, callerOf: Authenticate, door: Session
   const session = door.sessionOf(ctx)
   if (!session) {
     setCaller(ctx, callerOf, apiKeyIn)
-    if (ctx.req.headers.authorization === undefined) keepFromOthers(ctx)
+    const { authorization, 'x-api-key': alone } = ctx.req.headers
+    if (authorization === undefined || alone !== undefined) keepFromOthers(ctx)
     return ctx.state.caller
   }
   ctx.state.session = session
@@ -34,7 +35,10 @@ export function letIn(ctx: RequestContext, callerOf: Authenticate, door: Session
   return session.caller
 }
 
-/** A cache in between knows that what an Authorization header is answered is not for others; a cookie or X-API-Key tells it nothing. */
+/**
+ * A cache in between knows that what an Authorization header is answered is not for others; a cookie or X-API-Key tells it nothing. Beside
+ * the latter that header may be the cache's own.
+ */
 function keepFromOthers(ctx: RequestContext): void {
   ctx.set('Cache-Control', 'private, no-cache')
 }

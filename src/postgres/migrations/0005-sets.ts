@@ -194,6 +194,10 @@ declare
   written jsonb;
   outcomes jsonb := '{}';
 begin
+  -- A server that was at work when the database was brought up sends items without rounds.
+  if jsonb_typeof(p_rounds -> 0) <> 'array' then
+    raise exception 'the schema of this database is of a newer version than this server: stop it, and start that version';
+  end if;
   perform pg_advisory_xact_lock(keys.key) from (
     select distinct hashtextextended(name, 0) as key from unnest(p_names) as name order by key) as keys;
   perform from branchpoint.repositories where path = any (p_repositories) order by id for update;

@@ -22,7 +22,7 @@ export async function seedEnvironments(registry: Registry): Promise<void> {
   for (const slug of SEEDS) {
     // One that is there and cannot be read is none to be made, nor is one that was removed.
     if (registry.store.exists(family.folder, slug)) continue
-    if (registry.store.trash.wasPurged(family.folder, slug)) continue
+    if (await registry.store.trash.wasPurged(family.folder, slug)) continue
     const seed = { slug, header: { name: slug }, withVariant: {}, loc: ['environments', slug] }
     try {
       await createArtifact(registry, family, seed, { actor: SEEDER })

@@ -103,9 +103,8 @@ export class ArtifactIndex {
   /** Notes that a list was answered without an artifact, because something of it cannot be read. */
   leftOut({ family, slug, repository: { path } }: ArtifactView, { message: reason }: Refusal): void {
     // One that was removed a moment ago is no problem.
-    const isThere = this.#store.exists(family.folder, slug)
-    if (isThere)
-      this.#tables.damaged.leaveOut({ repository: pathOf(family, slug), reason: `${path}: ${reason}` })
+    if (!this.#store.exists(family.folder, slug)) return
+    this.#tables.damaged.leaveOut({ repository: pathOf(family, slug), reason: `${path}: ${reason}` })
   }
 
   /** Repositories that are not served, or left out of lists, with the reason. */
@@ -184,8 +183,10 @@ export class ArtifactIndex {
 
   /** Whether a slug is taken at a level, compared without case. Only sure while claiming slugs (see ProjectStore). */
   async isTaken(level: SlugLevel, family: Family, slug: string): Promise<boolean> {
-    if (!(await this.#intake.bring(claimedName(family, level, slug))))
-      await this.#tables.listOf(family).begun()
+    const isBrought = await this.#intake.bring(claimedName(family, level, slug))
+    // What the index file has of a folder of before may have gone meanwhile.
+    if (isBrought) await this.#currentOf(this.#tables.slugs.get(level, family, slug), () => true)
+    else await this.#tables.listOf(family).begun()
     // Afresh: another process may have claimed a slug and let go of the lock since the requests of this turn came in.
     await this.#intake.pollAfresh()
     return this.#tables.slugs.has(level, family, slug)

@@ -29,6 +29,7 @@ export async function moveRefs(
     untilSettled: async () => undefined,
     stageLarge: async () => [],
     seen: async () => new Map<string, number>(),
+    wasPurged: async () => false,
     checkpoint: async () => undefined,
     notes: () => [],
     afterReturn: async () => undefined,

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { mkdtempSync } from 'node:fs'
+import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
@@ -35,10 +35,7 @@ describe('http: a new server over a database of many repositories', function () 
         select 'other/workflows/many-' || number || '.git', 1, 'live', 'main' from generate_series(1, ${FEW}) as number`,
     )
     await ask(url, `create table kept as ${PACK_OF_MIDDLE}`)
-    await ask(
-      url,
-      `update branchpoint.pack_parts set bytes = 'PACK'::bytea where pack in (select pack from kept)`,
-    )
+    await damageMiddle()
     fresh = await server()
   })
   after(async () => {
@@ -47,9 +44,18 @@ describe('http: a new server over a database of many repositories', function () 
     await postgres?.stop()
   })
 
-  const server = (): Promise<RunningService> => {
-    const folder = mkdtempSync(join(tmpdir(), 'branchpoint-copy-'))
-    return startService({ storeDir: folder, env: { STORE: url, CACHE_DIR: folder } })
+  const server = (folder = mkdtempSync(join(tmpdir(), 'branchpoint-copy-'))): Promise<RunningService> =>
+    startService({ storeDir: folder, env: { STORE: url, CACHE_DIR: folder } })
+  const damageMiddle = (): Promise<unknown> =>
+    ask(url, `update branchpoint.pack_parts set bytes = 'PACK'::bytea where pack in (select pack from kept)`)
+  const mendMiddle = (): Promise<unknown> =>
+    ask(
+      url,
+      'update branchpoint.pack_parts set bytes = kept.bytes from kept where pack_parts.pack = kept.pack and pack_parts.part = kept.part',
+    )
+  const idOf = async (slug: string): Promise<string> => {
+    const found = await old.post('/workflows/query', { workflow_refs: [{ slug }] })
+    return found.body.workflows[0].id
   }
 
   it('listens, says how far it is, and what it cannot answer yet', async () => {
@@ -78,19 +84,44 @@ describe('http: a new server over a database of many repositories', function () 
     expect(none.status).to.equal(404)
     const taken = await fresh.post('/simple/workflows/', { workflow: { slug: 'Zebra', data: {} } })
     expect([taken.status, taken.body.code]).to.deep.equal([409, 'slug_taken'])
+    // That another server writes to it keeps nobody from the others.
+    const commit = { workflow_variant_ref: { slug: 'middle' }, data: { parameters: { number: 2 } } }
+    const written = await old.post('/workflows/revisions/commit', { workflow_revision_commit: commit })
+    expect(written.status, written.text).to.equal(200)
+    expect(await latest(fresh, 'zebra')).to.include({ version: 2 })
     const damaged = await fresh.post('/workflows/revisions/retrieve', { workflow_ref: { slug: 'middle' } })
     expect([damaged.status, damaged.body.code]).to.deep.equal([503, 'damaged_repository'])
   })
 
   it('is ready once the rest has come, and lists everything', async () => {
-    await ask(
-      url,
-      'update branchpoint.pack_parts set bytes = kept.bytes from kept where pack_parts.pack = kept.pack and pack_parts.part = kept.part',
-    )
+    await mendMiddle()
     while ((await fresh.get('/ready')).status !== 200) await pause(50)
     const list = await fresh.post('/workflows/query', {})
     expect(list.body.workflows.map((it: any) => it.slug).sort()).to.deep.equal(['alpha', 'middle', 'zebra'])
-    expect(await latest(fresh, 'middle')).to.include({ version: 1 })
+    expect(await latest(fresh, 'middle')).to.include({ version: 2 })
+  })
+
+  it('after a restart of its machine gives a slug that has become free, and undeletes what is not there yet', async () => {
+    const { storeDir } = fresh
+    await fresh.stop({ keepStore: true })
+    const [alpha, zebra] = [await idOf('alpha'), await idOf('zebra')]
+    for (const id of [alpha, zebra])
+      expect((await old.call('DELETE', `/simple/workflows/${id}`)).status).to.equal(200)
+    expect((await old.call('DELETE', `/trash/${zebra}`)).status).to.equal(200)
+    await damageMiddle()
+    const position = join(storeDir, '.copy', 'position')
+    writeFileSync(position, readFileSync(position, 'utf8').replace(/"boot":"[^"]*"/, '"boot":"before"'))
+    fresh = await server(storeDir)
+    expect((await fresh.get('/ready')).body.status).to.equal('filling')
+    expect((await fresh.call('DELETE', `/trash/${alpha}`)).status).to.equal(503)
+    const back = await fresh.post(`/simple/workflows/${alpha}/undelete`)
+    expect(back.status, back.text).to.equal(200)
+    const again = await fresh.post('/simple/workflows/', { workflow: { slug: 'zebra', data: {} } })
+    expect(again.status, again.text).to.equal(200)
+    await mendMiddle()
+    while ((await fresh.get('/ready')).status !== 200) await pause(50)
+    const list = await fresh.post('/workflows/query', {})
+    expect(list.body.workflows.map((it: any) => it.slug).sort()).to.deep.equal(['alpha', 'middle', 'zebra'])
   })
 })
 

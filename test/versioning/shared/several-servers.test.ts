@@ -2,17 +2,16 @@ import { expect } from 'chai'
 import type { OpenLog } from '../../../src/git/following/shared-log.ts'
 import { workflowFamily } from '../../../src/handlers/workflows.ts'
 import { environmentFamily } from '../../../src/resources/environments/environment-family.ts'
+import { seedEnvironments } from '../../../src/resources/environments/seed-environments.ts'
 import { createArtifact } from '../../../src/versioning/artifacts/create-artifact.ts'
-import { deployRevision } from '../../../src/versioning/environments/deploy-revision.ts'
 import type { Registry } from '../../../src/versioning/registry.ts'
 import { commitRevision } from '../../../src/versioning/revisions/commit-revision.ts'
-import { readRevisionAt } from '../../../src/versioning/revisions/revision.ts'
 import { purgeTrash, trashArtifact, undeleteArtifact } from '../../../src/versioning/trash/trash-artifact.ts'
 import { createVariant } from '../../../src/versioning/variants/create-variant.ts'
 import { defaultVariantOrNew } from '../../../src/versioning/variants/default-variant.ts'
 import { context, newVariant } from '../memory-registry.ts'
 import { sharedEngines } from './engines.ts'
-import { messagesOf, type SharedServer, sharedServer } from './shared-server.ts'
+import { deploy, messagesOf, type SharedServer, sharedServer } from './shared-server.ts'
 
 const PROMPT = { parameters: { prompt: { messages: [{ role: 'user', content: 'Hello' }] } } }
 
@@ -171,6 +170,19 @@ for (const engine of sharedEngines()) {
       }
     })
 
+    it('makes no environment again, at a new server either, that was removed for good', async () => {
+      await seedEnvironments(here().registry)
+      const staging = await artifactOf(here().registry, 'staging', environmentFamily)
+      await trashArtifact(here().registry, staging, context, async () => [])
+      for (const trashed of await here().registry.trash.list()) await purgeTrash(here().registry, trashed)
+      servers.push(await sharedServer(openLog))
+      await seedEnvironments(servers[2]!.registry)
+      expect(Object.keys(servers[2]!.refs())).to.deep.equal([
+        'environments/development',
+        'environments/production',
+      ])
+    })
+
     it('fills an empty folder with what there is', async () => {
       for (const slug of ['one', 'two', 'three']) {
         await newVariant(here().registry, workflowFamily, slug)
@@ -214,14 +226,6 @@ async function artifactOf(registry: Registry, slug: string, family = workflowFam
 async function commitTo(registry: Registry, artifact: string, message: string, slug?: string): Promise<void> {
   const place = await defaultVariantOrNew(registry, await artifactOf(registry, artifact), context)
   await commitRevision(registry, place, { header: {}, message, data: PROMPT, slug, loc: [] }, context)
-}
-
-async function deploy(registry: Registry, bot: string, live: string): Promise<void> {
-  const { artifact, variant } = await defaultVariantOrNew(registry, await artifactOf(registry, bot), context)
-  const oid = artifact.repository.freshRefs().refs.get(`refs/heads/${variant.slug}`) ?? ''
-  const revision = await readRevisionAt(registry, { artifact, variant, oid, version: 1 })
-  const to = await defaultVariantOrNew(registry, await artifactOf(registry, live, environmentFamily), context)
-  await deployRevision(registry, revision, to, { entity: 'workflow', loc: [] }, context)
 }
 
 async function trash(registry: Registry, slug: string): Promise<void> {

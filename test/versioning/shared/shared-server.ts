@@ -5,13 +5,20 @@ import { environmentFamily } from '../../../src/resources/environments/environme
 import type { Fs } from '../../../src/storage/fs.ts'
 import { memoryFs } from '../../../src/storage/memory-fs.ts'
 import { Mirrors } from '../../../src/versioning/environments/mirrors.ts'
+import { deployRevision } from '../../../src/versioning/environments/deploy-revision.ts'
+import type { Family } from '../../../src/versioning/family/family.ts'
 import { Registry } from '../../../src/versioning/registry.ts'
+import type { VariantLocation } from '../../../src/versioning/revisions/references.ts'
+import { readRevisionAt } from '../../../src/versioning/revisions/revision.ts'
+import { defaultVariantOrNew } from '../../../src/versioning/variants/default-variant.ts'
+import { context } from '../memory-registry.ts'
 
 /** What one of several servers has of a project, without the HTTP around it. */
 export interface SharedServer {
   readonly fs: Fs
   readonly store: Store
   readonly registry: Registry
+  readonly mirrors: Mirrors
   /** Every ref of every repository in its folder, those in the trash under `.trash/`. */
   refs(): Record<string, Record<string, string>>
 }
@@ -22,11 +29,11 @@ export async function sharedServer(openLog: OpenLog, fs: Fs = memoryFs()): Promi
   const families = [workflowFamily, environmentFamily]
   const settings = { servicesBase: 'http://localhost/services', now: () => new Date() }
   const registry = new Registry(await store.project('default'), families, settings)
-  new Mirrors(registry)
+  const mirrors = new Mirrors(registry)
   const loaded = registry.index.load()
   // As a server does it, which is asked meanwhile.
   if (!store.filling) await loaded
-  return { fs, store, registry, refs: () => refsIn(registry) }
+  return { fs, store, registry, mirrors, refs: () => refsIn(registry) }
 }
 
 function refsIn({ store, families }: Registry): Record<string, Record<string, string>> {
@@ -55,4 +62,19 @@ export async function messagesOf({ index }: Registry, slug: string): Promise<str
     oid = /^parent ([0-9a-f]{40})$/m.exec(text)?.[1]
   }
   return messages
+}
+
+/** Deploys the first revision of a workflow to an environment. */
+export async function deploy(registry: Registry, bot: string, live: string): Promise<void> {
+  const { artifact, variant } = await defaultOf(registry, workflowFamily, bot)
+  const oid = artifact.repository.freshRefs().refs.get(`refs/heads/${variant.slug}`) ?? ''
+  const revision = await readRevisionAt(registry, { artifact, variant, oid, version: 1 })
+  const to = await defaultOf(registry, environmentFamily, live)
+  await deployRevision(registry, revision, to, { entity: 'workflow', loc: [] }, context)
+}
+
+async function defaultOf(registry: Registry, family: Family, slug: string): Promise<VariantLocation> {
+  const artifact = await registry.index.findBySlug(family, slug)
+  if (!artifact) throw Object.assign(new Error(`${slug} is not there`), { code: 'artifact_not_found' })
+  return defaultVariantOrNew(registry, artifact, context)
 }

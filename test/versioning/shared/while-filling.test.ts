@@ -6,6 +6,7 @@ import { environmentFamily } from '../../../src/resources/environments/environme
 import type { ArtifactView } from '../../../src/versioning/artifacts/artifact-view.ts'
 import { createArtifact } from '../../../src/versioning/artifacts/create-artifact.ts'
 import type { Registry } from '../../../src/versioning/registry.ts'
+import { latestOf } from '../../../src/versioning/revisions/revision.ts'
 import { commitRevision } from '../../../src/versioning/revisions/commit-revision.ts'
 import { purgeTrash, trashArtifact } from '../../../src/versioning/trash/trash-artifact.ts'
 import { createVariant } from '../../../src/versioning/variants/create-variant.ts'
@@ -13,7 +14,7 @@ import { defaultVariantOrNew } from '../../../src/versioning/variants/default-va
 import { context, newVariant } from '../memory-registry.ts'
 import { sharedEngines } from './engines.ts'
 import { type HeldFill, heldFill } from './held-fill.ts'
-import { messagesOf, type SharedServer, sharedServer } from './shared-server.ts'
+import { deploy, messagesOf, type SharedServer, sharedServer } from './shared-server.ts'
 
 const SLUGS = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h', 'i']
 
@@ -126,6 +127,22 @@ for (const engine of sharedEngines()) {
       expect(await codeOf(fork('i'))).to.equal('slug_taken')
       expect(await codeOf(fork('free'))).to.equal('done')
       await whole()
+    })
+
+    it('deploys what is not there yet to an environment that is not there yet either', async () => {
+      await commitTo(here.registry, 'f', 'first')
+      await there.store.fresh()
+      await deploy(there.registry, 'f', 'live')
+      await here.store.fresh()
+      const deployed = await here.registry.index.findBySlug(environmentFamily, 'live')
+      expect(
+        deployed?.defaultVariant && (await latestOf(deployed, deployed.defaultVariant))?.version,
+      ).to.equal(1)
+      await whole()
+      // What mirrors it could not be looked for before.
+      await there.mirrors.syncAll()
+      await here.store.fresh()
+      expect(Object.keys(here.refs()['workflows/f'] ?? {})).to.include('refs/environments/live')
     })
 
     it('has nothing that is removed for good while the others come', async () => {
