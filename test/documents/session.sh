@@ -29,12 +29,15 @@ npx() {
 # its reader to paste is pasted.
 __start() {
   __stop
+  # The first start of a store tells its reader a key, a moment after it is ready.
+  local told=yes
+  if [ ! -e "${STORE_DIR:-store}/format" ] && [ -z "${SVC_API_KEY:-}${STORE:-}" ]; then told=no; fi
   set -m # a process group of its own
   # exec: what is waited for when it is to stop is the server, and not a shell around it.
   if [ -n "${NPM_ITSELF:-}" ]; then exec npm start; else exec node dist/src/main.js; fi >"$OUT/server.log" 2>&1 &
   set +m
   echo $! >"$OUT/server.pid"
-  until curl -sf -o /dev/null "$URL/ready"; do
+  until curl -sf -o /dev/null "$URL/ready" && { [ $told = yes ] || grep -q '^  curl ' "$OUT/server.log"; }; do
     if ! kill -0 "$(cat "$OUT/server.pid")" 2>/dev/null; then
       cat "$OUT/server.log"
       return 1
@@ -52,7 +55,8 @@ __stop() {
   [ -f "$OUT/server.pid" ] || return 0
   kill -TERM -- -"$(cat "$OUT/server.pid")" 2>/dev/null
   wait "$(cat "$OUT/server.pid")" 2>/dev/null
-  while curl -s -o /dev/null "$URL/health"; do sleep 0.1; done
+  # npm may end before the server, which has something to write yet when it answers no more.
+  while kill -0 -- -"$(cat "$OUT/server.pid")" 2>/dev/null; do sleep 0.1; done
   rm -f "$OUT/server.pid"
 }
 trap __stop EXIT
