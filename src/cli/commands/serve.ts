@@ -20,7 +20,8 @@ async function run(args: readonly string[], { environment, progress }: Shell): P
   const config = readConfig(environment)
   const log = openLogger(config.logLevel)
   const service = await start({ config, fs: nodeFs, log, now: () => new Date() })
-  log.logger.info({ url: service.server.url, store: config.storeDir }, 'listening')
+  const store = config.store === undefined ? config.storeDir : config.cacheDir
+  log.logger.info({ url: service.server.url, store }, 'listening')
   log.flush()
   shutDownOnSignals({
     server: service.server,
