@@ -2,22 +2,14 @@ import { dirname } from 'node:path/posix'
 import { groupBy } from '../../src/json/json-values.ts'
 import type { SourceFile } from './source-file.ts'
 
-const MOST_FILES = 16
-const MOST_LINES = 300
+const MOST_LINES = 500
 /** A file no longer than this that one other imports belongs into that one. */
 const TINY = 12
 
 /** Folders of one kind, which may have any number of files. */
 const OF_ONE_KIND = /\/(?:endpoints|evaluators|presets|types|commands|migrations)$/
 
-/** A folder has at most 16 files. */
-export function fullFolders(files: readonly SourceFile[]): string[] {
-  return [...groupBy(files, ({ path }) => dirname(path))]
-    .filter(([folder, inside]) => inside.length > MOST_FILES && !OF_ONE_KIND.test(folder))
-    .map(([folder, inside]) => `${folder} has ${inside.length} files, which is more than ${MOST_FILES}`)
-}
-
-/** A file has at most 300 lines. */
+/** A file has at most 500 lines. */
 export function longFiles(files: readonly SourceFile[]): string[] {
   return files
     .filter(({ lines }) => lines > MOST_LINES)
@@ -39,13 +31,18 @@ export function tinyFiles(files: readonly SourceFile[], others: readonly SourceF
     })
 }
 
-/** A name is exported by one file. */
+/** A name is exported by one file of a room. */
 export function doubledNames(files: readonly SourceFile[]): string[] {
   const owners = groupBy(
     files.flatMap(({ path, exports }) => exports.map((name) => ({ name, path }))),
-    ({ name }) => name,
+    ({ name, path }) => `${roomOf(path)} ${name}`,
   )
   return [...owners]
     .filter(([, places]) => places.length > 1)
-    .map(([name, places]) => `${name} is exported by ${places.map(({ path }) => path).join(' and ')}`)
+    .map(([, places]) => `${places[0]?.name} is exported by ${places.map(({ path }) => path).join(' and ')}`)
+}
+
+/** The folder right below `src` that a file lies in. */
+function roomOf(path: string): string {
+  return path.split('/').slice(0, 2).join('/')
 }
