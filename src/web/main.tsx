@@ -4,7 +4,7 @@ import { setNonce } from 'get-nonce'
 import { StrictMode } from 'react'
 import { createRoot } from 'react-dom/client'
 import { whenSignedOut } from './api/call.ts'
-import { Problem } from './api/problem.ts'
+import { Problem, Unreachable } from './api/problem.ts'
 import { router } from './routes.tsx'
 import { Commands } from './shell/commands.tsx'
 import { startLive } from './shell/live.ts'
@@ -20,8 +20,11 @@ if (nonce !== undefined) setNonce(nonce)
 
 const cache = new QueryClient({
   defaultOptions: {
-    // What the server refused is refused again; what did not reach it may reach it now.
-    queries: { retry: (failures, error) => !(error instanceof Problem) && failures < 20, retryDelay: 1500 },
+    // What the server refused is refused again; what did not reach it is asked for until it does, for as long as the page is open.
+    queries: {
+      retry: (failures, error) => error instanceof Unreachable || (!(error instanceof Problem) && failures < 3),
+      retryDelay: 1500,
+    },
   },
 })
 whenSignedOut(() => void cache.invalidateQueries({ queryKey: ['session'] }))
@@ -47,7 +50,7 @@ let isLive = false
 function Live() {
   if (!isLive) {
     isLive = true
-    startLive()
+    startLive(() => void cache.invalidateQueries({ queryKey: ['session'] }))
   }
   return null
 }

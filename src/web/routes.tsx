@@ -3,6 +3,7 @@ import {
   createRoute,
   createRouter,
   lazyRouteComponent,
+  redirect,
   type RouteComponent,
 } from '@tanstack/react-router'
 import { PAGES } from '../http/workbench/addresses.ts'
@@ -101,6 +102,14 @@ const tree = root.addChildren([
     lazyRouteComponent(() => import('./pages/settings/page.tsx')),
   ),
   page(`/${PAGES.review}`, Review),
+  // Somebody who is signed in opened a link that signs in.
+  createRoute({
+    getParentRoute: () => root,
+    path: `/${PAGES.signIn}`,
+    beforeLoad: () => {
+      throw redirect({ to: '/', replace: true })
+    },
+  }),
   // The parts in their states, for `npm run dev` alone.
   ...(import.meta.env.DEV
     ? [

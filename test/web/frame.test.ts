@@ -46,6 +46,64 @@ describe('workbench: frame, sign-in and keys', () => {
     await visit.close()
   })
 
+  it('signs in with a fresh link in the tab that a used one left at the sign-in page, and keeps no token in the address', async () => {
+    const used = await bench.signInLink()
+    const first = await bench.visit({ path: new URL(used).pathname + new URL(used).hash, signedOut: true })
+    await first.page.getByRole('navigation', { name: 'Places' }).waitFor()
+    expect(new URL(first.page.url()).pathname + new URL(first.page.url()).hash).to.equal('/')
+    // Whoever is signed in and opens a used link stays signed in.
+    await first.page.goto(used)
+    await first.page.getByRole('navigation', { name: 'Places' }).waitFor()
+    await first.page.waitForURL(`${bench.url}/`)
+    await first.close()
+
+    const visit = await bench.visit({ path: '/signin', signedOut: true })
+    const { page } = visit
+    await page.getByLabel('API key').waitFor()
+    await page.evaluate('window.isTheSameTab = true')
+    const follow = (link: string): Promise<unknown> =>
+      page.evaluate(`location.href = ${JSON.stringify(link)}`)
+    await follow(used)
+    await page.getByRole('alert').getByText('This link was used').waitFor()
+    expect(page.url()).to.equal(`${bench.url}/signin`)
+    await follow(await bench.signInLink())
+    await page.getByRole('navigation', { name: 'Places' }).waitFor()
+    expect(page.url()).to.equal(`${bench.url}/`)
+    expect(await page.evaluate('window.isTheSameTab'), 'the page was not loaded anew').to.equal(true)
+    await visit.close()
+  })
+
+  it('tries again by itself for as long as the server cannot be reached, where it says so', async () => {
+    const visit = await bench.visit({ expected: /ERR_CONNECTION_RESET/ })
+    const { page } = visit
+    await page.clock.install()
+    let tries = 0
+    let isDown = true
+    await page.route(/api\/(sessions\/current|workflows\/graph|testsets\/query)$/, (route) => {
+      if (!isDown) return route.continue()
+      tries++
+      return route.abort('connectionreset')
+    })
+    const triesAtLeast = async (count: number): Promise<void> => {
+      while (tries < count) await page.clock.runFor(1500)
+    }
+    // First the session is asked for, while nothing is there yet.
+    await page.goto(`${bench.url}/a/support-bot`, { waitUntil: 'commit' })
+    await page.getByText('The server does not answer. The page tries again by itself.').waitFor()
+    await triesAtLeast(tries + 35)
+    isDown = false
+    await page.clock.runFor(1500)
+    await page.getByRole('grid', { name: 'Revisions, newest first' }).waitFor()
+    // Then what a page reads.
+    isDown = true
+    await page.getByRole('link', { name: 'Testsets' }).click()
+    await triesAtLeast(tries + 35)
+    isDown = false
+    await page.clock.runFor(1500)
+    await page.getByText('A testset holds rows').waitFor()
+    await visit.close()
+  })
+
   it('goes by keys alone: palette, search, places, the list of keys', async () => {
     const visit = await bench.visit()
     const { page } = visit

@@ -27,10 +27,13 @@ export interface FieldProblem {
   readonly msg: string
 }
 
-/** The server could not be asked at all: it is down, or the network is. */
+/**
+ * The server could not be asked at all: it is down, or the network is. What is read is asked for until there is an answer; a write is not
+ * repeated, since it may have happened.
+ */
 export class Unreachable extends Error {
   constructor() {
-    super('The server does not answer. What you typed is kept; the page tries again by itself.')
+    super('The server does not answer. What you typed is kept: try again once the server is back.')
     this.name = 'Unreachable'
   }
 }

@@ -23,7 +23,8 @@ export function revisionIn({ kind, references }: LiveEvent): LiveReference | und
   return Object.entries(references).find(([name]) => name.endsWith('_revision'))?.[1]
 }
 
-export type Connection = 'connecting' | 'live' | 'lost'
+/** `refused`: the server answers, but gives no events now. */
+export type Connection = 'connecting' | 'live' | 'lost' | 'refused'
 
 const KINDS = ['artifact', 'revision', 'deployment', 'evaluation'] as const
 const CHANNEL = 'branchpoint-live'
@@ -36,18 +37,19 @@ let connection: Connection = 'connecting'
 
 /**
  * Follows the project's events. All tabs of a browser share one connection, since HTTP/1.1 allows six: the tab that holds the lock has it,
- * and tells the others; when it is closed, the next one takes over.
+ * and tells the others; when it is closed, the next one takes over. `onRefused` is told where the server answers with a refusal: the session may
+ * have ended.
  */
-export function startLive(): void {
+export function startLive(onRefused: () => void): void {
   const channel = new BroadcastChannel(CHANNEL)
   channel.onmessage = ({ data }: MessageEvent<Told>) => take(data)
   // Over plain http from another host a browser has no locks: each tab has a connection then.
   const locks = (navigator as Partial<Navigator>).locks
-  if (!locks) return connect(channel)
-  void locks.request(CHANNEL, () => new Promise<never>(() => connect(channel)))
+  if (!locks) return connect(channel, onRefused)
+  void locks.request(CHANNEL, () => new Promise<never>(() => connect(channel, onRefused)))
 }
 
-function connect(channel: BroadcastChannel): void {
+function connect(channel: BroadcastChannel, onRefused: () => void): void {
   const tell = (told: Told): void => {
     take(told)
     channel.postMessage(told)
@@ -55,9 +57,12 @@ function connect(channel: BroadcastChannel): void {
   const source = new EventSource('/api/events')
   source.onopen = () => tell({ connection: 'live' })
   source.onerror = () => {
-    tell({ connection: 'lost' })
     // A browser gives up where the answer is an error; the session or the server may be back later.
-    if (source.readyState === EventSource.CLOSED) setTimeout(() => connect(channel), 3000)
+    const isRefused = source.readyState === EventSource.CLOSED
+    tell({ connection: isRefused ? 'refused' : 'lost' })
+    if (!isRefused) return
+    onRefused()
+    setTimeout(() => connect(channel, onRefused), 3000)
   }
   source.addEventListener('reset', () => tell({ reset: true }))
   for (const kind of KINDS) {

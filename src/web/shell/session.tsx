@@ -1,7 +1,8 @@
-import { useQuery } from '@tanstack/react-query'
-import { createContext, type ReactNode, useContext } from 'react'
+import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { createContext, type ReactNode, useContext, useEffect, useState } from 'react'
+import { PAGES } from '../../http/workbench/addresses.ts'
 import { type Answer, call } from '../api/call.ts'
-import { Problem } from '../api/problem.ts'
+import { Problem, Unreachable } from '../api/problem.ts'
 import { Failure } from '../parts/states/failure.tsx'
 import { SignIn } from '../pages/sign-in/page.tsx'
 
@@ -12,18 +13,75 @@ export type Scope = Session['scopes'][number]
 
 const SessionContext = createContext<Session | undefined>(undefined)
 
-/** Shows the sign-in page to whoever has no session, and everything else to whoever has one. */
+/** Shows the sign-in page to whoever has no session, and everything else to whoever has one. A sign-in link that is opened signs in first. */
 export function SessionGate({ children }: { readonly children: ReactNode }) {
-  const { data, error, isPending, refetch } = useQuery({
+  const link = useSignInLink()
+  const { data, error, failureReason, isPending, refetch } = useQuery({
     queryKey: ['session'],
     queryFn: () => call('GET /sessions/current', {}),
     staleTime: Infinity,
-    retry: (failures, why) => !(why instanceof Problem) && failures < 30,
+    enabled: !link.isBusy,
   })
-  if (isPending) return null
-  if (error instanceof Problem && error.status === 401) return <SignIn />
+  const unreachable = link.isBusy ? link.problem : isPending && failureReason
+  if (unreachable) return <Failure error={new Error(WAITING)} />
+  if (link.isBusy || isPending) return null
+  if (error instanceof Problem && error.status === 401)
+    return <SignIn problem={link.problem instanceof Error ? link.problem.message : undefined} />
   if (!data) return <Failure error={error} retry={refetch} />
   return <SessionContext value={data.session}>{children}</SessionContext>
+}
+
+const WAITING = 'The server does not answer. The page tries again by itself.'
+
+/** How long it waits before a link is tried again whose server does not answer, in milliseconds. */
+const PAUSE = 1500
+
+/**
+ * Signs in with the token of `/signin#token=…`, when the page is opened with it and when it comes into the address of an open page, which a browser
+ * does not load anew. It is taken out of the address at once: there it would stay in the history. `problem` is why it did not sign in.
+ */
+function useSignInLink(): { readonly isBusy: boolean; readonly problem: unknown } {
+  const cache = useQueryClient()
+  const [state, setState] = useState(() => ({
+    isBusy: tokenInAddress() !== undefined,
+    problem: undefined as unknown,
+  }))
+  useEffect(() => {
+    let newest = 0
+    async function take(): Promise<void> {
+      const token = tokenInAddress()
+      if (token === undefined) return
+      history.replaceState(null, '', SIGN_IN)
+      const turn = ++newest
+      setState({ isBusy: true, problem: undefined })
+      for (;;) {
+        try {
+          await call('POST /sessions', { body: { session: { token } } })
+          history.replaceState(null, '', '/')
+          setState({ isBusy: false, problem: undefined })
+          return await cache.resetQueries()
+        } catch (problem) {
+          if (turn !== newest) return
+          const isBusy = problem instanceof Unreachable
+          setState({ isBusy, problem })
+          if (!isBusy) return
+        }
+        await new Promise((resolve) => setTimeout(resolve, PAUSE))
+      }
+    }
+    const onHash = (): void => void take()
+    onHash()
+    window.addEventListener('hashchange', onHash)
+    return () => window.removeEventListener('hashchange', onHash)
+  }, [cache])
+  return state
+}
+
+const SIGN_IN = `/${PAGES.signIn}`
+
+function tokenInAddress(): string | undefined {
+  if (location.pathname !== SIGN_IN) return undefined
+  return new URLSearchParams(location.hash.slice(1)).get('token') ?? undefined
 }
 
 /** Of whoever is signed in; only below a `SessionGate`. */

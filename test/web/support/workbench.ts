@@ -18,6 +18,8 @@ export interface Workbench {
   readonly key: string
   /** Asks the interface as a client does; fails where the answer is an error. */
   ask(method: string, path: string, body?: unknown, key?: string): Promise<Answer>
+  /** Makes a link that signs a browser in, once. */
+  signInLink(): Promise<string>
   /** Opens a browser's window, signed in. */
   visit(options?: VisitOptions): Promise<Visit>
   close(): Promise<void>
@@ -85,6 +87,11 @@ export async function openWorkbench(environment: Readonly<Record<string, string>
     storeDir,
     key,
     ask,
+    signInLink: async () => {
+      const link = await service.signInLink()
+      if (link === undefined) throw new Error('there is no key for a link')
+      return link
+    },
     visit: (options = {}) => openVisit(options.through ?? url, { key, ...options }),
     close: async () => {
       await service.server.stop(1000)

@@ -1,42 +1,33 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { type FormEvent, useEffect, useState } from 'react'
+import { PAGES } from '../../../http/workbench/addresses.ts'
 import { call } from '../../api/call.ts'
 import { TextField } from '../../parts/fields/text-field.tsx'
 import { Copyable } from '../../parts/copy/copyable.tsx'
 import styles from './page.module.css'
 
-/** What everything is to whoever has no session. A link of the server's (`/signin#token=…`) needs no typing. */
-export function SignIn() {
+/** What everything is to whoever has no session. `problem` says why a link of the server's did not sign in. */
+export function SignIn({ problem: ofLink }: { readonly problem?: string | undefined }) {
   const [key, setKey] = useState('')
-  const [problem, setProblem] = useState<string>()
+  const [refused, setRefused] = useState<string>()
   const [isBusy, setBusy] = useState(false)
   const cache = useQueryClient()
 
-  async function signIn(session: { readonly key: string } | { readonly token: string }): Promise<void> {
+  useEffect(() => void (document.title = 'Sign in · Branchpoint'), [])
+
+  async function submit(event: FormEvent): Promise<void> {
+    event.preventDefault()
     setBusy(true)
+    setRefused(undefined)
     try {
-      await call('POST /sessions', { body: { session } })
-      if (location.pathname === '/signin') history.replaceState(null, '', '/')
+      await call('POST /sessions', { body: { session: { key: key.trim() } } })
+      if (location.pathname === `/${PAGES.signIn}`) history.replaceState(null, '', '/')
       await cache.resetQueries()
     } catch (error) {
-      setProblem(error instanceof Error ? error.message : String(error))
+      setRefused(error instanceof Error ? error.message : String(error))
     } finally {
       setBusy(false)
     }
-  }
-
-  useEffect(() => {
-    document.title = 'Sign in · Branchpoint'
-    const token = new URLSearchParams(location.hash.slice(1)).get('token')
-    if (location.pathname !== '/signin' || token === null) return
-    // A token in the address would stay in the history.
-    history.replaceState(null, '', '/signin')
-    void signIn({ token })
-  }, [])
-
-  function submit(event: FormEvent): void {
-    event.preventDefault()
-    void signIn({ key: key.trim() })
   }
 
   return (
@@ -47,7 +38,8 @@ export function SignIn() {
         A registry for prompts, testsets and evaluators in which every artifact is a git repository. Sign in
         with an API key of the project.
       </p>
-      <form onSubmit={submit}>
+      {ofLink !== undefined && refused === undefined && <p role="alert">{ofLink}</p>}
+      <form onSubmit={(event) => void submit(event)}>
         <TextField
           label="API key"
           type="password"
@@ -55,7 +47,7 @@ export function SignIn() {
           placeholder="svc_…"
           value={key}
           onChange={setKey}
-          problem={problem}
+          problem={refused}
           autoFocus
         />
         <button type="submit" className={styles.primary} disabled={isBusy || key.trim() === ''}>

@@ -125,4 +125,5 @@ const WHAT = {
   live: 'Changes of others show up by themselves.',
   connecting: 'The connection for changes of others is being made.',
   lost: 'Changes of others do not show up now; the page tries again.',
+  refused: 'The server gives no events now, so changes of others do not show up; the page tries again.',
 } as const
