@@ -46,6 +46,8 @@ export interface AppDependencies {
   readonly restore: Middleware<RequestState>
   /** The folder of the built page; the one beside this program unless given. */
   readonly pageFolder?: string
+  /** The paths that `route` answers; asked once, for the first address that may be none. */
+  readonly paths: () => readonly string[]
   /** Everything else that needs a key. Calls `next` for what it does not know, leaving `ctx.matched` as @koa/router does. */
   readonly route: Middleware<RequestState>
 }
@@ -61,8 +63,9 @@ export function createApp(dependencies: AppDependencies): Koa<RequestState> {
   app.use(requestId)
   app.use(requestLog(log))
   app.use(dependencies.observe)
-  app.use(workbench(new PageFiles(nodeFs, pageFolder)))
-  app.use(publicRoutes(publicAddresses(dependencies)))
+  const addresses = publicAddresses(dependencies)
+  app.use(workbench(new PageFiles(nodeFs, pageFolder), beginsRoute(dependencies.paths, addresses)))
+  app.use(publicRoutes(addresses))
   app.use(dependencies.limit)
   app.use(lookFirst(fresh))
   app.use(dependencies.restore)
@@ -71,6 +74,21 @@ export function createApp(dependencies: AppDependencies): Koa<RequestState> {
   app.use(dependencies.route)
   app.use(notFound)
   return app
+}
+
+/** Addresses of middleware that is no route: git, and what stands before an address and is taken off. */
+const OTHERS = ['/git', '/api', '/preview']
+
+/** Whether a first segment begins an address that something answers. */
+function beginsRoute(
+  paths: () => readonly string[],
+  addresses: Readonly<Record<string, PublicRoute>>,
+): (segment: string) => boolean {
+  let segments: ReadonlySet<string | undefined> | undefined
+  return (segment) => {
+    segments ??= new Set([...paths(), ...Object.keys(addresses), ...OTHERS].map((path) => path.split('/')[1]))
+    return segments.has(segment)
+  }
 }
 
 /** What is answered without a key, or asks for one itself, by its path. */

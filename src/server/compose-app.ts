@@ -75,6 +75,7 @@ export function composeApp(parts: AppParts): ServerOptions['handle'] {
     }),
     openApi: () => openApiDocument(routes().endpoints, routes().contexts),
     ...composeGit(parts, callerOf, gitPermits),
+    paths: () => routes().endpoints.map(({ path }) => path),
     route: composeRouter(parts),
   })
   return app.callback()

@@ -22,7 +22,8 @@ const cache = new QueryClient({
   defaultOptions: {
     // What the server refused is refused again; what did not reach it is asked for until it does, for as long as the page is open.
     queries: {
-      retry: (failures, error) => error instanceof Unreachable || (!(error instanceof Problem) && failures < 3),
+      retry: (failures, error) =>
+        error instanceof Unreachable || (!(error instanceof Problem) && failures < 3),
       retryDelay: 1500,
     },
   },

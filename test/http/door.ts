@@ -49,6 +49,7 @@ export async function openDoor(
     authenticate: (token) => (token === TOKEN ? CALLER : undefined),
     readiness: () => ({ ready: true, artifacts: 0, listAge: 0, problems: [] }),
     openApi: () => ({ openapi: '3.1.0', info: { title: 'Test', version: '1' }, paths: {} }),
+    paths: () => router.stack.map(({ path }) => String(path)),
     restore: pass,
     git: pass,
     // Typed for Koa's open state; at run time a plain middleware.

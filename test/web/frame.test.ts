@@ -139,7 +139,17 @@ describe('workbench: frame, sign-in and keys', () => {
 
   it('says of an address that is none what it is, and what is not built yet how it is done meanwhile', async () => {
     const visit = await bench.visit({ path: '/a/support-bot/nothing/here' })
-    await visit.page.getByText('Nothing is at').waitFor()
+    await visit.page.getByText('There is no page at /a/support-bot/nothing/here').waitFor()
+    const answer = await visit.page.goto(`${bench.url}/support-bot`)
+    expect(answer?.status()).to.equal(404)
+    await visit.page.getByText('There is no page at /support-bot').waitFor()
+    await visit.expectNoBarriers()
+    await visit.page.getByRole('link', { name: 'Search for “support-bot”' }).click()
+    await visit.page
+      .getByRole('list', { name: 'What was found' })
+      .getByRole('link', { name: 'Support bot' })
+      .first()
+      .waitFor()
     await visit.go('/review')
     await visit.page.getByText('Proposals are not here yet').waitFor()
     await visit.close()

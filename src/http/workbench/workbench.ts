@@ -13,9 +13,10 @@ export const BUILT_PAGE = fileURLToPath(new URL('../../../web', import.meta.url)
 
 /**
  * The page that people use: the same one at `/` and below the first segments of `PAGES`, for whoever prefers HTML, as browsers do, and the files
- * that it loads. Everything else is left to the routes of REST, also at these addresses, and whatever is asked for under `/api`.
+ * that it loads. An address of one segment that begins no route either (`isRoute`) is the page, too, with 404: it says so in the words of people.
+ * Everything else is left to the routes of REST, also at these addresses, and whatever is asked for under `/api`.
  */
-export function workbench(files: PageFiles): Middleware<RequestState> {
+export function workbench(files: PageFiles, isRoute: (segment: string) => boolean): Middleware<RequestState> {
   return (ctx, next) => {
     const { path, method } = ctx
     if ((method !== 'GET' && method !== 'HEAD') || !isAtRoot(ctx)) return next()
@@ -26,12 +27,17 @@ export function workbench(files: PageFiles): Middleware<RequestState> {
       if (ctx.accepts('json', 'html') !== 'html') return next()
       ctx.state.route = segment === '' ? '/' : `/${segment}/…`
       ctx.state.isRead = true
-      return answerPage(ctx, files.page)
+      return answerPage(ctx, files.page, 200)
     }
     // What lies beside the page has an ending, as no route of REST has that is found by one segment.
-    if (segment !== ASSETS && (end >= 0 || !segment.includes('.'))) return next()
-    const file = files.file(path)
-    if (!file && segment !== ASSETS) return next()
+    const file = segment === ASSETS || (end < 0 && segment.includes('.')) ? files.file(path) : undefined
+    if (!file && segment !== ASSETS) {
+      if (end >= 0 || ctx.accepts('json', 'html') !== 'html' || isRoute(segment)) return next()
+      ctx.vary('Accept')
+      ctx.state.route = '/…'
+      ctx.state.isRead = true
+      return answerPage(ctx, files.page, 404)
+    }
     ctx.state.route = `/${ASSETS}/…`
     ctx.state.isRead = true
     if (!file) throw noSuchFile(ctx)
@@ -48,7 +54,7 @@ function isAtRoot({ originalUrl, path }: RequestContext): boolean {
   return sent === path || sent === `${path}/`
 }
 
-function answerPage(ctx: RequestContext, page: string | undefined): void {
+function answerPage(ctx: RequestContext, page: string | undefined, status: 200 | 404): void {
   const nonce = randomBytes(16).toString('base64')
   ctx.set('Content-Security-Policy', page === undefined ? UNBUILT_POLICY : policyOf(nonce))
   // A page of another origin learns no address from ours; requests to our own are told from others by theirs.
@@ -58,7 +64,7 @@ function answerPage(ctx: RequestContext, page: string | undefined): void {
   ctx.set('Cross-Origin-Resource-Policy', 'same-origin')
   // Each answer has a nonce of its own, so none is sent again, and there is nothing to compare it by.
   ctx.set('Cache-Control', 'no-cache')
-  ctx.status = page === undefined ? 503 : 200
+  ctx.status = page === undefined ? 503 : status
   ctx.type = 'text/html; charset=utf-8'
   ctx.body = page?.replace('<head>', `<head>\n<meta name="${NONCE_META}" content="${nonce}">`) ?? UNBUILT
 }

@@ -70,7 +70,10 @@ describe('the page', () => {
       ['/elsewhere', BROWSER],
       ['/settings/keys', 'application/json'],
       ['/settings/keys', '*/*'],
-      ['/apple', BROWSER],
+      ['/apple', '*/*'],
+      ['/apple', 'application/json'],
+      ['/apple/pie', BROWSER],
+      ['/git', BROWSER],
     ] as const) {
       const response = await ask(path, { accept })
       expect([response.status, response.headers.get('content-type')], path).to.deep.equal([
@@ -84,6 +87,25 @@ describe('the page', () => {
     expect((await ask('/a/b', { authorization })).status).to.equal(404)
     for (const path of ['/api', '/api/'])
       expect((await ask(path, { accept: BROWSER })).headers.get('content-type'), path).to.match(/json/)
+  })
+
+  it('is the "not found" of an address of one segment that begins no route, where HTML is preferred', async () => {
+    for (const path of ['/apple', '/apple/', '/apple?x=1', '/robots.txt', '/Env', '/%61pple']) {
+      const response = await ask(path, { accept: BROWSER })
+      expect(
+        [response.status, response.headers.get('content-type'), response.headers.get('vary')],
+        path,
+      ).to.deep.equal([404, 'text/html; charset=utf-8', 'Accept'])
+      expect(await response.text()).to.contain('<title>Built</title>')
+    }
+    // What begins a route stays with REST, also where that route takes no GET.
+    const own = { accept: BROWSER, authorization: 'ApiKey svc_test' }
+    for (const path of ['/health', '/elsewhere', '/docs'])
+      expect((await ask(path, own)).status, path).to.equal(200)
+    expect(
+      (await ask('/apple', { ...own, accept: 'application/json' })).headers.get('content-type'),
+    ).to.equal('application/problem+json')
+    expect((await ask('/apple', { accept: BROWSER }, 'POST')).status).to.equal(401)
   })
 
   it('is answered to GET and HEAD only', async () => {

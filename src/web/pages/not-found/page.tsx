@@ -5,10 +5,20 @@ import { Empty } from '../../parts/states/empty.tsx'
 /** An address that no page has. */
 export function NotFound() {
   const { pathname } = useLocation()
+  const words = pathname.split('/').filter(Boolean).at(-1) ?? ''
   return (
     <Page crumbs={[{ label: 'No such page' }]}>
-      <Empty action={<Link to="/">Go to the start</Link>}>
-        Nothing is at <code>{pathname}</code>. The search finds artifacts by their names and texts.
+      <Empty
+        action={
+          <>
+            <Link to="/" search={{ q: words }}>
+              Search for “<bdi>{words}</bdi>”
+            </Link>{' '}
+            <Link to="/">Go to the start</Link>
+          </>
+        }
+      >
+        There is no page at <code>{pathname}</code>.
       </Empty>
     </Page>
   )
