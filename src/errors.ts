@@ -12,6 +12,7 @@ export type RefusalCode =
   | 'invalid_delta'
   | 'missing_payload'
   | 'body_too_large'
+  | 'document_too_large'
   | 'invalid_file'
   | 'query_too_slow'
   | 'empty_query'

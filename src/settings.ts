@@ -78,7 +78,10 @@ export const SETTINGS = {
   secretsKey: optional('SECRETS_KEY', { ...KEY, isSecret: true }, "the store's `secrets.key`",
     'key that the secrets of projects are encrypted with'),
   maxBodyBytes: setting('MAX_BODY_BYTES', whole(KIB, GIB, 'bytes'), 16 * MIB,
-    'largest JSON body, after decompression, and largest file that a document is stored in'),
+    'largest JSON body, after decompression, and the most that a stored document may unfold to, its texts filled in'),
+  maxDocumentBytes: setting('MAX_DOCUMENT_BYTES', whole(KIB, 4 * MIB, 'bytes'), MIB,
+    'largest `data` that a commit brings, but for testsets and environments: as it is sent, and as it is stored with its texts filled in; ' +
+    'what is stored and larger stays readable, deployable and clonable'),
   maxBodiesBytes: setting('MAX_BODIES_BYTES', whole(KIB, 8 * GIB, 'bytes'), 256 * MIB,
     'JSON bodies in memory at once, those of 64 KiB and less not counted; what does not fit gets 503 with `Retry-After`'),
   maxBodyDepth: setting('MAX_BODY_DEPTH', whole(8, 1000, 'levels'), 128, 'deepest nesting of a JSON body'),

@@ -50,6 +50,7 @@ export const PROBLEMS: Readonly<Record<ProblemCode, readonly [status: number, ti
   invalid_delta: [422, 'The delta cannot be applied'],
   missing_payload: [400, 'The commit has no payload'],
   body_too_large: [413, 'The body is too large'],
+  document_too_large: [413, 'The document is too large'],
   invalid_file: [422, 'The file is not valid'],
   query_too_slow: [422, 'The query takes too long'],
   empty_query: [422, 'The query has no words'],

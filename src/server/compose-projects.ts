@@ -80,7 +80,11 @@ export function registrySettings(
     servicesBase: `${publicUrl}/services`,
     now,
     signing,
-    limits: { maxBytes: config.maxBodyBytes, maxValues: config.maxBodyValues },
+    limits: {
+      maxBytes: config.maxBodyBytes,
+      maxDocumentBytes: config.maxDocumentBytes,
+      maxValues: config.maxBodyValues,
+    },
     onProblem: (project: string, { repository, reason }: RepositoryProblem) =>
       log.logger.warn({ project, repository, reason }, 'a repository cannot be served, or not all of it'),
   }

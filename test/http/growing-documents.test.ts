@@ -92,8 +92,8 @@ describe('http: documents that would grow by their indentation', () => {
       workflow_revision_commit: { workflow_variant_id, delta },
     })
     expect(reply.status).to.equal(413)
-    expect(reply.body).to.include({ code: 'limit_exceeded' })
-    expect(reply.body.detail).to.include('data.json').and.include(String(MOST))
+    expect(reply.body).to.include({ code: 'document_too_large' })
+    expect(reply.body.detail).to.include('MAX_DOCUMENT_BYTES').and.include(String(MOST))
     expect(git('large', 'rev-list', '--count', 'HEAD').trim()).to.equal('1')
   })
 

@@ -39,6 +39,7 @@ export async function firstRevision(
   const { payload, warnings } = await surface.family.accept(data, {
     loc: [...loc, 'data'],
     servicesBase: registry.servicesBase,
+    limits: registry.limits,
   })
   return { revision: { payload, message, header: request.header }, flags: roles, warnings }
 }

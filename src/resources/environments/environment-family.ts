@@ -20,6 +20,7 @@ export const environmentDocument: DocumentDefinition = {
   guardFlag: 'is_guarded',
   ownsFile: isEnvironmentFile,
   file: REFERENCES_FILE,
+  boundedBy: 'keys',
   encode: encodeEnvironment,
   decode: decodeEnvironment,
   accept: acceptEnvironmentData,

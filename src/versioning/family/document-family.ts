@@ -1,7 +1,10 @@
 import { Refusal } from '../../errors.ts'
 import type { TreeEntry } from '../../git/objects/tree.ts'
 import { patchInSlices } from '../../json/diff/json-patch.ts'
+import { isLight } from '../../json/is-light.ts'
 import type { Json, JsonObject } from '../../json/json.ts'
+import { printHeavy } from '../../json/print-json.ts'
+import { stringifyJson } from '../../json/stringify-json.ts'
 import type { InSlices } from '../../scheduling/cooperative.ts'
 import { TimeSlice } from '../../scheduling/cooperative.ts'
 import type { PlacedText } from '../texts/placed-text.ts'
@@ -27,6 +30,8 @@ export interface DocumentDefinition extends Pick<
 > {
   /** The file that holds the members of `data`, as sentences about a push name it. */
   readonly file: string
+  /** Its family bounds how many keys it has; of any other a commit brings `maxDocumentBytes` at most. */
+  readonly boundedBy?: 'keys'
   /**
    * Writes what of the data lies in folders, onto the root of the parent's tree, whose entries are `before`; other files may lie there, too.
    * What came from another revision is named as in its root, `other`.
@@ -102,18 +107,19 @@ export function documentFamily(definition: DocumentDefinition): Family {
     ownsFile,
     write: async (target, payload, before, limits, other) => {
       const document = documentOf(payload)
+      const maxBytes = mostBytes(definition, limits)
       const apart = await definition.setApart?.(target, document, before, other)
       const entries: TreeEntry[] = [...(apart?.entries ?? [])]
       const files = encode(apart?.data ?? document)
       let size = apart?.size ?? 0
       for (const { content } of files) if (Buffer.isBuffer(content)) size += content.length
       for (const file of files) {
-        const bytes = await bytesOf(file, size, limits)
+        const bytes = await bytesOf(file, maxBytes - size)
         entries.push(writeFile(target, file.path, bytes))
         if (!Buffer.isBuffer(file.content)) size += bytes.length
       }
-      if (size > limits.maxBytes)
-        throw tooLarge(`${definition.file} and the files beside it`, size, limits.maxBytes)
+      if (size > maxBytes)
+        throw tooLarge(`As it is stored, the ${name}'s data would have ${size} bytes`, maxBytes)
       const written = { entries, stored: { payload, size: decodedSize(size) } }
       return apart ? { ...written, files: apart.files } : written
     },
@@ -127,7 +133,11 @@ export function documentFamily(definition: DocumentDefinition): Family {
       const { data } = await readDocument(definition, source, entries, context)
       if (data) assertAcceptable(definition, data, context)
     },
-    accept: (data, context) => accepted(definition.accept(data, context)),
+    accept: async (data, context) => {
+      const { limits } = context
+      if (limits) await assertSent(definition, data, mostBytes(definition, limits))
+      return accepted(definition.accept(data, context))
+    },
     applyDelta: async (base, delta, context) =>
       accepted(definition.applyDelta(base && documentOf(base), delta, context)),
     mayRebase: () => false,
@@ -212,22 +222,32 @@ async function documentFiles(
   return paths
 }
 
-/** The file's bytes, laid out so that with the `others` it stays within the limits if it can. */
-async function bytesOf(
-  { path, content }: PayloadFile,
-  others: number,
-  limits: DocumentLimits,
-): Promise<Buffer> {
-  const room = { ...limits, maxBytes: limits.maxBytes - others }
-  const bytes = Buffer.isBuffer(content) ? content : await jsonFileBytes(content, room)
-  if (bytes.length > limits.maxBytes) throw tooLarge(path, bytes.length, limits.maxBytes)
-  return bytes
+/** The file's bytes, laid out so that they fit into the room that there is if they can. */
+async function bytesOf({ content }: PayloadFile, room: number): Promise<Buffer> {
+  return Buffer.isBuffer(content) ? content : jsonFileBytes(content, { maxBytes: room })
 }
 
-function tooLarge(what: string, bytes: number, most: number): Refusal {
+/** Most bytes of what a commit brings. */
+function mostBytes(
+  { boundedBy }: DocumentDefinition,
+  { maxBytes, maxDocumentBytes }: DocumentLimits,
+): number {
+  return boundedBy === 'keys' ? maxBytes : Math.min(maxBytes, maxDocumentBytes)
+}
+
+/** Refuses data that is larger, without white space between its values, than what a commit may bring. */
+async function assertSent({ name }: DocumentDefinition, data: Json, maxBytes: number): Promise<void> {
+  const fits = isLight(data)
+    ? Buffer.byteLength(stringifyJson(data)) <= maxBytes
+    : (await printHeavy(data, { maxBytes })) !== undefined
+  if (!fits) throw tooLarge(`The ${name}'s data has more than ${maxBytes} bytes`, maxBytes)
+}
+
+function tooLarge(what: string, most: number): Refusal {
   return new Refusal(
-    'limit_exceeded',
-    `${what} would have ${bytes} bytes; at most ${most} are stored. Make the data smaller.`,
+    'document_too_large',
+    `${what}; a commit may bring ${most}. Make it smaller: rows belong in a testset, and what several share in a ` +
+      `workflow of its own that they embed. The operator sets the bound (MAX_DOCUMENT_BYTES).`,
     { details: { limit_bytes: most } },
   )
 }

@@ -171,7 +171,7 @@ export interface PayloadContext {
   readonly loc: readonly (string | number)[]
   /** `<PUBLIC_URL>/services`, without a slash at the end. */
   readonly servicesBase: string
-  /** Of what a push brings. */
+  /** Of what a commit brings, where it is not known already that it is within them. */
   readonly limits?: DocumentLimits
 }
 

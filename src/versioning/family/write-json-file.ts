@@ -11,7 +11,10 @@ import { writeFile } from './tree-files.ts'
  * hundredfold by that; a text that would be longer than `maxBytes` is written on one line, whoever writes it. (Then it may be
  * longer all the same.)
  */
-export async function jsonFileBytes(value: object, { maxBytes }: DocumentLimits): Promise<Buffer> {
+export async function jsonFileBytes(
+  value: object,
+  { maxBytes }: Pick<DocumentLimits, 'maxBytes'>,
+): Promise<Buffer> {
   const indented = isLight(value)
     ? Buffer.from(`${stringifyJson(value, 2)}\n`)
     : await printHeavy(value, { indent: 2, ending: '\n', maxBytes })

@@ -67,7 +67,8 @@ export class MergeBase {
     if ('is' in result) return result.is
     const { payload, before, other, header } = result
     const carried = before.filter(({ name }) => !this.#family.ownsFile(name))
-    const { limits } = this.#registry
+    // Nobody commits it, and it may hold what both sides have.
+    const limits = { ...this.#registry.limits, maxDocumentBytes: Infinity }
     const written = payload && (await this.#family.write(this.#scratch, payload, before, limits, other))
     const entries = [...carried, ...(written?.entries ?? [])]
     return {

@@ -50,7 +50,11 @@ export async function commitRevision(
   const accepted =
     input.data === undefined
       ? input.payload && { payload: input.payload, warnings: [] }
-      : await family.accept(input.data, { loc: [...input.loc, 'data'], servicesBase: registry.servicesBase })
+      : await family.accept(input.data, {
+          loc: [...input.loc, 'data'],
+          servicesBase: registry.servicesBase,
+          limits: registry.limits,
+        })
   const earlier = await findEarlierAttempt(registry, place.artifact, branchOf(place), context)
   if (earlier) return committedEarlier(registry, place, earlier, input, deployment)
   const commit = (): Promise<CommittedRevision> =>

@@ -29,9 +29,10 @@ export async function formatFile(path: string, bytes: Buffer): Promise<Buffer | 
 }
 
 function formatDocument(path: string, bytes: Buffer): Promise<Buffer> {
+  const { maxBytes, maxDocumentBytes } = DOCUMENT_LIMITS
   const value = parse(bytes)
   if (isJsonObject(value) || (isJsonArray(value) && path === 'columns.json')) {
-    return jsonFileBytes(value, DOCUMENT_LIMITS)
+    return jsonFileBytes(value, { maxBytes: path === 'data.json' ? maxDocumentBytes : maxBytes })
   }
   throw new Error('it is JSON, but no object')
 }

@@ -17,7 +17,11 @@ export async function localTarget(
   const settings = {
     servicesBase: '',
     now: () => new Date(),
-    limits: { maxBytes: config.maxBodyBytes, maxValues: config.maxBodyValues },
+    limits: {
+      maxBytes: config.maxBodyBytes,
+      maxDocumentBytes: config.maxDocumentBytes,
+      maxValues: config.maxBodyValues,
+    },
   }
   const registries = new Map<string, Promise<Registry>>()
   const registryOf = async (project: string): Promise<Registry> => {
