@@ -4,6 +4,7 @@
 // Without a compiler (`npm ci --omit=dev`) it leaves a build that is there as it is.
 import { spawnSync } from 'node:child_process'
 import {
+  copyFileSync,
   existsSync,
   mkdirSync,
   readdirSync,
@@ -153,9 +154,18 @@ function buildServer() {
   const began = new Date()
   const status = bundle(serverConfig, 'error')
   if (status !== 0) return status
+  copySwaggerUi()
   writeFileSync(serverStamp, '')
   for (const path of [serverStamp, ...programs]) utimesSync(path, began, began)
   return 0
+}
+
+/** What `/docs` shows: copied, since the package depends on one with an install script, which no installation of ours shall bring. */
+function copySwaggerUi() {
+  const to = join(dist, 'swagger-ui')
+  mkdirSync(to, { recursive: true })
+  for (const name of ['swagger-ui.css', 'swagger-ui-bundle.js', 'package.json', 'LICENSE', 'NOTICE'])
+    copyFileSync(find('swagger-ui-dist/package.json', name), join(to, name))
 }
 
 function buildWeb() {

@@ -264,13 +264,15 @@ export const ROOMS: Readonly<Record<string, Room>> = {
 /** Which rooms may import a file at the root of `src`; where none is named, every one. */
 export const AT_THE_ROOT: Readonly<Record<string, readonly string[] | undefined>> = {
   errors: undefined,
+  'command-name': undefined,
   config: ['cli', 'server'],
 }
 
 /** Packages and modules of node that only these rooms may import; `.` is the root of `src`. */
 export const CONFINED: Readonly<Record<string, readonly string[]>> = {
-  // sandbox: of the one pipe that an interpreter has, without returning to the event loop; cli: users' own files, never the store's
-  'node:fs': ['storage', 'git', 'sandbox', 'cli'],
+  // sandbox: of the one pipe that an interpreter has, without returning to the event loop; cli: users' own files, never the store's; the
+  // root: whether this is a checkout
+  'node:fs': ['storage', 'git', 'sandbox', 'cli', '.'],
   'node:fs/promises': ['storage', 'cli'],
   'node:child_process': ['git', 'sandbox', 'storage', 'cli'],
   // switches of V8 that are set while it runs may crash it

@@ -1,3 +1,4 @@
+import { COMMAND } from '../command-name.ts'
 import { type OutgoingFetchSettings, outgoingFetch } from '../outgoing/outgoing-fetch.ts'
 import { keyVariable, MODEL_PROVIDERS, type ModelProvider, unknownProvider } from './model-providers.ts'
 import { type Credential, type CredentialSource, ModelFailure } from './models.ts'
@@ -99,7 +100,7 @@ function noKey(model: string, { name }: ModelProvider): ModelFailure {
   const variable = keyVariable(name)
   return new ModelFailure(
     'credential',
-    `No API key found for model '${model}'. Set ${variable} in the configuration of the server, or store the secret of the project with \`branchpoint secrets set ${variable}\`.`,
+    `No API key found for model '${model}'. Set ${variable} in the configuration of the server, or store the secret of the project with \`${COMMAND} secrets set ${variable}\`.`,
   )
 }
 

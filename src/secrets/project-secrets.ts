@@ -1,3 +1,4 @@
+import { COMMAND } from '../command-name.ts'
 import { Refusal } from '../errors.ts'
 import type { Fs } from '../storage/fs.ts'
 import { type SecretPurpose, checkSecret } from './check-secret.ts'
@@ -149,7 +150,7 @@ export class ProjectSecrets {
     const path = secretFilePath(this.#storeDir, this.#project)
     return unreadable(
       `The secret ${name} in ${path} cannot be decrypted: it was changed, or came from another project or SECRETS_KEY. ` +
-        `Set it anew (branchpoint secrets set ${name} --project ${this.#project}), or restore the file from a backup.`,
+        `Set it anew (${COMMAND} secrets set ${name} --project ${this.#project}), or restore the file from a backup.`,
     )
   }
 }

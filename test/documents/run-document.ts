@@ -23,7 +23,7 @@ import { type Block, documentBlocks } from './document-blocks.ts'
  * - Blocks of other languages (`console`, `yaml`, `ini` …) are not run.
  * - A `text` block right behind an `sh` block shows what that prints: it has to be found in the output; `…` stands for anything.
  * - `npm ci` does nothing, as node_modules and dist are there, and `npm start` runs in the background (session.sh); as it holds a
- *   reader's terminal, it has to be the last line of its block. Both it and `npx branchpoint` are npm's with NPM_ITSELF in `env`.
+ *   reader's terminal, it has to be the last line of its block. It is npm's with NPM_ITSELF in `env`.
  * - 127.0.0.1:3000 is a free port of this machine.
  * - `&&` is refused in a block, as nobody notices where what stands before it fails; so are placeholders (`"…"`, `ARTIFACT_ID`).
  */

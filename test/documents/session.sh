@@ -10,19 +10,14 @@ set -o pipefail
 trap '__failed $? $LINENO' ERR
 __failed() { echo "$2 $1" >>"$OUT/failures"; }
 
-# The two npm commands that are not run as they are; all others are. With NPM_ITSELF, as the README is run, `npm start` and npx are
-# npm's; else what they run is run at once, since npm takes longer than most commands of the guide.
+# The two npm commands that are not run as they are; all others are. With NPM_ITSELF, as the README is run, `npm start` is
+# npm's; else the server is started at once, since npm takes longer than most commands of the guide.
 npm() {
   case "$*" in
     ci) ;; # node_modules and dist are those of the working tree
     start) __start ;;
     *) command npm "$@" ;;
   esac
-}
-
-npx() {
-  if [ -n "${NPM_ITSELF:-}" ] || [ "$1" != branchpoint ]; then command npx "$@"; return; fi
-  node dist/src/cli/main.js "${@:2}"
 }
 
 # `npm start` holds a terminal of its own, with Ctrl-C for what ran there. It is over once the server answers. What the first start tells

@@ -33,7 +33,7 @@ describe('models: credentials', () => {
     expect(message)
       .to.match(/^No API key found for model 'gpt-4o-mini'\./)
       .and.to.contain('OPENAI_API_KEY')
-      .and.to.contain('branchpoint secrets set OPENAI_API_KEY')
+      .and.to.contain('./branchpoint secrets set OPENAI_API_KEY')
     const other = await failureOf(models.chat(asking({ model: 'together_ai/x' }), span))
     expect(other.message).to.contain('TOGETHER_AI_API_KEY')
     expect(spans().map(({ statusCode }) => statusCode)).to.deep.equal([

@@ -72,7 +72,8 @@ describe('scripts/build', () => {
     mkdirSync(join(root, 'src/cli'))
     cpSync('scripts/server.vite.config.ts', join(root, 'scripts/server.vite.config.ts'))
     // What vite needs lies beside it in the real folder.
-    symlinkSync(join(process.cwd(), 'node_modules/vite'), join(root, 'node_modules/vite'))
+    for (const name of ['vite', 'swagger-ui-dist'])
+      symlinkSync(join(process.cwd(), 'node_modules', name), join(root, 'node_modules', name))
     writeFileSync(
       join(root, 'src/place.ts'),
       "export const place = new URL('beside.txt', import.meta.url).pathname\n",
@@ -90,6 +91,7 @@ describe('scripts/build', () => {
     for (const name of ['main.js', 'cli/main.js'])
       expect(started(name), name).to.equal(`1 ${realpathSync(built('.'))}/beside.txt\n`)
     expect(files()).to.include('.build-info')
+    expect(readdirSync(join(root, 'dist/swagger-ui'))).to.include.members(['swagger-ui-bundle.js', 'LICENSE'])
     expect(build()).to.include({ status: 0, stderr: '' })
     const before = whole()
 

@@ -1,3 +1,4 @@
+import { COMMAND } from '../../command-name.ts'
 import { Refusal } from '../../errors.ts'
 import type { Fs } from '../../storage/fs.ts'
 import { isLive, type KeyChoice, listApiKeys, liveKeyIn } from '../api-keys.ts'
@@ -26,7 +27,7 @@ export function keyOfLink(fs: Fs, storeDir: string, keys: KeyRing, { project, ke
   if (found) return found
   throw new Refusal(
     'key_not_found',
-    `Project "${project}" has no live key with the scope admin. Make one: npx branchpoint keys create --name me --scopes admin` +
+    `Project "${project}" has no live key with the scope admin. Make one: ${COMMAND} keys create --name me --scopes admin` +
       (project === DEFAULT_PROJECT ? '' : ` --project ${project}`),
   )
 }

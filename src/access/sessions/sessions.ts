@@ -1,3 +1,4 @@
+import { COMMAND } from '../../command-name.ts'
 import { randomBytes } from 'node:crypto'
 import { Refusal } from '../../errors.ts'
 import type { Fs } from '../../storage/fs.ts'
@@ -117,8 +118,7 @@ export class Sessions {
     if (caller) return caller
     throw new Refusal(
       'unknown_token',
-      'This link was used, is older than a quarter of an hour, or never was one. "npx branchpoint open" in the server\'s folder prints ' +
-        'another; an API key signs in, too.',
+      `This sign-in link has expired or was already used. "${COMMAND} open" in the server's folder prints another; an API key signs in, too.`,
     )
   }
 

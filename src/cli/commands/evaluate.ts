@@ -27,7 +27,7 @@ const EVALUATE_USAGE = `branchpoint evaluate --testset T --application A --evalu
 
   Exit code 0: done, and nothing below the threshold; 1: something is below it; 128: it could not be run. So git bisect finds the
   revision that broke a prompt:
-    git bisect run npx --prefix BRANCHPOINT branchpoint evaluate --application A --commit HEAD --testset T --evaluator E --threshold 0.9`
+    git bisect run branchpoint evaluate --application A --commit HEAD --testset T --evaluator E --threshold 0.9`
 
 /** Exit codes, as `git bisect run` reads them: good, bad, and what stops it. 128 is past what it takes for an answer. */
 const EXIT = { passed: 0, below: 1, cannot: 128 } as const

@@ -1,3 +1,4 @@
+import { COMMAND } from '../../command-name.ts'
 import { resolve } from 'node:path'
 import { checkProjectName, DEFAULT_PROJECT } from '../../access/project-name.ts'
 import { readConfig } from '../../config.ts'
@@ -129,8 +130,7 @@ async function restore(
   return { lines: [done], failures: failures.sort() }
 }
 
-const KEYS =
-  'API keys, secrets, webhooks and the logs of evaluations were not restored (--state); make new keys with branchpoint keys create.'
+const KEYS = `API keys, secrets, webhooks and the logs of evaluations were not restored (--state); make new keys with ${COMMAND} keys create.`
 
 function warnings({ finished_at, failed }: Manifest): string[] {
   if (finished_at === null) return ['The backup was never finished: what it has is restored.']

@@ -1,3 +1,4 @@
+import { COMMAND } from '../../command-name.ts'
 import { projectNames } from '../../access/api-keys.ts'
 import { DEFAULT_PROJECT, checkProjectName } from '../../access/project-name.ts'
 import { type Config, readConfig } from '../../config.ts'
@@ -86,7 +87,7 @@ function openIn(
   if (project !== DEFAULT_PROJECT && !projectNames(fs, storeDir).includes(project))
     throw invalid(
       ['project'],
-      `there is no project "${project}" in ${shown}; make it with its first API key: branchpoint keys create ` +
+      `there is no project "${project}" in ${shown}; make it with its first API key: ${COMMAND} keys create ` +
         `--project ${project} …`,
       'not_found',
     )

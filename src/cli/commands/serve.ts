@@ -1,3 +1,4 @@
+import { COMMAND } from '../../command-name.ts'
 import { readConfig } from '../../config.ts'
 import { openLogger } from '../../http/server/logger.ts'
 import { shutDownOnSignals } from '../../http/server/shutdown.ts'
@@ -58,7 +59,7 @@ ${link === undefined ? '' : `\n${linkText(link)}`}
 }
 
 function linkText(link: string): string {
-  return `Open this in a browser, within 15 minutes and once; "npx branchpoint open" prints another:
+  return `Open this in a browser, within 15 minutes and once; "${COMMAND} open" prints another:
 
   ${link}
 `

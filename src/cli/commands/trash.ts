@@ -1,3 +1,4 @@
+import { COMMAND } from '../../command-name.ts'
 import { Refusal } from '../../errors.ts'
 import { type ChosenServer, chosenServer } from '../command/chosen-server.ts'
 import type { Command, Shell } from '../command/command.ts'
@@ -78,7 +79,7 @@ export async function runTrash(args: readonly string[], environment: Shell['envi
     const found = one(await live(server, slug, kind), slug, 'There is nothing with the slug')
     const answer = await ask(server, 'DELETE', `/simple/${PATHS[found.kind] ?? ''}/${found.id}`)
     const { until } = answer[found.kind] as TrashedRecord // the route's own answer
-    return `Removed the ${found.kind} "${found.slug}" (${found.id}). Until ${until} it can be brought back: branchpoint trash undelete ${found.slug}`
+    return `Removed the ${found.kind} "${found.slug}" (${found.id}). Until ${until} it can be brought back: ${COMMAND} trash undelete ${found.slug}`
   }
   const found = one(named(await inTrash(server), slug, kind), slug, 'Nothing lies in the trash with the slug')
   await ask(server, 'POST', `/simple/${PATHS[found.kind] ?? ''}/${found.id}/undelete`, {})

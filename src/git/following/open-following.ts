@@ -1,3 +1,4 @@
+import { COMMAND } from '../../command-name.ts'
 import { CannotStart, Refusal } from '../../errors.ts'
 import { createDurableFolder } from '../../storage/durable-folder.ts'
 import type { Documents } from '../../storage/documents/documents.ts'
@@ -92,6 +93,6 @@ function foreign(fs: Fs, dir: string): CannotStart {
   const isInUse = (fs.readDir(`${dir}/${JOURNAL_FOLDER}`) ?? []).length > 0
   return new CannotStart(
     `The folder ${dir} holds a store of files${isInUse ? ', which a server may be using' : ''}, and no copy of a database. Set CACHE_DIR to an empty ` +
-      `folder; "branchpoint backup" and "branchpoint restore" take the store over.`,
+      `folder; "${COMMAND} backup" and "${COMMAND} restore" take the store over.`,
   )
 }

@@ -1,3 +1,4 @@
+import { COMMAND } from '../../command-name.ts'
 import { type Json, entriesOf, getKey, isJsonObject, keysOf, numberOf, ExactNumber } from '../../json/json.ts'
 import { HandlerFailure, invalidParameter, parameterProblem, typeWord } from '../handler-failure.ts'
 import type { HandlerContext } from '../handler.ts'
@@ -85,7 +86,7 @@ async function secretValue(name: string, value: Json, context: HandlerContext): 
   if (found !== undefined) return found
   throw new HandlerFailure(
     'v0:schemas:invalid-secrets',
-    `Missing secret:\nAt 'headers.${name}'\nThe project has no secret '${secret}'. Set it:  branchpoint secrets set ${secret} ` +
+    `Missing secret:\nAt 'headers.${name}'\nThe project has no secret '${secret}'. Set it:  ${COMMAND} secrets set ${secret} ` +
       `--project ${context.project}`,
   )
 }

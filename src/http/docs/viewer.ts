@@ -6,16 +6,17 @@ import { pagePolicy } from '../public-routes/page-policy.ts'
 import type { PublicRoute } from '../public-routes/public-routes.ts'
 
 /**
- * `GET /docs`: Swagger UI over `/openapi.json`, and the files that it is made of. All of them come from here: Swagger UI's out of its package,
- * under an address with its version, so that browsers keep them; ours as the build has them. Files are read when they are first asked for.
+ * `GET /docs`: Swagger UI over `/openapi.json`, and the files that it is made of. All of them come from here: Swagger UI's as the build copied
+ * them, under an address with its version, so that browsers keep them; ours as the build has them. Files are read when they are first asked for.
  */
 export function viewer(): Readonly<Record<string, PublicRoute>> {
-  const require = createRequire(import.meta.url)
-  const { version } = require('swagger-ui-dist/package.json') as { readonly version: string } // as npm has it
+  const built = new URL('../../../swagger-ui/', import.meta.url)
+  const record: unknown = createRequire(import.meta.url)(fileURLToPath(new URL('package.json', built)))
+  const { version } = record as { readonly version: string } // npm lets no package be without one
   const folder = `docs/swagger-ui-${version}`
   const ofSwaggerUi = (name: string, type: string): [string, PublicRoute] => [
     `/${folder}/${name}`,
-    fileResponse(require.resolve(`swagger-ui-dist/${name}`), type, { cacheControl: FOR_A_YEAR }),
+    fileResponse(fileURLToPath(new URL(name, built)), type, { cacheControl: FOR_A_YEAR }),
   ]
   const ofOurs = (name: string): [string, PublicRoute] => [
     `/docs/${name}`,

@@ -1,4 +1,5 @@
 import { createRequire } from 'node:module'
+import { COMMAND } from '../../command-name.ts'
 import type { PublicRoute } from './public-routes.ts'
 
 /** `GET /` of whoever does not prefer HTML, as browsers do: what answers here, its version, where it is documented and how to get a key. */
@@ -25,7 +26,7 @@ export const noIcon: PublicRoute = (ctx) => {
 
 const KEY =
   'Everything but the documentation needs an API key, sent as "Authorization: ApiKey <key>". Whoever runs the server makes one, in the ' +
-  "server's folder: npx branchpoint keys create --name me --scopes read,write,invoke"
+  `server's folder: ${COMMAND} keys create --name me --scopes read,write,invoke`
 
 /** Of the package that this was built in. */
 function packageVersion(): string {

@@ -19,3 +19,6 @@ export const ASSETS = 'assets'
 
 /** The `<meta>` of the page whose content allows style elements that are made at run time: the nonce of its Content-Security-Policy. */
 export const NONCE_META = 'csp-nonce'
+
+/** The `<meta>` of the page that says how the command line is called where the server runs. */
+export const COMMAND_META = 'branchpoint-command'

@@ -1,11 +1,12 @@
 import { randomBytes } from 'node:crypto'
 import { fileURLToPath } from 'node:url'
 import type { Middleware } from 'koa'
+import { COMMAND } from '../../command-name.ts'
 import { Refusal } from '../../errors.ts'
 import type { RequestContext } from '../middleware/when-closed.ts'
 import { pagePolicy } from '../public-routes/page-policy.ts'
 import type { RequestState } from '../request-state.ts'
-import { ASSETS, NONCE_META, PAGES } from './addresses.ts'
+import { ASSETS, COMMAND_META, NONCE_META, PAGES } from './addresses.ts'
 import type { PageFiles } from './page-files.ts'
 
 /** Where the build puts the page: `dist/web`, beside `dist/src`. */
@@ -66,7 +67,8 @@ function answerPage(ctx: RequestContext, page: string | undefined, status: 200 |
   ctx.set('Cache-Control', 'no-cache')
   ctx.status = page === undefined ? 503 : status
   ctx.type = 'text/html; charset=utf-8'
-  ctx.body = page?.replace('<head>', `<head>\n<meta name="${NONCE_META}" content="${nonce}">`) ?? UNBUILT
+  const metas = `<meta name="${NONCE_META}" content="${nonce}">\n<meta name="${COMMAND_META}" content="${COMMAND}">`
+  ctx.body = page?.replace('<head>', `<head>\n${metas}`) ?? UNBUILT
 }
 
 /**

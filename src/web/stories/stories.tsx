@@ -1,3 +1,4 @@
+import { COMMAND } from '../api/command-name.ts'
 import { type ReactNode, useState } from 'react'
 import { ExactNumber } from '../api/exact-json.ts'
 import { Problem, Unreachable } from '../api/problem.ts'
@@ -137,7 +138,7 @@ export const STORIES: readonly (readonly [name: string, drawn: ReactNode])[] = [
   ],
   ['Loading', <Skeleton label="Loading" lines={3} />],
   ['Progress', <Progress label="Running" done={3} total={12} unit="rows" />],
-  ['Empty', <Empty command="npx branchpoint demo">Nothing is here yet.</Empty>],
+  ['Empty', <Empty command={`${COMMAND} demo`}>Nothing is here yet.</Empty>],
   ['Failure', <Failure error={new Problem(409, { detail: 'The slug "bot" is taken.' })} retry={nothing} />],
   [
     'Upload whose answer is lost',

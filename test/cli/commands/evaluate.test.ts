@@ -188,7 +188,7 @@ describe('branchpoint evaluate', () => {
     hook.delay = 0
     expect(code).to.equal(128)
     expect(stdout).to.match(/^slow-1 with many-1: \d+ of 30 rows, the application failed on 0\n/)
-    expect(stderr).to.include(`Stopped. Go on with: branchpoint evaluate --resume ${id}\n`)
+    expect(stderr).to.include(`Stopped. Go on with: ./branchpoint evaluate --resume ${id}\n`)
     expect((await service.get(`/evaluations/${id}`)).body.evaluation.state).to.equal('interrupted')
     const resumed = await evaluate(['--resume', id, '--threshold', '0.5'])
     expect([resumed.code, resumed.stdout.split(' in ')[0]]).to.deep.equal([

@@ -135,7 +135,7 @@ describe('links that sign in', () => {
     const env = environment()
     const none = branchpoint(['open'], env)
     expect([none.status, none.stdout]).to.deep.equal([1, ''])
-    expect(none.stderr).to.match(/no live key with the scope admin. Make one: npx branchpoint keys create/)
+    expect(none.stderr).to.match(/no live key with the scope admin. Make one: \.\/branchpoint keys create/)
     for (let n = 0; n < 2; n++) branchpoint(['keys', 'create', '--name', 'twin', '--scopes', 'read'], env)
     for (const [args, status, sentence] of [
       [['--name', 'twin'], 1, 'give the id of one'],

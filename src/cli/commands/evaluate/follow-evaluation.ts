@@ -1,3 +1,4 @@
+import { COMMAND } from '../../../command-name.ts'
 import { Refusal } from '../../../errors.ts'
 import { parseJson } from '../../../json/parse-json.ts'
 import type { Door } from '../backup/ends/door.ts'
@@ -58,7 +59,7 @@ export async function followEvaluation(
 
 /** The command that resumes an evaluation. */
 export function howToGoOn(id: string): string {
-  return `Go on with: branchpoint evaluate --resume ${id}`
+  return `Go on with: ${COMMAND} evaluate --resume ${id}`
 }
 
 function brokenOff(door: Door, latest: EvaluationAnswer | undefined): Refusal {

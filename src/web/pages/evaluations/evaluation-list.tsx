@@ -1,3 +1,4 @@
+import { COMMAND } from '../../api/command-name.ts'
 import { useNavigate } from '@tanstack/react-router'
 import { useEffect, useState } from 'react'
 import { usePages, useRoute } from '../../api/use-route.ts'
@@ -83,7 +84,7 @@ export function EvaluationList({ application, state, start }: EvaluationListProp
             Start one
           </Button>
         }
-        command="npx branchpoint evaluate --testset capitals --application support-bot --evaluator exact"
+        command={`${COMMAND} evaluate --testset capitals --application support-bot --evaluator exact`}
       >
         {application === undefined && state === undefined
           ? 'A run puts every row of a testset through a prompt, and what comes out through evaluators.'

@@ -1,3 +1,4 @@
+import { COMMAND } from '../../api/command-name.ts'
 import { Link, useNavigate, useSearch } from '@tanstack/react-router'
 import { useVirtualizer } from '@tanstack/react-virtual'
 import { type ReactNode, useEffect, useRef, useState } from 'react'
@@ -64,9 +65,7 @@ export function ArtifactList({ family, words, make }: ArtifactListProps) {
     return (
       <Empty
         action={words === '' && make}
-        command={
-          words === '' ? COMMANDS[family.kind] : `npx branchpoint search '${words.replaceAll("'", '’')}'`
-        }
+        command={words === '' ? COMMANDS[family.kind] : `${COMMAND} search '${words.replaceAll("'", '’')}'`}
       >
         {words === '' ? family.purpose : `No ${family.one} has these words.`}
       </Empty>
@@ -150,6 +149,6 @@ const ORDERS = [
 const COMMANDS: Readonly<Record<string, string>> = {
   applications: `curl "$BRANCHPOINT_URL/simple/applications/" -H "Authorization: ApiKey $BRANCHPOINT_KEY" -d '{"application": {"slug": "my-prompt", "template": "completion"}}'`,
   evaluators: `curl "$BRANCHPOINT_URL/simple/evaluators/" -H "Authorization: ApiKey $BRANCHPOINT_KEY" -d '{"evaluator": {"slug": "exact", "template": "auto_exact_match"}}'`,
-  testsets: `npx branchpoint testsets import capitals.csv --slug capitals`,
+  testsets: `${COMMAND} testsets import capitals.csv --slug capitals`,
   queries: `curl "$BRANCHPOINT_URL/simple/queries/" -H "Authorization: ApiKey $BRANCHPOINT_KEY" -d '{"query": {"slug": "errors", "data": {}}}'`,
 }

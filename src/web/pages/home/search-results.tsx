@@ -1,3 +1,4 @@
+import { COMMAND } from '../../api/command-name.ts'
 import { Link } from '@tanstack/react-router'
 import { placeOfHit, SEARCHED_AGAIN, type SearchHit, wordOfKind } from '../../api/hits.ts'
 import { usePages } from '../../api/use-route.ts'
@@ -20,7 +21,7 @@ export function SearchResults({ words }: { readonly words: string }) {
   const hits = data.pages.flatMap((page) => page.hits)
   if (hits.length === 0) {
     return (
-      <Empty command={`npx branchpoint search '${words.replaceAll("'", '’')}'`}>
+      <Empty command={`${COMMAND} search '${words.replaceAll("'", '’')}'`}>
         Nothing has all of these words. Put a phrase in quotes, end a word with * for its beginnings, and put
         - before a word that is not wanted.
       </Empty>

@@ -1,3 +1,4 @@
+import { COMMAND } from '../../api/command-name.ts'
 import { useQueryClient } from '@tanstack/react-query'
 import { type FormEvent, useEffect, useState } from 'react'
 import { PAGES } from '../../../http/workbench/addresses.ts'
@@ -55,7 +56,7 @@ export function SignIn({ problem: ofLink }: { readonly problem?: string | undefi
         </button>
       </form>
       <p>Whoever runs the server gets a link that signs in by itself:</p>
-      <Copyable text="npx branchpoint open" label="Command that prints a link" />
+      <Copyable text={`${COMMAND} open`} label="Command that prints a link" />
       <p>
         <a href="/docs">Every route of the interface</a>
       </p>

@@ -1,3 +1,4 @@
+import { COMMAND } from '../../api/command-name.ts'
 import { Copyable } from '../../parts/copy/copyable.tsx'
 import { JsonView } from '../../parts/json/json-view.tsx'
 import { Ago } from '../../parts/time/ago.tsx'
@@ -33,7 +34,7 @@ export function AboutTestset({
         <p>Millions of rows go in and out without the browser:</p>
         <Copyable
           label="Imports and exports"
-          text={`branchpoint testsets import rows.csv --slug ${testset.slug}\nbranchpoint testsets export ${testset.slug} --to rows.jsonl.gz`}
+          text={`${COMMAND} testsets import rows.csv --slug ${testset.slug}\n${COMMAND} testsets export ${testset.slug} --to rows.jsonl.gz`}
         />
       </section>
     </div>

@@ -1,3 +1,4 @@
+import { COMMAND } from '../../../api/command-name.ts'
 import { Link, useSearch } from '@tanstack/react-router'
 import { lazy, Suspense } from 'react'
 import type { Evaluation } from '../../../parts/evaluation/evaluation-state.tsx'
@@ -48,7 +49,7 @@ export function Versions({ run }: { readonly run: Evaluation }) {
         }))}
       />
       {chart.lines.length === 0 ? (
-        <Empty command="npx branchpoint evaluate --testset capitals --application support-bot --evaluator exact">
+        <Empty command={`${COMMAND} evaluate --testset capitals --application support-bot --evaluator exact`}>
           No finished run of this variant has a verdict or a score yet.
         </Empty>
       ) : (

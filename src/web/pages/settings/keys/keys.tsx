@@ -1,3 +1,4 @@
+import { COMMAND } from '../../../api/command-name.ts'
 import { useState } from 'react'
 import { usePages, useWrite } from '../../../api/use-route.ts'
 import { Button } from '../../../parts/button/button.tsx'
@@ -42,7 +43,7 @@ export function Keys() {
       {error && <Failure error={error} retry={refetch} />}
       {!keys && !error && refusal === undefined && <Skeleton label="Loading the keys" />}
       {keys?.length === 0 && (
-        <Empty command="npx branchpoint keys create --name ci --scopes read,write">
+        <Empty command={`${COMMAND} keys create --name ci --scopes read,write`}>
           No key has been made: the server was started with the one that you use.
         </Empty>
       )}

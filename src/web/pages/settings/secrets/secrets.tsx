@@ -1,3 +1,4 @@
+import { COMMAND } from '../../../api/command-name.ts'
 import { useState } from 'react'
 import { useRoute, useWrite } from '../../../api/use-route.ts'
 import { Button } from '../../../parts/button/button.tsx'
@@ -36,7 +37,7 @@ export function Secrets() {
       {error && <Failure error={error} retry={refetch} />}
       {!data && !error && refusal === undefined && <Skeleton label="Loading the secrets" />}
       {data?.count === 0 && (
-        <Empty command="npx branchpoint secrets set OPENAI_API_KEY">
+        <Empty command={`${COMMAND} secrets set OPENAI_API_KEY`}>
           There is no secret yet. A prompt asks a model once its provider&rsquo;s key is here.
         </Empty>
       )}

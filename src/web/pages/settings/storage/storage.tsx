@@ -1,3 +1,4 @@
+import { COMMAND } from '../../../api/command-name.ts'
 import { useRoute } from '../../../api/use-route.ts'
 import { Copyable } from '../../../parts/copy/copyable.tsx'
 import { Failure } from '../../../parts/states/failure.tsx'
@@ -15,9 +16,9 @@ const AGAIN = { refetchInterval: 5000 }
 const COMMANDS = [
   {
     label: 'Back up the project over HTTP: every ref of every repository',
-    text: `BRANCHPOINT_URL=${location.origin} npx branchpoint backup --to ../backup --url`,
+    text: `BRANCHPOINT_URL=${location.origin} ${COMMAND} backup --to ../backup --url`,
   },
-  { label: "Look through the store for damage, on the server's machine", text: 'npx branchpoint verify' },
+  { label: "Look through the store for damage, on the server's machine", text: `${COMMAND} verify` },
   {
     label: 'Clone one repository with all of its history',
     text: `git clone "${location.protocol}//me:$BRANCHPOINT_KEY@${location.host}/git/workflows/<slug>.git"`,

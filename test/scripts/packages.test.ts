@@ -1,0 +1,74 @@
+import { execFileSync } from 'node:child_process'
+import { mkdirSync, readFileSync, readdirSync, rmSync, statSync, mkdtempSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect } from 'chai'
+
+interface Lock {
+  readonly packages: Readonly<Record<string, { readonly dev?: boolean; readonly hasInstallScript?: boolean }>>
+}
+
+describe('packages', () => {
+  it('brings no package with an install script into an installation', () => {
+    const { packages } = JSON.parse(readFileSync('package-lock.json', 'utf8')) as Lock // as npm writes it
+    const scripted = Object.entries(packages).filter(
+      ([, { dev, hasInstallScript }]) => hasInstallScript && !dev,
+    )
+    expect(scripted.map(([path]) => path)).to.deep.equal([])
+    // The lock file does have the mark: a package for tests has an install script.
+    expect(Object.values(packages).some(({ hasInstallScript }) => hasInstallScript)).to.equal(true)
+  })
+
+  it('installs packages without their scripts, in the container and in CI', () => {
+    for (const path of ['deploy/Dockerfile', '.ci/run']) {
+      const installs = readFileSync(path, 'utf8').match(/npm (?:ci|prune|install)\b.*?(?=&&|\n|$)/g) ?? []
+      expect(installs, path).to.not.have.length(0)
+      for (const command of installs) expect(command, path).to.include('--ignore-scripts')
+    }
+  })
+
+  it('names the command as it is called, and never a package of npm that is not ours', () => {
+    // On npm, "branchpoint" is the package of somebody else (decision 39).
+    const byName = /\b(?:npx|npm (?:i|install|exec))\s+(?:-\S+\s+)*branchpoint(?![-\w/.])/
+    for (const runner of ['npx', 'npx --no', 'npm install', 'npm i -g', 'npm exec --'])
+      expect(byName.test(`${runner} branchpoint open`), runner).to.equal(true)
+    const files = ['README.md', 'CHANGELOG.md', 'CONTRIBUTING.md', 'SECURITY.md']
+      .concat(['.ci', 'deploy', 'docs', 'scripts', 'src', 'test'].flatMap(textFiles))
+      .filter((path) => byName.test(readFileSync(path, 'utf8')))
+    expect(files).to.deep.equal([])
+  })
+
+  it('is called branchpoint-server, brings the command branchpoint, and holds what the command needs', () => {
+    const folder = mkdtempSync(join(tmpdir(), 'branchpoint-pack-'))
+    try {
+      mkdirSync(join(folder, 'home'))
+      const packed = execFileSync(
+        'npm',
+        ['pack', '--json', '--ignore-scripts', '--pack-destination', folder],
+        {
+          encoding: 'utf8',
+          env: { ...process.env, HOME: join(folder, 'home') },
+        },
+      )
+      const [{ name, files }] = JSON.parse(packed) as [
+        { readonly name: string; readonly files: readonly { readonly path: string }[] },
+      ]
+      expect(name).to.equal('branchpoint-server')
+      expect(files.map(({ path }) => path)).to.include.members([
+        'dist/src/cli/main.js',
+        'dist/swagger-ui/LICENSE',
+      ])
+    } finally {
+      rmSync(folder, { recursive: true, force: true })
+    }
+  })
+})
+
+function textFiles(folder: string): string[] {
+  return readdirSync(folder, { recursive: true, encoding: 'utf8' })
+    .map((name) => join(folder, name))
+    .filter(
+      (path) =>
+        statSync(path).isFile() && /\.(?:md|ts|tsx|mjs|sh|yaml|cfg)$|(?:^|\/)(?:run|Dockerfile)$/.test(path),
+    )
+}
