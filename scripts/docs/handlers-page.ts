@@ -3,7 +3,7 @@ import { handlerDefinitions } from '../../src/handlers/built-in-handlers.ts'
 import type { CatalogTemplate } from '../../src/handlers/catalog/catalog-template.ts'
 import { catalogTemplates } from '../../src/handlers/catalog/catalog-templates.ts'
 import type { HandlerContext, HandlerDefinition } from '../../src/handlers/handler.ts'
-import { StreamedOutputs } from '../../src/handlers/handler.ts'
+import { ReasonedVerdict, StreamedOutputs } from '../../src/handlers/handler.ts'
 import { handlerTable } from '../../src/handlers/workflows.ts'
 import {
   entriesOf,
@@ -13,6 +13,7 @@ import {
   keysOf,
   type Json,
   type JsonObject,
+  withKey,
 } from '../../src/json/json.ts'
 import { stringifyJson } from '../../src/json/stringify-json.ts'
 import { markdownTable } from './generated-part.ts'
@@ -115,9 +116,18 @@ async function exampleOf(handler: HandlerDefinition, template: CatalogTemplate |
 /** What the handler answers to its example, without anything outside of this process. */
 async function outputsOf({ key, run, example = {} }: HandlerDefinition): Promise<Json> {
   const nothing = { outputs: undefined, inputs: undefined, trace: undefined, testcase: undefined }
-  const request = { parameters: {}, data: {}, flags: {}, wantsStream: false, ...nothing, ...example }
+  const request = {
+    parameters: {},
+    data: {},
+    flags: {},
+    judges: true,
+    wantsStream: false,
+    ...nothing,
+    ...example,
+  }
   const context = { signal: new AbortController().signal, isPatient: true } as HandlerContext
   const outputs = await run?.(request, context)
+  if (outputs instanceof ReasonedVerdict) return withKey(outputs.outputs, 'reason', outputs.reason)
   if (outputs === undefined || outputs instanceof StreamedOutputs)
     throw new Error(`${key} answers its example in pieces, or not at all`)
   return outputs

@@ -48,6 +48,7 @@ export async function runRow(setting: RowSetting, row: EvaluationRow): Promise<R
     part: string,
     { revision_id: revisionId }: PinnedRevision,
     outputs?: Json,
+    judges = false,
   ): Promise<RunResult> =>
     resultOf(() =>
       invoke(
@@ -56,6 +57,7 @@ export async function runRow(setting: RowSetting, row: EvaluationRow): Promise<R
           revisionId,
           inputs: data,
           outputs,
+          judges,
           testcase: { id: testcaseId },
           wantsStream: false,
           parent: root,
@@ -71,7 +73,7 @@ export async function runRow(setting: RowSetting, row: EvaluationRow): Promise<R
   const judged: (readonly [string, RunResult])[] = []
   if ('outputs' in application) {
     for (const evaluator of plan.evaluators)
-      judged.push([evaluator.name, await run(evaluator.name, evaluator, application.outputs)])
+      judged.push([evaluator.name, await run(evaluator.name, evaluator, application.outputs, true)])
     root.setData('outputs', fromEntries(judged as unknown as [string, JsonObject][])) // outputs and errors are JSON
   } else
     root.fail({ type: application.error.code, message: application.error.message, stacktrace: undefined })

@@ -26,8 +26,8 @@ export type Handler = (
   context: HandlerContext,
 ) => HandlerResult | Promise<HandlerResult>
 
-/** Outputs, whole or piece by piece. */
-export type HandlerResult = Json | StreamedOutputs
+/** Outputs, whole or piece by piece; or a verdict with its reason. */
+export type HandlerResult = Json | StreamedOutputs | ReasonedVerdict
 
 /** What a handler is given: the `data` of the request, and that of the revision which runs. Null in a request is absent here. */
 export interface HandlerRequest {
@@ -41,6 +41,8 @@ export interface HandlerRequest {
   /** The revision's data, for its script, runtime, url and headers; `{}` when none runs. */
   readonly data: JsonObject
   readonly flags: JsonObject
+  /** Whether it runs as an evaluator: what a script answers is then a verdict, else it is the outputs as it is. */
+  readonly judges: boolean
   /** Whether whoever asked would rather have the outputs piece by piece. A handler that cannot answers them whole. */
   readonly wantsStream: boolean
 }
@@ -67,6 +69,20 @@ export interface OutgoingSettings {
   readonly policy: OutgoingPolicy
   /** Largest answer that is read, in bytes. */
   readonly maxAnswerBytes: number
+}
+
+/**
+ * The outputs of an evaluator, and a sentence that says why. The span always says it; the outputs do, as `reason`, where their schema
+ * has room for it: the schema of an evaluator that was stored earlier may have none.
+ */
+export class ReasonedVerdict {
+  readonly outputs: JsonObject
+  readonly reason: string
+
+  constructor(outputs: JsonObject, reason: string) {
+    this.outputs = outputs
+    this.reason = reason
+  }
 }
 
 /** Outputs that come piece by piece, `{type, data}` each (contract/handlers 4.5). */

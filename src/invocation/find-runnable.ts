@@ -25,6 +25,8 @@ export type WorkflowSought = Pick<
 /** A workflow to run, and the deployment it was found through. */
 export interface FoundRunnable extends Runnable {
   readonly through?: { readonly key: string; readonly environment: Revision } | undefined
+  /** As what the references name it: `application`, `evaluator`, `workflow` …; undefined where they do not lead to it. */
+  readonly namedAs?: string | undefined
 }
 
 /**
@@ -59,7 +61,7 @@ async function sought(registry: Registry, request: WorkflowSought): Promise<Foun
     { environment, key: request.selectorKey, ...references },
     surface,
   )
-  return stored(registry, place)
+  return { ...(await stored(registry, place)), namedAs: singular }
 }
 
 /** The revision of this id, without a search while nothing moved. */

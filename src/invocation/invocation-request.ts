@@ -12,6 +12,8 @@ export interface InvocationRequest {
   readonly inline?: InlineRevision | undefined
   /** Where the data of that workflow stands in the request, for what is wrong with it; `data.revision.data` of the body unless given. */
   readonly inlineLoc?: readonly string[] | undefined
+  /** Whether it is to run as an evaluator; where nothing is said, the references, the roles of what runs and the outputs decide. */
+  readonly judges?: boolean | undefined
   /** `application_revision`, `environment` …: what runs, and what else the trace is to name. */
   readonly references?: ReadonlyMap<string, Reference> | undefined
   /** Under which key of an environment it is deployed. */

@@ -1,10 +1,10 @@
 import { Refusal } from '../errors.ts'
 import type { Handler } from '../handlers/handler.ts'
-import { StreamedOutputs } from '../handlers/handler.ts'
+import { ReasonedVerdict, StreamedOutputs } from '../handlers/handler.ts'
 import { HandlerFailure } from '../handlers/handler-failure.ts'
 import { checkSchema } from '../handlers/worker/check-schema.ts'
 import type { WorkerCaller } from '../handlers/worker/long-jobs.ts'
-import { entriesOf, getKey, type Json, type JsonObject } from '../json/json.ts'
+import { entriesOf, getKey, hasKey, type Json, type JsonObject, withKey } from '../json/json.ts'
 import type { OpenSpan } from '../traces/recording/open-span.ts'
 import { startTrace } from '../traces/recording/open-span.ts'
 import type { Span } from '../traces/span.ts'
@@ -101,12 +101,14 @@ async function run(
       testcase: request.testcase,
       data,
       flags: request.flags ?? NO_INPUTS,
+      judges: judges(request, found),
       wantsStream: request.wantsStream,
     },
     context,
   )
   const result = running instanceof Promise ? await running : running
   const outputsSchema = schemaOf(data, 'outputs')
+  if (result instanceof ReasonedVerdict) return reasoned(result, outputsSchema, span, context.patient())
   if (!(result instanceof StreamedOutputs)) {
     const late = outputsSchema && check(outputsSchema, 'outputs', result, context.patient())
     if (late) await late
@@ -121,6 +123,32 @@ async function run(
 }
 
 const NO_INPUTS: JsonObject = {}
+
+/**
+ * Whether a workflow runs as an evaluator: the request says so or names it so; else it has that role and not the other one. One that has
+ * both, or none, judges where there are outputs to be judged.
+ */
+function judges({ judges: said, outputs }: InvocationRequest, { namedAs, stored }: FoundRunnable): boolean {
+  if (said !== undefined) return said
+  if (namedAs === 'evaluator' || namedAs === 'application') return namedAs === 'evaluator'
+  const flags = stored?.artifact.record.flags
+  const isEvaluator = flags?.['is_evaluator'] === true
+  return isEvaluator === (flags?.['is_application'] === true) ? outputs !== undefined : isEvaluator
+}
+
+/** The verdict, with its reason where the schema has room for one: an evaluator that was stored without room keeps judging. */
+async function reasoned(
+  { outputs, reason }: ReasonedVerdict,
+  schema: JsonObject | undefined,
+  span: OpenSpan,
+  caller: WorkerCaller,
+): Promise<Json> {
+  span.setMessage(reason)
+  const whole = hasKey(outputs, 'reason') ? outputs : withKey(outputs, 'reason', reason)
+  if (!schema || (await checkSchema(schema, 'outputs', whole, caller)) === undefined) return whole
+  await check(schema, 'outputs', outputs, caller)
+  return outputs
+}
 
 /** The key of the handler that the address or the workflow names. */
 function handlerKey({ key, revisionId }: InvocationRequest, { data }: FoundRunnable): string | undefined {

@@ -41,6 +41,7 @@ export function handlerRequest(more: Partial<HandlerRequest>): HandlerRequest {
     testcase: undefined,
     data: {},
     flags: {},
+    judges: true,
     wantsStream: false,
     ...more,
   }

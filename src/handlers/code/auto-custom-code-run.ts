@@ -63,7 +63,10 @@ function run(request: HandlerRequest, context: HandlerContext): Promise<Json> {
   const args: readonly Json[] =
     version === '1' ? [{}, inputs, outputs, expectedOutput(request).value] : [inputs, outputs, trace]
   return runScript(
-    { runtime, script, args, version, threshold, failure: 'v0:workflows:custom-code-server-error' },
+    {
+      ...{ runtime, script, args, version, threshold, judges: true },
+      failure: 'v0:workflows:custom-code-server-error',
+    },
     context,
   )
 }

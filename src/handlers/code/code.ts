@@ -8,7 +8,8 @@ import { scriptRuntime } from './script-runtime.ts'
 
 /**
  * `svc:custom:code:v0` (contract/handlers 2.5): calls `evaluate(inputs, outputs, trace)` of the revision's script, or of the parameter
- * `code`, in the sandbox. Parameter `version`: "3" takes any result, everything else is "2", whose results are scores.
+ * `code`, in the sandbox. An application answers what it returns. Of an evaluator, the parameter `version` says what is a verdict: "3"
+ * takes any result, everything else is "2", whose results are scores.
  */
 export const code: HandlerDefinition = {
   key: 'code',
@@ -24,7 +25,7 @@ export const code: HandlerDefinition = {
 }
 
 function run(request: HandlerRequest, context: HandlerContext): Promise<Json> {
-  const { parameters, data, outputs, inputs, trace } = request
+  const { parameters, data, outputs, inputs, trace, judges } = request
   const script = filledText(getKey(data, 'script') || getKey(parameters, 'code'), 'script')
   const runtime = scriptRuntime(data, parameters)
   if (outputs !== undefined && outputs !== null && typeof outputs !== 'string' && !isJsonObject(outputs))
@@ -32,5 +33,8 @@ function run(request: HandlerRequest, context: HandlerContext): Promise<Json> {
   const version = String(getKey(parameters, 'version')) === '3' ? '3' : '2'
   const args = [inputs ?? {}, outputs ?? null, trace ?? null]
   const threshold = readLooseThreshold(getKey(parameters, 'threshold'))
-  return runScript({ runtime, script, args, version, threshold, failure: 'v0:workflows:code-error' }, context)
+  return runScript(
+    { runtime, script, args, version, threshold, judges, failure: 'v0:workflows:code-error' },
+    context,
+  )
 }

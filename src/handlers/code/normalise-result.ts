@@ -11,18 +11,23 @@ export type ResultVersion = '1' | '2' | '3'
  * `ResultProblem` for what the version has no use for.
  */
 export function normaliseResult(result: Json | undefined, version: ResultVersion, threshold: number): Json {
-  if (result === undefined || result === null)
-    throw new ResultProblem(
-      'evaluate returned nothing; return a number, true or false, or (version 3) an object.',
-    )
-  const number = numberOf(result)
+  const given = givenResult(result)
+  const number = numberOf(given)
   if (number !== undefined) return scored(number, threshold)
-  if (version === '3') return typeof result === 'boolean' ? { success: result } : result
-  if (typeof result === 'boolean') return scored(Number(result), threshold)
-  const written = typeof result === 'string' ? numberIn(result) : undefined
+  if (version === '3') return typeof given === 'boolean' ? { success: given } : given
+  if (typeof given === 'boolean') return scored(Number(given), threshold)
+  const written = typeof given === 'string' ? numberIn(given) : undefined
   if (written !== undefined) return scored(written, threshold)
-  const got = `evaluate returned a ${typeWord(result)}, and version ${version} takes a number or a boolean`
+  const got = `evaluate returned a ${typeWord(given)}, and version ${version} takes a number or a boolean`
   throw new ResultProblem(`${got}; return one of these, or set the parameter version to "3".`)
+}
+
+/** What `evaluate` returned, as it is. Throws a `ResultProblem` for nothing, which most often is a `return` that was forgotten. */
+export function givenResult(result: Json | undefined): Json {
+  if (result !== undefined && result !== null) return result
+  throw new ResultProblem(
+    'evaluate returned nothing; return a number, true or false, or (version 3) an object.',
+  )
 }
 
 /** What `evaluate` returned is of no use; the message says what would be. */

@@ -1,18 +1,18 @@
-import type { Json } from '../../json/json.ts'
+import { isJsonArray, type Json } from '../../json/json.ts'
 import { closedObject } from '../../resources/workflows/schemas/object-schema.ts'
 import type { HandlerDefinition, HandlerRequest } from '../handler.ts'
-import { parsesAsJson } from '../metrics/parses-as-json.ts'
+import { containsDocument } from '../metrics/contains-document.ts'
 import { neededOutputs } from '../scoring/needed-outputs.ts'
 import { passed } from '../scoring/schema-parts.ts'
 
-/** `svc:builtin:auto_contains_json:v0` (contract/handlers 2.3): whether what is from the first `{` to the last `}` is JSON. */
+/** `svc:builtin:auto_contains_json:v0` (ruling 9): whether a JSON object or array stands whole in the outputs, or is them. */
 export const autoContainsJson: HandlerDefinition = {
   key: 'auto_contains_json',
   kind: 'builtin',
   schemas: { parameters: closedObject({}), outputs: passed },
   template: {
     name: 'Contains JSON',
-    description: 'Passes when there is a JSON object somewhere in the output.',
+    description: 'Passes when there is a JSON object or array somewhere in the output.',
     roles: 'evaluator',
     categories: ['classifiers'],
   },
@@ -21,9 +21,7 @@ export const autoContainsJson: HandlerDefinition = {
 }
 
 function run(request: HandlerRequest): Json {
+  if (isJsonArray(request.outputs)) return { success: true }
   const outputs = neededOutputs(request)
-  if (typeof outputs !== 'string') return { success: true }
-  const start = outputs.indexOf('{')
-  const end = outputs.lastIndexOf('}')
-  return { success: start !== -1 && start < end && parsesAsJson(outputs.slice(start, end + 1)) }
+  return { success: typeof outputs !== 'string' || containsDocument(outputs) }
 }

@@ -1,15 +1,16 @@
 import { canonicalJson } from '../../json/canonical-json.ts'
 import { equalJson } from '../../json/diff/equal-json.ts'
-import { isJsonObject, type Json } from '../../json/json.ts'
+import { isJsonArray, isJsonObject, type Json } from '../../json/json.ts'
 import { closedObject } from '../../resources/workflows/schemas/object-schema.ts'
-import type { HandlerDefinition, HandlerRequest } from '../handler.ts'
+import { type HandlerDefinition, type HandlerRequest, ReasonedVerdict } from '../handler.ts'
 import { isCaseSensitive } from '../scoring/is-case-sensitive.ts'
 import { expectedOutput } from '../scoring/needed-answer.ts'
 import { advanced, answerKey, passed } from '../scoring/schema-parts.ts'
+import { differenceOfTypes } from '../scoring/verdict.ts'
 
 /**
- * `svc:builtin:auto_exact_match:v0` (contract/handlers 2.3): whether outputs and answer are the same string, or objects that say the same.
- * Anything else, two equal arrays too, is no match.
+ * `svc:builtin:auto_exact_match:v0` (contract/handlers 2.3): whether outputs and answer are the same JSON value: numbers by their value,
+ * arrays and objects deeply, text only with text. No outputs are null. A reason says where only the types differ.
  */
 export const autoExactMatch: HandlerDefinition = {
   key: 'auto_exact_match',
@@ -20,7 +21,8 @@ export const autoExactMatch: HandlerDefinition = {
   },
   template: {
     name: 'Exact Match',
-    description: 'Passes when the output is exactly the expected answer; of objects, in any order of keys.',
+    description:
+      'Passes when the output is exactly the expected answer: the same text, number, true or false, or the same JSON in any order of keys.',
     roles: 'evaluator',
     categories: ['classifiers'],
   },
@@ -28,16 +30,25 @@ export const autoExactMatch: HandlerDefinition = {
   run,
 }
 
-function run(request: HandlerRequest): Json {
+function run(request: HandlerRequest): Json | ReasonedVerdict {
   const { value: answer } = expectedOutput(request)
-  return { success: isMatch(request.outputs, answer, isCaseSensitive(request.parameters)) }
+  const { outputs = null } = request
+  const success =
+    equalJson(outputs, answer) || (!isCaseSensitive(request.parameters) && equalWithoutCase(outputs, answer))
+  const reason = success ? undefined : differenceOfTypes(outputs, answer)
+  return reason === undefined ? { success } : new ReasonedVerdict({ success }, reason)
 }
 
-function isMatch(outputs: Json | undefined, answer: Json, tellsCase: boolean): boolean {
-  if (typeof outputs === 'string' && typeof answer === 'string') {
-    return outputs === answer || (!tellsCase && outputs.toLowerCase() === answer.toLowerCase())
-  }
-  if (!isJsonObject(outputs) || !isJsonObject(answer)) return false
-  if (equalJson(outputs, answer)) return true
-  return !tellsCase && canonicalJson(outputs).toLowerCase() === canonicalJson(answer).toLowerCase()
+function equalWithoutCase(outputs: Json, answer: Json): boolean {
+  return hasLetters(outputs) && hasLetters(answer) && lowered(outputs) === lowered(answer)
+}
+
+/** Whether case can make a difference in it. */
+function hasLetters(value: Json): boolean {
+  return typeof value === 'string' || isJsonArray(value) || isJsonObject(value)
+}
+
+/** Its canonical text, in which a string has its quotes and so is like no other value. */
+function lowered(value: Json): string {
+  return canonicalJson(value).toLowerCase()
 }

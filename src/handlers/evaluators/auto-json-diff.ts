@@ -1,18 +1,20 @@
 import { getKey, type Json, type JsonObject, type PlainObject } from '../../json/json.ts'
 import { closedObject } from '../../resources/workflows/schemas/object-schema.ts'
 import { TimeSlice } from '../../scheduling/cooperative.ts'
-import { type HandlerFailure, invalidInput, invalidOutputs, outputsProblem } from '../handler-failure.ts'
-import type { HandlerDefinition, HandlerRequest } from '../handler.ts'
+import { type HandlerFailure, outputsProblem } from '../handler-failure.ts'
+import { type HandlerDefinition, type HandlerRequest, ReasonedVerdict } from '../handler.ts'
 import { jsonDiff } from '../metrics/json-diff.ts'
-import { documentIn } from '../scoring/document-in.ts'
 import { isFalsy } from '../scoring/is-falsy.ts'
 import { expectedDocument } from '../scoring/needed-answer.ts'
-import { neededOutputs } from '../scoring/needed-outputs.ts'
+import { outputsDocument } from '../scoring/needed-outputs.ts'
 import { readThreshold } from '../scoring/read-threshold.ts'
 import { advanced, answerKey, scored } from '../scoring/schema-parts.ts'
-import { verdictOn } from '../scoring/verdict.ts'
+import { differenceOfTypes, verdictOn } from '../scoring/verdict.ts'
 
-/** `svc:builtin:auto_json_diff:v0` (contract/handlers 2.3): the share of the answer's leaves that the outputs have, too. */
+/**
+ * `svc:builtin:auto_json_diff:v0` (contract/handlers 2.3): the share of the answer's leaves that the outputs have, too. Both are documents
+ * or the texts of documents; no outputs are null.
+ */
 export const autoJsonDiff: HandlerDefinition = {
   key: 'auto_json_diff',
   kind: 'builtin',
@@ -38,14 +40,10 @@ export const autoJsonDiff: HandlerDefinition = {
   run,
 }
 
-async function run(request: HandlerRequest): Promise<Json> {
+async function run(request: HandlerRequest): Promise<Json | ReasonedVerdict> {
   const { parameters } = request
-  const { key, value: answer } = expectedDocument(request)
-  const expected = documentIn(answer)
-  if (expected === undefined) throw invalidInput(key, 'dict', answer)
-  const outputs = neededOutputs(request)
-  const actual = documentIn(outputs)
-  if (actual === undefined) throw invalidOutputs('dict', outputs)
+  const expected = expectedDocument(request)
+  const actual = outputsDocument(request)
   const threshold = readThreshold(getKey(parameters, 'threshold'))
   const options = {
     comparesTypesOnly: isSet(parameters, 'compare_schema_only'),
@@ -53,7 +51,9 @@ async function run(request: HandlerRequest): Promise<Json> {
     ignoresKeyCase: isSet(parameters, 'case_insensitive_keys'),
   }
   const score = await jsonDiff(expected, actual, options, new TimeSlice(undefined, tooMuch))
-  return verdictOn(score, threshold)
+  const verdict = verdictOn(score, threshold)
+  const reason = score === 0 ? differenceOfTypes(actual, expected) : undefined
+  return reason === undefined ? verdict : new ReasonedVerdict(verdict, reason)
 }
 
 function option(title: string): PlainObject {

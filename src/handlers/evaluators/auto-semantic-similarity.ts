@@ -3,7 +3,7 @@ import { closedObject } from '../../resources/workflows/schemas/object-schema.ts
 import { invalidParameters } from '../handler-failure.ts'
 import type { HandlerContext, HandlerDefinition, HandlerRequest } from '../handler.ts'
 import { scoreEmbeddings, USUAL_EMBEDDING_MODEL } from '../metrics/score-embeddings.ts'
-import { expectedDocument } from '../scoring/needed-answer.ts'
+import { expectedText } from '../scoring/needed-answer.ts'
 import { neededOutputs } from '../scoring/needed-outputs.ts'
 import { readThreshold } from '../scoring/read-threshold.ts'
 import { answerKey, scored } from '../scoring/schema-parts.ts'
@@ -33,7 +33,7 @@ export const autoSemanticSimilarity: HandlerDefinition = {
 
 async function run(request: HandlerRequest, context: HandlerContext): Promise<Json> {
   const model = embeddingModel(request.parameters)
-  const { value: answer } = expectedDocument(request)
+  const { value: answer } = expectedText(request)
   const outputs = neededOutputs(request)
   const threshold = readThreshold(getKey(request.parameters, 'threshold'))
   const score = await scoreEmbeddings(model, [textOf(outputs), textOf(answer)], context)

@@ -1,15 +1,18 @@
+import { boundedJson } from '../../json/bounded-json.ts'
 import { getKey, isJsonObject, type Json } from '../../json/json.ts'
 import { closedObject } from '../../resources/workflows/schemas/object-schema.ts'
-import type { HandlerDefinition, HandlerRequest } from '../handler.ts'
+import { invalidOutputs } from '../handler-failure.ts'
+import { type HandlerDefinition, type HandlerRequest, ReasonedVerdict } from '../handler.ts'
 import { equalLoosely } from '../metrics/equal-loosely.ts'
 import { neededText } from '../needed-text.ts'
 import { documentIn } from '../scoring/document-in.ts'
 import { expectedOutput } from '../scoring/needed-answer.ts'
 import { advanced, answerKey, passed } from '../scoring/schema-parts.ts'
+import { differenceOfTypes } from '../scoring/verdict.ts'
 
 /**
- * `svc:builtin:field_match_test:v0` (contract/handlers 2.3): whether the outputs are an object, or the text of one, whose own top-level
- * key `json_field` holds the answer.
+ * `svc:builtin:field_match_test:v0` (contract/handlers 2.3): whether the own top-level key `json_field` of the outputs, an object or the
+ * text of one, holds the answer. Throws `invalid-outputs` for any other outputs.
  */
 export const fieldMatchTest: HandlerDefinition = {
   key: 'field_match_test',
@@ -39,11 +42,17 @@ export const fieldMatchTest: HandlerDefinition = {
   run,
 }
 
-function run(request: HandlerRequest): Json {
+function run(request: HandlerRequest): Json | ReasonedVerdict {
   const field = neededText(request.parameters, 'json_field')
   const { value: answer } = expectedOutput(request)
-  const { outputs } = request
-  const document = typeof outputs === 'string' || isJsonObject(outputs) ? documentIn(outputs) : undefined
-  const value = isJsonObject(document) ? getKey(document, field) : undefined
-  return { success: value !== undefined && equalLoosely(value, answer) }
+  const { outputs = null } = request
+  const document = documentIn(outputs)
+  if (!isJsonObject(document)) throw invalidOutputs('dict, or its JSON text', outputs)
+  const value = getKey(document, field)
+  if (value !== undefined && equalLoosely(value, answer)) return { success: true }
+  const reason =
+    value === undefined
+      ? `The output has no field ${boundedJson(field, 80)}.`
+      : differenceOfTypes(value, answer)
+  return reason === undefined ? { success: false } : new ReasonedVerdict({ success: false }, reason)
 }

@@ -1,32 +1,26 @@
-import {
-  fromEntries,
-  getKey,
-  isJsonArray,
-  isJsonObject,
-  type Json,
-  type JsonObject,
-  withKey,
-} from '../../json/json.ts'
+import { boundedJson } from '../../json/bounded-json.ts'
+import { fromEntries, getKey, isJsonArray, type Json, type JsonObject, withKey } from '../../json/json.ts'
 import { resolvePath } from '../../prompts/templates/resolve-path.ts'
 import { closedObject } from '../../resources/workflows/schemas/object-schema.ts'
 import { TimeSlice } from '../../scheduling/cooperative.ts'
 import { parameterAt } from '../chosen-schema.ts'
 import {
   type HandlerFailure,
-  invalidInput,
   invalidParameter,
   missingParameter,
   parameterProblem,
 } from '../handler-failure.ts'
-import type { HandlerDefinition, HandlerRequest } from '../handler.ts'
+import { type HandlerDefinition, type HandlerRequest, ReasonedVerdict } from '../handler.ts'
 import { equalLoosely } from '../metrics/equal-loosely.ts'
-import { documentIn } from '../scoring/document-in.ts'
-import { expectedOutput } from '../scoring/needed-answer.ts'
+import { expectedDocument } from '../scoring/needed-answer.ts'
+import { outputsDocument } from '../scoring/needed-outputs.ts'
 import { answerKey } from '../scoring/schema-parts.ts'
+import { differenceOfTypes } from '../scoring/verdict.ts'
 
 /**
  * `svc:builtin:json_multi_field_match:v0` (contract/handlers 2.3): 1 for each of `fields` (paths, contract/handlers 3.3) that outputs and
- * answer have the same at, or both lack, else 0; `aggregate_score` is the mean. Outputs that are no JSON object score 0 everywhere.
+ * answer have the same at, or both lack, else 0; `aggregate_score` is the mean. Both are documents or the texts of documents; no outputs
+ * are null. A reason names a field of which only the types differ.
  */
 export const jsonMultiFieldMatch: HandlerDefinition = {
   key: 'json_multi_field_match',
@@ -65,19 +59,29 @@ export const jsonMultiFieldMatch: HandlerDefinition = {
   run,
 }
 
-async function run(request: HandlerRequest): Promise<Json> {
+async function run(request: HandlerRequest): Promise<Json | ReasonedVerdict> {
   const fields = neededFields(request.parameters)
   const expected = expectedDocument(request)
-  const { outputs } = request
-  const actual = typeof outputs === 'string' || isJsonObject(outputs) ? documentIn(outputs) : undefined
+  const actual = outputsDocument(request)
   const slice = new TimeSlice(undefined, () => tooMuch(fields.length))
   const scores: (readonly [string, number])[] = []
+  let reason: string | undefined
   for (const field of fields) {
-    scores.push([field, isJsonObject(actual) && agreesAt(field, actual, expected) ? 1 : 0])
+    // nothing and null are the same here
+    const [value, wanted] = [resolvePath(field, actual) ?? null, resolvePath(field, expected) ?? null]
+    const agrees = equalLoosely(value, wanted)
+    scores.push([field, agrees ? 1 : 0])
+    if (!agrees) reason ??= reasonAt(field, value, wanted)
     await slice.pause()
   }
   const matches = scores.reduce((sum, [, score]) => sum + score, 0)
-  return fromEntries([...scores, ['aggregate_score', matches / fields.length]])
+  const outputs = fromEntries([...scores, ['aggregate_score', matches / fields.length]])
+  return reason === undefined ? outputs : new ReasonedVerdict(outputs, reason)
+}
+
+function reasonAt(field: string, value: Json, wanted: Json): string | undefined {
+  const difference = differenceOfTypes(value, wanted)
+  return difference === undefined ? undefined : `At ${boundedJson(field, 80)}: ${difference}`
 }
 
 /** One number for each field, named by its path, and their mean. */
@@ -98,19 +102,6 @@ function neededFields(parameters: JsonObject): readonly string[] {
     if (typeof field === 'string') return field
     throw invalidParameter(`fields[${index}]`, 'str', field)
   })
-}
-
-function expectedDocument(request: HandlerRequest): Json {
-  const { key, value } = expectedOutput(request)
-  if (typeof value !== 'string' && !isJsonObject(value)) throw invalidInput(key, 'dict or str', value)
-  const document = documentIn(value)
-  if (document === undefined) throw invalidInput(key, 'valid JSON string', value)
-  return document
-}
-
-function agreesAt(field: string, actual: Json, expected: Json): boolean {
-  // nothing and null are the same here
-  return equalLoosely(resolvePath(field, actual) ?? null, resolvePath(field, expected) ?? null)
 }
 
 function tooMuch(fields: number): HandlerFailure {

@@ -8,7 +8,7 @@ import { chosenSchema } from '../chosen-schema.ts'
 import { failureOfPrompt } from '../failure-of-prompt.ts'
 import { HandlerFailure, invalidOutputs } from '../handler-failure.ts'
 import type { HandlerContext, HandlerDefinition, HandlerRequest } from '../handler.ts'
-import { documentIn } from '../scoring/document-in.ts'
+import { jsonIn } from '../scoring/document-in.ts'
 import { judgedOutputs } from '../scoring/judged-outputs.ts'
 import { type JudgeParameters, readJudgeParameters } from './judge-parameters.ts'
 import { judgePresets } from './judge-presets.ts'
@@ -79,7 +79,7 @@ function render(
 /** Of the reply's text; of its refusal, or nothing, where it has none. */
 function outputsOf({ message }: ChatReply, threshold: number): Json {
   const reply = getKey(message, 'content') ?? getKey(message, 'refusal')
-  const answer = typeof reply === 'string' ? documentIn(reply.trim()) : reply
+  const answer = typeof reply === 'string' ? jsonIn(reply.trim()) : reply
   const outputs = judgedOutputs(answer, threshold)
   if (outputs === undefined) throw nonsense(reply)
   return outputs

@@ -1,7 +1,8 @@
+import { boundedJson } from '../../json/bounded-json.ts'
 import { canonicalJson } from '../../json/canonical-json.ts'
 import { getKey, isJsonArray, isJsonObject, type Json, type JsonObject } from '../../json/json.ts'
 import { resolvePath } from '../../prompts/templates/resolve-path.ts'
-import { invalidParameter } from '../handler-failure.ts'
+import { HandlerFailure, invalidParameter, typeWord } from '../handler-failure.ts'
 import type { HandlerContext } from '../handler.ts'
 import { containsText } from '../metrics/contains-text.ts'
 import type { TimeSlice } from '../../scheduling/cooperative.ts'
@@ -11,7 +12,7 @@ import { scoreEmbeddings, USUAL_EMBEDDING_MODEL } from '../metrics/score-embeddi
 import { scoreLevenshtein } from '../metrics/score-levenshtein.ts'
 import { scoreSequence } from '../metrics/score-sequence.ts'
 import { searchPattern } from '../worker/search-pattern.ts'
-import { documentIn } from '../scoring/document-in.ts'
+import { DOCUMENT, documentIn } from '../scoring/document-in.ts'
 import { isCaseSensitive } from '../scoring/is-case-sensitive.ts'
 import { type Verdict, verdictOn } from '../scoring/verdict.ts'
 import { readNumber } from './aggregate.ts'
@@ -132,8 +133,10 @@ async function similarity(test: MatchTest): Promise<number> {
 async function diff(test: MatchTest): Promise<number> {
   const { fields, path, target, slice } = test
   const kind = readChoice(fields, 'diff', DIFFS, 'full', path)
-  const [expected, actual] = [treeOf(referenceOf(test)), treeOf(target)]
-  if (expected === undefined || actual === undefined) return 0
+  const reference = referenceOf(test)
+  const [expected, actual] = [documentIn(reference), documentIn(target)]
+  if (expected === undefined) throw noDocument('reference', reference)
+  if (actual === undefined) throw noDocument('target', target)
   const options = {
     comparesTypesOnly: kind === 'schema',
     countsExtraLeaves: kind === 'strict',
@@ -142,9 +145,11 @@ async function diff(test: MatchTest): Promise<number> {
   return jsonDiff(expected, actual, options, slice)
 }
 
-function treeOf(value: Json): Json | undefined {
-  const document = typeof value === 'string' ? documentIn(value) : value
-  return document !== undefined && isTree(document) ? document : undefined
+function noDocument(what: string, value: Json): HandlerFailure {
+  return new HandlerFailure(
+    'v0:workflows:match-error',
+    `diff compares documents (${DOCUMENT}), and the ${what} is ('${typeWord(value)}') ${boundedJson(value, 200)}.`,
+  )
 }
 
 /** In lower case where case does not count. */

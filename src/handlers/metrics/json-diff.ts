@@ -13,10 +13,10 @@ export interface JsonDiffOptions {
 }
 
 /**
- * The share of leaves in which a document agrees with the one that is expected (contract/handlers 2.3). A leaf is anything but an object
- * or array, known by its path: keys and indexes joined by dots, so `{"a.b": 1}` and `{"a": {"b": 1}}` have the same; of two leaves with
- * one path the later counts. A null agrees with nothing. 0 where there are no leaves. Takes time that grows with the documents only;
- * throws what `slice` does.
+ * The share of leaves in which a document agrees with the one that is expected (contract/handlers 2.3); 1 for a document and itself. A
+ * leaf is anything but an object or array that holds something, known by its path: keys and indexes joined by dots, so `{"a.b": 1}` and
+ * `{"a": {"b": 1}}` have the same; of two leaves with one path the later counts. Takes time that grows with the documents only; throws
+ * what `slice` does.
  */
 export async function jsonDiff(
   expected: Json,
@@ -26,30 +26,31 @@ export async function jsonDiff(
 ): Promise<number> {
   const root = new PathNode()
   const leaves = new Set<PathNode>()
-  for (const [node, value] of leavesOf(expected, root, options)) {
-    node.expected = value
-    leaves.add(node)
-    if (leaves.size % STRETCH === 0) await slice.pause()
-  }
   let count = 0
-  for (const [node, value] of leavesOf(actual, root, options)) {
+  for (const [node, value, isLeaf] of nodesOf(expected, root, options)) {
+    node.expected = value
+    if (isLeaf) leaves.add(node)
+    if (++count % STRETCH === 0) await slice.pause()
+  }
+  for (const [node, value, isLeaf] of nodesOf(actual, root, options)) {
     node.actual = value
-    if (options.countsExtraLeaves) leaves.add(node)
+    if (isLeaf && options.countsExtraLeaves) leaves.add(node)
     if (++count % STRETCH === 0) await slice.pause()
   }
   let sum = 0
   for (const leaf of leaves) if (agrees(leaf, options)) sum++
-  return leaves.size === 0 ? 0 : sum / leaves.size
+  return sum / leaves.size
 }
 
-/** Leaves that are taken at a time. */
+/** Values that are taken at a time. */
 const STRETCH = 1000
 
 /** A path, step by step: joined paths of deep documents would be far larger than they are. */
 class PathNode {
   #children: Map<string, PathNode> | undefined
-  expected: Json = null
-  actual: Json = null
+  /** Undefined where the document has nothing at the path. */
+  expected: Json | undefined
+  actual: Json | undefined
 
   child(step: string): PathNode {
     this.#children ??= new Map()
@@ -59,12 +60,15 @@ class PathNode {
   }
 }
 
-function* leavesOf(
+/** Every value of a document with its path, and whether it is a leaf. */
+function* nodesOf(
   document: Json,
   root: PathNode,
   { ignoresKeyCase }: JsonDiffOptions,
-): Generator<readonly [PathNode, Json]> {
-  const open = [{ node: root, members: membersOf(document) }]
+): Generator<readonly [PathNode, Json, boolean]> {
+  const whole = membersOf(document)
+  yield [root, document, whole === undefined]
+  const open = [{ node: root, members: whole }]
   for (let last = open.at(-1); last !== undefined; last = open.at(-1)) {
     const next = last.members?.next()
     if (next === undefined || next.done === true) {
@@ -75,16 +79,19 @@ function* leavesOf(
     const node =
       typeof key === 'number' ? last.node.child(String(key)) : follow(last.node, key, ignoresKeyCase)
     const members = membersOf(value)
+    yield [node, value, members === undefined]
     if (members) open.push({ node, members })
-    else yield [node, value]
   }
 }
 
-/** What is in an object or array, by key or index. */
+/** What is in an object or array, by key or index; undefined for one that is empty, and for anything else. */
 function membersOf(value: Json): Iterator<readonly [string | number, Json]> | undefined {
-  if (isJsonArray(value)) return value.entries()
-  return isJsonObject(value) ? entriesOf(value).values() : undefined
+  if (isJsonArray(value)) return value.length === 0 ? undefined : value.entries()
+  const members = isJsonObject(value) ? entriesOf(value) : NONE
+  return members.length === 0 ? undefined : members.values()
 }
+
+const NONE: readonly (readonly [string, Json])[] = []
 
 function follow(node: PathNode, key: string, ignoresKeyCase: boolean): PathNode {
   const steps = ignoresKeyCase ? key.toLowerCase() : key
@@ -92,6 +99,6 @@ function follow(node: PathNode, key: string, ignoresKeyCase: boolean): PathNode 
 }
 
 function agrees({ expected, actual }: PathNode, { comparesTypesOnly }: JsonDiffOptions): boolean {
-  if (expected === null || actual === null) return false
+  if (expected === undefined || actual === undefined) return false
   return comparesTypesOnly ? typeWord(expected) === typeWord(actual) : equalLoosely(expected, actual)
 }

@@ -1,6 +1,7 @@
 import { getKey, isJsonObject, type Json, type JsonObject } from '../../json/json.ts'
 import { invalidInput, invalidInputs, invalidParameter, missingInput } from '../handler-failure.ts'
 import type { HandlerRequest } from '../handler.ts'
+import { DOCUMENT, documentIn } from './document-in.ts'
 
 /** What an answer is known by, and is. */
 export interface ExpectedOutput<Value extends Json = Json> {
@@ -22,8 +23,16 @@ export function expectedOutput({ parameters, inputs }: HandlerRequest): Expected
 }
 
 /** The same where only a string or an object will do; else `invalid-input`. */
-export function expectedDocument(request: HandlerRequest): ExpectedOutput<string | JsonObject> {
+export function expectedText(request: HandlerRequest): ExpectedOutput<string | JsonObject> {
   const { key, value } = expectedOutput(request)
   if (typeof value === 'string' || isJsonObject(value)) return { key, value }
   throw invalidInput(key, 'dict or str', value)
+}
+
+/** The document that the answer is or holds (`documentIn`); else `invalid-input`. */
+export function expectedDocument(request: HandlerRequest): Json {
+  const { key, value } = expectedOutput(request)
+  const document = documentIn(value)
+  if (document === undefined) throw invalidInput(key, DOCUMENT, value)
+  return document
 }

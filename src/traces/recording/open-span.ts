@@ -54,6 +54,7 @@ export class OpenSpan {
   #foreign: Map<string, Json> | undefined
   #references: ReadonlyMap<string, SpanReference> = NO_REFERENCES
   #exception: SpanException | undefined
+  #message: string | undefined
   #tokens: Tokens | undefined
   /** Of the spans inside that have ended. */
   #tokensBelow: Tokens | undefined
@@ -111,6 +112,12 @@ export class OpenSpan {
     return this
   }
 
+  /** A sentence about a run that did not fail: why its verdict is what it is. */
+  setMessage(message: string): this {
+    this.#message = message
+    return this
+  }
+
   /** Makes it a span that failed. */
   fail(exception: SpanException): this {
     this.#exception = exception
@@ -150,7 +157,7 @@ export class OpenSpan {
       startTime: this.#startTime,
       endTime,
       statusCode: this.#exception ? 'STATUS_CODE_ERROR' : 'STATUS_CODE_OK',
-      statusMessage: this.#exception?.message,
+      statusMessage: this.#exception?.message ?? this.#message,
       sessionId,
       attributes: this.#foreign ? fromEntries([['svc', svc], ...nested(this.#foreign)]) : { svc },
       references: this.#references,

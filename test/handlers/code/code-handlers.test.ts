@@ -22,7 +22,7 @@ describe('handlers: custom code', () => {
 
   const run = async (key: string, given: Partial<HandlerRequest>): Promise<unknown> => {
     const nothing = { inputs: undefined, outputs: undefined, trace: undefined, testcase: undefined }
-    const rest = { parameters: {}, data: {}, flags: {}, wantsStream: false }
+    const rest = { parameters: {}, data: {}, flags: {}, judges: true, wantsStream: false }
     // these handlers look at nothing else of their context
     const context = {
       project: 'us',

@@ -16,6 +16,7 @@ const fails = (id: string, at: string): Failed => ({ fails: `v0:schemas:${id}` a
 
 const YES = { success: true }
 const NO = { success: false }
+const no = (reason: string): Json => ({ success: false, reason })
 const NOTHING = {}
 /** So many that none of them is frequent. */
 const LETTERS = String.fromCodePoint(...Array.from({ length: 150 }, (_, index) => 0x4e00 + index))
@@ -35,12 +36,41 @@ describe('handlers: evaluators', () => {
     ['objects that differ', answered({ a: 1 }, { a: 2 }), NO],
     ['numbers by their value', answered(exact('{"a":1.0}'), { a: 1 }), YES],
     ['true is no number here', answered({ a: true }, { a: 1 }), NO],
+    [
+      'nor is it by itself',
+      answered(true, 1),
+      no('The types differ: the output is the boolean true, the expected output is the number 1.'),
+    ],
     ['objects without case', answered({ A: 'X' }, { a: 'x' }, { case_sensitive: false }), YES],
-    ['the text of an object is another thing', answered('{"a":1}', { a: 1 }), NO],
-    ['equal numbers are no match', answered(1, 1), NO],
-    ['equal arrays are no match', answered([1], [1]), NO],
-    ['null is no match', answered(null, null), NO],
-    ['no outputs', { inputs: { correct_answer: 'x' } }, NO],
+    [
+      'the text of an object is another thing',
+      answered('{"a":1}', { a: 1 }),
+      no(
+        'The types differ: the output is the text "{\\"a\\":1}", the expected output is the object {"a":1}.',
+      ),
+    ],
+    [
+      'a text and the number it spells',
+      answered('5', 5),
+      no('The types differ: the output is the text "5", the expected output is the number 5.'),
+    ],
+    ['equal numbers', answered(exact('1.0'), 1), YES],
+    ['many digits', answered(exact('12345678901234567890'), exact('12345678901234567890')), YES],
+    ['other digits', answered(exact('12345678901234567890'), exact('12345678901234567891')), NO],
+    ['equal arrays', answered(['x', [1]], ['x', [exact('1.0')]]), YES],
+    ['arrays in another order', answered([1, 2], [2, 1]), NO],
+    ['arrays without case', answered(['X'], ['x'], { case_sensitive: false }), YES],
+    [
+      'a text and an array that print alike without case',
+      answered('["x"]', ['x'], { case_sensitive: false }),
+      no('The types differ: the output is the text "[\\"x\\"]", the expected output is the array ["x"].'),
+    ],
+    ['null', answered(null, null), YES],
+    [
+      'no outputs are null',
+      { inputs: { correct_answer: 'x' } },
+      no('The types differ: the output is null, the expected output is the text "x".'),
+    ],
     ['another key', { parameters: { correct_answer_key: 'k' }, inputs: { k: 'x' }, outputs: 'x' }, YES],
     [
       'any key',
@@ -196,9 +226,11 @@ describe('handlers: evaluators', () => {
 
   table('auto_contains_json', [
     ['an object amid text', { outputs: 'Here: {"a": [1, {"b": 2}]}. Enjoy {' }, YES],
-    ['an object amid text, to the last brace', { outputs: 'Here: {"a": 1}. Enjoy }' }, NO],
-    ['two objects', { outputs: '{"a": 1} {"b": 2}' }, NO],
-    ['an array', { outputs: '[1, 2]' }, NO],
+    ['an object amid text, before another brace', { outputs: 'Here: {"a": 1}. Enjoy }' }, YES],
+    ['two objects', { outputs: '{"a": 1} {"b": 2}' }, YES],
+    ['an array', { outputs: '[1, 2]' }, YES],
+    ['an array in a fence', { outputs: 'So:\n```json\n[1,\n2]\n```\nAnd { so on' }, YES],
+    ['outputs that are an array', { outputs: ['x'] }, YES],
     ['an object in an array', { outputs: '[{"a": 1}]' }, YES],
     ['no numbers', { outputs: '{"a": NaN, "b": -Infinity}' }, YES],
     ['a key twice', { outputs: '{"a": 1, "a": 2}' }, YES],
@@ -207,25 +239,34 @@ describe('handlers: evaluators', () => {
     ['one brace', { outputs: '{' }, NO],
     ['nothing', { outputs: '' }, NO],
     ['an object', { outputs: NOTHING }, YES],
-    ...badOutputs(NOTHING),
+    ...badOutputs(NOTHING).filter(([why]) => !why.includes('an array')),
   ])
 
   table('field_match_test', [
     ['a field of an object', fielded('a', { a: 'x', b: 1 }, 'x'), YES],
     ['a field of the text of one', fielded('a', '{"a": "x"}', 'x'), YES],
     ['another value', fielded('a', { a: 'x' }, 'y'), NO],
-    ['no such field', fielded('a', { b: 'x' }, 'x'), NO],
-    ['a field that is inherited', fielded('toString', NOTHING, 'x'), NO],
+    ['no such field', fielded('a', { b: 'x' }, 'x'), no('The output has no field "a".')],
+    [
+      'a field that is inherited',
+      fielded('toString', NOTHING, 'x'),
+      no('The output has no field "toString".'),
+    ],
+    [
+      'a text and a number',
+      fielded('a', { a: '5' }, 5),
+      no('The types differ: the output is the text "5", the expected output is the number 5.'),
+    ],
     ['true is 1', fielded('a', { a: true }, 1), YES],
     ['deep down, too', fielded('a', { a: [{ b: false }] }, [{ b: exact('0.0') }]), YES],
     ['null is a value', fielded('a', { a: null }, null), YES],
-    ['null is not nothing', fielded('a', NOTHING, null), NO],
-    ['a way is no field', fielded('a.b', { a: { b: 1 } }, 1), NO],
+    ['null is not nothing', fielded('a', NOTHING, null), no('The output has no field "a".')],
+    ['a way is no field', fielded('a.b', { a: { b: 1 } }, 1), no('The output has no field "a.b".')],
     ['a dot in a field', fielded('a.b', { 'a.b': 1 }, 1), YES],
-    ['text that is no JSON', fielded('a', 'x', 'x'), NO],
-    ['text of an array', fielded('0', '["x"]', 'x'), NO],
-    ['an array', fielded('0', ['x'], 'x'), NO],
-    ['no outputs', fielded('a', null, 'x'), NO],
+    ['text that is no JSON', fielded('a', 'x', 'x'), fails('invalid-outputs', "Got ('str') 'x'")],
+    ['text of an array', fielded('0', '["x"]', 'x'), fails('invalid-outputs', "Got ('str')")],
+    ['an array', fielded('0', ['x'], 'x'), fails('invalid-outputs', "Got ('list')")],
+    ['no outputs', fielded('a', null, 'x'), fails('invalid-outputs', "Got ('NoneType')")],
     [
       'no field',
       { inputs: { correct_answer: 1 }, outputs: NOTHING },
@@ -256,7 +297,12 @@ describe('handlers: evaluators', () => {
     [
       'a field that one lacks',
       fields(['x', '$['], { x: 1 }, { a: 2 }),
-      { x: 0, '$[': 1, aggregate_score: 0.5 },
+      {
+        x: 0,
+        '$[': 1,
+        aggregate_score: 0.5,
+        reason: 'At "x": The types differ: the output is the number 1, the expected output is null.',
+      },
     ],
     ['texts of objects', fields(['a'], '{"a": 1}', '{"a": 1.0}'), { a: 1, aggregate_score: 1 }],
     [
@@ -274,10 +320,20 @@ describe('handlers: evaluators', () => {
       fields(['aggregate_score', 'a'], { a: 1 }, { a: 2 }),
       { aggregate_score: 0.5, a: 0 },
     ],
-    ['outputs that are no JSON', fields(['a', 'x'], 'x', { a: 1 }), { a: 0, x: 0, aggregate_score: 0 }],
-    ['outputs that are an array as text', fields(['x'], '[1]', { a: 1 }), { x: 0, aggregate_score: 0 }],
-    ['outputs that are an array', fields(['x'], [1], { a: 1 }), { x: 0, aggregate_score: 0 }],
-    ['no outputs', fields(['x'], null, { a: 1 }), { x: 0, aggregate_score: 0 }],
+    ['outputs that are no JSON', fields(['a'], 'x', { a: 1 }), fails('invalid-outputs', "Got ('str') 'x'")],
+    ['outputs that are a number', fields(['a'], 5, { a: 1 }), fails('invalid-outputs', "Got ('int') '5'")],
+    ['the text of a number', fields(['a'], '5', { a: 1 }), fails('invalid-outputs', "Got ('str') '5'")],
+    ['arrays', fields(['0'], [1], '[1]'), exact('{"0":1,"aggregate_score":1}')],
+    ['both null', fields(['x'], null, null), { x: 1, aggregate_score: 1 }],
+    [
+      'no outputs',
+      fields(['a'], null, { a: 1 }),
+      {
+        a: 0,
+        aggregate_score: 0,
+        reason: 'At "a": The types differ: the output is null, the expected output is the number 1.',
+      },
+    ],
     ['no fields', { inputs: { correct_answer: NOTHING } }, fails('missing-parameter', "At 'fields'")],
     ['an empty list of fields', { parameters: { fields: [] } }, fails('invalid-parameter', 'non-empty list')],
     [
@@ -290,10 +346,10 @@ describe('handlers: evaluators', () => {
       { parameters: { fields: ['a', 1] } },
       fails('invalid-parameter', "At 'fields[1]'"),
     ],
-    ['an answer that is no JSON', fields(['a'], NOTHING, 'x'), fails('invalid-input', 'valid JSON string')],
+    ['an answer that is no JSON', fields(['a'], NOTHING, 'x'), fails('invalid-input', 'its JSON text')],
     [
-      'an answer that is no object',
-      fields(['a'], NOTHING, [1]),
+      'an answer that is no document',
+      fields(['a'], NOTHING, true),
       fails('invalid-input', "At 'correct_answer'"),
     ],
     ...neededAnswerRows({ parameters: { fields: ['a'] } }),
@@ -303,7 +359,20 @@ describe('handlers: evaluators', () => {
     ['a share of leaves', answered({ a: 1, b: 2 }, { a: 1, b: 3 }), { score: 0.5, success: true }],
     ['of texts', answered('{"a": 1, "b": 2}', '{"a": 1, "b": 3, "c": 4}'), { score: 1 / 3, success: false }],
     ['of arrays, as text', answered('[1, 2]', '[1, 2]'), { score: 1, success: true }],
-    ['no leaves', answered(NOTHING, NOTHING), { score: 0, success: false }],
+    ['objects that hold nothing', answered(NOTHING, NOTHING), { score: 1, success: true }],
+    ['arrays that hold nothing', answered([], []), { score: 1, success: true }],
+    ['null', answered(null, null), { score: 1, success: true }],
+    ['null in them', answered({ a: null }, '{"a": null}'), { score: 1, success: true }],
+    ['arrays', answered([1, 2], [1, 3]), { score: 0.5, success: true }],
+    [
+      'documents of other types',
+      answered([], NOTHING),
+      {
+        score: 0,
+        success: false,
+        reason: 'The types differ: the output is the array [], the expected output is the object {}.',
+      },
+    ],
     [
       'extra leaves',
       answered({ a: 1, b: 2 }, { a: 1 }, { predict_keys: true }),
@@ -324,9 +393,11 @@ describe('handlers: evaluators', () => {
       ),
       { score: 0.5, success: true },
     ],
-    ['an answer that is no JSON', answered(NOTHING, 'x'), fails('invalid-input', "Expected 'dict'")],
-    ['outputs that are no JSON', answered('x', NOTHING), fails('invalid-outputs', "Expected 'dict'")],
-    ...documentRows(NOTHING),
+    ['an answer that is no JSON', answered(NOTHING, 'x'), fails('invalid-input', "Expected 'dict, list")],
+    ['outputs that are no JSON', answered('x', NOTHING), fails('invalid-outputs', "Expected 'dict, list")],
+    ['outputs that are a number', answered(5, 5), fails('invalid-input', "Got ('int') '5'")],
+    ['outputs that are true', answered(true, NOTHING), fails('invalid-outputs', "Got ('bool') 'true'")],
+    ...neededAnswerRows(NOTHING),
     ...thresholdRows(answered({ a: 1 }, { a: 1 }), 1),
   ])
 

@@ -1,7 +1,12 @@
 import { builtInHandlers } from '../../../src/handlers/built-in-handlers.ts'
 import { type FailureId, HandlerFailure } from '../../../src/handlers/handler-failure.ts'
-import { StreamedOutputs, type HandlerContext, type HandlerRequest } from '../../../src/handlers/handler.ts'
-import { isJsonObject, type Json, type JsonObject } from '../../../src/json/json.ts'
+import {
+  ReasonedVerdict,
+  StreamedOutputs,
+  type HandlerContext,
+  type HandlerRequest,
+} from '../../../src/handlers/handler.ts'
+import { isJsonObject, type Json, type JsonObject, withKey } from '../../../src/json/json.ts'
 import { parseJson } from '../../../src/json/parse-json.ts'
 import { ModelFailure, type EmbeddingCall } from '../../../src/models/models.ts'
 import { handlerContext, handlerRequest } from '../handler-context.ts'
@@ -16,6 +21,7 @@ export async function runEvaluator(key: string, given: Given, embed: Embed = noM
   const handler = builtInHandlers.get(key)
   if (!handler) throw new Error(`there is no evaluator ${key}`)
   const result = await handler(handlerRequest(given), contextOf(embed))
+  if (result instanceof ReasonedVerdict) return withKey(result.outputs, 'reason', result.reason)
   if (result instanceof StreamedOutputs) throw new Error('an evaluator does not stream')
   return result
 }

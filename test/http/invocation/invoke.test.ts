@@ -162,6 +162,67 @@ describe('http: invoking a workflow', () => {
       expect(wrong.body.data.outputs).to.deep.equal({ success: false })
     })
 
+    it('says why a verdict is what it is, in the outputs where their schema has room and always in the span', async () => {
+      const given = { inputs: { correct_answer: 5 }, outputs: '5' }
+      const reason = 'The types differ: the output is the text "5", the expected output is the number 5.'
+      const now = await invoke('exact', given)
+      expect(now.body.data.outputs).to.deep.equal({ success: false, reason })
+      // as evaluators were stored before there was a reason
+      const outputs = {
+        type: 'object',
+        properties: { success: { type: 'boolean' } },
+        required: ['success'],
+        additionalProperties: false,
+      }
+      await make(
+        'exact-of-before',
+        { uri: 'svc:builtin:auto_exact_match:v0', schemas: { outputs } },
+        { is_evaluator: true },
+      )
+      const before = await invoke('exact-of-before', given)
+      expect(before.status, before.text).to.equal(200)
+      expect(before.body.data.outputs).to.deep.equal({ success: false })
+      for (const { body } of [now, before]) {
+        const { body: traced } = await service.get(`/traces/${body.trace_id}`)
+        const span = traced.trace.spans.auto_exact_match_v0
+        expect([span.status_code, span.status_message]).to.deep.equal(['STATUS_CODE_OK', reason])
+      }
+    })
+
+    it('is a verdict only where it runs as an evaluator', async () => {
+      const code = (answer: string) => ({
+        uri: 'svc:custom:code:v0',
+        runtime: 'javascript',
+        script: `function evaluate() { return ${answer} }`,
+      })
+      const answers = [
+        ['5', 5],
+        ['true', true],
+        ['"0.7"', '0.7'],
+        ['[1]', [1]],
+      ] as const
+      for (const [index, [script, value]] of answers.entries()) {
+        await make(`answers-${index}x`, code(script))
+        expect((await invoke(`answers-${index}x`, {})).body.data.outputs).to.deep.equal(value)
+      }
+      const verdict = { score: 5, success: true }
+      const answered = async (request: object): Promise<unknown> =>
+        (await service.post('/services/invoke', request)).body.data.outputs
+      await make('grader', code('5'), { is_evaluator: true })
+      expect((await invoke('grader', {})).body.data.outputs).to.deep.equal(verdict)
+      // of a workflow with both roles, whoever asks says which; else whether there is something to judge does
+      await make('both', code('5'), { is_application: true, is_evaluator: true })
+      expect(await answered({ references: { evaluator: { slug: 'both' } } })).to.deep.equal(verdict)
+      expect(await answered({ references: { application: { slug: 'both' } } })).to.equal(5)
+      expect(await answered({ references: { workflow: { slug: 'both' } } })).to.equal(5)
+      expect(
+        await answered({ references: { workflow: { slug: 'both' } }, data: { outputs: 'x' } }),
+      ).to.deep.equal(verdict)
+      const revision = { data: code('5') }
+      expect(await answered({ data: { revision } })).to.equal(5)
+      expect(await answered({ data: { revision, outputs: 'x' } })).to.deep.equal(verdict)
+    })
+
     it('gives back what it got exactly', async () => {
       const text = '{"data":{"inputs":{"7":12345678901234567890,"__proto__":{"a":1.10}}}}'
       const { text: answer } = await service.post(`${urlOf('echo')}/invoke`, text)
