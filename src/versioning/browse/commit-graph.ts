@@ -16,6 +16,7 @@ import { ENVIRONMENT_REFS } from '../environments/mirrors.ts'
 import type { Window, Windowing } from '../pagination.ts'
 import { unknownCursor } from '../pagination.ts'
 import { decodeMessage } from '../revisions/commit-message.ts'
+import { isLive } from '../revisions/revision.ts'
 
 /** A commit of an artifact, as a drawing of its history shows it. */
 export interface GraphNode {
@@ -81,9 +82,11 @@ export async function graphOf(
   const from = next === undefined ? 0 : 1 + indexOf(artifact, places, next)
   const page = places.slice(from, from + limit)
   const refs = refsOf(artifact)
+  const variants = liveFirst(artifact)
   const rows: GraphNode[] = []
   await new TimeSlice().each(page, async (place) => {
-    rows.push(await nodeOf(artifact, place, holders.get(place.oid), refs.get(place.oid) ?? [], signers))
+    const first = variants[holders.get(place.oid) ?? variants.length]
+    rows.push(await nodeOf(artifact, place, first, refs.get(place.oid) ?? [], signers))
   })
   return { rows, next: from + page.length < places.length ? rows.at(-1)?.id : undefined }
 }
@@ -98,7 +101,7 @@ function indexOf({ digits }: ArtifactView, places: readonly Place[], next: strin
 async function nodeOf(
   artifact: ArtifactView,
   { oid, parents, seconds }: Place,
-  holder: number | undefined,
+  first: VariantView | undefined,
   refs: readonly GraphRef[],
   signers: readonly AllowedSigner[] | undefined,
 ): Promise<GraphNode> {
@@ -107,14 +110,14 @@ async function nodeOf(
   const { author, message: text } = parseCommit(bytes)
   const { subject, trailers } = decodeMessage(text)
   const { depth } = await history.node(oid)
-  const oldest = holder === undefined ? undefined : artifact.variants[holder]
   const made = trailers.variant === undefined ? undefined : findVariant(artifact, trailers.variant)
-  const isHome = made === oldest || (made && oldest && (await isOnLine(artifact, made, oid, depth)))
+  const isHome =
+    made === first || (made && first && isLive(made) && (await isOnLine(artifact, made, oid, depth)))
   return {
     id: objectUuid(oid, artifact.digits),
     commit: oid,
     parents,
-    variant: isHome ? made : oldest,
+    variant: isHome ? made : first,
     version: depth,
     subject,
     author: `${author.name} <${author.email}>`,
@@ -122,6 +125,11 @@ async function nodeOf(
     refs,
     ...(signers && { signature: verifyCommit(bytes, signers) }),
   }
+}
+
+/** The variants in the order in which they may be a commit's home if it was made on none of them: the live ones first, each the oldest first. */
+function liveFirst({ variants }: ArtifactView): readonly VariantView[] {
+  return [...variants.filter(isLive), ...variants.filter((variant) => !isLive(variant))]
 }
 
 async function isOnLine(
@@ -166,7 +174,7 @@ async function orderOf(artifact: ArtifactView): Promise<Graph> {
     if (byOid.size % STEPS === 0) await slice.pause()
   }
   const holders = new Map<Oid, number>()
-  for (const [index, { head }] of variants.entries())
+  for (const [index, { head }] of liveFirst(artifact).entries())
     if (head !== undefined && !holders.has(head)) holders.set(head, index)
   const graph = { refs: source.refs, places: await sorted(byOid, children, holders, slice), byOid, holders }
   graphs.set(repository, graph)

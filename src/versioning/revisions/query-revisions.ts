@@ -17,7 +17,7 @@ import { isoSeconds } from './log-revisions.ts'
 import { isNarrow, oneOf, questionOf } from './ask-revisions.ts'
 import { resolveReference } from './resolve-reference.ts'
 import type { Revision, RevisionLocation } from './revision.ts'
-import { findRevisionById, readListedRevision, revisionFlags } from './revision.ts'
+import { findRevisionById, homeAmong, readListedRevision, revisionFlags } from './revision.ts'
 
 /** So many revisions are decoded before other work gets its turn. */
 const YIELD_EVERY = 50
@@ -175,7 +175,7 @@ async function keyOf(registry: Registry, family: Family, next: string): Promise<
   return { oid, depth: version, digits: place.artifact.digits, seconds: commit.committer.seconds }
 }
 
-/** A revision as it is listed: at its home, the variant of these that it was made on, else the oldest of them. */
+/** A revision as it is listed: at its home among the variants that are listed. */
 async function revisionOf(
   registry: Registry,
   { artifact, oid, depth, holders }: ListedRevision,
@@ -184,7 +184,7 @@ async function revisionOf(
   if (!first) throw new Error(`no variant holds ${oid}`)
   const place = { artifact, variant: first, oid, version: depth }
   const revision = await readListedRevision(registry, place)
-  const home = holders.find(({ slug }) => slug === revision.stored.trailers.variant) ?? first
+  const home = homeAmong(holders, revision.stored.trailers.variant) ?? first
   return home === first ? revision : readListedRevision(registry, { ...place, variant: home })
 }
 

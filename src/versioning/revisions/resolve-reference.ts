@@ -125,8 +125,9 @@ async function within(
   place: RevisionLocation,
   variant: VariantView | undefined,
 ): Promise<RevisionLocation | undefined> {
-  if (!variant || variant.slug === place.variant.slug) return place
-  return (await isHeldBy(place, variant)) ? { ...place, variant } : undefined
+  if (!variant) return place
+  const isThere = variant.slug === place.variant.slug || (await isHeldBy(place, variant))
+  return isThere ? { ...place, variant, isHome: false } : undefined
 }
 
 /**

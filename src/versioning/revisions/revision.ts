@@ -17,6 +17,8 @@ export interface RevisionLocation {
   readonly oid: Oid
   /** First-parent depth: 1 for the first commit of a variant (ruling 3.1). */
   readonly version: number
+  /** Whether nothing named the variant, so that it is only the revision's home (see `homeOf`): others may hold the revision as well. */
+  readonly isHome?: boolean | undefined
 }
 
 /** A revision with everything a record of it shows. */
@@ -131,8 +133,7 @@ export async function findRevisionById(
 const knownCommits = new WeakMap<object, LRUCache<string, Oid>>()
 
 /**
- * The commit's place at its home (ruling 3.9): the variant its `Variant:` trailer names if that branch's chain holds it,
- * else the oldest variant whose chain does. A commit that only a tag keeps is shown at the variant it was made on, or the
+ * The commit's place at its home (see `homeAmong`). A commit that only a tag keeps is shown at the variant it was made on, or the
  * default one. Undefined if no branch or tag holds it.
  */
 export async function homeOf(
@@ -143,12 +144,29 @@ export async function homeOf(
   const node = await artifact.repository.history.node(oid)
   const holders = await variantsHolding(artifact, node)
   const { trailers } = await registry.revisions(artifact.family).readForList(artifact.repository.objects, oid)
-  const home = holders.find((variant) => variant.slug === trailers.variant) ?? holders[0]
-  if (home) return { artifact, variant: home, oid, version: node.depth }
+  const home = homeAmong(holders, trailers.variant)
+  if (home) return { artifact, variant: home, oid, version: node.depth, isHome: true }
   if (!(await isHeldByTag(artifact, node))) return undefined
   const origin = trailers.variant === undefined ? undefined : findVariant(artifact, trailers.variant)
   const variant = origin ?? artifact.defaultVariant
-  return variant && { artifact, variant, oid, version: node.depth }
+  return variant && { artifact, variant, oid, version: node.depth, isHome: true }
+}
+
+/**
+ * The home of a commit among the variants whose chain holds it, oldest first (ruling 3.9): the live one that it was made on, as its
+ * `Variant:` trailer says, else the oldest live one, else the oldest one. Undefined if there are none.
+ */
+export function homeAmong(
+  holders: readonly VariantView[],
+  madeOn: string | undefined,
+): VariantView | undefined {
+  const live = holders.filter(isLive)
+  return live.find(({ slug }) => slug === madeOn) ?? live[0] ?? holders[0]
+}
+
+/** Whether the variant is not archived. */
+export function isLive({ record }: VariantView): boolean {
+  return record.deleted_at === undefined
 }
 
 /** Whether the variant's first-parent chain holds the revision. */
