@@ -66,6 +66,7 @@ export type RefusalCode =
   | 'slug_taken'
   | 'id_taken'
   | 'ambiguous_slug'
+  | 'ambiguous_variant'
   | 'archived'
   | 'in_use'
   | 'last_admin_key'

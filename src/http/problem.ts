@@ -100,6 +100,7 @@ export const PROBLEMS: Readonly<Record<ProblemCode, readonly [status: number, ti
   slug_taken: [409, 'The slug is taken'],
   id_taken: [409, 'The id is taken'],
   ambiguous_slug: [409, 'The slug is ambiguous'],
+  ambiguous_variant: [409, 'The variant is ambiguous'],
   last_admin_key: [409, 'It is the last admin key'],
   archived: [409, 'The target is archived'],
   in_use: [409, 'Something refers to it'],

@@ -212,6 +212,27 @@ describe('workbench: a testset', () => {
     await visit.close()
   })
 
+  it('uploads to the variant that it shows, also where another variant has the same revision', async () => {
+    await upload('/simple/testsets/upload', 'n,word\n1,one\n', { testset_slug: 'shared' })
+    await bench.ask('POST', '/variants/fork', {
+      testset_variant: { slug: 'shared-try' },
+      testset_variant_ref: { slug: 'shared' },
+    })
+    const visit = await bench.visit({ path: '/t/shared/v/shared-try' })
+    const { page } = visit
+    await page.getByRole('button', { name: 'Upload to shared-try' }).click()
+    const file = join(bench.storeDir, 'try.csv')
+    writeFileSync(file, 'n,word\n1,eins\n')
+    await choose(page, file)
+    const dialog = page.getByRole('dialog')
+    await dialog.getByRole('button', { name: 'Upload to shared-try' }).click()
+    await dialog.getByRole('status').getByText('is the newest version of shared-try').waitFor()
+    expect(await versionsOf('shared')).to.equal(1)
+    await dialog.getByRole('button', { name: 'Show the rows' }).click()
+    await cell(page, 'eins').waitFor()
+    await visit.close()
+  })
+
   it('says that it does not know where the answer to an upload is lost, and stores it once however often it is sent', async () => {
     await upload('/simple/testsets/upload', 'n,word\n1,one\n', { testset_slug: 'lost' })
     const proxy = await startCuttingProxy(bench.url)

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { Refusal } from '../../errors.ts'
 import type { Json } from '../../json/json.ts'
 import { JsonTextError } from '../../json/json-text-error.ts'
 import { parseJson } from '../../json/parse-json.ts'
@@ -6,7 +7,11 @@ import type { FileType } from '../../resources/testsets/import/collect-file.ts'
 import { FILE_TYPES } from '../../resources/testsets/import/collect-file.ts'
 import { READ_FLAGS } from '../../resources/testsets/present-testset.ts'
 import type { Reading } from '../../versioning/family/family.ts'
-import { jsonObject, tags } from '../schemas/request-schemas.ts'
+import type { References } from '../../versioning/reference.ts'
+import { parent, parentsOf } from '../schemas/parents.ts'
+import { jsonObject, slug, tags, uuid } from '../schemas/request-schemas.ts'
+import type { SurfaceNames } from '../schemas/surface-names.ts'
+import { idSpellings, spellings } from '../schemas/surface-names.ts'
 import type { UploadedFile } from './upload.ts'
 
 /** The text fields of a form (contract/testsets 5.1). */
@@ -51,6 +56,43 @@ export const testsetFields = {
   testset_tags: jsonText(tags),
   testset_meta: jsonText(jsonObject),
 }
+
+/**
+ * What an upload to a revision may say of the variant that it is for: ids, and references as JSON text or with a dot
+ * (`testset_variant_ref.slug`).
+ */
+export function parentTextFields(names: SurfaceNames) {
+  const fields = PARENT_LEVELS.flatMap((level) => [
+    ...idSpellings(names, level).map((name) => [name, uuid.optional()] as const),
+    ...spellings(names, `${level}_ref`).flatMap(
+      (name) =>
+        [
+          [name, jsonText(z.strictObject(parent.shape))],
+          [`${name}.id`, uuid.optional()],
+          [`${name}.slug`, slug.optional()],
+        ] as const,
+    ),
+  ])
+  return Object.fromEntries<z.ZodType>(fields)
+}
+
+/** What these fields say, as references. */
+export function parentsOfFields(names: SurfaceNames, fields: Readonly<Record<string, unknown>>): References {
+  const record: Record<string, unknown> = { ...fields }
+  for (const name of PARENT_LEVELS.flatMap((level) => spellings(names, `${level}_ref`))) {
+    const [id, slug] = [fields[`${name}.id`], fields[`${name}.slug`]]
+    if (id === undefined && slug === undefined) continue
+    if (record[name] !== undefined)
+      throw new Refusal(
+        'contradictory_request',
+        `${name} comes as JSON text and as ${name}.${id === undefined ? 'slug' : 'id'}. Send one of them.`,
+      )
+    record[name] = { id, slug }
+  }
+  return parentsOf(names, record)
+}
+
+const PARENT_LEVELS = ['', '_variant'] as const
 
 /** The type of an uploaded file: what the field says, else what the file comes with says, else csv. */
 export function fileType(field: FileType | undefined, { mediaType, partType }: UploadedFile): FileType {

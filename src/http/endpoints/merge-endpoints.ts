@@ -19,8 +19,10 @@ import type { RevisionResponses } from '../revisions/revision-responses.ts'
 import type { Call, Endpoint, EndpointResponse } from '../routing/endpoint.ts'
 import { endpoint } from '../routing/endpoint.ts'
 import { envelope } from '../schemas/envelope.ts'
+import { variantBeside } from '../revisions/commit-target.ts'
 import { mergeOutcome, resolutions, side, targetSide } from '../revisions/merge-fields.ts'
 import type { WithReadOptions } from '../schemas/queries/read-options.ts'
+import { parentIdsBeside, parentsBeside, parentsInQuery, parentsOf } from '../schemas/parents.ts'
 import { withReadOptions } from '../schemas/queries/read-options.ts'
 import { single } from '../schemas/record-schemas.ts'
 import { message, reference, uuid } from '../schemas/request-schemas.ts'
@@ -28,10 +30,11 @@ import type { SurfaceContext } from '../surface-context.ts'
 
 /** `POST …/variants/merge`, `…/revisions/revert` and `…/revisions/cherry-pick` of a surface (wire.md 5). */
 export function mergeEndpoints(
-  { surface, records, present }: SurfaceContext,
+  { surface, names, records, present }: SurfaceContext,
   answers: RevisionResponses,
 ): Endpoint[] {
   const { family, path, singular, plural } = surface
+  const { artifactRef, variantRef } = parentsBeside(names)
 
   const shared = {
     message: { names: ['message'], schema: message },
@@ -105,7 +108,9 @@ export function mergeEndpoints(
 
   /** One of the three, each of which answers what `write` came to. */
   const merging = <I extends { readonly dryRun: boolean | undefined }>(
-    definition: Pick<Endpoint, 'path' | 'summary' | 'example'> & { readonly input: z.ZodType<I> },
+    definition: Pick<Endpoint, 'path' | 'summary' | 'example' | 'fromQuery'> & {
+      readonly input: z.ZodType<I>
+    },
     write: (call: Call<I>) => Promise<Merged>,
   ): Endpoint => {
     const run = async (call: Call<WithReadOptions<I>>): Promise<EndpointResponse> => {
@@ -115,7 +120,7 @@ export function mergeEndpoints(
     return endpoint({
       ...written,
       ...definition,
-      ...withReadOptions(surface, { input: definition.input }),
+      ...withReadOptions(surface, definition),
       run,
       recall: (call, address) => (call.input.dryRun ? run(call) : recall(call, address)),
     })
@@ -152,13 +157,21 @@ export function mergeEndpoints(
         input: envelope({
           revision: { names: ['revision'], schema: reference, required: true },
           target: { names: ['target'], schema: targetSide },
+          artifactRef,
+          variantRef,
+          ...parentIdsBeside(names),
           ...shared,
         }),
+        fromQuery: parentsInQuery(names),
         example: { revision: { slug: 'support-bot', version: 2 } },
       },
       async ({ registry, input, context }) => {
         const place = await resolveReference(registry, family, { revision: input.revision })
-        const target = input.target ? await targetOf(registry, input.target) : place
+        const beside = parentsOf(names, {}, input)
+        if (input.target && (beside.variant ?? beside.artifact)) throw saidTwice()
+        const target = input.target
+          ? await targetOf(registry, input.target)
+          : await variantBeside(registry, place, beside)
         return revertRevision(registry, await readRevisionAt(registry, place), target, input, context)
       },
     ),
@@ -183,6 +196,13 @@ export function mergeEndpoints(
       },
     ),
   ]
+}
+
+function saidTwice(): Refusal {
+  return new Refusal(
+    'contradictory_request',
+    'The request says twice what is to be written to, with "target" and with a variant or artifact beside it. Send one of them.',
+  )
 }
 
 /** What a merge came to. Conflicts show what is stored, so a key without `read` is told that there are some, and no more. */

@@ -16,14 +16,19 @@ import { declare } from '../routing/known-fields.ts'
 import { deployments } from '../schemas/deployments.ts'
 import { envelope } from '../schemas/envelope.ts'
 import type { Beside } from '../schemas/parents.ts'
-import { parentFields, parentsBeside, parentsOf } from '../schemas/parents.ts'
+import {
+  parentFields,
+  parentIdsBeside,
+  parentsBeside,
+  parentsInQuery,
+  parentsOf,
+} from '../schemas/parents.ts'
 import { queryInput, queryOf } from '../schemas/queries/query-input.ts'
-import { queryParameters } from '../schemas/queries/query-parameters.ts'
 import { payloadPage, withReadOptions } from '../schemas/queries/read-options.ts'
 import { orderedList, single, warning } from '../schemas/record-schemas.ts'
 import { anyJson, header, message, slug, uuid } from '../schemas/request-schemas.ts'
 import { flagsNamed } from '../schemas/role-fields.ts'
-import { idSpellings, spellings } from '../schemas/surface-names.ts'
+import { spellings } from '../schemas/surface-names.ts'
 import { unusedOfRevisions } from '../schemas/unused-fields.ts'
 import type { SurfaceContext } from '../surface-context.ts'
 import { dependentsEndpoint } from './dependents-endpoint.ts'
@@ -45,7 +50,6 @@ export function revisionEndpoints(context: SurfaceContext): Endpoint[] {
   const key = `${singular}_revision`
   const tag = surface.plural
   const answers = new RevisionResponses(surface, present)
-  const variantIds = idSpellings(names, '_variant')
 
   const commitFields = {
     ...parentFields(names, ['', '_variant', '_revision']),
@@ -136,11 +140,11 @@ export function revisionEndpoints(context: SurfaceContext): Endpoint[] {
             ),
             required: true,
           },
-          // Existing clients say it in the query string, too (contract/workflows 11.1).
-          variantId: { names: variantIds, schema: uuid },
+          ...parentIdsBeside(names),
           ...parentsBeside(names),
         }),
-        fromQuery: queryParameters(variantIds),
+        // Existing clients say it in the query string, too (contract/workflows 11.1).
+        fromQuery: parentsInQuery(names),
       }),
       output: single(key, records.revision, {
         warnings: z.array(warning).optional(),

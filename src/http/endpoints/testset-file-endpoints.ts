@@ -14,9 +14,17 @@ import type { Registry } from '../../versioning/registry.ts'
 import { artifactById, revisionById } from '../../versioning/revisions/references.ts'
 import type { Revision } from '../../versioning/revisions/revision.ts'
 import { readRevisionAt } from '../../versioning/revisions/revision.ts'
-import { fileFields, fileType, readingOfFields, testsetFields } from '../body/upload-fields.ts'
+import {
+  fileFields,
+  fileType,
+  parentsOfFields,
+  parentTextFields,
+  readingOfFields,
+  testsetFields,
+} from '../body/upload-fields.ts'
 import type { Upload } from '../body/upload.ts'
 import { presentFlat } from '../presenters/record.ts'
+import { variantBeside } from '../revisions/commit-target.ts'
 import { readIfMatch } from '../revisions/etag.ts'
 import { RevisionResponses } from '../revisions/revision-responses.ts'
 import type { EndpointResponse, Call, Endpoint } from '../routing/endpoint.ts'
@@ -35,7 +43,7 @@ const MEDIA = {
 
 /** Files into testsets and out of them (interface 4.6, contract/testsets 5). */
 export function testsetFileEndpoints(context: SurfaceContext, limits: TestsetLimits): Endpoint[] {
-  const { surface, present, records } = context
+  const { surface, names, present, records } = context
   const { family, singular, path, plural } = surface
   const answers = new RevisionResponses(surface, present)
   const simpleTag = `simple ${plural}`
@@ -140,14 +148,14 @@ export function testsetFileEndpoints(context: SurfaceContext, limits: TestsetLim
       tag: plural,
       summary: "Commit the rows of a file on the revision's variant, after its head",
       scope: 'write',
-      input: z.object({ ...fileFields, message: z.string().optional() }),
+      input: z.object({ ...fileFields, ...parentTextFields(names), message: z.string().optional() }),
       output: single(`${singular}_revision`, records.revision),
       run: async ({ registry, params, input, upload, ifMatch, context: write, untilGone }) => {
         const place = await revisionIn(registry, family, params)
         assertRevisionActive(place)
         const { place: committed } = await commitFile(
           registry,
-          place,
+          await variantBeside(registry, place, parentsOfFields(names, input)),
           rowFile(input, upload),
           {
             header: {},

@@ -7,6 +7,8 @@ import type { Registry } from '../../versioning/registry.ts'
 import type { VariantLocation } from '../../versioning/revisions/references.ts'
 import { resolveArtifact, resolveVariant } from '../../versioning/revisions/references.ts'
 import { resolveReference } from '../../versioning/revisions/resolve-reference.ts'
+import type { RevisionLocation } from '../../versioning/revisions/revision.ts'
+import { variantToWrite } from '../../versioning/revisions/variant-to-write.ts'
 import { parentMissing } from '../schemas/parents.ts'
 import type { SurfaceContext } from '../surface-context.ts'
 
@@ -18,7 +20,7 @@ export interface CommitTarget extends VariantLocation {
 
 /**
  * The variant that a commit goes to: the one it names, or the default one of the artifact it names. Where payloads are rows, which
- * deltas change, the revision that a delta was made for may stand for its variant (ruling 5.4).
+ * deltas change, the revision that a delta was made for may say which variant (ruling 5.4, see `variantToWrite`).
  */
 export async function commitTarget(
   { surface, names }: Pick<SurfaceContext, 'surface' | 'names'>,
@@ -52,11 +54,37 @@ export async function commitTarget(
 
   async function placeNamed(): Promise<VariantLocation> {
     if (variant) return resolveVariant(registry, family, variant, artifact)
-    if (base && isRows && (!inArtifact || inArtifact.id === base.artifact.id)) return base
+    if (base && isRows && (!inArtifact || inArtifact.id === base.artifact.id))
+      return variantToWrite(base, { artifact: inArtifact })
     if (!inArtifact) throw parentMissing(names, member, '_variant')
     if (!inArtifact.defaultVariant) throw noVariantYet(inArtifact)
     return { artifact: inArtifact, variant: inArtifact.defaultVariant }
   }
+}
+
+/**
+ * The variant that a write to a revision goes to, as what stands beside it says (see `variantToWrite`). Refuses a variant or an artifact that
+ * is not the revision's (`contradictory_request`).
+ */
+export async function variantBeside(
+  registry: Registry,
+  place: RevisionLocation,
+  { variant, artifact }: Pick<References, 'variant' | 'artifact'>,
+): Promise<VariantLocation> {
+  const { family } = place.artifact
+  const named = {
+    variant: variant && (await resolveVariant(registry, family, variant, artifact)),
+    artifact: artifact && (await resolveArtifact(registry, family, artifact)),
+  }
+  for (const other of [named.variant?.artifact, named.artifact]) {
+    if (!other || other.id === place.artifact.id) continue
+    throw new Refusal(
+      'contradictory_request',
+      `The revision belongs to "${place.artifact.slug}", but what the request names beside it belongs to "${other.slug}". Name a variant of ` +
+        `"${place.artifact.slug}".`,
+    )
+  }
+  return variantToWrite(place, named)
 }
 
 function idOf({

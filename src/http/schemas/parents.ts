@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { Refusal, invalid } from '../../errors.ts'
 import type { Reference, References } from '../../versioning/reference.ts'
 import { firstOf } from './envelope.ts'
+import { queryParents } from './queries/query-parameters.ts'
 import { reference, uuid } from './request-schemas.ts'
 import { optionalUnder } from './spelling.ts'
 import type { SurfaceNames } from './surface-names.ts'
@@ -32,9 +33,26 @@ export function parentsBeside(names: SurfaceNames) {
   return { artifactRef: part(''), variantRef: part('_variant'), revisionRef: part('_revision') }
 }
 
+/** The ids of a variant and an artifact as parts of an envelope, where no record holds them, or they come in the query string. */
+export function parentIdsBeside(names: SurfaceNames) {
+  return {
+    artifactId: { names: idSpellings(names, ''), schema: uuid },
+    variantId: { names: idSpellings(names, '_variant'), schema: uuid },
+  }
+}
+
+/** Reads a variant and an artifact out of the query string: ids, and references with a dot (`testset_variant_ref.slug=try`). */
+export function parentsInQuery(names: SurfaceNames) {
+  return queryParents(
+    [...idSpellings(names, ''), ...idSpellings(names, '_variant')],
+    [...spellings(names, '_ref'), ...spellings(names, '_variant_ref')],
+  )
+}
+
 /** What stands beside a record. */
 export interface Beside {
   readonly artifactRef?: Reference | undefined
+  readonly artifactId?: string | undefined
   readonly variantRef?: Reference | undefined
   readonly revisionRef?: Reference | undefined
   readonly variantId?: string | undefined
@@ -44,7 +62,7 @@ export interface Beside {
 export function parentsOf(
   names: SurfaceNames,
   record: Readonly<Record<string, unknown>>,
-  { artifactRef, variantRef, revisionRef, variantId }: Beside = {},
+  { artifactRef, artifactId, variantRef, variantId, revisionRef }: Beside = {},
 ): References {
   const of = (level: ParentLevel, ...beside: readonly (Reference | undefined)[]): Reference | undefined => {
     const id = firstOf<string>(record, idSpellings(names, level))
@@ -55,10 +73,14 @@ export function parentsOf(
     )
   }
   return {
-    artifact: of('', artifactRef),
-    variant: of('_variant', variantRef, variantId === undefined ? undefined : { id: variantId }),
+    artifact: of('', artifactRef, byId(artifactId)),
+    variant: of('_variant', variantRef, byId(variantId)),
     revision: of('_revision', revisionRef),
   }
+}
+
+function byId(id: string | undefined): Reference | undefined {
+  return id === undefined ? undefined : { id }
 }
 
 /** Refuses a record that does not say what it belongs to. */

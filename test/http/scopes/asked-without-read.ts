@@ -218,7 +218,10 @@ function uploadsOf(it: Marked): Asked[] {
   return [
     ['/simple/testsets/upload', `/simple/testsets/upload?${query}`],
     ['/simple/testsets/{id}/upload', `/simple/testsets/${it.artifact}/upload?${query}`],
-    ['/testsets/revisions/{id}/upload', `/testsets/revisions/${it.revision}/upload?${query}`],
+    [
+      '/testsets/revisions/{id}/upload',
+      `/testsets/revisions/${it.revision}/upload?${query}&variant_id=${it.variant}`,
+    ],
   ].map(([operation, path]) => ({
     operation: `POST ${operation}`,
     method: 'POST',

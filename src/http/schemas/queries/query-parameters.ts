@@ -15,6 +15,26 @@ export function queryParameters(
   }
 }
 
+/**
+ * Reads what a write names beside its record (`parentsBeside`, `parentIdsBeside`): ids under these names, and references with a dot before
+ * `id` and `slug` (`testset_variant_ref.slug=try`).
+ */
+export function queryParents(
+  ids: readonly string[],
+  references: readonly string[],
+): (query: URLSearchParams) => Record<string, unknown> {
+  const readIds = queryParameters(ids)
+  return (query) => {
+    const read = readIds(query)
+    for (const name of references) {
+      const parts = ['id', 'slug'].map((part) => [part, query.get(`${name}.${part}`)] as const)
+      const given = parts.filter(([, value]) => value !== null)
+      if (given.length > 0) read[name] = Object.fromEntries(given)
+    }
+    return read
+  }
+}
+
 /** Reads a list of ids: `X_ids` with commas between them and `X_id`, each as often as wanted, as the member `X_ids`. */
 export function queryIds(
   singular: string,

@@ -36,8 +36,11 @@ export function UploadDialog({ testset, revision, file, close }: UploadDialogPro
   function send(): void {
     if (!picked) return
     const common = { file: picked.file, fields: fieldsOf(picked) }
-    if (base) void next.start({ ...common, path: { id: base.id }, fields: { ...common.fields, message } })
-    else void first.start({ ...common, path: { id: testset.id } })
+    if (base) {
+      // The revision may be that of other variants, too: right after a fork it is.
+      const fields = { ...common.fields, message, variant_id: base.testset_variant_id }
+      void next.start({ ...common, path: { id: base.id }, fields })
+    } else void first.start({ ...common, path: { id: testset.id } })
   }
 
   return (

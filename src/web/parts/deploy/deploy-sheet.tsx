@@ -52,7 +52,13 @@ export function DeploySheet({ artifact, to, deployKey, what, choose, close }: De
   const refusal = guard ?? (isThere ? `v${next.version} runs in ${to} already.` : undefined)
   const deploy = (): void => {
     if (!next) return
-    const body = { workflow_revision_ref: { id: next.id }, environment_ref: { slug: to }, ...key }
+    // The variant that was chosen: by its id alone a revision that several variants hold would be deployed as that of its home.
+    const body = {
+      workflow_variant_ref: { id: next.workflow_variant_id },
+      workflow_revision_ref: { version: next.version },
+      environment_ref: { slug: to },
+      ...key,
+    }
     mutate(
       { body: { ...body, ...(message.trim() === '' ? {} : { message: message.trim() }) } },
       { onSuccess: close },

@@ -1,0 +1,65 @@
+import type { Refusal } from '../../errors.ts'
+import { HelpfulRefusal } from '../../suggestions/helpful-refusal.ts'
+import type { ArtifactView, VariantView } from '../artifacts/artifact-view.ts'
+import type { VariantLocation } from './references.ts'
+import type { RevisionLocation } from './revision.ts'
+import { isLive, variantsHolding } from './revision.ts'
+
+/** What a write names beside a revision, as it was found; both are of the revision's artifact. */
+export interface NamedBeside {
+  readonly variant?: VariantLocation | undefined
+  readonly artifact?: ArtifactView | undefined
+}
+
+/**
+ * The variant that a write goes to which names a revision (ruling 3.9a). A revision that was found by its id, or by a slug of its own, is a
+ * commit that several variants may hold: a fork holds one with the variant it was made from at once. The variant is then the one named
+ * beside it; else the home, if its head is this revision and no other live variant has that head; else the only live variant that holds
+ * it; else the default variant of the artifact named beside it, if that holds it. Refuses with `ambiguous_variant` where none of these
+ * is.
+ */
+export async function variantToWrite(
+  place: RevisionLocation,
+  { variant, artifact: named }: NamedBeside,
+): Promise<VariantLocation> {
+  if (variant) return variant
+  if (!place.isHome) return place
+  const { artifact, variant: home, oid } = place
+  const holders = await variantsHolding(artifact, await artifact.repository.history.node(oid))
+  const live = holders.filter(isLive)
+  if (home.head === oid && live.every(({ head, slug }) => head !== oid || slug === home.slug)) return place
+  const [only, ...others] = live
+  if (only && others.length === 0) return { artifact, variant: only }
+  const byDefault = named?.defaultVariant
+  if (byDefault && holders.some(({ slug }) => slug === byDefault.slug))
+    return { artifact, variant: byDefault }
+  // What only archived variants hold is refused as archived.
+  if (live.length === 0 && holders.length > 0) return place
+  throw ambiguous(place, live)
+}
+
+/** So many variants a sentence names. */
+const MOST_NAMED = 20
+
+/** So many are listed. */
+const MOST_LISTED = 1000
+
+function ambiguous({ artifact, variant, version }: RevisionLocation, live: readonly VariantView[]): Refusal {
+  const { family } = artifact
+  const candidates = live.length > 0 ? live : artifact.variants.filter(isLive)
+  const said = live.length > 0 ? `is held by ${live.length} variants` : 'is held by no variant'
+  return new HelpfulRefusal('ambiguous_variant', {
+    family: family.name,
+    sentenceOf: (word) =>
+      `The revision "${variant.slug}-${version}" of the ${word} "${artifact.slug}" ${said}, so it does not say which of them is to be ` +
+      `written to. Name the variant beside it, with variant_id or ${word}_variant_ref.`,
+    help: () => {
+      const slugs = candidates.slice(0, MOST_NAMED).map(({ slug }) => `"${slug}"`)
+      const more = candidates.length > slugs.length ? ` and ${candidates.length - slugs.length} more` : ''
+      return Promise.resolve({
+        sentence: `It can be ${slugs.join(', ')}${more}.`,
+        details: { candidates: candidates.slice(0, MOST_LISTED).map(({ id, slug }) => ({ id, slug })) },
+      })
+    },
+  })
+}
