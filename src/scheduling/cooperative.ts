@@ -16,6 +16,14 @@ const STEPS = 64
 /** Work that is done in slices: it yields whenever its `Pace` says so, and returns what comes of it; see `TimeSlice.run`. */
 export type InSlices<T> = Generator<undefined, T, undefined>
 
+/** Does work that could yield in one go: it is known to be short. */
+export function atOnce<T>(work: InSlices<T>): T {
+  for (;;) {
+    const { done, value } = work.next()
+    if (done) return value
+  }
+}
+
 /** Counts the steps of work that yields, however deep it is in what it walks. */
 export class Pace {
   #steps = 0

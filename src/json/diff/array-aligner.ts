@@ -1,5 +1,6 @@
 import type { TimeSlice } from '../../scheduling/cooperative.ts'
-import { type Difference, alignManyNumbers, alignNumbers } from './align-numbers.ts'
+import { atOnce } from '../../scheduling/cooperative.ts'
+import { AlignmentSteps, type Difference, alignMiddles, alignNumbers } from './align-numbers.ts'
 import type { Json } from '../json.ts'
 import { printJson } from '../print-json.ts'
 import { stringifyJson } from '../stringify-json.ts'
@@ -20,6 +21,8 @@ export class ArrayAligner {
   steps = 1_000_000
   /** How much text of items may still be made: arrays in arrays are looked at once a level. */
   text = 100_000_000
+  /** Of what is spent beside: steps along items that are alike. */
+  readonly #alike = new AlignmentSteps(20_000_000)
 
   /**
    * The places where the arrays differ, in order; undefined if finding them takes more than is left. Items are the same
@@ -30,7 +33,8 @@ export class ArrayAligner {
     const numbered = (items: readonly Json[]): number[] =>
       items.map((item) => this.#number(stringifyJson(item), numbers))
     const limit = this.#limit()
-    return this.#hunks(base, head, limit, alignNumbers(numbered(base), numbered(head), limit))
+    const work = alignNumbers(numbered(base), numbered(head), limit, this.#alike)
+    return this.#hunks(base, head, limit, atOnce(work))
   }
 
   /** The same of heavy arrays, in slices. */
@@ -54,7 +58,7 @@ export class ArrayAligner {
     const [from, to] = [await numbered(base), await numbered(head)]
     if (this.text < 0) return undefined
     const limit = this.#limit()
-    return this.#hunks(base, head, limit, await alignManyNumbers(from, to, limit, slice))
+    return this.#hunks(base, head, limit, await slice.run(alignMiddles(from, to, limit, this.#alike)))
   }
 
   #limit(): number {

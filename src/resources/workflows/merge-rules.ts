@@ -1,6 +1,7 @@
 import type { Json, JsonObject } from '../../json/json.ts'
 import { getKey, isJsonArray, isJsonObject, keysOf } from '../../json/json.ts'
 import { stringifyJson } from '../../json/stringify-json.ts'
+import type { InSlices } from '../../scheduling/cooperative.ts'
 import type { MergeRules, Path } from '../../versioning/merge/merge-values.ts'
 import type { Sides } from '../../versioning/merge/merging.ts'
 import { eachSide } from '../../versioning/merge/merging.ts'
@@ -25,32 +26,36 @@ function textUnit(path: Path, texts: readonly string[]): 'words' | 'lines' | und
   return isMessage || texts.some(isLongText) ? 'words' : undefined
 }
 
-function identify(path: Path, arrays: Sides<readonly Json[]>): Sides<readonly string[]> | undefined {
-  if (path.at(-1) === 'messages') return identifyMessages(arrays)
+function* identify(
+  path: Path,
+  arrays: Sides<readonly Json[]>,
+): InSlices<Sides<readonly string[]> | undefined> {
+  if (path.at(-1) === 'messages') return yield* identifyMessages(arrays)
   return path.at(-1) === 'tools' ? identifyTools(arrays) : undefined
 }
 
 /** The base's messages are told by their places; another side's is the one that it goes on from, else a new one. */
-function identifyMessages({
+function* identifyMessages({
   base,
   target,
   source,
-}: Sides<readonly Json[]>): Sides<readonly string[]> | undefined {
+}: Sides<readonly Json[]>): InSlices<Sides<readonly string[]> | undefined> {
   const messages = eachSide({ base, target, source }, (items) => items.map(placedMessage))
   const areMessages = [messages.base, messages.target, messages.source].every((side) =>
     side.every((it) => it !== undefined),
   )
   if (!areMessages) return undefined
   const placed = eachSide(messages, (side) => side.flatMap((it) => it ?? []))
-  const follow = (side: readonly PlacedText[], prefix: string): string[] => {
-    const found = matchTexts(side, placed.base)
+  const placeInBase = new Map(placed.base.map((text, at) => [text, at]))
+  function* follow(side: readonly PlacedText[], prefix: string): InSlices<string[]> {
+    const found = yield* matchTexts(side, placed.base)
     return side.map((text, at) => {
       const earlier = found.get(text)
-      return earlier ? `base ${placed.base.indexOf(earlier)}` : `${prefix} ${at}`
+      return earlier ? `base ${placeInBase.get(earlier) ?? 0}` : `${prefix} ${at}`
     })
   }
-  const ofTarget = follow(placed.target, 'target')
-  const ofSource = follow(placed.source, 'source')
+  const ofTarget = yield* follow(placed.target, 'target')
+  const ofSource = yield* follow(placed.source, 'source')
   const added = new Map(
     target.map((item, at) => [`${ofTarget[at - 1] ?? ''} ${stringifyJson(item)}`, ofTarget[at] ?? '']),
   )

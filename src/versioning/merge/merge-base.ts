@@ -7,6 +7,7 @@ import { readBytes, writeTree } from '../family/tree-files.ts'
 import type { Registry } from '../registry.ts'
 import type { MergedSide } from './merge-revisions.ts'
 import { mergeRevisions, NOTHING, readMergeSide } from './merge-revisions.ts'
+import type { MergeEffort } from './merging.ts'
 import { MergingBases } from './merging.ts'
 import type { ScratchObjects } from './scratch-objects.ts'
 
@@ -16,14 +17,22 @@ export class MergeBase {
   readonly #family: Family
   readonly #scratch: ScratchObjects
   readonly #slice: TimeSlice
+  readonly #effort: MergeEffort
   /** What came of bases that were merged, by the commits that stand for them. */
   readonly #made = new Map<Oid, MergedSide>()
 
-  constructor(registry: Registry, family: Family, scratch: ScratchObjects, slice: TimeSlice) {
+  constructor(
+    registry: Registry,
+    family: Family,
+    scratch: ScratchObjects,
+    slice: TimeSlice,
+    effort: MergeEffort,
+  ) {
     this.#registry = registry
     this.#family = family
     this.#scratch = scratch
     this.#slice = slice
+    this.#effort = effort
   }
 
   /** The base that these are; undefined stands for a history that has nothing in common. */
@@ -63,7 +72,7 @@ export class MergeBase {
       slice: this.#slice,
       servicesBase: this.#registry.servicesBase,
     }
-    const result = await mergeRevisions(this.#family, sides, new MergingBases(), context)
+    const result = await mergeRevisions(this.#family, sides, new MergingBases(this.#effort), context)
     if ('is' in result) return result.is
     const { payload, before, other, header } = result
     const carried = before.filter(({ name }) => !this.#family.ownsFile(name))

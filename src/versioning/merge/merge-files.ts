@@ -63,7 +63,12 @@ export async function mergeFiles(
     if (isSame(base, ours)) return put(path, source)
     const texts = await textsOf(sides)
     const merged =
-      texts && ours && source && mergeTexts({ ...texts, base: texts.base ?? '' } as Sides<string>, 'lines')
+      texts &&
+      ours &&
+      source &&
+      (await slice.run(
+        mergeTexts({ ...texts, base: texts.base ?? '' } as Sides<string>, 'lines', merging.effort),
+      ))
     if (merged && 'text' in merged) return putText(path, merged.text, isSame(base, ours) ? source : ours)
     const isOfSource = ours === undefined
     const conflict: Conflict = {

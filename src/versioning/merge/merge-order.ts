@@ -43,20 +43,30 @@ export function mergeOrder(
     for (const id of ids) {
       if (!isLeft(id) || sideOf(id) !== side) continue
       const neighbour = behind[side].get(id) ?? ''
-      putIn.set(neighbour, [...(putIn.get(neighbour) ?? []), id])
+      pushTo(putIn, neighbour, id)
     }
   }
   const order: string[] = []
+  const put = (neighbour: string): void => {
+    for (const id of putIn.get(neighbour) ?? []) order.push(id)
+  }
   let neighbour = ''
   for (const id of target) {
     if (isStable(id)) {
-      order.push(...(putIn.get(neighbour) ?? []))
+      put(neighbour)
       neighbour = id
     }
     if (isLeft(id) && sideOf(id) === 'target') order.push(id)
   }
-  order.push(...(putIn.get(neighbour) ?? []))
+  put(neighbour)
   return { order, isContested: contested.size > 0 }
+}
+
+/** Adds to the list under a key; in place, since copying a long list for each item would take the square of it. */
+export function pushTo<K, V>(lists: Map<K, V[]>, key: K, value: V): void {
+  const list = lists.get(key)
+  if (list) list.push(value)
+  else lists.set(key, [value])
 }
 
 /** The nearest stable thing before each one; empty for the first. */

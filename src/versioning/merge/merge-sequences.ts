@@ -1,5 +1,6 @@
-import type { Difference } from '../../json/diff/align-numbers.ts'
+import type { AlignmentSteps, Difference } from '../../json/diff/align-numbers.ts'
 import { alignNumbers } from '../../json/diff/align-numbers.ts'
+import type { InSlices } from '../../scheduling/cooperative.ts'
 import type { Sides } from './merging.ts'
 
 /** A run of the three lists: from where to before where it goes in each, and who changed it. */
@@ -7,19 +8,19 @@ export interface MergedRun extends Sides<readonly [from: number, to: number]> {
   readonly changed: 'nobody' | 'target' | 'source' | 'alike' | 'differently'
 }
 
-/** More items removed and added than these are not looked for: time and memory grow with the square. */
+/** More items removed and added than these are not looked for in a list: memory grows with the square. */
 const MOST_EDITS = 2000
 
 /**
  * What two sides made of a list, run by run (diff3): what only one of them changed, both alike, or both differently. Changes that touch
- * are taken together, as git does. Undefined if a side has too little in common with the base to tell.
+ * are taken together, as git does. Undefined if a side has too little in common with the base to tell in the steps that are left.
  */
-export function mergeSequences({
-  base,
-  target,
-  source,
-}: Sides<readonly number[]>): readonly MergedRun[] | undefined {
-  const [ofTarget, ofSource] = [changesOf(base, target), changesOf(base, source)]
+export function* mergeSequences(
+  { base, target, source }: Sides<readonly number[]>,
+  steps: AlignmentSteps,
+): InSlices<readonly MergedRun[] | undefined> {
+  const ofTarget = yield* changesOf(base, target, steps)
+  const ofSource = ofTarget && (yield* changesOf(base, source, steps))
   if (!ofTarget || !ofSource) return undefined
   const changes = { target: ofTarget, source: ofSource }
   const runs: MergedRun[] = []
@@ -77,8 +78,12 @@ export function mergeSequences({
 }
 
 /** The differences, each as far down as it can stand: among equal lines it is one choice of many, and this is git's. */
-function changesOf(base: readonly number[], head: readonly number[]): readonly Difference[] | undefined {
-  const differences = alignNumbers(base, head, MOST_EDITS)
+function* changesOf(
+  base: readonly number[],
+  head: readonly number[],
+  steps: AlignmentSteps,
+): InSlices<readonly Difference[] | undefined> {
+  const differences = yield* alignNumbers(base, head, MOST_EDITS, steps)
   return differences?.map((difference, index) => {
     const limit = differences[index + 1]?.from ?? base.length
     let { from, to } = difference

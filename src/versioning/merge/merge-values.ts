@@ -4,7 +4,7 @@ import type { Json, JsonObject } from '../../json/json.ts'
 import { fromEntries, getKey, hasKey, isJsonArray, isJsonObject, keysOf } from '../../json/json.ts'
 import type { InSlices } from '../../scheduling/cooperative.ts'
 import { Pace } from '../../scheduling/cooperative.ts'
-import { mergeOrder } from './merge-order.ts'
+import { mergeOrder, pushTo } from './merge-order.ts'
 import { mergeTexts } from './merge-texts.ts'
 import type { ConflictKind, Merging, Place, Sides } from './merging.ts'
 
@@ -18,7 +18,10 @@ export interface MergeRules {
   /** By what a text that is there is merged; undefined: as a whole. */
   textUnit?(path: Path, texts: readonly string[]): 'words' | 'lines' | undefined
   /** Ids by which the items of arrays there are told, each once on a side, the same for the same thing; undefined: merged as a whole. */
-  identify?(path: Path, arrays: Sides<readonly Json[]>): Sides<readonly string[]> | undefined
+  identify?(
+    path: Path,
+    arrays: Sides<readonly Json[]>,
+  ): InSlices<Sides<readonly string[]> | undefined> | undefined
 }
 
 type Values = Sides<Json | undefined>
@@ -64,12 +67,13 @@ class ValueMerge {
     if (isEqual(base, source)) return target
     const [arrays, texts] = [itemsOf(values), textsOf(values)]
     if (arrays) {
-      const ids = this.#rules.identify?.(at.target, arrays)
+      const work = this.#rules.identify?.(at.target, arrays)
+      const ids = work && (yield* work)
       if (ids) return yield* this.#items(arrays, ids, values, at)
     }
     if (texts) {
       const unit = this.#rules.textUnit?.(at.target, [texts.base, texts.target, texts.source])
-      const merged = unit && mergeTexts(texts, unit)
+      const merged = unit && (yield* mergeTexts(texts, unit, this.#merging.effort))
       if (merged && 'text' in merged) return merged.text
       return this.#conflict(values, at, merged?.marked)
     }
@@ -171,7 +175,7 @@ function keysInOrder(target: JsonObject, source: JsonObject): readonly string[] 
   let last = ''
   for (const key of ofSource) {
     if (hasKey(target, key)) last = `=${key}`
-    else behind.set(last, [...(behind.get(last) ?? []), key])
+    else pushTo(behind, last, key)
   }
   return [
     ...(behind.get('') ?? []),

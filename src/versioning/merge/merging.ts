@@ -1,4 +1,5 @@
 import { Refusal } from '../../errors.ts'
+import { AlignmentSteps } from '../../json/diff/align-numbers.ts'
 import type { Json } from '../../json/json.ts'
 import { stringifyJson } from '../../json/stringify-json.ts'
 
@@ -43,6 +44,16 @@ export interface Resolution {
   readonly remove?: true | undefined
 }
 
+/** What one merge may take beyond a pass over all that its sides hold, the merges of its merge bases included. */
+export class MergeEffort {
+  /** Steps of telling which lines of texts are the same … */
+  readonly lines = new AlignmentSteps(6_000_000)
+  /** … and which words, with one step for each character that is taken apart. Texts are merged by lines alone once these are spent. */
+  readonly words = new AlignmentSteps(4_000_000)
+  /** Characters that stand between marks in merged merge bases, each of which may hold those of the bases before it. */
+  marks = 16_000_000
+}
+
 /** So many conflicts are listed. */
 const MOST_LISTED = 1000
 
@@ -50,13 +61,15 @@ const MOST_LISTED = 1000
 export class Merging {
   /** Whether it is one of merge bases, whose result is nobody's revision. */
   readonly isOfBases: boolean = false
+  readonly effort: MergeEffort
   readonly #resolutions: ReadonlyMap<string, Resolution>
   readonly #met = new Set<string>()
   readonly #left: Conflict[] = []
   #count = 0
 
   /** Refuses two resolutions for one place with `invalid_request`. */
-  constructor(resolutions: readonly Resolution[] = []) {
+  constructor(resolutions: readonly Resolution[] = [], effort = new MergeEffort()) {
+    this.effort = effort
     const byPlace = new Map<string, Resolution>()
     for (const [index, resolution] of resolutions.entries()) {
       const key = keyOf(resolution)
@@ -130,12 +143,17 @@ export class Merging {
 export class MergingBases extends Merging {
   override readonly isOfBases = true
 
+  constructor(effort: MergeEffort) {
+    super([], effort)
+  }
+
   override choose(conflict: Conflict): Resolution {
     const { kind, marked, base, target, source } = conflict
     if (kind === 'changed_and_removed' || kind === 'order') return { place: conflict.place, take: 'base' }
     const shown = (value: Json | undefined): string => (value === undefined ? '' : stringifyJson(value))
     const value = marked ?? markedLines({ base: shown(base), target: shown(target), source: shown(source) })
-    return { place: conflict.place, value }
+    this.effort.marks -= value.length
+    return { place: conflict.place, ...(this.effort.marks < 0 ? { take: 'base' } : { value }) }
   }
 }
 

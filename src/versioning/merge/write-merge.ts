@@ -149,14 +149,15 @@ async function openTarget(
   assertExpected(variant.slug, expectedTarget, latest && objectUuid(latest, artifact.digits))
   const ofBases = new ScratchObjects(payloadTarget(artifact, transaction))
   const slice = new TimeSlice()
+  const merging = new Merging(resolutions)
   return {
     state,
     transaction,
     head,
     latest,
     scratch: new ScratchObjects(ofBases),
-    bases: new MergeBase(registry, family, ofBases, slice),
-    merging: new Merging(resolutions),
+    bases: new MergeBase(registry, family, ofBases, slice, merging.effort),
+    merging,
     slice,
   }
 }

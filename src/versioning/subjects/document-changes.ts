@@ -1,9 +1,10 @@
-import { alignNumbers } from '../../json/diff/align-numbers.ts'
+import { AlignmentSteps, alignNumbers } from '../../json/diff/align-numbers.ts'
 import type { JsonChange } from '../../json/diff/json-patch.ts'
 import { lightChanges } from '../../json/diff/json-patch.ts'
 import { pointerKeys } from '../../json/json-pointer.ts'
 import { ExactNumber, type Json } from '../../json/json.ts'
 import { stringifyJson } from '../../json/stringify-json.ts'
+import { atOnce } from '../../scheduling/cooperative.ts'
 import { LONGEST_NAME, LONGEST_SUBJECT, shownName, shownPlace } from './shown-name.ts'
 
 /** One change of a document, in words: a verb, what it is done to, and what comes behind that. */
@@ -28,7 +29,8 @@ export function documentChanges(
   if (before === undefined && after === undefined) return []
   if (before === undefined || after === undefined)
     return [inWords(before === undefined ? 'Add' : 'Remove', ['data'])]
-  return lightChanges(before, after)?.map((change) => wordsOf(change, files))
+  const steps = new AlignmentSteps(MOST_STEPS)
+  return lightChanges(before, after)?.map((change) => wordsOf(change, files, steps))
 }
 
 /** Changes as a subject: the first of them, and how many more there are. */
@@ -42,7 +44,11 @@ export function sentenceOf(changes: readonly ChangeInWords[]): string {
   return `${verb} ${file === undefined ? shownPlace(place, longest) : shownName(file, longest)}${tail}`
 }
 
-function wordsOf({ operation, before }: JsonChange, files: ReadonlyMap<string, string>): ChangeInWords {
+function wordsOf(
+  { operation, before }: JsonChange,
+  files: ReadonlyMap<string, string>,
+  steps: AlignmentSteps,
+): ChangeInWords {
   const place = operation.path === '' ? ['data'] : pointerKeys(operation.path)
   if (operation.op === 'remove') return inWords('Remove', place)
   const { value } = operation
@@ -51,7 +57,7 @@ function wordsOf({ operation, before }: JsonChange, files: ReadonlyMap<string, s
   const file = fileAt(operation.path, files)
   if (operation.op === 'add') return { ...inWords('Add', place), file }
   if (typeof before === 'string' && typeof value === 'string')
-    return { ...inWords('Edit', place, changedLines(before, value)), file }
+    return { ...inWords('Edit', place, changedLines(before, value, steps)), file }
   return inWords(value === null ? 'Clear' : 'Change', place)
 }
 
@@ -79,9 +85,11 @@ const LONGEST_VALUE = 20
 /** Lines and edits of texts that are aligned. */
 const MOST_LINES = 5000
 const MOST_EDITS = 200
+/** Steps of aligning all texts that changed. */
+const MOST_STEPS = 200_000
 
 /** How many lines came and went, as `git diff --stat` counts them; empty where texts are too different to tell quickly. */
-function changedLines(before: string, after: string): string {
+function changedLines(before: string, after: string, steps: AlignmentSteps): string {
   const numbers = new Map<string, number>()
   const numbered = (text: string): number[] =>
     text.split('\n').map((line) => {
@@ -90,7 +98,8 @@ function changedLines(before: string, after: string): string {
       return number
     })
   const [old, now] = [numbered(before), numbered(after)]
-  const differences = old.length + now.length > MOST_LINES ? undefined : alignNumbers(old, now, MOST_EDITS)
+  const differences =
+    old.length + now.length > MOST_LINES ? undefined : atOnce(alignNumbers(old, now, MOST_EDITS, steps))
   if (!differences) return ''
   const sum = (count: 'added' | 'removed'): number => differences.reduce((all, it) => all + it[count], 0)
   return ` (+${sum('added')} −${sum('removed')})`

@@ -1,7 +1,7 @@
 import type { Commit } from '../../git/objects/commit.ts'
 import { parseCommit } from '../../git/objects/commit.ts'
 import type { Oid } from '../../git/objects/object.ts'
-import { alignManyNumbers } from '../../json/diff/align-numbers.ts'
+import { AlignmentSteps, alignMiddles, middleOf } from '../../json/diff/align-numbers.ts'
 import { TimeSlice } from '../../scheduling/cooperative.ts'
 import { readBytes } from '../family/tree-files.ts'
 import type { Registry } from '../registry.ts'
@@ -19,8 +19,10 @@ export interface BlamedLine {
   readonly revision: Oid
 }
 
-/** Texts with more lines removed and added than so many are taken for another text. */
+/** Of texts with more lines removed and added than so many, those in the middle are taken for other lines … */
 const MOST_EDITS = 4000
+/** … and so are those of texts that take more steps to align. */
+const MOST_STEPS = 8_000_000
 
 /** Some lines of a text, as a commit has it, of which somebody wants to know who wrote them. */
 interface Search {
@@ -55,7 +57,7 @@ export async function blameText(
     let { wanted } = search
     for (const [at, parent] of commit.parents.entries()) {
       const texts = await textsAt(parent)
-      const earlier = textBefore(search, texts)
+      const earlier = await textBefore(search, texts, slice)
       if (!earlier) continue
       const [passed, left] = await pass(wanted, linesOf(search.text), linesOf(earlier), slice)
       wanted = left
@@ -79,10 +81,16 @@ export async function blameText(
 }
 
 /** Of the texts of a parent, the one that the text of a search goes on from. */
-function textBefore({ text, texts }: Search, earlier: readonly PlacedText[]): PlacedText | undefined {
+async function textBefore(
+  { text, texts }: Search,
+  earlier: readonly PlacedText[],
+  slice: TimeSlice,
+): Promise<PlacedText | undefined> {
   const own = earlier.find(({ pointer }) => pointer === text.pointer)
   if (own?.text === text.text) return own
-  return [...matchTexts(texts, earlier)].find(([{ pointer }]) => pointer === text.pointer)?.[1]
+  const matched = await slice.run(matchTexts(texts, earlier))
+  for (const [{ pointer }, it] of matched) if (pointer === text.pointer) return it
+  return undefined
 }
 
 /** The lines of a text, each without its line feed; one at the end begins no line. */
@@ -99,14 +107,18 @@ async function pass(
   slice: TimeSlice,
 ): Promise<[passed: Search['wanted'], left: Search['wanted']]> {
   const numbers = new Map<string, number>()
-  const numbered = (lines: readonly string[]): number[] =>
-    lines.map((line) => {
+  const numbered = async (lines: readonly string[]): Promise<number[]> => {
+    const found: number[] = []
+    await slice.each(lines, (line) => {
       const known = numbers.get(line) ?? numbers.size
       numbers.set(line, known)
-      return known
+      found.push(known)
     })
-  const differences = await alignManyNumbers(numbered(earlier), numbered(now), MOST_EDITS, slice)
-  if (!differences) return [[], wanted]
+    return found
+  }
+  const [before, after] = [await numbered(earlier), await numbered(now)]
+  const work = alignMiddles(before, after, MOST_EDITS, new AlignmentSteps(MOST_STEPS))
+  const differences = (await slice.run(work)) ?? [middleOf(before, after)]
   const passed: (number | undefined)[] = []
   const left = [...wanted]
   let [from, to] = [0, 0]

@@ -1,22 +1,26 @@
+import type { InSlices } from '../../scheduling/cooperative.ts'
+import { Pace } from '../../scheduling/cooperative.ts'
 import type { PlacedText } from './placed-text.ts'
 
-/** More lines than so many, on both sides together, are not compared … */
+/** Texts of more lines than so many, on both sides together, are not compared by lines … */
 const MOST_LINES = 100_000
 /** … nor more pairs of texts. */
 const MOST_PAIRS = 65_536
+/** Of texts that say the same, so many pairs are looked at for the nearest ones, in all groups together. */
+const MOST_SAME_PAIRS = 262_144
 
 /**
  * Which text of `before` each text goes on from (design 1a), at most one, and none twice: first the one that says the same, at its own place
  * or else nearest; then the one with most lines in common, at least half of the longer; then the one of its place, for messages of its role
- * in order.
+ * in order. Beyond one pass over the texts, the work has a bound.
  */
-export function matchTexts<T extends PlacedText, B extends PlacedText>(
+export function* matchTexts<T extends PlacedText, B extends PlacedText>(
   texts: readonly T[],
   before: readonly B[],
-): ReadonlyMap<T, B> {
+): InSlices<ReadonlyMap<T, B>> {
   const matching = new Matching(texts, before)
-  matching.bySameText()
-  matching.byLines()
+  yield* matching.bySameText()
+  yield* matching.byLines()
   matching.byPlace()
   return matching.found
 }
@@ -36,43 +40,68 @@ class Matching<T extends PlacedText, B extends PlacedText> {
   readonly #texts: readonly T[]
   readonly #before: readonly B[]
   readonly #taken = new Set<B>()
+  readonly #pace = new Pace()
 
   constructor(texts: readonly T[], before: readonly B[]) {
     this.#texts = texts
     this.#before = before
   }
 
-  bySameText(): void {
+  *bySameText(): InSlices<void> {
     const byPointer = new Map(this.#before.map((it) => [it.pointer, it]))
+    yield
     for (const text of this.#texts) {
       const own = byPointer.get(text.pointer)
       if (own?.text === text.text) this.#match(text, own)
+      if (this.#pace.isDue) yield
     }
+    let pairsLeft = MOST_SAME_PAIRS
     const same = groupBy(this.#earlierLeft(), ([{ text }]) => text)
-    for (const [text, group] of groupBy(this.#left(), ([it]) => it.text)) {
+    yield
+    const groups = groupBy(this.#left(), ([it]) => it.text)
+    yield
+    for (const [text, group] of groups) {
       const earlier = same.get(text) ?? []
-      if (group.length * earlier.length <= MOST_PAIRS) this.#matchBest(pairs(group, earlier, () => 0))
+      const pairs = group.length * earlier.length
+      pairsLeft -= pairs <= MOST_PAIRS ? pairs : 0
+      if (pairs <= MOST_PAIRS && pairsLeft >= 0) this.#matchBest(allPairs(group, earlier))
       else for (const [at, [it]] of earlier.entries()) if (group[at]) this.#match(group[at][0], it)
+      if (pairs > 1000 || this.#pace.isDue) yield
     }
   }
 
-  byLines(): void {
+  *byLines(): InSlices<void> {
     const [left, earlier] = [this.#left(), this.#earlierLeft()]
     if (left.length * earlier.length > MOST_PAIRS) return
-    const lines = new Map([...left, ...earlier].map(([it]) => [it.text, linesOf(it.text)]))
-    if ([...lines.values()].reduce((sum, { count }) => sum + count, 0) > MOST_LINES) return
-    const rankOf = (one: T, other: B): number | undefined => {
-      const share = shareOf(lines.get(one.text), lines.get(other.text))
-      return share < 0.5 ? undefined : -share
+    let count = 0
+    for (const [{ text }] of [...left, ...earlier]) {
+      count += countOfLines(text)
+      if (count > MOST_LINES) return
+      if (this.#pace.isDue) yield
     }
-    this.#matchBest(pairs(left, earlier, rankOf))
+    const lines = new CommonLines(earlier.map(([{ text }]) => text))
+    yield
+    const found: Pair<T, B>[] = []
+    for (const text of left) {
+      for (const [at, share] of lines.sharesWith(text[0].text).entries()) {
+        const one = earlier[at]
+        if (one && share >= 0.5) found.push({ text, earlier: one, rank: -share })
+      }
+      yield
+    }
+    this.#matchBest(found)
+    yield
   }
 
   byPlace(): void {
     const earlier = groupBy(this.#earlierLeft(), ([it]) => placeName(it))
+    const next = new Map<string, number>()
     for (const [text] of this.#left()) {
-      const next = earlier.get(placeName(text))?.shift()
-      if (next) this.#match(text, next[0])
+      const name = placeName(text)
+      const at = next.get(name) ?? 0
+      const one = earlier.get(name)?.[at]
+      if (one) this.#match(text, one[0])
+      next.set(name, at + 1)
     }
   }
 
@@ -100,17 +129,8 @@ class Matching<T extends PlacedText, B extends PlacedText> {
   }
 }
 
-function pairs<T, B>(
-  texts: readonly Standing<T>[],
-  earlier: readonly Standing<B>[],
-  rankOf: (text: T, earlier: B) => number | undefined,
-): Pair<T, B>[] {
-  return texts.flatMap((text) =>
-    earlier.flatMap((it) => {
-      const rank = rankOf(text[0], it[0])
-      return rank === undefined ? [] : [{ text, earlier: it, rank }]
-    }),
-  )
+function allPairs<T, B>(texts: readonly Standing<T>[], earlier: readonly Standing<B>[]): Pair<T, B>[] {
+  return texts.flatMap((text) => earlier.map((it) => ({ text, earlier: it, rank: 0 })))
 }
 
 function groupBy<T>(items: readonly T[], keyOf: (item: T) => string): Map<string, T[]> {
@@ -128,25 +148,46 @@ function placeName({ pointer, message }: PlacedText): string {
   return message?.role === undefined ? pointer : `${message.array} ${message.role}`
 }
 
-/** How often a text has each of its lines. */
-interface Lines {
-  readonly count: number
-  readonly times: ReadonlyMap<string, number>
+/** How much other texts have in common with each of some texts, by lines. */
+class CommonLines {
+  readonly #lengths: readonly number[]
+  /** By line, the texts that have it, and how often each does, one after the other. */
+  readonly #holders = new Map<string, number[]>()
+
+  constructor(texts: readonly string[]) {
+    this.#lengths = texts.map(countOfLines)
+    for (const [at, text] of texts.entries()) {
+      for (const [line, times] of timesOfLines(text)) {
+        const holders = this.#holders.get(line)
+        if (holders) holders.push(at, times)
+        else this.#holders.set(line, [at, times])
+      }
+    }
+  }
+
+  /** For each of the texts, how much of the longer one is in the other, too: 1 is all of it. */
+  sharesWith(text: string): Float64Array {
+    const common = new Float64Array(this.#lengths.length)
+    for (const [line, times] of timesOfLines(text)) {
+      const holders = this.#holders.get(line) ?? []
+      for (let at = 0; at < holders.length; at += 2) {
+        const holder = holders[at] ?? 0
+        common[holder] = (common[holder] ?? 0) + Math.min(times, holders[at + 1] ?? 0)
+      }
+    }
+    const length = countOfLines(text)
+    return common.map((lines, at) => lines / Math.max(length, this.#lengths[at] ?? 0))
+  }
 }
 
-function linesOf(text: string): Lines {
-  const lines = text.split('\n')
+function countOfLines(text: string): number {
+  let count = 1
+  for (let feed = text.indexOf('\n'); feed >= 0; feed = text.indexOf('\n', feed + 1)) count++
+  return count
+}
+
+function timesOfLines(text: string): ReadonlyMap<string, number> {
   const times = new Map<string, number>()
-  for (const line of lines) times.set(line, (times.get(line) ?? 0) + 1)
-  return { count: lines.length, times }
-}
-
-/** How much of the longer text is in the other one, too, by lines: 1 is all of it. */
-function shareOf(one: Lines | undefined, other: Lines | undefined): number {
-  if (!one || !other) return 0
-  const longer = Math.max(one.count, other.count)
-  if (2 * Math.min(one.count, other.count) < longer) return 0
-  let common = 0
-  for (const [line, times] of one.times) common += Math.min(times, other.times.get(line) ?? 0)
-  return common / longer
+  for (const line of text.split('\n')) times.set(line, (times.get(line) ?? 0) + 1)
+  return times
 }

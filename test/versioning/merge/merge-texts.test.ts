@@ -5,7 +5,10 @@ import { expect } from 'chai'
 import * as fc from 'fast-check'
 import { gitBytes } from '../../../scripts/proofs/support/git-program.ts'
 import { samples } from '../../samples.ts'
+import { atOnce } from '../../../src/scheduling/cooperative.ts'
 import { mergeTexts } from '../../../src/versioning/merge/merge-texts.ts'
+import type { Sides } from '../../../src/versioning/merge/merging.ts'
+import { MergeEffort } from '../../../src/versioning/merge/merging.ts'
 
 const RUNS = samples(60)
 
@@ -48,7 +51,7 @@ describe('texts merged by line and word', () => {
     }
   }
   const merged = (base: string, target: string, source: string, unit: 'words' | 'lines' = 'lines') => {
-    const result = mergeTexts({ base, target, source }, unit)
+    const result = atOnce(mergeTexts({ base, target, source }, unit, new MergeEffort()))
     return 'text' in result ? result.text : undefined
   }
 
@@ -125,13 +128,76 @@ describe('texts merged by line and word', () => {
   it('that have nothing in common are a conflict soon, however long they are', () => {
     const long = (word: string): string =>
       Array.from({ length: 20_000 }, (_, at) => `${word} ${at}\n`).join('')
-    expect(mergeTexts({ base: long('a'), target: long('b'), source: long('c') }, 'words')).to.have.property(
-      'marked',
+    const work = mergeTexts(
+      { base: long('a'), target: long('b'), source: long('c') },
+      'words',
+      new MergeEffort(),
     )
+    expect(atOnce(work)).to.have.property('marked')
   })
 
   it('keep a last line without a line feed as it is', () => {
     expect(merged('a\nb\nc', 'A\nb\nc', 'a\nb\nC')).to.equal('A\nb\nC')
     expect(merged('', 'a', 'a')).to.equal('a')
+  })
+
+  describe('that differ much', () => {
+    const words = (count: number, word: (at: number) => string): string =>
+      Array.from({ length: count }, (_, at) => word(at)).join(' ')
+    /** Each line has a word in the middle that is as it was, and all others are not. */
+    const page = (lines: number, side: string): string =>
+      linesOf(
+        Array.from({ length: lines }, (_, at) =>
+          at % 2 === 0 ? `line ${at}` : `${words(30, (it) => `${side}${at}.${it}`)} kept ${at}`,
+        ),
+      )
+    const pages = (lines: number): Sides<string> => ({
+      base: page(lines, 'base'),
+      target: page(lines, 'target'),
+      source: page(lines, 'source'),
+    })
+
+    it('take no more than the effort of their merge, all together', () => {
+      const effort = new MergeEffort()
+      const { lines, words: left } = effort
+      const [ofLines, ofWords] = [lines.left, left.left]
+      let turns = 0
+      for (let text = 0; text < 40; text++) {
+        const work = mergeTexts(pages(400), 'words', effort)
+        for (let step = work.next(); ; step = work.next()) {
+          if (step.done) {
+            expect(step.value).to.have.property('marked')
+            break
+          }
+          turns++
+        }
+      }
+      // What is spent is spent to the last step, and no step further than one run along what is alike.
+      expect(ofWords - left.left).to.be.within(ofWords - 300_000, ofWords + 100_000)
+      expect(ofLines - lines.left).to.be.at.most(ofLines + 100_000)
+      // They yield all the time.
+      expect(turns).to.be.above((ofWords + ofLines - lines.left) / 20_000)
+    })
+
+    it('are merged by lines when words are spent, and are in conflict as a whole when lines are', () => {
+      const [base, target, source] = [
+        ['one', 'as it was', 'two words here', 'three', 'four', 'five'],
+        ['one', 'as it was', 'two words HERE', 'three', 'four', 'FIVE'],
+        ['ONE', 'as it was', 'TWO words here', 'three', 'four', 'five'],
+      ].map((lines) => linesOf(lines))
+      const texts = { base: base ?? '', target: target ?? '', source: source ?? '' }
+      const effort = new MergeEffort()
+      expect(atOnce(mergeTexts(texts, 'words', effort))).to.deep.equal({
+        text: linesOf(['ONE', 'as it was', 'TWO words HERE', 'three', 'four', 'FIVE']),
+      })
+      effort.words.left = 0
+      const byLines = atOnce(mergeTexts(texts, 'words', effort))
+      expect('marked' in byLines && byLines.marked).to.match(
+        /^ONE\nas it was\n<<<<<<< target\ntwo words HERE\n\|{7} base\ntwo words here\n=======\nTWO words here\n>>>>>>> source\nthree\nfour\nFIVE\n$/,
+      )
+      effort.lines.left = 0
+      const whole = atOnce(mergeTexts(texts, 'words', effort))
+      expect('marked' in whole && whole.marked).to.match(/^<<<<<<< target\none\n/)
+    })
   })
 })

@@ -2,6 +2,7 @@ import { Refusal } from '../../../errors.ts'
 import type { Oid } from '../../../git/objects/object.ts'
 import type { Json, JsonObject } from '../../../json/json.ts'
 import { fromEntries, getKey, isJsonObject } from '../../../json/json.ts'
+import { atOnce } from '../../../scheduling/cooperative.ts'
 import type { PayloadTarget } from '../../../versioning/family/family.ts'
 import { readBytes } from '../../../versioning/family/tree-files.ts'
 import { mergeValues } from '../../../versioning/merge/merge-values.ts'
@@ -94,10 +95,8 @@ export class RowMerge {
     const placeOf = (pointer: string) => ({ row: id, column: columnOf(keyIn(pointer)) })
     const work = mergeValues({ base, target, source }, { isWhole }, this.#merging, placeOf)
     // A row is read and written in one go.
-    for (;;) {
-      const { done, value } = work.next()
-      if (done) return isJsonObject(value) ? value : fromEntries([])
-    }
+    const value = atOnce(work)
+    return isJsonObject(value) ? value : fromEntries([])
   }
 
   async #metaOf(oid: Oid | undefined): Promise<JsonObject> {

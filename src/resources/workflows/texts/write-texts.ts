@@ -70,14 +70,14 @@ async function namesOf(
   slice: TimeSlice,
 ): Promise<ReadonlyMap<PlacedText, ChosenFile>> {
   const taken = other?.texts ?? []
-  if (!earlier) return chooseFiles(await slice.run(findTexts(data)), undefined, taken, tree)
+  if (!earlier) return chooseFiles(await slice.run(findTexts(data)), undefined, taken, tree, slice)
   let texts = earlier.texts
   if (earlier.files.size === 0) {
-    const would = await chooseFiles(await slice.run(findTexts(earlier.data)), undefined, [], tree)
+    const would = await chooseFiles(await slice.run(findTexts(earlier.data)), undefined, [], tree, slice)
     texts = Array.from(would, ([text, { path }]) => ({ ...text, path, entry: undefined }))
   }
   const kept = new Set([...texts, ...taken].map(({ pointer }) => pointer))
-  return chooseFiles(await slice.run(findTexts(data, kept)), texts, taken, tree)
+  return chooseFiles(await slice.run(findTexts(data, kept)), texts, taken, tree, slice)
 }
 
 /**
@@ -89,15 +89,16 @@ async function chooseFiles(
   earlier: readonly EarlierText[] | undefined,
   others: readonly EarlierText[],
   tree: FolderTree,
+  slice: TimeSlice,
 ): Promise<ReadonlyMap<PlacedText, ChosenFile>> {
   const chosen = new Map<PlacedText, ChosenFile>()
-  for (const [text, { path, entry, text: was }] of matchTexts(found, earlier ?? [])) {
+  for (const [text, { path, entry, text: was }] of await slice.run(matchTexts(found, earlier ?? []))) {
     if (text.text === was) chosen.set(text, { path, entry })
     else if (!ODD.test(text.text)) chosen.set(text, { path })
   }
   const taken = new Set(Array.from(chosen.values(), ({ path }) => path))
   const left = found.filter((text) => !chosen.has(text) && !ODD.test(text.text))
-  for (const [text, { path, entry, text: was }] of matchTexts(left, others)) {
+  for (const [text, { path, entry, text: was }] of await slice.run(matchTexts(left, others))) {
     if (chosen.size >= MOST_TEXTS) break
     if (taken.has(path) || !(await tree.isFree(path))) continue
     taken.add(path)

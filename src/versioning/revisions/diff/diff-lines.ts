@@ -1,4 +1,4 @@
-import { alignManyNumbers, type Difference } from '../../../json/diff/align-numbers.ts'
+import { type AlignmentSteps, alignMiddles, type Difference } from '../../../json/diff/align-numbers.ts'
 import type { TimeSlice } from '../../../scheduling/cooperative.ts'
 
 /** Lines shown around a change. */
@@ -9,18 +9,19 @@ const PIECE = 1000
 
 /**
  * The hunks of a unified diff of two texts, in slices; undefined if they have so little in common that aligning them takes
- * more than `maxEdits` lines removed and added.
+ * more than `maxEdits` lines removed and added, or more than the steps that are left.
  */
 export async function diffLines(
   before: string,
   after: string,
   maxEdits: number,
+  steps: AlignmentSteps,
   slice: TimeSlice,
 ): Promise<string | undefined> {
   const numbers = new Map<string, number>()
   const [old, now] = [await linesOf(before, slice), await linesOf(after, slice)]
   const [from, to] = [await numbered(old, numbers, slice), await numbered(now, numbers, slice)]
-  const differences = await alignManyNumbers(from, to, maxEdits, slice)
+  const differences = await slice.run(alignMiddles(from, to, maxEdits, steps))
   if (differences === undefined) return undefined
   const writer = new HunkWriter(old, now, slice)
   for (const group of grouped(differences)) await writer.hunk(group)

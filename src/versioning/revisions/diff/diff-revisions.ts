@@ -1,4 +1,5 @@
 import type { Oid } from '../../../git/objects/object.ts'
+import { AlignmentSteps } from '../../../json/diff/align-numbers.ts'
 import { TimeSlice } from '../../../scheduling/cooperative.ts'
 import type { DiffRequest, DiffSide, PresentedDiff } from '../../family/family.ts'
 import type { ObjectReader } from '../../family/tree-files.ts'
@@ -6,7 +7,7 @@ import { readBytes, readTree } from '../../family/tree-files.ts'
 import type { Registry } from '../../registry.ts'
 import type { RevisionLocation } from '../revision.ts'
 import { changedFiles, tooDifferent } from './changed-files.ts'
-import { unifiedDiff } from './unified-diff.ts'
+import { STEPS_OF_DIFF, unifiedDiff } from './unified-diff.ts'
 
 /** The difference between two revisions of a family, of one artifact or of two (rulings 3.16, 5.7). */
 export async function diffRevisions(
@@ -51,12 +52,13 @@ export async function diffFiles(
 ): Promise<readonly { readonly path: string; readonly diff: string }[]> {
   const slice = new TimeSlice(signal)
   const files = []
+  const steps = new AlignmentSteps(STEPS_OF_DIFF)
   let bytes = 0
   for (const { path, before, after } of await changedFiles(base, head, slice)) {
     const [old, now] = [await bytesOf(base.source, before), await bytesOf(head.source, after)]
     if (!ownsFile(path)) bytes += (old?.length ?? 0) + (now?.length ?? 0)
     if (bytes > MOST_BYTES) throw tooDifferent()
-    const diff = await unifiedDiff(path, old?.toString('utf8'), now?.toString('utf8'), slice)
+    const diff = await unifiedDiff(path, old?.toString('utf8'), now?.toString('utf8'), slice, steps)
     files.push({ path, diff })
     if (slice.isOver) await slice.rest()
   }

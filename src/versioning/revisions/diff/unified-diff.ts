@@ -1,12 +1,17 @@
 import { createTwoFilesPatch, FILE_HEADERS_ONLY } from 'diff'
+import { AlignmentSteps } from '../../../json/diff/align-numbers.ts'
 import { TimeSlice } from '../../../scheduling/cooperative.ts'
 import { diffLines, replaceLines } from './diff-lines.ts'
 
 /** So many changed lines are aligned; past that, texts that have little in common would cost the square of it. */
 const MOST_EDITS = 1000
 
-/** Texts that have so many characters together are compared in some milliseconds. */
+/** Texts that have so many characters together, and no more changed lines than so many, are compared in some milliseconds. */
 const LARGE = 100_000
+const FEW_EDITS = 200
+
+/** How many steps of alignment the files of one comparison may take, all together; the others are shown as removed and added whole. */
+export const STEPS_OF_DIFF = 8_000_000
 
 /**
  * A file's change as `git diff` prints it, without the lines that only git needs; undefined stands for a file that is not
@@ -17,6 +22,7 @@ export async function unifiedDiff(
   before: string | undefined,
   after: string | undefined,
   slice = new TimeSlice(),
+  steps = new AlignmentSteps(STEPS_OF_DIFF),
 ): Promise<string> {
   const [oldName, newName] = [
     before === undefined ? '/dev/null' : `a/${path}`,
@@ -24,11 +30,12 @@ export async function unifiedDiff(
   ]
   const [oldText, newText] = [before ?? '', after ?? '']
   if (oldText.length + newText.length <= LARGE) {
-    const options = { context: 3, headerOptions: FILE_HEADERS_ONLY, maxEditLength: MOST_EDITS }
+    const options = { context: 3, headerOptions: FILE_HEADERS_ONLY, maxEditLength: FEW_EDITS }
     const diff = createTwoFilesPatch(oldName, newName, oldText, newText, undefined, undefined, options)
     if (diff !== undefined) return diff
   }
   const hunks =
-    (await diffLines(oldText, newText, MOST_EDITS, slice)) ?? (await replaceLines(oldText, newText, slice))
+    (await diffLines(oldText, newText, MOST_EDITS, steps, slice)) ??
+    (await replaceLines(oldText, newText, slice))
   return `--- ${oldName}\n+++ ${newName}\n${hunks}`
 }
