@@ -35,7 +35,7 @@ const lock = join(root, 'node_modules', '.build-lock')
 
 const web = join(root, 'src', 'web')
 /** What the page takes from the server's source. */
-const shared = join(root, 'src', 'http', 'workbench')
+const shared = [join(root, 'src', 'http', 'workbench'), join(root, 'src', 'prompts', 'templates')]
 
 const compiler = find('typescript/package.json', 'bin', 'tsc')
 const bundler = find('vite/package.json', 'bin', 'vite.js')
@@ -87,7 +87,9 @@ function isWebCurrent() {
   const built = modified(webStamp)
   if (built === undefined) return false
   return (
-    (modified(join(root, 'package-lock.json')) ?? 0) <= built && isOlder(web, built) && isOlder(shared, built)
+    (modified(join(root, 'package-lock.json')) ?? 0) <= built &&
+    isOlder(web, built) &&
+    shared.every((folder) => isOlder(folder, built))
   )
 }
 

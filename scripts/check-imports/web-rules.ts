@@ -5,8 +5,8 @@ import type { SourceFile } from './source-file.ts'
 /** A component has at most so many lines. */
 const MOST_LINES = 200
 
-/** What of the server's source the page takes: plain data. */
-const SHARED = 'src/http/workbench/addresses.ts'
+/** What of the server's source the page takes: plain data, and what a variable of a template is. */
+const SHARED = ['src/http/workbench/addresses.ts', 'src/prompts/templates/curly-tags.ts']
 
 /** The rules of the page (`src/web`): pages lay out parts, ask through `api`, and have no colour of their own. */
 export function wrongInWeb(files: readonly SourceFile[]): string[] {
@@ -36,7 +36,7 @@ export function wrongInWeb(files: readonly SourceFile[]): string[] {
 
 /** Pages know no other pages, parts and the client know no page. The shell shows one by itself: that of signing in. */
 function mayImport(path: string, target: string): boolean {
-  if (!target.startsWith('src/web/')) return target === SHARED
+  if (!target.startsWith('src/web/')) return SHARED.includes(target)
   const page = pageOf(target)
   if (page === undefined || page === pageOf(path)) return true
   return path === 'src/web/routes.tsx' || page === 'sign-in'

@@ -43,7 +43,9 @@ describe('prompts: messages', () => {
         return (error as TemplateFailure).message
       }
     }
-    expect(failure('{{x}}')).to.equal("messages[1].content: Unreplaced variables in curly template: ['x'].")
+    expect(failure('{{x}}')).to.equal(
+      "messages[1].content: Unreplaced variables in curly template: ['x']. There are no variables.",
+    )
     expect(
       failure([
         { type: 'text', text: '' },

@@ -65,8 +65,12 @@ describe('workbench: a revision', () => {
 
   it('marks variables as the format of the prompt writes them', async () => {
     const formats = {
+      curly: [
+        String.raw`{{a}} \{{b}} \\{{c}} {{{d}}} {{"e"}} {{größe}}`,
+        ['{{a}}', '{{c}}', '{{d}}', '{{größe}}'],
+      ],
       fstring: ['{name} is {{not}}', ['{name}']],
-      jinja2: ['{% if a %}{{ b }}{% endif %}', ['{% if a %}', '{{ b }}', '{% endif %}']],
+      jinja2: ['{% if a %}{{ größe }}{% endif %}', ['{% if a %}', '{{ größe }}', '{% endif %}']],
       mustache: ['{{#list}}{{{raw}}}{{/list}}', ['{{#list}}', '{{{raw}}}', '{{/list}}']],
     } as const
     for (const [format, [text, marked]] of Object.entries(formats)) {

@@ -1,31 +1,39 @@
-import type { JsonObject } from '../../json/json.ts'
+import { canonicalJson } from '../../json/canonical-json.ts'
+import { isJsonArray, isJsonObject, type Json, type JsonObject } from '../../json/json.ts'
+import { curlyTags } from './curly-tags.ts'
 import type { RenderBudget } from './render-budget.ts'
 import { resolvePath } from './resolve-path.ts'
-import { TemplateFailure } from './template-format.ts'
-import { valueText } from './value-text.ts'
+import { spacedJson } from './spaced-json.ts'
+import { TemplateFailure, variablesThere } from './template-format.ts'
 
 /**
- * Renders `{{ expression }}` (contract/handlers 3.1): a variable's name, a dotted path, a JSONPath or a JSON Pointer. Only once: what
- * was put in is not looked at again. A `{{` without its `}}` stays. Throws a `TemplateFailure` that names all that finds nothing.
+ * Renders `{{ expression }}` (contract/handlers 3.1): a variable's name, a dotted path, a JSONPath or a JSON Pointer; `curlyTags` says
+ * what is one. Only once: what was put in is not looked at again. Throws a `TemplateFailure` that names all that finds nothing, and the
+ * variables that there are.
  */
 export function renderCurly(template: string, variables: JsonObject, budget: RenderBudget): string {
   const missing = new Set<string>()
   let rendered = ''
   let done = 0
-  for (let open = template.indexOf('{{'); open !== -1; open = template.indexOf('{{', done)) {
-    const close = template.indexOf('}}', open + 2)
-    if (close === -1) break
-    const expression = template.slice(open + 2, close).trim()
-    const value = resolvePath(expression, variables)
-    if (value === undefined) missing.add(expression)
-    const text = value === undefined ? '' : valueText(value)
-    budget.output(text.length)
-    rendered += template.slice(done, open) + text
-    done = close + 2
+  for (const { name, text, from, to } of curlyTags(template)) {
+    const value = name === undefined ? '' : resolvePath(name, variables)
+    if (value === undefined) missing.add(name ?? '')
+    const put = text + (value === undefined ? '' : curlyText(value))
+    budget.output(put.length)
+    rendered += template.slice(done, from) + put
+    done = to
   }
   if (missing.size > 0) {
     const names = [...missing].sort().map((name) => `'${name}'`)
-    throw new TemplateFailure(`Unreplaced variables in curly template: [${names.join(', ')}].`)
+    throw new TemplateFailure(
+      `Unreplaced variables in curly template: [${names.join(', ')}]. ${variablesThere(variables)}`,
+    )
   }
   return rendered + template.slice(done)
+}
+
+/** Texts as they are; `null`, `true`, `false` and numbers as RFC 8785 has them; objects and arrays as JSON text with spaces. */
+function curlyText(value: Json): string {
+  if (typeof value === 'string') return value
+  return isJsonArray(value) || isJsonObject(value) ? spacedJson(value) : canonicalJson(value)
 }

@@ -1,7 +1,15 @@
 import type { FieldProblem } from '../../errors.ts'
-import { entriesOf, fromEntries, getKey, isJsonObject, type Json, type JsonObject } from '../../json/json.ts'
+import {
+  entriesOf,
+  fromEntries,
+  getKey,
+  isJsonArray,
+  isJsonObject,
+  type Json,
+  type JsonObject,
+} from '../../json/json.ts'
 import type { AcceptedDocument } from '../../versioning/family/document-family.ts'
-import type { PayloadContext } from '../../versioning/family/family.ts'
+import type { PayloadContext, Warning } from '../../versioning/family/family.ts'
 import type { HandlerTable } from './handler-table.ts'
 import { handlerOf, isSkill, parseHandlerUri } from './handler-uri.ts'
 import { fillSchemas } from './schemas/schema-filling.ts'
@@ -37,9 +45,55 @@ export function acceptWorkflowData(
   const headers = getKey(own, 'headers')
   return {
     data: fillSchemas(own, handlers.find(uri)),
-    warnings: isJsonObject(headers) ? literalHeaderWarnings(headers) : [],
+    warnings: [
+      ...(isJsonObject(headers) ? literalHeaderWarnings(headers) : []),
+      ...escapedBracesWarnings(own, uri?.key),
+    ],
   }
 }
+
+/** So many places of one commit are named. */
+const MOST_ESCAPES = 10
+
+/** Parameters of handlers that hold templates. */
+const TEMPLATES: readonly string[] = ['prompt', 'messages', 'prompt_template', 'json_schema']
+
+/**
+ * One warning for each text of a curly template that holds `\{{`, which earlier versions read as it stands. Without a handler nobody
+ * knows what is a template, so every text of the parameters may be one.
+ */
+function escapedBracesWarnings(data: JsonObject, key: string | undefined): readonly Warning[] {
+  const parameters = getKey(data, 'parameters')
+  if (!isJsonObject(parameters)) return []
+  const warnings: Warning[] = []
+  const look = (value: Json, target: readonly (string | number)[], isCurly: boolean): void => {
+    if (warnings.length >= MOST_ESCAPES) return
+    if (typeof value === 'string') {
+      if (isCurly && value.includes('\\{{'))
+        warnings.push({ code: 'escaped_braces', message: ESCAPED_BRACES, target })
+    } else if (isJsonArray(value)) {
+      value.forEach((item, index) => look(item, [...target, index], isCurly))
+    } else if (isJsonObject(value)) {
+      const format = getKey(value, 'template_format')
+      const isCurlyHere = typeof format === 'string' ? format === 'curly' : isCurly
+      for (const [name, member] of entriesOf(value)) look(member, [...target, name], isCurlyHere)
+    }
+  }
+  const format = getKey(parameters, 'template_format')
+  const isCurly = typeof format === 'string' ? format === 'curly' : !isJudgeOfAnotherFormat(parameters, key)
+  for (const [name, member] of entriesOf(parameters)) {
+    if (key === undefined || TEMPLATES.includes(name)) look(member, ['parameters', name], isCurly)
+  }
+  return warnings
+}
+
+/** Judges of these versions are fstring and mustache unless they say something else (contract/handlers 2.8). */
+function isJudgeOfAnotherFormat(parameters: JsonObject, key: string | undefined): boolean {
+  return key === 'auto_ai_critique' && ['2', '5'].includes(String(getKey(parameters, 'version')))
+}
+
+const ESCAPED_BRACES =
+  'the text holds "\\{{", which writes {{ as text, so that no variable begins there; earlier versions kept the backslash and filled the variable in. For a backslash before a variable write "\\\\{{"'
 
 /** Refuses what is not of the closed shape of `data`; sentences are made only of what the refusal names. */
 function refuseProblems(data: JsonObject, loc: readonly (string | number)[], handlers: HandlerTable): void {

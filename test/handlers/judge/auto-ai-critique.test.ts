@@ -178,7 +178,7 @@ describe('handlers: the judge', () => {
       { role: 'user', content: text },
     ])
     expect(await rendered('{{outputs}} {{trace}}', {}, {})).to.deep.equal([
-      { role: 'user', content: 'None None' },
+      { role: 'user', content: 'null null' },
     ])
     // an input of that name yields to what is scored
     expect(

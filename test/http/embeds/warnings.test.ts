@@ -74,6 +74,22 @@ describe('embeds: warnings of what points at nothing', () => {
     expect(codesOf(warnings)).to.deep.equal(['literal_header', ...TARGETS.map(() => 'dangling_reference')])
   })
 
+  it('braces behind a backslash, by a commit, a delta and a create', async () => {
+    const host = await client.snippet({})
+    const prompt = { messages: [{ role: 'user', content: String.raw`Write \{{name}}, {{name}}` }] }
+    for (const reply of [
+      await commit(host, { data: { parameters: { prompt } } }),
+      await commit(host, { delta: { set: { parameters: { prompt } } } }),
+      await client.service.post('/simple/applications/', {
+        application: { data: { parameters: { prompt } } },
+      }),
+    ]) {
+      const { warnings } = await ok(Promise.resolve(reply))
+      expect(codesOf(warnings)).to.deep.equal(['escaped_braces'])
+      expect(warnings[0].target).to.deep.equal(['parameters', 'prompt', 'messages', 0, 'content'])
+    }
+  })
+
   it('none when all is there, and none once it is', async () => {
     const host = await client.snippet({})
     const data = { parameters: { t: '@{{workflow.slug=late, path=voice}}' } }

@@ -33,21 +33,21 @@ const TABLE: readonly Row[] = [
     'a missing variable',
     'curly',
     '{{z}} {{x}} {{ a }} {{z}}',
-    no("Unreplaced variables in curly template: ['a', 'z']."),
+    no('Unreplaced variables in curly template: [\'a\', \'z\']. There are the variables "x", "n", '),
   ],
   ['a missing variable', 'mustache', '[{{z}}]', '[]'],
-  ['a missing variable', 'fstring', '{z}', no("The variable 'z' is missing.")],
+  ['a missing variable', 'fstring', '{z}', no('The variable \'z\' is missing. There are the variables "x"')],
   ['a missing variable', 'jinja2', '[{{ z }}]', '[]'],
   ['an attribute of what is missing', 'jinja2', '{{ z.a }}', no("'z' is missing")],
   ['an attribute of what is missing', 'jinja2', '{{ o.z.y }}', no("'o.z' is missing")],
   ['a missing attribute', 'jinja2', '[{{ o.z }}]', '[]'],
 
-  ['null', 'curly', '{{n}}', 'None'],
+  ['null', 'curly', '{{n}}', 'null'],
   ['null', 'mustache', '[{{n}}]', '[]'],
   ['null', 'fstring', '{n}', 'None'],
   ['null', 'jinja2', '{{n}}', 'None'],
 
-  ['a boolean and numbers', 'curly', '{{t}} {{f}} {{big}}', 'True 1.0 12345678901234567890'],
+  ['booleans and numbers', 'curly', '{{t}} {{false}} {{f}} {{big}}', 'true false 1.0 12345678901234567890'],
   ['a boolean and numbers', 'mustache', '{{t}} {{f}} {{big}}', 'True 1.0 12345678901234567890'],
   ['a boolean and numbers', 'fstring', '{t} {f} {big}', 'True 1.0 12345678901234567890'],
   ['a boolean and numbers', 'jinja2', '{{t}} {{f}} {{big}}', 'True 1.0 12345678901234567890'],
@@ -101,7 +101,27 @@ const TABLE: readonly Row[] = [
   ['a comment', 'mustache', 'a{{! c }}b', 'ab'],
   ['a comment', 'jinja2', 'a{# {{$.z}} #}b', 'ab'],
   ['text with markup', 'mustache', '{{html}} {{{html}}} {{&html}}', '<b>&" <b>&" <b>&"'],
-  ['three braces', 'curly', '{{{x}}}', no("['{x']")],
+  ['three braces', 'curly', '{{{x}}} {{{{x}}}} {{{x} }} {{ {x}}', '{X} {{X}} {{{x} }} {{ {x}}'],
+  ['an escape', 'curly', String.raw`\{{x}} \{{ \{{{x}}}`, '{{x}} {{ {{{x}}}'],
+  [
+    'backslashes before a variable',
+    'curly',
+    String.raw`\\{{x}} \\\{{x}} \\\\{{x}}`,
+    String.raw`\X \{{x}} \\X`,
+  ],
+  [
+    'backslashes elsewhere',
+    'curly',
+    String.raw`\ \n \\ \x{{x}}\ \\{{ \{x}`,
+    String.raw`\ \n \\ \xX\ \\{{ \{x}`,
+  ],
+  [
+    'no name',
+    'curly',
+    '{{x{}} {{"x"}} {{x\ny}} {{ {"a": {{x}}} }}',
+    '{{x{}} {{"x"}} {{x\ny}} {{ {"a": X} }}',
+  ],
+  ['what stands behind no name', 'curly', '{{ {{x}} {{\n\n', '{{ X {{\n\n'],
   ['other delimiters', 'mustache', '{{=<% %>=}}<% x %> {{x}}', 'X {{x}}'],
 
   ['a partial', 'curly', '{{>x}}', no()],
@@ -181,6 +201,27 @@ describe('prompts: templates', () => {
       )
     })
   }
+
+  it('shows the names of a row in quotes where one is missing', () => {
+    const row: JsonObject = {
+      ' col2': 1,
+      ...Object.fromEntries(Array.from({ length: 40 }, (_, n) => [`c${n}`, n])),
+    }
+    expect(() => renderTemplate('curly', '{{col2}}', row)).to.throw(
+      TemplateFailure,
+      /^Unreplaced variables in curly template: \['col2'\]\. There are the variables " col2", "c0", .*"c28" and 11 more\.$/,
+    )
+    expect(() => renderTemplate('curly', '{{x}}', {})).to.throw(
+      TemplateFailure,
+      "['x']. There are no variables.",
+    )
+  })
+
+  it('looks for variables in time that grows with a curly template', () => {
+    // the clock of a budget would stop anything quadratic
+    for (const piece of ['{{', '{{{', '{{a"', '\\{', '\\\\', '{{a}', '{{ ', '\\{{\n'])
+      expect(renderTemplate('curly', piece.repeat(200_000), {}, new RenderBudget(20_000))).to.be.a('string')
+  })
 
   it('stops what no count can stop', () => {
     // the library strips a tag by an expression that looks at every space from every other

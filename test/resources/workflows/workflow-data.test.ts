@@ -62,6 +62,40 @@ describe('workflow data', () => {
     expect(warnings[0]?.message).to.contain('X-Key').and.contain('secret').and.not.contain('abc')
   })
 
+  it('warns of braces behind a backslash in a curly template, which mean something else than they did', () => {
+    const warned = (data: object): readonly string[] =>
+      accept(JSON.stringify(data)).warnings.map(({ code, target }) => `${code} ${target?.join('.')}`)
+    const messages = [
+      { content: 'a' },
+      { content: [{ text: String.raw`\{{q}}` }] },
+      { content: String.raw`\\{{q}}` },
+    ]
+    const places = ['1.content.0.text', '2.content'].map((it) => `messages.${it}`)
+    const promptPlaces = places.map((it) => `escaped_braces parameters.prompt.${it}`)
+    expect(warned({ parameters: { prompt: { messages } } })).to.deep.equal(promptPlaces)
+    expect(
+      warned({ uri: 'completion', parameters: { prompt: { messages, template_format: 'curly' } } }),
+    ).to.deep.equal(promptPlaces)
+    expect(warned({ uri: 'llm', parameters: { messages } })).to.deep.equal(
+      places.map((it) => `escaped_braces parameters.${it}`),
+    )
+    expect(warned({ parameters: { note: String.raw`\{{x}}` } })).to.deep.equal([
+      'escaped_braces parameters.note',
+    ])
+    expect(accept(JSON.stringify({ parameters: { prompt: { messages } } })).warnings[0]?.message).to.include(
+      String.raw`the text holds "\{{"`,
+    )
+    for (const template_format of ['mustache', 'fstring', 'jinja2'])
+      expect(
+        warned({ uri: 'completion', parameters: { prompt: { messages, template_format } } }),
+      ).to.deep.equal([])
+    const judge = { uri: 'auto_ai_critique', parameters: { prompt_template: messages } }
+    expect(warned(judge)).to.have.length(2)
+    expect(warned({ ...judge, parameters: { ...judge.parameters, version: '5' } })).to.deep.equal([])
+    const regex = { regex_pattern: String.raw`\{{2}`, regex_should_match: true }
+    expect(warned({ uri: 'auto_regex_test', parameters: regex })).to.deep.equal([])
+  })
+
   for (const [sent, place, word] of [
     ['[]', [], 'an array'],
     ['"text"', [], 'a string'],

@@ -2,7 +2,7 @@ import { type Json, type JsonObject, getKey, isJsonArray, isJsonObject } from '.
 import { formatValue } from './format-spec.ts'
 import { asciiOnly, pythonRepr, pythonText } from '../python-repr.ts'
 import type { RenderBudget } from '../render-budget.ts'
-import { TemplateFailure } from '../template-format.ts'
+import { TemplateFailure, variablesThere } from '../template-format.ts'
 
 /**
  * Renders what Python's `str.format` does (contract/handlers 3.1): `{name}`, `{name[key][0]}`, `{name!r}`, `{name:>10.2f}`, where the
@@ -74,7 +74,9 @@ class FString {
     if (name === '')
       throw new TemplateFailure(`The field at ${open} has no name; write {name}, or {{ for a brace.`)
     let value = getKey(this.#variables, name)
-    if (value === undefined) throw new TemplateFailure(`The variable '${name}' is missing.`)
+    if (value === undefined) {
+      throw new TemplateFailure(`The variable '${name}' is missing. ${variablesThere(this.#variables)}`)
+    }
     let rest = field.slice(name.length)
     while (rest !== '') {
       const [step, key] = /^\[([^\]]+)\]/.exec(rest) ?? []

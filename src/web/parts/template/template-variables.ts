@@ -1,3 +1,5 @@
+import { curlyTags } from '../../../prompts/templates/curly-tags.ts'
+
 /** How a prompt writes its variables (docs/guide/running.md). */
 export type TemplateFormat = 'curly' | 'mustache' | 'fstring' | 'jinja2'
 
@@ -17,6 +19,12 @@ export function templateFormat(value: string | undefined): TemplateFormat {
 
 /** Where variables stand in a text. The server has the last word on what they mean; this is for eyes. */
 export function variablesIn(text: string, format: TemplateFormat): readonly TemplateVariable[] {
+  if (format === 'curly') {
+    return [...curlyTags(text)].flatMap(({ name, from, to, text: { length } }) =>
+      // the backslashes before it are no part of it: each two of them write one
+      name === undefined ? [] : [{ name: nameIn(name, format) ?? '', from: from + 2 * length, to }],
+    )
+  }
   return [...text.matchAll(PATTERNS[format])].flatMap((match) => {
     const [whole, inside = ''] = match
     const name = nameIn(inside, format)
@@ -32,8 +40,7 @@ export function variableNames(texts: readonly string[], format: TemplateFormat):
 }
 
 /** None takes more than a few hundred characters, so that no text makes them slow. */
-const PATTERNS: Readonly<Record<TemplateFormat, RegExp>> = {
-  curly: /\{\{((?:(?!\}\}|\{\{)[^]){1,400}?)\}\}/g,
+const PATTERNS: Readonly<Record<Exclude<TemplateFormat, 'curly'>, RegExp>> = {
   mustache: /\{\{\{?((?:(?!\}\}|\{\{)[^]){1,400}?)\}?\}\}/g,
   jinja2: /\{\{((?:(?!\}\}|\{\{)[^]){1,400}?)\}\}|\{%[^]{1,400}?%\}/g,
   fstring: /\{\{|\}\}|\{([^{}]{1,400})\}/g,
@@ -42,7 +49,7 @@ const PATTERNS: Readonly<Record<TemplateFormat, RegExp>> = {
 function nameIn(inside: string, format: TemplateFormat): string | undefined {
   const said = inside.trim()
   if (format === 'fstring') return inside === '' ? undefined : (/^[^.[!:\s]+/.exec(said)?.[0] ?? '')
-  if (format === 'jinja2') return /^[A-Za-z_]\w*/.exec(said)?.[0] ?? ''
+  if (format === 'jinja2') return /^[\p{XIDS}_]\p{XIDC}*/u.exec(said)?.[0] ?? ''
   if (format === 'mustache') {
     if (/^[!>=/]/.test(said)) return ''
     return firstStep(said.replace(/^[#^&]\s*/, ''))
