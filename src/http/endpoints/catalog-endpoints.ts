@@ -3,10 +3,10 @@ import { Refusal } from '../../errors.ts'
 import type { CatalogTemplate } from '../../handlers/catalog/catalog-template.ts'
 import { findPreset, findTemplate, listTemplates } from '../../handlers/catalog/find-in-catalog.ts'
 import { catalogTypes } from '../../handlers/catalog/types/catalog-types.ts'
-import { presentPreset, presentTemplate } from '../presenters/template.ts'
+import { presentPreset, presentPresets, presentTemplate } from '../presenters/template.ts'
 import type { Endpoint } from '../routing/endpoint.ts'
 import { anyKey, endpoint } from '../routing/endpoint.ts'
-import { catalogPreset, catalogTemplate, catalogType, wholeTemplate } from '../schemas/catalog.ts'
+import { catalogPreset, catalogTemplate, catalogType } from '../schemas/catalog.ts'
 import { queryReading } from '../schemas/queries/query-parameters.ts'
 import { list, single } from '../schemas/record-schemas.ts'
 import { shown } from '../schemas/request-schemas.ts'
@@ -56,7 +56,7 @@ export function catalogEndpoints({ surface }: SurfaceContext): Endpoint[] {
     endpoint({
       ...common,
       path: `${path}/templates`,
-      summary: `What ${surface.plural} can be made from`,
+      summary: `What ${surface.plural} can be made from, with the presets of each`,
       ...filterInput,
       output: list('templates', catalogTemplate),
       run: ({ input: { include_archived: includeArchived = false, ...flags } }) => {
@@ -71,11 +71,9 @@ export function catalogEndpoints({ surface }: SurfaceContext): Endpoint[] {
       path: `${path}/templates/:key`,
       summary: 'The template of this key, archived or not, with its presets',
       params: byKey,
-      output: single('template', wholeTemplate),
+      output: single('template', catalogTemplate),
       run: ({ params }) => {
-        const template = templateIn(params)
-        const presets = template.presets.map((preset) => presentPreset(template, preset))
-        return { body: { count: 1, template: { ...presentTemplate(template), presets } } }
+        return { body: { count: 1, template: presentTemplate(templateIn(params)) } }
       },
     }),
     endpoint({
@@ -87,8 +85,7 @@ export function catalogEndpoints({ surface }: SurfaceContext): Endpoint[] {
       unusedQuery: ['include_archived'],
       output: list('presets', catalogPreset),
       run: ({ params }) => {
-        const template = templateIn(params)
-        const presets = template.presets.map((preset) => presentPreset(template, preset))
+        const presets = presentPresets(templateIn(params))
         return { body: { count: presets.length, presets } }
       },
     }),

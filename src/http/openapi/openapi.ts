@@ -4,7 +4,7 @@ import { FILE_MEDIA_TYPES } from '../body/upload.ts'
 import { gitPaths } from '../git/git-paths.ts'
 import type { Endpoint } from '../routing/endpoint.ts'
 import { withheldAnswer } from '../routing/withhold.ts'
-import { catalogPreset, catalogTemplate, wholeTemplate } from '../schemas/catalog.ts'
+import { catalogPreset, catalogTemplate } from '../schemas/catalog.ts'
 import { parent } from '../schemas/parents.ts'
 import { resultError } from '../schemas/evaluation.ts'
 import { listWindow, orderedWindow, recordObject, referenced } from '../schemas/record-schemas.ts'
@@ -111,7 +111,6 @@ function namedSchemas(surfaces: readonly SurfaceContext[]): Map<z.ZodType, strin
     [orderedWindowing, 'OrderedWindowing'],
     [pageWindowing, 'PageWindowing'],
     [catalogTemplate, 'CatalogTemplate'],
-    [wholeTemplate, 'WholeCatalogTemplate'],
     [catalogPreset, 'CatalogPreset'],
     [withheldAnswer, 'WithheldAnswer'],
     [recordObject, 'JsonObject'],

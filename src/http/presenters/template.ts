@@ -3,19 +3,26 @@ import type { JsonObject } from '../../json/json.ts'
 import { keysOf } from '../../json/json.ts'
 import type { BuiltInSchemas } from '../../resources/workflows/schemas/built-in.ts'
 
-/** A template as an answer has it: what it is made of at the top level and under `data` (ruling 4). */
-export function presentTemplate({
-  key,
-  name,
-  description,
-  categories,
-  flags,
-  uri,
-  schemas,
-  parameters,
-}: CatalogTemplate): object {
+/** A template as an answer has it: what it is made of at the top level and under `data` (ruling 4), and its presets. */
+export function presentTemplate(template: CatalogTemplate): object {
+  const { key, name, description, categories, flags, uri, schemas, parameters } = template
   const data = dataOf(uri, schemas, parameters)
-  return { key, ...(name === undefined ? {} : { name }), description, categories, flags, ...data, data }
+  const presets = presentPresets(template)
+  return {
+    key,
+    ...(name === undefined ? {} : { name }),
+    description,
+    categories,
+    flags,
+    ...data,
+    data,
+    presets,
+  }
+}
+
+/** The presets of a template, in its order. */
+export function presentPresets(template: CatalogTemplate): readonly object[] {
+  return template.presets.map((preset) => presentPreset(template, preset))
 }
 
 /** A preset as an answer has it; roles and uri are its template's. */

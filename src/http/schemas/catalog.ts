@@ -34,11 +34,12 @@ const described = {
 /** A set of values pinned for a template. */
 export const catalogPreset = z.strictObject({ ...described, name: z.string() })
 
-/** A template in a list. */
-export const catalogTemplate = z.strictObject({ ...described, name: z.string().optional() })
-
-/** A template by itself, with its presets. */
-export const wholeTemplate = catalogTemplate.extend({ presets: z.array(catalogPreset) })
+/** A template with its presets, in a list or by itself. */
+export const catalogTemplate = z.strictObject({
+  ...described,
+  name: z.string().optional(),
+  presets: z.array(catalogPreset),
+})
 
 /** A JSON Schema under the name by which `x-svc-type-ref` refers to it. */
 export const catalogType = z.strictObject({ key: z.string(), json_schema: schema })

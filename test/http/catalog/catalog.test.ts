@@ -120,7 +120,8 @@ describe('catalog', () => {
         const { data, ...rest } = template as unknown as Record<string, object>
         for (const part of ['uri', 'schemas', 'parameters'])
           expect((data as Record<string, unknown>)[part], `${template.key} ${part}`).to.deep.equal(rest[part])
-        expect(template).to.not.have.property('presets')
+        const one = await service.get(`/workflows/catalog/templates/${template.key}`)
+        expect(one.body.template).to.deep.equal(template)
         expect('name' in template, template.key).to.equal(!['mock', 'echo'].includes(template.key))
       }
       const { body } = await service.get('/workflows/catalog/templates/completion')
