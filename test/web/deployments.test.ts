@@ -68,13 +68,13 @@ describe('workbench: deployments', () => {
     const { page } = visit
     const production = cell(page, 'support-bot', 2)
     await production.getByRole('link', { name: 'v1' }).waitFor()
-    expect(await production.textContent()).to.match(/v1\s*−3 behind the head.* · admin/)
+    expect(await production.textContent()).to.match(/v1\s*3 versions behind.* · admin/)
     expect(await cell(page, 'support-bot', 0).textContent()).to.match(/^–/)
     expect(await page.getByRole('columnheader', { name: /vault/ }).textContent()).to.contain('guarded')
     await visit.expectNoBarriers()
     await visit.picture('deployments-1440')
     // How far it is behind leads to what that would bring.
-    await production.getByRole('link', { name: /−3/ }).click()
+    await production.getByRole('link', { name: '3 versions behind' }).click()
     await page.waitForURL('**/a/support-bot/compare/e:production...v:support-bot')
     await page.getByText('is 3 ahead of').waitFor()
     await visit.go('/env?q=tri')
@@ -101,7 +101,7 @@ describe('workbench: deployments', () => {
     // From staging, where v3 runs, to production.
     await page.keyboard.press('l')
     await page.keyboard.press('d')
-    const sheet = page.getByRole('dialog', { name: 'Deploy support-bot to production' })
+    const sheet = page.getByRole('dialog', { name: 'Deploy support-bot v3 to production' })
     await sheet.locator('ins', { hasText: '3' }).waitFor()
     expect(await sheet.locator('del').allTextContents()).to.deep.equal(['1'])
     expect(new URL(page.url()).search).to.contain('what=e%3Astaging')
@@ -120,7 +120,7 @@ describe('workbench: deployments', () => {
     await visit.picture('deploy-1440')
     await sheet.getByRole('textbox', { name: 'Message' }).focus()
     await page.keyboard.type('Release the third')
-    await sheet.getByRole('button', { name: 'Deploy v3 to production' }).focus()
+    await sheet.getByRole('button', { name: 'Deploy support-bot v3 to production' }).focus()
     await page.keyboard.press('Enter')
     await sheet.waitFor({ state: 'detached' })
     await cell(page, 'support-bot', 2).getByRole('link', { name: 'v3' }).waitFor()
@@ -140,7 +140,7 @@ describe('workbench: deployments', () => {
     expect(await page.getByRole('dialog').count()).to.equal(0)
     await from.dragTo(cell(page, 'triage', 1))
     await page
-      .getByRole('dialog', { name: 'Deploy triage to staging' })
+      .getByRole('dialog', { name: 'Deploy triage v3 to staging' })
       .getByText('Nothing of triage runs in staging yet.')
       .waitFor()
     await visit.close()
@@ -152,10 +152,16 @@ describe('workbench: deployments', () => {
     await page.getByRole('button', { name: 'Deploy…', exact: true }).click()
     await page.getByRole('textbox', { name: 'Name' }).fill('summ')
     await page.getByRole('dialog').getByRole('button', { name: 'summary' }).click()
-    await page.waitForURL('**/env?artifact=summary')
-    await page.getByTitle('Deploy summary to or from development').click()
-    await page.getByRole('menuitem', { name: 'Deploy a version to development…' }).click()
-    await page.getByRole('button', { name: 'Deploy v1 to development' }).click()
+    await page.waitForURL('**/env?deploy=summary&artifact=summary')
+    const sheet = page.getByRole('dialog', { name: 'Deploy summary v1' })
+    const button = sheet.getByRole('button', { name: /^Deploy summary v1/ })
+    await button.waitFor()
+    expect(await button.getAttribute('title')).to.equal('Choose an environment.')
+    await visit.expectNoBarriers()
+    await sheet.getByLabel('Environment').selectOption('development')
+    await page.waitForURL('**&to=development')
+    await sheet.getByRole('button', { name: 'Deploy summary v1 to development' }).click()
+    await sheet.waitFor({ state: 'detached' })
     await cell(page, 'summary', 0).getByRole('link', { name: 'v1' }).waitFor()
     await page.getByTitle('Deploy summary to or from development').click()
     await page.getByRole('menuitem', { name: 'Take it down from development…' }).click()
@@ -167,12 +173,83 @@ describe('workbench: deployments', () => {
     await visit.close()
   })
 
+  it('deploys from a version of a variant that version of that variant, which the board and the timeline name', async () => {
+    await make('mailer', 2)
+    await bench.ask('POST', '/variants/fork', {
+      application_variant: { slug: 'kinder' },
+      application_variant_ref: { slug: 'mailer' },
+    })
+    // Both variants hold the commit.
+    const visit = await bench.visit({ path: '/a/mailer/v/kinder/1' })
+    const { page } = visit
+    await page.getByRole('button', { name: 'More' }).click()
+    await page.getByRole('menuitem', { name: 'Deploy …' }).click()
+    const sheet = page.getByRole('dialog', { name: 'Deploy mailer v1 of kinder' })
+    await sheet.waitFor()
+    await sheet.getByLabel('Environment').selectOption('staging')
+    await sheet.getByText('Nothing of mailer runs in staging yet.').waitFor()
+    await sheet.getByRole('button', { name: 'Deploy mailer v1 of kinder to staging' }).click()
+    await sheet.waitFor({ state: 'detached' })
+    expect(new URL(page.url()).pathname + new URL(page.url()).search).to.equal('/a/mailer/v/kinder/1')
+    const { deployments } = await bench.ask('POST', '/deployments/query', {
+      deployment: { artifact_slug: 'mailer' },
+    })
+    expect(deployments.map((it: any) => [it.variant.slug, it.revision.slug])).to.deep.equal([
+      ['kinder', 'kinder-1'],
+    ])
+    await visit.go('/env?artifact=mailer')
+    const running = cell(page, 'mailer', 1)
+    await running.getByRole('link', { name: 'v1', exact: true }).waitFor()
+    expect(await running.textContent()).to.contain('kinder')
+    // What is promoted stays that variant's.
+    await page.getByTitle('Deploy mailer to or from staging').click()
+    await page.getByRole('menuitem', { name: 'Promote v1 to production' }).click()
+    await page.getByRole('button', { name: 'Deploy mailer v1 of kinder to production' }).click()
+    await cell(page, 'mailer', 2).getByText('kinder').waitFor()
+    await visit.go('/env/production')
+    const entries = page.getByRole('list', { name: 'Deployments to production' }).locator('> li')
+    await entries.first().getByText('v1 of kinder, for the first time').waitFor()
+    await visit.close()
+  })
+
+  it('finds any version by its number, its variant or its words, also past the newest', async () => {
+    await make('veteran', 31)
+    await bench.ask('POST', '/variants/fork', {
+      application_variant: { slug: 'rookie' },
+      application_variant_ref: { slug: 'veteran' },
+    })
+    const visit = await bench.visit({ path: '/env?deploy=veteran&to=staging' })
+    const { page } = visit
+    const field = page.getByRole('combobox', { name: 'Version' })
+    await page.getByRole('button', { name: 'Deploy veteran v31 to staging' }).waitFor()
+    await field.click()
+    const options = page.getByRole('option')
+    await options.filter({ hasText: 'veteran v31' }).waitFor()
+    expect(await options.first().textContent()).to.equal('the newest version of veteran')
+    expect(await options.filter({ hasText: 'veteran v2Change' }).count()).to.equal(0)
+    await page.getByRole('button', { name: 'Show more' }).click()
+    await options.filter({ hasText: 'veteran v2Change' }).waitFor()
+    await visit.expectNoBarriers()
+    await field.fill('v3')
+    await options.filter({ hasText: 'rookie v3' }).waitFor()
+    expect(await options.first().textContent()).to.equal('veteran v3Change 3')
+    await field.fill('rookie v4')
+    await options.filter({ hasText: 'rookie v4' }).click()
+    await page.getByRole('button', { name: 'Deploy veteran v4 of rookie to staging' }).waitFor()
+    expect(await field.inputValue()).to.equal('rookie v4')
+    await field.fill('number 17')
+    await options.filter({ hasText: 'veteran v17' }).click()
+    await page.getByRole('button', { name: 'Deploy veteran v17 to staging' }).waitFor()
+    await page.waitForURL('**what=r%3Aveteran-17')
+    await visit.close()
+  })
+
   it('says before the button what a guard or a missing scope forbids, and after it what the server refused', async () => {
     const writer = await bench.visit({
       path: '/env?deploy=triage&to=vault&what=v:triage',
       key: await keyOf('read', 'write'),
     })
-    const refused = writer.page.getByRole('button', { name: /Deploy v3 to vault/ })
+    const refused = writer.page.getByRole('button', { name: /Deploy triage v3 to vault/ })
     await refused.waitFor()
     await writer.page.getByText('vault is guarded.').first().waitFor()
     await refused.click({ force: true })
@@ -189,7 +266,7 @@ describe('workbench: deployments', () => {
     // Archived while the sheet is open: the server says so, and nothing is deployed.
     await make('going', 1)
     const visit = await bench.visit({ path: '/env?deploy=going&to=staging&what=v:going' })
-    const button = visit.page.getByRole('button', { name: 'Deploy v1 to staging' })
+    const button = visit.page.getByRole('button', { name: 'Deploy going v1 to staging' })
     await button.waitFor()
     const { application } = await bench.ask('GET', '/applications/going')
     await bench.ask('POST', `/applications/${application.id}/archive`, {})
@@ -210,7 +287,7 @@ describe('workbench: deployments', () => {
     await entries.first().waitFor()
     const before = await entries.count()
     const other = await bench.visit({ path: '/env?deploy=triage&to=production&what=r:triage-2' })
-    await other.page.getByRole('button', { name: 'Deploy v2 to production' }).click()
+    await other.page.getByRole('button', { name: 'Deploy triage v2 to production' }).click()
     await cell(watching.page, 'triage', 2).getByRole('link', { name: 'v2' }).waitFor()
     await reading.page.getByRole('status').getByText('production changed by admin').waitFor()
     // What somebody reads does not move under the cursor.
@@ -301,11 +378,11 @@ describe('workbench: an environment', () => {
     await visit.expectNoBarriers()
     await visit.picture('environment-1440')
     await entries.nth(0).getByRole('button', { name: 'Roll back to v1…' }).click()
-    const sheet = page.getByRole('dialog', { name: 'Deploy bot to production' })
+    const sheet = page.getByRole('dialog', { name: 'Deploy bot v1 to production' })
     await sheet.locator('del', { hasText: 'five' }).waitFor()
     await sheet.locator('ins', { hasText: 'ten' }).waitFor()
     await sheet.getByRole('textbox', { name: 'Message' }).fill('Back to ten words')
-    await sheet.getByRole('button', { name: 'Deploy v1 to production' }).click()
+    await sheet.getByRole('button', { name: 'Deploy bot v1 to production' }).click()
     await sheet.waitFor({ state: 'detached' })
     await entries.nth(2).waitFor()
     expect(await entries.nth(0).textContent()).to.match(/Back to ten words.*v2 → v1/)

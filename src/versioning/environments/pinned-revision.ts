@@ -1,8 +1,9 @@
 import { Refusal } from '../../errors.ts'
-import type { Pin } from '../reference.ts'
+import type { Family } from '../family/family.ts'
+import type { Pin, References } from '../reference.ts'
 import type { Registry } from '../registry.ts'
 import { resolveReference } from '../revisions/resolve-reference.ts'
-import type { RevisionLocation } from '../revisions/revision.ts'
+import { isHeldBy, type RevisionLocation } from '../revisions/revision.ts'
 import { referencesTo } from './pin.ts'
 
 /** Where a pin leads now; the reason instead, if it leads nowhere; undefined if it refers to nothing that could be. */
@@ -15,11 +16,27 @@ export async function pinnedRevision(
     const references = referencesTo(family, pin)
     if (!references) continue
     try {
-      return await resolveReference(registry, family, references)
+      return await resolvePinned(registry, family, references)
     } catch (error) {
       if (!(error instanceof Refusal)) throw error
       why ??= error
     }
   }
   return why
+}
+
+/**
+ * Where the references of a pin lead, named by the variant that was deployed as long as that is live and holds it: several variants may hold one
+ * commit. Refuses as resolveReference does.
+ */
+export async function resolvePinned(
+  registry: Registry,
+  family: Family,
+  references: References,
+): Promise<RevisionLocation> {
+  const place = await resolveReference(registry, family, references)
+  const { id, slug } = references.variant ?? {}
+  const named = place.artifact.variants.find((it) => (id === undefined ? it.slug === slug : it.id === id))
+  if (!named || named.id === place.variant.id || named.record.deleted_at !== undefined) return place
+  return (await isHeldBy(place, named)) ? { ...place, variant: named } : place
 }

@@ -4,6 +4,7 @@ import { HelpfulRefusal } from '../../suggestions/helpful-refusal.ts'
 import { matchesFlags } from '../artifacts/filters.ts'
 import { environmentRevision, pinsAt } from '../environments/environments.ts'
 import { defaultKey, referencesTo } from '../environments/pin.ts'
+import { resolvePinned } from '../environments/pinned-revision.ts'
 import type { Family } from '../family/family.ts'
 import type { Pin, References } from '../reference.ts'
 import type { Registry } from '../registry.ts'
@@ -90,7 +91,7 @@ async function deployedRevision(
   place: RevisionLocation,
 ): Promise<RevisionLocation> {
   try {
-    return await resolveReference(registry, family, target)
+    return await resolvePinned(registry, family, target)
   } catch (error) {
     if (!(error instanceof Refusal) || !error.code.endsWith('_not_found')) throw error
     throw notDeployed(place, `${shownKey(key)}, which points at nothing: ${error.message}`)

@@ -131,4 +131,35 @@ describe('POST /deployments/query', () => {
     const headers = await client.keyOf('invoke')
     expectRefusal(await client.service.post('/deployments/query', {}, headers), 403, 'missing_scope')
   })
+
+  it('names the variant that was deployed, where several hold the revision, for as long as that is live', async () => {
+    const bot = await client.application(2, { slug: 'bot' })
+    const { body } = await client.service.post('/applications/variants/fork', {
+      application_variant: { slug: 'kinder' },
+      application_variant_ref: { slug: 'bot' },
+    })
+    const kinder = body.application_variant
+    await client.deployed('staging', {
+      ...{ application_ref: { slug: 'bot' }, application_variant_ref: { slug: 'kinder' } },
+      application_revision_ref: { version: 1 },
+    })
+    await client.deployed('production', { application_revision_ref: { id: bot.revisions[0].id } })
+    const named = async (): Promise<unknown> =>
+      (await query()).deployments.map((it: Found) => [it.variant.slug, it.revision.slug, it.latest?.slug])
+    expect(await named()).to.deep.equal([
+      ['kinder', 'kinder-1', 'kinder-2'],
+      ['bot', 'bot-1', 'bot-2'],
+    ])
+    // A client that asks the environment is told the same.
+    const { body: found } = await client.service.post('/applications/revisions/retrieve', {
+      application_ref: { slug: 'bot' },
+      environment_ref: { slug: 'staging' },
+    })
+    expect(found.application_revision.variant_slug).to.equal('kinder')
+    await client.service.post(`/applications/variants/${kinder.id}/archive`, {})
+    expect(await named()).to.deep.equal([
+      ['bot', 'bot-1', 'bot-2'],
+      ['bot', 'bot-1', 'bot-2'],
+    ])
+  })
 })

@@ -76,7 +76,8 @@ export function ArtifactView({ artifact }: { readonly artifact: Artifact }) {
                 refusal: write ?? noVariant,
                 run: () => main && setForkPoint({ variant: main.slug }),
               },
-              { label: 'What runs where', to: places.environments(), search: { artifact: slug } },
+              { label: 'Deploy …', to: places.environments(), search: { artifact: slug, deploy: slug } },
+              { label: 'Deployments', to: places.environments(), search: { artifact: slug } },
               isArchived
                 ? {
                     label: 'Bring back from the archive',

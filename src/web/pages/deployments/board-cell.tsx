@@ -95,11 +95,10 @@ function Running({
           <Link
             to={places.compare(artifact.slug, `e:${environment.slug}`, `v:${variant?.slug ?? artifact.slug}`)}
             className={styles.behind}
-            title={`${behind} behind v${latest.version}: see what changed`}
+            title={`See what changed up to v${latest.version}`}
             draggable={false}
           >
-            −{behind}
-            <span className="visually-hidden"> behind the head</span>
+            {behind === 1 ? '1 version behind' : `${behind.toLocaleString()} versions behind`}
           </Link>
         )}
       </span>

@@ -27,7 +27,7 @@ export function DeployPicker({ choose, close }: DeployPickerProps) {
     { keepPrevious: true },
   )
   return (
-    <Modal open close={close} title="What is to be deployed?">
+    <Modal open close={close} title="Choose a prompt">
       <TextField
         label="Name"
         value={words}

@@ -81,13 +81,14 @@ export default function DeploymentsPage() {
           takeDown={(it) => show({ ...nothing, down: it.key, to: it.to })}
         />
       )}
-      {deploy !== undefined && to !== undefined && (
+      {deploy !== undefined && (
         <DeploySheet
           artifact={deploy}
           to={to}
           deployKey={key}
           what={what === undefined ? undefined : endOf(what)}
           choose={(end) => show({ what: textOfEnd(end) }, true)}
+          chooseTo={(slug) => show({ to: slug }, true)}
           close={() => show(nothing)}
         />
       )}
@@ -99,7 +100,7 @@ export default function DeploymentsPage() {
           close={() => setPicking(false)}
           choose={(slug) => {
             setPicking(false)
-            show({ artifact: slug })
+            show({ ...nothing, artifact: slug, deploy: slug })
           }}
         />
       )}

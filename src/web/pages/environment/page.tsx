@@ -82,6 +82,9 @@ export default function EnvironmentPage() {
           deployKey={key}
           what={what === undefined ? undefined : endOf(what)}
           choose={(end) => show({ what: textOfEnd(end) }, true)}
+          chooseTo={(other) =>
+            void navigate({ to: places.environment(other), search: { deploy, what, key }, replace: true })
+          }
           close={() => show({ deploy: undefined, what: undefined, key: undefined })}
         />
       )}

@@ -91,12 +91,13 @@ function Name({ deployment: { artifact, key, problem } }: { readonly deployment:
   )
 }
 
-function Version({ deployment: { artifact, revision } }: { readonly deployment: Deployment }) {
+function Version({ deployment: { artifact, variant, revision } }: { readonly deployment: Deployment }) {
   if (!artifact || !revision) return '–'
-  if (artifact.kind !== 'workflow') return `v${revision.version}`
+  const words = `v${revision.version}${!variant || variant.slug === artifact.slug ? '' : ` of ${variant.slug}`}`
+  if (artifact.kind !== 'workflow') return words
   return (
     <Link to={places.revision(artifact.slug, revision.slug)} title={revision.subject}>
-      v{revision.version}
+      {words}
     </Link>
   )
 }

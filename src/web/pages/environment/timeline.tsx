@@ -129,7 +129,7 @@ function Change({
       </span>
       {back?.revision !== undefined && back.kind === 'workflow' && back.revision !== now?.revision && (
         <Button onClick={() => deploy(artifact, { kind: 'revision', slug: back.revision ?? '' }, ownKey)}>
-          Roll back to v{back.version}…
+          Roll back to {wordsOf(artifact, back)}…
         </Button>
       )}
     </li>
@@ -146,14 +146,15 @@ interface VersionProps {
   readonly target: KeyTarget
 }
 
-function Version({ artifact, target: { kind, variant, revision, version } }: VersionProps) {
+function Version({ artifact, target }: VersionProps) {
+  const { kind, revision } = target
+  const words = wordsOf(artifact, target)
+  if (revision === undefined || kind !== 'workflow') return <>{words}</>
+  return <Link to={places.revision(artifact, revision)}>{words}</Link>
+}
+
+/** `v3`; of a variant that is not called as the artifact, `v3 of warmer`. */
+function wordsOf(artifact: string, { variant, revision, version }: KeyTarget): string {
   const text = version === undefined ? (revision ?? 'something') : `v${version}`
-  const branch = variant === undefined || variant === artifact ? '' : ` of ${variant}`
-  if (revision === undefined || kind !== 'workflow') return <>{text + branch}</>
-  return (
-    <>
-      <Link to={places.revision(artifact, revision)}>{text}</Link>
-      {branch}
-    </>
-  )
+  return variant === undefined || variant === artifact ? text : `${text} of ${variant}`
 }

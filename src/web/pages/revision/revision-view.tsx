@@ -3,6 +3,8 @@ import { useState } from 'react'
 import { artifactKind } from '../../api/artifact-kind.ts'
 import { useRoute, useWrite } from '../../api/use-route.ts'
 import { LinkButton } from '../../parts/button/link-button.tsx'
+import { type End, endOf, textOfEnd } from '../../parts/compare/ends.ts'
+import { DeploySheet } from '../../parts/deploy/deploy-sheet.tsx'
 import { Dependents } from '../../parts/dependents/dependents.tsx'
 import { Menu } from '../../parts/menu/menu.tsx'
 import { Page } from '../../parts/page/page.tsx'
@@ -45,6 +47,11 @@ export function RevisionView({
   const kind = artifactKind(revision)
   const isPrompt = promptsOf(data).length > 0
   const here = `r:${revision.slug}`
+  // The same, as a version of the variant at the address: other variants may hold it, too.
+  const asVersion: End = { kind: 'revision', slug: `${variant}-${version}` }
+  const { deploy, to, what } = search
+  const show = (more: Readonly<Record<string, string | undefined>>, replace = false): void =>
+    void navigate({ to: '.', search: { ...search, ...more } as never, replace })
   const { previous, next } = useNeighbours(revision)
   const provenance = useRoute('GET /workflows/revisions/{id}/provenance', { path: { id: revision.id } })
   const archive = useWrite('POST /workflows/revisions/{id}/archive')
@@ -77,7 +84,7 @@ export function RevisionView({
       id: 'deploy',
       title: `Deploy v${version}`,
       keys: 'd',
-      run: () => void navigate({ to: places.environments(), search: { artifact: slug } as never }),
+      run: () => show({ deploy: '1' }),
     },
     {
       id: 'compare',
@@ -126,11 +133,7 @@ export function RevisionView({
                 label: `Compare with the head of ${variant}`,
                 to: places.compare(slug, here, `v:${variant}`),
               },
-              {
-                label: 'Deploy …',
-                to: places.environments(),
-                search: { artifact: slug, revision: revision.slug },
-              },
+              { label: 'Deploy …', run: () => show({ deploy: '1' }) },
               { label: 'Revert or cherry-pick …', run: () => setReverting(true) },
               isArchived
                 ? {
@@ -184,6 +187,16 @@ export function RevisionView({
           <Dependents of={{ workflow_revision_ref: { id: revision.id } }} />
         </aside>
       </div>
+      {deploy !== undefined && (
+        <DeploySheet
+          artifact={slug}
+          to={to}
+          what={what === undefined ? asVersion : endOf(what)}
+          choose={(end) => show({ what: textOfEnd(end) }, true)}
+          chooseTo={(environment) => show({ to: environment }, true)}
+          close={() => show({ deploy: undefined, to: undefined, what: undefined })}
+        />
+      )}
       {isReverting && <CurlDialog revision={revision} close={() => setReverting(false)} />}
     </Page>
   )

@@ -1,10 +1,10 @@
 import { useState } from 'react'
+import type { Answer } from '../../api/call.ts'
 import { Problem } from '../../api/problem.ts'
 import { useRoute, useWrite } from '../../api/use-route.ts'
 import { useRefusal } from '../../shell/session.tsx'
 import { Button } from '../button/button.tsx'
-import { type End, endReferences, textOfEnd } from '../compare/ends.ts'
-import { useEndChoices } from '../compare/use-end-choices.ts'
+import { type End, endReferences } from '../compare/ends.ts'
 import { Modal } from '../dialog/modal.tsx'
 import { LoadedRevisionDiff } from '../diff/revision-diff.tsx'
 import { ChoiceField } from '../fields/choice-field.tsx'
@@ -13,52 +13,57 @@ import { WorkflowChip } from '../revision-chip/workflow-chip.tsx'
 import { Failure } from '../states/failure.tsx'
 import { Skeleton } from '../states/skeleton.tsx'
 import styles from './deploy-sheet.module.css'
+import { nameOfPicked, nameOfVersion, RevisionField } from './revision-field.tsx'
 
 export interface DeploySheetProps {
   /** The slug of what is deployed. */
   readonly artifact: string
-  /** The slug of the environment. */
-  readonly to: string
+  /** The slug of the environment; undefined while it is still to be chosen. */
+  readonly to: string | undefined
   /** The key under which it is deployed, where it is not the artifact's own. */
   readonly deployKey?: string | undefined
-  /** What is deployed: a version, the head of a variant, or what another environment runs. */
+  /** What is deployed: a version, the newest one of a variant, or what another environment runs; the newest one of the artifact unless given. */
   readonly what: End | undefined
-  /** Another one was chosen. */
+  /** Another version was chosen. */
   readonly choose: (what: End) => void
+  /** Another environment was chosen. */
+  readonly chooseTo: (to: string) => void
   readonly close: () => void
 }
 
 /** What a deployment would change, and the button that does it: the difference stands before the button. */
-export function DeploySheet({ artifact, to, deployKey, what, choose, close }: DeploySheetProps) {
+export function DeploySheet(props: DeploySheetProps) {
+  const { artifact, to, deployKey, what, choose, chooseTo, close } = props
   const [message, setMessage] = useState('')
-  const choices = useEndChoices(artifact).filter(({ end }) => end.kind !== 'environment' || end.slug !== to)
-  const end = what ?? choices[0]?.end
   const key = deployKey === undefined ? {} : { key: deployKey }
-  const candidate = useRoute(
-    'POST /workflows/revisions/retrieve',
-    { body: end ? endReferences(end, artifact, 'workflow') : {} },
-    { enabled: end !== undefined },
-  )
-  const running = useRoute('POST /workflows/revisions/retrieve', {
-    body: { ...endReferences({ kind: 'environment', slug: to }, artifact, 'workflow'), ...key },
+  const environments = useRoute('POST /environments/query', { body: {} })
+  const candidate = useRoute('POST /workflows/revisions/retrieve', {
+    body: what ? endReferences(what, artifact, 'workflow') : { workflow_ref: { slug: artifact } },
   })
+  const running = useRoute(
+    'POST /workflows/revisions/retrieve',
+    {
+      body: { ...endReferences({ kind: 'environment', slug: to ?? '' }, artifact, 'workflow'), ...key },
+    },
+    { enabled: to !== undefined },
+  )
   const { mutate, error, isPending } = useWrite('POST /workflows/revisions/deploy')
   const guard = useGuard(to)
   const next = candidate.data?.workflow_revision
-  const now = running.data?.workflow_revision
-  const isFirst = running.error instanceof Problem && running.error.status < 409
+  const now = to === undefined ? undefined : running.data?.workflow_revision
+  const isFirst = to === undefined || (running.error instanceof Problem && running.error.status < 409)
   const isThere = next !== undefined && next.id === now?.id
-  const label = `Deploy ${next ? `v${next.version}` : ''} to ${to}`
-  const refusal = guard ?? (isThere ? `v${next.version} runs in ${to} already.` : undefined)
+  const name = next ? nameOfDeployed(artifact, next) : artifact
+  const label = to === undefined ? `Deploy ${name}` : `Deploy ${name} to ${to}`
+  const refusal =
+    to === undefined
+      ? 'Choose an environment.'
+      : (guard ??
+        (next?.deleted_at === undefined ? undefined : `v${next.version} is archived: bring it back first.`) ??
+        (isThere ? `v${next.version} runs in ${to} already.` : undefined))
   const deploy = (): void => {
-    if (!next) return
-    // The variant that was chosen: by its id alone a revision that several variants hold would be deployed as that of its home.
-    const body = {
-      workflow_variant_ref: { id: next.workflow_variant_id },
-      workflow_revision_ref: { version: next.version },
-      environment_ref: { slug: to },
-      ...key,
-    }
+    if (!next || to === undefined) return
+    const body = { ...referencesTo(next, what), environment_ref: { slug: to }, ...key }
     mutate(
       { body: { ...body, ...(message.trim() === '' ? {} : { message: message.trim() }) } },
       { onSuccess: close },
@@ -69,7 +74,7 @@ export function DeploySheet({ artifact, to, deployKey, what, choose, close }: De
       open
       sheet
       close={close}
-      title={`Deploy ${artifact} to ${to}`}
+      title={label}
       actions={
         <>
           <Button onClick={close}>Cancel</Button>
@@ -85,32 +90,45 @@ export function DeploySheet({ artifact, to, deployKey, what, choose, close }: De
       }
     >
       <div className={styles.choices}>
-        {end && (
-          <ChoiceField
-            label="What is deployed"
-            value={textOfEnd(end)}
-            choices={withCurrent(choices, end).map((it) => ({ value: textOfEnd(it.end), label: it.label }))}
-            onChange={(value) => {
-              const chosen = choices.find((it) => textOfEnd(it.end) === value)
-              if (chosen) choose(chosen.end)
-            }}
-          />
-        )}
+        <RevisionField
+          label="Version"
+          artifact={artifact}
+          shown={
+            what && what.kind !== 'revision'
+              ? nameOfPicked(what)
+              : next
+                ? nameOfVersion(next)
+                : (what?.slug ?? '')
+          }
+          choose={choose}
+          except={to}
+        />
+        <ChoiceField
+          label="Environment"
+          value={to ?? ''}
+          choices={[
+            ...(to === undefined ? [{ value: '', label: 'Choose an environment' }] : []),
+            ...(environments.data?.environments.map(({ slug }) => ({ value: slug, label: slug })) ??
+              (to === undefined ? [] : [{ value: to, label: to }])),
+          ]}
+          onChange={(slug) => slug !== '' && chooseTo(slug)}
+        />
         <TextField label="Message" value={message} onChange={setMessage} placeholder="Why it is deployed" />
       </div>
-      {refusal !== undefined && <p className={styles.refusal}>{refusal}</p>}
+      {to !== undefined && refusal !== undefined && <p className={styles.refusal}>{refusal}</p>}
       {error && <Failure error={error} />}
       {candidate.error && <Failure error={candidate.error} />}
       {running.error && !isFirst && <Failure error={running.error} />}
       <p className={styles.change}>
         {now ? (
           <WorkflowChip artifact={artifact} revision={now} />
-        ) : isFirst ? (
+        ) : isFirst && to !== undefined ? (
           `Nothing of ${artifact} runs in ${to} yet.`
         ) : null}
         {next && (
           <>
-            <span aria-hidden>→</span> <WorkflowChip artifact={artifact} revision={next} />
+            {to !== undefined && <span aria-hidden>→</span>}{' '}
+            <WorkflowChip artifact={artifact} revision={next} />
           </>
         )}
       </p>
@@ -121,14 +139,29 @@ export function DeploySheet({ artifact, to, deployKey, what, choose, close }: De
   )
 }
 
-/** A version that is no longer among the newest stays the one that is chosen. */
-function withCurrent(choices: ReturnType<typeof useEndChoices>, end: End): ReturnType<typeof useEndChoices> {
-  const isThere = choices.some((it) => textOfEnd(it.end) === textOfEnd(end))
-  return isThere ? choices : [{ label: end.slug, end }, ...choices]
+/** `support-bot v3`; of a variant that is not called as the artifact, `support-bot v3 of warmer`. */
+function nameOfDeployed(
+  artifact: string,
+  { version, workflow_variant_slug: variant }: Pick<Deployed, 'version' | 'workflow_variant_slug'>,
+): string {
+  return `${artifact} v${version}${variant === artifact ? '' : ` of ${variant}`}`
+}
+
+type Deployed = Answer<'POST /workflows/revisions/retrieve'>['workflow_revision']
+
+/**
+ * References that deploy the revision as one of the variant it was found in: by its id alone it would be one of the variant that it was made on.
+ * What was picked by a name of its own may be on no variant's line, and goes by its id.
+ */
+function referencesTo(revision: Deployed, what: End | undefined) {
+  const { id, version, workflow_variant_slug: variant, workflow_variant_id: variantId } = revision
+  if (what?.kind === 'revision' && what.slug !== `${variant}-${version}`)
+    return { workflow_revision_ref: { id } }
+  return { workflow_variant_ref: { id: variantId }, workflow_revision_ref: { version } }
 }
 
 /** Why the key of the session may not deploy there; undefined if it may. */
-export function useGuard(environment: string): string | undefined {
+export function useGuard(environment: string | undefined): string | undefined {
   const { data } = useRoute('POST /environments/query', { body: {} })
   const [lacksDeploy, lacksWrite] = [useRefusal('deploy'), useRefusal('write')]
   if (lacksDeploy === undefined) return undefined
