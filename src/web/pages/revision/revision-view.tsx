@@ -1,14 +1,9 @@
 import { useNavigate, useSearch } from '@tanstack/react-router'
-import { useState } from 'react'
 import { artifactKind } from '../../api/artifact-kind.ts'
-import { useRoute, useWrite } from '../../api/use-route.ts'
+import { useRoute } from '../../api/use-route.ts'
 import { LinkButton } from '../../parts/button/link-button.tsx'
-import { type End, endOf, textOfEnd } from '../../parts/compare/ends.ts'
-import { DeploySheet } from '../../parts/deploy/deploy-sheet.tsx'
 import { Dependents } from '../../parts/dependents/dependents.tsx'
-import { Menu } from '../../parts/menu/menu.tsx'
 import { Page } from '../../parts/page/page.tsx'
-import { Failure } from '../../parts/states/failure.tsx'
 import { LinkTabs } from '../../parts/tabs/link-tabs.tsx'
 import { useCommands } from '../../shell/commands.tsx'
 import { NewsLine } from '../../shell/news-line.tsx'
@@ -17,7 +12,6 @@ import { useRefusal } from '../../shell/session.tsx'
 import { RevisionSummary } from './revision-summary.tsx'
 import { BlameView } from './blame-view.tsx'
 import { ContentView } from './content/content-view.tsx'
-import { CurlDialog } from './curl-dialog.tsx'
 import { membersOf } from '../../api/members-of.ts'
 import { promptsOf } from './content/data-of.ts'
 import { FilesView } from './files-view.tsx'
@@ -25,6 +19,7 @@ import { JsonText } from './json-text.tsx'
 import { Neighbours } from './neighbours.tsx'
 import { ProvenanceList } from './provenance-list.tsx'
 import styles from './revision.module.css'
+import { RevisionMenu } from './revision-menu.tsx'
 import { type Revision, useNeighbours } from './use-revision.ts'
 
 const VIEWS = ['content', 'blame', 'files', 'json'] as const
@@ -37,28 +32,19 @@ export function RevisionView({
   readonly revision: Revision
   readonly isHead: boolean
 }) {
-  const { workflow_slug: slug, variant_slug: variant, deleted_at: archivedAt } = revision
+  const { workflow_slug: slug, variant_slug: variant } = revision
   const version = Number(revision.version)
   const search = useSearch({ strict: false }) as Readonly<Record<string, string | undefined>>
   const view = VIEWS.find((it) => it === search['view']) ?? 'content'
   const navigate = useNavigate()
-  const [isReverting, setReverting] = useState(false)
   const data = membersOf(revision.data)
   const kind = artifactKind(revision)
   const isPrompt = promptsOf(data).length > 0
   const here = `r:${revision.slug}`
-  // The same, as a version of the variant at the address: other variants may hold it, too.
-  const asVersion: End = { kind: 'revision', slug: `${variant}-${version}` }
-  const { deploy, to, what } = search
-  const show = (more: Readonly<Record<string, string | undefined>>, replace = false): void =>
-    void navigate({ to: '.', search: { ...search, ...more } as never, replace })
   const { previous, next } = useNeighbours(revision)
   const provenance = useRoute('GET /workflows/revisions/{id}/provenance', { path: { id: revision.id } })
-  const archive = useWrite('POST /workflows/revisions/{id}/archive')
-  const unarchive = useWrite('POST /workflows/revisions/{id}/unarchive')
   const mayNotWrite = useRefusal('write')
   const noneBefore = previous === undefined ? 'It is the first version of its line.' : undefined
-  const isArchived = archivedAt !== undefined
   const comparison =
     previous === undefined
       ? undefined
@@ -84,7 +70,7 @@ export function RevisionView({
       id: 'deploy',
       title: `Deploy v${version}`,
       keys: 'd',
-      run: () => show({ deploy: '1' }),
+      run: () => void navigate({ to: '.', search: { ...search, deploy: '1' } as never }),
     },
     {
       id: 'compare',
@@ -122,32 +108,7 @@ export function RevisionView({
       actions={
         <>
           <Neighbours slug={slug} variant={variant} previous={previous} next={next} search={search} />
-          <Menu
-            label="More"
-            title="What can be done with this version"
-            items={[
-              comparison === undefined
-                ? { label: 'Compare with the version before', refusal: noneBefore, run: () => undefined }
-                : { label: 'Compare with the version before', to: comparison },
-              {
-                label: `Compare with the head of ${variant}`,
-                to: places.compare(slug, here, `v:${variant}`),
-              },
-              { label: 'Deploy …', run: () => show({ deploy: '1' }) },
-              { label: 'Revert or cherry-pick …', run: () => setReverting(true) },
-              isArchived
-                ? {
-                    label: 'Bring back from the archive',
-                    refusal: mayNotWrite,
-                    run: () => unarchive.mutate({ path: { id: revision.id } }),
-                  }
-                : {
-                    label: 'Archive',
-                    refusal: mayNotWrite,
-                    run: () => archive.mutate({ path: { id: revision.id } }),
-                  },
-            ]}
-          />
+          <RevisionMenu revision={revision} previous={previous} />
           <LinkButton to={places.run(slug)} search={{ left: here }}>
             Run
           </LinkButton>
@@ -165,7 +126,6 @@ export function RevisionView({
           }
         />
       )}
-      {(archive.error ?? unarchive.error) && <Failure error={archive.error ?? unarchive.error} />}
       <div className={styles.columns}>
         <div className={styles.main}>
           <LinkTabs
@@ -187,17 +147,6 @@ export function RevisionView({
           <Dependents of={{ workflow_revision_ref: { id: revision.id } }} />
         </aside>
       </div>
-      {deploy !== undefined && (
-        <DeploySheet
-          artifact={slug}
-          to={to}
-          what={what === undefined ? asVersion : endOf(what)}
-          choose={(end) => show({ what: textOfEnd(end) }, true)}
-          chooseTo={(environment) => show({ to: environment }, true)}
-          close={() => show({ deploy: undefined, to: undefined, what: undefined })}
-        />
-      )}
-      {isReverting && <CurlDialog revision={revision} close={() => setReverting(false)} />}
     </Page>
   )
 }

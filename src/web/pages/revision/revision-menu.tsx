@@ -1,0 +1,80 @@
+import { useNavigate, useSearch } from '@tanstack/react-router'
+import { useState } from 'react'
+import { useWrite } from '../../api/use-route.ts'
+import { endOf, textOfEnd } from '../../parts/compare/ends.ts'
+import { DeploySheet } from '../../parts/deploy/deploy-sheet.tsx'
+import { Menu } from '../../parts/menu/menu.tsx'
+import { places } from '../../shell/places.ts'
+import { useRefusal } from '../../shell/session.tsx'
+import { CurlDialog } from './curl-dialog.tsx'
+import type { Revision } from './use-revision.ts'
+
+export interface RevisionMenuProps {
+  readonly revision: Revision
+  /** The version before; undefined for the first. */
+  readonly previous: number | undefined
+}
+
+/** What can be done with a version, and the dialogs that do it. `?deploy=1` is the sheet that deploys it, `?to=` and `?what=` say more. */
+export function RevisionMenu({ revision, previous }: RevisionMenuProps) {
+  const { workflow_slug: slug, variant_slug: variant, deleted_at: archivedAt } = revision
+  const version = Number(revision.version)
+  const search = useSearch({ strict: false }) as Readonly<Record<string, string | undefined>>
+  const { deploy, to, what } = search
+  const navigate = useNavigate()
+  const [isReverting, setReverting] = useState(false)
+  const archive = useWrite('POST /workflows/revisions/{id}/archive')
+  const unarchive = useWrite('POST /workflows/revisions/{id}/unarchive')
+  const mayNotWrite = useRefusal('write')
+  const show = (more: Readonly<Record<string, string | undefined>>, replace = false): void =>
+    void navigate({ to: '.', search: { ...search, ...more } as never, replace })
+  return (
+    <>
+      <Menu
+        label="More"
+        title="What can be done with this version"
+        items={[
+          previous === undefined
+            ? {
+                label: 'Compare with the version before',
+                refusal: 'It is the first version of its line.',
+                run: () => undefined,
+              }
+            : {
+                label: 'Compare with the version before',
+                to: places.compare(slug, `r:${variant}-${previous}`, `r:${variant}-${version}`),
+              },
+          {
+            label: `Compare with the newest version of ${variant}`,
+            to: places.compare(slug, `r:${variant}-${version}`, `v:${variant}`),
+          },
+          { label: 'Deploy …', run: () => show({ deploy: '1' }) },
+          { label: 'Revert or cherry-pick …', run: () => setReverting(true) },
+          archivedAt === undefined
+            ? {
+                label: 'Archive',
+                refusal: mayNotWrite,
+                run: () => archive.mutate({ path: { id: revision.id } }),
+              }
+            : {
+                label: 'Bring back from the archive',
+                refusal: mayNotWrite,
+                run: () => unarchive.mutate({ path: { id: revision.id } }),
+              },
+        ]}
+      />
+      {deploy !== undefined && (
+        <DeploySheet
+          artifact={slug}
+          to={to}
+          // As a version of the variant at the address: other variants may hold it, too.
+          what={what === undefined ? { kind: 'revision', slug: `${variant}-${version}` } : endOf(what)}
+          choose={(end) => show({ what: textOfEnd(end) }, true)}
+          chooseTo={(environment) => show({ to: environment }, true)}
+          close={() => show({ deploy: undefined, to: undefined, what: undefined })}
+        />
+      )}
+      {isReverting && <CurlDialog revision={revision} close={() => setReverting(false)} />}
+    </>
+  )
+}
