@@ -16,7 +16,7 @@ import { uploadFormOf } from './upload-form-of.ts'
 const HOUR = 60 * 60 * 1000
 
 /** Records hold addresses, which shall be the same after a restart. */
-const ENV = { PUBLIC_URL: 'http://branchpoint.example' }
+const ENV = { PUBLIC_URL: 'http://branchpoint.example', MAX_DOCUMENT_BYTES: '2097152' }
 
 describe('Idempotency-Key after a failure', () => {
   let service: RunningService

@@ -43,8 +43,8 @@ describe('a stop while something never ends', () => {
     await post('/simple/applications/', { application: { slug: 'silent', data: silent } })
     await post('/simple/evaluators/', { evaluator: { slug: 'endless', data: endless } })
     await post('/simple/testsets/', { testset: { slug: 'rows', data: { testcases: [{ data: { n: 1 } }] } } })
-    const large = { parameters: { text: 'x'.repeat(12_000_000) } }
-    await post('/simple/applications/', { application: { slug: 'large', data: large } })
+    const testcases = [1, 2, 3].map((n) => ({ data: { n, text: 'x'.repeat(4_000_000) } }))
+    await post('/simple/testsets/', { testset: { slug: 'large', data: { testcases } } })
     // A hook that never answers, a client that never reads, a script and a question that never end.
     const called = once(hook, 'request')
     leave('/services/invoke', { references: { application: { slug: 'silent' } }, data: { inputs: {} } })
@@ -53,7 +53,7 @@ describe('a stop while something never ends', () => {
       references: { evaluator: { slug: 'endless' } },
       data: { inputs: {}, outputs: {} },
     })
-    leave('/applications/revisions/retrieve', { application_ref: { slug: 'large' } })
+    leave('/testsets/revisions/retrieve', { testset_ref: { slug: 'large' } })
     await post('/services/mock/v0/invoke', {
       data: { inputs: { n: 'a'.repeat(40) }, parameters: { key: 'echo' } },
     })
@@ -65,10 +65,10 @@ describe('a stop while something never ends', () => {
     child.kill('SIGTERM')
     await once(child, 'close')
     expect(said).to.match(/requests are cut off after 1000 ms: .*POST \/services\/invoke/)
-    expect(said).to.match(/cut off .*POST \/applications\/revisions\/retrieve/)
+    expect(said).to.match(/cut off .*POST \/testsets\/revisions\/retrieve/)
     expect(said).to.match(/"msg":"stopped/)
     await start({ LOG_LEVEL: 'info' })
-    expect(await post('/applications/query', {})).to.have.property('count', 2)
+    expect(await post('/testsets/query', {})).to.have.property('count', 2)
   })
 
   it('ends though nobody reads its log', async () => {
