@@ -256,7 +256,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       ...['sqlite/*', 'documents/*'],
     ],
   },
-  scheduling: { uses: [], surface: ['cooperative', 'run-within', 'semaphore', 'turns'] },
+  scheduling: { uses: [], surface: ['cooperative', 'run-aside', 'run-within', 'semaphore', 'turns'] },
   cache: { uses: [], surface: ['recently-used'] },
   metrics: { uses: [], surface: ['counters'] },
 }
@@ -278,7 +278,7 @@ export const CONFINED: Readonly<Record<string, readonly string[]>> = {
   // switches of V8 that are set while it runs may crash it
   'node:v8': [],
   'node:vm': ['scheduling'],
-  tinypool: ['handlers'],
+  tinypool: ['handlers', 'scheduling'],
   memfs: ['storage'],
   'isomorphic-git': ['git', 'versioning'],
   koa: ['http'],

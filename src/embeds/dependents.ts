@@ -1,6 +1,7 @@
 import { Refusal } from '../errors.ts'
 import type { ArtifactView, VariantView } from '../versioning/artifacts/artifact-view.ts'
 import { documentOf } from '../versioning/family/document-family.ts'
+import { asLarge } from '../versioning/family/large-document.ts'
 import { pinsAt } from '../versioning/environments/environments.ts'
 import type { Family } from '../versioning/family/family.ts'
 import { dateOf } from '../versioning/revisions/log-revisions.ts'
@@ -13,7 +14,7 @@ import { unlessDamaged } from '../versioning/index/unless-damaged.ts'
 import { byCreation, cutWindow } from '../versioning/pagination.ts'
 import type { EmbedLocation, EmbedToken } from './syntax/embed-token.ts'
 import { placesOf } from './targets/embed-places.ts'
-import { findEmbeds } from './syntax/find-embeds.ts'
+import { EMBED_SEARCH, findEmbeds } from './syntax/find-embeds.ts'
 import { referencesJson } from './references-json.ts'
 import { stringifyJson } from '../json/stringify-json.ts'
 import { TimeSlice, yieldToEventLoop } from '../scheduling/cooperative.ts'
@@ -124,11 +125,16 @@ function isOf({ artifact, variant, oid }: RevisionLocation, target: DependencyTa
 /** The tokens of revisions that have been looked through: payloads do not change. */
 const known = new WeakMap<object, readonly EmbedToken[]>()
 
-async function tokensOf({ stored }: Revision): Promise<readonly EmbedToken[]> {
+async function tokensOf({ artifact, stored }: Revision): Promise<readonly EmbedToken[]> {
   const { payload } = stored
   if (payload === undefined) return []
   let tokens = known.get(payload)
-  if (!tokens) known.set(payload, (tokens = await findEmbeds(documentOf(payload))))
+  if (tokens) return tokens
+  const large = asLarge(payload)
+  tokens = large
+    ? await large.call<readonly EmbedToken[]>(artifact.repository.objects, EMBED_SEARCH, 'findEmbeds')
+    : await findEmbeds(documentOf(payload))
+  known.set(payload, tokens)
   return tokens
 }
 

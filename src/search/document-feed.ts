@@ -1,5 +1,6 @@
-import { holdsEmbed } from '../embeds/syntax/find-embeds.ts'
+import { EMBED_SEARCH, holdsEmbed } from '../embeds/syntax/find-embeds.ts'
 import { documentOf } from '../versioning/family/document-family.ts'
+import { asLarge } from '../versioning/family/large-document.ts'
 import type { Unsearched } from '../versioning/index/database/unsearched.ts'
 import { unlessDamaged } from '../versioning/index/unless-damaged.ts'
 import type { Registry } from '../versioning/registry.ts'
@@ -60,5 +61,8 @@ export class DocumentFeed implements FeedSource {
 /** Undefined where it is of a kind that is not asked, or cannot be decoded. */
 async function embedsSomething({ artifact, stored }: Searched): Promise<boolean | undefined> {
   if (!artifact.family.mayEmbed || !stored?.payload) return undefined
-  return holdsEmbed(documentOf(stored.payload))
+  const large = asLarge(stored.payload)
+  return large
+    ? large.call(artifact.repository.objects, EMBED_SEARCH, 'holdsEmbed')
+    : holdsEmbed(documentOf(stored.payload))
 }

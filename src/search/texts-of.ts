@@ -5,6 +5,7 @@ import { contentOf } from '../resources/testsets/rows/stored-row.ts'
 import type { ArtifactView, VariantView } from '../versioning/artifacts/artifact-view.ts'
 import type { Header } from '../versioning/artifacts/records.ts'
 import { documentOf } from '../versioning/family/document-family.ts'
+import { asLarge } from '../versioning/family/large-document.ts'
 import type { StoredRevision } from '../versioning/revisions/decoded-revision.ts'
 import type { SearchField } from './index/documents.ts'
 
@@ -41,7 +42,8 @@ export function textsOf({ artifact, variant, stored }: Searched): SearchText[] {
     texts.push(...tagsOf(header?.tags))
   }
   if (stored?.message) texts.push({ field: 'message', text: stored.message })
-  if (stored?.payload && artifact.family.rowsFolder === undefined)
+  // What is too large to be held is found by its names and its message.
+  if (stored?.payload && artifact.family.rowsFolder === undefined && !asLarge(stored.payload))
     texts.push(...stringsIn(documentOf(stored.payload)))
   return texts
 }

@@ -55,7 +55,12 @@ export class Registry {
       settings.onProblem?.(basename(store.folder), problem),
     )
     this.trash = new Trash(store, families)
-    this.#revisions = new Map(families.map((family) => [family, new RevisionCache(family)]))
+    this.#revisions = new Map(
+      families.map((family) => [
+        family,
+        new RevisionCache(family, this.limits, this.servicesBase.replace(/services$/, 'git')),
+      ]),
+    )
   }
 
   /** The family whose payloads say what is deployed. */

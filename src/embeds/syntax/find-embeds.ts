@@ -5,6 +5,9 @@ import { type FoundInText, longEmbeds } from './long-embeds.ts'
 import { isMixedEmbed, isObjectEmbed, readObjectEmbed } from './read-object-embed.ts'
 import { shortEmbeds } from './short-embeds.ts'
 
+/** This module, for a thread that looks through a document which is too large here. */
+export const EMBED_SEARCH = new URL(import.meta.url)
+
 /**
  * Every embed token of a document with its location, in document order (contract/resolve 2, 3). Keys are never looked at,
  * nor is anything inside an object embed; malformed tokens are not tokens, and `onInert` hears of objects that look like one.

@@ -24,14 +24,15 @@ const ATTEMPTS = 100
  * tell. What a fetch, `git gc` or `git repack` did to the repository meanwhile is found without being told.
  */
 export class ObjectDatabase {
-  readonly #gitdir: string
+  /** The folder of the repository. */
+  readonly gitdir: string
   readonly #loose: LooseObjects
   readonly #packs: PackDirectory
   readonly #cache: PackCache
 
   constructor(fs: Fs, gitdir: string, cache: PackCache) {
     this.#cache = cache
-    this.#gitdir = gitdir
+    this.gitdir = gitdir
     this.#loose = new LooseObjects(fs, gitdir)
     this.#packs = new PackDirectory(fs, cache, gitdir)
   }
@@ -68,7 +69,7 @@ export class ObjectDatabase {
     if (!object || object.kind === kind) return object?.bytes
     throw new Refusal(
       'damaged_repository',
-      `Object ${oid} of ${this.#gitdir} is a ${object.kind} where a ${kind} is needed. Run git fsck there.`,
+      `Object ${oid} of ${this.gitdir} is a ${object.kind} where a ${kind} is needed. Run git fsck there.`,
     )
   }
 
@@ -87,7 +88,7 @@ export class ObjectDatabase {
     for (const { oid, kind, bytes } of objects.slice(-MOST_REMEMBERED)) {
       // a copy, because a small buffer may keep a whole pack or a piece of 8 KB in memory, of which the cache counts a part
       const own = Buffer.from(new Uint8Array(bytes).buffer)
-      this.#cache.written.set(`${this.#gitdir} ${oid}`, { kind, bytes: own })
+      this.#cache.written.set(`${this.gitdir} ${oid}`, { kind, bytes: own })
     }
   }
 
@@ -105,7 +106,7 @@ export class ObjectDatabase {
   }
 
   async #read(oid: Oid, readPacked: UsePacked<GitObject>): Promise<GitObject | undefined> {
-    const written = this.#cache.written.peek(`${this.#gitdir} ${oid}`)
+    const written = this.#cache.written.peek(`${this.gitdir} ${oid}`)
     if (written) {
       counts.lookups.objects.hits++
       return written
@@ -123,7 +124,7 @@ export class ObjectDatabase {
   /** Nothing was found: true if another look may help, false if it is absent; refuses if it may lie in what is damaged. */
   #lookAgain(what: string, damaged: readonly DamagedCopy[], attempt: number): boolean {
     if (attempt < ATTEMPTS && this.#packs.refresh()) return true
-    if (damaged.length > 0) throw new DamagedObject(this.#gitdir, what, damaged)
+    if (damaged.length > 0) throw new DamagedObject(this.gitdir, what, damaged)
     return false
   }
 

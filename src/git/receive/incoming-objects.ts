@@ -24,7 +24,8 @@ const SMALL_PACK = 256 * 1024
  */
 export class IncomingObjects {
   readonly #fs: Fs
-  readonly #gitdir: string
+  /** The folder of the repository. */
+  readonly gitdir: string
   readonly #quarantine: Quarantine
   readonly #cache = new PackCache()
   readonly #repository: ObjectDatabase
@@ -41,7 +42,7 @@ export class IncomingObjects {
     pack: string | undefined,
   ) {
     this.#fs = fs
-    this.#gitdir = gitdir
+    this.gitdir = gitdir
     this.#repository = repository
     this.#quarantine = quarantine
     this.#own = new ObjectDatabase(fs, quarantine.path, this.#cache)
@@ -96,12 +97,12 @@ export class IncomingObjects {
    * they reach is neither in the push nor in the repository.
    */
   newObjects(tips: readonly Oid[], signal?: AbortSignal): AsyncGenerator<ListedObject> {
-    return listObjects({ gitdir: this.#gitdir, env: this.#environment(), tips, except: 'refs', signal })
+    return listObjects({ gitdir: this.gitdir, env: this.#environment(), tips, except: 'refs', signal })
   }
 
   /** Whether one commit is reached from the other, by whichever parents. */
   async isAncestor(older: Oid, newer: Oid, signal?: AbortSignal): Promise<boolean> {
-    const args = [`--git-dir=${this.#gitdir}`, 'merge-base', '--is-ancestor', older, newer]
+    const args = [`--git-dir=${this.gitdir}`, 'merge-base', '--is-ancestor', older, newer]
     return (await runGit({ args, env: this.#environment(), signal })).code === 0
   }
 
@@ -135,7 +136,7 @@ export class IncomingObjects {
 
   /** The pack where its repository keeps packs, under a temporary name, on the disk. */
   async #stage(): Promise<StagedPack> {
-    const { packPath, indexPath, keep, staged } = stagingFor(this.#fs, this.#gitdir)
+    const { packPath, indexPath, keep, staged } = stagingFor(this.#fs, this.gitdir)
     for (const [ending, path] of [
       ['pack', packPath],
       ['idx', indexPath],

@@ -1,6 +1,7 @@
 import { danglingReferences } from '../../embeds/dangling-references.ts'
 import { documentOf } from '../../versioning/family/document-family.ts'
 import type { Warning } from '../../versioning/family/family.ts'
+import { asLarge } from '../../versioning/family/large-document.ts'
 import { pinWarnings } from '../../versioning/environments/pin-warnings.ts'
 import type { Registry } from '../../versioning/registry.ts'
 import { readRevisionAt, type RevisionLocation } from '../../versioning/revisions/revision.ts'
@@ -20,7 +21,8 @@ export async function commitWarnings(
   const { family, repository } = place.artifact
   if (!family.pins && !family.mayEmbed) return own
   const { payload } = await registry.revisions(family).readForList(repository.objects, place.oid)
-  if (!payload) return own
+  // What was not committed but moved to, and is too large to look through, is stored since long.
+  if (!payload || asLarge(payload)) return own
   const dangling = family.pins
     ? await pinWarnings(registry, family, payload)
     : await danglingReferences(registry, documentOf(payload))

@@ -13,6 +13,7 @@ import type {
   RetrieveReferences,
   RetrievedRevision,
 } from '../../versioning/revisions/retrieve-revision.ts'
+import { asLarge } from '../../versioning/family/large-document.ts'
 import { retrieveRevision } from '../../versioning/revisions/retrieve-revision.ts'
 import type { Revision, RevisionLocation } from '../../versioning/revisions/revision.ts'
 import { readListedRevision, readRevisionAt } from '../../versioning/revisions/revision.ts'
@@ -129,6 +130,8 @@ export class RevisionResponses {
   ): Promise<EndpointResponse> {
     const revision = await readRevisionAt(registry, place)
     const { id, slug } = revision
+    const large = asLarge(revision.stored.payload)
+    if (large) throw large.refusal()
     const presented = await presentPayload(revision, this.#present)
     const { data, info } = await resolveEmbedsOf(registry, this.#surface.family, presented?.data, {
       ...options,

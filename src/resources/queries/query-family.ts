@@ -2,6 +2,7 @@ import type { Json, JsonObject } from '../../json/json.ts'
 import type { AcceptedDocument, DocumentDefinition } from '../../versioning/family/document-family.ts'
 import { documentFamily } from '../../versioning/family/document-family.ts'
 import type { PayloadContext } from '../../versioning/family/family.ts'
+import { threadOf } from '../documents/document-thread.ts'
 import { mergeDelta } from '../documents/merge-delta.ts'
 import { acceptQueryData } from './query-data.ts'
 import { QUERY_DATA_FILE, decodeQuery, encodeQuery, isQueryFile } from './query-files.ts'
@@ -16,6 +17,7 @@ export const queryDocument: DocumentDefinition = {
   file: QUERY_DATA_FILE,
   encode: encodeQuery,
   decode: decodeQuery,
+  thread: threadOf({ name: 'query' }),
   accept: acceptQueryData,
   applyDelta: applyQueryDelta,
   flags: () => ({}),

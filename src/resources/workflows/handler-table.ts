@@ -23,6 +23,11 @@ export class HandlerTable {
     this.#handlers = new Map(handlers.map((handler) => [handler.key, handler]))
   }
 
+  /** What of them can be sent to a thread: enough to tell which uris there are. */
+  get sent(): readonly Pick<HandlerInterface, 'key' | 'kind'>[] {
+    return Array.from(this.#handlers.values(), ({ key, kind }) => ({ key, kind }))
+  }
+
   /** `svc:builtin:chat:v0` for `chat`; a key of no handler is taken for a built-in. */
   uriOf(key: string): string {
     return `svc:${this.#handlers.get(key)?.kind ?? 'builtin'}:${key}:v0`

@@ -2,10 +2,17 @@ import type { Json, JsonObject } from '../../json/json.ts'
 import type { AcceptedDocument, DocumentDefinition } from '../../versioning/family/document-family.ts'
 import { documentFamily } from '../../versioning/family/document-family.ts'
 import type { Family, PayloadContext } from '../../versioning/family/family.ts'
+import { threadOf } from '../documents/document-thread.ts'
 import { mergeDelta } from '../documents/merge-delta.ts'
 import type { HandlerTable } from './handler-table.ts'
 import { acceptWorkflowData } from './workflow-data.ts'
-import { WORKFLOW_DATA_FILE, decodeWorkflow, encodeWorkflow, isWorkflowFile } from './workflow-files.ts'
+import {
+  WORKFLOW_DATA_FILE,
+  decodeWorkflow,
+  encodeWorkflow,
+  filesBesideWorkflow,
+  isWorkflowFile,
+} from './workflow-files.ts'
 import { findTexts } from './texts/find-texts.ts'
 import { workflowMergeRules } from './merge-rules.ts'
 import { writeTexts } from './texts/write-texts.ts'
@@ -23,9 +30,11 @@ export function workflowDocumentOf(handlers: HandlerTable): DocumentDefinition {
     flagNames: derivedFlagNames,
     ownsFile: isWorkflowFile,
     file: WORKFLOW_DATA_FILE,
-    setApart: (target, data, before, other) => writeTexts(target, data, WORKFLOW_DATA_FILE, before, other),
+    setApart: (target, data, from) => writeTexts(target, data, WORKFLOW_DATA_FILE, from),
     encode: encodeWorkflow,
     decode: decodeWorkflow,
+    filesBeside: filesBesideWorkflow,
+    thread: threadOf({ name: 'workflow', handlers: handlers.sent }),
     accept: (data, context) => acceptWorkflowData(data, context, handlers),
     applyDelta: (base, delta, context) => applyWorkflowDelta(base, delta, context, handlers),
     flags: deriveFlags,

@@ -1,10 +1,10 @@
 import { getKey, withKey, type JsonObject } from '../../json/json.ts'
-import type { PayloadFile } from '../../versioning/family/document-family.ts'
+import type { FileReader, PayloadFile } from '../../versioning/family/document-family.ts'
 import { damaged } from '../documents/damaged.ts'
 import { decodeText } from '../documents/decode-text.ts'
 import { decodeJsonFile } from '../documents/decode-json-file.ts'
 import { scriptFile, scriptFiles } from './script-file.ts'
-import { readTexts } from './texts/read-texts.ts'
+import { mentionsIn, readTexts } from './texts/read-texts.ts'
 import { TEXT_FOLDERS } from './texts/text-names.ts'
 
 /** The file that is a workflow's data, but for a source in a file of its own (design 1). */
@@ -35,10 +35,7 @@ export function encodeWorkflow(data: JsonObject | undefined): readonly PayloadFi
  * `data.json` and comes last when that has no `script` key, so that either may be changed with plain git; texts may lie in files of their
  * own (design 1a). What cannot be read is refused with `damaged_repository` naming the file and the place, a format of later servers with `unsupported_format`.
  */
-export async function decodeWorkflow(
-  read: (path: string) => Promise<Buffer | undefined>,
-  maxValues?: number,
-): Promise<JsonObject | undefined> {
+export async function decodeWorkflow(read: FileReader, maxValues?: number): Promise<JsonObject | undefined> {
   const bytes = await read(WORKFLOW_DATA_FILE)
   if (bytes === undefined) return undefined
   const stored = await decodeJsonFile(WORKFLOW_DATA_FILE, bytes, "a workflow's data", maxValues)
@@ -53,11 +50,17 @@ export async function decodeWorkflow(
   )
 }
 
+/** Of the bytes of `data.json`: the files that hold its texts, by how often it names them, and those that may hold its source. */
+export async function filesBesideWorkflow(main: Buffer): Promise<ReadonlyMap<string, number>> {
+  const stored = await decodeJsonFile(WORKFLOW_DATA_FILE, main, "a workflow's data")
+  return new Map([
+    ...scriptFiles.map((name) => [name, 1] as const),
+    ...(await mentionsIn(WORKFLOW_DATA_FILE, stored)),
+  ])
+}
+
 /** The file that holds the source: the runtime's; without a runtime the one named, else the first that is there. */
-async function sourceName(
-  data: JsonObject,
-  read: (path: string) => Promise<Buffer | undefined>,
-): Promise<string | undefined> {
+async function sourceName(data: JsonObject, read: FileReader): Promise<string | undefined> {
   const own = scriptFile(getKey(data, 'runtime'))
   if (own !== undefined) return own
   const named = getKey(data, 'script')

@@ -1,3 +1,4 @@
+import type { RefusalCode } from '../../errors.ts'
 import { isRefName } from '../../git/refs/ref-name.ts'
 import type { AllRefs } from '../../git/refs/list-refs.ts'
 import { parseCommit } from '../../git/objects/commit.ts'
@@ -58,7 +59,8 @@ export async function checkRestored(
     newObjects: (tips: readonly Oid[], stop?: AbortSignal) =>
       listObjects({ gitdir: repository.path, env: gitEnvironment(), tips, except, signal: stop }),
   })
-  const ofOurs = (path: string): number => (family.ownsFile(path) ? LARGEST_OF_OURS : limits.maxBlobBytes)
+  const largestOfPayload = family.rowsFolder === undefined ? registry.limits.maxBytes : LARGEST_OF_OURS
+  const ofOurs = (path: string): number => (family.ownsFile(path) ? largestOfPayload : limits.maxBlobBytes)
   const stop = signal ?? new AbortController().signal
   await checkPushedObjects(objects([]), revisions, { ...limits, maxBytesOf: ofOurs }, stop)
   const others = { maxBlobBytes: LARGEST_OF_OURS }
@@ -137,6 +139,9 @@ function checkNames({ variants, tags }: ArtifactView, refs: AllRefs['refs']): vo
   }
 }
 
+/** What no revision may be, though it is an older one. */
+const NEVER_RESTORED: readonly RefusalCode[] = ['unsupported_format', 'document_too_large']
+
 /**
  * Every commit on a branch or tag: none may unfold to more than can be walked or be of a later server's format, and the newest must decode.
  */
@@ -149,7 +154,7 @@ async function checkHistory(registry: Registry, view: ArtifactView, slice: TimeS
     for (let node = await history.node(tip); !seen.has(node.oid); node = node.parent ?? node) {
       seen.add(node.oid)
       const { damage } = await registry.revisions(family).readForList(objects, node.oid)
-      if (damage && (tips.has(node.oid) || damage.code === 'unsupported_format')) throw payloadRefused(damage)
+      if (damage && (tips.has(node.oid) || NEVER_RESTORED.includes(damage.code))) throw payloadRefused(damage)
       await checkShape(family, objects, node.oid, slice)
       if (slice.isOver) await slice.rest()
     }

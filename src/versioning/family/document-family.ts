@@ -4,7 +4,7 @@ import { patchInSlices } from '../../json/diff/json-patch.ts'
 import { isLight } from '../../json/is-light.ts'
 import type { Json, JsonObject } from '../../json/json.ts'
 import { printHeavy } from '../../json/print-json.ts'
-import { stringifyJson } from '../../json/stringify-json.ts'
+import { JsonText, stringifyJson } from '../../json/stringify-json.ts'
 import type { InSlices } from '../../scheduling/cooperative.ts'
 import { TimeSlice } from '../../scheduling/cooperative.ts'
 import type { PlacedText } from '../texts/placed-text.ts'
@@ -14,8 +14,11 @@ import { eachSide } from '../merge/merging.ts'
 import type { Pin } from '../reference.ts'
 import { diffFiles } from '../revisions/diff/diff-revisions.ts'
 import type { DocumentLimits } from './document-limits.ts'
-import type { Family, Payload, PayloadContext, PresentContext, Warning } from './family.ts'
+import { DOCUMENT_LIMITS } from './document-limits.ts'
+import type { Family, Payload, PayloadContext, PresentContext, ReadContext, Warning } from './family.ts'
 import { FolderTree } from './folder-tree.ts'
+import type { DocumentThread } from './large-document.ts'
+import { asLarge, LargeDocument, tooLargeToRead } from './large-document.ts'
 import type { ObjectReader, ObjectSink } from './tree-files.ts'
 import { writeFile } from './tree-files.ts'
 import { jsonFileBytes } from './write-json-file.ts'
@@ -33,26 +36,21 @@ export interface DocumentDefinition extends Pick<
   /** Its family bounds how many keys it has; of any other a commit brings `maxDocumentBytes` at most. */
   readonly boundedBy?: 'keys'
   /**
-   * Writes what of the data lies in folders, onto the root of the parent's tree, whose entries are `before`; other files may lie there, too.
-   * What came from another revision is named as in its root, `other`.
-   * Answers what is left for `encode`, and the entries of all folders that satisfy `ownsFile`.
+   * Writes what of the data lies in folders, onto the root of the parent's tree; other files may lie there, too. What came from another
+   * revision is named as in its root. Answers what is left for `encode`, and the entries of all folders that satisfy `ownsFile`.
    */
-  setApart?(
-    target: ObjectReader & ObjectSink,
-    data: JsonObject,
-    before: readonly TreeEntry[],
-    other: readonly TreeEntry[] | undefined,
-  ): Promise<SetApart>
+  setApart?(target: ObjectReader & ObjectSink, data: JsonObject, from: ApartFrom): Promise<SetApart>
   /** The files that hold a payload, in the root. Their paths all satisfy `ownsFile`. */
   encode(data: JsonObject): readonly PayloadFile[]
   /**
    * The payload in a tree, undefined if the tree holds none. Calls `read` only with paths that satisfy `ownsFile`, or lie in a folder that
    * does; it answers undefined where there is no file. Refuses with `damaged_repository` what is there and cannot be read, and JSON of more than `maxValues` values.
    */
-  decode(
-    read: (path: string) => Promise<Buffer | undefined>,
-    maxValues?: number,
-  ): Promise<JsonObject | undefined>
+  decode(read: FileReader, maxValues?: number): Promise<JsonObject | undefined>
+  /** Of the bytes of `file`: the other files that `decode` reads, and how many times each stands in the document. */
+  filesBeside?(main: Buffer): Promise<ReadonlyMap<string, number>>
+  /** Has documents that are too large for the server's own thread worked on in another; without it there are none. */
+  readonly thread?: DocumentThread
   accept(data: Json, context: PayloadContext): AcceptedDocument
   applyDelta(base: JsonObject | undefined, delta: Json, context: PayloadContext): AcceptedDocument
   flags(data: JsonObject | undefined): Readonly<Record<string, boolean>>
@@ -64,6 +62,19 @@ export interface DocumentDefinition extends Pick<
     data: JsonObject,
     context: Pick<PresentContext, 'servicesBase' | 'revisionId' | 'versionType'>,
   ): JsonObject
+}
+
+/** Reads a file of a payload, which stands in the document so many times, once unless it says otherwise. */
+export type FileReader = (path: string, times?: number) => Promise<Buffer | undefined>
+
+/** What names are taken from. */
+export interface ApartFrom {
+  /** The entries of the parent's root. */
+  readonly before: readonly TreeEntry[]
+  /** Those of another revision's. */
+  readonly other: readonly TreeEntry[]
+  /** A document that unfolds to more is not compared. */
+  readonly maxBytes: number
 }
 
 /** Data of which something lies in folders. */
@@ -105,10 +116,10 @@ export function documentFamily(definition: DocumentDefinition): Family {
     ...(pins ? { pins: (payload: Payload) => pins(documentOf(payload)) } : {}),
     ...(texts ? { texts: (payload: Payload) => new TimeSlice().run(texts(documentOf(payload))) } : {}),
     ownsFile,
-    write: async (target, payload, before, limits, other) => {
+    write: async (target, payload, before, limits, other = []) => {
       const document = documentOf(payload)
       const maxBytes = mostBytes(definition, limits)
-      const apart = await definition.setApart?.(target, document, before, other)
+      const apart = await definition.setApart?.(target, document, { before, other, maxBytes })
       const entries: TreeEntry[] = [...(apart?.entries ?? [])]
       const files = encode(apart?.data ?? document)
       let size = apart?.size ?? 0
@@ -123,15 +134,21 @@ export function documentFamily(definition: DocumentDefinition): Family {
       const written = { entries, stored: { payload, size: decodedSize(size) } }
       return apart ? { ...written, files: apart.files } : written
     },
-    read: async (source, entries, part) => {
-      const { data, size } = await readDocument(definition, source, entries, {
-        isOutline: part === 'outline',
-      })
+    read: async (source, entries, { part, limits = DOCUMENT_LIMITS, address } = {}) => {
+      const reading = { limits, isOutline: part === 'outline', address }
+      const { data, size } = await readDocument(definition, source, entries, reading)
       return data && { payload: data, size: decodedSize(size) }
     },
     check: async (source, entries, _before, context) => {
-      const { data } = await readDocument(definition, source, entries, context)
-      if (data) assertAcceptable(definition, data, context)
+      const { limits = DOCUMENT_LIMITS, servicesBase } = context
+      const { data } = await readDocument(definition, source, entries, {
+        limits,
+        maxValues: limits.maxValues,
+      })
+      const large = asLarge(data)
+      await asErrorOf(definition, () =>
+        large ? large.check(source, servicesBase) : data && definition.accept(documentOf(data), context),
+      )
     },
     accept: async (data, context) => {
       const { limits } = context
@@ -141,9 +158,15 @@ export function documentFamily(definition: DocumentDefinition): Family {
     applyDelta: async (base, delta, context) =>
       accepted(definition.applyDelta(base && documentOf(base), delta, context)),
     mayRebase: () => false,
-    warnings: (payload, context) => definition.accept(documentOf(payload), context).warnings,
-    flags: (payload) => flags(payload && documentOf(payload)),
-    present: async (payload, context) => ({ data: definition.present(documentOf(payload), context) }),
+    warnings: (payload, context) =>
+      asLarge(payload) ? [] : definition.accept(documentOf(payload), context).warnings,
+    flags: (payload) => asLarge(payload)?.flags ?? flags(payload && documentOf(payload)),
+    present: async (payload, context) => {
+      const text = await asLarge(payload)?.present(context)
+      if (text)
+        return { data: new JsonText(Buffer.from(text.buffer, text.byteOffset, text.length).toString()) }
+      return { data: definition.present(documentOf(payload), context) }
+    },
     diff: async (base, head, { signal }) => ({
       diff: {
         patch: await patchInSlices(
@@ -172,8 +195,10 @@ export function documentFamily(definition: DocumentDefinition): Family {
   }
 }
 
-/** The document that a payload of such a family is. */
+/** The document that a payload of such a family is. Refuses one that is too large for the server's own thread (`document_too_large`). */
 export function documentOf(payload: Payload): JsonObject {
+  const large = asLarge(payload)
+  if (large) throw large.refusal()
   return payload as JsonObject // a document family makes no other payloads, and the engine hands it only its own
 }
 
@@ -182,29 +207,51 @@ function decodedSize(bytes: number): number {
   return 3 * bytes
 }
 
+/** How a document is read from its files. */
+interface Reading extends Pick<ReadContext, 'address'> {
+  readonly limits: DocumentLimits
+  readonly maxValues?: number
+  /** What lies in folders is left empty. */
+  readonly isOutline?: boolean
+}
+
 /**
- * The document in a tree, and the bytes of its files. Past the limits, if there are any, an Error says so. In an outline what lies in folders
- * is empty.
+ * The document in a tree, and the bytes that it unfolds to, each text as often as it stands in it: they are counted before it is built. One
+ * that is larger than what a commit may bring is opened in a thread; refuses one of more than `limits.maxBytes`.
  */
 async function readDocument(
-  { decode, file }: DocumentDefinition,
+  definition: DocumentDefinition,
   source: ObjectReader,
   entries: readonly TreeEntry[],
-  { limits, isOutline = false }: { readonly limits?: DocumentLimits; readonly isOutline?: boolean },
-): Promise<{ readonly data: JsonObject | undefined; readonly size: number }> {
+  { limits, maxValues, isOutline = false, address }: Reading,
+): Promise<{ readonly data: Payload | undefined; readonly size: number }> {
+  const { decode, file, thread } = definition
   const tree = new FolderTree(source, entries)
+  const most = mostBytes(definition, limits)
+  const unfolded = new Map<string, number>()
   let size = 0
-  const read = async (path: string): Promise<Buffer | undefined> => {
+  const read: FileReader = async (path, times = 1) => {
     const bytes = isOutline && path.includes('/') ? Buffer.alloc(0) : await tree.read(path)
-    size += bytes?.length ?? 0
+    // A file may be asked for twice.
+    size -= unfolded.get(path) ?? 0
+    unfolded.set(path, (bytes?.length ?? 0) * times)
+    size += unfolded.get(path) ?? 0
+    if (size > most) throw new TooLarge()
     return bytes
   }
-  const data = await decode(read, limits?.maxValues)
-  if (limits && size > limits.maxBytes)
-    throw new Error(
-      `${file} and the files beside it that hold its texts have ${size} bytes; at most ${limits.maxBytes} are taken. Make them smaller`,
-    )
-  return { data, size }
+  try {
+    return { data: await decode(read, maxValues), size }
+  } catch (error) {
+    if (!(error instanceof TooLarge)) throw error
+    if (!thread || most >= limits.maxBytes) throw tooLargeToRead(most, address)
+    const data = await LargeDocument.open({ thread, file, entries, limits, address }, source)
+    return { data, size: 0 }
+  }
+}
+
+/** A document that is being read is larger than what is read here. */
+class TooLarge extends Error {
+  override readonly name = 'TooLarge'
 }
 
 /** The paths of the files that hold the document in a tree. */
@@ -252,16 +299,12 @@ function tooLarge(what: string, most: number): Refusal {
   )
 }
 
-/** Throws an Error that names the file if a commit over REST could not have brought the document. */
-function assertAcceptable(
-  { accept, file }: DocumentDefinition,
-  data: JsonObject,
-  context: PayloadContext,
-): void {
+/** Throws an Error that names the file if `work` refuses the document: a commit over REST could not have brought it. */
+async function asErrorOf({ file }: DocumentDefinition, work: () => unknown): Promise<void> {
   try {
-    accept(data, context)
+    await work()
   } catch (error) {
-    if (!(error instanceof Refusal)) throw error
+    if (!(error instanceof Refusal) || error.code === 'damaged_repository') throw error
     throw new Error(`${file}: ${error.message}. ${REMEDY}`, { cause: error })
   }
 }

@@ -59,7 +59,7 @@ export interface Family {
   read(
     source: ObjectReader,
     entries: readonly TreeEntry[],
-    part?: 'outline',
+    context?: ReadContext,
   ): Promise<StoredPayload | undefined>
   /**
    * Looks closer than `read` does at what a push brought: throws an Error that names the file if the entries of a root tree hold
@@ -105,6 +105,14 @@ export interface Family {
    * left open, what comes of it is not to be stored. Refuses a payload that no commit could have brought.
    */
   merge(sides: Sides<MergeSide>, merging: Merging, context: MergeContext): Promise<MergedPayload>
+}
+
+/** How a payload is read, and where. */
+export interface ReadContext {
+  readonly part?: 'outline' | undefined
+  readonly limits?: DocumentLimits
+  /** Where the repository can be cloned, for who is refused. */
+  readonly address?: string | undefined
 }
 
 /** A revision, or what stands for none, that is merged. */

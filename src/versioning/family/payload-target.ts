@@ -10,6 +10,7 @@ export function payloadTarget(
   const { objects } = repository
   return {
     artifactId: id,
+    gitdir: repository.path,
     read: (oid) => transaction.read(oid),
     readMany: (oids, run, enough) => transaction.readMany(oids, run, enough),
     write: (kind, bytes) => transaction.write(kind, bytes),

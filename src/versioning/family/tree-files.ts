@@ -6,6 +6,8 @@ import { encodeTree, parseTree } from '../../git/objects/tree.ts'
 /** Where objects are read from: a repository, or a transaction on one. */
 export interface ObjectReader {
   read(oid: Oid): Promise<GitObject | undefined>
+  /** The folder of the repository, where it is one. */
+  readonly gitdir?: string | undefined
 }
 
 /** The entries of a tree; refuses what is missing or no tree. */

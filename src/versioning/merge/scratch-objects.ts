@@ -9,11 +9,13 @@ import type { ObjectSink } from '../family/tree-files.ts'
  */
 export class ScratchObjects implements PayloadTarget {
   readonly artifactId: string
+  readonly gitdir: string | undefined
   readonly #below: PayloadTarget
   readonly #objects = new Map<Oid, GitObject>()
 
   constructor(below: PayloadTarget) {
     this.artifactId = below.artifactId
+    this.gitdir = below.gitdir
     this.#below = below
   }
 

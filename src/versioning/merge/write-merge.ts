@@ -7,6 +7,7 @@ import type { ArtifactState } from '../artifacts/artifact-record.ts'
 import { assertActive, assertUnguarded } from '../artifacts/write-guards.ts'
 import { findVariant } from '../artifacts/artifact-view.ts'
 import { assertPinsDeployable } from '../environments/assert-pins-deployable.ts'
+import { asLarge } from '../family/large-document.ts'
 import { payloadTarget } from '../family/payload-target.ts'
 import { findEarlierAttempt, noteDecided } from '../idempotency/find-earlier-attempt.ts'
 import { objectUuid } from '../ids.ts'
@@ -231,6 +232,8 @@ async function build(
   const { message, subject, author, otherParents = [] } = planned
   if ('is' in result) {
     const { tree, header, payload, size } = result.is
+    const large = asLarge(payload)
+    if (large && result.is !== planned.sides?.target) throw large.refusal()
     if (tree === undefined) throw new Error('what is merged has a tree')
     const sent = message !== undefined && subjectIn(message) !== '' ? message : undefined
     const said = { author, message: sent, subject, trailers: { variant: variant.slug } }

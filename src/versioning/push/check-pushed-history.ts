@@ -8,7 +8,7 @@ import { parseTag } from '../../git/objects/tag.ts'
 import { TimeSlice } from '../../scheduling/cooperative.ts'
 import type { ArtifactView } from '../artifacts/artifact-view.ts'
 import { assertPinsDeployable } from '../environments/assert-pins-deployable.ts'
-import { checkRevision } from './check-revision.ts'
+import { checkRevision, checkSize } from './check-revision.ts'
 import type { Chains } from '../revisions/first-parent-chains.ts'
 import { knownRevisions } from '../revisions/first-parent-chains.ts'
 import type { RefCommand } from './ref-command.ts'
@@ -38,6 +38,10 @@ export class PushedHistory {
   readonly #signal: AbortSignal
   readonly #slice: TimeSlice
   readonly #verdicts = new Map<Oid, Verdict>()
+  /** Parents behind the first, and what is below them, that were looked at. */
+  readonly #merged = new Set<Oid>()
+  /** No branch and no tag has a revision yet: what comes may be what an earlier version stored. */
+  readonly #isFirst: boolean
   #known: Chains | undefined
   #records: ReadonlySet<Oid> | undefined
 
@@ -47,6 +51,7 @@ export class PushedHistory {
     this.#incoming = incoming
     this.#signal = signal
     this.#slice = new TimeSlice(signal)
+    this.#isFirst = artifact.tags.size === 0 && artifact.variants.every(({ head }) => head === undefined)
   }
 
   /**
@@ -82,7 +87,9 @@ export class PushedHistory {
     for (const oid of fresh.reverse()) {
       if (!verdict.refuse) {
         try {
-          await checkRevision(this.#registry, this.#artifact.family, this.#incoming, oid, this.#slice)
+          const how = { slice: this.#slice, isFirst: this.#isFirst }
+          await checkRevision(this.#registry, this.#artifact.family, this.#incoming, oid, how)
+          await this.#checkMerged(oid)
           await this.#assertDeployable(oid)
         } catch (error) {
           // A disk that fails, or a client that has gone, says nothing of the commit.
@@ -94,6 +101,22 @@ export class PushedHistory {
       this.#verdicts.set(oid, verdict)
     }
     return verdict
+  }
+
+  /** The sizes of all that a merge brings behind its first parent: later nobody asks a commit that is there already. */
+  async #checkMerged(merge: Oid): Promise<void> {
+    const [, ...open] = await this.#parentsOf(merge)
+    for (let oid = open.pop(); oid !== undefined; oid = open.pop()) {
+      if (this.#merged.has(oid) || this.#verdicts.has(oid) || !this.#incoming.has(oid)) continue
+      this.#merged.add(oid)
+      await checkSize(this.#registry, this.#artifact.family, this.#incoming, oid, this.#isFirst)
+      open.push(...(await this.#parentsOf(oid)))
+      if (this.#slice.isOver) await this.#slice.rest()
+    }
+  }
+
+  async #parentsOf(oid: Oid): Promise<Oid[]> {
+    return [...parseCommit(await readBytes(this.#incoming, oid, 'commit')).parents]
   }
 
   /** Those that are no revisions yet and were not judged, newest first, and what is known of the commit below them. */

@@ -1,10 +1,12 @@
 import { parseCommit } from '../../git/objects/commit.ts'
+import type { RefusalCode } from '../../errors.ts'
 import { Refusal } from '../../errors.ts'
 import type { Oid } from '../../git/objects/object.ts'
 import type { TreeEntry } from '../../git/objects/tree.ts'
 import type { TimeSlice } from '../../scheduling/cooperative.ts'
 import { assertHeaderLength } from '../artifacts/bounded-header.ts'
 import type { Family } from '../family/family.ts'
+import { asLarge } from '../family/large-document.ts'
 import { RefRefused } from './ref-command.ts'
 import type { Registry } from '../registry.ts'
 import { REVISION_FILE } from '../revisions/decoded-revision.ts'
@@ -18,14 +20,15 @@ const MOST_FILES = 1_000_000
 /**
  * Looks at a commit that a push or a bundle brings, whose parent was looked at before. It must decode, hold nothing that a commit over REST
  * would refuse, and not unfold to more files than can be walked. What is as it was in the parent is not looked at again: what was fine
- * once, or was put there behind the service's back, can be built upon. Throws a RefRefused that names the commit.
+ * once, or was put there behind the service's back, can be built upon. A first push (`isFirst`) may bring what an earlier version could
+ * store, however large. Throws a RefRefused that names the commit.
  */
 export async function checkRevision(
   registry: Registry,
   family: Family,
   source: ObjectReader,
   oid: Oid,
-  slice: TimeSlice,
+  { slice, isFirst }: { readonly slice: TimeSlice; readonly isFirst: boolean },
 ): Promise<void> {
   const revisions = registry.revisions(family)
   const { commit, header, payload, damage } = await revisions.readForList(source, oid)
@@ -35,6 +38,7 @@ export async function checkRevision(
   await assertWalkable(family, source, oid, { entries, before, slice })
   if (parent !== undefined && isUnchanged(family, entries, before)) return
   if (damage) throw payloadRefused(damage)
+  if (asLarge(payload) && !isFirst) throw documentTooLarge(registry, family, oid)
   try {
     assertHeaderLength(header)
   } catch (error) {
@@ -58,6 +62,30 @@ export async function checkRevision(
       `Commit ${oid} cannot be a ${family.name} revision: ${error.message}.`,
     )
   }
+}
+
+/**
+ * Looks only how large the document of a commit is that is no revision itself, but may become one without being pushed again: a parent of a
+ * merge.
+ */
+export async function checkSize(
+  registry: Registry,
+  family: Family,
+  source: ObjectReader,
+  oid: Oid,
+  isFirst: boolean,
+): Promise<void> {
+  const { payload, damage } = await registry.revisions(family).readForList(source, oid)
+  if (damage?.code === 'document_too_large') throw payloadRefused(damage)
+  if (asLarge(payload) && !isFirst) throw documentTooLarge(registry, family, oid)
+}
+
+function documentTooLarge({ limits }: Registry, { name }: Family, oid: Oid): RefRefused {
+  return new RefRefused(
+    DOCUMENT_TOO_LARGE,
+    `Commit ${oid} brings ${name} data that unfolds to more than ${limits.maxDocumentBytes} bytes, its texts filled in. Make it smaller in ` +
+      `that commit (git commit --amend, or git rebase -i for an older one), or ask the operator for a higher MAX_DOCUMENT_BYTES.`,
+  )
 }
 
 /** Looks only whether a commit, whose parent was looked at before, unfolds to more files or rows than can be walked. */
@@ -84,7 +112,13 @@ export async function checkShape(
 
 /** Of a payload that does not decode. */
 export function payloadRefused({ code, message }: Refusal): RefRefused {
-  return new RefRefused(code === 'unsupported_format' ? 'unsupported format' : PAYLOAD_REFUSED, message)
+  return new RefRefused(REASONS[code] ?? PAYLOAD_REFUSED, message)
+}
+
+const DOCUMENT_TOO_LARGE = 'document too large'
+const REASONS: Readonly<Partial<Record<RefusalCode, string>>> = {
+  unsupported_format: 'unsupported format',
+  document_too_large: DOCUMENT_TOO_LARGE,
 }
 
 /** What git's table says of a payload that is not as it must be. */

@@ -11,7 +11,8 @@ import { MOST_LEVELS, parseLargeJson } from '../../json/parse-json.ts'
 import { counts } from '../../metrics/counters.ts'
 import type { RevisionHeader } from '../artifacts/records.ts'
 import { revisionHeader } from '../artifacts/records.ts'
-import type { Family, Payload } from '../family/family.ts'
+import type { DocumentLimits } from '../family/document-limits.ts'
+import type { Family, Payload, ReadContext } from '../family/family.ts'
 import type { ObjectReader } from '../family/tree-files.ts'
 import { readBytes, readTree } from '../family/tree-files.ts'
 import type { CommitMessage } from './commit-message.ts'
@@ -30,7 +31,8 @@ export interface StoredRevision extends CommitMessage {
   /** Bytes of memory that it takes, roughly. */
   readonly size: number
   /**
-   * Why header and payload could not be decoded, when git brought files that are none of ours, or a later server's; they are absent then.
+   * Why header and payload could not be decoded, when git brought files that are none of ours, or a later server's, or what unfolds to more
+   * than a document may; they are absent then.
    */
   readonly damage?: Refusal
 }
@@ -49,10 +51,15 @@ let caches = 0
 /** The decoded revisions of one family in one project: what another one has is none of its. */
 export class RevisionCache {
   readonly #family: Family
+  readonly #limits: DocumentLimits
+  readonly #gitBase: string
   readonly #serial = ++caches
 
-  constructor(family: Family) {
+  /** `gitBase` is the address under which repositories are cloned. */
+  constructor(family: Family, limits: DocumentLimits, gitBase: string) {
     this.#family = family
+    this.#limits = limits
+    this.#gitBase = gitBase
   }
 
   /** The revision. Refuses with `damaged_repository` or `unsupported_format` what does not decode, naming the file. */
@@ -71,7 +78,7 @@ export class RevisionCache {
       return known
     }
     counts.lookups.revisions.misses++
-    const revision = await readRevision(this.#family, source, oid)
+    const revision = await this.#readAnew(source, oid)
     // What does not decode may be a disk that fails for a while.
     if (!revision.damage) revisions.set(key, revision)
     return revision
@@ -79,7 +86,7 @@ export class RevisionCache {
 
   /** The same for a list that shows no payload: what of it lies in files of its own is not read, and left out. */
   async readOutline(source: ObjectReader, oid: Oid): Promise<StoredRevision> {
-    return revisions.get(this.#keyOf(oid)) ?? readRevision(this.#family, source, oid, 'outline')
+    return revisions.get(this.#keyOf(oid)) ?? this.#readAnew(source, oid, 'outline')
   }
 
   /** What the commit alone says: who, when and why; without header and payload, which may be large. */
@@ -95,6 +102,12 @@ export class RevisionCache {
     revisions.set(this.#keyOf(revision.oid), revision)
   }
 
+  #readAnew(source: ObjectReader, oid: Oid, part?: 'outline'): Promise<StoredRevision> {
+    const folder = source.gitdir?.split('/').at(-1)
+    const address = folder === undefined ? undefined : `${this.#gitBase}/${this.#family.folder}/${folder}`
+    return readRevision(this.#family, source, oid, { part, limits: this.#limits, address })
+  }
+
   #keyOf(oid: Oid): string {
     return `${this.#serial} ${oid}`
   }
@@ -104,7 +117,7 @@ async function readRevision(
   family: Family,
   source: ObjectReader,
   oid: Oid,
-  part?: 'outline',
+  context: ReadContext,
 ): Promise<StoredRevision> {
   const commit = parseCommit(await readBytes(source, oid, 'commit'))
   const said = decodeMessage(commit.message)
@@ -115,12 +128,14 @@ async function readRevision(
     const headerBytes = headerFile && (await readBytes(source, headerFile.oid, 'blob'))
     size = headerBytes?.length ?? 0
     const header = headerBytes ? await decodeHeader(headerBytes) : {}
-    const read = await family.read(source, entries, part)
+    const read = await family.read(source, entries, context)
     const { payload, size: payloadSize = 0 } = read ?? {}
     return { oid, commit, ...said, header, payload, size: size + payloadSize }
   } catch (error) {
     // Nothing is wrong with the revision.
     if (error instanceof Refusal && error.code === 'storage_unavailable') throw error
+    if (error instanceof Refusal && error.code === 'document_too_large')
+      return { oid, commit, ...said, header: {}, payload: undefined, size, damage: error }
     // it may quote what is as long as a file
     const why = boundedText(error instanceof Error ? error.message : String(error), LONGEST_WHY)
     const sentence = `Commit ${oid} does not decode as a ${family.name} revision: ${why}`

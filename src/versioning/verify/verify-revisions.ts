@@ -44,7 +44,9 @@ export async function verifyRevisions(
     if (other !== undefined) findings.push(damage(`Commits ${other} and ${oid} have the same id ${id}.`))
     byId.set(id, oid)
     const stored = await registry.revisions(family).readForList(repository.objects, oid)
-    if (stored.damage) findings.push(damage(`${stored.damage.message} ${REMEDY}`))
+    if (stored.damage?.code === 'document_too_large')
+      findings.push(note(`Commit ${oid}: ${stored.damage.message}`))
+    else if (stored.damage) findings.push(damage(`${stored.damage.message} ${REMEDY}`))
     const { slug } = stored.trailers
     if (slug !== undefined && slugProblem(slug) === undefined && !artifact.tags.has(slug))
       findings.push(

@@ -68,7 +68,7 @@ describe('versioning: a revision as it was built', () => {
           const { artifact, variant, oid } = committed
           const { objects } = artifact.repository
           const kept = await registry.revisions(family).read({ read: () => unreadable() }, oid)
-          const back = await new RevisionCache(family).read(objects, oid)
+          const back = await new RevisionCache(family, registry.limits, '').read(objects, oid)
           expect(kept, `${text} ${message}`).to.deep.equal(back)
           expect(JSON.stringify(kept.payload)).to.equal(JSON.stringify(back.payload))
           place = { artifact, variant }

@@ -25,17 +25,27 @@ export interface EarlierData {
 
 const UNREADABLE: readonly RefusalCode[] = ['damaged_repository', 'unsupported_format']
 
-/** Reads the parent's data from its file and those beside it; undefined where there is none that can be read. */
+/**
+ * Reads the parent's data from its file and those beside it; undefined where there is none that can be read. What is larger than `maxBytes` is
+ * not compared: its texts are as good as gone.
+ */
 export async function readEarlier(
   file: string,
   tree: FolderTree,
+  maxBytes: number,
   slice: TimeSlice,
 ): Promise<EarlierData | undefined> {
   const bytes = await tree.read(file)
-  if (!bytes) return undefined
+  if (!bytes || bytes.length > maxBytes) return undefined
   try {
     const stored = await decodeJsonFile(file, bytes, "a workflow's data")
-    const { data, paths } = await readTexts(file, stored, (path) => tree.read(path))
+    let room = maxBytes - bytes.length
+    const { data, paths } = await readTexts(file, stored, async (path, times = 1) => {
+      const text = room < 0 ? undefined : await tree.read(path)
+      room -= (text?.length ?? 0) * times
+      return room < 0 ? Buffer.alloc(0) : text
+    })
+    if (room < 0) return { data: {}, texts: [], files: new Set(paths.values()) }
     const files = new Set(paths.values())
     const left = new Set(files)
     const texts: EarlierText[] = []

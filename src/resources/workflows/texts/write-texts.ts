@@ -2,7 +2,7 @@ import type { TreeEntry } from '../../../git/objects/tree.ts'
 import type { JsonObject } from '../../../json/json.ts'
 import { entriesOf, fromEntries } from '../../../json/json.ts'
 import { TimeSlice } from '../../../scheduling/cooperative.ts'
-import type { SetApart } from '../../../versioning/family/document-family.ts'
+import type { ApartFrom, SetApart } from '../../../versioning/family/document-family.ts'
 import { FolderTree } from '../../../versioning/family/folder-tree.ts'
 import type { ObjectReader, ObjectSink } from '../../../versioning/family/tree-files.ts'
 import { FORMAT_KEY } from '../../documents/stored-format.ts'
@@ -27,13 +27,12 @@ export async function writeTexts(
   target: ObjectReader & ObjectSink,
   data: JsonObject,
   file: string,
-  before: readonly TreeEntry[],
-  other: readonly TreeEntry[] = [],
+  { before, other, maxBytes }: ApartFrom,
 ): Promise<SetApart> {
   const slice = new TimeSlice()
   const tree = new FolderTree(target, before)
-  const earlier = await readEarlier(file, tree, slice)
-  const taken = await readEarlier(file, new FolderTree(target, other), slice)
+  const earlier = await readEarlier(file, tree, maxBytes, slice)
+  const taken = await readEarlier(file, new FolderTree(target, other), maxBytes, slice)
   for (const path of earlier?.files ?? []) await tree.remove(path)
   const names = await namesOf(data, [earlier, taken], tree, slice)
   let size = 0

@@ -1,0 +1,12 @@
+import type { DocumentThread } from '../../versioning/family/large-document.ts'
+import type { HandlerInterface } from '../workflows/handler-table.ts'
+
+/** Which definition a job is about, in a form that can be sent to a thread. */
+export type SentDefinition =
+  | { readonly name: 'workflow'; readonly handlers: readonly Pick<HandlerInterface, 'key' | 'kind'>[] }
+  | { readonly name: 'query' }
+
+/** How documents of a definition are worked on in a thread. */
+export function threadOf(definition: SentDefinition): DocumentThread {
+  return { module: new URL('./document-job.js', import.meta.url).href, definition }
+}
