@@ -115,7 +115,7 @@ export async function revokeApiKey(
 }
 
 /** The live key that is meant. Refuses when none of the project's keys matches, and when several have the name. */
-export function liveKeyIn(keys: readonly ApiKey[], project: string, which: KeyChoice): ApiKey {
+export function liveKeyIn<K extends NamedKey>(keys: readonly K[], project: string, which: KeyChoice): K {
   const live = keys.filter(isLive)
   const [found, ...others] = live.filter((key) =>
     'id' in which ? key.id === which.id : key.name === which.name,
@@ -125,8 +125,11 @@ export function liveKeyIn(keys: readonly ApiKey[], project: string, which: KeyCh
   return found
 }
 
+/** As much of a key as it is chosen by. */
+type NamedKey = Pick<ApiKey, 'id' | 'name' | 'revoked_at'>
+
 /** Whether the key has not been revoked. */
-export function isLive(key: ApiKey): boolean {
+export function isLive(key: Pick<ApiKey, 'revoked_at'>): boolean {
   return key.revoked_at === undefined
 }
 
@@ -154,7 +157,7 @@ function tooManyKeys(project: string): Refusal {
   )
 }
 
-function noSuchKey(live: readonly ApiKey[], project: string, which: KeyChoice): Refusal {
+function noSuchKey(live: readonly NamedKey[], project: string, which: KeyChoice): Refusal {
   const [field, value] = 'id' in which ? ['id', which.id] : ['name', which.name]
   const known =
     live.length > 0 ? `its live keys are ${live.map(({ name }) => name).join(', ')}` : 'it has no live keys'
@@ -164,7 +167,7 @@ function noSuchKey(live: readonly ApiKey[], project: string, which: KeyChoice): 
   )
 }
 
-function severalKeys(keys: readonly ApiKey[], project: string): Refusal {
+function severalKeys(keys: readonly NamedKey[], project: string): Refusal {
   const ids = keys.map(({ id }) => id).join(', ')
   return invalid(
     ['name'],

@@ -12,6 +12,8 @@ import {
 } from './secret-file.ts'
 import { type SecretsKey, makeStoreKey, readStoreKey, secretsKeyPath } from './secrets-key.ts'
 
+export type { SecretPurpose }
+
 /** A secret with its value, and with what it is for. */
 export interface Secret extends SecretPurpose {
   readonly value: string

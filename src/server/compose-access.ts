@@ -43,7 +43,7 @@ export function composeAccess({ config, log, now }: StartOptions, { fs }: Store,
     door: new SessionDoor(sessions, config.publicUrl),
     signInLink: async (url) => {
       const caller = adminOf(fs, storeDir, keys)
-      return caller && signInLink(sessions, caller, url)
+      return caller && (await signInLink(sessions, caller, url)).url
     },
   }
 }

@@ -84,7 +84,7 @@ export function composeEndpoints({
     ...invocationEndpoints(runtime.services, { ...settings, answered: [] }),
     ...evaluationEndpoints(evaluationsOf, contexts),
     ...keyEndpoints({ fs, storeDir, uses: keyUses, hasAdminKey: adminKey !== undefined }),
-    ...sessionEndpoints({ ...access, callerOf: access.keys.callerOf, publicUrl: config.publicUrl }),
+    ...sessionEndpoints({ ...access, publicUrl: config.publicUrl }),
     eventEndpoint({ ...access, events }),
     ...secretEndpoints(runtime.secretsOf),
     ...traceEndpoints(tracesOf),

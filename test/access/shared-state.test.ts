@@ -61,7 +61,7 @@ describe('two servers with folders of their own, over one table', () => {
       return new Sessions({ fs, storeDir: FOLDER, keys, now: () => new Date(), onDamage: fail })
     })
     const [here, there] = sessions as [Sessions, Sessions]
-    const link = await here.makeLink({ project: 'default', key })
+    const { token: link } = await here.makeLink({ project: 'default', key })
     await look()
     const used = await Promise.allSettled(sessions.map((it) => it.useLink(link)))
     expect(used.filter(({ status }) => status === 'fulfilled')).to.have.length(1)

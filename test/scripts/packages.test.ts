@@ -1,6 +1,4 @@
-import { execFileSync } from 'node:child_process'
-import { mkdirSync, readFileSync, readdirSync, rmSync, statSync, mkdtempSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { readFileSync, readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect } from 'chai'
 
@@ -36,31 +34,6 @@ describe('packages', () => {
       .concat(['.ci', 'deploy', 'docs', 'scripts', 'src', 'test'].flatMap(textFiles))
       .filter((path) => byName.test(readFileSync(path, 'utf8')))
     expect(files).to.deep.equal([])
-  })
-
-  it('is called branchpoint-server, brings the command branchpoint, and holds what the command needs', () => {
-    const folder = mkdtempSync(join(tmpdir(), 'branchpoint-pack-'))
-    try {
-      mkdirSync(join(folder, 'home'))
-      const packed = execFileSync(
-        'npm',
-        ['pack', '--json', '--ignore-scripts', '--pack-destination', folder],
-        {
-          encoding: 'utf8',
-          env: { ...process.env, HOME: join(folder, 'home') },
-        },
-      )
-      const [{ name, files }] = JSON.parse(packed) as [
-        { readonly name: string; readonly files: readonly { readonly path: string }[] },
-      ]
-      expect(name).to.equal('branchpoint-server')
-      expect(files.map(({ path }) => path)).to.include.members([
-        'dist/src/cli/main.js',
-        'dist/swagger-ui/LICENSE',
-      ])
-    } finally {
-      rmSync(folder, { recursive: true, force: true })
-    }
   })
 })
 

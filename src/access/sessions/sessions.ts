@@ -91,14 +91,14 @@ export class Sessions {
     }))
   }
 
-  /** Makes a token that signs somebody in with a key once, soon. */
-  async makeLink({ project, key }: Caller): Promise<string> {
+  /** Makes a token that signs a browser in with a key once, until the time that is answered (ISO 8601). */
+  async makeLink({ project, key }: Caller): Promise<{ readonly token: string; readonly until: string }> {
     const { token, record } = this.#make(project, key.id, LINK_SECONDS)
     await this.#change(project, ({ sessions, links }) => ({
       sessions,
       links: [...links.slice(Math.max(0, links.length - MOST_LINKS + 1)), record],
     }))
-    return token
+    return { token, until: record.expires_at }
   }
 
   /** Uses up the token of a link and answers whose key it stands for. Refuses what is used up, too old, or no link. */

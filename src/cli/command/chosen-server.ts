@@ -19,7 +19,7 @@ export function chosenServer(
 ): ChosenServer {
   const key = given.key ?? variable(environment, 'BRANCHPOINT_KEY')
   if (key === undefined) throw new UsageError('--key is missing (or BRANCHPOINT_KEY).', usage)
-  return { url: given.url ?? defaultUrl(environment), key }
+  return { url: (given.url ?? defaultUrl(environment)).replace(/\/+$/, ''), key }
 }
 
 /** A command line in which `--url` without an address has that of `BRANCHPOINT_URL`. */

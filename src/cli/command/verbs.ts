@@ -18,6 +18,8 @@ const STORE = { store: TEXT } as const
 const PROJECT = { project: TEXT } as const
 const STATE = { state: FLAG } as const
 const SERVER = { url: TEXT, key: TEXT } as const
+/** Of a command that works on a server or on a store. */
+const PLACE = { ...STORE, ...SERVER, ...PROJECT } as const
 /** Where records are printed. */
 const JSON_LINES = { json: FLAG } as const
 
@@ -41,17 +43,21 @@ export const VERBS = {
   keys: {
     summary: 'make, list and revoke API keys',
     words: ['create', 'list', 'revoke', 'signing'],
-    options: { name: TEXT, email: TEXT, scopes: TEXT, id: TEXT, ...PROJECT, ...JSON_LINES },
+    options: {
+      ...{ name: TEXT, email: TEXT, scopes: TEXT, id: TEXT },
+      ...PLACE,
+      ...JSON_LINES,
+    },
   },
   open: {
     summary: 'print a link that opens the page, signed in',
     words: [],
-    options: { name: TEXT, id: TEXT, url: TEXT, ...PROJECT },
+    options: { name: TEXT, id: TEXT, ...PLACE },
   },
   secrets: {
     summary: 'set, list and remove the secrets of a project',
     words: ['set', 'list', 'remove'],
-    options: { provider: TEXT, 'base-url': TEXT, ...PROJECT, ...JSON_LINES },
+    options: { provider: TEXT, 'base-url': TEXT, ...PLACE, ...JSON_LINES },
   },
   testsets: {
     summary: 'bring files of rows into testsets, and out of them',

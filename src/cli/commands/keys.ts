@@ -1,17 +1,28 @@
-import { createApiKey, isLive, listApiKeys, revokeApiKey } from '../../access/api-keys.ts'
+import {
+  createApiKey,
+  isLive,
+  type KeyChoice,
+  listApiKeys,
+  liveKeyIn,
+  revokeApiKey,
+} from '../../access/api-keys.ts'
 import type { ApiKey } from '../../access/key-file.ts'
 import { DEFAULT_PROJECT } from '../../access/project-name.ts'
 import { SCOPES } from '../../access/scope.ts'
 import { readConfig } from '../../config.ts'
 import type { Config } from '../../config.ts'
 import { signingSettings } from '../../server/signing-settings.ts'
+import type { Fs } from '../../storage/fs.ts'
+import { askServer, projectOfKey } from '../command/ask-server.ts'
+import type { ChosenServer } from '../command/chosen-server.ts'
 import type { Command, Shell } from '../command/command.ts'
 import { assertPrintsRecords, jsonLines } from '../command/json-lines.ts'
+import { placeOf, PLACE_USAGE } from '../command/place.ts'
 import { readArguments, unknownWord } from '../command/read-arguments.ts'
 import { textTable } from '../command/text-table.ts'
 import { UsageError } from '../command/usage-error.ts'
 import { VERBS } from '../command/verbs.ts'
-import { type StatePlace, withDocuments } from '../command/with-documents.ts'
+import { withDocuments } from '../command/with-documents.ts'
 
 const USAGE = `Make, list and revoke API keys, which a running server accepts or refuses from its next request on; show the
 key that signs commits.
@@ -23,7 +34,7 @@ key that signs commits.
 
   NAME and EMAIL   become the git author of what the key commits
   SCOPES           some of ${SCOPES.join(', ')}, separated by commas; admin includes the others
-  PROJECT          "${DEFAULT_PROJECT}" unless given; a new name makes a new project
+  PROJECT          "${DEFAULT_PROJECT}" unless given; in a store a new name makes a new project. A server works in the key's
 
   --json           prints a record a line
   create           prints the key, which commands that ask a server take from BRANCHPOINT_KEY:
@@ -32,15 +43,34 @@ key that signs commits.
                      branchpoint keys signing > allowed_signers
                      git -c gpg.ssh.allowedSignersFile=allowed_signers verify-commit HEAD
 
-The store is the folder in STORE_DIR (./store unless set), or the database in STORE.`
+${PLACE_USAGE}`
 
 interface Options {
   readonly name?: string | undefined
   readonly email?: string | undefined
   readonly scopes?: string | undefined
-  readonly project: string
+  readonly project?: string | undefined
   readonly id?: string | undefined
   readonly json?: boolean | undefined
+}
+
+/** A key as a list shows it: a store knows its last digits, a server when it was last used. */
+interface ListedKey extends Omit<ApiKey, 'sha256' | 'last4'> {
+  readonly last4?: string
+  readonly last_used_at?: string | null
+}
+
+/** Where keys are made, listed and revoked. */
+interface KeyPlace {
+  /** How messages name it: `at http://…`, `in the store ./store`. */
+  readonly shown: string
+  create(key: NewKey): Promise<{ readonly key: ListedKey; readonly token: string }>
+  list(): Promise<readonly ListedKey[]>
+  revoke(which: KeyChoice): Promise<ListedKey>
+}
+type NewKey = Pick<ApiKey, 'name'> & {
+  readonly email?: string | undefined
+  readonly scopes: readonly string[]
 }
 
 /** The command `keys`. */
@@ -54,57 +84,102 @@ export const keysCommand: Command = {
   },
 }
 
-async function run(args: readonly string[], { environment }: Shell): Promise<string> {
+async function run(args: readonly string[], { environment, progress }: Shell): Promise<string> {
   const { values, positionals } = readArguments(args, VERBS.keys.options, { usage: USAGE })
   if (positionals.length === 0) return USAGE
   const [command = '', ...rest] = positionals
   if (rest.length > 0) throw new UsageError(`"${rest[0]}" is one word too many.`, USAGE)
-  const options: Options = { ...values, project: values.project ?? DEFAULT_PROJECT }
   assertPrintsRecords(command, values.json, USAGE)
-  const config = readConfig(environment)
-  if (command === 'signing') return signing(config)
+  if (command === 'signing') return signing(readConfig(environment))
   const action = ACTIONS.get(command)
-  if (action) return withDocuments(config, options.project, (place) => action(place, options))
-  throw unknownWord(command, VERBS.keys.words, USAGE)
+  if (!action) throw unknownWord(command, VERBS.keys.words, USAGE)
+  const work = action(values)
+  const place = placeOf(values, environment, USAGE)
+  const say = (sentence: string): void => void progress.write(`${sentence}\n`)
+  if (place.kind === 'server') {
+    return work(keysOfServer(place.server, await projectOfKey(place.server, values.project)), say)
+  }
+  const project = values.project ?? DEFAULT_PROJECT
+  return withDocuments(place.config, project, ({ fs, storeDir }) =>
+    work(keysOfStore(fs, storeDir, project, place.shown), say),
+  )
 }
 
-const ACTIONS: ReadonlyMap<string, (place: StatePlace, options: Options) => Promise<string>> = new Map([
+/** What each word does. Wrong options are refused before a place is looked for. */
+type Action = (options: Options) => (keys: KeyPlace, say: (sentence: string) => void) => Promise<string>
+const ACTIONS: ReadonlyMap<string, Action> = new Map([
   ['create', create],
   ['list', list],
   ['revoke', revoke],
 ])
 
-async function create({ fs, storeDir }: StatePlace, options: Options): Promise<string> {
-  if (options.name === undefined) throw new UsageError('create needs --name.', USAGE)
-  if (options.scopes === undefined) throw new UsageError('create needs --scopes.', USAGE)
-  const scopes = options.scopes.split(',').map((scope) => scope.trim())
-  const { project, name, email } = options
-  const { key, token } = await createApiKey(fs, storeDir, { project, name, email, scopes })
-  // The key alone on standard output, so that $(branchpoint keys create …) is it.
-  process.stderr.write(`This is the key, shown only now. Send it as  Authorization: ApiKey <key>
-
-${table([key])}
-
-`)
-  return token
+function create({ name, email, scopes }: Options): ReturnType<Action> {
+  if (name === undefined) throw new UsageError('create needs --name.', USAGE)
+  if (scopes === undefined) throw new UsageError('create needs --scopes.', USAGE)
+  return async (keys, say) => {
+    const { key, token } = await keys.create({
+      name,
+      email,
+      scopes: scopes.split(',').map((scope) => scope.trim()),
+    })
+    // The key alone on standard output, so that $(branchpoint keys create …) is it.
+    say(
+      `Made a key ${keys.shown}. It is shown only now. Send it as  Authorization: ApiKey <key>\n\n${table([key])}\n`,
+    )
+    return token
+  }
 }
 
-async function list(
-  { fs, storeDir, shown }: StatePlace,
-  { project, json = false }: Options,
-): Promise<string> {
-  const keys = listApiKeys(fs, storeDir, project)
-  // A hash of a key is nobody's business but the server's.
-  if (json) return jsonLines(keys.map(({ sha256: _, ...key }) => key))
-  return keys.length === 0 ? `Project "${project}" in ${shown} has no keys.` : table(keys)
+function list({ json = false }: Options): ReturnType<Action> {
+  return async (keys) => {
+    const all = await keys.list()
+    if (json) return jsonLines(all)
+    return all.length === 0 ? `There are no keys ${keys.shown}.` : table(all)
+  }
 }
 
-async function revoke({ fs, storeDir }: StatePlace, options: Options): Promise<string> {
-  const { id, name, project } = options
+function revoke({ id, name }: Options): ReturnType<Action> {
   if ((id === undefined) === (name === undefined))
     throw new UsageError('revoke needs either --id or --name.', USAGE)
-  const key = await revokeApiKey(fs, storeDir, project, id === undefined ? { name: name ?? '' } : { id })
-  return `Revoked "${key.name}" (${key.id}). Requests with it are refused from now on.`
+  return async (keys) => {
+    const key = await keys.revoke(id === undefined ? { name: name ?? '' } : { id })
+    return `Revoked "${key.name}" (${key.id}) ${keys.shown}. Requests with it are refused from now on.`
+  }
+}
+
+function keysOfStore(fs: Fs, storeDir: string, project: string, store: string): KeyPlace {
+  return {
+    shown: `of the project "${project}" ${store}`,
+    create: (key) => createApiKey(fs, storeDir, { ...key, project }),
+    // A hash of a key is for the server alone.
+    list: async () => listApiKeys(fs, storeDir, project).map(({ sha256: _, ...key }) => key),
+    revoke: (which) => revokeApiKey(fs, storeDir, project, which),
+  }
+}
+
+function keysOfServer(server: ChosenServer, project: string): KeyPlace {
+  interface Answered extends Omit<ListedKey, 'revoked_at'> {
+    readonly revoked_at: string | null
+    readonly secret?: string
+  }
+  const listed = ({ revoked_at, secret: _, ...key }: Answered): ListedKey =>
+    revoked_at === null ? key : { ...key, revoked_at }
+  const ask = <T>(method: string, path: string, body?: object): Promise<T> =>
+    askServer<T>(server, method, path, body ? { body } : {})
+  const all = async (): Promise<readonly ListedKey[]> =>
+    (await ask<{ readonly keys: readonly Answered[] }>('GET', '/keys')).keys.map(listed)
+  return {
+    shown: `of the project "${project}" at ${server.url}`,
+    create: async (wanted) => {
+      const { key } = await ask<{ readonly key: Answered }>('POST', '/keys', { key: wanted })
+      return { key: listed(key), token: key.secret ?? '' } // the first answer has it
+    },
+    list: all,
+    revoke: async (which) => {
+      const id = 'id' in which ? which.id : liveKeyIn(await all(), project, which).id
+      return listed((await ask<{ readonly key: Answered }>('DELETE', `/keys/${id}`)).key)
+    },
+  }
 }
 
 function signing(config: Config): string {
@@ -119,15 +194,18 @@ function signing(config: Config): string {
   )
 }
 
-function table(keys: readonly ApiKey[]): string {
+function table(keys: readonly ListedKey[]): string {
+  const hasUses = keys.some(({ last4 }) => last4 === undefined)
+  const minute = (time: string): string => time.slice(0, 19).replace('T', ' ')
   const rows = keys.map((key) => [
     key.id,
     key.name,
     key.email,
     key.scopes.join(','),
-    `…${key.last4}`,
-    key.created_at.slice(0, 19).replace('T', ' '),
+    hasUses ? (key.last_used_at ? minute(key.last_used_at) : 'never') : `…${key.last4}`,
+    minute(key.created_at),
     isLive(key) ? 'live' : `revoked ${key.revoked_at?.slice(0, 10)}`,
   ])
-  return textTable([['ID', 'NAME', 'EMAIL', 'SCOPES', 'ENDS', 'CREATED (UTC)', 'STATE'], ...rows])
+  const known = hasUses ? 'LAST USED (UTC)' : 'ENDS'
+  return textTable([['ID', 'NAME', 'EMAIL', 'SCOPES', known, 'CREATED (UTC)', 'STATE'], ...rows])
 }

@@ -1,12 +1,16 @@
 import { COMMAND } from '../../command-name.ts'
 import { projectNames } from '../../access/api-keys.ts'
 import { DEFAULT_PROJECT, checkProjectName } from '../../access/project-name.ts'
-import { type Config, readConfig } from '../../config.ts'
+import type { Config } from '../../config.ts'
 import { invalid } from '../../errors.ts'
 import { openSecrets } from '../../secrets/open-secrets.ts'
+import type { SecretPurpose } from '../../secrets/project-secrets.ts'
 import type { ProjectSecrets, SecretRecord } from '../../secrets/project-secrets.ts'
+import { askServer, projectOfKey } from '../command/ask-server.ts'
+import type { ChosenServer } from '../command/chosen-server.ts'
 import type { Command, Shell } from '../command/command.ts'
 import { assertPrintsRecords, jsonLines } from '../command/json-lines.ts'
+import { placeOf, PLACE_USAGE } from '../command/place.ts'
 import { readArguments, unknownWord } from '../command/read-arguments.ts'
 import { textTable } from '../command/text-table.ts'
 import { UsageError } from '../command/usage-error.ts'
@@ -24,7 +28,7 @@ name as {"secret": "NAME"}. A running server sees each change with its next use.
 
   NAME             letters, digits, "_", "." and "-": OPENAI_API_KEY is what calls of OpenAI's models take
   PROVIDER, URL    make the secret a connection that prompts can name: the provider it is for, and where its interface is
-  PROJECT          "${DEFAULT_PROJECT}" unless given
+  PROJECT          "${DEFAULT_PROJECT}" unless given; a server works in the key's
   --json           prints a record a line, without values
 
 The value is asked for on the terminal, which does not show it, or read from standard input:
@@ -32,7 +36,9 @@ The value is asked for on the terminal, which does not show it, or read from sta
   branchpoint secrets set OPENAI_API_KEY < key.txt
 
 Secrets are encrypted with SECRETS_KEY (32 bytes in base64 or hex); unless that is set, with the key in secrets.key, which is
-made in the store with the first secret. The store is the folder in STORE_DIR (./store unless set), or the database in STORE.`
+made in the store with the first secret. A server has them with its own key.
+
+${PLACE_USAGE}`
 
 /** The command `secrets`. */
 export const secretsCommand: Command = {
@@ -52,30 +58,79 @@ async function run(args: readonly string[], { environment }: Shell): Promise<str
   // Not shown: it may be the value itself.
   if (rest.length > 0)
     throw new UsageError('There is a word too many: values are not given on the command line.', USAGE)
-  const project = values.project ?? DEFAULT_PROJECT
-  const config = readConfig(environment)
-  const open = <T>(work: (secrets: ProjectSecrets) => Promise<T>): Promise<T> =>
-    withDocuments(config, checkProjectName(project), (place) => work(openIn(project, place, config)))
   const { provider, 'base-url': baseUrl } = values
   if (command !== 'set' && (provider ?? baseUrl) !== undefined)
     throw new UsageError('--provider and --base-url go with set only.', USAGE)
   assertPrintsRecords(command, values.json, USAGE)
-  if (command === 'list' && name === undefined) return open((secrets) => list(secrets, project, values.json))
-  if (command === 'set') {
-    const chosen = named(name, command)
-    return open((secrets) => set(secrets, chosen, { provider, baseUrl }, project))
+  const work = workOf(command, name, { provider, baseUrl, json: values.json })
+  const place = placeOf(values, environment, USAGE)
+  if (place.kind === 'server') {
+    const project = await projectOfKey(place.server, values.project)
+    return work(secretsOfServer(place.server), `in project "${project}" ${place.shown}`)
   }
-  if (command === 'remove') {
-    const chosen = named(name, command)
-    return open((secrets) => remove(secrets, chosen, project))
-  }
-  if (command === 'list') throw new UsageError('list takes no name.', USAGE)
-  throw unknownWord(command, VERBS.secrets.words, USAGE)
+  const project = checkProjectName(values.project ?? DEFAULT_PROJECT)
+  return withDocuments(place.config, project, (state) =>
+    work(openIn(project, state, place.config), `in project "${project}" ${place.shown}`),
+  )
 }
 
-function named(name: string | undefined, command: string): string {
-  if (name !== undefined) return name
-  throw new UsageError(`${command} needs the name of a secret.`, USAGE)
+/** What a word does with secrets, and how messages say where they are. */
+type Work = (secrets: Secrets, where: string) => Promise<string>
+type Secrets = Pick<ProjectSecrets, 'set' | 'list' | 'remove'>
+
+/** Refuses a wrong word or name before a place is looked for. */
+function workOf(
+  command: string,
+  name: string | undefined,
+  { json, ...purpose }: { readonly json: boolean | undefined } & SecretPurpose,
+): Work {
+  if (command === 'list') {
+    if (name !== undefined) throw new UsageError('list takes no name.', USAGE)
+    return (secrets, where) => list(secrets, where, json)
+  }
+  if (command !== 'set' && command !== 'remove') throw unknownWord(command, VERBS.secrets.words, USAGE)
+  if (name === undefined) throw new UsageError(`${command} needs the name of a secret.`, USAGE)
+  return command === 'set'
+    ? (secrets, where) => set(secrets, name, purpose, where)
+    : (secrets, where) => remove(secrets, name, where)
+}
+
+/** The secrets of the key's project at a server. */
+function secretsOfServer(server: ChosenServer): Secrets {
+  interface Answered {
+    readonly name: string
+    readonly provider?: string
+    readonly base_url?: string
+    readonly created_at: string
+    readonly updated_at: string
+  }
+  const recordOf = ({
+    name,
+    provider,
+    base_url: baseUrl,
+    created_at,
+    updated_at,
+  }: Answered): SecretRecord => ({
+    ...{ name, provider, baseUrl },
+    ...{ createdAt: created_at, updatedAt: updated_at },
+  })
+  const pathOf = (name: string): string => `/secrets/${encodeURIComponent(name)}`
+  return {
+    list: async () =>
+      (await askServer<{ readonly secrets: readonly Answered[] }>(server, 'GET', '/secrets')).secrets.map(
+        recordOf,
+      ),
+    set: async (name, value, { provider, baseUrl } = {}) => {
+      const body = { secret: { value, provider, base_url: baseUrl } }
+      const answer = await askServer<{ readonly secret: Answered }>(server, 'PUT', pathOf(name), { body })
+      return recordOf(answer.secret)
+    },
+    // The server refuses a name that is not there, and names those that are.
+    remove: async (name) => {
+      await askServer(server, 'DELETE', pathOf(name))
+      return true
+    },
+  }
 }
 
 /** The secrets of a project that is there; a misspelt name must not make one. */
@@ -94,12 +149,7 @@ function openIn(
   return openSecrets(fs, storeDir, secretsKey).of(project)
 }
 
-async function set(
-  secrets: ProjectSecrets,
-  name: string,
-  purpose: { readonly provider: string | undefined; readonly baseUrl: string | undefined },
-  project: string,
-): Promise<string> {
+async function set(secrets: Secrets, name: string, purpose: SecretPurpose, where: string): Promise<string> {
   const { stdin, stderr } = process
   const value = stdin.isTTY ? await askHidden(`Value of ${name}: `, stdin, stderr) : await readValue(stdin)
   if (value === undefined)
@@ -108,24 +158,20 @@ async function set(
       stdin.isTTY ? 'none was given; nothing was set.' : 'it is not UTF-8 text of at most 64 KiB.',
     )
   await secrets.set(name, value, purpose)
-  return `Set ${name} in project "${project}".`
+  return `Set ${name} ${where}.`
 }
 
-async function list(secrets: ProjectSecrets, project: string, json = false): Promise<string> {
+async function list(secrets: Secrets, where: string, json = false): Promise<string> {
   const records = await secrets.list()
   if (json) return jsonLines(records)
-  return records.length === 0 ? `Project "${project}" has no secrets.` : table(records)
+  return records.length === 0 ? `There are no secrets ${where}.` : table(records)
 }
 
-async function remove(secrets: ProjectSecrets, name: string, project: string): Promise<string> {
-  if (await secrets.remove(name)) return `Removed ${name} from project "${project}".`
+async function remove(secrets: Secrets, name: string, where: string): Promise<string> {
+  if (await secrets.remove(name)) return `Removed ${name} ${where}.`
   const known = (await secrets.list()).map((it) => it.name)
   const others = known.length > 0 ? `its secrets are ${known.join(', ')}` : 'it has none'
-  throw invalid(
-    ['name'],
-    `project "${project}" has no secret ${JSON.stringify(name)}; ${others}.`,
-    'not_found',
-  )
+  throw invalid(['name'], `there is no secret ${JSON.stringify(name)} ${where}; ${others}.`, 'not_found')
 }
 
 function table(records: readonly SecretRecord[]): string {

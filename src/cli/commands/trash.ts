@@ -1,5 +1,6 @@
 import { COMMAND } from '../../command-name.ts'
 import { Refusal } from '../../errors.ts'
+import { askServer } from '../command/ask-server.ts'
 import { type ChosenServer, chosenServer } from '../command/chosen-server.ts'
 import type { Command, Shell } from '../command/command.ts'
 import { assertPrintsRecords, jsonLines } from '../command/json-lines.ts'
@@ -59,8 +60,6 @@ interface TrashedRecord extends Named {
 
 /** What an answer may hold that the command looks at. */
 interface ServerAnswer {
-  readonly detail?: string
-  readonly users?: readonly Readonly<Record<string, string>>[]
   readonly trash?: readonly TrashedRecord[]
   readonly [name: string]: unknown
 }
@@ -167,32 +166,6 @@ function isId(text: string): boolean {
   return /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(text)
 }
 
-async function ask(
-  { url, key }: ChosenServer,
-  method: string,
-  path: string,
-  body?: object,
-): Promise<ServerAnswer> {
-  const response = await fetch(`${url.replace(/\/$/, '')}${path}`, {
-    method,
-    headers: { authorization: `ApiKey ${key}`, 'content-type': 'application/json' },
-    ...(body ? { body: JSON.stringify(body) } : {}),
-  }).catch((error: unknown) => {
-    throw new Refusal('storage_unavailable', `No server answers at ${url}: ${reason(error)}.`)
-  })
-  const text = await response.text()
-  const answer = response.headers.get('content-type')?.includes('json')
-    ? (JSON.parse(text) as ServerAnswer) // the server's own
-    : undefined
-  if (response.ok && answer) return answer
-  const users = (answer?.users ?? []).map((user) => `\n  ${Object.values(user).join(' ')}`)
-  throw new Refusal(
-    'invalid_request',
-    `${answer?.detail ?? `${url}${path} answered ${response.status}.`}${users.join('')}`,
-  )
-}
-
-function reason(error: unknown): string {
-  const { cause, message } = error as Error // fetch throws nothing else
-  return cause instanceof Error ? cause.message : message
+function ask(server: ChosenServer, method: string, path: string, body?: object): Promise<ServerAnswer> {
+  return askServer<ServerAnswer>(server, method, path, body ? { body } : {})
 }

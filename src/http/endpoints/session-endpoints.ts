@@ -1,5 +1,5 @@
-import type { Authenticate } from '../../access/authenticator.ts'
-import { principalOf } from '../../access/caller.ts'
+import type { KeyRing } from '../../access/authenticator.ts'
+import { type Caller, principalOf } from '../../access/caller.ts'
 import type { OpenSession, Sessions } from '../../access/sessions/sessions.ts'
 import { Refusal } from '../../errors.ts'
 import { SIGN_IN, refusedKey } from '../middleware/authenticate.ts'
@@ -12,14 +12,15 @@ import {
 } from '../routing/endpoint.ts'
 import { envelope } from '../schemas/envelope.ts'
 import { single } from '../schemas/record-schemas.ts'
-import { newSession, sessionRecord } from '../schemas/key.ts'
+import { linkRecord, newLink, newSession, sessionRecord } from '../schemas/key.ts'
 import { isOverHttps } from '../sessions/own-origin.ts'
+import { signInLink } from '../sessions/sign-in-link.ts'
 import { cookieOf, cookieRemoved } from '../sessions/session-cookie.ts'
 import type { SessionDoor } from '../sessions/session-door.ts'
 
 /** What sessions are made with. */
 export interface SessionPlace {
-  readonly callerOf: Authenticate
+  readonly keys: Pick<KeyRing, 'callerOf' | 'liveKey'>
   readonly sessions: Sessions
   readonly door: SessionDoor
   /** The address that browsers know, where it is set. */
@@ -27,7 +28,7 @@ export interface SessionPlace {
 }
 
 /** Signing in, signing out, and who is signed in (wire.md 2). */
-export function sessionEndpoints({ callerOf, sessions, door, publicUrl }: SessionPlace): Endpoint[] {
+export function sessionEndpoints({ keys, sessions, door, publicUrl }: SessionPlace): Endpoint[] {
   const common = { tag: 'sessions', ...anyKey, output: single('session', sessionRecord) } as const
   const current = '/sessions/current'
   return [
@@ -41,7 +42,7 @@ export function sessionEndpoints({ callerOf, sessions, door, publicUrl }: Sessio
       example: { session: { key: 'svc_…' } },
       callerIn: async ({ session: { key, token } }) => {
         if (token !== undefined) return sessions.useLink(token)
-        const caller = callerOf(key ?? '')
+        const caller = keys.callerOf(key ?? '')
         if (!caller) throw refusedKey()
         return caller
       },
@@ -51,6 +52,22 @@ export function sessionEndpoints({ callerOf, sessions, door, publicUrl }: Sessio
         // The browser has one cookie, so nobody could end this one any more.
         if (before !== undefined) await sessions.end(before)
         return answer(begun.session, cookieOf(begun.token, isOverHttps(headers, publicUrl)))
+      },
+    }),
+    endpoint({
+      ...common,
+      method: 'POST',
+      path: '/sessions/links',
+      summary:
+        "Make a link that signs a browser in once, within a quarter of an hour: with the caller's own key, or with another one (scope admin)",
+      optionalBody: true,
+      input: envelope({ link: { names: ['link'], schema: newLink } }),
+      output: single('link', linkRecord),
+      example: { link: {} },
+      run: async ({ caller, input: { link = {} }, headers }) => {
+        const url = publicUrl ?? `http://${headers.host}`
+        const made = await signInLink(sessions, callerOfLink(keys, caller, link.key), url)
+        return { body: { count: 1, link: made }, headers: { 'Cache-Control': 'no-store' } }
       },
     }),
     endpoint({
@@ -71,6 +88,22 @@ export function sessionEndpoints({ callerOf, sessions, door, publicUrl }: Sessio
       },
     }),
   ]
+}
+
+/** Who a link signs in. Refuses another key than the caller's without the scope admin, and one that is not live. */
+function callerOfLink({ liveKey }: Pick<KeyRing, 'liveKey'>, caller: Caller, id = caller.key.id): Caller {
+  if (id === caller.key.id) return caller
+  if (!caller.key.scopes.includes('admin'))
+    throw new Refusal(
+      'missing_scope',
+      `A link for another key than your own needs the scope admin. Leave "key" out, or send a key that has it.`,
+    )
+  const found = liveKey(caller.project, id)
+  if (found) return found
+  throw new Refusal(
+    'key_not_found',
+    `There is no live API key with the id ${id} in this project. GET /keys lists them.`,
+  )
 }
 
 function answer({ caller, createdAt, expiresAt }: OpenSession, cookie?: string): EndpointResponse {

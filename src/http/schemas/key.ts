@@ -51,6 +51,19 @@ export const newSession = z
     issues.push({ code: 'custom', input: value, message: 'needs either "key" or "token"' })
   })
 
+/** Whose key a sign-in link stands for. */
+export const newLink = z.object({
+  key: z.uuid().optional().meta({
+    description:
+      "The id of another key of the project, which needs the scope admin. The caller's own unless given.",
+  }),
+})
+
+export const linkRecord = z.strictObject({
+  url: z.string().meta({ format: 'uri' }),
+  until: timestamp,
+})
+
 export const sessionRecord = z.strictObject({
   principal,
   scopes,

@@ -10,6 +10,13 @@ export async function signInLink(
   sessions: Pick<Sessions, 'makeLink'>,
   caller: Caller,
   url: string,
-): Promise<string> {
-  return `${url}/${PAGES.signIn}#token=${await sessions.makeLink(caller)}`
+): Promise<SignInLink> {
+  const { token, until } = await sessions.makeLink(caller)
+  return { url: `${url}/${PAGES.signIn}#token=${token}`, until }
+}
+
+/** An address, and until when it signs in (ISO 8601). */
+export interface SignInLink {
+  readonly url: string
+  readonly until: string
 }

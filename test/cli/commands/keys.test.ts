@@ -4,12 +4,13 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect } from 'chai'
+import { makeEmptyStore } from '../empty-store.ts'
 
 const program = fileURLToPath(new URL('../../../src/cli/main.js', import.meta.url))
 
 describe('branchpoint keys', () => {
   let store: string
-  beforeEach(() => (store = mkdtempSync(join(tmpdir(), 'keys-'))))
+  beforeEach(() => makeEmptyStore((store = mkdtempSync(join(tmpdir(), 'keys-')))))
   afterEach(() => rmSync(store, { recursive: true, force: true }))
 
   function keys(...args: string[]) {
@@ -31,7 +32,7 @@ describe('branchpoint keys', () => {
     const listed = keys('list', '--project', 'team')
     expect(listed.stdout).to.match(/ci +ci@branchpoint\.local +read,write +….{4} .* live/)
     expect(listed.stdout).not.to.contain(token)
-    expect(keys('list').stdout).to.contain('Project "default"').and.contain('has no keys')
+    expect(keys('list').stdout).to.contain('There are no keys of the project "default" in the store')
     const record = JSON.parse(keys('list', '--project', 'team', '--json').stdout)
     expect(record)
       .to.include({ name: 'ci', last4: token.slice(-4) })

@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect } from 'chai'
 import { startService } from '../../../scripts/proofs/support/service.ts'
+import { makeEmptyStore } from '../empty-store.ts'
 import { Browser } from '../../http/sessions/browser.ts'
 
 const MAIN = fileURLToPath(new URL('../../../src/cli/main.js', import.meta.url))
@@ -65,11 +66,12 @@ describe('links that sign in', () => {
 
   it('sign a browser in once, as the key that they stand for', async () => {
     const env = environment()
+    await makeEmptyStore(env.STORE_DIR)
     const key = branchpoint(['keys', 'create', '--name', 'Pat', '--scopes', 'admin'], env).stdout.trim()
     expect(key).to.match(/^svc_/)
     const service = await startService({ storeDir: env.STORE_DIR, env: { SVC_API_KEY: '' } })
     try {
-      const { status, stdout, stderr } = branchpoint(['open', '--url', `${service.url}/`], env)
+      const { status, stdout, stderr } = branchpoint(['open'], environment({ PUBLIC_URL: `${service.url}/` }))
       expect([status, stdout]).to.deep.equal([0, `${service.url}/signin#token=${tokenIn(stdout)}\n`])
       expect(stderr).to.contain('the key "Pat"').and.not.contain('token')
       const file = readFileSync(join(env.STORE_DIR, 'default/sessions.json'), 'utf8')
@@ -131,8 +133,9 @@ describe('links that sign in', () => {
     }
   })
 
-  it('are refused with a sentence where there is no key for them, and where it is not clear which', () => {
+  it('are refused with a sentence where there is no key for them, and where it is not clear which', async () => {
     const env = environment()
+    await makeEmptyStore(env.STORE_DIR)
     const none = branchpoint(['open'], env)
     expect([none.status, none.stdout]).to.deep.equal([1, ''])
     expect(none.stderr).to.match(/no live key with the scope admin. Make one: \.\/branchpoint keys create/)

@@ -6,13 +6,14 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect } from 'chai'
 import { nodeFs } from '../../../src/storage/node-fs.ts'
+import { makeEmptyStore } from '../empty-store.ts'
 import { openSecrets } from '../../../src/secrets/open-secrets.ts'
 
 const program = fileURLToPath(new URL('../../../src/cli/main.js', import.meta.url))
 
 describe('branchpoint secrets', () => {
   let store: string
-  beforeEach(() => (store = mkdtempSync(join(tmpdir(), 'secrets-'))))
+  beforeEach(() => makeEmptyStore((store = mkdtempSync(join(tmpdir(), 'secrets-')))))
   afterEach(() => rmSync(store, { recursive: true, force: true }))
 
   const environment = () => ({ ...process.env, STORE_DIR: store, SECRETS_KEY: '' })
@@ -24,6 +25,8 @@ describe('branchpoint secrets', () => {
     })
     return { stdout, stderr, status }
   }
+  /** What is in the store besides the file that makes it one. */
+  const stored = () => readdirSync(store).filter((name) => name !== 'format')
   const opened = () => openSecrets(nodeFs, store, undefined).of('default')
 
   it('sets from standard input, lists without values, removes; an open store sees it', async () => {
@@ -39,7 +42,7 @@ describe('branchpoint secrets', () => {
       'https://a.example/v1',
     )
     expect(set).to.deep.equal({
-      stdout: 'Set OPENAI_API_KEY in project "default".\n',
+      stdout: `Set OPENAI_API_KEY in project "default" in the store ${store}.\n`,
       stderr: '',
       status: 0,
     })
@@ -53,7 +56,7 @@ describe('branchpoint secrets', () => {
     expect(stdout).not.to.contain('sk-1')
     expect(secrets('', 'remove', 'OPENAI_API_KEY').stdout).to.contain('Removed OPENAI_API_KEY')
     expect(await before.get('OPENAI_API_KEY')).to.equal(undefined)
-    expect(secrets('', 'list').stdout).to.contain('has no secrets')
+    expect(secrets('', 'list').stdout).to.contain('There are no secrets')
   })
 
   it('processes that set the first secrets at once make one key and lose nothing', async () => {
@@ -68,7 +71,7 @@ describe('branchpoint secrets', () => {
     expect(await Promise.all(names.map((name) => opened().get(name)))).to.deep.equal(
       names.map((name) => `value of ${name}`),
     )
-    expect(readdirSync(store).sort()).to.deep.equal(['default', 'secrets.key'])
+    expect(stored().sort()).to.deep.equal(['default', 'secrets.key'])
   })
 
   it('on a terminal the value is asked for, and not shown', async function () {
@@ -85,7 +88,7 @@ describe('branchpoint secrets', () => {
     })
     expect((await once(child, 'exit'))[0]).to.equal(0)
     expect(await opened().get('TOKEN')).to.equal('typed-by-hand')
-    expect(screen).to.contain('Set TOKEN in project "default".')
+    expect(screen).to.contain('Set TOKEN in project "default" in the store')
     expect(screen + readFileSync(log, 'utf8')).not.to.contain('typed')
   })
 
@@ -101,13 +104,13 @@ describe('branchpoint secrets', () => {
     ['a missing name', 'x', ['set'], 'set needs the name', 2],
     ['an unknown command', '', ['show'], 'There is no command "show"', 2],
     ['a project that is not there', 'x', ['set', 'A', '--project', 'tema'], 'there is no project "tema"'],
-    ['to remove what is not there', '', ['remove', 'A'], 'no secret "A"; it has none'],
+    ['to remove what is not there', '', ['remove', 'A'], 'there is no secret "A" in project "default"'],
   ] as [string, string | Buffer, string[], string, number?][]) {
     it(`refuses ${what} with exit code ${code} and no stack`, () => {
       const { stderr, status } = secrets(input, ...args)
       expect(status).to.equal(code)
       expect(stderr).to.contain(answer).and.not.contain('    at ')
-      expect(readdirSync(store)).to.deep.equal([])
+      expect(stored()).to.deep.equal([])
     })
   }
 

@@ -6,11 +6,11 @@ import { testsetFamily } from '../../../resources/testsets/testset-family.ts'
 import { resourceSettings } from '../../../server/resource-settings.ts'
 import { yieldToEventLoop } from '../../../scheduling/cooperative.ts'
 import { signingSettings } from '../../../server/signing-settings.ts'
-import { nodeFs } from '../../../storage/node-fs.ts'
 import type { Family } from '../../../versioning/family/family.ts'
 import { openRegistry } from '../../../versioning/open-registry.ts'
 import type { Registry } from '../../../versioning/registry.ts'
 import { type OpenStore, openStore } from '../../command/open-store.ts'
+import { assertStoreThere } from '../../command/place.ts'
 
 /** The testsets of one project, opened as a server process does. */
 export interface OpenTestsets {
@@ -28,9 +28,10 @@ export interface OpenOptions {
   readonly signal: AbortSignal
 }
 
-/** Opens the project, making the store and it if need be. */
+/** Opens the project of a store that is there; the project is made if need be. */
 export async function openTestsets(options: OpenOptions): Promise<OpenTestsets> {
   checkProjectName(options.project)
+  assertStoreThere(options.config)
   return openIn(await openStore(options.config), options)
 }
 
@@ -60,12 +61,7 @@ async function openIn(
 export async function openExistingTestsets(options: OpenOptions): Promise<OpenTestsets> {
   const { config, project } = options
   checkProjectName(project)
-  if (config.store === undefined && !nodeFs.stat(`${config.storeDir}/format`)) {
-    throw new Refusal(
-      'storage_unavailable',
-      `There is no store at ${config.storeDir}; set STORE_DIR to its folder.`,
-    )
-  }
+  assertStoreThere(config)
   const opened = await openStore(config)
   if (opened.store.projects().includes(project)) return openIn(opened, options)
   await opened.close()

@@ -1,0 +1,85 @@
+import { Refusal } from '../../errors.ts'
+import type { ChosenServer } from './chosen-server.ts'
+
+/** As much of an answer as says why a server refused. */
+interface Problem {
+  readonly detail?: string
+  readonly users?: readonly Readonly<Record<string, string>>[]
+}
+
+/** A body that goes out as it is: a stream, with its media type. */
+export interface SentFile {
+  readonly type: string
+  readonly bytes: AsyncIterable<Uint8Array>
+}
+
+/**
+ * Asks a server and answers what it said, whose form the caller knows by the route. A refusal carries the server's own sentence, and names
+ * what uses the thing where the answer does; no answer at all is `storage_unavailable`.
+ */
+export async function askServer<T>(
+  server: ChosenServer,
+  method: string,
+  path: string,
+  {
+    body,
+    file,
+    signal,
+  }: { readonly body?: object; readonly file?: SentFile; readonly signal?: AbortSignal } = {},
+): Promise<T> {
+  const response = await fetchFrom(server, path, {
+    method,
+    headers: { 'content-type': file?.type ?? 'application/json' },
+    ...(body ? { body: JSON.stringify(body) } : {}),
+    ...(file ? { body: ReadableStream.from(file.bytes), duplex: 'half' } : {}),
+    ...(signal ? { signal } : {}),
+  })
+  return (await response.json()) as T
+}
+
+/** The server's answer, which is one of success; its bytes are read as the caller likes. */
+export async function fetchFrom(
+  { url, key }: ChosenServer,
+  path: string,
+  init: RequestInit,
+): Promise<Response> {
+  const response = await fetch(`${url}${path}`, {
+    ...init,
+    headers: { ...init.headers, authorization: `ApiKey ${key}` },
+  }).catch((error: unknown) => {
+    if (init.signal?.aborted) throw error
+    throw new Refusal('storage_unavailable', `No server answers at ${url}: ${reason(error)}.`)
+  })
+  if (response.ok && isJson(response) === !path.includes('/download?')) return response
+  const text = await response.text()
+  const problem = isJson(response) ? (JSON.parse(text) as Problem) : {} // the server's own
+  const users = (problem.users ?? []).map((user) => `\n  ${Object.values(user).join(' ')}`)
+  throw new Refusal(
+    'invalid_request',
+    `${problem.detail ?? `${url}${path} answered ${response.status}.`}${users.join('')}`,
+  )
+}
+
+/** The project of the key, in which a server does what it is asked for. Refuses a `--project` that is another one. */
+export async function projectOfKey(server: ChosenServer, asked: string | undefined): Promise<string> {
+  const { project } = await askServer<{ readonly project: { readonly name: string } }>(
+    server,
+    'GET',
+    '/projects/current',
+  )
+  if (asked === undefined || project.name === asked) return project.name
+  throw new Refusal(
+    'invalid_request',
+    `--project: the key is of the project "${project.name}" at ${server.url}, not of "${asked}". Use a key of that project, or work on ` +
+      'the store itself, on its machine: --store DIR.',
+  )
+}
+
+function isJson(response: Response): boolean {
+  return response.headers.get('content-type')?.includes('json') ?? false
+}
+
+function reason(error: unknown): string {
+  const { cause, message } = error as Error // fetch throws nothing else
+  return cause instanceof Error ? cause.message : message
+}

@@ -1,0 +1,59 @@
+import { isAbsolute } from 'node:path'
+import { COMMAND } from '../../command-name.ts'
+import { type Config, readConfig } from '../../config.ts'
+import { Refusal } from '../../errors.ts'
+import { nodeFs } from '../../storage/node-fs.ts'
+import { type ChosenServer, chosenServer } from './chosen-server.ts'
+
+/** Where a command does its work, and how its messages say so: `at http://…` or `in the store ./store`. */
+export type Place =
+  | { readonly kind: 'server'; readonly server: ChosenServer; readonly shown: string }
+  | { readonly kind: 'store'; readonly config: Config; readonly shown: string }
+
+/** What a command line says about the place. */
+export interface PlaceOptions {
+  readonly store?: string | undefined
+  readonly url?: string | undefined
+  readonly key?: string | undefined
+}
+
+/**
+ * The place of a command that works on a server or on a store. The first of these wins: `--store`, `--url`, `BRANCHPOINT_URL`, the store of
+ * `STORE` or `STORE_DIR`, `./store`. Throws a UsageError for a server without a key, and refuses a store that is not there.
+ */
+export function placeOf(
+  { store, url, key }: PlaceOptions,
+  environment: Readonly<Record<string, string | undefined>>,
+  usage: string,
+): Place {
+  const address = url ?? (environment['BRANCHPOINT_URL'] || undefined)
+  if (store === undefined && address !== undefined) {
+    const server = chosenServer({ url: address, key }, environment, usage)
+    return { kind: 'server', server, shown: `at ${server.url}` }
+  }
+  const config = readConfig(environment)
+  const chosen = store === undefined ? config : { ...config, store: undefined, storeDir: store }
+  assertStoreThere(chosen)
+  return { kind: 'store', config: chosen, shown: `in ${storeName(chosen)}` }
+}
+
+/** What the usage of a command with a place says of it. */
+export const PLACE_USAGE = `It works on the first of these: the store of --store DIR, the server of --url URL, the one of BRANCHPOINT_URL (with --key KEY or
+BRANCHPOINT_KEY), the database in STORE, the store in STORE_DIR (./store unless set). A store has to be there.`
+
+/** How messages call the store of a configuration. */
+export function storeName({ store, storeDir }: Config): string {
+  if (store !== undefined) return 'the database in STORE'
+  const isPath = isAbsolute(storeDir) || storeDir.startsWith('.')
+  return `the store ${isPath ? storeDir : `./${storeDir}`}`
+}
+
+/** Refuses a folder that holds no store: only `serve` and `restore` make one, so that a mistyped path is no new store. */
+export function assertStoreThere({ store, storeDir }: Config): void {
+  if (store !== undefined || nodeFs.stat(`${storeDir}/format`)) return
+  throw new Refusal(
+    'storage_unavailable',
+    `There is no store at ${storeDir}. Name its folder with --store or STORE_DIR, or name a server with --url or BRANCHPOINT_URL; ` +
+      `a first start (${COMMAND} serve) makes a store.`,
+  )
+}

@@ -1,0 +1,164 @@
+import { spawn } from 'node:child_process'
+import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
+import { fileURLToPath } from 'node:url'
+import { expect } from 'chai'
+import { ADMIN_KEY, type RunningService, startService } from '../../../scripts/proofs/support/service.ts'
+import { Browser } from '../../http/sessions/browser.ts'
+import { makeEmptyStore } from '../empty-store.ts'
+
+const PROGRAM = fileURLToPath(new URL('../../../src/cli/main.js', import.meta.url))
+
+describe('where a command works', () => {
+  let service: RunningService
+  let folder: string
+  before(async () => (service = await startService()))
+  after(() => service.stop())
+  beforeEach(() => (folder = mkdtempSync(join(tmpdir(), 'place-'))))
+  afterEach(() => rmSync(folder, { recursive: true, force: true }))
+
+  /** Runs `branchpoint` in an empty folder; its input is a value. */
+  async function branchpoint(env: Readonly<Record<string, string>>, ...args: string[]) {
+    const child = spawn(process.execPath, [PROGRAM, ...args], {
+      cwd: folder,
+      env: { PATH: process.env['PATH'] ?? '', HOME: folder, ...env },
+    })
+    child.stdin.end('a value')
+    const code = new Promise<number | null>((resolve) => child.once('close', resolve))
+    const [stdout, stderr] = await Promise.all([text(child.stdout), text(child.stderr)])
+    return { stdout, stderr, code: await code }
+  }
+  const server = () => ({ BRANCHPOINT_URL: service.url, BRANCHPOINT_KEY: ADMIN_KEY })
+
+  it('is the server of BRANCHPOINT_URL, for keys, secrets and links, and no store is made', async () => {
+    const made = await branchpoint(server(), 'keys', 'create', '--name', 'ci', '--scopes', 'read,write')
+    expect(made.stderr).to.contain(`Made a key of the project "default" at ${service.url}.`)
+    const headers = { authorization: `ApiKey ${made.stdout.trim()}` }
+    expect((await service.get('/projects/current', headers)).status).to.equal(200)
+    expect((await branchpoint(server(), 'keys', 'list')).stdout).to.match(
+      /LAST USED[^]*ci@branchpoint\.local/,
+    )
+    const revoked = await branchpoint(server(), 'keys', 'revoke', '--name', 'ci')
+    expect(revoked.stdout).to.match(/^Revoked "ci" .* at http:\/\//)
+    expect((await service.get('/projects/current', headers)).status).to.equal(401)
+
+    const set = await branchpoint(server(), 'secrets', 'set', 'TOKEN', '--provider', 'openai')
+    expect(set.stdout).to.equal(`Set TOKEN in project "default" at ${service.url}.\n`)
+    expect((await branchpoint(server(), 'secrets', 'list')).stdout).to.match(/TOKEN +openai/)
+    const { secrets } = (await service.get('/secrets')).body
+    expect(secrets).to.have.length(1).and.have.nested.property('[0].name', 'TOKEN')
+    await branchpoint(server(), 'secrets', 'remove', 'TOKEN')
+    expect((await service.get('/secrets')).body.secrets).to.deep.equal([])
+    const gone = await branchpoint(server(), 'secrets', 'remove', 'TOKEN')
+    expect([gone.code, gone.stderr]).to.deep.equal([1, 'The project has no secret "TOKEN". It has none.\n'])
+    expect(readdirSync(folder)).to.deep.equal([])
+  })
+
+  it('is the server for a link, which so is good there, also for a key that no store holds', async () => {
+    const { stdout, stderr } = await branchpoint(server(), 'open') // with SVC_API_KEY, as the server was started with
+    expect(stdout).to.match(new RegExp(`^${service.url}/signin#token=\\S+\\n$`))
+    expect(stderr).to.contain(`at ${service.url}`)
+    const token = stdout.trim().split('token=')[1]
+    const answer = await new Browser(service.url).post('/sessions', { session: { token } })
+    expect(answer.body.session.principal.id).to.equal('key:admin')
+  })
+
+  it('is what comes first of --store, --url, BRANCHPOINT_URL and the store of the settings', async () => {
+    for (const name of ['one', 'two']) await makeEmptyStore(join(folder, name))
+    const listed = async (env: Readonly<Record<string, string>>, ...args: string[]) =>
+      (await branchpoint({ BRANCHPOINT_KEY: ADMIN_KEY, ...env }, 'secrets', 'list', ...args)).stdout
+    const [one, two] = [join(folder, 'one'), join(folder, 'two')]
+    const nowhere = { BRANCHPOINT_URL: 'http://127.0.0.1:9', STORE_DIR: two }
+    expect(await listed(nowhere, '--store', one, '--url', service.url)).to.contain(`in the store ${one}`)
+    expect(await listed(nowhere, '--url', service.url)).to.contain(`at ${service.url}`)
+    expect(await listed({ ...nowhere, BRANCHPOINT_URL: service.url })).to.contain(`at ${service.url}`)
+    expect(await listed({ STORE_DIR: two })).to.contain(`in the store ${two}`)
+    await makeEmptyStore(join(folder, 'store'))
+    expect(await listed({})).to.contain('in the store ./store')
+  })
+
+  it('is a store that is there: a mistyped one is refused, and not made', async () => {
+    writeFileSync(join(folder, 'rows.csv'), 'a\n1\n')
+    for (const words of [
+      'keys create --name a --scopes read',
+      'keys list',
+      'secrets set A',
+      'open',
+      'testsets import rows.csv --slug a',
+      'testsets export a',
+      'maintain',
+      'verify',
+      'backup --to b',
+    ]) {
+      const { code, stderr, stdout } = await branchpoint({ STORE_DIR: 'stroe' }, ...words.split(' '))
+      expect([code, stdout], words).to.deep.equal([1, ''])
+      expect(stderr, words).to.match(/^There is no store at .*stroe[;.]/)
+    }
+    expect(existsSync(join(folder, 'stroe'))).to.equal(false)
+  })
+
+  it('is no server because of a variable, for what works on folders', async () => {
+    for (const words of ['verify', 'maintain', 'backup --to b']) {
+      const { code, stderr } = await branchpoint(server(), ...words.split(' '))
+      expect([code, stderr.slice(0, 20)], words).to.deep.equal([1, 'There is no store at'])
+    }
+  })
+
+  it('is the project of the key at a server: another one is refused, and the refusal names --store', async () => {
+    const { code, stderr } = await branchpoint(server(), 'secrets', 'list', '--project', 'team')
+    expect(code).to.equal(1)
+    expect(stderr).to.contain('of the project "default"').and.contain('--store DIR')
+  })
+
+  it('is refused without a key, and where no server answers', async () => {
+    const keyless = await branchpoint({ BRANCHPOINT_URL: service.url }, 'keys', 'list')
+    expect([keyless.code, keyless.stderr.split('\n')[0]]).to.deep.equal([
+      2,
+      '--key is missing (or BRANCHPOINT_KEY).',
+    ])
+    const silent = await branchpoint({ BRANCHPOINT_KEY: 'x' }, 'keys', 'list', '--url', 'http://127.0.0.1:9')
+    expect([silent.code, silent.stderr.slice(0, 40)]).to.deep.equal([
+      1,
+      'No server answers at http://127.0.0.1:9:',
+    ])
+  })
+})
+
+describe('POST /sessions/links', () => {
+  let service: RunningService
+  before(async () => (service = await startService()))
+  after(() => service.stop())
+  const keyWith = async (name: string, ...scopes: string[]): Promise<{ id: string; secret: string }> =>
+    (await service.post('/keys', { key: { name, scopes } })).body.key
+  const as = (secret: string) => ({ authorization: `ApiKey ${secret}` })
+  const signIn = (url: string) =>
+    new Browser(service.url).post('/sessions', { session: { token: url.split('token=')[1] } })
+
+  it('makes a link for the own key of any caller, good once', async () => {
+    const { id, secret } = await keyWith('reader', 'read')
+    const { status, body, headers } = await service.post('/sessions/links', {}, as(secret))
+    expect([status, body.count]).to.deep.equal([200, 1])
+    expect(headers.get('cache-control')).to.equal('no-store')
+    expect(Date.parse(body.link.until) - Date.now()).to.be.within(10 * 60_000, 15 * 60_000)
+    expect(body.link.url).to.match(new RegExp(`^${service.url}/signin#token=default\\.`))
+    expect((await signIn(body.link.url)).body.session.principal.id).to.equal(`key:${id}`)
+    expect((await signIn(body.link.url)).status).to.equal(401)
+  })
+
+  it('makes one for another key with the scope admin alone, and for live keys alone', async () => {
+    const reader = await keyWith('other', 'read')
+    const writer = await keyWith('writer', 'read', 'write')
+    const forReader = { link: { key: reader.id } }
+    const refused = await service.post('/sessions/links', forReader, as(writer.secret))
+    expect([refused.status, refused.body.code]).to.deep.equal([403, 'missing_scope'])
+    const { body } = await service.post('/sessions/links', forReader)
+    expect((await signIn(body.link.url)).body.session.scopes).to.deep.equal(['read'])
+    await service.call('DELETE', `/keys/${reader.id}`)
+    const gone = await service.post('/sessions/links', forReader)
+    expect([gone.status, gone.body.code]).to.deep.equal([404, 'key_not_found'])
+    const unknown = await service.post('/sessions/links', { link: { kye: reader.id } })
+    expect([unknown.status, unknown.body.code]).to.deep.equal([422, 'unknown_field'])
+  })
+})
