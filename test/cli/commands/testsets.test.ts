@@ -1,4 +1,5 @@
 import { expect } from 'chai'
+import { makeEmptyStore } from '../empty-store.ts'
 import type { ChildProcess } from 'node:child_process'
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
@@ -20,9 +21,10 @@ describe('branchpoint testsets', () => {
   let store: string
   let env: NodeJS.ProcessEnv
   const children: ChildProcess[] = []
-  beforeEach(() => {
+  beforeEach(async () => {
     folder = mkdtempSync(join(tmpdir(), 'testset-command-'))
     store = join(folder, 'store')
+    await makeEmptyStore(store)
     writeFileSync(join(folder, 'gitconfig'), '[user]\n\tname = Ann Example\n\temail = ann@example.org\n')
     writeFileSync(join(folder, 'a.csv'), 'country,capital\nNorway,Oslo\nPeru,Lima\n')
     env = {

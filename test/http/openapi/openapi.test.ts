@@ -124,6 +124,7 @@ const OWN_ROUTES = [
   'DELETE /keys/{id}',
   'GET /events',
   'POST /sessions',
+  'POST /sessions/links',
   'GET /sessions/current',
   'DELETE /sessions/current',
   'GET /secrets',

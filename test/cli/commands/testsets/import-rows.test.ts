@@ -1,4 +1,5 @@
 import { expect } from 'chai'
+import { makeEmptyStore } from '../../empty-store.ts'
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -22,6 +23,7 @@ describe('importing rows', () => {
   let testsets: OpenTestsets
   beforeEach(async () => {
     store = mkdtempSync(join(tmpdir(), 'import-rows-'))
+    await makeEmptyStore(store)
     stop = new AbortController()
     const config = readConfig({ STORE_DIR: store })
     testsets = await openTestsets({ config, project: 'default', signal: stop.signal })

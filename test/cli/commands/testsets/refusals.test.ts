@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { expect } from 'chai'
+import { makeEmptyStore } from '../../empty-store.ts'
 import { startService } from '../../../../scripts/proofs/support/service.ts'
 import { isIndex } from '../../../paths-below.ts'
 import { runCommand } from './run-command.ts'
@@ -16,6 +17,7 @@ describe('files into testsets and out of them are refused:', () => {
   before(async () => {
     folder = mkdtempSync(join(tmpdir(), 'testset-refusals-'))
     store = path('store')
+    await makeEmptyStore(store)
     mkdirSync(path('folder.csv'))
     writeFileSync(path('a.csv'), 'a\n1\n2\n3\n')
     writeFileSync(path('rows.txt'), 'a\n1\n')
@@ -203,7 +205,7 @@ describe('files into testsets and out of them are refused:', () => {
     [
       'an export without a store',
       () => ['export', 'other'],
-      'There is no store at /no/store; set STORE_DIR to its folder.',
+      'There is no store at /no/store.',
       { STORE_DIR: '/no/store' },
     ],
   ]

@@ -1,4 +1,5 @@
 import { expect } from 'chai'
+import { makeEmptyStore } from '../../empty-store.ts'
 import { mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -12,9 +13,10 @@ const UUID = '[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}'
 describe('files into testsets and out of them', () => {
   let folder: string
   let store: string
-  beforeEach(() => {
+  beforeEach(async () => {
     folder = mkdtempSync(join(tmpdir(), 'round-trip-'))
     store = join(folder, 'store')
+    await makeEmptyStore(store)
     write('a.csv', CSV)
   })
   afterEach(() => rmSync(folder, { recursive: true, force: true }))
