@@ -179,6 +179,169 @@ describe('merge: testsets', () => {
     expect(merged.filter((id) => id.startsWith('t'))).to.have.length(29)
   })
 
+  describe('what a change of columns wrote into the rows is no edit of them:', () => {
+    const many = Array.from({ length: 40 }, (_, at) => row(`r${at}`, { x: `x${at}`, y: at }))
+    const base = { testcases: many }
+    const sides = async (mine: object, theirs: object): Promise<[string, string]> => {
+      const target = await client.make(base)
+      const source = await client.fork(target)
+      await client.commit(target, mine)
+      await client.commit(source, theirs)
+      return [source, target]
+    }
+    const columnsOf = (slug: string): string[] => JSON.parse(client.git(slug, 'show', `${slug}:columns.json`))
+    const columns = (change: object): object => ({ delta: { columns: change } })
+    const edited = (edits: Record<string, object>): object => ({
+      data: rows(...many.map((it: any) => ({ data: { ...it.data, ...edits[it.data.q] } }))),
+    })
+    const without = (from: number): object => ({ data: rows(...many.slice(0, from)) })
+    const cellsOf = async (variant: string, column: string): Promise<unknown[]> =>
+      (await contents(variant)).map((it) => it[column])
+
+    it('one side adds a column and the other removes rows, either way round', async () => {
+      for (const [mine, theirs] of [
+        [columns({ add: ['note'] }), without(10)],
+        [without(10), columns({ add: ['note'] })],
+      ] as const) {
+        const [source, target] = await sides(mine, theirs)
+        const { merge } = await client.merge(source, target)
+        expect(merge).to.include({ kind: 'merge', resolved: 0 })
+        expect(await cellsOf(target, 'note')).to.deep.equal(Array(10).fill(''))
+        expect(columnsOf(target)).to.deep.equal(['q', 'x', 'y', 'testcase_dedup_id', 'note'])
+      }
+    })
+
+    it('one side renames or removes a column and the other removes rows', async () => {
+      for (const [mine, theirs] of [
+        [columns({ replace: [['x', 'answer']], remove: ['y'] }), without(10)],
+        [without(10), columns({ replace: [['x', 'answer']], remove: ['y'] })],
+      ] as const) {
+        const [source, target] = await sides(mine, theirs)
+        await client.merge(source, target)
+        expect(await contents(target)).to.deep.equal(
+          many.slice(0, 10).map((_, at) => ({
+            q: `r${at}`,
+            answer: `x${at}`,
+            testcase_dedup_id: `r${at}`,
+          })),
+        )
+        expect(columnsOf(target)).to.deep.equal(['q', 'answer', 'testcase_dedup_id'])
+      }
+    })
+
+    it('a row that was edited beside that is in conflict with its removal', async () => {
+      const [source, target] = await sides(columns({ add: ['note'] }), without(30))
+      await client.commit(target, {
+        data: rows(
+          ...many.map((it: any) => ({ data: { ...it.data, note: it.data.q === 'r35' ? 'mine' : '' } })),
+        ),
+      })
+      const { body } = await client.ask(source, target)
+      expect(body.conflicts).to.have.length(1)
+      expect(body.conflicts[0]).to.deep.include({ place: { row: 'r35' }, kind: 'changed_and_removed' })
+    })
+
+    it('an edit of a cell follows a renamed column, either way round, and so does a row that is new', async () => {
+      const renamed = columns({ replace: [['x', 'answer']] })
+      const more: any = edited({ r3: { x: 'edited' } })
+      more.data.testcases.push(row('new', { x: 'of the new row', y: 0 }))
+      for (const [mine, theirs] of [
+        [renamed, more],
+        [more, renamed],
+      ] as const) {
+        const [source, target] = await sides(mine, theirs)
+        await client.merge(source, target)
+        const answers = await cellsOf(target, 'answer')
+        expect(answers.slice(2, 5)).to.deep.equal(['x2', 'edited', 'x4'])
+        expect(answers.at(-1)).to.equal('of the new row')
+        expect(await cellsOf(target, 'x')).to.deep.equal(Array(41).fill(undefined))
+        expect(columnsOf(target)).to.deep.equal(['q', 'answer', 'y', 'testcase_dedup_id'])
+      }
+    })
+
+    it('an edit of a cell follows columns that changed places', async () => {
+      const [source, target] = await sides(
+        columns({
+          replace: [
+            ['x', 'y'],
+            ['y', 'x'],
+          ],
+        }),
+        edited({ r3: { x: 'edited' } }),
+      )
+      await client.merge(source, target)
+      expect((await contents(target))[3]).to.include({ y: 'edited', x: 3 })
+    })
+
+    it('cells that both sides edited are in conflict under the new name', async () => {
+      const [source, target] = await sides(
+        columns({ replace: [['x', 'answer']] }),
+        edited({ r3: { x: 'theirs' } }),
+      )
+      const mine = many.map(({ data: { testcase_dedup_id, q, x, y } }: any) => ({
+        data: { testcase_dedup_id, q, answer: q === 'r3' ? 'mine' : x, y },
+      }))
+      await client.commit(target, { data: rows(...mine) })
+      const { body } = await client.ask(source, target)
+      expect(body.conflicts).to.deep.equal([
+        {
+          place: { row: 'r3', column: 'answer' },
+          kind: 'both_changed',
+          base: 'x3',
+          target: 'mine',
+          source: 'theirs',
+        },
+      ])
+    })
+
+    it('a cell that was edited in a column that the other side removed stays a conflict', async () => {
+      const [source, target] = await sides(columns({ remove: ['x'] }), edited({ r3: { x: 'theirs' } }))
+      const { body } = await client.ask(source, target)
+      expect(body.conflicts).to.deep.equal([
+        {
+          place: { row: 'r3', column: 'x' },
+          in: 'source',
+          kind: 'changed_and_removed',
+          base: 'x3',
+          source: 'theirs',
+        },
+      ])
+      await client.merge(source, target, {
+        resolutions: [{ place: { row: 'r3', column: 'x' }, in: 'source', take: 'source' }],
+      })
+      expect((await cellsOf(target, 'x')).filter((it) => it !== undefined)).to.deep.equal(['theirs'])
+      expect(columnsOf(target)).to.include('x')
+    })
+
+    it('both add one column: what one side wrote into it counts; both rename one to different names: both are there', async () => {
+      const added = columns({ add: ['note'] })
+      const [source, target] = await sides(added, added)
+      const filled = many.map((it: any) => ({ data: { ...it.data, note: it.data.q === 'r1' ? 'kept' : '' } }))
+      await client.commit(source, { data: rows(...filled) })
+      await client.merge(source, target)
+      expect((await cellsOf(target, 'note')).slice(0, 3)).to.deep.equal(['', 'kept', ''])
+      const [theirs, mine] = await sides(
+        columns({ replace: [['x', 'mine']] }),
+        columns({ replace: [['x', 'theirs']] }),
+      )
+      await client.merge(theirs, mine)
+      expect((await contents(mine))[1]).to.include({ mine: 'x1', theirs: 'x1' })
+    })
+
+    it('columns whose cells say something else are removed and added, however they stand', async () => {
+      const other = many.map((it: any) => {
+        const { x, ...data } = it.data
+        return { data: { ...data, z: `not ${x}` } }
+      })
+      const [source, target] = await sides({ data: rows(...other) }, edited({ r3: { x: 'theirs' } }))
+      const { body } = await client.ask(source, target)
+      expect(body.conflicts[0]).to.deep.include({
+        place: { row: 'r3', column: 'x' },
+        kind: 'changed_and_removed',
+      })
+    })
+  })
+
   it('plain git stops where both sides append, and loses nothing; REST then merges the two', async () => {
     const target = await client.make(rows(...abcd))
     const source = await client.fork(target)

@@ -1,5 +1,6 @@
 import type { TimeSlice } from '../../../scheduling/cooperative.ts'
 import type { PayloadTarget } from '../../../versioning/family/family.ts'
+import { pushTo } from '../../../versioning/merge/merge-order.ts'
 import type { Sides } from '../../../versioning/merge/merging.ts'
 import type { RowBlobs, RowEntry } from '../rows/row-entry.ts'
 import type { RowPosition } from '../rows/row-position.ts'
@@ -14,6 +15,9 @@ export interface MovedIn {
   readonly side: 'source' | 'base'
   readonly position: RowPosition
 }
+
+/** Passing by so many rows costs no more than looking for a position from the root of their tree. */
+const FEW_ROWS = 256
 
 /** Before the first row of all that stand still. */
 const START: RowPosition = ''
@@ -41,11 +45,19 @@ export class MergeGaps {
     this.#changes = changes
   }
 
-  /** Whether a position of the target's is in another gap than one of the source's. */
-  async isElsewhere(ofTarget: RowPosition, ofSource: RowPosition): Promise<boolean> {
-    const [one] = await this.#gapsOf('target', [ofTarget])
-    const [other] = await this.#gapsOf('source', [ofSource])
-    return one !== other
+  /** Of rows that both sides moved, those that stand in different gaps, as the target has them. */
+  async movedApart(
+    rows: readonly { readonly target: RowEntry; readonly source: RowEntry }[],
+  ): Promise<ReadonlySet<RowEntry>> {
+    const gapOf = async (side: 'target' | 'source'): Promise<ReadonlyMap<RowPosition, RowPosition>> => {
+      const positions = rows.map((row) => row[side].position).sort()
+      const gaps = await this.#gapsOf(side, positions)
+      return new Map(positions.map((position, index) => [position, gaps[index] ?? START]))
+    }
+    const [ofTarget, ofSource] = [await gapOf('target'), await gapOf('source')]
+    const isApart = ({ target, source }: (typeof rows)[number]): boolean =>
+      ofTarget.get(target.position) !== ofSource.get(source.position)
+    return new Set(rows.filter(isApart).map(({ target }) => target))
   }
 
   /**
@@ -54,31 +66,42 @@ export class MergeGaps {
    */
   async lay(rows: readonly MovedIn[], slice: TimeSlice): Promise<boolean> {
     const laid: (readonly [RowPosition, RowBlobs])[] = []
-    for (const [gap, inGap] of await this.#byGap(rows)) {
-      const { taken, last, next } = await this.#targetIn(gap)
-      const own = inGap.map(({ position }) => position)
-      const isFree = own.every((position) => !taken.has(position)) && new Set(own).size === own.length
-      const positions = isFree ? own : positionsBetween(last, next, own.length)
-      for (const [index, { row }] of inGap.entries()) {
-        const position = positions[index] ?? ''
-        if (isTooDeep(position)) return false
-        laid.push([position, row])
-      }
-      await slice.pause()
+    const byGap = await this.#byGap(rows, slice)
+    const targetRows = new RowsBehind(this.#reader, this.#testsets.target.tree)
+    for (const gap of [...byGap.keys()].sort()) {
+      const inGap = byGap.get(gap) ?? []
+      const { taken, last, next } = await this.#targetIn(gap, targetRows)
+      let isFree = true
+      await slice.each(inGap, ({ position }) => {
+        if (taken.has(position)) isFree = false
+        taken.add(position)
+      })
+      const between = isFree ? [] : positionsBetween(last, next, inGap.length)
+      let isTooNarrow = false
+      await slice.each(inGap, ({ row, position }, index) => {
+        const place = isFree ? position : (between[index] ?? '')
+        if (isTooDeep(place)) isTooNarrow = true
+        laid.push([place, row])
+      })
+      if (isTooNarrow) return false
     }
-    for (const [position, row] of laid) this.#changes.set(position, row)
+    await slice.each(laid, ([position, row]) => this.#changes.set(position, row))
     return true
   }
 
   /** The target's rows with all changes, and with these in their gaps. */
-  async inOrder(target: readonly RowEntry[], rows: readonly MovedIn[]): Promise<readonly RowBlobs[]> {
-    const byGap = await this.#byGap(rows)
+  async inOrder(
+    target: readonly RowEntry[],
+    rows: readonly MovedIn[],
+    slice: TimeSlice,
+  ): Promise<readonly RowBlobs[]> {
+    const byGap = await this.#byGap(rows, slice)
     const order: RowBlobs[] = []
     let gap: RowPosition = START
     const put = (): void => {
       for (const { row } of byGap.get(gap) ?? []) order.push(row)
     }
-    for (const entry of target) {
+    await slice.each(target, (entry) => {
       const { position } = entry
       if (this.#isStable(position)) {
         put()
@@ -87,12 +110,15 @@ export class MergeGaps {
       const changed = this.#changes.get(position)
       if (changed) order.push(changed)
       else if (!this.#changes.has(position)) order.push(entry)
-    }
+    })
     put()
     return order
   }
 
-  async #byGap(rows: readonly MovedIn[]): Promise<ReadonlyMap<RowPosition, readonly MovedIn[]>> {
+  async #byGap(
+    rows: readonly MovedIn[],
+    slice: TimeSlice,
+  ): Promise<ReadonlyMap<RowPosition, readonly MovedIn[]>> {
     const byGap = new Map<RowPosition, MovedIn[]>()
     for (const side of ['source', 'base'] as const) {
       const ofSide = rows
@@ -102,10 +128,7 @@ export class MergeGaps {
         side,
         ofSide.map(({ position }) => position),
       )
-      for (const [index, row] of ofSide.entries()) {
-        const gap = gaps[index] ?? START
-        byGap.set(gap, [...(byGap.get(gap) ?? []), row])
-      }
+      await slice.each(ofSide, (row, index) => pushTo(byGap, gaps[index] ?? START, row))
     }
     return byGap
   }
@@ -118,45 +141,88 @@ export class MergeGaps {
     const gaps: RowPosition[] = new Array<RowPosition>(positions.length).fill(START)
     const { tree } = this.#testsets[side]
     for (let at = positions.length - 1; at >= 0;) {
-      const from = at
-      let gap = START
-      at--
-      search: for await (const batch of rowsOfTree(this.#reader, tree, {
-        after: positions[from],
-        descending: true,
-      })) {
+      // Those from behind `at` up to here wait for the next row that stands still.
+      let from = at
+      const after = positions[at--]
+      let passed = 0
+      search: for await (const batch of rowsOfTree(this.#reader, tree, { after, descending: true })) {
         for (const { position } of batch) {
-          if (position === positions[at]) at--
-          if (!this.#isStable(position)) continue
-          gap = position
-          break search
+          if (this.#isStable(position)) {
+            gaps.fill(position, at + 1, from + 1)
+            from = at
+            passed = 0
+          }
+          while (at >= 0 && (positions[at] ?? START) >= position) at--
         }
+        passed += batch.length
+        // The next ones are far away, and are looked for by their position.
+        if (from === at && passed >= FEW_ROWS) break search
       }
-      gaps.fill(gap, at + 1, from + 1)
     }
     return gaps
   }
 
   /** The positions in a gap that the target's rows keep, its last position of all, and the row behind the gap. */
-  async #targetIn(gap: RowPosition): Promise<{
-    readonly taken: ReadonlySet<RowPosition>
+  async #targetIn(
+    gap: RowPosition,
+    rows: RowsBehind,
+  ): Promise<{
+    readonly taken: Set<RowPosition>
     readonly last: RowPosition | undefined
     readonly next: RowPosition | undefined
   }> {
     const taken = new Set<RowPosition>()
     let last: RowPosition | undefined = gap === START ? undefined : gap
-    const { tree } = this.#testsets.target
-    for await (const batch of rowsOfTree(this.#reader, tree, { after: last })) {
-      for (const { position } of batch) {
-        if (this.#isStable(position)) return { taken, last, next: position }
-        last = position
-        if (!this.#changes.has(position) || this.#changes.get(position)) taken.add(position)
-      }
+    for await (const { position } of rows.behind(gap)) {
+      if (this.#isStable(position)) return { taken, last, next: position }
+      last = position
+      if (!this.#changes.has(position) || this.#changes.get(position)) taken.add(position)
     }
     return { taken, last, next: undefined }
   }
 
   #isStable(position: RowPosition): boolean {
     return !this.#touched.target.isReplaced(position) && !this.#touched.source.isReplaced(position)
+  }
+}
+
+/** The rows of a tree behind positions that ascend; a folder of them is read once, however many positions lie in it. */
+class RowsBehind {
+  readonly #reader: PayloadTarget
+  readonly #tree: StoredTestset['tree']
+  #rows: AsyncGenerator<readonly RowEntry[]> | undefined
+  #batch: readonly RowEntry[] = []
+  #at = 0
+
+  constructor(reader: PayloadTarget, tree: StoredTestset['tree']) {
+    this.#reader = reader
+    this.#tree = tree
+  }
+
+  async *behind(position: RowPosition): AsyncGenerator<RowEntry> {
+    for (let passed = 0; this.#rows && (this.#batch.at(-1)?.position ?? START) < position;) {
+      passed += this.#batch.length
+      if (passed >= FEW_ROWS || !(await this.#readOn(this.#rows))) this.#rows = undefined
+    }
+    if (!this.#rows) {
+      this.#rows = rowsOfTree(this.#reader, this.#tree, { after: position === START ? undefined : position })
+      this.#batch = []
+      this.#at = 0
+    }
+    for (;;) {
+      for (; this.#at < this.#batch.length; this.#at++) {
+        const row = this.#batch[this.#at]
+        if (row && row.position > position) yield row
+      }
+      if (!(await this.#readOn(this.#rows))) return
+    }
+  }
+
+  async #readOn(rows: AsyncGenerator<readonly RowEntry[]>): Promise<boolean> {
+    const { done, value } = await rows.next()
+    if (done) return false
+    this.#batch = value
+    this.#at = 0
+    return true
   }
 }

@@ -1,5 +1,3 @@
-import type { JsonObject } from '../../../json/json.ts'
-import { keysOf } from '../../../json/json.ts'
 import type { MergeContext, MergedPayload, MergeSide } from '../../../versioning/family/family.ts'
 import type { Merging, Sides } from '../../../versioning/merge/merging.ts'
 import { eachSide } from '../../../versioning/merge/merging.ts'
@@ -13,6 +11,7 @@ import { allRows } from '../rows/stored-rows.ts'
 import type { EditedTestset, StoredTestset } from '../testset-payload.ts'
 import { asStored } from '../testset-payload.ts'
 import { isTestsetFile } from '../testset-tree.ts'
+import { ColumnChanges } from './column-changes.ts'
 import type { MovedIn } from './merge-gaps.ts'
 import { MergeGaps } from './merge-gaps.ts'
 import { RowMerge } from './merge-row.ts'
@@ -22,7 +21,8 @@ const NO_ROWS: StoredTestset = { kind: 'stored', tree: undefined, columns: [] }
 
 /**
  * Merges two testsets: rows by dedup id and column by column, their order by their neighbours. No row is lost: what one side added stays,
- * the target's first where both added at one place, and what one side removed and the other changed is a conflict. Costs what differs.
+ * the target's first where both added at one place, and what one side removed and the other changed is a conflict; what a change of columns
+ * did to a row is no change of it. Costs what differs.
  */
 export async function mergeTestsets(
   sides: Sides<MergeSide>,
@@ -68,11 +68,12 @@ class TestsetMerge {
     const { base, target, source } = this.#testsets
     const touched = await touchedRows(reader, base, { target, source }, slice)
     const gaps = new MergeGaps(reader, this.#testsets, touched, this.#changes)
-    const rows = new RowMerge(reader, this.#merging, this.#limits, (row) => touched.dataOf(row))
-    const ids = new Set([...touched.source.before.keys(), ...touched.source.after.keys()])
+    const listed = eachSide(this.#testsets, ({ columns }) => columns)
+    const changes = await ColumnChanges.find(listed, touched, slice)
+    const rows = new RowMerge(reader, this.#merging, this.#limits, changes, (row) => touched.dataOf(row))
     const left: LeftRow[] = []
-    let removed = 0
-    for (const id of ids) {
+    let [added, removed] = [0, 0]
+    const merge = async (id: string): Promise<void> => {
       const was = touched.target.before.get(id) ?? touched.source.before.get(id)
       const now = (side: 'target' | 'source'): RowEntry | undefined =>
         touched[side].after.get(id) ?? (touched[side].before.has(id) ? undefined : was)
@@ -83,13 +84,23 @@ class TestsetMerge {
         this.#changes.set(at.target.position, undefined)
         removed++
       }
-      await slice.pause()
+      if (row && !at.target) added++
+    }
+    const ofSource = touched.source
+    await slice.each(ofSource.before.keys(), merge)
+    await slice.each(ofSource.after.keys(), (id) => (ofSource.before.has(id) ? undefined : merge(id)))
+    if (changes.hasTaken('source')) {
+      // Rows that only the target touched may have cells in columns that the source took away.
+      await slice.each(touched.target.after, ([id, entry]) => {
+        if (ofSource.before.has(id) || ofSource.after.has(id)) return
+        const row = rows.renamed('target', id, entry)
+        if (row && row.oid !== entry.oid) this.#changes.set(entry.position, row)
+      })
     }
     const movedIn = await this.#keepPlaces(left, gaps)
     const isLaid = await gaps.lay(movedIn, slice)
-    const added = left.filter(({ at }) => !at.target).length
     await this.#checkCount(added - removed)
-    const columns = this.#columns(left, (row) => touched.dataOf(row))
+    const columns = changes.merged(listed, rows.keys)
     if (columns.length > this.#limits.maxColumns) throw limitExceeded('columns', this.#limits.maxColumns)
     return isLaid
       ? { kind: 'edited', base: target, changes: this.#changes, columns }
@@ -98,11 +109,17 @@ class TestsetMerge {
 
   /** Changes rows where the target has them; answers those that go elsewhere. */
   async #keepPlaces(left: readonly LeftRow[], gaps: MergeGaps): Promise<MovedIn[]> {
+    const { slice } = this.#context
+    const isMoved = (base: RowEntry | undefined, side: RowEntry | undefined): boolean =>
+      base !== undefined && side !== undefined && side.position !== base.position
+    const movedApart = await gaps.movedApart(
+      left.flatMap(({ at: { base, target, source } }) =>
+        target && source && isMoved(base, target) && isMoved(base, source) ? [{ target, source }] : [],
+      ),
+    )
     const movedIn: MovedIn[] = []
-    for (const { row, at } of left) {
+    await slice.each(left, ({ row, at }) => {
       const { base, target, source } = at
-      const isMovedBy = (side: RowEntry | undefined): boolean =>
-        base !== undefined && side !== undefined && side.position !== base.position
       const takeFrom = (side: 'source' | 'base', entry: RowEntry): void => {
         if (target) this.#changes.set(target.position, undefined)
         movedIn.push({ row, side, position: entry.position })
@@ -110,24 +127,24 @@ class TestsetMerge {
       if (!target) {
         const entry = source ?? base
         if (entry) takeFrom(source ? 'source' : 'base', entry)
-        continue
+        return
       }
-      if (isMovedBy(source) && source) {
-        if (!isMovedBy(target)) {
+      if (source && isMoved(base, source)) {
+        if (!isMoved(base, target)) {
           takeFrom('source', source)
-          continue
+          return
         }
-        if (await gaps.isElsewhere(target.position, source.position)) {
+        if (movedApart.has(target)) {
           const side = this.#contestedSide()
           const entry = side === 'target' ? undefined : at[side]
           if (entry && side !== 'target') {
             takeFrom(side, entry)
-            continue
+            return
           }
         }
       }
       if (row.oid !== target.oid || row.meta !== target.meta) this.#changes.set(target.position, row)
-    }
+    })
     return movedIn
   }
 
@@ -146,19 +163,6 @@ class TestsetMerge {
     if (count > this.#limits.maxRows) throw limitExceeded('rows', this.#limits.maxRows)
   }
 
-  /** The target's columns without those that the source removed and no row has any more, and with those that it added. */
-  #columns(left: readonly LeftRow[], dataOf: (row: RowEntry) => JsonObject): readonly string[] {
-    const { base, target, source } = this.#testsets
-    const inUse = new Set<string>()
-    for (const { at } of left)
-      for (const row of [at.target, at.source]) if (row) for (const key of keysOf(dataOf(row))) inUse.add(key)
-    const [before, after] = [new Set(base.columns), new Set(source.columns)]
-    const kept = target.columns.filter(
-      (column) => !before.has(column) || after.has(column) || inUse.has(column),
-    )
-    return [...new Set([...kept, ...source.columns.filter((column) => !before.has(column))])]
-  }
-
   /** All rows with positions of their own, where there is no more room between two. */
   async #numberedAnew(
     gaps: MergeGaps,
@@ -166,13 +170,12 @@ class TestsetMerge {
     columns: readonly string[],
   ): Promise<EditedTestset> {
     const { target: reader, slice } = this.#context
-    const rows = await gaps.inOrder(await allRows(reader, this.#testsets.target.tree, slice), movedIn)
+    const all = await allRows(reader, this.#testsets.target.tree, slice)
+    const rows = await gaps.inOrder(all, movedIn, slice)
     const positions = positionsAfter(undefined, rows.length)
-    return {
-      kind: 'edited',
-      base: { ...this.#testsets.target, tree: undefined },
-      changes: new Map(rows.map((row, index) => [positions[index] ?? '', row])),
-      columns,
-    }
+    await slice.pause()
+    const changes = new Map<RowPosition, RowBlobs>()
+    await slice.each(rows, (row, index) => changes.set(positions[index] ?? '', row))
+    return { kind: 'edited', base: { ...this.#testsets.target, tree: undefined }, changes, columns }
   }
 }

@@ -37,7 +37,8 @@ export async function touchedRows(
   const changed = async ({ tree }: StoredTestset): Promise<readonly ChangedPosition[]> => {
     const found: ChangedPosition[] = []
     const trees = { before: base.tree, after: tree }
-    for await (const some of changedPositions(reader, trees, '', slice)) found.push(...some)
+    for await (const some of changedPositions(reader, trees, '', slice))
+      for (const position of some) found.push(position)
     return found
   }
   const [ofTarget, ofSource] = [await changed(sides.target), await changed(sides.source)]
