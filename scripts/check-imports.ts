@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { circles } from './check-imports/circles.ts'
 import { longReadme, stalePages, undocumentedVariables } from './check-imports/documents.ts'
-import { doubledNames, longFiles, tinyFiles } from './check-imports/house-rules.ts'
+import { doubledNames, longFiles, spreadArguments, tinyFiles } from './check-imports/house-rules.ts'
 import { otherMechanisms } from './check-imports/mechanisms.ts'
 import { ROOT, roomCircles, unusedSurface, wrongImports, wrongPackages } from './check-imports/room-rules.ts'
 import { readSource } from './check-imports/source-file.ts'
@@ -10,7 +10,7 @@ import { generatedPages } from './docs/generated-pages.ts'
 
 /**
  * Checks the rules of the house (`npm run check`): rooms use only rooms below them, and of those only what is on their surface; no
- * circles; a file has at most 500 lines; a room exports a name once; a concern has one mechanism; `src` and `scripts` need nothing of `test`; the README is short, and every route and
+ * circles; a file has at most 500 lines; a room exports a name once; a concern has one mechanism; no list is spread into the arguments of a call; `src` and `scripts` need nothing of `test`; the README is short, and every route and
  * variable is documented. Prints what does not hold, and then exits with 1.
  */
 const WEB = `${ROOT}/web`
@@ -36,6 +36,7 @@ const problems = [
   ...longFiles([...source, ...scripts]),
   ...tinyFiles(source, scripts),
   ...doubledNames(source),
+  ...[source, web].flatMap(spreadArguments),
   ...otherMechanisms(source),
   ...longReadme(readFileSync('README.md', 'utf8')),
   ...undocumentedVariables(source, readFileSync('docs/configuration.md', 'utf8')),

@@ -40,7 +40,7 @@ export function readConfig(env: Environment): Config {
       },
     ),
   ) as unknown as Settings // each read by its own setting; what one of them does not take is a problem
-  problems.push(...modelProblems(given))
+  for (const problem of modelProblems(given)) problems.push(problem)
   if (problems.length > 0) throw new ConfigError(problems)
   return {
     ...values,

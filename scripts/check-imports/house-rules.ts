@@ -42,6 +42,22 @@ export function doubledNames(files: readonly SourceFile[]): string[] {
     .map(([, places]) => `${places[0]?.name} is exported by ${places.map(({ path }) => path).join(' and ')}`)
 }
 
+/**
+ * No list is handed to a function as its arguments, one for each item: past some hundred thousand items that overflows the stack, and the
+ * lists of users are as long as users like.
+ */
+export function spreadArguments(files: readonly SourceFile[]): string[] {
+  return files.flatMap(({ path, text }) =>
+    [...text.matchAll(SPREAD)].map(([call]) => {
+      const line = text.slice(0, text.indexOf(call)).split('\n').length
+      return `${path}:${line} spreads a list into the arguments of ${call.split('(')[0]}: take its items one by one`
+    }),
+  )
+}
+
+const SPREAD =
+  /(?:\.(?:push|unshift)|Math\.(?:max|min)|String\.fromCharCode|\.apply)\((?:[^()[\]{}]*,\s*)?\s*\.\.\./g
+
 /** The folder right below `src` that a file lies in. */
 function roomOf(path: string): string {
   return path.split('/').slice(0, 2).join('/')

@@ -35,7 +35,9 @@ export async function runRow(setting: RowSetting, row: EvaluationRow): Promise<R
   const traceId = rowTraceId(plan, row)
   const spanIds = (part: string): SpanLink => ({ traceId, spanId: digits(`${traceId} ${part}`, 16) })
   const trace: Span[] = []
-  const record = (spans: readonly Span[]): void => void trace.push(...spans)
+  const record = (spans: readonly Span[]): void => {
+    for (const span of spans) trace.push(span)
+  }
   const collecting = { ...services, record: (_: Registry, spans: readonly Span[]) => record(spans) }
   const root = startTrace({ ...spanIds('row'), record }, 'evaluation')
   root

@@ -39,9 +39,10 @@ export class SlugClaims {
       try {
         await holdingLock(this.#fs, this.#folder, 'slugs', () => runTogether(claims), this.#finish)
       } catch (error) {
-        if (error instanceof DatabaseAway) claims.push(...this.#waiting.splice(0))
+        const behind = error instanceof DatabaseAway ? this.#waiting.splice(0) : []
         // Those whose work has come to an end have their answer.
-        for (const { reject } of claims) reject(error instanceof DatabaseAway ? error.behind() : error)
+        for (const { reject } of [...claims, ...behind])
+          reject(error instanceof DatabaseAway ? error.behind() : error)
       }
     }
     this.#isAtWork = false

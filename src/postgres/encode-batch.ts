@@ -50,7 +50,7 @@ function inRounds(proposals: readonly Proposal[]): readonly (readonly number[])[
     const isRemoval = proposal.moved !== undefined || proposal.purged !== undefined
     const round = isRemoval
       ? rounds.length
-      : Math.max(openToAll, ...touched.map((name) => open.get(name) ?? 0))
+      : touched.reduce((latest, name) => Math.max(latest, open.get(name) ?? 0), openToAll)
     ;(rounds[round] ??= []).push(number)
     if (isRemoval) openToAll = round + 1
     for (const name of touched) open.set(name, round + 1)

@@ -55,7 +55,7 @@ export class RowFeed implements FeedSource {
     const behind = Buffer.from(from, 'hex').toString('latin1')
     const changes: ChangedPosition[] = []
     for await (const some of changedPositions(objects, { before: state?.tree, after: tree }, behind, slice)) {
-      changes.push(...some)
+      for (const change of some) changes.push(change)
       if (changes.length >= BATCH) break
     }
     const oids = changes.flatMap(({ after }) => after?.oid ?? [])

@@ -39,12 +39,12 @@ export function textsOf({ artifact, variant, stored }: Searched): SearchText[] {
   const texts: SearchText[] = [...new Set(names)].flatMap((text) => (text ? { field: 'name', text } : []))
   for (const header of headers) {
     if (header?.description) texts.push({ field: 'description', text: header.description })
-    texts.push(...tagsOf(header?.tags))
+    for (const tag of tagsOf(header?.tags)) texts.push(tag)
   }
   if (stored?.message) texts.push({ field: 'message', text: stored.message })
   // What is too large to be held is found by its names and its message.
   if (stored?.payload && artifact.family.rowsFolder === undefined && !asLarge(stored.payload))
-    texts.push(...stringsIn(documentOf(stored.payload)))
+    for (const text of stringsIn(documentOf(stored.payload))) texts.push(text)
   return texts
 }
 

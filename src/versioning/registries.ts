@@ -91,7 +91,7 @@ export class Registries {
       ready: this.#started,
       filling: this.#store.filling?.progress(),
       artifacts: registries.reduce((sum, { index }) => sum + index.size, 0),
-      listAge: Math.round(Math.max(0, ...registries.map(({ index }) => index.age))),
+      listAge: Math.round(registries.reduce((oldest, { index }) => Math.max(oldest, index.age), 0)),
       problems: [
         ...[...this.#closed].map(([project, reason]) => ({ project, repository: '', reason })),
         ...registries.flatMap(({ index, store }) =>

@@ -1,7 +1,9 @@
 /** Lines of cells in columns as wide as need be, two spaces apart. */
 export function textTable(lines: readonly (readonly string[])[]): string {
   const widths =
-    lines[0]?.map((_, column) => Math.max(...lines.map((line) => line[column]?.length ?? 0))) ?? []
+    lines[0]?.map((_, column) =>
+      lines.reduce((widest, line) => Math.max(widest, line[column]?.length ?? 0), 0),
+    ) ?? []
   return lines
     .map((line) =>
       line

@@ -124,7 +124,7 @@ async function restore(
       return change !== 'there'
     },
   })
-  failures.push(...(await target.check()))
+  for (const failure of await target.check()) failures.push(failure)
   const seconds = ((performance.now() - began) / 1000).toFixed(1)
   const done = `Restored ${dir} to ${target.name}: ${counted(repositories.length)}, ${changes.restored} restored, ${changes.replaced} in place of a seeded environment, ${changes.there} there already, ${failures.length} failed, ${seconds} s`
   return { lines: [done], failures: failures.sort() }

@@ -143,7 +143,7 @@ async function live(server: ChosenServer, slug: string, kind: string | undefined
     const asked = { [`${singular}_refs`]: [reference], include_archived: true }
     const answer = await ask(server, 'POST', `/${path}/query`, asked)
     const records = (answer[path] ?? []) as readonly Omit<Named, 'kind'>[] // the route's own answer
-    found.push(...records.map(({ id, slug: own }) => ({ kind: singular, id, slug: own })))
+    for (const { id, slug: own } of records) found.push({ kind: singular, id, slug: own })
   }
   return found
 }

@@ -28,7 +28,7 @@ export async function syncPublished(fs: Fs, store: string, writes: readonly Jour
   const repositories = [...touched]
   while (repositories.length > 0) {
     const some = repositories.splice(0, AT_ONCE).map(([gitdir, it]) => rollUp(fs, gitdir, it))
-    for (const found of await Promise.all(some)) paths.push(...found)
+    for (const found of await Promise.all(some)) for (const path of found) paths.push(path)
   }
   // Folders that several share once, and behind what lies in them.
   if (paths.length > 0) await fs.syncAll([...new Set(paths.reverse())].reverse())

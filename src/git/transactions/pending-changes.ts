@@ -137,10 +137,10 @@ export class PendingChanges implements Transaction {
     if (this.#objects.size === 0) this.#objects = job.#objects
     else for (const [oid, object] of job.#objects) this.#objects.set(oid, object)
     for (const pack of job.#packs) this.#packs.add(pack)
-    this.#notes.push(...job.#notes)
-    this.#required.push(...job.#required)
-    this.#claims.push(...job.#claims)
-    this.#needs.push(...job.#needs)
+    for (const note of job.#notes) this.#notes.push(note)
+    for (const required of job.#required) this.#required.push(required)
+    for (const claim of job.#claims) this.#claims.push(claim)
+    for (const need of job.#needs) this.#needs.push(need)
     for (const [ref, target] of job.#moves) {
       if (target === undefined || job.#following.has(ref)) this.#followTo(ref, target)
       else this.move(ref, target)

@@ -95,7 +95,7 @@ export class WriteQueue {
   }
 
   #putBack(entries: readonly Entry[]): void {
-    this.#queue.unshift(...entries)
+    this.#queue = [...entries, ...this.#queue]
     counts.waitingWrites += entries.length
   }
 

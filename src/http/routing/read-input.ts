@@ -35,13 +35,13 @@ export async function readInput(
 ): Promise<GuardedInput> {
   const { input: schema = NOTHING, method } = endpoint
   const isStrict = onUnknown === 'refuse'
-  const unknown: FieldProblem[] = []
+  let unknown: readonly FieldProblem[] = []
   const inQuery = (body: Fields): Fields => {
     if (ctx.querystring === '') return {}
     const query = new AskedQuery(ctx.querystring)
     const read = endpoint.fromQuery?.(query, body) ?? {}
     if (isStrict)
-      unknown.push(...query.unknown(endpoint.unusedQuery), ...unknownFields(schema, read, 'query'))
+      unknown = [...unknown, ...query.unknown(endpoint.unusedQuery), ...unknownFields(schema, read, 'query')]
     return read
   }
   if (method === 'GET' || method === 'DELETE')
@@ -56,7 +56,7 @@ export async function readInput(
   }
   const keepNulls = endpoint.keepNulls ?? false
   const body = plainEnvelope(value ?? {}, { keepNulls })
-  if (isStrict) unknown.push(...unknownFields(schema, body, 'body', { keepNulls }))
+  if (isStrict) unknown = [...unknown, ...unknownFields(schema, body, 'body', { keepNulls })]
   // A field of the body wins over the same one in the query string.
   const asked = inQuery(isRecord(body) ? body : {})
   const whole = isRecord(body) ? { ...asked, ...body } : body

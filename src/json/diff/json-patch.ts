@@ -61,9 +61,10 @@ export function lightChanges(
 ): readonly JsonChange[] | undefined {
   if (!isLight(base) || !isLight(head)) return undefined
   const comparison = new LightComparison()
-  if (base === undefined || head === undefined) comparison.operations.push(...patchOfOne(base, head))
-  else comparison.values(base, head, '')
-  return comparison.operations.map((operation) => ({
+  const isOne = base === undefined || head === undefined
+  if (!isOne) comparison.values(base, head, '')
+  const operations = isOne ? patchOfOne(base, head) : comparison.operations
+  return operations.map((operation) => ({
     operation,
     before: comparison.replacedBy.get(operation),
   }))

@@ -102,7 +102,7 @@ function refuseProblems(data: JsonObject, loc: readonly (string | number)[], han
   for (const [key, value] of entriesOf(data)) {
     if (value === null) continue
     if (problems.length >= MOST_LISTED && !fields.has(key)) unnamed++
-    else problems.push(...fieldProblems(key, value, [...loc, key], handlers))
+    else for (const problem of fieldProblems(key, value, [...loc, key], handlers)) problems.push(problem)
   }
   if (problems.length > 0) throw problemsRefusal('invalid_request', problems, problems.length + unnamed)
 }

@@ -53,7 +53,7 @@ export class SpanQueue {
     const rows = spans.map((span) => storedSpan(span, now))
     const size = rows.reduce((sum, { record }) => sum + record.length, 0)
     const batch = this.#openBatch()
-    batch.spans.push(...rows)
+    for (const row of rows) batch.spans.push(row)
     batch.size += size
     this.#size += size
     this.#added += rows.length

@@ -46,7 +46,7 @@ export class IndexTables {
 
   /** How old a list may be, in milliseconds, where that is more than STALE; else 0. */
   get age(): number {
-    return Math.max(...Array.from(this.#lists.values(), ({ age }) => age))
+    return [...this.#lists.values()].reduce((oldest, { age }) => Math.max(oldest, age), 0)
   }
 
   get size(): number {

@@ -149,7 +149,8 @@ async function reached(
   for (let oid = unread.pop(); oid !== undefined; oid = unread.pop()) {
     if (!wanted.delete(oid)) continue
     found.push(oid)
-    unread.push(...parseCommit(await readBytes(incoming, oid, 'commit')).parents)
+    const { parents } = parseCommit(await readBytes(incoming, oid, 'commit'))
+    for (const parent of parents) unread.push(parent)
     if (slice.isOver) await slice.rest()
   }
   return found

@@ -56,7 +56,8 @@ export class Trash {
   async list(): Promise<readonly Trashed[]> {
     assertWhole(this.#store)
     const all: Trashed[] = []
-    for (const family of this.#families) all.push(...(await this.#look(family)).found.values())
+    for (const family of this.#families)
+      for (const trashed of (await this.#look(family)).found.values()) all.push(trashed)
     return all.sort((a, b) => (a.trashed_at > b.trashed_at ? -1 : 1))
   }
 

@@ -15,13 +15,9 @@ export function verifySlugs(artifact: ArtifactView): readonly Finding[] {
   const ownSlug = slugProblem(artifact.slug)
   if (ownSlug !== undefined)
     findings.push(damage(`Its slug "${artifact.slug}" ${ownSlug}. Rename the repository's folder.`))
-  findings.push(
-    ...clashes(
-      'variants',
-      variants.map(({ slug }) => slug),
-    ),
-    ...clashes('revision slugs', [...tags.keys()]),
-  )
+  const names = { variants: variants.map(({ slug }) => slug), 'revision slugs': [...tags.keys()] }
+  for (const [what, slugs] of Object.entries(names))
+    for (const clash of clashes(what, slugs)) findings.push(clash)
   for (const tag of tags.keys()) {
     const base = numberedBase(tag)
     if (base !== undefined && findVariant(artifact, base))

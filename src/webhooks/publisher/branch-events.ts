@@ -56,7 +56,7 @@ export async function branchEvents(
       said: revision.stored,
     }
     happenings.push({ ...about, type: 'revision.committed' })
-    happenings.push(...(await deploymentEvents(registry, revision, about)))
+    for (const deployment of await deploymentEvents(registry, revision, about)) happenings.push(deployment)
   }
   return happenings
 }

@@ -87,7 +87,8 @@ function pathsOf(store: StateFolder, projects: readonly string[]): string[] {
   const files = ['secrets.key']
   for (const project of projects.filter(isProjectName)) {
     files.push(`${project}/webhooks/told`, `${project}/keys.json`, `${project}/secrets.json`)
-    for (const folder of ['webhooks', 'evaluations']) files.push(...filesBelow(store, `${project}/${folder}`))
+    for (const folder of ['webhooks', 'evaluations'])
+      for (const file of filesBelow(store, `${project}/${folder}`)) files.push(file)
   }
   return [...new Set(files)].filter((path) => fs.stat(`${dir}/${path}`)?.kind === 'file')
 }

@@ -15,7 +15,7 @@ export function resultTable({ application, testset, rows, summary, ...times }: E
     it.mean_score === null ? '-' : `${it.mean_score.toFixed(3)} over ${it.mean_rows ?? it.scored}`,
   ])
   const widths = head.map((title, column) =>
-    Math.max(title.length, ...lines.map((line) => line[column]?.length ?? 0)),
+    lines.reduce((widest, line) => Math.max(widest, line[column]?.length ?? 0), title.length),
   )
   const row = (cells: readonly string[]): string =>
     `| ${cells.map((cell, column) => (column === 0 ? cell.padEnd(widths[0] ?? 0) : cell.padStart(widths[column] ?? 0))).join(' | ')} |`

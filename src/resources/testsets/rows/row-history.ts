@@ -54,7 +54,7 @@ export class RowHistory {
       await this.#readCommit(commit, problems, slice)
       if (problems.length > before) unreadable.push(commit)
     }
-    this.#unread.unshift(...unreadable)
+    this.#unread = [...unreadable, ...this.#unread]
     if (this.#rows.has(oid)) return true
     if (problems.length > 0) throw problems[0]
     return false

@@ -47,7 +47,8 @@ interface LinesProps {
 
 function Lines({ lines, onLine }: LinesProps) {
   const times = lines.map(({ date }) => Date.parse(date))
-  const [oldest, newest] = [Math.min(...times), Math.max(...times)]
+  const oldest = times.reduce((least, time) => Math.min(least, time), Infinity)
+  const newest = times.reduce((most, time) => Math.max(most, time), -Infinity)
   return (
     <ol>
       {lines.map((line, at) => {

@@ -56,7 +56,7 @@ function linesOf(diff: string): LineDiff | undefined {
     let [base, head]: [NumberedLine[], NumberedLine[]] = [[], []]
     const flush = (): void => {
       if (base.length + head.length > 0) changes++
-      rows.push(...besideEachOther(base, head))
+      for (const row of besideEachOther(base, head)) rows.push(row)
       ;[base, head] = [[], []]
     }
     for (const line of lines) {

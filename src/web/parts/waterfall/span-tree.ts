@@ -82,7 +82,7 @@ export function visibleNodes(roots: readonly SpanNode[], closed: ReadonlySet<str
   const waiting = [...roots].reverse()
   for (let node = waiting.pop(); node; node = waiting.pop()) {
     shown.push(node)
-    if (!closed.has(node.span.span_id)) waiting.push(...[...node.children].reverse())
+    if (!closed.has(node.span.span_id)) for (const child of node.children.toReversed()) waiting.push(child)
   }
   return shown
 }

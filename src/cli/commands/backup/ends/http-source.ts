@@ -79,7 +79,7 @@ async function slugsOf(door: Door, family: string): Promise<string[]> {
     const body = JSON.stringify({ include_archived: true, windowing })
     const answer = page.parse(await ask(door, 'POST', `/${family}/query`, body))
     // The key is one of the schema's own, an array of records.
-    slugs.push(...(answer[family] as { slug: string }[]).map(({ slug }) => slug))
+    for (const { slug } of answer[family] as { slug: string }[]) slugs.push(slug)
     next = (answer.windowing as { next: string } | undefined)?.next
     if (next === undefined) return slugs
   }

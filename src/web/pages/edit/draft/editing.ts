@@ -125,7 +125,7 @@ export function addMessage(editing: Editing, path: JsonPath, role: string): Edit
   return {
     text: withTextAt(editing.text, path, `[${items.join(',')}]`),
     typed: undefined,
-    ids: [...editing.ids, Math.max(-1, ...editing.ids) + 1],
+    ids: [...editing.ids, editing.ids.reduce((most, id) => Math.max(most, id), -1) + 1],
   }
 }
 

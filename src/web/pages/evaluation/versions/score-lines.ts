@@ -25,7 +25,9 @@ export function scoreLines(runs: readonly Evaluation[], metric: Metric): ScoreLi
     }))
     .filter(({ values }) => values.some((value) => value !== null))
   const seen = lines.flatMap(({ values }) => values.filter((value) => value !== null))
-  return { names, versions, lines, range: [Math.min(0, ...seen), Math.max(1, ...seen)] }
+  const least = seen.reduce((least, value) => Math.min(least, value), 0)
+  const most = seen.reduce((most, value) => Math.max(most, value), 1)
+  return { names, versions, lines, range: [least, most] }
 }
 
 function valueOf(

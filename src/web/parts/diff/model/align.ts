@@ -18,7 +18,7 @@ export function matchesOf(base: readonly string[], head: readonly string[]): rea
   while (last < most - first && base[base.length - 1 - last] === head[head.length - 1 - last]) last++
   const matches: Match[] = []
   for (let at = 0; at < first; at++) matches.push([at, at])
-  matches.push(...middleMatches(base, head, first, last))
+  for (const match of middleMatches(base, head, first, last)) matches.push(match)
   for (let at = last; at > 0; at--) matches.push([base.length - at, head.length - at])
   return matches
 }

@@ -56,7 +56,8 @@ function diffOfMatches(
       changes++
       removed += base - baseAt
       added += head - headAt
-      rows.push(...besideEachOther(numbered(before, baseAt, base), numbered(after, headAt, head)))
+      const [old, now] = [numbered(before, baseAt, base), numbered(after, headAt, head)]
+      for (const row of besideEachOther(old, now)) rows.push(row)
     }
     if (base < before.length && head < after.length) {
       rows.push({

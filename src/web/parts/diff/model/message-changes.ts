@@ -35,7 +35,7 @@ export function messageChanges(base: readonly Message[], head: readonly Message[
     }
     // What was removed is shown before the first message that stood behind it and stays.
     while (staying.has(headAt) && removed[0] && removed[0].baseAt < baseAt)
-      changes.push(...removed.splice(0, 1))
+      for (const before of removed.splice(0, 1)) changes.push(before)
     const kind = textOf(before) === textOf(message) ? 'same' : 'changed'
     changes.push({
       kind,
