@@ -110,7 +110,7 @@ export class PushedHistory {
       if (this.#merged.has(oid) || this.#verdicts.has(oid) || !this.#incoming.has(oid)) continue
       this.#merged.add(oid)
       await checkSize(this.#registry, this.#artifact.family, this.#incoming, oid, this.#isFirst)
-      open.push(...(await this.#parentsOf(oid)))
+      for (const parent of await this.#parentsOf(oid)) open.push(parent)
       if (this.#slice.isOver) await this.#slice.rest()
     }
   }
