@@ -14,6 +14,7 @@ export type RefusalCode =
   | 'body_too_large'
   | 'document_too_large'
   | 'invalid_file'
+  | 'empty_file'
   | 'query_too_slow'
   | 'empty_query'
   | 'query_too_broad'

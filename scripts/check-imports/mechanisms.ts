@@ -20,7 +20,8 @@ const MECHANISMS: readonly Mechanism[] = [
   },
   {
     another: /\bnew Worker\(/,
-    at: /^src\/(?:sandbox\/inside|storage\/sqlite)\//,
+    // a sheet's rows come one batch after the other, which no job of the pool answers; its memory goes with its thread
+    at: /^src\/(?:sandbox\/inside|storage\/sqlite)\/|^src\/resources\/testsets\/import\/files\/xlsx-rows/,
     use: 'the worker pool of handlers/worker',
   },
   {

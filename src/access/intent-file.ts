@@ -9,6 +9,14 @@ const resultAddress = z.strictObject({
   id: z.string(),
   /** Of the revision that a flat record shows beside its artifact. */
   revision: z.string().optional(),
+  /** What became of the rows of a file. */
+  file: z
+    .strictObject({
+      collapsed: z.int(),
+      replaced: z.int(),
+      renamed: z.array(z.strictObject({ from: z.string(), to: z.string() })).optional(),
+    })
+    .optional(),
   /** What a merge came to. */
   merge: z.strictObject({ kind: z.string(), base: z.string().optional(), resolved: z.int() }).optional(),
 })

@@ -52,6 +52,7 @@ export const PROBLEMS: Readonly<Record<ProblemCode, readonly [status: number, ti
   body_too_large: [413, 'The body is too large'],
   document_too_large: [413, 'The document is too large'],
   invalid_file: [422, 'The file is not valid'],
+  empty_file: [422, 'The file is empty'],
   query_too_slow: [422, 'The query takes too long'],
   empty_query: [422, 'The query has no words'],
   query_too_broad: [422, 'The query finds too much'],

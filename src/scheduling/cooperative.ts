@@ -54,6 +54,11 @@ export class TimeSlice {
     this.#left = mostMs
   }
 
+  /** What ends the work, if anything does. */
+  get signal(): AbortSignal | undefined {
+    return this.#stop
+  }
+
   /** Whether it is time for `rest`. */
   get isOver(): boolean {
     return performance.now() - this.#begun >= SLICE_MS

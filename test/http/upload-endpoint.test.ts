@@ -258,9 +258,12 @@ describe('endpoints of files', () => {
     expect(Object.keys(post.requestBody.content)).to.deep.equal([
       'multipart/form-data',
       'text/csv',
+      'text/tab-separated-values',
       'application/json',
       'application/jsonl',
       'application/x-ndjson',
+      'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet',
+      'application/gzip',
     ])
     expect(post.requestBody.content['multipart/form-data'].schema).to.deep.equal({
       type: 'object',

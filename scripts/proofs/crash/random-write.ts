@@ -227,7 +227,8 @@ const createTestset: Plan = async (_, __, n) => ({
   name: `create testset t${n} from a file`,
   run: async ({ registry }) => {
     const input = { slug: `t${n}`, header: {}, loc: [] }
-    return { artifacts: [await createFromFile(registry, testsets, fileOf(n), input, LIMITS, context)] }
+    const { artifact } = await createFromFile(registry, testsets, fileOf(n), input, LIMITS, context)
+    return { artifacts: [artifact] }
   },
 })
 
@@ -291,7 +292,7 @@ function fileOf(n: number) {
   const chunks = async function* (): AsyncIterable<Buffer> {
     yield Buffer.from(lines.join(''))
   }
-  return { type: 'jsonl', infer: false, chunks } as const
+  return { type: 'jsonl', infer: false, maxBytes: 1024 ** 2, chunks } as const
 }
 
 async function revisionOf(server: CrashServer, random: Random): Promise<RevisionLocation | undefined> {

@@ -26,13 +26,14 @@ const JSON_LINES = { json: FLAG } as const
 /** Of `testsets import`. */
 export const IMPORT_OPTIONS = {
   ...{ slug: TEXT, name: TEXT, message: TEXT, infer: FLAG, type: TEXT },
+  ...{ delimiter: TEXT, sheet: TEXT, 'allow-empty': FLAG },
   ...PROJECT,
 } as const
 
 /** Of `testsets export`. */
 export const EXPORT_OPTIONS = {
   ...{ to: TEXT, force: FLAG, type: TEXT, variant: TEXT, version: TEXT, revision: TEXT },
-  ...{ 'escape-formulas': FLAG },
+  ...{ 'escape-formulas': FLAG, bom: FLAG },
   ...PROJECT,
 } as const
 

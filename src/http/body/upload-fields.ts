@@ -3,8 +3,9 @@ import { Refusal } from '../../errors.ts'
 import type { Json } from '../../json/json.ts'
 import { JsonTextError } from '../../json/json-text-error.ts'
 import { parseJson } from '../../json/parse-json.ts'
-import type { FileType } from '../../resources/testsets/import/collect-file.ts'
-import { FILE_TYPES } from '../../resources/testsets/import/collect-file.ts'
+import { isDelimiter } from '../../resources/testsets/import/files/csv-rows.ts'
+import { ROW_FILE_TYPES } from '../../resources/testsets/import/files/file-type.ts'
+import type { RowFile } from '../../resources/testsets/import/files/read-file.ts'
 import { READ_FLAGS } from '../../resources/testsets/present-testset.ts'
 import type { Reading } from '../../versioning/family/family.ts'
 import type { References } from '../../versioning/reference.ts'
@@ -12,7 +13,7 @@ import { parent, parentsOf } from '../schemas/parents.ts'
 import { jsonObject, slug, tags, uuid } from '../schemas/request-schemas.ts'
 import type { SurfaceNames } from '../schemas/surface-names.ts'
 import { idSpellings, spellings } from '../schemas/surface-names.ts'
-import type { UploadedFile } from './upload.ts'
+import type { Upload } from './upload.ts'
 
 /** The text fields of a form (contract/testsets 5.1). */
 
@@ -44,8 +45,14 @@ function parsed(text: string, context: z.RefinementCtx): Json | undefined {
 
 /** What every upload of rows may say beside the file. */
 export const fileFields = {
-  file_type: z.enum(FILE_TYPES, `must be one of ${FILE_TYPES.join(', ')}`).optional(),
+  file_type: z.enum(ROW_FILE_TYPES, `must be one of ${ROW_FILE_TYPES.join(', ')}`).optional(),
   types: z.enum(['infer', 'string'], 'must be "infer" or "string"').optional(),
+  delimiter: z
+    .string()
+    .refine(isDelimiter, 'must be one character, and neither a quote nor the end of a line')
+    .optional(),
+  sheet: optionalText,
+  allow_empty: flag.optional(),
   ...Object.fromEntries(READ_FLAGS.map((name) => [name, flag.optional()])),
 }
 
@@ -94,13 +101,26 @@ export function parentsOfFields(names: SurfaceNames, fields: Readonly<Record<str
 
 const PARENT_LEVELS = ['', '_variant'] as const
 
-/** The type of an uploaded file: what the field says, else what the file comes with says, else csv. */
-export function fileType(field: FileType | undefined, { mediaType, partType }: UploadedFile): FileType {
-  const told = field ?? partType
-  if (told !== undefined) return told
-  if (mediaType === 'application/json') return 'json'
-  return mediaType === undefined || mediaType === 'text/csv' ? 'csv' : 'jsonl'
+/** An uploaded file, to be read as the fields say: as CSV where nothing says what it is. */
+export function rowFileOf(
+  { file_type: type, types, delimiter, sheet, allow_empty: allowEmpty }: FileFields,
+  { file }: Upload,
+): RowFile {
+  return {
+    type: type ?? file.saidType ?? 'csv',
+    infer: types === 'infer',
+    delimiter,
+    sheet: sheet === '' ? undefined : sheet,
+    allowEmpty,
+    maxBytes: file.maxBytes,
+    chunks: () => file.chunks(),
+  }
 }
+
+type FileFields = Pick<
+  z.infer<z.ZodObject<typeof fileFields>>,
+  'file_type' | 'types' | 'delimiter' | 'sheet' | 'allow_empty'
+>
 
 /** What the answer of an upload shows of the testset. */
 export function readingOfFields(fields: Readonly<Record<string, unknown>>): Reading {

@@ -2,11 +2,11 @@ import type { ParameterizedContext } from 'koa'
 import { createHash } from 'node:crypto'
 import type { IncomingHttpHeaders } from 'node:http'
 import { Refusal } from '../../errors.ts'
-import type { FileType } from '../../resources/testsets/import/collect-file.ts'
+import type { RowFileType } from '../../resources/testsets/import/files/file-type.ts'
+import { ROW_MEDIA_TYPES, rowFileType } from '../../resources/testsets/import/files/file-type.ts'
 import { inflatedBody } from './inflate-body.ts'
 import type { UploadForm } from './multipart.ts'
 import { addField, noFile, readForm } from './multipart.ts'
-import { partFileType } from './part-file-type.ts'
 import type { Spooled, Spools } from './spool.ts'
 
 export interface UploadOptions {
@@ -38,19 +38,16 @@ export interface UploadedFile extends Spooled {
    * The media type, in lower case, of a body that is the file itself; undefined in a form.
    */
   readonly mediaType: FileMediaType | undefined
-  /** What the file's part of a form says of its type, if anything. */
-  readonly partType: FileType | undefined
+  /** What its name and its media type say of its type, if anything. */
+  readonly saidType: RowFileType | undefined
+  /** Most bytes of a file, unpacked. */
+  readonly maxBytes: number
 }
 
 /** What a body may be announced as that is the file itself. */
 export type FileMediaType = (typeof FILE_MEDIA_TYPES)[number]
 
-export const FILE_MEDIA_TYPES = [
-  'text/csv',
-  'application/json',
-  'application/jsonl',
-  'application/x-ndjson',
-] as const
+export const FILE_MEDIA_TYPES = [...ROW_MEDIA_TYPES, 'application/gzip'] as const
 
 /** Reads the upload of a request, once; see `uploadReader`. */
 export type ReadUpload = (ctx: ParameterizedContext<unknown>) => Promise<Upload>
@@ -68,9 +65,10 @@ export type ReadUpload = (ctx: ParameterizedContext<unknown>) => Promise<Upload>
 export function uploadReader({ spools, maxBytes, maxFieldBytes }: UploadOptions): ReadUpload {
   return async (ctx) => {
     const { headers } = ctx.req
-    if (isBodyless(headers)) throw noFile()
     const contentType = headers['content-type'] ?? ''
+    if (isBodyless(headers) && contentType === '') throw noFile()
     const mediaType = mediaTypeOf(contentType)
+    if (isBodyless(headers) && mediaType === FORM) throw noFile()
     const fields = queryFields(ctx.querystring)
     const mostBytes = maxBytes + (mediaType === FORM ? maxFieldBytes + FRAMING : 0)
     // Compressed, incompressible bytes are a little more than they are.
@@ -92,7 +90,8 @@ export function uploadReader({ spools, maxBytes, maxFieldBytes }: UploadOptions)
           : await readPlain(body, onFile)
       const inQuery = new Set([...fields.keys()].filter((name) => !form.fields.has(name)))
       for (const [name, value] of form.fields) fields.set(name, value)
-      const file = { ...spool.finish(), sha256: hash.digest('hex') }
+      const file = { ...spool.finish(), sha256: hash.digest('hex'), maxBytes }
+      const announced = mediaType === FORM ? form.fileMediaType : mediaType
       return {
         fields: Object.fromEntries(fields),
         inQuery,
@@ -100,7 +99,7 @@ export function uploadReader({ spools, maxBytes, maxFieldBytes }: UploadOptions)
           ...file,
           name: form.fileName,
           mediaType: mediaType === FORM ? undefined : mediaType,
-          partType: partFileType(form.fileName, form.fileMediaType),
+          saidType: rowFileType({ name: form.fileName, mediaType: announced }),
         },
         discard: spool.discard,
       }
@@ -114,8 +113,8 @@ export function uploadReader({ spools, maxBytes, maxFieldBytes }: UploadOptions)
 /** What makes an upload another one than the one before, whatever boundary and order the client chose (ruling 1.11). */
 export function uploadIdentity({ fields, file }: Upload): string[] {
   const sorted = Object.entries(fields).sort(([a], [b]) => (a < b ? -1 : 1))
-  const isTold = file.partType !== undefined && file.partType !== 'csv'
-  return [JSON.stringify(sorted), file.mediaType ?? FORM, file.sha256, ...(isTold ? [file.partType] : [])]
+  const isTold = file.mediaType === undefined && file.saidType !== undefined && file.saidType !== 'csv'
+  return [JSON.stringify(sorted), file.mediaType ?? FORM, file.sha256, ...(isTold ? [file.saidType] : [])]
 }
 
 const FORM = 'multipart/form-data'
@@ -133,14 +132,15 @@ function mediaTypeOf(contentType: string): typeof FORM | FileMediaType {
   const [media = '', ...parameters] = contentType.split(';').map((part) => part.trim().toLowerCase())
   if (media === FORM) return FORM
   const known = FILE_MEDIA_TYPES.find((type) => type === media)
-  const isUtf8 = parameters.every(
-    (parameter) => !parameter.startsWith('charset=') || /^charset="?utf-?8"?$/.test(parameter),
+  const isUnicode = parameters.every(
+    (parameter) =>
+      !parameter.startsWith('charset=') || /^charset="?utf-?(?:8|16(?:le|be)?)"?$/.test(parameter),
   )
-  if (known && isUtf8) return known
+  if (known && isUnicode) return known
   throw new Refusal(
     'unsupported_media_type',
     `The body is announced as ${JSON.stringify(contentType.slice(0, 200))}; this route takes a form ` +
-      `(curl -F 'file=@rows.csv'), or the file itself in UTF-8 under one of: ${FILE_MEDIA_TYPES.join(', ')}.`,
+      `(curl -F 'file=@rows.csv'), or the file itself in Unicode under one of: ${FILE_MEDIA_TYPES.join(', ')}.`,
   )
 }
 
@@ -150,14 +150,8 @@ function queryFields(query: string): Map<string, string> {
   return fields
 }
 
-/** A body without a byte is a mistake more often than an empty file, which a form can still send. */
 async function readPlain(body: AsyncIterable<Buffer>, onFile: (chunk: Buffer) => void): Promise<UploadForm> {
-  let bytes = 0
-  for await (const chunk of body) {
-    bytes += chunk.length
-    onFile(chunk)
-  }
-  if (bytes === 0) throw noFile()
+  for await (const chunk of body) onFile(chunk)
   return { fields: new Map(), fileName: undefined, fileMediaType: undefined }
 }
 

@@ -1,10 +1,11 @@
 import { z } from 'zod'
-import { Refusal } from '../../errors.ts'
-import type { RowFile } from '../../resources/testsets/import/collect-file.ts'
-import { FILE_TYPES } from '../../resources/testsets/import/collect-file.ts'
+import { Refusal, invalid } from '../../errors.ts'
+import type { FileType } from '../../resources/testsets/import/files/file-type.ts'
+import { FILE_TYPES } from '../../resources/testsets/import/files/file-type.ts'
 import { writeTestsetFile } from '../../resources/testsets/export/download-testset.ts'
 import type { TestsetLimits } from '../../resources/testsets/import/row-collector.ts'
 import { asStored } from '../../resources/testsets/testset-payload.ts'
+import type { Uploaded } from '../../resources/testsets/import/upload-testset.ts'
 import { commitFile, createFromFile } from '../../resources/testsets/import/upload-testset.ts'
 import { editArtifact } from '../../versioning/artifacts/edit-artifact.ts'
 import { flatten } from '../../versioning/artifacts/query-artifacts.ts'
@@ -12,17 +13,17 @@ import { assertRevisionActive } from '../../versioning/artifacts/write-guards.ts
 import type { Reading } from '../../versioning/family/family.ts'
 import type { Registry } from '../../versioning/registry.ts'
 import { artifactById, revisionById } from '../../versioning/revisions/references.ts'
-import type { Revision } from '../../versioning/revisions/revision.ts'
+import type { Revision, RevisionLocation } from '../../versioning/revisions/revision.ts'
 import { readRevisionAt } from '../../versioning/revisions/revision.ts'
+import type { ResultAddress } from '../../access/intent-file.ts'
 import {
   fileFields,
-  fileType,
   parentsOfFields,
   parentTextFields,
   readingOfFields,
+  rowFileOf,
   testsetFields,
 } from '../body/upload-fields.ts'
-import type { Upload } from '../body/upload.ts'
 import { presentFlat } from '../presenters/record.ts'
 import { variantBeside } from '../revisions/commit-target.ts'
 import { readIfMatch } from '../revisions/etag.ts'
@@ -53,6 +54,7 @@ export function testsetFileEndpoints(context: SurfaceContext, limits: TestsetLim
     id: string,
     revisionId: string | undefined,
     asked: Reading,
+    file: ResultAddress['file'],
   ) => {
     const artifact = await artifactById(registry, family, id)
     const revision =
@@ -61,9 +63,19 @@ export function testsetFileEndpoints(context: SurfaceContext, limits: TestsetLim
         : await readRevisionAt(registry, await revisionById(registry, family, revisionId))
     const flat = { artifact, revision }
     return {
-      body: { count: 1, [singular]: await presentFlat(flat, present, asked) },
-      address: { id: artifact.id, ...(revision ? { revision: revision.id } : {}) },
+      body: { count: 1, [singular]: await presentFlat(flat, present, asked), ...presentFile(file) },
+      address: { id: artifact.id, ...(revision ? { revision: revision.id } : {}), ...(file && { file }) },
     }
+  }
+
+  const answerRevision = async (
+    registry: Registry,
+    place: RevisionLocation,
+    asked: Reading,
+    file: ResultAddress['file'],
+  ): Promise<EndpointResponse> => {
+    const answer = await answers.fresh(registry, place, asked, presentFile(file))
+    return file && answer.address ? { ...answer, address: { ...answer.address, file } } : answer
   }
 
   const downloads = (
@@ -82,7 +94,7 @@ export function testsetFileEndpoints(context: SurfaceContext, limits: TestsetLim
         scope: 'read',
         optionalBody: true,
         input: downloadInput,
-        fromQuery: queryParameters(['file_type', 'file_name', 'escape_formulas']),
+        fromQuery: queryParameters(['file_type', 'file_name', 'escape_formulas', 'bom']),
         output: z.unknown(),
         downloads: Object.values(MEDIA),
         run: async ({ registry, params, input, untilGone }) => {
@@ -99,21 +111,21 @@ export function testsetFileEndpoints(context: SurfaceContext, limits: TestsetLim
       summary: 'Create a testset whose first revision holds the rows of a file',
       scope: 'write',
       input: z.object({ ...fileFields, ...testsetFields, testset_slug: slug.optional() }),
-      output: single(singular, records.flat),
+      output: single(singular, records.flat, fileOutcome),
       run: async ({ registry, input, upload, context: write, untilGone }) => {
-        const created = await createFromFile(
+        const { artifact, file } = await createFromFile(
           registry,
           family,
-          rowFile(input, upload),
+          rowFileOf(input, upload),
           { slug: input.testset_slug, header: headerIn(input), loc: ['body', 'testset_slug'] },
           limits,
           write,
           untilGone(),
         )
-        return answerFlat(registry, created.id, undefined, readingOfFields(input))
+        return answerFlat(registry, artifact.id, undefined, readingOfFields(input), outcomeOf(file))
       },
-      recall: ({ registry, input }, { id, revision }) =>
-        answerFlat(registry, id, revision, readingOfFields(input)),
+      recall: ({ registry, input }, { id, revision, file }) =>
+        answerFlat(registry, id, revision, readingOfFields(input), file),
     }),
     uploadEndpoint({
       path: `/simple/${path}/:id/upload`,
@@ -122,13 +134,13 @@ export function testsetFileEndpoints(context: SurfaceContext, limits: TestsetLim
       summary: 'Commit the rows of a file in place of the present ones, and edit the header',
       scope: 'write',
       input: z.object({ ...fileFields, ...testsetFields }),
-      output: single(singular, records.flat),
+      output: single(singular, records.flat, fileOutcome),
       run: async ({ registry, params, input, upload, context: write, untilGone }) => {
         const artifact = await artifactIn(registry, family, params)
-        const { place: committed } = await commitFile(
+        const { place: committed, file } = await commitFile(
           registry,
           { artifact, variant: artifact.defaultVariant },
-          rowFile(input, upload),
+          rowFileOf(input, upload),
           { header: {}, loc: ['body'] },
           limits,
           write,
@@ -137,10 +149,10 @@ export function testsetFileEndpoints(context: SurfaceContext, limits: TestsetLim
         const edit = headerIn(input)
         if (Object.values(edit).some((value) => value !== undefined))
           await editArtifact(registry, committed.artifact, edit, write)
-        return answerFlat(registry, artifact.id, undefined, readingOfFields(input))
+        return answerFlat(registry, artifact.id, undefined, readingOfFields(input), outcomeOf(file))
       },
-      recall: ({ registry, input }, { id, revision }) =>
-        answerFlat(registry, id, revision, readingOfFields(input)),
+      recall: ({ registry, input }, { id, revision, file }) =>
+        answerFlat(registry, id, revision, readingOfFields(input), file),
     }),
     uploadEndpoint({
       path: `/${path}/revisions/:id/upload`,
@@ -149,14 +161,14 @@ export function testsetFileEndpoints(context: SurfaceContext, limits: TestsetLim
       summary: "Commit the rows of a file on the revision's variant, after its head",
       scope: 'write',
       input: z.object({ ...fileFields, ...parentTextFields(names), message: z.string().optional() }),
-      output: single(`${singular}_revision`, records.revision),
+      output: single(`${singular}_revision`, records.revision, fileOutcome),
       run: async ({ registry, params, input, upload, ifMatch, context: write, untilGone }) => {
         const place = await revisionIn(registry, family, params)
         assertRevisionActive(place)
-        const { place: committed } = await commitFile(
+        const { place: committed, file } = await commitFile(
           registry,
           await variantBeside(registry, place, parentsOfFields(names, input)),
-          rowFile(input, upload),
+          rowFileOf(input, upload),
           {
             header: {},
             message: input.message,
@@ -167,21 +179,21 @@ export function testsetFileEndpoints(context: SurfaceContext, limits: TestsetLim
           write,
           untilGone(),
         )
-        return answers.fresh(registry, committed, readingOfFields(input))
+        return answerRevision(registry, committed, readingOfFields(input), outcomeOf(file))
       },
-      recall: async ({ registry, input }, { id }) =>
-        answers.fresh(registry, await revisionById(registry, family, id), readingOfFields(input)),
+      recall: async ({ registry, input }, { id, file }) =>
+        answerRevision(registry, await revisionById(registry, family, id), readingOfFields(input), file),
     }),
     ...downloads(
       `/${path}/revisions/:id/download`,
       plural,
-      ({ id }) => `revision_${id}`,
+      ({ slug: name }) => name,
       async (registry, params) => readRevisionAt(registry, await revisionIn(registry, family, params)),
     ),
     ...downloads(
       `/simple/${path}/:id/download`,
       simpleTag,
-      ({ artifact }) => `testset_${artifact.id}`,
+      ({ artifact }) => artifact.slug,
       async (registry, params) => {
         const artifact = await artifactIn(registry, family, params)
         const { revision } = await flatten(registry, artifact)
@@ -197,13 +209,14 @@ export function testsetFileEndpoints(context: SurfaceContext, limits: TestsetLim
 
 const LONGEST_NAME = 200
 
+const choice = z.union([z.boolean(), z.enum(['true', 'false']).transform((text) => text === 'true')])
+
 const downloadInput = z.object({
   file_type: z.enum(FILE_TYPES, `must be one of ${FILE_TYPES.join(', ')}`).optional(),
   // It goes into a header, of which clients take little.
   file_name: z.string().max(LONGEST_NAME, `must have at most ${LONGEST_NAME} characters`).optional(),
-  escape_formulas: z
-    .union([z.boolean(), z.enum(['true', 'false']).transform((text) => text === 'true')])
-    .optional(),
+  escape_formulas: choice.optional(),
+  bom: choice.optional(),
 })
 
 function answerFile(
@@ -212,30 +225,47 @@ function answerFile(
     file_type: type = 'csv',
     file_name: name,
     escape_formulas: escapeFormulas = false,
+    bom = false,
   }: Call<z.infer<typeof downloadInput>>['input'],
   defaultName: string,
   gone: AbortSignal,
 ): EndpointResponse {
+  if (bom && type !== 'csv')
+    throw invalid(['body', 'bom'], `a byte order mark is for spreadsheets that read CSV; ${type} has none.`)
   if (stored.damage) throw stored.damage
   const testset = stored.payload ? asStored(stored.payload) : NO_ROWS
   const source = artifact.repository.objects
   return {
-    stream: writeTestsetFile({ source, testset, testsetId: artifact.id, type, escapeFormulas, gone }),
+    stream: writeTestsetFile({ source, testset, testsetId: artifact.id, type, escapeFormulas, bom, gone }),
     contentType: MEDIA[type],
-    fileName: `${name || defaultName}.${type}`,
+    fileName: fileNameOf(name || defaultName, type),
   }
 }
 
 const NO_ROWS = { kind: 'stored', tree: undefined, columns: [] } as const
 
-function rowFile(
-  {
-    file_type: type,
-    types,
-  }: { file_type?: RowFile['type'] | undefined; types?: 'infer' | 'string' | undefined },
-  { file }: Upload,
-): RowFile {
-  return { type: fileType(type, file), infer: types === 'infer', chunks: () => file.chunks() }
+/** The name with the ending of its type, once. */
+function fileNameOf(name: string, type: FileType): string {
+  return name.toLowerCase().endsWith(`.${type}`) ? name : `${name}.${type}`
+}
+
+/** What the answer to an upload says of the file. */
+const fileOutcome = {
+  collapsed: z.int().optional().describe('Rows of the file that equal one before them, and are one with it'),
+  replaced: z.int().optional().describe('Rows of the file in whose place a later one of their dedup id is'),
+  renamed_columns: z
+    .array(z.object({ from: z.string(), to: z.string() }))
+    .optional()
+    .describe('Columns whose names are not as they stand in the file'),
+}
+
+function outcomeOf({ met, renamed }: Uploaded['file']): ResultAddress['file'] {
+  return { ...met, ...(renamed.length > 0 && { renamed: [...renamed] }) }
+}
+
+/** Of a write whose result was found after a crash only its ids are known. */
+function presentFile(file: ResultAddress['file']) {
+  return file && { collapsed: file.collapsed, replaced: file.replaced, renamed_columns: file.renamed }
 }
 
 function headerIn(fields: {

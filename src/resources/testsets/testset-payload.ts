@@ -35,10 +35,18 @@ export interface CollectedTestset {
   readonly kind: 'collected'
   readonly rows: readonly CollectedRow[]
   readonly columns: readonly string[]
+  /** What became of rows that came in and are none of these. */
+  readonly met?: MetRows
   /** Holds those of the blobs, and of the folders in `laid`, that the repository may not have. */
   readonly pack?: StagedPack
   /** The folder that holds the rows when they are laid over those in the folder `onto`; undefined: no rows. */
   readonly laid?: LaidRows & { readonly onto: Oid | undefined }
+}
+
+/** How many of the rows that came in together were equal to one before them, and how many gave way to one of their dedup id. */
+export interface MetRows {
+  readonly collapsed: number
+  readonly replaced: number
 }
 
 /** Rows that were laid over others: the folder that holds them, undefined if there are none, and what became of the others. */

@@ -165,6 +165,9 @@ export interface ChangedRows {
   readonly added: number
   readonly changed: number
   readonly removed: number
+  /** Rows that were sent and equal another one that was, and those that another one of the same identity replaced. */
+  readonly collapsed?: number
+  readonly replaced?: number
 }
 
 /** A decoded payload. */

@@ -55,16 +55,20 @@ async function subjectOfContent({
   const rows = await changedRows?.()
   if (!before) {
     if (!after.payload) return 'First revision, without data'
-    return rows ? `First revision: ${rowsInWords(rows.added)}` : 'First revision'
+    return rows ? `First revision: ${rowsInWords(rows.added)}${metInWords(rows)}` : 'First revision'
   }
   if (before.damage !== undefined) return UNKNOWN
   const header = documentChanges(asJson(before.header), asJson(after.header))
   if (family.rowsFolder !== undefined) {
     if (!rows)
       return isDeepStrictEqual(before.payload, after.payload) ? sentenceOf(header ?? []) : 'Change rows'
-    const said = sentenceOfRows(rows)
-    if (said !== '') return said
-    return isDeepStrictEqual(before.payload, after.payload) ? sentenceOf(header ?? []) : 'Change columns'
+    const met = metInWords(rows)
+    const said = sentenceOfRows(rows, LONGEST_SUBJECT - met.length)
+    if (said !== '') return said + met
+    const other = isDeepStrictEqual(before.payload, after.payload)
+      ? sentenceOf(header ?? [])
+      : 'Change columns'
+    return other.length + met.length <= LONGEST_SUBJECT ? other + met : other
   }
   const data = documentChanges(documentIn(before), documentIn(after), files)
   if (!data || !header) return UNKNOWN
@@ -81,18 +85,27 @@ function asJson(header: Header): Json {
   return header as Json // it was decoded from JSON, or is about to be written as such
 }
 
-function sentenceOfRows({ added, changed, removed }: ChangedRows): string {
+/** In `room` characters at most; with very large numbers only their sum. */
+function sentenceOfRows({ added, changed, removed }: ChangedRows, room: number): string {
   const parts = [
     ['Add', added],
     ['Change', changed],
     ['Remove', removed],
   ] as const
-  return parts
+  const sentence = parts
     .filter(([, count]) => count > 0)
     .map(([verb, count], index) =>
       index === 0 ? `${verb} ${rowsInWords(count)}` : `${verb.toLowerCase()} ${count}`,
     )
     .join(', ')
+  return sentence.length <= room ? sentence : `Change ${rowsInWords(added + changed + removed)}`
+}
+
+/** What became of rows that were sent and are none of the revision's: ` (2 collapsed, 1 replaced)`. */
+function metInWords({ collapsed = 0, replaced = 0 }: ChangedRows): string {
+  const parts = [collapsed > 0 && `${collapsed} collapsed`, replaced > 0 && `${replaced} replaced`]
+  const said = parts.filter((part) => part !== false).join(', ')
+  return said && ` (${said})`
 }
 
 function rowsInWords(count: number): string {

@@ -35,7 +35,7 @@ const BAD: readonly (readonly [string, string, string | Buffer, string])[] = [
     Buffer.concat([Buffer.from(lines('{"')), Buffer.from([0xf0, 0x9f])]),
     'Line 3001, column 3',
   ],
-  ['UTF-16', 'csv', Buffer.from('\ufeffa,b\n', 'utf16le'), 'Line 1, column 1'],
+  ['half a character of UTF-16', 'csv', Buffer.from('\ufeffa,b\nx,\ud800\n', 'utf16le'), 'Line 2, column 3'],
   ['an unclosed quote', 'csv', csv('1,"never closed\n1,2\n'), 'Line 3002, column 3'],
   ['text behind a closing quote', 'csv', csv('"1"x,2\n'), 'Line 3002, column 4'],
   ['a quote inside a plain cell', 'csv', csv('1"2,3\n'), 'Line 3002, column 2'],
@@ -57,7 +57,6 @@ const BAD: readonly (readonly [string, string, string | Buffer, string])[] = [
   ['an array that is never closed', 'json', json('{"a": 1}'), 'Line 3002, column 9'],
   ['something behind the array', 'json', '[]\n[]', 'Line 2, column 1'],
   ['a line that is no object', 'jsonl', lines('[1]\n'), 'Line 3001, column 1'],
-  ['an empty json file', 'json', '', 'Line 1, column 1'],
   ['too deep', 'jsonl', lines(`{"a":${'['.repeat(2000)}${']'.repeat(2000)}}\n`), 'Line 3001, column '],
 ]
 
@@ -181,7 +180,7 @@ describe('testsets: bad files', () => {
     expect(storeFiles(client.service.storeDir)).to.deep.equal(before)
   })
 
-  it('a blank csv file, or a header alone, is a testset without rows', async () => {
-    for (const file of ['', '\n', 'a,b\n']) expect((await client.makeOf(file)).ids).to.deep.equal([])
+  it('a header alone is a testset without rows', async () => {
+    expect((await client.makeOf('a,b\n')).ids).to.deep.equal([])
   })
 })

@@ -1,7 +1,8 @@
 import { DEFAULT_PROJECT } from '../../../access/project-name.ts'
 import { invalid } from '../../../errors.ts'
 import { writeTestsetFile } from '../../../resources/testsets/export/download-testset.ts'
-import type { FileType } from '../../../resources/testsets/import/collect-file.ts'
+import type { FileType } from '../../../resources/testsets/import/files/file-type.ts'
+import { FILE_TYPES, rowFileType } from '../../../resources/testsets/import/files/file-type.ts'
 import type { References } from '../../../versioning/reference.ts'
 import { resolveArtifact } from '../../../versioning/revisions/references.ts'
 import { resolveReference } from '../../../versioning/revisions/resolve-reference.ts'
@@ -9,7 +10,6 @@ import type { Revision } from '../../../versioning/revisions/revision.ts'
 import { readRevisionAt } from '../../../versioning/revisions/revision.ts'
 import { UsageError } from '../../command/usage-error.ts'
 import { EXPORT_OPTIONS } from '../../command/verbs.ts'
-import { typeByName } from './file-type.ts'
 import type { OpenTestsets } from './open-testsets.ts'
 import { openExistingTestsets } from './open-testsets.ts'
 import { outputFile, outputStream } from './output-file.ts'
@@ -21,7 +21,7 @@ import { rowsHeld, testsetOf } from './rows-held.ts'
 import { showProgress } from '../../progress/show-progress.ts'
 import type { Surroundings } from '../../command/command.ts'
 
-export const EXPORT_USAGE = `branchpoint testsets export SLUG [--to FILE [--force]] [--type csv|json|jsonl] [--escape-formulas]
+export const EXPORT_USAGE = `branchpoint testsets export SLUG [--to FILE [--force]] [--type csv|json|jsonl] [--escape-formulas] [--bom]
                            [--variant VARIANT] [--version N] [--revision ID] [--project PROJECT]
 
   Writes the rows of the testset SLUG to a file; imported again, it gives the same testcases.
@@ -33,6 +33,7 @@ export const EXPORT_USAGE = `branchpoint testsets export SLUG [--to FILE [--forc
   --version   this version of the variant instead of the latest
   --revision  this revision, by its id or its slug
   --escape-formulas  puts an apostrophe before CSV cells that a spreadsheet would run
+  --bom       begins a CSV file with a byte order mark, by which Excel knows that it is UTF-8
   --project   "${DEFAULT_PROJECT}" unless given
 
   The store is the folder in STORE_DIR (./store unless set), or the database in STORE, of which a copy is made
@@ -56,7 +57,9 @@ export async function exportTestset(args: readonly string[], around: Surrounding
     throw new UsageError('--revision says which one; leave out --version and --variant.', EXPORT_USAGE)
   }
   const references = referencesIn(slug, options)
-  const type = typeOption(options.type) ?? typeOf(to)
+  const type = typeOption(options.type, FILE_TYPES) ?? typeOf(to)
+  if (options.bom && type !== 'csv')
+    throw invalid(['--bom'], `it is for csv, and this is ${type}; leave it out.`)
   const output = to === undefined ? outputStream(process.stdout) : outputFile(to, { force })
   const began = performance.now()
   const seconds = (): number => (performance.now() - began) / 1000
@@ -76,6 +79,7 @@ export async function exportTestset(args: readonly string[], around: Surrounding
         testsetId: revision.artifact.id,
         type,
         escapeFormulas: options['escape-formulas'] ?? false,
+        bom: options.bom ?? false,
       })
       const bytes = async function* (): AsyncGenerator<Buffer> {
         for await (const piece of pieces) {
@@ -115,8 +119,8 @@ function versionNumber(text: string): number {
 }
 
 function typeOf(to: string | undefined): FileType {
-  const type = to === undefined ? 'csv' : typeByName(to)
-  if (type !== undefined) return type
+  const type = to === undefined ? 'csv' : rowFileType({ name: to })
+  if (type !== undefined && type !== 'xlsx') return type
   throw invalid(
     ['--type'],
     `say whether the file is to be csv, json or jsonl; the name "${to}" does not tell.`,

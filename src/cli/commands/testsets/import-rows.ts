@@ -1,6 +1,7 @@
 import type { KeyAuthor } from '../../../access/key-author.ts'
-import type { RowFile } from '../../../resources/testsets/import/collect-file.ts'
 import { collectFile } from '../../../resources/testsets/import/collect-file.ts'
+import type { RowFile } from '../../../resources/testsets/import/files/read-file.ts'
+import type { Uploaded } from '../../../resources/testsets/import/upload-testset.ts'
 import { commitFile } from '../../../resources/testsets/import/upload-testset.ts'
 import type { ArtifactView } from '../../../versioning/artifacts/artifact-view.ts'
 import { TimeSlice } from '../../../scheduling/cooperative.ts'
@@ -29,6 +30,8 @@ export interface ImportedRows {
   readonly isNew: boolean
   readonly revision: Revision
   readonly rows: number
+  /** What became of the file. */
+  readonly file: Uploaded['file']
 }
 
 /**
@@ -42,27 +45,30 @@ export async function importRows(testsets: OpenTestsets, wanted: RowImport): Pro
   // What could only be refused in the end is refused before a large file is read.
   if (found) assertActive('artifact', slug, found.record)
   else await assertSlugFree(registry, family, 'artifact', slug, ['--slug'])
-  const place = found
-    ? await commitTo(testsets, found, wanted)
-    : await firstRevisionOf(await create(testsets, wanted))
+  const { place, file } = found ? await commitTo(testsets, found, wanted) : await create(testsets, wanted)
   const revision = await readRevisionAt(registry, place)
-  return { isNew: !found, revision, rows: await rowsHeld(revision) }
+  return { isNew: !found, revision, rows: await rowsHeld(revision), file }
+}
+
+interface StoredImport extends Uploaded {
+  readonly place: RevisionLocation
 }
 
 async function create(
   { registry, family, limits }: OpenTestsets,
   { slug, name, file, message, author, signal }: RowImport,
-): Promise<ArtifactView> {
+): Promise<StoredImport> {
   const aside = await registry.store.prepare(family.folder)
   try {
     const payload = await collectFile(file, aside.packBuilder(), undefined, limits, new TimeSlice(signal))
     const revision = { message, payload }
-    return await createArtifact(
+    const artifact = await createArtifact(
       registry,
       family,
       { slug, header: { name }, withVariant: { revision }, aside, loc: ['--slug'] },
       { actor: actorOf(author) },
     )
+    return { place: await firstRevisionOf(artifact), file: payload }
   } finally {
     aside.discard()
   }
@@ -78,14 +84,14 @@ async function commitTo(
   testsets: OpenTestsets,
   artifact: ArtifactView,
   wanted: RowImport,
-): Promise<RevisionLocation> {
+): Promise<StoredImport> {
   const { registry, limits } = testsets
   const { file, name, message, author, signal } = wanted
   const context = { actor: actorOf(author) }
   const variant = artifact.defaultVariant
   if (variant) assertActive('variant', variant.slug, variant.record)
   const input = { message, header: {}, loc: [] }
-  const { place } = await commitFile(
+  const { place, file: came } = await commitFile(
     registry,
     { artifact, ...(variant ? { variant } : {}) },
     file,
@@ -94,8 +100,9 @@ async function commitTo(
     context,
     signal,
   )
-  if (name === undefined || name === artifact.record.name) return place
-  return { ...place, artifact: await editArtifact(registry, place.artifact, { name }, context) }
+  if (name === undefined || name === artifact.record.name) return { place, file: came }
+  const renamed = await editArtifact(registry, place.artifact, { name }, context)
+  return { place: { ...place, artifact: renamed }, file: came }
 }
 
 /** Who has no key is known by what stands in the commits, as whoever pushes is. */

@@ -1,9 +1,7 @@
 import { open } from 'node:fs/promises'
-import { Readable, addAbortSignal, pipeline } from 'node:stream'
-import { createGunzip } from 'node:zlib'
+import { type Readable, addAbortSignal } from 'node:stream'
 import { Refusal, invalid } from '../../../errors.ts'
 import { systemProblem } from '../../command/system-problem.ts'
-import { isGzip } from './file-type.ts'
 
 /** A file that is read once, from its beginning to its end. */
 export interface InputFile {
@@ -13,7 +11,7 @@ export interface InputFile {
   readonly size: number | undefined
   /** Bytes of it that have been taken so far. */
   readonly taken: () => number
-  /** What is in it, inflated if its name ends in `.gz`. */
+  /** What is in it. */
   chunks(): AsyncGenerator<Buffer>
   /** Lets go of a file that is not read to its end. */
   close(): void
@@ -22,15 +20,14 @@ export interface InputFile {
 export interface InputOptions {
   /** Ends the reading, with an AbortError, also while it waits for more. */
   readonly signal: AbortSignal
-  /** Most bytes that may come out, inflated. */
+  /** Most bytes of it. */
   readonly maxBytes: number
 }
 
 /** Opens a file, or with `-` standard input. Refuses what cannot be read, and what is larger than the limit. */
 export async function openInput(path: string, { signal, maxBytes }: InputOptions): Promise<InputFile> {
   const { stream, size } = path === '-' ? { stream: process.stdin, size: undefined } : await openFile(path)
-  const inflates = isGzip(path)
-  if (!inflates && size !== undefined && size > maxBytes) {
+  if (size !== undefined && size > maxBytes) {
     stream.destroy()
     throw tooLarge(path, maxBytes)
   }
@@ -49,7 +46,7 @@ export async function openInput(path: string, { signal, maxBytes }: InputOptions
     chunks: async function* () {
       let given = 0
       try {
-        for await (const chunk of inflates ? inflated(counted()) : counted()) {
+        for await (const chunk of counted()) {
           given += chunk.length
           if (given > maxBytes) throw tooLarge(path, maxBytes)
           yield chunk
@@ -77,17 +74,9 @@ async function openFile(path: string): Promise<{ stream: Readable; size: number 
 
 const CHUNKS = { highWaterMark: 256 * 1024 }
 
-function inflated(bytes: AsyncIterable<Buffer>): AsyncIterable<Buffer> {
-  // Whoever reads the end of the pipe is told what went wrong in it.
-  return pipeline(Readable.from(bytes), createGunzip({ chunkSize: CHUNKS.highWaterMark }), () => undefined)
-}
-
 function readingProblem(path: string, error: unknown): unknown {
   const problem = systemProblem(error)
-  if (problem !== undefined) return invalid(['file'], `"${path}" cannot be read: ${problem}.`)
-  const { code } = error as { code?: unknown } // streams and our refusals throw objects only
-  if (typeof code !== 'string' || !code.startsWith('Z_')) return error
-  return invalid(['file'], `"${path}" does not inflate: it is cut off, damaged, or not compressed with gzip.`)
+  return problem === undefined ? error : invalid(['file'], `"${path}" cannot be read: ${problem}.`)
 }
 
 function tooLarge(path: string, maxBytes: number): Refusal {

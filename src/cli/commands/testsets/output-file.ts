@@ -5,7 +5,7 @@ import { pipeline } from 'node:stream/promises'
 import { createGzip } from 'node:zlib'
 import { invalid } from '../../../errors.ts'
 import { systemProblem } from '../../command/system-problem.ts'
-import { isGzip } from './file-type.ts'
+import { isGzipName } from '../../../resources/testsets/import/files/file-type.ts'
 
 /** Where an export goes. */
 export interface OutputFile {
@@ -28,7 +28,7 @@ export function outputFile(path: string, { force }: { readonly force: boolean })
       try {
         // A stream that opens it could do so after it was given up and removed.
         const file = (await open(temporary, 'wx')).createWriteStream()
-        await (isGzip(path)
+        await (isGzipName(path)
           ? pipeline(bytes, createGzip(), file, { signal })
           : pipeline(bytes, file, { signal }))
         refuseTaken()

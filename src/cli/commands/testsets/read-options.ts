@@ -1,6 +1,4 @@
 import { invalid } from '../../../errors.ts'
-import type { FileType } from '../../../resources/testsets/import/collect-file.ts'
-import { FILE_TYPES } from '../../../resources/testsets/import/collect-file.ts'
 import { readArguments } from '../../command/read-arguments.ts'
 import { UsageError } from '../../command/usage-error.ts'
 import type { OptionTable } from '../../command/verbs.ts'
@@ -18,9 +16,9 @@ export function readOptions<const Table extends OptionTable>(
   return { values, word }
 }
 
-/** The file type that `--type` names; undefined without the option. */
-export function typeOption(value: string | undefined): FileType | undefined {
-  const type = FILE_TYPES.find((it) => it === value)
+/** The file type that `--type` names, one of these; undefined without the option. */
+export function typeOption<T extends string>(value: string | undefined, types: readonly T[]): T | undefined {
+  const type = types.find((it) => it === value)
   if (type !== undefined || value === undefined) return type
-  throw invalid(['--type'], `"${value}" is not a type of file; give one of ${FILE_TYPES.join(', ')}.`)
+  throw invalid(['--type'], `"${value}" is not a type of file; give one of ${types.join(', ')}.`)
 }

@@ -1,4 +1,4 @@
-import type { FileType } from '../../../resources/testsets/import/collect-file.ts'
+import type { FileType } from '../../../resources/testsets/import/files/file-type.ts'
 
 /**
  * Counts rows while the bytes of a file go by, for those who watch: answers the number of rows that have ended so far. It

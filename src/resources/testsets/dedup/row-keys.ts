@@ -76,6 +76,34 @@ export class RowKeys {
     return shared.size === 0 ? [] : this.candidates(source, tree, shared)
   }
 
+  /** The keys of the dedup ids of all rows, in the order of `rowsOfTree`, a folder's at a time. */
+  async *dedupKeys(
+    source: ObjectReader,
+    tree: Oid,
+    slice: TimeSlice,
+    file?: CacheFile,
+    depth = 0,
+  ): AsyncGenerator<readonly number[]> {
+    if (depth === DEEPEST_POSITION) return
+    if (file && depth === 0 && !this.#loaded.has(file.path)) this.#load(file)
+    const folder = this.#folders.get(tree) ?? (await this.#readFolder(source, tree, slice))
+    let keys: number[] = []
+    let row = 0
+    const rowsTo = (byte: number): void => {
+      for (; row < folder.bytes.length && (folder.bytes[row] ?? 0) <= byte; row++)
+        keys.push(folder.keys[row * 2 + 1] ?? 0)
+    }
+    // A row stands before what lies in the folder of its name.
+    for (const [byte, below] of folder.folders) {
+      rowsTo(byte)
+      if (keys.length > 0) yield keys
+      keys = []
+      yield* this.dedupKeys(source, below, slice, file, depth + 1)
+    }
+    rowsTo(255)
+    if (keys.length > 0) yield keys
+  }
+
   async *#foldersOf(
     source: ObjectReader,
     tree: Oid,

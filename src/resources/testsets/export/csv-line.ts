@@ -38,7 +38,8 @@ export function csvRow(values: readonly (Json | undefined)[], options: CsvLineOp
 
 const AS_IT_IS: CsvLineOptions = { escapeFormulas: false }
 
-function cellText(value: Json | undefined): string {
+/** What the cell of a value says, before it is quoted. */
+export function cellText(value: Json | undefined): string {
   if (typeof value === 'string') return value
   return value === undefined || value === null ? '' : stringifyJson(value)
 }

@@ -4,7 +4,7 @@ import { entriesOf, fromEntries, getKey } from '../../../json/json.ts'
 import { stringifyJson } from '../../../json/stringify-json.ts'
 import type { ObjectReader } from '../../../versioning/family/tree-files.ts'
 import { readBytes } from '../../../versioning/family/tree-files.ts'
-import type { FileType } from '../import/collect-file.ts'
+import type { FileType } from '../import/files/file-type.ts'
 import { csvHeader, csvRow } from './csv-line.ts'
 import { allColumns } from '../rows/listed-columns.ts'
 import type { RowMeta } from '../import/input-row.ts'
@@ -27,6 +27,8 @@ export interface Export {
   readonly type: FileType
   /** Whether cells that a spreadsheet would run are made harmless; see `csvLine`. */
   readonly escapeFormulas: boolean
+  /** Whether a CSV file begins with a byte order mark, by which Excel knows that it is UTF-8. */
+  readonly bom?: boolean
   /** Ends the work with its reason: nobody waits for it any more. */
   readonly gone?: AbortSignal
 }
@@ -44,14 +46,16 @@ async function* writeCsv({
   testset,
   testsetId,
   escapeFormulas,
+  bom = false,
   gone,
 }: Export): AsyncGenerator<Buffer> {
   const slice = new TimeSlice(gone)
   const metas = await metaColumns(source, testset, slice)
   const columns = (await allColumns(source, testset, slice)).filter((column) => column !== DEDUP_COLUMN)
-  if (testset.tree === undefined && columns.length === 0) return
   const options = { escapeFormulas }
-  const header = csvHeader([...columns, '__id__', '__dedup_id__', ...metas], options)
+  const isUnknown = testset.tree === undefined && columns.length === 0
+  const names = isUnknown ? ['__dedup_id__'] : [...columns, '__id__', '__dedup_id__', ...metas]
+  const header = `${bom ? '\ufeff' : ''}${csvHeader(names, options)}`
   const lineOf = ({ row, data: bytes, meta }: RowBytes): string => {
     const data = decodeRow(bytes, () => rowPath(row.position))
     const members = meta ? new Map(metaMembers(decodeRowMeta(meta))) : NO_MEMBERS

@@ -2,33 +2,23 @@ import type { ObjectKind, Oid } from '../../../git/objects/object.ts'
 import { hashObject } from '../../../git/objects/object.ts'
 import type { StreamingPackWriter } from '../../../git/packs/streaming-pack-writer.ts'
 import type { TimeSlice } from '../../../scheduling/cooperative.ts'
+import type { CacheFile } from '../../../storage/cache-file.ts'
 import { readBytes } from '../../../versioning/family/tree-files.ts'
 import type { RowSource } from '../deltas/named-rows.ts'
 import { RowsById } from '../deltas/named-rows.ts'
 import type { RowEntry } from '../rows/row-entry.ts'
-import type { CollectedTestset } from '../testset-payload.ts'
-import { csvRows } from './files/csv-rows.ts'
+import type { CollectedTestset, MetRows } from '../testset-payload.ts'
 import { invalidFile } from './files/file-refusal.ts'
-import type { FileRow } from './files/file-row.ts'
-import { jsonLinesRows } from './files/json-lines-rows.ts'
-import { jsonRows } from './files/json-rows.ts'
+import type { FileNotes, FileRow, RenamedColumn } from './files/file-row.ts'
+import type { RowFile } from './files/read-file.ts'
+import { readRowFile } from './files/read-file.ts'
+import type { InputRow } from './input-row.ts'
 import { inputRow } from './input-row.ts'
 import { writeRowTree } from './lay-rows.ts'
 import type { TestsetLimits } from './row-collector.ts'
 import { RowCollector } from './row-collector.ts'
-
-/** The formats of imports and exports (ruling 5.5). */
-export const FILE_TYPES = ['csv', 'json', 'jsonl'] as const
-
-export type FileType = (typeof FILE_TYPES)[number]
-
-/** A file of rows as it comes in. */
-export interface RowFile {
-  readonly type: FileType
-  chunks(): AsyncIterable<Buffer>
-  /** Whether CSV cells are read as the JSON values they look like; strings otherwise. */
-  readonly infer: boolean
-}
+import type { TableRow } from './stored-cells.ts'
+import { StoredCells } from './stored-cells.ts'
 
 /** The revision whose rows the file replaces. */
 export interface ReplacedRows {
@@ -36,6 +26,14 @@ export interface ReplacedRows {
   /** The folder of the rows; undefined if there are none. */
   readonly tree: Oid | undefined
   readonly rows: readonly RowEntry[]
+  /** What is kept of the rows for the next process, if anything is. */
+  readonly derived?: CacheFile | undefined
+}
+
+/** What a file came to. */
+export interface CollectedFile extends CollectedTestset {
+  readonly met: MetRows
+  readonly renamed: readonly RenamedColumn[]
 }
 
 /**
@@ -49,7 +47,7 @@ export async function collectFile(
   replaced: ReplacedRows | undefined,
   limits: TestsetLimits,
   slice: TimeSlice,
-): Promise<CollectedTestset> {
+): Promise<CollectedFile> {
   const source = replaced?.source
   const base = { tree: replaced?.tree, rows: replaced?.rows ?? [] }
   const there = new Map<string, true>()
@@ -69,32 +67,39 @@ export async function collectFile(
     limits,
   )
   const named = source && new RowsById(source, base.rows)
-  const add = (row: FileRow): Promise<void> | void => {
+  const cells = replaced && new StoredCells(replaced, slice)
+  const known = (row: FileRow): Promise<InputRow> | InputRow => {
     const sent = sentFileRow(row)
-    const identified = named ? named.identify(sent) : sent
-    if (identified instanceof Promise) return identified.then((known) => collector.add(known))
+    return named ? named.identify(sent) : sent
+  }
+  const add = (row: FileRow): Promise<void> | void => {
+    const identified = known(row)
+    if (identified instanceof Promise) return identified.then((it) => collector.add(it))
     collector.add(identified)
   }
+  /** Of a table whose rows may be there already. */
+  const addKept = async (batch: readonly FileRow[], stored: StoredCells): Promise<void> => {
+    const rows: TableRow[] = []
+    await slice.each(batch, async (row) => rows.push({ row: await known(row), cells: row.cells }))
+    await slice.each(await stored.keep(rows), (row) => collector.add(row))
+  }
+  const notes: FileNotes = { columns: [], renamed: [] }
   try {
     await slice.each(base.rows, ({ oid }) => there.set(oid, true))
-    for await (const batch of rowsOfFile(file, limits)) await slice.each(batch, add)
-    const { rows, columns } = await collector.finish(slice)
+    for await (const batch of readRowFile(file, limits, notes, slice)) {
+      if (cells && batch[0]?.cells) await addKept(batch, cells)
+      else await slice.each(batch, add)
+    }
+    collector.addColumns(notes.columns)
+    const { rows, columns, met } = await collector.finish(slice)
     const laid = { onto: base.tree, ...(await writeRowTree(target, rows, base, slice)) }
     const pack = await builder.finish()
     await slice.rest()
-    return { kind: 'collected', rows, columns, laid, pack }
+    return { kind: 'collected', rows, columns, met, renamed: notes.renamed, laid, pack }
   } catch (error) {
     builder.discard()
     throw error
   }
-}
-
-function rowsOfFile(
-  { type, chunks, infer }: RowFile,
-  limits: TestsetLimits,
-): AsyncIterable<readonly FileRow[]> {
-  if (type === 'csv') return csvRows(chunks(), { ...limits, infer })
-  return type === 'json' ? jsonRows(chunks(), limits) : jsonLinesRows(chunks(), limits)
 }
 
 function sentFileRow({ data, line }: FileRow) {

@@ -13,7 +13,7 @@ import {
   encodeRowMeta,
   generatedDedupId,
 } from '../rows/stored-row.ts'
-import type { CollectedRow } from '../testset-payload.ts'
+import type { CollectedRow, MetRows } from '../testset-payload.ts'
 
 /** How much a testset may hold (ruling 5.6). */
 export interface TestsetLimits {
@@ -29,6 +29,13 @@ export interface RowSink {
   put(bytes: Buffer): Oid
   /** A blob that was put. */
   get(oid: Oid): Promise<Buffer>
+}
+
+/** Rows that came in, as a revision has them. */
+export interface CollectedRows {
+  readonly rows: readonly CollectedRow[]
+  readonly columns: readonly string[]
+  readonly met: MetRows
 }
 
 /** A small compressed file may hold tens of millions of rows that are all the same. */
@@ -49,10 +56,17 @@ export class RowCollector {
   readonly #columns = new Set<string>()
   /** Rows that came in, those included that collapsed. */
   #taken = 0
+  #collapsed = 0
+  #replaced = 0
 
   constructor(sink: RowSink, limits: TestsetLimits) {
     this.#sink = sink
     this.#limits = limits
+  }
+
+  /** Takes columns in that rows may have. */
+  addColumns(columns: readonly string[]): void {
+    for (const column of columns) this.#columns.add(column)
   }
 
   /** Takes a row in. Equal rows are one, but reading them takes time, too: they may be so many times what a testset may have. */
@@ -62,26 +76,30 @@ export class RowCollector {
     const content = encodeContent(row.content)
     const { dedupId } = row
     if (dedupId === undefined) {
-      if (this.#nameless.has(content.hash)) return
+      if (this.#nameless.has(content.hash)) {
+        this.#collapsed++
+        return
+      }
       this.#nameless.set(content.hash, this.#rows.length)
       this.#put(this.#rows.length, row, content, generatedDedupId(content.hash))
     } else {
       const place = this.#given.get(dedupId) ?? this.#rows.length
+      const before = this.#rows[place]
       this.#given.set(dedupId, place)
       this.#put(place, row, content, dedupId)
+      if (before) this.#countMet(before, this.#rows[place])
     }
   }
 
-  /** The rows in order, and their columns in order of first appearance. */
-  async finish(
-    slice: TimeSlice,
-  ): Promise<{ readonly rows: readonly CollectedRow[]; readonly columns: readonly string[] }> {
+  /** The rows in order, their columns in order of first appearance, and what became of rows that are none of these. */
+  async finish(slice: TimeSlice): Promise<CollectedRows> {
     await this.#collapse(slice)
     await this.#nameRows(slice)
     const rows: CollectedRow[] = []
     await slice.each(this.#rows, (row) => row && rows.push(row))
     this.#checkCount(rows.length)
-    return { rows, columns: [...this.#columns] }
+    const met = { collapsed: this.#collapsed, replaced: this.#replaced }
+    return { rows, columns: [...this.#columns], met }
   }
 
   #put(place: number, row: InputRow, content: EncodedContent, key: string): void {
@@ -95,6 +113,13 @@ export class RowCollector {
     if (this.#columns.size > this.#limits.maxColumns) {
       throw limitExceeded('columns', this.#limits.maxColumns)
     }
+  }
+
+  /** Counts a row that took the place of one with its dedup id. */
+  #countMet(before: CollectedRow, now: CollectedRow | undefined): void {
+    const isEqual = before.oid === now?.oid && before.meta === now.meta
+    if (isEqual) this.#collapsed++
+    else this.#replaced++
   }
 
   #store(bytes: Buffer): Oid {
@@ -112,6 +137,7 @@ export class RowCollector {
     await slice.each(this.#rows, (row, place) => {
       const equal = row && this.#nameless.get(row.contentHash)
       if (row === undefined || equal === undefined || equal === place) return
+      this.#collapsed++
       this.#nameless.delete(row.contentHash)
       this.#rows[place] = undefined
       this.#rows[Math.min(place, equal)] = row

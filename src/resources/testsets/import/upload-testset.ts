@@ -1,4 +1,5 @@
 import { TimeSlice } from '../../../scheduling/cooperative.ts'
+import { CacheFile } from '../../../storage/cache-file.ts'
 import type { ArtifactView } from '../../../versioning/artifacts/artifact-view.ts'
 import type { NewArtifact } from '../../../versioning/artifacts/create-artifact.ts'
 import { createArtifact } from '../../../versioning/artifacts/create-artifact.ts'
@@ -10,12 +11,19 @@ import type { VariantLocation } from '../../../versioning/revisions/references.t
 import type { NewRevision } from '../../../versioning/revisions/write-revision.ts'
 import { defaultVariantOrNew } from '../../../versioning/variants/default-variant.ts'
 import type { WriteContext } from '../../../versioning/write-context.ts'
+import { ROW_KEYS_FILE } from '../dedup/row-keys.ts'
 import type { RowSource } from '../deltas/named-rows.ts'
 import { allRows } from '../rows/stored-rows.ts'
 import { asStored } from '../testset-payload.ts'
-import type { RowFile } from './collect-file.ts'
+import type { CollectedFile } from './collect-file.ts'
 import { collectFile } from './collect-file.ts'
+import type { RowFile } from './files/read-file.ts'
 import type { TestsetLimits } from './row-collector.ts'
+
+/** What became of a file that was stored. */
+export interface Uploaded {
+  readonly file: Pick<CollectedFile, 'met' | 'renamed'>
+}
 
 /**
  * Creates a testset whose first revision holds the rows of a file (interface 4.6). A bad file creates nothing, nor does one that
@@ -29,16 +37,17 @@ export async function createFromFile(
   limits: TestsetLimits,
   context: WriteContext,
   gone?: AbortSignal,
-): Promise<ArtifactView> {
+): Promise<Uploaded & { readonly artifact: ArtifactView }> {
   const aside = await registry.store.prepare(family.folder)
   try {
     const payload = await collectFile(file, aside.packBuilder(), undefined, limits, new TimeSlice(gone))
-    return await createArtifact(
+    const artifact = await createArtifact(
       registry,
       family,
       { ...input, withVariant: { revision: { payload } }, aside },
       context,
     )
+    return { artifact, file: payload }
   } finally {
     aside.discard()
   }
@@ -56,7 +65,7 @@ export async function commitFile(
   limits: TestsetLimits,
   context: WriteContext,
   gone?: AbortSignal,
-): Promise<CommittedRevision> {
+): Promise<Uploaded & CommittedRevision> {
   const slice = new TimeSlice(gone)
   const { repository, family } = artifact
   const { objects } = repository
@@ -64,11 +73,16 @@ export async function commitFile(
   const latest =
     head === undefined ? undefined : (await registry.revisions(family).read(objects, head)).payload
   const tree = latest && asStored(latest).tree
-  const replaced = { source: rowSource(artifact), tree, rows: await allRows(objects, tree, slice) }
+  const replaced = {
+    source: rowSource(artifact),
+    tree,
+    rows: await allRows(objects, tree, slice),
+    derived: new CacheFile(repository.fs, `${repository.path}/${ROW_KEYS_FILE}`),
+  }
   const payload = await collectFile(file, repository.packBuilder(), replaced, limits, slice)
   try {
     const place = variant ? { artifact, variant } : await defaultVariantOrNew(registry, artifact, context)
-    return await commitRevision(registry, place, { ...input, payload }, context)
+    return { ...(await commitRevision(registry, place, { ...input, payload }, context)), file: payload }
   } finally {
     // Also when nothing was refused: a repeated request finds its commit there, and needs no pack.
     payload.pack?.discard()

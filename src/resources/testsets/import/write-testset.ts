@@ -47,10 +47,13 @@ export async function writeTestset(
     }
     return { entries: writeTestsetEntries(target, edited, columns), changedRows: countAll }
   }
-  const { tree, columns, changedRows } = await laid(target, payload, before, limits)
+  const { tree, columns, changedRows, met } = await laid(target, payload, before, limits)
   if (tree !== undefined) rowKeys.keep(tree, target.derived?.(ROW_KEYS_FILE))
   if (payload.kind !== 'named') cacheColumns({ kind: 'stored', tree, columns })
-  return { entries: writeTestsetEntries(target, tree, columns), changedRows: () => changedRows }
+  return {
+    entries: writeTestsetEntries(target, tree, columns),
+    changedRows: () => ({ ...changedRows, ...met }),
+  }
 }
 
 /** The folder of the rows and their columns: as they were laid already if the parent is the one they were laid over. */
@@ -59,16 +62,17 @@ async function laid(
   payload: InputTestset | ByIdTestset | CollectedTestset,
   before: readonly TreeEntry[],
   limits: TestsetLimits,
-): Promise<Pick<CollectedTestset, 'columns'> & LaidRows> {
+): Promise<Pick<CollectedTestset, 'columns' | 'met'> & LaidRows> {
   const onto = rowsIn(before)
   if (payload.kind === 'collected') {
     if (payload.pack) target.adopt(payload.pack)
-    if (payload.laid && payload.laid.onto === onto) return { ...payload.laid, columns: payload.columns }
+    const { laid: done, columns, met } = payload
+    if (done && done.onto === onto) return { ...done, columns, ...(met && { met }) }
   }
   const slice = new TimeSlice()
   const base = { tree: onto, rows: await allRows(target, onto, slice) }
-  const { rows, columns } = await collected(target, payload, { before, base, limits, slice })
-  return { ...(await writeRowTree(target, rows, base, slice)), columns }
+  const { rows, columns, met } = await collected(target, payload, { before, base, limits, slice })
+  return { ...(await writeRowTree(target, rows, base, slice)), columns, ...(met && { met }) }
 }
 
 async function collected(

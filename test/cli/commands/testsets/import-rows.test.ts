@@ -43,7 +43,7 @@ describe('importing rows', () => {
       yield Buffer.from('{"n":1}\n{"n":2}\n')
       atEnd()
     }
-    const file = { type: 'jsonl', infer: false, chunks } as const
+    const file = { type: 'jsonl', infer: false, maxBytes: 1000, chunks } as const
     return importRows(testsets, {
       slug,
       name: undefined,

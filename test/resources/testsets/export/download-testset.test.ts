@@ -13,7 +13,7 @@ import {
   keysOf,
 } from '../../../../src/json/json.ts'
 import { stringifyJson } from '../../../../src/json/stringify-json.ts'
-import { FILE_TYPES } from '../../../../src/resources/testsets/import/collect-file.ts'
+import { FILE_TYPES } from '../../../../src/resources/testsets/import/files/file-type.ts'
 import { type Export, writeTestsetFile } from '../../../../src/resources/testsets/export/download-testset.ts'
 import { csvHeader, csvRow } from '../../../../src/resources/testsets/export/csv-line.ts'
 import { positionsAfter } from '../../../../src/resources/testsets/rows/row-position.ts'

@@ -1,133 +1,179 @@
-import { JsonTextError } from '../../../../json/json-text-error.ts'
-import { type Json, type JsonObject, fromEntries, isAwkwardKey } from '../../../../json/json.ts'
-import { parseJson } from '../../../../json/parse-json.ts'
-import { CsvRecords, csvCellPlace, type CsvRecord } from './csv-records.ts'
-import { type TextPlace, invalidFile } from './file-refusal.ts'
-import { type FileLimits, type FileRow, MAX_ROW_DEPTH } from './file-row.ts'
+import Papa from 'papaparse'
+import type { Refusal } from '../../../../errors.ts'
+import { type CsvRecord, CsvRecords } from './csv-records.ts'
+import { emptyFile, invalidFile } from './file-refusal.ts'
+import type { FileNotes, FileOptions, FileRow } from './file-row.ts'
 import { fileText } from './file-text.ts'
+import { TableRows } from './table-rows.ts'
 
-export interface CsvOptions extends FileLimits {
+export interface CsvOptions extends FileOptions {
   /** Whether cells that are JSON literals, objects or arrays become those values; else every cell is a string. Ids are strings always. */
   readonly infer: boolean
+  /** What the cells are separated by, whatever the file looks like; see `isDelimiter`. */
+  readonly delimiter?: string | undefined
+  readonly notes?: FileNotes | undefined
 }
 
 /**
- * The rows of a CSV file, in batches of what a stretch of it holds, if any: UTF-8, commas, RFC 4180 quoting, LF or CRLF, the first
+ * The rows of a CSV file, in batches of what a stretch of it holds, if any: UTF-8, RFC 4180 quoting, LF or CRLF, the first
  * record names the columns, blank lines are skipped (ruling 5.5). Cells are not trimmed; an empty one is "". The cells of
- * `__flags__`, `__tags__` and `__meta__` hold JSON text, an empty one leaves the member out. An empty file, or one with a
- * header only, has no rows. Refuses a bad file (`invalid_file`) and one past the limits (`limit_exceeded`) with the place.
+ * `__flags__`, `__tags__` and `__meta__` hold JSON text, an empty one leaves the member out. A header without rows is a table
+ * without rows, a file without a header is refused (`empty_file`) unless that is meant. Refuses a bad file (`invalid_file`) and one
+ * past the limits (`limit_exceeded`) with the place.
+ *
+ * Cells are separated by what the request says, else by what a first line `sep=…` says, as Excel writes and reads it, else by commas
+ * if the header has one, else by what papaparse finds in it: semicolons, tabs or bars.
  */
 export async function* csvRows(
   chunks: AsyncIterable<Buffer>,
   options: CsvOptions,
 ): AsyncGenerator<readonly FileRow[]> {
-  const records = new CsvRecords(options)
-  const table = new CsvTable(options.infer)
+  const { infer, notes = { columns: [], renamed: [] }, allowEmpty } = options
+  let table: Table | undefined
+  let head: string[] = []
+  /** Begins the table where enough of the file is there, with what is there of it. */
+  function* open(isWhole: boolean): Generator<FileRow[]> {
+    const start = startOf(head.join(''), options, isWhole)
+    if (!start) return
+    const records = new CsvRecords(options, start.delimiter, start.line)
+    const rows = new TableRows<CsvRecord>({
+      infer,
+      notes,
+      placeOf: (record, index) => records.placeOf(record, index),
+      lonely: start.isTold ? undefined : unseparated,
+    })
+    table = { records, rows }
+    let from = start.from
+    for (const text of head) {
+      if (from < text.length) yield rows.rows(records.push(text.slice(from)))
+      from = Math.max(0, from - text.length)
+    }
+    head = []
+  }
   for await (const { text } of fileText(chunks)) {
-    yield table.rows(records.push(text))
-  }
-  yield table.rows(records.finish())
-}
-
-/** Metadata columns whose cells are JSON text whatever the other cells are. */
-const JSON_COLUMNS: ReadonlySet<string> = new Set(['__flags__', '__tags__', '__meta__'])
-
-/** Columns that hold ids, which stay strings under `infer`: `12345678e901` is a dedup id and no number. */
-const ID_COLUMNS: ReadonlySet<string> = new Set(['__id__', '__dedup_id__', 'testcase_dedup_id'])
-
-/** Turns records into rows, once the first of them has named the columns. */
-class CsvTable {
-  readonly #infer: boolean
-  #columns: readonly string[] = []
-  /** Whether cells need nothing but their name: no column is particular, and none would be misplaced in an object. */
-  #plain = false
-
-  constructor(infer: boolean) {
-    this.#infer = infer
-  }
-
-  rows(records: readonly CsvRecord[]): FileRow[] {
-    const rows: FileRow[] = []
-    for (const record of records) {
-      if (this.#columns.length === 0) this.#readHeader(record)
-      else rows.push({ data: this.#plain ? this.#plainRow(record) : this.#row(record), line: record.line })
+    if (table) {
+      yield table.rows.rows(table.records.push(text))
+      continue
     }
-    return rows
+    head.push(text)
+    yield* open(false)
   }
-
-  #readHeader(record: CsvRecord): void {
-    const names = record.cells
-    const seen = new Map<string, number>()
-    for (const [index, name] of names.entries()) {
-      const first = seen.get(name)
-      if (name !== '' && first === undefined) {
-        seen.set(name, index)
-        continue
-      }
-      const place = csvCellPlace(record, index)
-      if (name === '') throw invalidFile(place, `Column ${index + 1} of the header has no name; give it one.`)
-      const twice = `The header names columns ${(first ?? 0) + 1} and ${index + 1} both ${JSON.stringify(name)}`
-      throw invalidFile(place, `${twice}; rename one of them.`)
-    }
-    this.#columns = names
-    this.#plain = !this.#infer && !names.some((name) => JSON_COLUMNS.has(name) || isAwkwardKey(name))
-  }
-
-  #plainRow({ cells }: CsvRecord): JsonObject {
-    const columns = this.#columns
-    const row: Record<string, string> = {}
-    // a record has as many cells as the header
-    for (let index = 0; index < columns.length; index++) row[columns[index] ?? ''] = cells[index] ?? ''
-    return row
-  }
-
-  #row(record: CsvRecord): JsonObject {
-    const members: [string, Json][] = []
-    for (const [index, name] of this.#columns.entries()) {
-      const cell = record.cells[index] ?? ''
-      if (!JSON_COLUMNS.has(name)) {
-        members.push([name, this.#infer && !ID_COLUMNS.has(name) ? inferCell(cell) : cell])
-      } else if (cell !== '') {
-        members.push([name, jsonCell(cell, name, () => csvCellPlace(record, index))])
-      }
-    }
-    return fromEntries(members)
-  }
+  if (!table) yield* open(true)
+  if (table) yield table.rows.rows(table.records.finish())
+  if (!table?.rows.hasHeader && !allowEmpty)
+    throw emptyFile('The file has no header, which names the columns')
 }
 
-function jsonCell(cell: string, column: string, place: () => TextPlace): Json {
-  try {
-    return parseJson(cell, { maxDepth: MAX_ROW_DEPTH })
-  } catch (error) {
-    if (!(error instanceof JsonTextError)) throw error
-    const remedy = 'Write JSON, or leave the cell empty.'
-    throw invalidFile(place(), `The cell of column ${column} is no JSON text. ${error.message} ${remedy}`)
-  }
+/** Whether cells may be separated by it: one character but a quote, the ends of lines, and the byte order mark. */
+export function isDelimiter(text: string): boolean {
+  return [...text].length === 1 && !/["\r\n\ufeff]/.test(text)
 }
 
-const SCALAR = /^(?:true|false|null|-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?)$/
-
-/**
- * What a cell says under `types=infer`: exactly `true`, `false`, `null` or a JSON number (kept digit for digit), or the
- * whole of a JSON object or array that can be kept. Anything else is a string: `TRUE`, ` 1`, `007`, `NaN`, `{a}`.
- */
-function inferCell(cell: string): Json {
-  if (!mayBeJson(cell)) return cell
-  try {
-    return parseJson(cell, { maxDepth: MAX_ROW_DEPTH })
-  } catch (error) {
-    if (error instanceof JsonTextError) return cell
-    throw error
-  }
+interface Table {
+  readonly records: CsvRecords
+  readonly rows: TableRows<CsvRecord>
 }
 
-const ARRAY = /^\[[ \t\r\n]*(?:[\]"{[\-0-9]|true|false|null)/
-const OBJECT = /^\{[ \t\r\n]*["}]/
+/** Where the records begin, and what separates their cells. */
+interface CsvStart {
+  readonly from: number
+  readonly line: number
+  readonly delimiter: string
+  /** Whether somebody said so: the request, or the file itself. */
+  readonly isTold: boolean
+}
 
-/** Tells ordinary text (`[sic]` too) apart, because an error thrown for each cell would take longer than all the rest. */
-function mayBeJson(cell: string): boolean {
-  const first = cell.charAt(0)
-  if (first === '{') return cell.endsWith('}') && OBJECT.test(cell)
-  if (first === '[') return cell.endsWith(']') && ARRAY.test(cell)
-  return SCALAR.test(cell)
+/** How much of a header is looked at for what separates its names. */
+const MOST_OF_HEADER = 64 * 1024
+
+/** Undefined while the beginning of the file does not hold its header, unless it is all there is. */
+function startOf(
+  head: string,
+  { delimiter: told }: Pick<CsvOptions, 'delimiter'>,
+  isWhole: boolean,
+): CsvStart | undefined {
+  const isEnough = isWhole || head.length > MOST_OF_HEADER
+  const line = lineOf(head)
+  if (line === undefined && !isEnough && SEPARATOR_LINE.startsWith(head.slice(0, 4).toLowerCase()))
+    return undefined
+  const first = line ?? head
+  if (first.slice(0, 4).toLowerCase() === SEPARATOR_LINE) {
+    if (line === undefined && !isEnough) return undefined
+    const said = first.replace(/\r?\n$/, '').slice(SEPARATOR_LINE.length)
+    if (told === undefined && !isDelimiter(said)) throw badSeparatorLine(said)
+    return { from: first.length, line: 2, delimiter: told ?? said, isTold: true }
+  }
+  if (told !== undefined) return { from: 0, line: 1, delimiter: told, isTold: true }
+  const end = endOfHeader(head)
+  if (end === undefined && !isEnough) return undefined
+  const delimiter = guessed(head.slice(0, end), head, isWhole)
+  return { from: 0, line: 1, delimiter, isTold: false }
+}
+
+/** What Excel begins a file with to say what separates its cells. */
+const SEPARATOR_LINE = 'sep='
+
+function lineOf(text: string): string | undefined {
+  const end = text.indexOf('\n')
+  return end === -1 ? undefined : text.slice(0, end + 1)
+}
+
+/** Past the line end of the first record; undefined if it has not ended. */
+function endOfHeader(text: string): number | undefined {
+  let isQuoted = false
+  let isBlank = true
+  for (let pos = 0; pos < text.length; pos++) {
+    const char = text.charAt(pos)
+    if (char === '\n' && !isQuoted && !isBlank) return pos + 1
+    if (char === '"') isQuoted = !isQuoted
+    if (char !== '\n' && char !== '\r') isBlank = false
+  }
+  return undefined
+}
+
+const QUOTED = /"[^"]*"?/g
+const CANDIDATES = [';', '\t', '|']
+
+/** Of a file that says nothing. What stands in quotes separates nothing. */
+function guessed(header: string, head: string, isWhole: boolean): string {
+  const plain = header.replace(QUOTED, '')
+  const candidates = CANDIDATES.filter((candidate) => plain.includes(candidate))
+  if (plain.includes(',') || candidates.length === 0) return ','
+  const { meta } = Papa.parse(sampleOf(head, header, isWhole), {
+    delimitersToGuess: candidates,
+    preview: FEW_RECORDS,
+    skipEmptyLines: true,
+  })
+  return candidates.includes(meta.delimiter) ? meta.delimiter : ','
+}
+
+const FEW_RECORDS = 10
+/** papaparse takes 30 ms for the worst text of this length, and far more for longer ones. */
+const LONGEST_SAMPLE = 8192
+
+/** The beginning of the file without the record that is cut off, if any is whole. */
+function sampleOf(head: string, header: string, isWhole: boolean): string {
+  const sample = head.slice(0, LONGEST_SAMPLE)
+  if (isWhole && sample.length === head.length) return sample
+  return sample.slice(0, Math.max(sample.lastIndexOf('\n') + 1, header.length))
+}
+
+/** Why a header of one name is not taken for one column. */
+function unseparated(name: string): string | undefined {
+  const held = CANDIDATES.find((candidate) => name.includes(candidate))
+  if (held === undefined) return undefined
+  const shown = held === '\t' ? 'a tab' : `"${held}"`
+  const written = held === '\t' ? 'a tab as delimiter' : `delimiter=${held}`
+  return (
+    `The header is one column, ${JSON.stringify(name)}, and holds ${shown}. If that is what separates the cells, send ` +
+    `${written}; if it is part of the name of one column, send a comma as delimiter.`
+  )
+}
+
+function badSeparatorLine(said: string): Refusal {
+  return invalidFile(
+    { line: 1, column: 1 },
+    `The line sep= names ${JSON.stringify(said)}, which is not one character that can separate cells; remove the line, or ` +
+      'send delimiter= with the character.',
+  )
 }

@@ -31,6 +31,20 @@ export function invalidFile(place: TextPlace, sentence: string): Refusal {
   return new Refusal('invalid_file', at(place, sentence), { details: { ...place } })
 }
 
+/** The refusal of a file that is in a format which is not read, or is damaged as a whole. Nothing of it is stored. */
+export function wrongFormat(sentence: string): Refusal {
+  return new Refusal('invalid_file', sentence.toWellFormed())
+}
+
+/** The refusal of a file without rows, and without what would say that none are meant. */
+export function emptyFile(what: string): Refusal {
+  return new Refusal(
+    'empty_file',
+    `${what}, and the rows of a file take the place of all that are there. Send the file that you meant, or ` +
+      'allow_empty=true if no rows are what you mean.',
+  )
+}
+
 /** The refusal of a file whose row at `place` is past a limit; `sentence` names the limit. */
 export function pastLimit(place: TextPlace, sentence: string): Refusal {
   return new Refusal('limit_exceeded', at(place, sentence), { details: { ...place } })

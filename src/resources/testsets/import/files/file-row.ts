@@ -14,6 +14,28 @@ export interface FileRow {
   readonly data: JsonObject
   /** The line of the file the row begins on, counted from 1. */
   readonly line: number
+  /** How the cells stand in a table whose rows bring ids; see `keepStoredValues`. */
+  readonly cells?: RowCells
+}
+
+/** The cells of a row of a table as texts, one for each column at least. */
+export interface RowCells {
+  readonly columns: readonly string[]
+  readonly texts: readonly string[]
+}
+
+/** What reading a file came to beside its rows. */
+export interface FileNotes {
+  /** The columns that the header of a table names, those of metadata left out; it may have no rows. */
+  readonly columns: string[]
+  /** The names that are not as they stand in the file. */
+  readonly renamed: RenamedColumn[]
+}
+
+/** A column whose name lost invisible characters at its ends, or was composed anew. */
+export interface RenamedColumn {
+  readonly from: string
+  readonly to: string
 }
 
 /** What a reader of files refuses to take in, whatever the file's size. */
@@ -22,6 +44,12 @@ export interface FileLimits {
   readonly maxRowBytes: number
   /** The most columns of the header or members of one row. */
   readonly maxColumns: number
+}
+
+/** How a file is read, whatever its format. */
+export interface FileOptions extends FileLimits {
+  /** Whether a file that holds nothing means no rows. */
+  readonly allowEmpty?: boolean | undefined
 }
 
 /** How many arrays and objects of a row may be open at once, the row among them. */

@@ -84,3 +84,39 @@ function decode(bytes: Buffer, place: TextPlace): string {
     pos += length
   }
 }
+
+/**
+ * The bytes of a UTF-16 file, which begins with its byte order mark, as those of a UTF-8 file. Refuses (`invalid_file`) half a
+ * character, naming its line.
+ */
+export async function* utf8Of(
+  chunks: AsyncIterable<Buffer>,
+  encoding: 'utf16le' | 'utf16be',
+): AsyncGenerator<Buffer> {
+  let rest: Buffer = Buffer.alloc(0)
+  let place = FILE_START
+  const decoded = (units: Buffer): Buffer => {
+    const text = (encoding === 'utf16be' ? units.swap16() : units).toString('utf16le')
+    if (!text.isWellFormed()) {
+      const good = text.toWellFormed()
+      const strange = [...text].findIndex((character, index) => character !== [...good][index])
+      throw invalidFile(placeIn(place, text, Math.max(0, strange)), 'Half a character of UTF-16 stands here.')
+    }
+    place = placeIn(place, text, text.length)
+    return Buffer.from(text)
+  }
+  for await (const chunk of chunks) {
+    const bytes = Buffer.concat([rest, chunk])
+    let whole = bytes.length - (bytes.length % 2)
+    // A character of two units may go on in the next chunk.
+    if (whole >= 2 && isHighSurrogate(bytes, whole - 2, encoding)) whole -= 2
+    rest = bytes.subarray(whole)
+    if (whole > 0) yield decoded(bytes.subarray(0, whole))
+  }
+  if (rest.length % 2 === 1) throw invalidFile(place, 'The file ends in the middle of a character of UTF-16.')
+  if (rest.length > 0) yield decoded(rest)
+}
+
+function isHighSurrogate(bytes: Buffer, at: number, encoding: 'utf16le' | 'utf16be'): boolean {
+  return ((bytes[encoding === 'utf16be' ? at : at + 1] ?? 0) & 0xfc) === 0xd8
+}

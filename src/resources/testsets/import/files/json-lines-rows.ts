@@ -1,16 +1,17 @@
-import { invalidFile, placeIn, rowTooLarge, strangeAt } from './file-refusal.ts'
-import { type FileLimits, type FileRow, rowOfJson } from './file-row.ts'
+import { emptyFile, invalidFile, placeIn, rowTooLarge, strangeAt } from './file-refusal.ts'
+import { type FileLimits, type FileOptions, type FileRow, rowOfJson } from './file-row.ts'
 import { fileText } from './file-text.ts'
 
 /**
  * The rows of a JSON Lines file, in batches of what a stretch of it holds, if any: one object a line, each a row; blank lines are
  * skipped (ruling 5.5). Numbers and keys stay exactly as they are written. Refuses a bad file (`invalid_file`) and one
- * past the limits (`limit_exceeded`) with the place.
+ * past the limits (`limit_exceeded`) with the place, and one without rows (`empty_file`) unless that is meant.
  */
 export async function* jsonLinesRows(
   chunks: AsyncIterable<Buffer>,
-  limits: FileLimits,
+  limits: FileOptions,
 ): AsyncGenerator<readonly FileRow[]> {
+  let isEmpty = true
   let line = 1
   // the line that has not ended
   let pending = ''
@@ -29,10 +30,12 @@ export async function* jsonLinesRows(
     pending += rest
     pendingBytes += Buffer.byteLength(rest)
     if (pendingBytes > limits.maxRowBytes) throw rowTooLarge({ line, column: 1 }, limits.maxRowBytes)
+    isEmpty = isEmpty && rows.length === 0
     yield rows
   }
   const rows: FileRow[] = []
   addRow(rows, pending, line, limits)
+  if (isEmpty && rows.length === 0 && !limits.allowEmpty) throw emptyFile('The file has no rows')
   yield rows
 }
 

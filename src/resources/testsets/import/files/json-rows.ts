@@ -1,21 +1,34 @@
-import { FILE_START, type TextPlace, invalidFile, placeIn, rowTooLarge, strangeAt } from './file-refusal.ts'
-import { type FileLimits, type FileRow, rowOfJson } from './file-row.ts'
+import {
+  FILE_START,
+  type TextPlace,
+  emptyFile,
+  invalidFile,
+  placeIn,
+  rowTooLarge,
+  strangeAt,
+} from './file-refusal.ts'
+import { type FileLimits, type FileOptions, type FileRow, rowOfJson } from './file-row.ts'
 import { type FileText, fileText } from './file-text.ts'
 
 /**
  * The rows of a JSON file, in batches of what a stretch of it holds, if any: one array of objects, each a row (ruling 5.5). Numbers
  * and keys stay exactly as they are written. Refuses a bad file (`invalid_file`: anything but such an array, and what
- * `parseJson` refuses) and one past the limits (`limit_exceeded`) with the place.
+ * `parseJson` refuses) and one past the limits (`limit_exceeded`) with the place, and one that holds nothing (`empty_file`) unless
+ * that is meant.
  */
 export async function* jsonRows(
   chunks: AsyncIterable<Buffer>,
-  limits: FileLimits,
+  options: FileOptions,
 ): AsyncGenerator<readonly FileRow[]> {
-  const cutter = new JsonRowCutter(limits)
+  const cutter = new JsonRowCutter(options)
   for await (const stretch of fileText(chunks)) {
     yield cutter.push(stretch)
   }
-  cutter.finish()
+  if (cutter.isBlank) {
+    if (!options.allowEmpty) throw emptyFile('The file holds nothing, not even the brackets of an array')
+  } else {
+    cutter.finish()
+  }
 }
 
 /** What comes next: the array, its first row or its end, the rest of a row, a comma or the end, another row, nothing. */
@@ -58,6 +71,11 @@ class JsonRowCutter {
 
   constructor(limits: FileLimits) {
     this.#limits = limits
+  }
+
+  /** Whether nothing but white space has come. */
+  get isBlank(): boolean {
+    return this.#state === 'array'
   }
 
   /** The rows that end in the next stretch of the file. */
@@ -104,7 +122,6 @@ class JsonRowCutter {
   /** Refuses a file that ends before its array does. */
   finish(): void {
     if (this.#state === 'end') return
-    if (this.#state === 'array') throw invalidFile(this.#end, `The file is empty; ${REMEDIES.array}`)
     if (this.#state !== 'row')
       throw invalidFile(this.#end, 'The file ends inside of its array; close it with "]".')
     throw invalidFile(this.#begin, 'The row that begins here is never closed; close its brackets and quotes.')

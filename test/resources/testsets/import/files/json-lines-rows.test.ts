@@ -23,7 +23,10 @@ describe('testset files: JSON Lines rows', () => {
       [4, '{"a":"é😀"}'],
       [5, '{}'],
     ])
-    for (const empty of ['', '\n', ' ']) expect(await textsOf(read(empty))).to.deep.equal([])
+    for (const empty of ['', '\n', ' ']) {
+      expect((await refusalOf(read(empty))).code).to.equal('empty_file')
+      expect(await textsOf(jsonLinesRows(chunksOf(empty), { ...WIDE, allowEmpty: true }))).to.deep.equal([])
+    }
   })
 
   for (const [what, file, line, column] of [

@@ -32,8 +32,6 @@ describe('testset files: JSON rows', () => {
   })
 
   for (const [what, file, line, column] of [
-    ['nothing at all', '', 1, 1],
-    ['white space', '\n ', 2, 2],
     ['an object', '{"a":1}', 1, 1],
     ['a scalar', '\n 5', 2, 2],
     ['a second array', '[{}] []', 1, 6],
@@ -70,6 +68,13 @@ describe('testset files: JSON rows', () => {
       expect(await refused(file)).to.deep.equal(['invalid_file', line, column])
     })
   }
+
+  it('are none in a file that holds nothing, where that is meant', async () => {
+    for (const file of ['', '\n ']) {
+      expect((await refusalOf(read(file))).code).to.equal('empty_file')
+      expect(await textsOf(jsonRows(chunksOf(file), { ...WIDE, allowEmpty: true }))).to.deep.equal([])
+    }
+  })
 
   it('name the member that is bad', async () => {
     expect((await refusalOf(read('[{"q":{"a":[1,x]}}]'))).message).to.equal(

@@ -1,0 +1,129 @@
+import { type Json, type JsonObject, entriesOf, fromEntries, getKey } from '../../../json/json.ts'
+import type { TimeSlice } from '../../../scheduling/cooperative.ts'
+import type { CacheFile } from '../../../storage/cache-file.ts'
+import type { Oid } from '../../../git/objects/object.ts'
+import { SequentialPackReader } from '../../../git/packs/sequential-pack-reader.ts'
+import { rowKeys } from '../dedup/row-index.ts'
+import { keyOfDedupId } from '../dedup/row-keys.ts'
+import type { RowSource } from '../deltas/named-rows.ts'
+import { cellText } from '../export/csv-line.ts'
+import type { RowEntry } from '../rows/row-entry.ts'
+import { decodeRow, dedupIdOf } from '../rows/stored-row.ts'
+import { readBlobs } from '../rows/stored-rows.ts'
+import { rowPath } from '../testset-tree.ts'
+import type { RowCells } from './files/file-row.ts'
+import type { InputRow } from './input-row.ts'
+
+/** A row of a table, and how its cells stand there. */
+export interface TableRow {
+  readonly row: InputRow
+  readonly cells: RowCells | undefined
+}
+
+/**
+ * The rows that a table replaces, for the values that its cells leave as they are: a table writes everything as text, so a cell that is
+ * what a download writes for the stored value means that value, of whatever type, and only a cell that differs was edited. Rows are
+ * joined on their dedup ids. Nothing is read before a row brings one.
+ */
+export class StoredCells {
+  readonly #source: RowSource
+  readonly #tree: Oid | undefined
+  readonly #base: readonly RowEntry[]
+  readonly #slice: TimeSlice
+  readonly #file: CacheFile | undefined
+  /** The places of rows in the base by the keys of their dedup ids, of those that share one the last. */
+  #places: Map<number, number> | undefined
+  /** Of a row the place of the one before it that shares its key. */
+  readonly #others = new Map<number, number>()
+  readonly #run = new SequentialPackReader()
+
+  constructor({ source, tree, rows, derived }: StoredTable, slice: TimeSlice) {
+    this.#source = source
+    this.#tree = tree
+    this.#base = rows
+    this.#file = derived
+    this.#slice = slice
+  }
+
+  /** The rows, with the stored values of the cells that stand as they are stored. */
+  async keep(rows: readonly TableRow[]): Promise<readonly InputRow[]> {
+    const kept = rows.map(({ row }) => row)
+    const byDedupId = new Map<string, number[]>()
+    for (const [index, { row, cells }] of rows.entries()) {
+      if (!cells || row.dedupId === undefined) continue
+      const same = byDedupId.get(row.dedupId)
+      if (same) same.push(index)
+      else byDedupId.set(row.dedupId, [index])
+    }
+    let left = await this.#candidates(byDedupId.keys())
+    while (left.length > 0) {
+      const oids = left.map(({ oid }) => oid)
+      const blobs = await readBlobs(this.#source, oids, this.#run, LONG)
+      await this.#slice.each(blobs, (bytes, at) => {
+        const stored = decodeRow(bytes, () => rowPath(left[at]?.position ?? ''))
+        for (const index of byDedupId.get(dedupIdOf(stored) ?? '') ?? []) {
+          const { row, cells } = rows[index] ?? {}
+          if (row && cells) kept[index] = { ...row, content: keepStoredValues(row.content, cells, stored) }
+        }
+      })
+      left = left.slice(blobs.length)
+    }
+    return kept
+  }
+
+  /** The rows of the base that may have these dedup ids, in order. */
+  async #candidates(dedupIds: Iterable<string>): Promise<readonly RowEntry[]> {
+    const places = new Set<number>()
+    for (const dedupId of dedupIds) {
+      if (this.#tree === undefined) break
+      this.#places ??= await this.#learn(this.#tree)
+      let place = this.#places.get(keyOfDedupId(dedupId))
+      for (; place !== undefined; place = this.#others.get(place)) places.add(place)
+    }
+    return [...places].sort((a, b) => a - b).flatMap((place) => this.#base[place] ?? [])
+  }
+
+  async #learn(tree: Oid): Promise<Map<number, number>> {
+    const places = new Map<number, number>()
+    let place = 0
+    for await (const keys of rowKeys.dedupKeys(this.#source, tree, this.#slice, this.#file)) {
+      for (const key of keys) {
+        const before = places.get(key)
+        if (before !== undefined) this.#others.set(place, before)
+        places.set(key, place++)
+      }
+      if (this.#slice.isOver) await this.#slice.rest()
+    }
+    return places
+  }
+}
+
+/** What a table is laid over. */
+export interface StoredTable {
+  readonly source: RowSource
+  readonly tree: Oid | undefined
+  readonly rows: readonly RowEntry[]
+  readonly derived?: CacheFile | undefined
+}
+
+/** More bytes of rows than these are not held together. */
+const LONG = 1024 ** 2
+
+/** The content of a row, in which a cell that stands as a download writes the stored value is that value, or missing as that is. */
+function keepStoredValues(content: JsonObject, { columns, texts }: RowCells, stored: JsonObject): JsonObject {
+  const kept = new Map<string, Json | undefined>()
+  for (const [index, column] of columns.entries()) {
+    const sent = getKey(content, column)
+    const value = getKey(stored, column)
+    if (sent !== undefined && sent !== value && cellText(value) === (texts[index] ?? ''))
+      kept.set(column, value)
+  }
+  if (kept.size === 0) return content
+  return fromEntries(
+    entriesOf(content).flatMap(([key, value]): [string, Json][] => {
+      if (!kept.has(key)) return [[key, value]]
+      const before = kept.get(key)
+      return before === undefined ? [] : [[key, before]]
+    }),
+  )
+}
