@@ -5,8 +5,12 @@ import type { SourceFile } from './source-file.ts'
 /** A component has at most so many lines. */
 const MOST_LINES = 200
 
-/** What of the server's source the page takes: plain data, and what a variable of a template is. */
-const SHARED = ['src/http/workbench/addresses.ts', 'src/prompts/templates/curly-tags.ts']
+/** What of the server's source the page takes: plain data, what a variable of a template is, and what a file is by its name. */
+const SHARED = [
+  'src/http/workbench/addresses.ts',
+  'src/prompts/templates/curly-tags.ts',
+  'src/resources/testsets/import/files/file-type.ts',
+]
 
 /** The rules of the page (`src/web`): pages lay out parts, ask through `api`, and have no colour of their own. */
 export function wrongInWeb(files: readonly SourceFile[]): string[] {

@@ -1,8 +1,10 @@
 import { writeFileSync } from 'node:fs'
+import { gzipSync } from 'node:zlib'
 import { join } from 'node:path'
 import { expect } from 'chai'
 import type { Locator, Page } from 'playwright-core'
 import { closeBrowser } from '../../scripts/browser/open-browser.ts'
+import { xlsxFile } from '../resources/testsets/files/xlsx-file.ts'
 import { startCuttingProxy } from './support/cutting-proxy.ts'
 import { openWorkbench, type Workbench } from './support/workbench.ts'
 
@@ -209,6 +211,55 @@ describe('workbench: a testset', () => {
     await dialog.getByRole('button', { name: 'Show the rows' }).click()
     await cell(page, 'zwei').waitFor()
     expect(await versionsOf('uploads')).to.equal(2)
+    await visit.close()
+  })
+
+  it('says how a file is read, and what became of rows and names that are not as they stand in it', async () => {
+    await upload('/simple/testsets/upload', 'n,word\n1,one\n', { testset_slug: 'people' })
+    const visit = await bench.visit({ path: '/t/people' })
+    const { page } = visit
+    await page.getByRole('button', { name: 'Upload to people' }).click()
+    const dialog = page.getByRole('dialog')
+    const file = join(bench.storeDir, 'people.tsv.gz')
+    writeFileSync(file, gzipSync('n^ word\n1^one\n1^one\n2^two\n'))
+    await choose(page, file)
+    expect(await dialog.getByLabel('The file is').inputValue()).to.equal('csv')
+    expect(await dialog.getByLabel('Cells are separated by').inputValue()).to.equal('')
+    await dialog.getByRole('button', { name: 'Upload to people' }).click()
+    // One column, which nothing in the header contradicts, and two of its rows are equal.
+    await dialog.getByText('1 equal rows collapsed into one each').waitFor()
+    await dialog.getByRole('button', { name: 'Show the rows' }).click()
+    await page.getByRole('button', { name: 'Upload to people' }).click()
+    const sheet = join(bench.storeDir, 'people.xlsx')
+    const row = (at: number, ...values: readonly string[]): string =>
+      `<row r="${at}">${values.map((value, column) => `<c r="${'AB'[column]}${at}" t="inlineStr"><is><t xml:space="preserve">${value}</t></is></c>`).join('')}</row>`
+    writeFileSync(
+      sheet,
+      xlsxFile({
+        sheets: [
+          ['Notes', row(1, 'a')],
+          ['People', row(1, 'n', 'word ') + row(2, '1', 'eins') + row(3, '2', 'zwei')],
+        ],
+      }),
+    )
+    await choose(page, sheet)
+    expect(await dialog.getByLabel('The file is').inputValue()).to.equal('xlsx')
+    await dialog.getByLabel('Sheet').fill('People')
+    await visit.expectNoBarriers()
+    await dialog.getByRole('button', { name: 'Upload to people' }).click()
+    await dialog.getByText('Column "word " is called word').waitFor()
+    await visit.expectNoBarriers()
+    await dialog.getByRole('button', { name: 'Show the rows' }).click()
+    await cell(page, 'zwei').waitFor()
+    await page.getByRole('button', { name: 'Upload to people' }).click()
+    const empty = join(bench.storeDir, 'empty.csv')
+    writeFileSync(empty, '\n')
+    await choose(page, empty)
+    await dialog.getByRole('button', { name: 'Upload to people' }).click()
+    await dialog.getByRole('alert').getByText('allow_empty').waitFor()
+    await dialog.getByLabel('A file without rows is').selectOption('meant')
+    await dialog.getByRole('button', { name: 'Upload to people' }).click()
+    await dialog.getByText('2 removed').waitFor()
     await visit.close()
   })
 

@@ -5,6 +5,7 @@ import { useUpload } from '../../api/use-upload.ts'
 import { Button } from '../../parts/button/button.tsx'
 import { Modal } from '../../parts/dialog/modal.tsx'
 import { TextField } from '../../parts/fields/text-field.tsx'
+import { FileNotes } from '../../parts/upload-drop/file-notes.tsx'
 import { FileDrop } from '../../parts/upload-drop/file-drop.tsx'
 import { chosen, fieldsOf, FileFields } from '../../parts/upload-drop/file-fields.tsx'
 import { UploadShown } from '../../parts/upload-drop/upload-state.tsx'
@@ -32,6 +33,8 @@ export function UploadDialog({ testset, revision, file, close }: UploadDialogPro
   const variant = base?.testset_variant_slug ?? testset.slug
   const isBusy = state.at === 'sending'
   const committed = next.state.at === 'done' ? next.state.answer.testset_revision : undefined
+  const came =
+    next.state.at === 'done' ? next.state.answer : first.state.at === 'done' ? first.state.answer : {}
 
   function send(): void {
     if (!picked) return
@@ -70,7 +73,10 @@ export function UploadDialog({ testset, revision, file, close }: UploadDialogPro
       }
     >
       {state.at === 'done' ? (
-        <Result testset={testset} base={base} committed={committed} />
+        <>
+          <Result testset={testset} base={base} committed={committed} />
+          <FileNotes {...came} />
+        </>
       ) : (
         <FileDrop label="Drop the file" drop={(dropped) => setPicked(chosen(dropped))}>
           <p className={styles.muted}>

@@ -1,5 +1,7 @@
+import { ROW_MEDIA_TYPES } from '../../../resources/testsets/import/files/file-type.ts'
+
 /** What a file of rows may be called. */
-const ROW_FILES = '.csv,.json,.jsonl,.ndjson,text/csv,application/json,application/x-ndjson'
+const ROW_FILES = ['.csv', '.tsv', '.json', '.jsonl', '.ndjson', '.xlsx', '.gz', ...ROW_MEDIA_TYPES].join()
 
 /** Asks for a file of rows; undefined where none was chosen. */
 export function chooseFile(): Promise<File | undefined> {
@@ -11,14 +13,6 @@ export function chooseFile(): Promise<File | undefined> {
     input.oncancel = () => resolve(undefined)
     input.click()
   })
-}
-
-export type RowFileType = 'csv' | 'json' | 'jsonl'
-
-/** What a file is by its name; CSV where that does not say. */
-export function typeOfFile(name: string): RowFileType {
-  if (/\.(jsonl|ndjson)(\.gz)?$/i.test(name)) return 'jsonl'
-  return /\.json(\.gz)?$/i.test(name) ? 'json' : 'csv'
 }
 
 /** A size as people read it: `3.2 MB`. */

@@ -1,29 +1,45 @@
+import { type RowFileType, rowFileType } from '../../../resources/testsets/import/files/file-type.ts'
 import { Button } from '../button/button.tsx'
 import { ChoiceField } from '../fields/choice-field.tsx'
-import { chooseFile, type RowFileType, shownSize, typeOfFile } from './choose-file.ts'
+import { TextField } from '../fields/text-field.tsx'
+import { chooseFile, shownSize } from './choose-file.ts'
 import styles from './upload-drop.module.css'
 
 /** A file that is about to be sent, and how it is to be read. */
 export interface ChosenFile {
   readonly file: File
   readonly type: RowFileType
-  /** Whether CSV cells are read as the JSON they look like. */
+  /** Whether the cells of a table are read as the values they look like. */
   readonly infer: boolean
+  /** What separates the cells of a CSV file; empty for what the file shows. */
+  readonly delimiter: string
+  /** Which sheet of an .xlsx file; empty for the first. */
+  readonly sheet: string
+  /** Whether a file without rows is meant. */
+  readonly allowEmpty: boolean
 }
 
 /** A file, to be read as what its name says. */
 export function chosen(file: File): ChosenFile {
-  return { file, type: typeOfFile(file.name), infer: false }
+  const type = rowFileType({ name: file.name, mediaType: file.type }) ?? 'csv'
+  return { file, type, infer: false, delimiter: '', sheet: '', allowEmpty: false }
 }
 
 /** A chosen file as the fields of a form. */
-export function fieldsOf({ type, infer }: ChosenFile): Readonly<Record<string, string>> {
+export function fieldsOf({ type, ...it }: ChosenFile): Readonly<Record<string, string>> {
   return {
     file_type: type,
-    types: type === 'csv' && infer ? 'infer' : '',
+    types: isTable(type) && it.infer ? 'infer' : '',
+    delimiter: type === 'csv' ? it.delimiter : '',
+    sheet: type === 'xlsx' ? it.sheet : '',
+    allow_empty: it.allowEmpty ? 'true' : '',
     include_testcases: 'false',
     include_testcase_ids: 'false',
   }
+}
+
+function isTable(type: RowFileType): boolean {
+  return type === 'csv' || type === 'xlsx'
 }
 
 export interface FileFieldsProps {
@@ -42,7 +58,7 @@ export function FileFields({ value, onChange }: FileFieldsProps) {
               <b>{value.file.name}</b> <span className={styles.muted}>{shownSize(value.file.size)}</span>
             </>
           ) : (
-            <span className={styles.muted}>Drop a CSV, JSON or JSONL file here, or choose one.</span>
+            <span className={styles.muted}>Drop a CSV, JSON, JSONL or Excel file here, or choose one.</span>
           )}
         </span>
         <Button onClick={() => void chooseFile().then((file) => file && onChange(chosen(file)))}>
@@ -59,9 +75,32 @@ export function FileFields({ value, onChange }: FileFieldsProps) {
               { value: 'csv', label: 'CSV: a line of names, then a row a record' },
               { value: 'json', label: 'JSON: an array of objects' },
               { value: 'jsonl', label: 'JSONL: an object a line' },
+              { value: 'xlsx', label: 'Excel: a sheet of an .xlsx file' },
             ]}
           />
           {value.type === 'csv' && (
+            <ChoiceField
+              label="Cells are separated by"
+              value={value.delimiter}
+              onChange={(delimiter) => onChange({ ...value, delimiter })}
+              choices={[
+                { value: '', label: 'what the file shows' },
+                { value: ',', label: 'commas' },
+                { value: ';', label: 'semicolons' },
+                { value: '\t', label: 'tabs' },
+                { value: '|', label: 'bars' },
+              ]}
+            />
+          )}
+          {value.type === 'xlsx' && (
+            <TextField
+              label="Sheet"
+              value={value.sheet}
+              onChange={(sheet) => onChange({ ...value, sheet })}
+              placeholder="The first"
+            />
+          )}
+          {isTable(value.type) && (
             <ChoiceField
               label="Cells are"
               value={value.infer ? 'infer' : 'string'}
@@ -72,6 +111,15 @@ export function FileFields({ value, onChange }: FileFieldsProps) {
               ]}
             />
           )}
+          <ChoiceField
+            label="A file without rows is"
+            value={value.allowEmpty ? 'meant' : 'refused'}
+            onChange={(how) => onChange({ ...value, allowEmpty: how === 'meant' })}
+            choices={[
+              { value: 'refused', label: 'refused, as a mistake' },
+              { value: 'meant', label: 'meant: a testset without rows' },
+            ]}
+          />
         </div>
       )}
     </>

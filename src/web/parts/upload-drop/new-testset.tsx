@@ -94,7 +94,7 @@ function problemOfSlug(error: unknown): string | undefined {
 /** A slug made of a file's name. */
 function slugOf(name: string): string {
   return name
-    .replace(/(\.(csv|jsonl?|ndjson|gz))+$/i, '')
+    .replace(/(\.(csv|tsv|jsonl?|ndjson|xlsx|gz))+$/i, '')
     .normalize('NFKD')
     .replace(/[^A-Za-z0-9_]+/g, '-')
     .replace(/^-+|-+$/g, '')
