@@ -15,6 +15,7 @@ import { measureEvaluations } from './bench/measures/measure-evaluations.ts'
 import { measureHistory } from './bench/measures/measure-history.ts'
 import { measureIndex } from './bench/measures/measure-index.ts'
 import { measureInvocations } from './bench/measures/measure-invocations.ts'
+import { measurePairs } from './bench/measures/measure-pairs.ts'
 import { measureReads } from './bench/measures/measure-reads.ts'
 import { measureServers } from './bench/measures/measure-servers.ts'
 import { measureTestsets } from './bench/measures/measure-testsets.ts'
@@ -41,6 +42,7 @@ const MEASURES: Readonly<Record<Section, (setting: BenchSetting) => Promise<void
   evaluations: measureEvaluations,
   web: measureWeb,
   servers: measureServers,
+  pairs: measurePairs,
   traces: measureTraces,
   turns: measureTurns,
 }

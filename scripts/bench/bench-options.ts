@@ -16,6 +16,7 @@ export const SECTIONS = [
   'evaluations',
   'web',
   'servers',
+  'pairs',
   'traces',
   'turns',
 ] as const

@@ -2,6 +2,7 @@ import { Client, Pool, type PoolClient, type QueryResult } from 'pg'
 import { DatabaseAway } from '../errors.ts'
 import { isLoss, isUncertain, LostConnection, refusalOf } from './errors.ts'
 import { CONNECT, findPrimary, PATIENCE } from './find-primary.ts'
+import { setUp } from './session.ts'
 
 /** So many connections to the primary are open at most, where nothing else is said. */
 const MOST_CONNECTIONS = 8
@@ -55,7 +56,7 @@ export class Database {
         return await this.queryOnce<Row>(statement)
       } catch (error) {
         if (!(error instanceof LostConnection)) throw error
-        if (Date.now() > deadline) throw away(error)
+        if (Date.now() > deadline) throw error
       }
     }
   }
@@ -88,7 +89,7 @@ export class Database {
         return await this.#using((client) => inTransaction(client, begin, work, timeoutMs))
       } catch (error) {
         if (!(error instanceof LostConnection)) throw error
-        if (Date.now() > deadline) throw away(error)
+        if (Date.now() > deadline) throw error
       }
     }
   }
@@ -100,6 +101,7 @@ export class Database {
     client.on('error', () => undefined)
     try {
       await client.connect()
+      await setUp(client)
       return client
     } catch (error) {
       await client.end().catch(() => undefined)
@@ -118,7 +120,7 @@ export class Database {
     const pool = await this.#primary()
     let client: PoolClient | undefined
     let uncertain: unknown
-    const onNotice = (notice: { readonly code?: string | undefined }): void => {
+    const onNotice = (notice: Parameters<typeof isUncertain>[0]): void => {
       if (isUncertain(notice)) uncertain = notice
     }
     try {
@@ -159,7 +161,7 @@ export class Database {
     try {
       return (pool = this.#open(await findPrimary(search)))
     } catch (error) {
-      throw away(error)
+      throw new DatabaseAway(error instanceof Error ? error.message : 'no host takes writes')
     }
   }
 
@@ -170,6 +172,7 @@ export class Database {
       connectionTimeoutMillis: CONNECT,
       keepAlive: true,
       application_name: 'branchpoint',
+      onConnect: setUp,
     })
     pool.on('error', () => this.#lose(pool))
     // Whoever uses it is told by what it asked.
@@ -205,8 +208,4 @@ async function inTransaction<T>(
     if (!isLoss(error)) await query('rollback')
     throw error
   }
-}
-
-function away(error: unknown): DatabaseAway {
-  return new DatabaseAway(error instanceof Error ? error.message : 'no host takes writes')
 }

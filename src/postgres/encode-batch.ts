@@ -1,4 +1,4 @@
-import type { Proposal, ProposedWrite } from '../git/following/shared-log.ts'
+import type { Proposal } from '../git/following/shared-log.ts'
 import { liveFolder, type FolderMove } from '../git/trash/folder-move.ts'
 
 /** What the function `append` of the database is given of a batch. */
@@ -7,7 +7,7 @@ export interface EncodedBatch {
   readonly names: readonly string[]
   /** The repositories that are locked. */
   readonly repositories: readonly string[]
-  /** In JSON: the proposals, each with its number, in rounds that come one after the other. In a round none is in the way of another. */
+  /** In JSON: what the proposals are, in rounds that come one after the other (see roundOf). In a round none is in the way of another. */
   readonly rounds: string
   /** The bytes of all packs, one behind the other. */
   readonly packed: Buffer
@@ -21,19 +21,10 @@ export function encodeBatch(proposals: readonly Proposal[]): EncodedBatch {
     size += some.length
     return { from: size - some.length, size: some.length }
   }
-  const items = proposals.map(({ writes, needs, seen, moved, purged, notes }, item) => ({
-    item,
-    writes: writes.map((write) => encodeWrite(write, place)),
-    needs,
-    seen: [...seen].map(([repository, version]) => ({ repository, version })),
-    moved: moved && { ...moved, repository: liveFolder(moved), isToTrash: isToTrash(moved) },
-    purged,
-    notes,
-  }))
   return {
     names: proposals.flatMap(namesIn),
     repositories: [...new Set(proposals.flatMap(repositoriesIn))],
-    rounds: JSON.stringify(inRounds(proposals).map((numbers) => numbers.map((number) => items[number]))),
+    rounds: JSON.stringify(inRounds(proposals).map((numbers) => roundOf(proposals, numbers, place))),
     packed: Buffer.concat(bytes),
   }
 }
@@ -60,8 +51,31 @@ function inRounds(proposals: readonly Proposal[]): readonly (readonly number[])[
 
 type Place = (bytes: Buffer) => { readonly from: number; readonly size: number }
 
-function encodeWrite({ pack, ...write }: ProposedWrite, place: Place): object {
-  return { ...write, pack: pack && { name: pack.name, ...place(pack.bytes) } }
+/** Everything in flat lists: items by their numbers, and what writes have beside them by the number of the write in the round. */
+function roundOf(proposals: readonly Proposal[], numbers: readonly number[], place: Place): object {
+  const items: object[] = []
+  const writes: object[] = []
+  const moves: object[] = []
+  const claims: object[] = []
+  const needs: object[] = []
+  const seen: object[] = []
+  for (const item of numbers) {
+    const proposal = proposals[item]
+    if (!proposal) continue
+    const { moved, purged, notes } = proposal
+    const move = moved && { ...moved, repository: liveFolder(moved), isToTrash: isToTrash(moved) }
+    items.push({ item, moved: move, purged, notes })
+    for (const { repository, head, pack, staged, ...own } of proposal.writes) {
+      const write = writes.length
+      const packed = pack && { name: pack.name, ...place(pack.bytes) }
+      writes.push({ item, write, repository, head, pack: packed, staged })
+      for (const { ref, expected, target } of own.moves) moves.push({ write, ref, expected, target })
+      for (const claim of own.claims) claims.push({ write, ...claim })
+    }
+    for (const repository of proposal.needs) needs.push({ item, repository })
+    for (const [repository, version] of proposal.seen) seen.push({ item, repository, version })
+  }
+  return { items, writes, moves, claims, needs, seen }
 }
 
 function namesIn({ writes }: Proposal): string[] {

@@ -1,18 +1,27 @@
-import { Refusal } from '../errors.ts'
+import { DatabaseAway, Refusal } from '../errors.ts'
 
 /** The connection broke while something was asked: whether it was done nobody knows. */
-export class LostConnection extends Error {
-  override readonly name = 'LostConnection'
-
+export class LostConnection extends DatabaseAway {
   constructor(cause: unknown) {
-    super(cause instanceof Error ? cause.message : 'the database gave no certain answer', { cause })
+    super(cause instanceof Error ? cause.message : 'it gave no certain answer')
+    this.cause = cause
   }
 }
 
-/** What PostgreSQL says when it ends a connection, cannot begin one, or is no primary any more. */
+/** What PostgreSQL, or a pooler before it, says when it ends a connection, cannot begin one, or is no primary any more. */
 const LOSSES: ReadonlySet<string> = new Set([
-  ...['57P01', '57P02', '57P03', '08000', '08001', '08003', '08004', '08006', '25006', '55000', '53300'],
+  ...['57P01', '57P02', '57P03', '57P05', '08000', '08001', '08003', '08004', '08006', '08P01'],
+  ...['25006', '25P03', '25P04', '55000', '53300'],
 ])
+
+/**
+ * The classes of errors by which a database says that it is busy, failing, or not as it has to be: none says that what was asked is wrong
+ * (https://www.postgresql.org/docs/current/errcodes-appendix.html). P0 and BP are what the functions of migrations raise.
+ */
+const OF_THE_DATABASE = /^(?:08|25|26|28|2D|3D|3F|40|53|54|55|57|58|72|BP|F0|P0|XX)/
+
+/** Of a class that is else about what was asked: a plan that is too old, no right to a table, and a table or function that is gone. */
+const OF_THE_DATABASE_TOO: ReadonlySet<string> = new Set(['0A000', '42501', '42P01', '42883'])
 
 /** Whether an error of a connection says that it is lost, rather than what was wrong with what was asked. */
 export function isLoss(error: unknown): boolean {
@@ -22,15 +31,17 @@ export function isLoss(error: unknown): boolean {
     : LOSSES.has(code) || !isSqlState(code)
 }
 
-/** A warning that a commit was not waited for until a standby had it: it may be lost with this primary. */
-export function isUncertain({
-  code,
-  message,
-}: {
+/** A warning that a commit was not waited for until a standby had it: it may be lost with this primary. Its message may be in any language. */
+export function isUncertain({ code, message, routine }: Warning): boolean {
+  return (
+    code === '01000' && (routine === 'SyncRepWaitForLSN' || /synchronous replication/.test(message ?? ''))
+  )
+}
+
+interface Warning {
   readonly code?: string | undefined
   readonly message?: string
-}): boolean {
-  return code === '01000' && /synchronous replication/.test(message ?? '')
+  readonly routine?: string | undefined
 }
 
 /** Whether two batches waited for each other, or one was undone for another reason that is over: it may be sent again. */
@@ -43,18 +54,23 @@ export function isOtherPlace(error: unknown): boolean {
   return codeOf(error) === 'BP001'
 }
 
-/** What an operator has to see to becomes a refusal; every other error stays what it is. */
+/** An error that is the database's becomes a refusal, whose cause it is; one that is ours, or not of the database, stays what it is. */
 export function refusalOf(error: unknown): unknown {
   const code = codeOf(error)
-  if (code === undefined || !/^(?:53|58)/.test(code)) return error
-  return new Refusal(
+  if (error instanceof Refusal || code === undefined || !isSqlState(code)) return error
+  if (!OF_THE_DATABASE.test(code) && !OF_THE_DATABASE_TOO.has(code)) return error
+  const refusal = new Refusal(
     'storage_unavailable',
-    `The database cannot take it: ${(error as Error).message}. Nothing was stored; see to the database, and try again.`,
+    `The database cannot take it: ${(error as Error).message} (${code}). Nothing was stored; try again, and if it stays so, see to the database.`,
   )
+  refusal.cause = error
+  return refusal
 }
 
+/** What PostgreSQL calls an error, also where that has become a refusal. */
 export function codeOf(error: unknown): string | undefined {
-  return error instanceof Error ? (error as NodeJS.ErrnoException).code : undefined
+  const own = error instanceof Refusal ? error.cause : error
+  return own instanceof Error ? (own as NodeJS.ErrnoException).code : undefined
 }
 
 function isSqlState(code: string): boolean {

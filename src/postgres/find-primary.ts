@@ -1,6 +1,7 @@
 import { Socket } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
 import { Client, type QueryResult } from 'pg'
+import { setUp } from './session.ts'
 
 /** How long (milliseconds) a primary is looked for before whoever waits is refused. */
 export const PATIENCE = 10_000
@@ -100,6 +101,7 @@ async function timelineOf(url: string, isFenced: boolean, signal: AbortSignal): 
   client.on('error', () => undefined)
   try {
     await client.connect()
+    await setUp(client)
     // Of two statements two.
     const result = (await client.query<{ timeline: string | null }>(
       isFenced ? `${CHECK}; ${COMMIT}` : CHECK,

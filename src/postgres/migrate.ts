@@ -5,6 +5,7 @@ import { SECOND_MIGRATION } from './migrations/0002-documents.ts'
 import { THIRD_MIGRATION } from './migrations/0003-spans.ts'
 import { FOURTH_MIGRATION } from './migrations/0004-decided.ts'
 import { FIFTH_MIGRATION } from './migrations/0005-sets.ts'
+import { SIXTH_MIGRATION } from './migrations/0006-flat.ts'
 
 /** In the order of their numbers, from 1. A database that has some gets the others; none is ever changed. */
 const MIGRATIONS: readonly string[] = [
@@ -13,6 +14,7 @@ const MIGRATIONS: readonly string[] = [
   THIRD_MIGRATION,
   FOURTH_MIGRATION,
   FIFTH_MIGRATION,
+  SIXTH_MIGRATION,
 ]
 
 /** Any number that no other program has a lock of. */

@@ -1,3 +1,4 @@
+import type { Client } from 'pg'
 import { CannotStart, Refusal } from '../errors.ts'
 import type { OpenLog, Reads } from '../git/following/shared-log.ts'
 import type { TableFeed } from '../storage/documents/document-table.ts'
@@ -7,6 +8,7 @@ import { PostgresTable } from './documents/postgres-table.ts'
 import { hostsIn, withoutPassword } from './hosts.ts'
 import { migrate } from './migrate.ts'
 import { PostgresLog } from './postgres-log.ts'
+import { keepsSessions } from './session.ts'
 import { PostgresSpans } from './traces/postgres-spans.ts'
 
 /** How a database is used. */
@@ -86,6 +88,7 @@ async function checked(
   const first = new Database(hosts)
   let settings: Settings
   try {
+    await refusePooledTransactions(first)
     settings = await settingsOf(first)
   } catch (error) {
     throw cannotStart(error, url)
@@ -96,9 +99,26 @@ async function checked(
   return { hosts, settings }
 }
 
+/** Two connections show whether a pooler lies between that mixes up those of different clients. */
+async function refusePooledTransactions(database: Database): Promise<void> {
+  const clients: Client[] = []
+  try {
+    for (let count = 0; count < 2; count++) clients.push(await database.listener())
+    const [one, other] = clients
+    if (!one || !other || (await keepsSessions(one, other))) return
+    throw new CannotStart(
+      'A pooler lies before the database that gives each transaction a connection of its own (PgBouncer with pool_mode = transaction or statement, ' +
+        'or with a single connection). Branchpoint keeps settings, prepared statements and a listener in its connections: set pool_mode = session ' +
+        'for this database, with at least 15 connections for each server, or name the database itself in STORE.',
+    )
+  } finally {
+    for (const client of clients) await client.end().catch(() => undefined)
+  }
+}
+
 interface Settings {
   readonly fsync: string
-  readonly synchronous_commit: string
+  readonly session_replication_role: string
   readonly synchronous_standby_names: string
   readonly server_version_num: string
   readonly server_encoding: string
@@ -108,7 +128,7 @@ async function settingsOf(database: Database): Promise<Settings> {
   const [settings] = await database.query<Settings>({
     text: `select ${[
       'fsync',
-      'synchronous_commit',
+      'session_replication_role',
       'synchronous_standby_names',
       'server_version_num',
       'server_encoding',
@@ -126,7 +146,7 @@ const OLDEST = 140_000
 function refuseLoss(settings: Settings): void {
   const {
     fsync,
-    synchronous_commit: commit,
+    session_replication_role: role,
     server_version_num: version,
     server_encoding: encoding,
   } = settings
@@ -142,9 +162,9 @@ function refuseLoss(settings: Settings): void {
     throw new CannotStart(
       'The database has fsync=off: a power cut would lose what was acknowledged. Set it to on.',
     )
-  if (commit === 'off')
+  if (role !== 'origin')
     throw new CannotStart(
-      'The database has synchronous_commit=off: a crash would lose what was acknowledged. Set it to on, for this user at least.',
+      `The database has session_replication_role=${role}, so triggers are not carried out, and no connection may set it by itself. Set it to origin (alter database … reset session_replication_role).`,
     )
 }
 
@@ -153,7 +173,13 @@ function cannotStart(error: unknown, url: string): unknown {
   const isOfTheDatabase =
     error instanceof Refusal || /^[0-9A-Z]{5}$/.test(String((error as NodeJS.ErrnoException).code))
   if (!isOfTheDatabase) return error
-  return new CannotStart(`Cannot open the database ${withoutPassword(url)}: ${(error as Error).message}`, {
+  return new CannotStart(`Cannot open the database ${withoutPassword(url)}: ${messageOf(error)}`, {
     cause: error,
   })
+}
+
+/** What the database said itself: whoever starts a server has stored nothing yet. */
+function messageOf(error: unknown): string {
+  const own = error instanceof Refusal && error.cause instanceof Error ? error.cause : error
+  return (own as Error).message
 }

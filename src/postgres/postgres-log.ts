@@ -162,9 +162,9 @@ export class PostgresLog implements SharedLog {
     if (isWorthAnotherTry(error)) return undefined
     if (!(error instanceof LostConnection) && !isOtherPlace(error)) throw error
     // Waits for the append itself, if that is under way still, and for the standby.
-    const [at] = await this.#database.query<{ n: string; mark: string; holder: string }>({
+    const [at] = await this.#database.query<StreamState>({
       text:
-        `select n, mark, holder from branchpoint.streams where id = ${Number(this.stream)} for update; ` +
+        `select n, mark, holder, refused from branchpoint.streams where id = ${Number(this.stream)} for update; ` +
         `select pg_logical_emit_message(true, 'branchpoint', '')`,
       timeoutMs: APPEND,
     })
@@ -175,7 +175,10 @@ export class PostgresLog implements SharedLog {
       text: `select item, jsonb_path_query_array(what, '$.writes[*].version') as versions from branchpoint.journal where stream = $1 and n = $2`,
       values: [this.stream, position.n],
     })
-    const outcomes = Array.from({ length: count }, (): Outcome => ({ refused: 'moved', what: 'it' }))
+    const outcomes = Array.from(
+      { length: count },
+      (_, item): Outcome => at.refused[item] ?? { refused: 'moved', what: 'it' },
+    )
     for (const { item, versions } of rows) outcomes[item] = { versions }
     return { position, outcomes }
   }
@@ -236,6 +239,14 @@ interface OpenedStream {
   readonly holder: string
   readonly n: number
   readonly isPassing: boolean
+}
+
+interface StreamState {
+  readonly n: string
+  readonly mark: string
+  readonly holder: string
+  /** Why items of the last batch were refused, by their numbers. */
+  readonly refused: Readonly<Record<number, Outcome>>
 }
 
 /** With no stream at all, nothing but the era and the documents. */

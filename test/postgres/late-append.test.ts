@@ -4,6 +4,7 @@ import { Link } from '../../scripts/proofs/linear/link.ts'
 import { ask, type PostgresServer, startPostgres } from '../../scripts/proofs/support/postgres.ts'
 import type { Proposal } from '../../src/git/following/shared-log.ts'
 import { Database, type Statement } from '../../src/postgres/database.ts'
+import { LostConnection } from '../../src/postgres/errors.ts'
 import { migrate } from '../../src/postgres/migrate.ts'
 import { PostgresLog } from '../../src/postgres/postgres-log.ts'
 import { needsPostgres } from '../needs-postgres.ts'
@@ -43,7 +44,53 @@ describe('postgres: an append that was given up', function () {
       link.stop()
     }
   })
+
+  it('tells afterwards what of it happened, and why the rest did not', async () => {
+    const url = await postgres.database()
+    const deaf = new Deaf([url])
+    const log = await PostgresLog.open(deaf, await migrate(deaf), 'primary', undefined)
+    try {
+      await log.append([creation('bot'), claiming('first', 'taken')])
+      deaf.isDeaf = true
+      const commit = { ...creation('bot').writes[0]!, head: undefined }
+      const { outcomes } = await log.append([
+        creation('other'),
+        creation('bot'),
+        claiming('second', 'taken'),
+        { ...creation('third'), needs: ['default/workflows/none.git'] },
+        { writes: [commit], needs: [], seen: new Map(), notes: [] },
+      ])
+      expect(deaf.isDeaf).to.equal(false)
+      expect(outcomes).to.deep.equal([
+        { versions: [1] },
+        { refused: 'claimed', what: 'default/workflows/bot.git' },
+        { refused: 'claimed', what: 'taken' },
+        { refused: 'moved', what: 'default/workflows/none.git' },
+        { versions: [2] },
+      ])
+    } finally {
+      await log.close()
+    }
+  })
 })
+
+/** A database whose answer to an append is lost. */
+class Deaf extends Database {
+  isDeaf = false
+
+  override async queryOnce<Row>(statement: Statement): Promise<readonly Row[]> {
+    const rows = await super.queryOnce<Row>(statement)
+    if (!this.isDeaf || statement.name !== 'append') return rows
+    this.isDeaf = false
+    throw new LostConnection(new Error('the answer was lost'))
+  }
+}
+
+function claiming(slug: string, name: string): Proposal {
+  const proposal = creation(slug)
+  const claims = [{ name, mustBeFree: true, isTaken: true }]
+  return { ...proposal, writes: proposal.writes.map((write) => ({ ...write, claims })) }
+}
 
 /** A database to which an append comes after the question what became of it, and before that is answered. */
 class Late extends Database {

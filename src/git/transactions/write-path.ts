@@ -113,7 +113,7 @@ class Fenced extends RefMoved {
   readonly write: Write
 
   constructor(write: Write) {
-    super(`${write.gitdir} is fenced`)
+    super('the repository is being moved')
     this.write = write
   }
 }

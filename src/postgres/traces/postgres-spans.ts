@@ -12,7 +12,7 @@ import type {
   WalkStep,
 } from '../../traces/shared/span-table.ts'
 import type { Ask, Database, Statement } from '../database.ts'
-import { codeOf, isWorthAnotherTry, LostConnection } from '../errors.ts'
+import { codeOf, isWorthAnotherTry } from '../errors.ts'
 import * as sql from './span-sql.ts'
 
 /** How often a statement is sent again that was undone for a reason that is over. */
@@ -177,7 +177,6 @@ function walking(timeoutMs: number): string {
 /** The indexes have the order of the walks. That few rows are wanted of many is not always seen, and then all are read and sorted. */
 const BY_THE_INDEXES = ['sort', 'seqscan', 'bitmapscan', 'hashjoin', 'mergejoin']
   .map((way) => `set local enable_${way} = off`)
-  .concat('set local jit = off', 'set local max_parallel_workers_per_gather = 0')
   .join('; ')
 
 /** Spans that take longer (milliseconds) are stored elsewhere: a primary that lost its standbys never says that they are. */
@@ -206,9 +205,9 @@ async function withTrouble<T>(carryOut: () => Promise<T>): Promise<T> {
 
 /** Whether an error is about the database, and not about what was asked: a value that cannot be kept (22), a row (23), a lock that was not waited for. */
 function mayGoLater(error: unknown): boolean {
-  if (error instanceof Refusal || error instanceof LostConnection) return true
   const code = codeOf(error)
-  return code !== undefined && !/^2[23]/.test(code) && code !== LOCK_NOT_HAD
+  if (code === LOCK_NOT_HAD) return false
+  return error instanceof Refusal || (code !== undefined && !/^2[23]/.test(code))
 }
 
 /** What record_spans takes behind the project. The last of two that are the same span counts, in the place of the first. */

@@ -241,9 +241,9 @@ describe('http: two servers over one PostgreSQL', function () {
 
   it('refuses a database that would lose what it acknowledged, or is of a later version', async () => {
     const name = new URL(url).pathname.slice(1)
-    await ask(url, `alter database ${name} set synchronous_commit = off`)
-    expect(await refusal(() => server())).to.match(/synchronous_commit=off/)
-    await ask(url, `alter database ${name} reset synchronous_commit`)
+    await ask(url, `alter database ${name} set session_replication_role = replica`)
+    expect(await refusal(() => server())).to.match(/session_replication_role=replica/)
+    await ask(url, `alter database ${name} reset session_replication_role`)
     await ask(url, 'update branchpoint.database set version = 999')
     expect(await refusal(() => server())).to.match(/schema of version 999/)
     await ask(url, 'update branchpoint.database set version = 1')
