@@ -5,8 +5,8 @@ export interface HeldFill {
   readonly openLog: OpenLog
   /** The repositories behind which a page was asked for. */
   readonly asked: string[]
-  /** Lets the fill have so many pages more, of two repositories each. */
-  allow(pages: number): void
+  /** Lets the fill have so many repositories more, a page each: of a longer page a busy machine would take only a part. */
+  allow(repositories: number): void
 }
 
 /**
@@ -23,13 +23,13 @@ export function heldFill(openLog: OpenLog): HeldFill {
         asked.push(repository)
         if (allowed === 0) throw new Error('no more pages for now')
         allowed--
-        return log.statesBehind(repository, Math.min(most, 2))
+        return log.statesBehind(repository, Math.min(most, 1))
       }
       return replacing(log, { count: async () => 5000, statesBehind })
     },
     asked,
-    allow: (pages) => {
-      allowed += pages
+    allow: (repositories) => {
+      allowed += repositories
     },
   }
 }

@@ -74,7 +74,7 @@ for (const engine of sharedEngines()) {
     })
 
     it('finds by their ids those that the fill has put there', async () => {
-      held.allow(3)
+      held.allow(6)
       await until(() => there.registry.store.exists('workflows', 'c'))
       expect(there.registry.store.exists('workflows', 'i')).to.equal(false)
       for (const slug of ['b', 'c', 'i']) {
@@ -85,7 +85,7 @@ for (const engine of sharedEngines()) {
     })
 
     it('refuses what goes over all repositories, and says how far it is', async () => {
-      held.allow(2)
+      held.allow(4)
       await until(() => there.store.filling?.progress().there === 4)
       const { index, trash } = there.registry
       for (const refused of [
@@ -161,7 +161,7 @@ for (const engine of sharedEngines()) {
     })
 
     it('goes on where it was, if it is stopped', async () => {
-      held.allow(3)
+      held.allow(6)
       await until(() => there.store.filling?.progress().there === 6)
       await there.store.close()
       held = heldFill(openLog)
@@ -175,7 +175,7 @@ for (const engine of sharedEngines()) {
     })
 
     it('says what keeps the others from coming, serves what it has, and goes on when that is over', async () => {
-      held.allow(2)
+      held.allow(4)
       await until(() => there.store.filling?.progress().there === 4)
       await until(() => there.store.filling?.progress().problem === 'no more pages for now')
       expect(await codeOf(there.registry.index.list(workflowFamily))).to.equal('storage_unavailable')
