@@ -1,4 +1,5 @@
 import { EMBED_SEARCH, holdsEmbed } from '../embeds/syntax/find-embeds.ts'
+import { TimeSlice } from '../scheduling/cooperative.ts'
 import { documentOf } from '../versioning/family/document-family.ts'
 import { asLarge } from '../versioning/family/large-document.ts'
 import type { Unsearched } from '../versioning/index/database/unsearched.ts'
@@ -12,8 +13,9 @@ import { searchedAt } from './searched-at.ts'
 import type { Searched } from './texts-of.ts'
 import { textsOf } from './texts-of.ts'
 
-/** So many documents are written in one go. */
+/** So many documents, or units of their texts, are written in one go. */
 const BATCH = 25
+const LONG = 2_000_000
 
 /** Revisions, and artifacts without any, that are not found by their words yet: the newest first. */
 export class DocumentFeed implements FeedSource {
@@ -29,9 +31,14 @@ export class DocumentFeed implements FeedSource {
 
   async next(): Promise<boolean> {
     const documents: SearchDocument[] = []
+    const slice = new TimeSlice()
+    let units = 0
     for (const one of this.#registry.index.database.unsearched(BATCH)) {
       const document = await this.#documentOf(one)
       if (document) documents.push(document)
+      units += document ? lengthOf(document) : 0
+      if (units > LONG) break
+      await slice.pause()
     }
     return documents.length > 0 && (await this.#ask('write', { documents })) > 0
   }
@@ -56,6 +63,10 @@ export class DocumentFeed implements FeedSource {
       embeds: searched && (await embedsSomething(searched)),
     }
   }
+}
+
+function lengthOf({ texts }: SearchDocument): number {
+  return Object.values(texts).reduce((sum, some) => sum + some.reduce((all, text) => all + text.length, 0), 0)
 }
 
 /** Undefined where it is of a kind that is not asked, or cannot be decoded. */

@@ -1,5 +1,6 @@
 import { Refusal } from '../errors.ts'
 import type { Oid } from '../git/objects/object.ts'
+import { TimeSlice } from '../scheduling/cooperative.ts'
 import { IN_MEMORY } from '../storage/sqlite/database-file.ts'
 import { DatabaseThread, DatabaseTrouble } from '../storage/sqlite/database-thread.ts'
 import { objectUuid, oidPrefix, repositoryDigits } from '../versioning/ids.ts'
@@ -22,9 +23,6 @@ import { searchedAt } from './searched-at.ts'
 import type { SearchText } from './texts-of.ts'
 import { textsOf, textsOfRow } from './texts-of.ts'
 import type { Excerpt } from './words/excerpt.ts'
-import { excerptOf } from './words/excerpt.ts'
-import type { TextRange } from './words/find-terms.ts'
-import { findTerms } from './words/find-terms.ts'
 import { matchExpression } from './words/match-expression.ts'
 import type { Search } from './words/parse-search.ts'
 
@@ -81,8 +79,8 @@ export class ProjectSearch {
     this.#feed = new SearchFeed(registry, [new DocumentFeed(registry, ask), new RowFeed(registry, ask)])
   }
 
-  /** The hits of a query, the best first. Refuses with `query_too_broad` what finds too much. */
-  async search(query: SearchQuery): Promise<Window<SearchHit>> {
+  /** The hits of a query, the best first. Refuses with `query_too_broad` what finds too much; ends with the reason of `signal`. */
+  async search(query: SearchQuery, signal?: AbortSignal): Promise<Window<SearchHit>> {
     const { search, windowing } = query
     const limit = windowing?.limit ?? LIMIT
     const behind = windowing?.next === undefined ? undefined : await this.#placeOf(windowing.next)
@@ -90,9 +88,12 @@ export class ProjectSearch {
     const found = await this.#ask('find', { question, page: { limit: limit + 1, behind } })
     if (!found) throw unknownCursor(windowing?.next ?? '')
     const hits: SearchHit[] = []
+    const slice = new TimeSlice(signal)
     for (const document of found.slice(0, limit)) {
       const hit = await this.#hitOf(document, search)
       if (hit) hits.push(hit)
+      // Reading one may take a slice by itself.
+      await slice.rest()
     }
     const last = found[limit - 1]
     return { rows: hits, next: found.length > limit && last ? this.#idOf(last) : undefined }
@@ -140,7 +141,7 @@ export class ProjectSearch {
     try {
       if (found.row !== undefined) return await this.#rowHitOf(artifact, found, search)
       const searched = await searchedAt(this.#registry, artifact, oid)
-      const best = bestOf(textsOf(searched), search)
+      const best = await this.#bestOf(textsOf(searched), search)
       // It is another one by now.
       if (!best) return undefined
       const { variant } = searched
@@ -148,8 +149,8 @@ export class ProjectSearch {
         variant && oid !== undefined
           ? await readListedRevision(this.#registry, await locate(artifact, variant, oid))
           : undefined
-      const { field, place, text } = best.text
-      return { artifact, revision, field, place, rank, ...excerptOf(text, best.ranges) }
+      const { field, place } = best.text
+      return { artifact, revision, field, place, rank, ...best.excerpt }
     } catch (error) {
       const reason = damageOf(error, path)
       if (!reason) throw error
@@ -164,12 +165,21 @@ export class ProjectSearch {
     search: Search,
   ): Promise<SearchHit | undefined> {
     const row = await heldRow(this.#registry, artifact, oid, holders)
-    const best = row && bestOf(textsOfRow(row.data), search)
+    const best = row && (await this.#bestOf(textsOfRow(row.data), search))
     if (!best) return undefined
     const revision = await readListedRevision(this.#registry, await locate(artifact, row.variant, row.head))
-    const { column, text } = best.text
-    const place = { row: row.name, column }
-    return { artifact, revision, field: 'data', place, rank, ...excerptOf(text, best.ranges) }
+    const place = { row: row.name, column: best.text.column }
+    return { artifact, revision, field: 'data', place, rank, ...best.excerpt }
+  }
+
+  /** The text that has the most of what is looked for, and a piece of it: other requests have their turn while it is looked through. */
+  async #bestOf<T extends { readonly text: string }>(
+    texts: readonly T[],
+    search: Search,
+  ): Promise<{ readonly text: T; readonly excerpt: Excerpt } | undefined> {
+    const best = await this.#ask('excerpt', { texts: texts.map(({ text }) => text), search })
+    const text = best && texts[best.at]
+    return text && { text, excerpt: { excerpt: best.excerpt, ranges: best.ranges } }
   }
 
   #idOf({ path, oid, row }: DocumentPlace): string | undefined {
@@ -208,16 +218,4 @@ export class ProjectSearch {
     }
     throw new Refusal('storage_unavailable', 'The index cannot be searched now. Ask again in a moment.')
   }
-}
-
-/** The text that has the most of what is looked for, and where; undefined if none has any of it. */
-function bestOf<T extends { readonly text: string }>(
-  texts: readonly T[],
-  search: Search,
-): { readonly text: T; readonly ranges: readonly TextRange[] } | undefined {
-  const [best] = texts
-    .map((text) => ({ text, ...findTerms(text.text, search) }))
-    .filter(({ terms }) => terms > 0)
-    .sort((a, b) => b.terms - a.terms)
-  return best
 }

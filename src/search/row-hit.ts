@@ -4,6 +4,7 @@ import { rowAt } from '../resources/testsets/rows/row-tree.ts'
 import { decodeRow, dedupIdOf } from '../resources/testsets/rows/stored-row.ts'
 import type { ArtifactView, VariantView } from '../versioning/artifacts/artifact-view.ts'
 import { readBytes } from '../versioning/family/tree-files.ts'
+import { latestOf } from '../versioning/revisions/revision.ts'
 import type { Registry } from '../versioning/registry.ts'
 import type { RowHolder } from './index/rows/find-rows.ts'
 import { rowsOfCommit } from './row-feed.ts'
@@ -33,11 +34,12 @@ export async function heldRow(
   const inOrder = [...new Set([artifact.defaultVariant, ...artifact.variants])]
   for (const variant of inOrder) {
     const position = variant && positions.get(variant.slug)
-    if (position === undefined || variant?.head === undefined) continue
-    const tree = await rowsOfCommit(registry, artifact, variant.head)
+    const latest = position !== undefined && variant && (await latestOf(artifact, variant))
+    if (!latest) continue
+    const tree = await rowsOfCommit(registry, artifact, latest.oid)
     if ((await rowAt(objects, tree, position))?.oid !== oid) continue
     const data = decodeRow(await readBytes(objects, oid, 'blob'), () => `the row ${oid}`)
-    return { variant, head: variant.head, data, name: dedupIdOf(data) ?? oid }
+    return { variant, head: latest.oid, data, name: dedupIdOf(data) ?? oid }
   }
   return undefined
 }

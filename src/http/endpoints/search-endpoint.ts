@@ -50,18 +50,19 @@ export function searchEndpoint(
     }),
     output: list('hits', hitRecord(kinds)),
     example: { query: 'capital "of France" pari*' },
-    run: async ({ registry, input }) => {
+    run: async ({ registry, input, untilGone }) => {
       const asked = surfaces.filter(({ singular }) => input.kinds?.includes(singular) ?? true)
       // The surface of all workflows has what the narrower ones have not.
       const narrowFirst = [...asked].sort((a, b) => flagsOf(b).length - flagsOf(a).length)
-      const window = await searchOf(registry).search({
+      const query = {
         search: parseSearch(input.query, ['body', 'query']),
         kinds: asked.map(kindOf),
         withRows: input.kinds?.includes(ROW) ?? true,
         includeHistory: input.include_history,
         includeArchived: input.include_archived,
         windowing: input.windowing,
-      })
+      }
+      const window = await searchOf(registry).search(query, untilGone())
       const hits = window.rows.map((hit) => presentHit(hit, narrowFirst, present))
       return respondWithList('hits', window, input.windowing, hits)
     },

@@ -12,7 +12,7 @@ export interface DocumentQuestion {
   readonly kinds: readonly DocumentKind[]
   /** Whether rows are wanted, too. */
   readonly withRows: boolean
-  /** Whether revisions that are no variant's latest are wanted, too; of rows, those of the latest are. */
+  /** Whether revisions that are no variant's latest (ruling 3.7) are wanted, too; of rows, those of the latest are. */
   readonly includeHistory: boolean
   readonly includeArchived: boolean
   /** How long it may be looked for, in milliseconds. */
@@ -137,12 +137,13 @@ function revisionsThatMatch(question: DocumentQuestion): Statement {
   const { includeHistory, includeArchived } = question
   const held = includeHistory
     ? 'lines l JOIN variants v ON v.number = l.variant WHERE l.segment = r.segment AND l.up_to >= r.depth'
-    : 'variants v WHERE v.artifact = r.artifact AND v.head = r.oid'
+    : `variants v WHERE v.artifact = r.artifact AND ${includeArchived ? 'r.oid IN (v.head, v.latest)' : 'r.oid = v.latest'}`
   const { sql, values } = isWanted(question)
   return {
     sql: `SELECT r.number, ${RANK} AS rank
           FROM search JOIN revisions r ON r.number = search.rowid JOIN artifacts a ON a.number = r.artifact
-          WHERE search MATCH ? AND ${sql} AND EXISTS (SELECT 1 FROM ${held} ${includeArchived ? '' : 'AND NOT v.archived'})`,
+          WHERE search MATCH ? AND ${sql} ${includeArchived ? '' : 'AND NOT r.archived'}
+            AND EXISTS (SELECT 1 FROM ${held} ${includeArchived ? '' : 'AND NOT v.archived'})`,
     values,
   }
 }
@@ -152,7 +153,7 @@ function artifactsThatMatch(question: DocumentQuestion): Statement {
   return {
     sql: `SELECT -a.number AS number, ${RANK} AS rank FROM search JOIN artifacts a ON a.number = -search.rowid
           WHERE search MATCH ? AND ${sql}
-            AND NOT EXISTS (SELECT 1 FROM variants v WHERE v.artifact = a.number AND v.head IS NOT NULL)`,
+            AND NOT EXISTS (SELECT 1 FROM variants v WHERE v.artifact = a.number AND ${question.includeArchived ? 'v.head' : 'v.latest'} IS NOT NULL)`,
     values,
   }
 }
@@ -186,7 +187,7 @@ const REVISION = `
 const ARTIFACT =
   "SELECT CAST(family || '/' || slug AS BLOB) AS path, NULL AS oid FROM artifacts WHERE number = ?"
 const HEAD = `
-  SELECT CAST(a.family || '/' || a.slug AS BLOB) AS path, lower(hex(v.head)) AS oid
+  SELECT CAST(a.family || '/' || a.slug AS BLOB) AS path, lower(hex(v.latest)) AS oid
   FROM variants v JOIN artifacts a ON a.number = v.artifact WHERE v.number = ?`
 const REVISION_AT = `
   SELECT r.number FROM revisions r JOIN artifacts a ON a.number = r.artifact

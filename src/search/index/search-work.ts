@@ -1,6 +1,9 @@
 import type { Oid } from '../../git/objects/object.ts'
 import type { DatabaseFile } from '../../storage/sqlite/database-file.ts'
 import type { SearchDocument } from './documents.ts'
+import type { BestExcerpt } from '../words/excerpt.ts'
+import { bestExcerpt } from '../words/excerpt.ts'
+import type { Search } from '../words/parse-search.ts'
 import { writeDocuments } from './documents.ts'
 import type { DocumentPage, DocumentPlace, DocumentQuestion, FoundDocument } from './find-documents.ts'
 import { findDocuments, findPlaces } from './find-documents.ts'
@@ -10,7 +13,7 @@ import { rowsBehind } from './rows/rows-behind.ts'
 import type { RowsStep } from './rows/write-rows.ts'
 import { takeRowsStep, unknownRows } from './rows/write-rows.ts'
 
-/** What is done with a project's index, by the name of the work. */
+/** What is done with a project's index, or for what was found there, by the name of the work. */
 export interface SearchWork {
   readonly write: {
     readonly asks: { readonly documents: readonly SearchDocument[] }
@@ -23,6 +26,10 @@ export interface SearchWork {
   readonly places: {
     readonly asks: { readonly question: DocumentQuestion }
     readonly answers: readonly DocumentPlace[]
+  }
+  readonly excerpt: {
+    readonly asks: { readonly texts: readonly string[]; readonly search: Search }
+    readonly answers: BestExcerpt | undefined
   }
   readonly rowsBehind: { readonly asks: object; readonly answers: RowsBehind | undefined }
   readonly unknownRows: {
@@ -61,6 +68,8 @@ export function doSearchWork(
       return findDocuments(file, asks.question, asks.page)
     case 'places':
       return findPlaces(file, asks.question)
+    case 'excerpt':
+      return bestExcerpt(asks.texts, asks.search)
     case 'rowsBehind':
       return rowsBehind(file)
     case 'unknownRows':

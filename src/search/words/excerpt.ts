@@ -1,10 +1,40 @@
 import type { TextRange } from './find-terms.ts'
+import { findTerms } from './find-terms.ts'
+import type { Search } from './parse-search.ts'
 
 /** A piece of a text on one line, and where it has what was looked for. */
 export interface Excerpt {
   readonly excerpt: string
   /** Offsets in the excerpt, in UTF-16 units, half-open. */
   readonly ranges: readonly TextRange[]
+}
+
+/** An excerpt of one text of several. */
+export interface BestExcerpt extends Excerpt {
+  /** Which text it is of. */
+  readonly at: number
+}
+
+/** So many units of all texts of a hit are looked through: what stands behind is shown without marks. */
+const MOST_LOOKED_AT = 200_000
+
+/**
+ * A piece of the text that has the most of what is looked for; of the first that could not be looked through, without marks, where none before
+ * that has any of it. Undefined if none has any of it.
+ */
+export function bestExcerpt(texts: readonly string[], search: Search): BestExcerpt | undefined {
+  let left = MOST_LOOKED_AT
+  let best: { readonly at: number; readonly terms: number; readonly ranges: readonly TextRange[] } | undefined
+  let cut: number | undefined
+  for (const [at, text] of texts.entries()) {
+    const { terms, ranges, looked, isCut } = findTerms(text, search, left)
+    left -= looked
+    if (terms > (best?.terms ?? 0)) best = { at, terms, ranges }
+    if (terms === search.wanted.length) break
+    if (isCut) cut ??= at
+  }
+  const { at, ranges } = best ?? { at: cut, ranges: [] }
+  return at === undefined ? undefined : { at, ...excerptOf(texts[at] ?? '', ranges) }
 }
 
 /** So many units of the text before the first place that was found, and all in all. */

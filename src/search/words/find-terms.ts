@@ -11,35 +11,73 @@ export interface FoundTerms {
   readonly terms: number
   /** In order, none overlapping another. */
   readonly ranges: readonly TextRange[]
+  /** So many units of the text were looked through … */
+  readonly looked: number
+  /** … and whether that is less than all that may have something. */
+  readonly isCut: boolean
 }
 
-/** Past so many units a text is not looked through: what it is found for stands before that, or is shown without a mark. */
-const MOST_LOOKED_AT = 200_000
-
-/** Looks for the wanted terms of a search in a text. */
-export function findTerms(text: string, { wanted }: Search): FoundTerms {
-  const words = [...searchWords(text.length > MOST_LOOKED_AT ? text.slice(0, MOST_LOOKED_AT) : text)]
-  const found = wanted.map((term) => placesOf(words, term))
+/** Looks for the wanted terms of a search in a text, through so many units of it at most, from the first place on that may have one. */
+export function findTerms(text: string, { wanted }: Search, most = Infinity): FoundTerms {
+  const start = firstCandidate(text, wanted)
+  if (start === undefined) return { terms: 0, ranges: [], looked: 0, isCut: false }
+  const part = text.slice(start, start + most)
+  const words = [...searchWords(part)]
+  const places = new Map<string, number[]>()
+  for (const [at, { word }] of words.entries()) {
+    const known = places.get(word)
+    if (known) known.push(at)
+    else places.set(word, [at])
+  }
+  const found = wanted.map((term) => placesOf(words, places, term))
   const ranges = found.flat().sort(([a], [b]) => a - b)
-  return { terms: found.filter((places) => places.length > 0).length, ranges: joined(ranges) }
+  return {
+    terms: found.filter((some) => some.length > 0).length,
+    ranges: joined(ranges).map(([from, to]) => [from + start, to + start] as const),
+    looked: part.length,
+    isCut: start + part.length < text.length,
+  }
 }
 
-function placesOf(words: readonly Word[], { words: asked, isPrefix }: SearchTerm): TextRange[] {
-  const places: TextRange[] = []
+/** A text of ASCII has its words as they are compared but for their case, so where the first of them is can be told at once. */
+const ASCII = /^[\0-\x7f]*$/
+
+/** Where the first word begins that some term may begin with, or a place before that; undefined if there is none. */
+function firstCandidate(text: string, wanted: readonly SearchTerm[]): number | undefined {
+  if (!ASCII.test(text)) return 0
+  const lower = text.toLowerCase()
+  const places = wanted.map(({ words: [first = ''] }) => lower.indexOf(first)).filter((at) => at >= 0)
+  if (places.length === 0) return undefined
+  let start = Math.min(...places)
+  while (start > 0 && /[a-z0-9]/.test(lower[start - 1] ?? '')) start--
+  return start
+}
+
+function placesOf(
+  words: readonly Word[],
+  places: ReadonlyMap<string, readonly number[]>,
+  { words: asked, isPrefix }: SearchTerm,
+): TextRange[] {
   const last = asked.length - 1
+  const [first = ''] = asked
+  const starts =
+    isPrefix && last === 0
+      ? [...places].flatMap(([word, at]) => (word.startsWith(first) ? at : []))
+      : (places.get(first) ?? [])
   const isThere = (at: number): boolean =>
     asked.every((word, offset) => {
       const there = words[at + offset]?.word
       return offset === last && isPrefix ? there?.startsWith(word) : there === word
     })
-  for (const [at, { start }] of words.entries()) {
-    const word = words[at + last]
-    if (!word || !isThere(at)) continue
+  const found: TextRange[] = []
+  for (const at of starts) {
+    const [begin, word] = [words[at], words[at + last]]
+    if (!begin || !word || !isThere(at)) continue
     // One character of a script without spaces begins a pair, and is not all of it.
     const isPart = isPrefix && isUnspaced(asked[last] ?? '')
-    places.push([start, isPart ? word.start + (asked[last]?.length ?? 0) : word.end])
+    found.push([begin.start, isPart ? word.start + (asked[last]?.length ?? 0) : word.end])
   }
-  return places
+  return found
 }
 
 /** Ranges that touch or overlap become one. */

@@ -154,6 +154,22 @@ describe('POST /search: rows of testsets that opt in', () => {
     expect(await search('first', { include_history: true })).to.deep.equal([])
   })
 
+  it('finds the rows of what is latest where a revision is archived by itself', async () => {
+    const testset = await client.make([{ q: 'first' }], SEARCHED)
+    await client.change(testset, { rows: { add: [{ data: { q: 'second' } }] } })
+    const found = async (): Promise<number[]> => [
+      (await search('first')).length,
+      (await search('second')).length,
+    ]
+    expect(await found()).to.deep.equal([1, 1])
+    await post(`/testsets/revisions/${testset.slug}-2/archive`, {})
+    expect(await found()).to.deep.equal([1, 0])
+    const [{ revision }] = await search('first')
+    expect(revision.version).to.equal(1)
+    await post(`/testsets/revisions/${testset.slug}-2/unarchive`, {})
+    expect(await found()).to.deep.equal([1, 1])
+  })
+
   it('finds a row of several variants once, in the default one, and in another where that is the only one', async () => {
     const testset = await client.make([{ q: 'shared' }], SEARCHED)
     await fork(testset, 'second')

@@ -115,6 +115,56 @@ describe('POST /search', () => {
     expect(await slugs('obsolete', { include_archived: true })).to.deep.equal(['old'])
   })
 
+  it('passes over revisions that are archived one by one: what is latest then is found in their place', async () => {
+    const act = async (path: string) => {
+      const { status, text } = await service.post(`/applications/revisions/${path}`)
+      expect(status, text).to.equal(200)
+    }
+    const found = async (query: string, options: object = {}): Promise<number[]> =>
+      (await search(query, options)).map((hit: any) => hit.revision?.version).sort()
+    await create('applications', { slug: 'layers', data: prompt('granite') })
+    await commit('layers', 'granite and basalt', 'Second')
+    await commit('layers', 'granite and basalt and chalk', 'Third')
+    expect([await found('granite'), await found('chalk')]).to.deep.equal([[3], [3]])
+    await act('layers-3/archive')
+    expect([await found('granite'), await found('chalk')]).to.deep.equal([[2], []])
+    expect(await found('chalk', { include_history: true })).to.deep.equal([])
+    expect(await found('granite', { include_history: true })).to.deep.equal([1, 2])
+    expect(await found('granite', { include_archived: true })).to.deep.equal([2, 3])
+    expect(await found('chalk', { include_archived: true, include_history: true })).to.deep.equal([3])
+    // The text filter of a query is the same search.
+    const queried = async (text: string): Promise<number> =>
+      (await service.post('/applications/query', { application: { text } })).body.count
+    expect([await queried('granite'), await queried('chalk')]).to.deep.equal([1, 0])
+    await act('layers-2/archive')
+    await act('layers-1/archive')
+    expect(await found('granite')).to.deep.equal([])
+    // Of the artifact itself there is its name.
+    expect(await slugs('layers')).to.deep.equal(['layers'])
+    // A new name is found under what is latest, and a start that makes the index anew finds the same.
+    await act('layers-1/unarchive')
+    const { body } = await service.post('/applications/query', { application: { slugs: ['layers'] } })
+    const [{ id }] = body.applications
+    expect(
+      (await service.put(`/applications/${id}`, { application: { id, name: 'Strata' } })).status,
+    ).to.equal(200)
+    expect(await found('strata')).to.deep.equal([1])
+    await commit('layers', 'granite and marl', 'Fourth')
+    expect([await found('granite'), await found('chalk'), await found('marl')]).to.deep.equal([[4], [], [4]])
+  })
+
+  it('answers a hit whose word stands further on than it looks, and marks one that it can find', async () => {
+    const long = (word: string): string => `${'é '.repeat(300_000)}${word}`
+    await create('applications', { slug: 'far', data: prompt(long('zirconium')) })
+    const [far] = await search('zirconium')
+    expect(far).to.include({ field: 'data', place: '/parameters/prompt/messages/0/content' })
+    expect([far.ranges, far.excerpt.startsWith('é é')]).to.deep.equal([[], true])
+    await create('applications', { slug: 'plain', data: prompt(`${'lorem '.repeat(100_000)}zirconia`) })
+    const [plain] = await search('zirconia')
+    const [[from, to]] = plain.ranges
+    expect(plain.excerpt.slice(from, to)).to.equal('zirconia')
+  })
+
   it('finds an artifact without a revision, and a renamed one by its new name only', async () => {
     const { status, body } = await service.post('/workflows/', {
       workflow: { slug: 'empty', name: 'Hollow thing' },

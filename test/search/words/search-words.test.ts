@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import fc from 'fast-check'
 import type { Refusal } from '../../../src/errors.ts'
 import { DatabaseFile } from '../../../src/storage/sqlite/database-file.ts'
-import { excerptOf } from '../../../src/search/words/excerpt.ts'
+import { bestExcerpt, excerptOf } from '../../../src/search/words/excerpt.ts'
 import { findTerms } from '../../../src/search/words/find-terms.ts'
 import { indexedText, matchExpression } from '../../../src/search/words/match-expression.ts'
 import type { Search } from '../../../src/search/words/parse-search.ts'
@@ -87,6 +87,24 @@ describe('search: words', () => {
       }),
       { numRuns: 2000 },
     )
+  })
+
+  it('are looked for in a bounded part of what a hit has, the same in every order of letters', () => {
+    const search = parse('needle hay*')
+    const plain = `${'x '.repeat(400_000)}a needle in haystacks`
+    // It begins where the first of them may be.
+    expect(findTerms(plain, search)).to.deep.include({ terms: 2, isCut: false, looked: 21 - 'a '.length })
+    const accents = `${'é '.repeat(400_000)}needle`
+    expect(findTerms(accents, search, 1000)).to.deep.equal({
+      terms: 0,
+      ranges: [],
+      looked: 1000,
+      isCut: true,
+    })
+    expect(bestExcerpt(['nothing', 'é needle', 'a needle, and hay', plain], search)).to.include({ at: 2 })
+    // Where what may be looked through ends before any of it is found, there are no marks.
+    expect(bestExcerpt(['nothing', accents, 'a needle'], search)).to.deep.include({ at: 1, ranges: [] })
+    expect(bestExcerpt(['nothing', 'of it'], search)).to.equal(undefined)
   })
 
   it('are marked in an excerpt, in UTF-16 units', () => {

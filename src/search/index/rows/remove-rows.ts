@@ -55,7 +55,7 @@ export function removeUnheld(file: DatabaseFile, rows: ReadonlySet<number>): voi
 const UNWANTED = `
   SELECT h.variant, h.gone AND h.head IS NOT NULL AS isKept
   FROM row_heads h LEFT JOIN variants v ON v.number = h.variant LEFT JOIN artifacts a ON a.number = v.artifact
-  WHERE h.gone OR v.head IS NULL OR (${HAS_SEARCHED_ROWS}) IS NOT TRUE LIMIT 1`
+  WHERE h.gone OR v.latest IS NULL OR (${HAS_SEARCHED_ROWS}) IS NOT TRUE LIMIT 1`
 const FORGET_HEAD = 'UPDATE row_heads SET gone = 1, head = NULL WHERE variant = ?'
 const PASS_OVER = 'UPDATE row_heads SET gone = 0, tree = NULL, position = NULL WHERE variant = ?'
 const SOME = 'SELECT position, row FROM variant_rows WHERE variant = ? LIMIT ?'

@@ -11,7 +11,7 @@ export interface RowsState {
   readonly position: string | undefined
 }
 
-/** A variant of a testset whose rows in the index are not yet those of its head. */
+/** A variant of a testset whose rows in the index are not yet those of its latest revision. */
 export interface RowsBehind {
   /** Its number in the index. */
   readonly variant: number
@@ -63,8 +63,8 @@ interface BehindRow extends StateRow {
 
 const STATE = 'SELECT head, tree, position, gone FROM row_heads WHERE variant = ?'
 const BEHIND = `
-  SELECT v.number AS variant, CAST(a.family || '/' || a.slug AS BLOB) AS path, v.head AS wanted, h.head, h.tree, h.position
+  SELECT v.number AS variant, CAST(a.family || '/' || a.slug AS BLOB) AS path, v.latest AS wanted, h.head, h.tree, h.position
   FROM artifacts a INDEXED BY artifacts_with_rows JOIN variants v ON v.artifact = a.number LEFT JOIN row_heads h ON h.variant = v.number
-  WHERE ${HAS_SEARCHED_ROWS} AND v.head IS NOT NULL
-    AND (h.variant IS NULL OR NOT h.gone AND (h.position IS NOT NULL OR h.head <> v.head))
+  WHERE ${HAS_SEARCHED_ROWS} AND v.latest IS NOT NULL
+    AND (h.variant IS NULL OR NOT h.gone AND (h.position IS NOT NULL OR h.head <> v.latest))
   ORDER BY h.position IS NOT NULL, v.number DESC LIMIT 1`

@@ -27,7 +27,7 @@ export function openIndexFileAside(path: string): DatabaseFile {
   return new DatabaseFile(path, THREAD_BUSY_MS, prepare)
 }
 
-const VERSION = 6
+const VERSION = 7
 
 /** Of an artifact: whether its rows are to be found. */
 export const HAS_SEARCHED_ROWS =
@@ -43,6 +43,8 @@ const WORDS = "unicode61 remove_diacritics 0 categories 'L* N* M* Co'"
  * A repository's first-parent lines are a tree, kept as **segments**: stretches of commits that each begin at another one's commit
  * (`base`, `base_depth`) or at a root. A variant holds the commits of its segments up to a depth each (`lines`): so a fork of ten
  * thousand revisions is one row more.
+ *
+ * `latest` of a variant is its newest revision that is not archived by itself (ruling 3.7); null if there is none.
  *
  * `saved` is what a start has of an artifact (see saveView); null where its repository was written to just then.
  *
@@ -80,6 +82,7 @@ const TABLES = `
     id TEXT NOT NULL,
     archived INTEGER NOT NULL,
     head BLOB,
+    latest BLOB,
     UNIQUE (artifact, slug)
   );
   CREATE INDEX variants_by_slug ON variants (slug);
@@ -116,10 +119,12 @@ const TABLES = `
     digits BLOB NOT NULL,
     is_long INTEGER NOT NULL,
     message TEXT,
+    archived INTEGER NOT NULL,
     searched INTEGER NOT NULL,
     embeds INTEGER,
     UNIQUE (artifact, oid)
   );
+  CREATE INDEX archived_revisions ON revisions (artifact, oid) WHERE archived;
   CREATE INDEX unsearched ON revisions (number) WHERE NOT searched;
   CREATE INDEX unsearched_artifacts ON artifacts (number) WHERE NOT searched;
   CREATE INDEX revisions_by_date ON revisions (family, seconds, depth, oid, digits);

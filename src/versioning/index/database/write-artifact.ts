@@ -3,6 +3,7 @@ import type { Oid } from '../../../git/objects/object.ts'
 import type { DatabaseFile } from '../../../storage/sqlite/database-file.ts'
 import type { ArtifactView } from '../../artifacts/artifact-view.ts'
 import { authorUuid } from '../../revisions/author-uuid.ts'
+import { objectUuid, oidPrefix } from '../../ids.ts'
 import type { CommitFacts } from './commit-facts.ts'
 import { bytesOf, hexOf, utf8Of } from './sql-bytes.ts'
 
@@ -33,7 +34,8 @@ export function writeArtifact(
     if (before && !isMoved && before.archived === archived) continue
     const place = head === undefined ? undefined : placeOf(file, view, artifact, head, commits)
     if (head !== undefined && !place) return false
-    file.run(SET_VARIANT, artifact, slug, id, archived, head === undefined ? null : bytesOf(head))
+    const tip = head === undefined ? null : bytesOf(head)
+    file.run(SET_VARIANT, artifact, slug, id, archived, tip, tip)
     const variant = before?.number ?? Number(file.rows<Numbered>(VARIANT, artifact, slug)[0]?.number)
     if (isMoved) setLines(file, variant, place)
   }
@@ -41,8 +43,10 @@ export function writeArtifact(
     file.run('DELETE FROM lines WHERE variant = ?', number)
     file.run('DELETE FROM variants WHERE number = ?', number)
   }
-  if (file.run(SET_META, view.metaCommit, artifact, view.metaCommit).changes > 0)
-    file.run(SEARCH_HEADS, artifact, artifact)
+  const isOther = file.run(SET_META, view.metaCommit, artifact, view.metaCommit).changes > 0
+  if (isOther) setArchived(file, artifact, view)
+  if (isOther || view.archived.size > 0) file.run(SET_LATEST, artifact)
+  if (isOther) file.run(SEARCH_HEADS, artifact)
   file.run(SET_SEEN, seenOf(view), saved ?? null, artifact)
   return true
 }
@@ -52,7 +56,7 @@ export function writeUnreadable(file: DatabaseFile, view: ArtifactView): boolean
   const artifact = rowOfArtifact(file, view)
   removeRevisions(file, artifact)
   for (const { slug, id, record } of view.variants)
-    file.run(SET_VARIANT, artifact, slug, id, record.deleted_at === undefined ? 0 : 1, null)
+    file.run(SET_VARIANT, artifact, slug, id, record.deleted_at === undefined ? 0 : 1, null, null)
   file.run("UPDATE artifacts SET seen = '', saved = NULL, unreadable = 1 WHERE number = ?", artifact)
   return true
 }
@@ -65,6 +69,20 @@ export function removeArtifact(file: DatabaseFile, family: string, slug: string)
   file.run('DELETE FROM search WHERE rowid = ?', -row.number)
   file.run('DELETE FROM artifacts WHERE number = ?', row.number)
   return true
+}
+
+/** Marks the revisions that are archived one by one, and no others. */
+function setArchived(file: DatabaseFile, artifact: number, { archived }: ArtifactView): void {
+  file.run('UPDATE revisions SET archived = 0 WHERE artifact = ? AND archived', artifact)
+  for (const id of archived.keys()) {
+    const prefix = oidPrefix(id)
+    const range = [bytesOf(prefix.padEnd(40, '0')), bytesOf(prefix.padEnd(40, 'f'))] as const
+    file.run(
+      'UPDATE revisions SET archived = 1 WHERE artifact = ? AND oid BETWEEN ? AND ?',
+      artifact,
+      ...range,
+    )
+  }
 }
 
 function removeRevisions(file: DatabaseFile, artifact: number): void {
@@ -136,6 +154,7 @@ function placeOf(
       digits,
       text === null ? 1 : 0,
       text ?? null,
+      view.archived.has(objectUuid(oid, view.digits)) ? 1 : 0,
     )
     if (text) file.run('INSERT INTO messages (rowid, message) VALUES (?, ?)', Number(lastInsertRowid), text)
   }
@@ -210,15 +229,26 @@ const SET_SEEN = 'UPDATE artifacts SET seen = ?, saved = ?, unreadable = 0 WHERE
 /** Names, tags and the like are other ones: what is found by them has to be looked at again. */
 const SET_META = 'UPDATE artifacts SET meta = ?, searched = 0 WHERE number = ? AND meta <> ?'
 const SEARCH_HEADS = `
-  UPDATE revisions SET searched = 0 WHERE artifact = ? AND oid IN (SELECT head FROM variants WHERE artifact = ?)`
+  UPDATE revisions SET searched = 0 WHERE artifact = ?
+    AND oid IN (SELECT v.head FROM variants v WHERE v.artifact = revisions.artifact UNION SELECT v.latest FROM variants v WHERE v.artifact = revisions.artifact)`
 const VARIANTS = 'SELECT number, CAST(slug AS BLOB) AS slug, archived, head FROM variants WHERE artifact = ?'
 const VARIANT = 'SELECT number FROM variants WHERE artifact = ? AND slug = ?'
 const SET_VARIANT = `
-  INSERT INTO variants (artifact, slug, id, archived, head) VALUES (?, ?, ?, ?, ?)
-  ON CONFLICT (artifact, slug) DO UPDATE SET archived = excluded.archived, head = excluded.head`
+  INSERT INTO variants (artifact, slug, id, archived, head, latest) VALUES (?, ?, ?, ?, ?, ?)
+  ON CONFLICT (artifact, slug) DO UPDATE SET archived = excluded.archived, head = excluded.head, latest = excluded.latest`
+/** Only of heads that are archived the line is followed. */
+const SET_LATEST = `
+  UPDATE variants SET latest = CASE
+    WHEN NOT EXISTS (SELECT 1 FROM revisions r WHERE r.artifact = variants.artifact AND r.oid = variants.head AND r.archived) THEN head
+    ELSE (
+      SELECT r.oid FROM lines l JOIN revisions r ON r.segment = l.segment AND r.depth <= l.up_to
+      WHERE l.variant = variants.number AND r.artifact = variants.artifact AND NOT r.archived
+      ORDER BY r.depth DESC LIMIT 1)
+    END
+  WHERE artifact = ?`
 const PLACE = 'SELECT segment, depth FROM revisions WHERE artifact = ? AND oid = ?'
 const SEGMENT = 'SELECT tip, base, base_depth FROM segments WHERE number = ?'
 const ADD_SEGMENT = 'INSERT INTO segments (artifact, base, base_depth, tip) VALUES (?, ?, ?, ?)'
 const ADD_REVISION = `
-  INSERT INTO revisions (artifact, segment, author, family, seconds, depth, oid, digits, is_long, message, searched)
-  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0)`
+  INSERT INTO revisions (artifact, segment, author, family, seconds, depth, oid, digits, is_long, message, archived, searched)
+  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0)`
