@@ -46,9 +46,14 @@ const ASCII = /^[\0-\x7f]*$/
 function firstCandidate(text: string, wanted: readonly SearchTerm[]): number | undefined {
   if (!ASCII.test(text)) return 0
   const lower = text.toLowerCase()
-  const places = wanted.map(({ words: [first = ''] }) => lower.indexOf(first)).filter((at) => at >= 0)
-  if (places.length === 0) return undefined
-  let start = Math.min(...places)
+  let start = Infinity
+  for (const {
+    words: [first = ''],
+  } of wanted) {
+    const at = lower.indexOf(first)
+    if (at >= 0) start = Math.min(start, at)
+  }
+  if (start === Infinity) return undefined
   while (start > 0 && /[a-z0-9]/.test(lower[start - 1] ?? '')) start--
   return start
 }
