@@ -82,6 +82,7 @@ export type RefusalCode =
   // the machine below
   | 'locked'
   | 'overloaded'
+  | 'too_many_connections'
   | 'storage_unavailable'
   | 'damaged_repository'
   | 'unsupported_format'

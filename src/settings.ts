@@ -108,7 +108,7 @@ export const SETTINGS = {
   maxRequests: setting('MAX_REQUESTS', whole(1, 100_000, 'requests'), 1000,
     'most requests worked on at once; others get 503 with `Retry-After`'),
   eventsAtOnce: setting('EVENTS_AT_ONCE', whole(1, 100_000, 'connections'), 256,
-    'how many clients a process tells at once what happens (`GET /events`); one more gets 503 with `Retry-After`. They do not count as requests'),
+    'most connections to `GET /events` at once; one more gets 503 with `Retry-After`. One project may have half of them and one key a quarter; more of these get 429. They do not count as requests'),
   stopMs: setting('STOP_TIMEOUT_MS', whole(100, 3_600_000, 'milliseconds'), 30_000,
     'how long a stop may take; requests are cut off after a third of it, and at its end the process is killed'),
   metrics: setting('METRICS', oneOf(['key', 'open']), 'key', '`open` answers `/metrics` without a key'),

@@ -115,6 +115,7 @@ export const PROBLEMS: Readonly<Record<ProblemCode, readonly [status: number, ti
   precondition_failed: [412, 'The precondition failed'],
   locked: [503, 'The repository is locked'],
   overloaded: [503, 'The server is overloaded'],
+  too_many_connections: [429, 'Too many connections'],
   storage_unavailable: [503, 'The storage is not available'],
   damaged_repository: [503, 'The repository is damaged'],
   unsupported_format: [503, 'A later server wrote this'],

@@ -56,11 +56,29 @@ export function registryEvent(artifact: ArtifactView, happening: Happening): Reg
       ['family', family.folder],
       ['references', fromEntries(references)],
       ['actor', { name: actor.name, email: actor.email }],
-      ...(said?.message === undefined ? [] : [['message', said.message] as const]),
-      ...(said ? [['subject', said.subject] as const] : []),
+      ...(said ? saidIn(said) : []),
       ...(diff === undefined ? [] : [['diff', diff] as const]),
     ]),
   }
+}
+
+/** An event says no more of a message than this many characters; the revision has the whole. */
+const MOST_CHARACTERS = 4000
+
+function saidIn({ message, subject }: Pick<CommitMessage, 'message' | 'subject'>): [string, Json][] {
+  const isCut = Math.max(message?.length ?? 0, subject.length) > MOST_CHARACTERS
+  return [
+    ...(message === undefined ? [] : [['message', cut(message)] satisfies [string, Json]]),
+    ['subject', cut(subject)],
+    ...(isCut ? [['truncated', true] satisfies [string, Json]] : []),
+  ]
+}
+
+/** The beginning of a text, which never ends in half of a character. */
+function cut(text: string): string {
+  return text.length <= MOST_CHARACTERS
+    ? text
+    : text.slice(0, MOST_CHARACTERS).replace(/[\ud800-\udbff]$/, '')
 }
 
 /** How an event refers to the artifact itself. */

@@ -24,7 +24,7 @@ export function eventEndpoint({ events, keys, sessions }: EventPlace): Endpoint 
     output: z.never(),
     downloads: [EVENT_STREAM],
     run: ({ registry, caller, session, headers, untilGone }) => ({
-      stream: events.follow(registry, {
+      stream: events.follow(registry, caller.key.id, {
         // node joins a header that is sent twice, so this one is never a list.
         lastId: headers['last-event-id'] as string | undefined,
         isStillIn: () =>

@@ -81,7 +81,7 @@ function refusalOfDisk(error: unknown): Refusal | undefined {
 
 function setHeaders(problem: Problem, challenge: string, set: (name: string, value: string) => void): void {
   if (problem.status === 401) set('WWW-Authenticate', challenge)
-  if (problem.status === 503) set('Retry-After', '1')
+  if (problem.status === 503 || problem.status === 429) set('Retry-After', '1')
   const allow = problem.details?.['allow']
   if (problem.status === 405 && Array.isArray(allow)) set('Allow', allow.join(', '))
 }

@@ -11,7 +11,7 @@ import { TestFollower } from './follower.ts'
 
 describe('http: those who follow GET /events', () => {
   let service: RunningService
-  beforeEach(async () => (service = await startService({ env: { EVENTS_AT_ONCE: '3', MAX_REQUESTS: '5' } })))
+  beforeEach(async () => (service = await startService({ env: { EVENTS_AT_ONCE: '8', MAX_REQUESTS: '5' } })))
   afterEach(() => service.stop())
 
   const keyOf = async (...scopes: string[]): Promise<{ id: string; secret: string }> =>
@@ -70,14 +70,38 @@ describe('http: those who follow GET /events', () => {
   })
 
   it('are so many at most, count as no requests, and are counted out when they leave', async () => {
-    const three = await Promise.all([1, 2, 3].map(() => TestFollower.open(service.url)))
-    const fourth = await TestFollower.open(service.url)
-    expect([fourth.response.statusCode, fourth.response.headers['retry-after']]).to.deep.equal([503, '1'])
-    expect(await followers()).to.equal(3)
-    // three of five requests would be theirs
-    const answers = await Promise.all([1, 2, 3, 4, 5].map(() => service.post('/workflows/query')))
-    expect(answers.map(({ status }) => status)).to.deep.equal([200, 200, 200, 200, 200])
-    for (const it of three) it.close()
+    const opened: TestFollower[] = []
+    const open = async (secret: string): Promise<[number | undefined, string | undefined]> => {
+      const follower = await TestFollower.open(service.url, { authorization: `ApiKey ${secret}` })
+      const { statusCode, headers } = follower.response
+      if (statusCode === 200) opened.push(follower)
+      return [statusCode, headers['retry-after']]
+    }
+    const other = async (): Promise<string> => {
+      const wanted = { project: 'other', name: 'o', scopes: ['read'] }
+      return (await createApiKey(nodeFs, service.storeDir, wanted)).token
+    }
+    const keys = await Promise.all([keyOf('read'), keyOf('read'), keyOf('read')])
+    const [first = '', second = '', third = ''] = keys.map(({ secret }) => secret)
+    const answers: (number | undefined)[] = []
+    for (const secret of [first, first, first, second, second, third]) answers.push((await open(secret))[0])
+    // A key has a quarter of eight, and a project half.
+    expect(answers).to.deep.equal([200, 200, 429, 200, 200, 429])
+    expect(await open(third)).to.deep.equal([429, '1'])
+    const [another, more, last] = [await other(), await other(), await other()]
+    for (const secret of [another, another, more, more]) expect((await open(secret))[0]).to.equal(200)
+    expect(await open(last)).to.deep.equal([429, '1'])
+    const { token } = await createApiKey(nodeFs, service.storeDir, {
+      project: 'third',
+      name: 't',
+      scopes: ['read'],
+    })
+    expect(await open(token)).to.deep.equal([503, '1'])
+    expect(await followers()).to.equal(8)
+    // eight of five requests would be theirs
+    const requests = await Promise.all([1, 2, 3, 4, 5].map(() => service.post('/workflows/query')))
+    expect(requests.map(({ status }) => status)).to.deep.equal([200, 200, 200, 200, 200])
+    for (const it of opened) it.close()
     while ((await followers()) > 0) await pause(10)
     const next = await TestFollower.open(service.url)
     expect(next.response.statusCode).to.equal(200)

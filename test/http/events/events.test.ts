@@ -38,6 +38,13 @@ describe('http: GET /events', () => {
     expect(headers).to.not.have.property('content-encoding')
   })
 
+  it('tells no more than 4,000 characters of what a commit says', async () => {
+    const variant = await workflow(service, 'wordy')
+    await commit(variant, '😀'.repeat(2100), 2)
+    const { data } = await follower.find(isRevision('wordy-2'))
+    expect([data.subject, data.truncated]).to.deep.equal(['😀'.repeat(2000), true])
+  })
+
   it('tells what REST creates and commits, each with its references, date, author and subject', async () => {
     const variant = await workflow(service, 'told')
     await commit(variant, 'Second\n\nand more', 2)
