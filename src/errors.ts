@@ -127,13 +127,21 @@ export class Refusal extends Error {
  * made to find out the same, one after the other.
  */
 export class DatabaseAway extends Refusal {
-  readonly #why: string
+  readonly #why: string | undefined
+  readonly #wasSent: boolean
 
   /** `why` is what the last attempt said. Whether what was asked for was done is not known, unless it was not sent. */
-  constructor(why: string, wasSent = true) {
+  constructor(why: string | undefined, wasSent = true) {
     const outcome = wasSent ? 'Nothing was stored, or it is not known whether it was' : 'Nothing was stored'
-    super('storage_unavailable', `The database is away (${why}). ${outcome}; try again in a moment.`)
+    const reason = why === undefined ? '' : ` (${why})`
+    super('storage_unavailable', `The database is away${reason}. ${outcome}; try again in a moment.`)
     this.#why = why
+    this.#wasSent = wasSent
+  }
+
+  /** The same for a client without a key: `why` may hold the address of the database. */
+  withoutWhy(): DatabaseAway {
+    return new DatabaseAway(undefined, this.#wasSent)
   }
 
   /** The refusal of what was not sent. */

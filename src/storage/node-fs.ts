@@ -19,6 +19,9 @@ const READ = O_RDONLY | O_NONBLOCK
 /** For writing behind what is there; into a FIFO nothing can be written that nobody reads. */
 const APPEND = O_WRONLY | O_APPEND | O_CREAT | O_NONBLOCK
 
+/** Permissions of files that hold what users send, or hashes of keys: journals, spools, logs, databases. */
+const OWNER_ONLY = 0o600
+
 /** Most files of a repository fit in here, which spares a read the question how long the file is. */
 const scratch = Buffer.allocUnsafeSlow(64 * 1024)
 
@@ -80,7 +83,7 @@ export const nodeFs: Fs = {
   },
 
   createLog(path) {
-    return toLogHandle(fs.openSync(path, 'wx+'))
+    return toLogHandle(fs.openSync(path, 'wx+', OWNER_ONLY))
   },
 
   createFile(path) {
@@ -111,7 +114,7 @@ export const nodeFs: Fs = {
   },
 
   append(path, bytes) {
-    const fd = fs.openSync(path, APPEND)
+    const fd = fs.openSync(path, APPEND, OWNER_ONLY)
     try {
       writeShort(fd, [bytes])
     } finally {

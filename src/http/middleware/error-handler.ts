@@ -1,6 +1,6 @@
 import type { Middleware } from 'koa'
 import type { Logger } from 'pino'
-import { Refusal } from '../../errors.ts'
+import { DatabaseAway, Refusal } from '../../errors.ts'
 import { stringifyJson } from '../../json/stringify-json.ts'
 import { type Problem, internalProblem, problemOf } from '../problem.ts'
 import type { RequestState } from '../request-state.ts'
@@ -29,8 +29,13 @@ export function errorHandler(handling: ErrorHandling): Middleware<RequestState> 
 }
 
 function respondWithError(ctx: RequestContext, error: unknown, { log, form }: ErrorHandling): void {
-  const { requestId, challenge = 'ApiKey', isTerminal } = ctx.state
-  const refusal = error instanceof Refusal ? error : refusalOfDisk(error)
+  const { requestId, challenge = 'ApiKey', isTerminal, caller } = ctx.state
+  const refusal =
+    caller === undefined && error instanceof DatabaseAway
+      ? error.withoutWhy()
+      : error instanceof Refusal
+        ? error
+        : refusalOfDisk(error)
   const problem = refusal ? problemOf(refusal) : internalProblem(requestId)
   if (problem.status >= 500) log.error({ err: error, requestId }, problem.title)
   ctx.status = problem.status

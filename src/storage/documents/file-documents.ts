@@ -7,6 +7,9 @@ import type { HeldLock } from '../lock-file.ts'
 import { endDeadLock, holdingLock, isLockHeld, lockFile, sweepDeadLocks } from '../lock-file.ts'
 import type { AbandonedLease, Changed, Documents, HowToLease, HowToPut, Lease } from './documents.ts'
 
+/** Documents hold hashes of keys, secrets, and what users sent to runs: whatever the umask, their owner alone reads them. */
+export const OWNER_ONLY = 0o600
+
 /** How the documents of a store are written: as it says itself where several folders have to agree, else as files of this folder. */
 export function documentsOf(fs: Fs): Documents {
   return fs.documents ?? new FileDocuments(fs)
@@ -39,7 +42,7 @@ export class FileDocuments implements Documents {
     })
   }
 
-  async create(path: string, bytes: Uint8Array, { mode }: HowToPut = {}): Promise<boolean> {
+  async create(path: string, bytes: Uint8Array, { mode = OWNER_ONLY }: HowToPut = {}): Promise<boolean> {
     await this.#ensureFolder(dirname(path))
     const temporary = `${path}.${randomBytes(6).toString('hex')}`
     await this.#fs.createSynced(temporary, bytes, mode)
@@ -61,7 +64,11 @@ export class FileDocuments implements Documents {
     }
   }
 
-  async put(path: string, bytes: Uint8Array, { mode, mayBeLost = false }: HowToPut = {}): Promise<void> {
+  async put(
+    path: string,
+    bytes: Uint8Array,
+    { mode = OWNER_ONLY, mayBeLost = false }: HowToPut = {},
+  ): Promise<void> {
     await this.#ensureFolder(dirname(path))
     const temporary = `${path}.new`
     this.#fs.remove(temporary) // what a process that died on the way left

@@ -1,3 +1,4 @@
+import { OWNER_ONLY } from './file-documents.ts'
 import { hash } from 'node:crypto'
 import { ensuringFolder } from '../durable-folder.ts'
 import type { Fs } from '../fs.ts'
@@ -93,7 +94,7 @@ export class FollowedFolder {
     return Math.max(this.version(path), this.#removed.get(path)?.version ?? 0) >= version
   }
 
-  #replace(file: string, bytes: Uint8Array, mode: number | undefined): void {
+  #replace(file: string, bytes: Uint8Array, mode = OWNER_ONLY): void {
     const temporary = `${file}.new`
     this.#fs.remove(temporary)
     ensuringFolder(this.#fs, file, () => this.#fs.create(temporary, bytes, mode))

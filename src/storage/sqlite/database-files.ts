@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs'
+import { chmodSync, existsSync, statSync } from 'node:fs'
 import Database from 'libsql'
 import { nodeFs } from '../node-fs.ts'
 import type { DatabaseFile } from './database-file.ts'
@@ -89,6 +89,7 @@ export class DatabaseFiles<T extends DatabaseFile> {
   #makeThere(path: string): T {
     for (let tries = 1; ; tries++) {
       beginIfAbsent(path)
+      closeToOthers(path)
       try {
         const file = this.#make(path)
         if (file.isCurrent || tries === MOST_TRIES) return file
@@ -158,6 +159,15 @@ function beginIfAbsent(path: string): void {
     nodeFs.append(path, NO_BYTES)
   } catch {
     // SQLite says what is wrong.
+  }
+}
+
+/** Earlier versions made the file as the umask said. SQLite gives its log the permissions of the file. */
+function closeToOthers(path: string): void {
+  try {
+    if ((statSync(path).mode & 0o077) !== 0) chmodSync(path, 0o600)
+  } catch {
+    // It is gone again, or belongs to another user, who may have meant it so.
   }
 }
 
