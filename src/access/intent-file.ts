@@ -17,6 +17,10 @@ const resultAddress = z.strictObject({
       renamed: z.array(z.strictObject({ from: z.string(), to: z.string() })).optional(),
     })
     .optional(),
+  /** Of the variant that the answer names, where the revision may be that of others, too. */
+  variant: z.string().optional(),
+  /** Of a commit that had nothing to commit: the slugs of the environments in which it deployed. */
+  unchanged: z.strictObject({ deployed_to: z.array(z.string()) }).optional(),
   /** What a merge came to. */
   merge: z.strictObject({ kind: z.string(), base: z.string().optional(), resolved: z.int() }).optional(),
 })

@@ -26,7 +26,7 @@ const JSON_LINES = { json: FLAG } as const
 /** Of `testsets import`. */
 export const IMPORT_OPTIONS = {
   ...{ slug: TEXT, name: TEXT, message: TEXT, infer: FLAG, type: TEXT },
-  ...{ delimiter: TEXT, sheet: TEXT, 'allow-empty': FLAG },
+  ...{ delimiter: TEXT, sheet: TEXT, 'allow-empty': FLAG, 'if-changed': FLAG },
   ...PROJECT,
 } as const
 

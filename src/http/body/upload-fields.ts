@@ -56,6 +56,9 @@ export const fileFields = {
   ...Object.fromEntries(READ_FLAGS.map((name) => [name, flag.optional()])),
 }
 
+/** What an upload may say that may commit nothing. */
+export const ifChangedField = { if_changed: flag.optional() }
+
 /** What a simple upload may say of the testset. */
 export const testsetFields = {
   testset_name: optionalText,

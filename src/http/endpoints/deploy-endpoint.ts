@@ -47,7 +47,8 @@ export function deployEndpoint(
     made: string | undefined,
   ): Promise<EndpointResponse> => {
     const revision = await readRevisionAt(registry, place)
-    const more = { deployments: presentDeployments(revision, [environment], made !== undefined, present) }
+    const changed = made === undefined ? [] : [environment]
+    const more = { deployments: presentDeployments(revision, [environment], changed, present) }
     const whole = await answers.fresh(registry, place, undefined, more)
     return { ...whole, address: { id: revision.id, ...(made === undefined ? {} : { revision: made }) } }
   }

@@ -11,7 +11,6 @@ import type { Merged, MergeOutcome } from '../../versioning/merge/write-merge.ts
 import type { Reading } from '../../versioning/family/family.ts'
 import type { Registry } from '../../versioning/registry.ts'
 import type { VariantLocation } from '../../versioning/revisions/references.ts'
-import { revisionById } from '../../versioning/revisions/references.ts'
 import { resolveReference } from '../../versioning/revisions/resolve-reference.ts'
 import { findRevisionById, homeOf, readRevisionAt } from '../../versioning/revisions/revision.ts'
 import { presentShort } from '../presenters/record.ts'
@@ -20,6 +19,7 @@ import type { Call, Endpoint, EndpointResponse } from '../routing/endpoint.ts'
 import { endpoint } from '../routing/endpoint.ts'
 import { envelope } from '../schemas/envelope.ts'
 import { variantBeside } from '../revisions/commit-target.ts'
+import { recalledPlace } from '../revisions/commit-warnings.ts'
 import { mergeOutcome, resolutions, side, targetSide } from '../revisions/merge-fields.ts'
 import type { WithReadOptions } from '../schemas/queries/read-options.ts'
 import { parentIdsBeside, parentsBeside, parentsInQuery, parentsOf } from '../schemas/parents.ts'
@@ -75,14 +75,16 @@ export function mergeEndpoints(
     const response = await answers.fresh(registry, place, asked, { merge })
     const id = objectUuid(place.oid, artifact.digits)
     const baseId = base === undefined ? {} : { base: objectUuid(base, artifact.digits) }
-    return { ...response, address: { id, merge: { kind, resolved, ...baseId } } }
+    // A fast-forward leaves two variants with one revision.
+    const variant = place.variant.id
+    return { ...response, address: { id, variant, merge: { kind, resolved, ...baseId } } }
   }
 
   const recall = async (
     { registry, input }: Call<{ readonly asked: Reading }>,
     address: ResultAddress,
   ): Promise<EndpointResponse> => {
-    const place = await revisionById(registry, family, address.id)
+    const place = await recalledPlace(registry, family, address)
     const { kind = 'merge', base: baseId, resolved = 0 } = address.merge ?? {}
     const base = baseId === undefined ? undefined : await findRevisionById(registry, place.artifact, baseId)
     const merged: Merged = {

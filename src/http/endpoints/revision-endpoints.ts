@@ -2,12 +2,15 @@ import { z } from 'zod'
 import type { ResultAddress } from '../../access/intent-file.ts'
 import type { ArchiveAction } from '../../versioning/artifacts/archive.ts'
 import { archiveRevision } from '../../versioning/artifacts/archive.ts'
-import { commitRevision, warningsOf } from '../../versioning/revisions/commit-revision.ts'
+import { objectUuid } from '../../versioning/ids.ts'
+import type { CommittedRevision } from '../../versioning/revisions/commit-revision.ts'
+import { commitRevision } from '../../versioning/revisions/commit-revision.ts'
 import { queryRevisions } from '../../versioning/revisions/query-revisions.ts'
 import { revisionById } from '../../versioning/revisions/references.ts'
 import type { NewRevision } from '../../versioning/revisions/write-revision.ts'
 import { commitTarget } from '../revisions/commit-target.ts'
-import { toldOfCommit } from '../revisions/commit-warnings.ts'
+import type { CommitAsked } from '../revisions/commit-warnings.ts'
+import { recalledCommit, toldOfCommit, unchangedOf } from '../revisions/commit-warnings.ts'
 import { readIfMatch } from '../revisions/etag.ts'
 import { RevisionResponses } from '../revisions/revision-responses.ts'
 import type { EndpointResponse, Call, Endpoint } from '../routing/endpoint.ts'
@@ -23,10 +26,12 @@ import {
   parentsInQuery,
   parentsOf,
 } from '../schemas/parents.ts'
+import { ifChangedInQuery } from '../schemas/queries/query-parameters.ts'
 import { queryInput, queryOf } from '../schemas/queries/query-input.ts'
+import type { WithReadOptions } from '../schemas/queries/read-options.ts'
 import { payloadPage, withReadOptions } from '../schemas/queries/read-options.ts'
 import { orderedList, single, warning } from '../schemas/record-schemas.ts'
-import { anyJson, header, message, slug, uuid } from '../schemas/request-schemas.ts'
+import { anyJson, header, IF_CHANGED, message, slug, uuid } from '../schemas/request-schemas.ts'
 import { flagsNamed } from '../schemas/role-fields.ts'
 import { spellings } from '../schemas/surface-names.ts'
 import { unusedOfRevisions } from '../schemas/unused-fields.ts'
@@ -65,7 +70,10 @@ export function revisionEndpoints(context: SurfaceContext): Endpoint[] {
     member: string,
     fields: Readonly<Record<string, unknown>> & z.infer<z.ZodObject<typeof header>>,
     beside: Beside,
-    more: Pick<NewRevision, 'message' | 'slug' | 'data' | 'delta' | 'baseRevisionId' | 'mustBeFirst'>,
+    more: Pick<
+      NewRevision,
+      'message' | 'slug' | 'data' | 'delta' | 'baseRevisionId' | 'mustBeFirst' | 'ifChanged'
+    >,
     deploy: readonly string[] = [],
   ) => {
     const { baseId, ...place } = await commitTarget(
@@ -89,6 +97,20 @@ export function revisionEndpoints(context: SurfaceContext): Endpoint[] {
       writeContext,
       to.length > 0 ? { to, entity: singular } : undefined,
     )
+  }
+
+  const answerCommit = async (
+    {
+      registry,
+      input,
+    }: Call<WithReadOptions<{ revision: Pick<CommitAsked, 'deploy'> } & Pick<CommitAsked, 'ifChanged'>>>,
+    committed: CommittedRevision,
+  ): Promise<EndpointResponse> => {
+    const asked = { deploy: input.revision.deploy, ifChanged: input.ifChanged }
+    const told = await toldOfCommit(registry, committed, asked, present)
+    const answer = await answers.fresh(registry, committed.place, input.asked, told)
+    const id = objectUuid(committed.place.oid, committed.place.artifact.digits)
+    return { ...answer, address: { id, ...unchangedOf(committed) } }
   }
 
   const recall = async ({ registry }: Call<unknown>, { id }: ResultAddress): Promise<EndpointResponse> =>
@@ -142,11 +164,13 @@ export function revisionEndpoints(context: SurfaceContext): Endpoint[] {
           },
           ...parentIdsBeside(names),
           ...parentsBeside(names),
+          ifChanged: IF_CHANGED,
         }),
         // Existing clients say it in the query string, too (contract/workflows 11.1).
-        fromQuery: parentsInQuery(names),
+        fromQuery: (query, body) => ({ ...parentsInQuery(names)(query), ...ifChangedInQuery(query, body) }),
       }),
       output: single(key, records.revision, {
+        changed: z.boolean().optional(),
         warnings: z.array(warning).optional(),
         deployments: deployments.optional(),
       }),
@@ -158,33 +182,23 @@ export function revisionEndpoints(context: SurfaceContext): Endpoint[] {
         },
       },
       run: async (call) => {
-        const { revision, sentAs } = call.input
-        const { message: text, slug: chosen, data, delta, base_revision_id: baseRevisionId } = revision
-        const more = { message: text, slug: chosen, data, delta, baseRevisionId }
-        const { place, warnings } = await commit(
-          call,
-          sentAs.revision,
-          revision,
-          call.input,
-          more,
-          revision.deploy,
-        )
-        return answers.fresh(
-          call.registry,
-          place,
-          call.input.asked,
-          await toldOfCommit(call.registry, place, warnings, revision.deploy, present),
-        )
+        const { revision, sentAs, ifChanged } = call.input
+        const {
+          message: text,
+          slug: chosen,
+          data,
+          delta,
+          base_revision_id: baseRevisionId,
+          deploy,
+        } = revision
+        const more = { message: text, slug: chosen, data, delta, baseRevisionId, ifChanged }
+        const committed = await commit(call, sentAs.revision, revision, call.input, more, deploy)
+        return answerCommit(call, committed)
       },
-      recall: async ({ registry, input }, { id }) => {
-        const place = await revisionById(registry, family, id)
-        const warnings = await warningsOf(registry, place, input.revision.data)
-        return answers.fresh(
-          registry,
-          place,
-          input.asked,
-          await toldOfCommit(registry, place, warnings, input.revision.deploy, present),
-        )
+      recall: async (call, address) => {
+        const { registry, input } = call
+        const { data: sent, deploy } = input.revision
+        return answerCommit(call, await recalledCommit(registry, family, address, { sent, deploy }))
       },
     }),
     endpoint({

@@ -9,7 +9,7 @@ import { editArtifact } from '../../versioning/artifacts/edit-artifact.ts'
 import type { FlatArtifact } from '../../versioning/artifacts/query-artifacts.ts'
 import { flatten, queryFlat } from '../../versioning/artifacts/query-artifacts.ts'
 import { assertActive, assertUnguarded } from '../../versioning/artifacts/write-guards.ts'
-import type { Reading, Warning } from '../../versioning/family/family.ts'
+import type { Reading } from '../../versioning/family/family.ts'
 import { unlessDamaged } from '../../versioning/index/unless-damaged.ts'
 import type { Registry } from '../../versioning/registry.ts'
 import { commitRevision, warningsOf } from '../../versioning/revisions/commit-revision.ts'
@@ -18,7 +18,7 @@ import { readRevisionAt } from '../../versioning/revisions/revision.ts'
 import { defaultVariantOrNew } from '../../versioning/variants/default-variant.ts'
 import { presentFlat } from '../presenters/record.ts'
 import { templateFields } from '../revisions/chosen-template.ts'
-import { commitWarnings } from '../revisions/commit-warnings.ts'
+import { commitWarnings, toldOfCommit } from '../revisions/commit-warnings.ts'
 import { firstRevision, editedRoles } from '../revisions/first-revision.ts'
 import type { EndpointResponse, Endpoint } from '../routing/endpoint.ts'
 import { artifactIn, assertSameId, endpoint, named } from '../routing/endpoint.ts'
@@ -26,10 +26,10 @@ import { declare } from '../routing/known-fields.ts'
 import { respondWithLargeList } from '../routing/send.ts'
 import { envelope } from '../schemas/envelope.ts'
 import { queryInput, queryOf } from '../schemas/queries/query-input.ts'
-import { queryParameters } from '../schemas/queries/query-parameters.ts'
+import { ifChangedInQuery, queryParameters } from '../schemas/queries/query-parameters.ts'
 import { withReadOptions } from '../schemas/queries/read-options.ts'
 import { orderedList, single, warning } from '../schemas/record-schemas.ts'
-import { anyJson, header, headerEdit, message, slug, uuid } from '../schemas/request-schemas.ts'
+import { anyJson, header, headerEdit, IF_CHANGED, message, slug, uuid } from '../schemas/request-schemas.ts'
 import { flagsNamed, withRoleEdits, withRoles } from '../schemas/role-fields.ts'
 import { spellings, withArticle } from '../schemas/surface-names.ts'
 import { UNUSED_OF_FLAT } from '../schemas/unused-fields.ts'
@@ -237,9 +237,14 @@ export function simpleEndpoints(context: SurfaceContext): Endpoint[] {
             ),
             required: true,
           },
+          ifChanged: IF_CHANGED,
         }),
+        fromQuery: ifChangedInQuery,
       }),
-      output,
+      output: single(singular, record, {
+        changed: z.boolean().optional(),
+        warnings: z.array(warning).optional(),
+      }),
       example: { [singular]: { data: surface.example } },
       run: async ({ registry, params, input, context }) => {
         const { id, data, message: text, flags, said, ...edit } = input.artifact
@@ -253,17 +258,21 @@ export function simpleEndpoints(context: SurfaceContext): Endpoint[] {
         assertUnguarded(family, { slug: artifact.slug, flags: toBe }, context.actor)
         assertActive('artifact', artifact.slug, artifact.record)
         // The payload first: a refused one leaves the header as it was, too.
-        const isCommit = data !== undefined && data !== null
-        const warnings = isCommit
-          ? await commitData(registry, artifact, data, text ?? undefined, loc, context)
-          : []
+        const commit = { data, message: text ?? undefined, header: {}, loc, ifChanged: input.ifChanged }
+        const committed =
+          data !== undefined && data !== null
+            ? await commitRevision(
+                registry,
+                await defaultVariantOrNew(registry, artifact, context),
+                { ...commit, data },
+                context,
+              )
+            : undefined
         if (isEdit) artifact = await editArtifact(registry, artifact, edited, context)
         const flat = await flatten(registry, await artifactById(registry, family, artifact.id))
-        return answerFlat(
-          flat,
-          input.asked,
-          isCommit ? await commitWarnings(registry, flat.revision, warnings) : [],
-        )
+        const { body, ...rest } = await answerFlat(flat, input.asked)
+        const told = committed && (await toldOfCommit(registry, committed, input, present))
+        return { ...rest, body: { ...body, ...told } }
       },
     }),
     archiving('archive'),
@@ -272,16 +281,4 @@ export function simpleEndpoints(context: SurfaceContext): Endpoint[] {
       ? []
       : [guarding('guard', family.guardFlag), guarding('unguard', family.guardFlag)]),
   ]
-
-  async function commitData(
-    registry: Registry,
-    artifact: ArtifactView,
-    data: NonNullable<z.infer<typeof anyJson>>,
-    text: string | undefined,
-    loc: readonly string[],
-    context: Parameters<typeof commitRevision>[3],
-  ): Promise<readonly Warning[]> {
-    const place = await defaultVariantOrNew(registry, artifact, context)
-    return (await commitRevision(registry, place, { data, message: text, header: {}, loc }, context)).warnings
-  }
 }

@@ -11,13 +11,16 @@ import { editArtifact } from '../../versioning/artifacts/edit-artifact.ts'
 import { flatten } from '../../versioning/artifacts/query-artifacts.ts'
 import { assertRevisionActive } from '../../versioning/artifacts/write-guards.ts'
 import type { Reading } from '../../versioning/family/family.ts'
+import { objectUuid } from '../../versioning/ids.ts'
 import type { Registry } from '../../versioning/registry.ts'
-import { artifactById, revisionById } from '../../versioning/revisions/references.ts'
+import type { CommittedRevision } from '../../versioning/revisions/commit-revision.ts'
+import { artifactById } from '../../versioning/revisions/references.ts'
 import type { Revision, RevisionLocation } from '../../versioning/revisions/revision.ts'
 import { readRevisionAt } from '../../versioning/revisions/revision.ts'
 import type { ResultAddress } from '../../access/intent-file.ts'
 import {
   fileFields,
+  ifChangedField,
   parentsOfFields,
   parentTextFields,
   readingOfFields,
@@ -26,6 +29,7 @@ import {
 } from '../body/upload-fields.ts'
 import { presentFlat } from '../presenters/record.ts'
 import { variantBeside } from '../revisions/commit-target.ts'
+import { recalledCommit, recalledPlace, toldOfCommit, unchangedOf } from '../revisions/commit-warnings.ts'
 import { readIfMatch } from '../revisions/etag.ts'
 import { RevisionResponses } from '../revisions/revision-responses.ts'
 import type { EndpointResponse, Call, Endpoint } from '../routing/endpoint.ts'
@@ -52,15 +56,14 @@ export function testsetFileEndpoints(context: SurfaceContext, limits: TestsetLim
   const answerFlat = async (
     registry: Registry,
     id: string,
-    revisionId: string | undefined,
+    place: RevisionLocation | undefined,
     asked: Reading,
     file: ResultAddress['file'],
   ) => {
     const artifact = await artifactById(registry, family, id)
-    const revision =
-      revisionId === undefined
-        ? (await flatten(registry, artifact)).revision
-        : await readRevisionAt(registry, await revisionById(registry, family, revisionId))
+    const revision = place
+      ? await readRevisionAt(registry, place)
+      : (await flatten(registry, artifact)).revision
     const flat = { artifact, revision }
     return {
       body: { count: 1, [singular]: await presentFlat(flat, present, asked), ...presentFile(file) },
@@ -68,14 +71,17 @@ export function testsetFileEndpoints(context: SurfaceContext, limits: TestsetLim
     }
   }
 
-  const answerRevision = async (
+  const answerUpload = async (
     registry: Registry,
-    place: RevisionLocation,
-    asked: Reading,
+    committed: CommittedRevision,
+    input: { readonly if_changed?: boolean | undefined },
     file: ResultAddress['file'],
   ): Promise<EndpointResponse> => {
-    const answer = await answers.fresh(registry, place, asked, presentFile(file))
-    return file && answer.address ? { ...answer, address: { ...answer.address, file } } : answer
+    const told = await toldOfCommit(registry, committed, { ifChanged: input.if_changed }, present)
+    const more = { ...told, ...presentFile(file) }
+    const answer = await answers.fresh(registry, committed.place, readingOfFields(input), more)
+    const id = objectUuid(committed.place.oid, committed.place.artifact.digits)
+    return { ...answer, address: { id, ...unchangedOf(committed), ...(file && { file }) } }
   }
 
   const downloads = (
@@ -124,8 +130,10 @@ export function testsetFileEndpoints(context: SurfaceContext, limits: TestsetLim
         )
         return answerFlat(registry, artifact.id, undefined, readingOfFields(input), outcomeOf(file))
       },
-      recall: ({ registry, input }, { id, revision, file }) =>
-        answerFlat(registry, id, revision, readingOfFields(input), file),
+      recall: async ({ registry, input }, address) => {
+        const place = await recalledPlace(registry, family, address)
+        return answerFlat(registry, address.id, place, readingOfFields(input), address.file)
+      },
     }),
     uploadEndpoint({
       path: `/simple/${path}/:id/upload`,
@@ -133,26 +141,36 @@ export function testsetFileEndpoints(context: SurfaceContext, limits: TestsetLim
       tag: simpleTag,
       summary: 'Commit the rows of a file in place of the present ones, and edit the header',
       scope: 'write',
-      input: z.object({ ...fileFields, ...testsetFields }),
-      output: single(singular, records.flat, fileOutcome),
+      input: z.object({ ...fileFields, ...testsetFields, ...ifChangedField }),
+      output: single(singular, records.flat, { changed: z.boolean().optional(), ...fileOutcome }),
       run: async ({ registry, params, input, upload, context: write, untilGone }) => {
         const artifact = await artifactIn(registry, family, params)
-        const { place: committed, file } = await commitFile(
+        const committed = await commitFile(
           registry,
           { artifact, variant: artifact.defaultVariant },
           rowFileOf(input, upload),
-          { header: {}, loc: ['body'] },
+          { header: {}, loc: ['body'], ifChanged: input.if_changed },
           limits,
           write,
           untilGone(),
         )
         const edit = headerIn(input)
         if (Object.values(edit).some((value) => value !== undefined))
-          await editArtifact(registry, committed.artifact, edit, write)
-        return answerFlat(registry, artifact.id, undefined, readingOfFields(input), outcomeOf(file))
+          await editArtifact(registry, committed.place.artifact, edit, write)
+        const file = outcomeOf(committed.file)
+        const reading = readingOfFields(input)
+        const { body, address } = await answerFlat(registry, artifact.id, undefined, reading, file)
+        return {
+          body: { ...body, ...(input.if_changed && { changed: committed.changed }) },
+          address: { ...address, ...unchangedOf(committed) },
+        }
       },
-      recall: ({ registry, input }, { id, revision, file }) =>
-        answerFlat(registry, id, revision, readingOfFields(input), file),
+      recall: async ({ registry, input }, address) => {
+        const place = await recalledPlace(registry, family, address)
+        const { id, file, unchanged } = address
+        const { body } = await answerFlat(registry, id, place, readingOfFields(input), file)
+        return { body: { ...body, ...(input.if_changed && { changed: !unchanged }) } }
+      },
     }),
     uploadEndpoint({
       path: `/${path}/revisions/:id/upload`,
@@ -160,12 +178,20 @@ export function testsetFileEndpoints(context: SurfaceContext, limits: TestsetLim
       tag: plural,
       summary: "Commit the rows of a file on the revision's variant, after its head",
       scope: 'write',
-      input: z.object({ ...fileFields, ...parentTextFields(names), message: z.string().optional() }),
-      output: single(`${singular}_revision`, records.revision, fileOutcome),
+      input: z.object({
+        ...fileFields,
+        ...parentTextFields(names),
+        ...ifChangedField,
+        message: z.string().optional(),
+      }),
+      output: single(`${singular}_revision`, records.revision, {
+        changed: z.boolean().optional(),
+        ...fileOutcome,
+      }),
       run: async ({ registry, params, input, upload, ifMatch, context: write, untilGone }) => {
         const place = await revisionIn(registry, family, params)
         assertRevisionActive(place)
-        const { place: committed, file } = await commitFile(
+        const committed = await commitFile(
           registry,
           await variantBeside(registry, place, parentsOfFields(names, input)),
           rowFileOf(input, upload),
@@ -173,16 +199,19 @@ export function testsetFileEndpoints(context: SurfaceContext, limits: TestsetLim
             header: {},
             message: input.message,
             ifMatch: ifMatch === undefined ? undefined : readIfMatch(ifMatch),
+            ifChanged: input.if_changed,
             loc: ['body'],
           },
           limits,
           write,
           untilGone(),
         )
-        return answerRevision(registry, committed, readingOfFields(input), outcomeOf(file))
+        return answerUpload(registry, committed, input, outcomeOf(committed.file))
       },
-      recall: async ({ registry, input }, { id, file }) =>
-        answerRevision(registry, await revisionById(registry, family, id), readingOfFields(input), file),
+      recall: async ({ registry, input }, address) => {
+        const committed = await recalledCommit(registry, family, address)
+        return answerUpload(registry, committed, input, address.file)
+      },
     }),
     ...downloads(
       `/${path}/revisions/:id/download`,

@@ -1,9 +1,13 @@
+import type { ResultAddress } from '../../access/intent-file.ts'
 import { danglingReferences } from '../../embeds/dangling-references.ts'
+import type { Json } from '../../json/json.ts'
 import { documentOf } from '../../versioning/family/document-family.ts'
-import type { Warning } from '../../versioning/family/family.ts'
+import type { Family, Warning } from '../../versioning/family/family.ts'
 import { asLarge } from '../../versioning/family/large-document.ts'
 import { pinWarnings } from '../../versioning/environments/pin-warnings.ts'
 import type { Registry } from '../../versioning/registry.ts'
+import { type CommittedRevision, warningsOf } from '../../versioning/revisions/commit-revision.ts'
+import { revisionById } from '../../versioning/revisions/references.ts'
 import { readRevisionAt, type RevisionLocation } from '../../versioning/revisions/revision.ts'
 import { presentDeployments } from '../schemas/deployments.ts'
 import type { PresentOptions } from '../presenters/record.ts'
@@ -29,17 +33,59 @@ export async function commitWarnings(
   return [...own, ...dangling]
 }
 
-/** What an answer tells of a commit beside its revision: what its sender should know, and where it was deployed in the same write. */
+/** What a commit was asked for that its answer tells of. */
+export interface CommitAsked {
+  /** The slugs of the environments that it deploys to. */
+  readonly deploy?: readonly string[] | undefined
+  readonly ifChanged?: boolean | undefined
+}
+
+/**
+ * What an answer tells of a commit beside its revision: whether there was something to commit, if that was asked, what its sender should
+ * know, and where it was deployed in the same write.
+ */
 export async function toldOfCommit(
   registry: Registry,
-  place: RevisionLocation,
-  own: readonly Warning[],
-  deployedTo: readonly string[] | undefined,
+  { place, changed, warnings: own, deployedTo }: CommittedRevision,
+  { deploy = [], ifChanged }: CommitAsked,
   present: PresentOptions,
 ): Promise<object> {
   const warnings = await commitWarnings(registry, place, own)
-  const told = warnings.length > 0 ? { warnings } : {}
-  if (!deployedTo?.length) return told
+  const told = { ...(ifChanged && { changed }), ...(warnings.length > 0 && { warnings }) }
+  if (deploy.length === 0) return told
   const revision = await readRevisionAt(registry, place)
-  return { ...told, deployments: presentDeployments(revision, [...new Set(deployedTo)], true, present) }
+  return { ...told, deployments: presentDeployments(revision, [...new Set(deploy)], deployedTo, present) }
+}
+
+/** What of a commit its repetition has to know that the revision does not say. */
+export function unchangedOf({
+  place,
+  changed,
+  deployedTo,
+}: Omit<CommittedRevision, 'warnings'>): Pick<ResultAddress, 'variant' | 'unchanged'> {
+  return changed ? {} : { variant: place.variant.id, unchanged: { deployed_to: [...deployedTo] } }
+}
+
+/** The commit that was answered with this address; `sent` is its `data`, and `deploy` as above. */
+export async function recalledCommit(
+  registry: Registry,
+  family: Family,
+  address: ResultAddress,
+  { sent, deploy = [] }: { readonly sent?: Json | undefined } & Pick<CommitAsked, 'deploy'> = {},
+): Promise<CommittedRevision> {
+  const place = await recalledPlace(registry, family, address)
+  const { unchanged } = address
+  const warnings = await warningsOf(registry, place, sent)
+  return { place, changed: !unchanged, warnings, deployedTo: unchanged?.deployed_to ?? deploy }
+}
+
+/** The revision of a result, under the variant that the first answer named. */
+export async function recalledPlace(
+  registry: Registry,
+  family: Family,
+  { id, revision = id, variant: variantId }: ResultAddress,
+): Promise<RevisionLocation> {
+  const place = await revisionById(registry, family, revision)
+  const variant = place.artifact.variants.find((it) => it.id === variantId)
+  return variant ? { ...place, variant, isHome: false } : place
 }

@@ -25,7 +25,12 @@ export function withholding(endpoint: Endpoint): Endpoint {
 
 /** What is answered to a key without the scope `read`. */
 export const withheldAnswer = z
-  .object({ count: z.literal(1), trace_id: z.string().optional(), deployments: deployments.optional() })
+  .object({
+    count: z.literal(1),
+    trace_id: z.string().optional(),
+    changed: z.boolean().optional(),
+    deployments: deployments.optional(),
+  })
   .catchall(z.record(z.string(), z.union([z.string(), z.int()])))
   .meta({ description: 'To a key without the scope `read`: ids, slugs, versions, dates and addresses' })
 
@@ -46,7 +51,7 @@ function withheld(body: object): object {
     if (isScalar(value)) {
       if (name === 'count' || IDENTITY.test(name)) shown[name] = value
     } else if (isRecord(value)) shown[name] = identityOf(value)
-    else if (name === 'deployments') shown[name] = value
+    else if (name === 'deployments' || name === 'changed') shown[name] = value
   }
   return shown
 }

@@ -12,17 +12,17 @@ export const deployments = z.array(
   }),
 )
 
-/** The same of a revision, for the environments with these slugs. */
+/** The same of a revision, for the environments with these slugs; it is new in those of `changed`. */
 export function presentDeployments(
   { id, version }: Pick<Revision, 'id' | 'version'>,
   environments: readonly string[],
-  changed: boolean,
+  changed: readonly string[],
   present: PresentOptions,
 ): object[] {
   return environments.map((environment) => ({
     environment,
     revision_id: id,
     version: presentVersion(version, present),
-    changed,
+    changed: changed.includes(environment),
   }))
 }

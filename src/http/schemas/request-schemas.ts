@@ -215,13 +215,21 @@ export const deploymentKey = z
 
 export const depth = z.number().int('must be a whole number').min(1, 'must be at least 1')
 
-/** A control character in a commit message that git cannot carry is refused here, with its field. */
 /** What is searched for; a longer one is none that anybody typed. */
 export const searchText = z.string().max(10_000, 'must have at most 10000 characters').meta({
   description:
     'Words that must all be there; "…" is a phrase, a final * a prefix, -word leaves out what has it.',
 })
 
+/** As a part of an envelope: commit nothing where payload and header are what the latest revision says (ruling 3.13). */
+export const IF_CHANGED = {
+  names: ['if_changed'],
+  schema: z.boolean().meta({
+    description: 'Commits nothing where data and header are what the latest revision says already.',
+  }),
+} as const
+
+/** A control character in a commit message that git cannot carry is refused here, with its field. */
 export const message = z.string().refine((text) => !text.includes('\0'), 'must not hold the character NUL')
 
 /** A value as a sentence shows it, cut short. */

@@ -3,7 +3,6 @@ import { commitRevision } from '../revisions/commit-revision.ts'
 import type { VariantLocation } from '../revisions/references.ts'
 import { revisionById } from '../revisions/references.ts'
 import type { Revision, RevisionLocation } from '../revisions/revision.ts'
-import type { NewRevision } from '../revisions/write-revision.ts'
 import type { WriteContext } from '../write-context.ts'
 import type { DeployRequest } from './deployment.ts'
 import { deploymentOf } from './deployment.ts'
@@ -32,14 +31,8 @@ export async function deployRevision(
   request: DeployRequest,
   context: WriteContext,
 ): Promise<Deployed> {
-  let changed = true
   const deployment = deploymentOf(registry, revision, request)
-  const change: NewRevision['change'] = async (latest) => {
-    const made = await deployment.change?.(latest)
-    changed = made !== undefined
-    return made
-  }
-  const { place } = await commitRevision(registry, to, { ...deployment, change }, context)
+  const { place, changed } = await commitRevision(registry, to, deployment, context)
   const { family, slug } = revision.artifact
   const { key = defaultKey(slug) } = request
   const pin = (await pinsAt(registry, place)).find((it) => it.key === key)

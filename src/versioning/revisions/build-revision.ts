@@ -108,7 +108,8 @@ export interface TakenIn {
   readonly other: readonly TreeEntry[]
 }
 
-async function rootOf(source: ObjectReader, commit: Oid): Promise<readonly TreeEntry[]> {
+/** The entries of a commit's root. */
+export async function rootOf(source: ObjectReader, commit: Oid): Promise<readonly TreeEntry[]> {
   return readTree(source, parseCommit(await readBytes(source, commit, 'commit')).tree)
 }
 

@@ -1,10 +1,12 @@
 import { Refusal } from '../../errors.ts'
+import type { Oid } from '../../git/objects/object.ts'
+import type { Repository } from '../../git/repository.ts'
 import { transactAcross } from '../../git/transactions/cross-repository.ts'
 import type { Transaction } from '../../git/transactions/transaction.ts'
 import type { Json } from '../../json/json.ts'
 import type { ArtifactView } from '../artifacts/artifact-view.ts'
 import { findVariant } from '../artifacts/artifact-view.ts'
-import type { DeployRequest } from '../environments/deployment.ts'
+import type { DeployRequest, Pinned } from '../environments/deployment.ts'
 import { deploymentOf } from '../environments/deployment.ts'
 import type { AcceptedPayload, Warning } from '../family/family.ts'
 import type { FinishedAttempt } from '../idempotency/find-earlier-attempt.ts'
@@ -16,13 +18,18 @@ import { isPending } from '../variants/default-variant.ts'
 import type { WriteContext } from '../write-context.ts'
 import type { VariantLocation } from './references.ts'
 import type { RevisionLocation } from './revision.ts'
-import { locate } from './revision.ts'
+import { locate, readRevisionAt } from './revision.ts'
 import type { NewRevision, WrittenRevision } from './write-revision.ts'
 import { branchOf, writeRevision } from './write-revision.ts'
 
 export interface CommittedRevision {
+  /** The new revision, or the latest one where nothing was committed. */
   readonly place: RevisionLocation
+  /** Whether something was committed. */
+  readonly changed: boolean
   readonly warnings: readonly Warning[]
+  /** The slugs of the environments in which the revision was not deployed before. */
+  readonly deployedTo: readonly string[]
 }
 
 /** What a commit is deployed to in the same write. */
@@ -89,7 +96,8 @@ async function committedEarlier(
 ): Promise<CommittedRevision> {
   await takeInDeployments(registry, deployment)
   const place = await locate(artifact, findVariant(artifact, variant.slug) ?? variant, commit)
-  return { place, warnings: await warningsOf(registry, place, data) }
+  const deployedTo = deployment?.to.map((to) => to.artifact.slug) ?? []
+  return { place, changed: true, warnings: await warningsOf(registry, place, data), deployedTo }
 }
 
 async function commitTo(
@@ -103,12 +111,39 @@ async function commitTo(
   const { family, repository } = artifact
   const write = (transaction: Transaction, more: Pick<NewRevision, 'trailers'> = {}) =>
     writeRevision(registry, { artifact, variant }, { ...input, ...more }, accepted, context, transaction)
-  const { oid, warnings } = deployment
+  const { oid, changed, warnings, deployedTo } = deployment
     ? await commitAndDeploy(registry, { artifact, variant }, input, write, context, deployment)
-    : await repository.transact((transaction) => write(transaction))
+    : { ...(await commitAlone(repository, write)), deployedTo: [] }
   const written = await registry.written(family, artifact.slug)
   await takeInDeployments(registry, deployment)
-  return { place: await locate(written, findVariant(written, variant.slug) ?? variant, oid), warnings }
+  const place = await locate(written, findVariant(written, variant.slug) ?? variant, oid)
+  return { place, changed, warnings, deployedTo }
+}
+
+/** Commits in a transaction of its own. One that comes to nothing is given up, so that nothing of what was built is stored with others. */
+async function commitAlone(
+  repository: Repository,
+  write: (transaction: Transaction) => Promise<WrittenRevision>,
+): Promise<WrittenRevision> {
+  try {
+    return await repository.transact(async (transaction) => {
+      const written = await write(transaction)
+      if (!written.changed) throw new NothingToCommit(written)
+      return written
+    })
+  } catch (error) {
+    if (error instanceof NothingToCommit) return error.written
+    throw error
+  }
+}
+
+class NothingToCommit extends Error {
+  readonly written: WrittenRevision
+
+  constructor(written: WrittenRevision) {
+    super('there is nothing to commit')
+    this.written = written
+  }
 }
 
 /** The revision and the environments' revisions that deploy it, in one write. */
@@ -119,23 +154,32 @@ async function commitAndDeploy(
   write: (transaction: Transaction, more: Pick<NewRevision, 'trailers'>) => Promise<WrittenRevision>,
   { actor }: WriteContext,
   { to, entity }: CommitDeployment,
-): Promise<WrittenRevision> {
+): Promise<WrittenRevision & Pick<CommittedRevision, 'deployedTo'>> {
   const repositories = [artifact, ...to.map((place) => place.artifact)].map(({ repository }) => repository)
   const trailers = { deploy: to.map((place) => place.artifact.slug).join(', ') }
   return transactAcross(repositories, async ([own, ...others]) => {
     if (!own) throw new Error('a joint write has a transaction for each repository')
     const head = own.ref(branchOf({ artifact, variant }))
-    const version = head === undefined ? 1 : (await artifact.repository.history.node(head)).depth + 1
     const written = await write(own, { trailers })
-    const id = objectUuid(written.oid, artifact.digits)
-    const revision = { artifact, variant, id, slug: slug ?? `${variant.slug}-${version}`, version }
+    const revision = written.changed
+      ? await revisionToBe(head, written.oid)
+      : await readRevisionAt(registry, await locate(artifact, variant, written.oid))
+    const deployedTo: string[] = []
     for (const [index, place] of to.entries()) {
       const transaction = others[index]
       const change = deploymentOf(registry, revision, { entity, message, loc })
-      if (transaction) await writeRevision(registry, place, change, undefined, { actor }, transaction)
+      if (!transaction) continue
+      const { changed } = await writeRevision(registry, place, change, undefined, { actor }, transaction)
+      if (changed) deployedTo.push(place.artifact.slug)
     }
-    return written
+    return { ...written, deployedTo }
   })
+
+  async function revisionToBe(head: Oid | undefined, oid: Oid): Promise<Pinned> {
+    const version = head === undefined ? 1 : (await artifact.repository.history.node(head)).depth + 1
+    const id = objectUuid(oid, artifact.digits)
+    return { artifact, variant, id, slug: slug ?? `${variant.slug}-${version}`, version }
+  }
 }
 
 async function takeInDeployments(

@@ -2,13 +2,16 @@ import { Refusal } from '../../errors.ts'
 import { parseCommit } from '../../git/objects/commit.ts'
 import type { Oid } from '../../git/objects/object.ts'
 import type { Transaction } from '../../git/transactions/transaction.ts'
+import { equalInSlices } from '../../json/diff/equal-json.ts'
 import type { Json } from '../../json/json.ts'
+import { TimeSlice } from '../../scheduling/cooperative.ts'
 import type { ArtifactState } from '../artifacts/artifact-record.ts'
 import { META_REF, readArtifactState } from '../artifacts/artifact-record.ts'
 import type { ArtifactView } from '../artifacts/artifact-view.ts'
 import type { Header } from '../artifacts/records.ts'
 import { assertActive, assertUnguarded } from '../artifacts/write-guards.ts'
 import { assertPinsDeployable } from '../environments/assert-pins-deployable.ts'
+import { documentOf } from '../family/document-family.ts'
 import type { AcceptedPayload, Family, Payload, PayloadTarget, Warning } from '../family/family.ts'
 import { payloadTarget } from '../family/payload-target.ts'
 import { readBytes } from '../family/tree-files.ts'
@@ -18,8 +21,9 @@ import type { Registry } from '../registry.ts'
 import { claimTag } from '../slugs/slug-names.ts'
 import { isPending, makeDefaultVariant } from '../variants/default-variant.ts'
 import type { WriteContext } from '../write-context.ts'
-import { buildRevision } from './build-revision.ts'
+import { buildRevision, rootOf } from './build-revision.ts'
 import type { Trailers } from './commit-message.ts'
+import type { StoredRevision } from './decoded-revision.ts'
 import type { VariantLocation } from './references.ts'
 
 /** What a commit request says (interface 4.1, 4.5; contract/workflows 11); `loc` is where it stands in the request. */
@@ -43,6 +47,8 @@ export interface NewRevision {
   readonly ifMatch?: string | undefined
   /** Refuse with `revision_exists` unless the variant has no revision yet. */
   readonly mustBeFirst?: boolean
+  /** Commit nothing where payload and header are those of the latest revision already (ruling 3.13). */
+  readonly ifChanged?: boolean | undefined
   readonly trailers?: Trailers
   readonly loc: readonly (string | number)[]
 }
@@ -60,6 +66,8 @@ export interface DeployedChange {
 /** What a write came to: the new commit, or the latest one if there was nothing to commit. */
 export interface WrittenRevision {
   readonly oid: Oid
+  /** Whether something was committed. */
+  readonly changed: boolean
   readonly warnings: readonly Warning[]
 }
 
@@ -94,7 +102,7 @@ export async function writeRevision(
   const payloadOf = async (oid: Oid | undefined) =>
     oid === undefined ? undefined : (await registry.revisions(family).read(target, oid)).payload
   const change = await input.change?.(await payloadOf(latest))
-  if (input.change && !change && latest !== undefined) return { oid: latest, warnings: [] }
+  if (input.change && !change && latest !== undefined) return { oid: latest, changed: false, warnings: [] }
   if (change) transaction.require(change.requires, change.repository)
   const { loc } = input
   const delta = change?.delta ?? input.delta
@@ -116,13 +124,33 @@ export async function writeRevision(
   }
   const plan = { artifact: artifact.slug, variant: variant.slug, parent: head, draft, context }
   const revision = await buildRevision(registry, family, target, plan)
+  const warnings = payload?.warnings ?? []
+  if (input.ifChanged && latest !== undefined) {
+    // Where rows lie depends on the revision that they are written onto: below archived ones that is another one than the parent.
+    const onLatest = { ...plan, taken: { parents: [], before: await rootOf(target, latest), other: [] } }
+    const built = latest === head ? revision : await buildRevision(registry, family, target, onLatest)
+    const isSame = await saySame(family, built, await registry.revisions(family).read(target, latest))
+    if (isSame) return { oid: latest, changed: false, warnings }
+  }
   const commit = revision.oid
   transaction.move(branch, commit)
   noteDecided(transaction, artifact, branch, commit, context)
   if (input.slug !== undefined) nameRevision(transaction, family, input.slug, commit)
   // The answer shows it.
   registry.revisions(family).keep(revision)
-  return { oid: commit, warnings: payload?.warnings ?? [] }
+  return { oid: commit, changed: true, warnings }
+}
+
+/** Whether two revisions say the same, their messages aside: of a document as JSON, so that the order of keys does not count. */
+async function saySame(family: Family, one: StoredRevision, other: StoredRevision): Promise<boolean> {
+  if (one.commit.tree === other.commit.tree) return true
+  if (family.rowsFolder !== undefined) return false
+  const slice = new TimeSlice()
+  const contentOf = ({ header, payload }: StoredRevision): Json => [
+    header as Json,
+    payload === undefined ? null : documentOf(payload),
+  ]
+  return equalInSlices(contentOf(one), contentOf(other), slice)
 }
 
 /** The slug was free before the transaction; a write that a disk had cut off may have been finished since. */

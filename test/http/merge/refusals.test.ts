@@ -181,4 +181,17 @@ describe('merge: what is refused stores nothing', () => {
     expect((await client.latest(target)).version).to.equal(3)
     expect(refused(await ask({ message: 'Other' }))).to.equal('422 idempotency_key_reused')
   })
+
+  it('a repeated fast-forward names the target again, though the source has the same revision', async () => {
+    const target = await client.make({ parameters: { a: 1 } })
+    const source = await client.fork(target)
+    await client.commit(source, { data: { parameters: { a: 2 } } })
+    const body = { source: { variant: { slug: source } }, target: { variant: { slug: target } } }
+    const ask = () =>
+      client.service.post('/workflows/variants/merge', body, { 'idempotency-key': `forward-${target}` })
+    const first = await ask()
+    expect(first.body.merge.kind, first.text).to.equal('fast_forward')
+    expect(first.body.workflow_revision.variant_slug).to.equal(target)
+    expect((await ask()).body).to.deep.equal(first.body)
+  })
 })

@@ -18,7 +18,8 @@ import { showProgress } from '../../progress/show-progress.ts'
 import type { Surroundings } from '../../command/command.ts'
 
 export const IMPORT_USAGE = `branchpoint testsets import FILE --slug SLUG [--type csv|json|jsonl|xlsx] [--infer] [--delimiter CHARACTER]
-                           [--sheet SHEET] [--allow-empty] [--name NAME] [--message MESSAGE] [--project PROJECT]
+                           [--sheet SHEET] [--allow-empty] [--name NAME] [--message MESSAGE] [--if-changed]
+                           [--project PROJECT]
 
   Makes the testset SLUG of the rows of a file. If there is one already, the rows become a new revision of its default
   variant, whatever the one before held. A file that is refused, and Ctrl-C, store nothing.
@@ -32,6 +33,7 @@ export const IMPORT_USAGE = `branchpoint testsets import FILE --slug SLUG [--typ
   --allow-empty  a file without rows is meant; it is refused otherwise
   --name     what the testset is called; of one that is there already, what it is called from now on
   --message  of the commit
+  --if-changed   no revision is made where the testset has these very rows already
   --project  "${DEFAULT_PROJECT}" unless given; a new name makes a new project
 
   The author of the commit is git's user.name and user.email where git has them (git config), else your user name on this
@@ -46,6 +48,7 @@ export async function importTestset(args: readonly string[], around: Surrounding
     named: 'The file to import',
   })
   const { slug, name, message, infer = false, delimiter, sheet, project = DEFAULT_PROJECT } = values
+  const { 'if-changed': ifChanged = false } = values
   if (slug === undefined) throw new UsageError('import needs --slug.', IMPORT_USAGE)
   assertSlug(slug, ['--slug'])
   const type = typeOption(values.type, ROW_FILE_TYPES) ?? typeOf(path)
@@ -66,6 +69,7 @@ export async function importTestset(args: readonly string[], around: Surrounding
         slug,
         name,
         message,
+        ifChanged,
         author,
         signal,
         file: {
@@ -98,8 +102,14 @@ function typeOf(path: string): RowFileType {
   throw invalid(['--type'], `say whether the rows are csv, json, jsonl or xlsx; ${why}.`)
 }
 
-function describe({ isNew, revision, rows, file }: ImportedRows, slug: string, seconds: number): string {
-  const done = isNew ? `Created ${slug}` : `Committed to ${slug} on its variant ${revision.variant.slug}`
+function describe(
+  { isNew, changed, revision, rows, file }: ImportedRows,
+  slug: string,
+  seconds: number,
+): string {
+  const variant = `${slug} on its variant ${revision.variant.slug}`
+  const committed = changed ? `Committed to ${variant}` : `Nothing changed in ${variant}`
+  const done = isNew ? `Created ${slug}` : committed
   const { met, renamed } = file
   const notes = [
     met.collapsed > 0 && `${met.collapsed} equal rows collapsed`,

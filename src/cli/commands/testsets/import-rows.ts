@@ -20,6 +20,8 @@ export interface RowImport {
   readonly slug: string
   readonly name: string | undefined
   readonly message: string | undefined
+  /** Whether rows that the testset has already make no revision; they do otherwise. */
+  readonly ifChanged?: boolean
   readonly author: KeyAuthor
   readonly signal: AbortSignal
 }
@@ -28,6 +30,8 @@ export interface RowImport {
 export interface ImportedRows {
   /** Whether the testset was made for it. */
   readonly isNew: boolean
+  /** Whether a revision was made. */
+  readonly changed: boolean
   readonly revision: Revision
   readonly rows: number
   /** What became of the file. */
@@ -45,13 +49,16 @@ export async function importRows(testsets: OpenTestsets, wanted: RowImport): Pro
   // What could only be refused in the end is refused before a large file is read.
   if (found) assertActive('artifact', slug, found.record)
   else await assertSlugFree(registry, family, 'artifact', slug, ['--slug'])
-  const { place, file } = found ? await commitTo(testsets, found, wanted) : await create(testsets, wanted)
+  const { place, changed, file } = found
+    ? await commitTo(testsets, found, wanted)
+    : await create(testsets, wanted)
   const revision = await readRevisionAt(registry, place)
-  return { isNew: !found, revision, rows: await rowsHeld(revision), file }
+  return { isNew: !found, changed, revision, rows: await rowsHeld(revision), file }
 }
 
 interface StoredImport extends Uploaded {
   readonly place: RevisionLocation
+  readonly changed: boolean
 }
 
 async function create(
@@ -68,7 +75,7 @@ async function create(
       { slug, header: { name }, withVariant: { revision }, aside, loc: ['--slug'] },
       { actor: actorOf(author) },
     )
-    return { place: await firstRevisionOf(artifact), file: payload }
+    return { place: await firstRevisionOf(artifact), changed: true, file: payload }
   } finally {
     aside.discard()
   }
@@ -86,12 +93,16 @@ async function commitTo(
   wanted: RowImport,
 ): Promise<StoredImport> {
   const { registry, limits } = testsets
-  const { file, name, message, author, signal } = wanted
+  const { file, name, message, ifChanged, author, signal } = wanted
   const context = { actor: actorOf(author) }
   const variant = artifact.defaultVariant
   if (variant) assertActive('variant', variant.slug, variant.record)
-  const input = { message, header: {}, loc: [] }
-  const { place, file: came } = await commitFile(
+  const input = { message, header: {}, loc: [], ifChanged }
+  const {
+    place,
+    changed,
+    file: came,
+  } = await commitFile(
     registry,
     { artifact, ...(variant ? { variant } : {}) },
     file,
@@ -100,9 +111,9 @@ async function commitTo(
     context,
     signal,
   )
-  if (name === undefined || name === artifact.record.name) return { place, file: came }
+  if (name === undefined || name === artifact.record.name) return { place, changed, file: came }
   const renamed = await editArtifact(registry, place.artifact, { name }, context)
-  return { place: { ...place, artifact: renamed }, file: came }
+  return { place: { ...place, artifact: renamed }, changed, file: came }
 }
 
 /** Who has no key is known by what stands in the commits, as whoever pushes is. */

@@ -127,6 +127,9 @@ export function dottedParameters(
   }
 }
 
+/** Reads `if_changed`, save where `body` has it itself. */
+export const ifChangedInQuery = queryReading(['if_changed'], false)
+
 type Reader = (name: string, text: string) => unknown
 
 const asText: Reader = (_name, text) => text

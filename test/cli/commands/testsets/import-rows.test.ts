@@ -38,7 +38,7 @@ describe('importing rows', () => {
   })
 
   /** Imports two rows; `atEnd` happens when the last of them has been read. */
-  function importInto(slug: string, atEnd: () => void): Promise<ImportedRows> {
+  function importInto(slug: string, atEnd: () => void, ifChanged = false): Promise<ImportedRows> {
     const chunks = async function* (): AsyncGenerator<Buffer> {
       yield Buffer.from('{"n":1}\n{"n":2}\n')
       atEnd()
@@ -50,6 +50,7 @@ describe('importing rows', () => {
       message: undefined,
       author: ANN,
       signal: stop.signal,
+      ifChanged,
       file,
     })
   }
@@ -70,6 +71,15 @@ describe('importing rows', () => {
       expect(readdirSync(store, { recursive: true, encoding: 'utf8' }).filter(isLeftover)).to.deep.equal([])
     })
   }
+
+  it('makes no revision of rows that are there, if it is asked not to', async () => {
+    const before = refs('there')
+    const same = await importInto('there', () => undefined, true)
+    expect([same.changed, same.revision.version, same.rows]).to.deep.equal([false, 1, 2])
+    expect(refs('there')).to.equal(before)
+    const again = await importInto('there', () => undefined)
+    expect([again.changed, again.revision.version]).to.deep.equal([true, 2])
+  })
 
   it('gives a testset without a variant its first, with the rows', async () => {
     const { isNew, revision, rows } = await importInto('empty', () => undefined)

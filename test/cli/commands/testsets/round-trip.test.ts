@@ -41,6 +41,9 @@ describe('files into testsets and out of them', () => {
     expect(await imported('b.jsonl', 'towns', '--name', 'Cities', '--message', 'Go on')).to.match(
       /^Committed to towns on its variant towns: version 2, 1 row, /,
     )
+    expect(await imported('b.jsonl', 'towns', '--if-changed')).to.match(
+      /^Nothing changed in towns on its variant towns: version 2, 1 row, /,
+    )
     expect(inRepository('towns', 'log', '--format=%s', 'towns')).to.equal('Go on\nBegin')
     expect(inRepository('towns', 'show', 'refs/meta/artifact:artifact.json')).to.contain('"Cities"')
     inRepository('towns', 'fsck', '--strict')
