@@ -12,6 +12,7 @@ import type { Header } from '../artifacts/records.ts'
 import { assertActive, assertUnguarded } from '../artifacts/write-guards.ts'
 import { assertPinsDeployable } from '../environments/assert-pins-deployable.ts'
 import { documentOf } from '../family/document-family.ts'
+import { asLarge } from '../family/large-document.ts'
 import type { AcceptedPayload, Family, Payload, PayloadTarget, Warning } from '../family/family.ts'
 import { payloadTarget } from '../family/payload-target.ts'
 import { readBytes } from '../family/tree-files.ts'
@@ -129,7 +130,7 @@ export async function writeRevision(
     // Where rows lie depends on the revision that they are written onto: below archived ones that is another one than the parent.
     const onLatest = { ...plan, taken: { parents: [], before: await rootOf(target, latest), other: [] } }
     const built = latest === head ? revision : await buildRevision(registry, family, target, onLatest)
-    const isSame = await saySame(family, built, await registry.revisions(family).read(target, latest))
+    const isSame = await saySame(family, built, await registry.revisions(family).readForList(target, latest))
     if (isSame) return { oid: latest, changed: false, warnings }
   }
   const commit = revision.oid
@@ -144,7 +145,8 @@ export async function writeRevision(
 /** Whether two revisions say the same, their messages aside: of a document as JSON, so that the order of keys does not count. */
 async function saySame(family: Family, one: StoredRevision, other: StoredRevision): Promise<boolean> {
   if (one.commit.tree === other.commit.tree) return true
-  if (family.rowsFolder !== undefined) return false
+  // Of what does not decode, or is larger than a commit can be, no commit says the same.
+  if (family.rowsFolder !== undefined || other.damage || asLarge(other.payload)) return false
   const slice = new TimeSlice()
   const contentOf = ({ header, payload }: StoredRevision): Json => [
     header as Json,
