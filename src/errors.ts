@@ -77,6 +77,7 @@ export type RefusalCode =
   | 'merge_conflict'
   | 'no_such_conflict'
   | 'unrelated'
+  | 'too_many_merge_bases'
   | 'no_parent'
   | 'precondition_failed'
   // the machine below

@@ -15,7 +15,7 @@ import { REF_FOLDERS, lockFolders } from './refs/ref-stamps.ts'
 import { RefReader } from './refs/ref-store.ts'
 import type { Arbiter } from './transactions/arbiter.ts'
 import { sweepStagedPacks } from './transactions/pack-staging.ts'
-import type { TransactionJob } from './transactions/transaction.ts'
+import type { TransactionJob, Trial } from './transactions/transaction.ts'
 import { WriteQueue } from './transactions/write-queue.ts'
 import { makeFolderIn } from './trash/gone.ts'
 
@@ -92,6 +92,14 @@ export class Repository {
   /** Receives the pack of a push, if it brings one; see IncomingObjects. */
   receive(pack: PackStream | undefined): Promise<IncomingObjects> {
     return IncomingObjects.receive(this.fs, this.path, this.objects, pack)
+  }
+
+  /**
+   * What a write would see and do now, for work that is to hold up no other write. `isFirst` is false where it was tried before and the
+   * refs had moved on.
+   */
+  trial(isFirst = true): Trial {
+    return this.writer.trial(isFirst)
   }
 
   /** Runs a write; see WriteQueue. */

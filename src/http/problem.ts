@@ -111,6 +111,7 @@ export const PROBLEMS: Readonly<Record<ProblemCode, readonly [status: number, ti
   merge_conflict: [409, 'Both sides changed the same'],
   no_such_conflict: [422, 'There is no such conflict'],
   unrelated: [422, 'The sides have nothing in common'],
+  too_many_merge_bases: [422, 'The sides have too many merge bases'],
   no_parent: [422, 'The revision is the first one'],
   precondition_failed: [412, 'The precondition failed'],
   locked: [503, 'The repository is locked'],

@@ -112,6 +112,9 @@ async function paint(
   return walked
 }
 
+/** So many candidates are compared pair by pair, which reads little of the history behind them. */
+const FEW = 16
+
 /** Odd dates may let an ancestor of a base pass for one. */
 async function withoutAncestors(
   source: CommitReader,
@@ -119,6 +122,18 @@ async function withoutAncestors(
   slice: TimeSlice,
 ): Promise<readonly Walked[]> {
   if (candidates.length < 2) return candidates
+  const kept =
+    candidates.length > FEW
+      ? await notBehind(source, candidates, slice)
+      : await notBehindEachOther(source, candidates, slice)
+  return [...kept].sort((a, b) => b.seconds - a.seconds || (a.oid < b.oid ? -1 : 1))
+}
+
+async function notBehindEachOther(
+  source: CommitReader,
+  candidates: readonly Walked[],
+  slice: TimeSlice,
+): Promise<readonly Walked[]> {
   const kept: Walked[] = []
   for (const one of candidates) {
     let isBehind = false
@@ -126,7 +141,24 @@ async function withoutAncestors(
       isBehind ||= one !== other && (await isAncestor(source, one.oid, other.oid, slice))
     if (!isBehind) kept.push(one)
   }
-  return kept.sort((a, b) => b.seconds - a.seconds || (a.oid < b.oid ? -1 : 1))
+  return kept
+}
+
+/** The same of very many, by one walk through all that lies behind them. */
+async function notBehind(
+  source: CommitReader,
+  candidates: readonly Walked[],
+  slice: TimeSlice,
+): Promise<readonly Walked[]> {
+  const reached = new Set<Oid>()
+  const waiting = candidates.flatMap(({ parents }) => parents)
+  for (let oid = waiting.pop(); oid !== undefined; oid = waiting.pop()) {
+    if (reached.has(oid)) continue
+    reached.add(oid)
+    for (const parent of (await readCommit(source, oid)).parents) waiting.push(parent)
+    await slice.pause()
+  }
+  return candidates.filter(({ oid }) => !reached.has(oid))
 }
 
 async function readCommit(source: CommitReader, oid: Oid): Promise<Pick<Walked, 'seconds' | 'parents'>> {
@@ -145,14 +177,17 @@ async function readCommit(source: CommitReader, oid: Oid): Promise<Pick<Walked, 
 class NewestFirst {
   readonly #heap: Walked[] = []
   readonly #waiting = new Map<Walked, number>()
+  /** Those that wait and that only one side was seen to reach. */
+  readonly #ofOne = new Set<Walked>()
 
-  /** Whether no commit waits that only one side was seen to reach. */
+  /** Whether there are none of these. */
   get isAllCommon(): boolean {
-    for (const { flags } of this.#waiting.keys()) if ((flags & BOTH) !== BOTH) return false
-    return true
+    return this.#ofOne.size === 0
   }
 
   put(commit: Walked): void {
+    if ((commit.flags & BOTH) === BOTH) this.#ofOne.delete(commit)
+    else this.#ofOne.add(commit)
     this.#waiting.set(commit, (this.#waiting.get(commit) ?? 0) + 1)
     const heap = this.#heap
     let at = heap.push(commit) - 1
@@ -177,8 +212,11 @@ class NewestFirst {
     }
     if (top) {
       const left = (this.#waiting.get(top) ?? 1) - 1
-      if (left === 0) this.#waiting.delete(top)
-      else this.#waiting.set(top, left)
+      if (left > 0) this.#waiting.set(top, left)
+      else {
+        this.#waiting.delete(top)
+        this.#ofOne.delete(top)
+      }
     }
     return top
   }

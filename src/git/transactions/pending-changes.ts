@@ -7,7 +7,7 @@ import type { SequentialPackReader } from '../packs/sequential-pack-reader.ts'
 import type { PackableObject } from '../packs/pack-writer.ts'
 import type { RefMove } from '../refs/ref-move.ts'
 import type { StagedPack } from './pack-staging.ts'
-import type { Transaction } from './transaction.ts'
+import type { Transaction, Trial } from './transaction.ts'
 
 /** The refs that a draft begins with. */
 export interface BaseRefs {
@@ -177,5 +177,21 @@ export class PendingChanges implements Transaction {
   #followTo(ref: string, target: string | undefined): void {
     if (!this.#moves.has(ref)) this.#following.add(ref)
     this.#moves.set(ref, target)
+  }
+}
+
+/** Changes that nobody will store, and which refs they were worked out on. */
+export class TrialChanges extends PendingChanges implements Trial {
+  readonly #seen = new Map<string, Oid | undefined>()
+
+  override ref(name: string): Oid | undefined {
+    const target = super.ref(name)
+    if (!this.#seen.has(name)) this.#seen.set(name, target)
+    return target
+  }
+
+  isStillSo(transaction: Transaction): boolean {
+    for (const [name, target] of this.#seen) if (transaction.ref(name) !== target) return false
+    return true
   }
 }

@@ -43,5 +43,11 @@ export interface Transaction {
   removeDerivedRef(ref: string): void
 }
 
+/** What a write would see and do, worked out outside of the queue of writes. Nothing of it is stored. */
+export interface Trial extends Transaction {
+  /** Whether all refs that were asked for are in the transaction as they were here: what was worked out here is right there, too. */
+  isStillSo(transaction: Transaction): boolean
+}
+
 /** A write: computes what to store from what is. It may run again if another writer was faster, so it keeps no state. */
 export type TransactionJob<T> = (transaction: Transaction) => Promise<T>

@@ -9,8 +9,8 @@ import { RefMoved } from '../refs/ref-move.ts'
 import { unlessGone } from '../trash/gone.ts'
 import type { Arbiter } from './arbiter.ts'
 import type { BaseRefs } from './pending-changes.ts'
-import { PendingChanges } from './pending-changes.ts'
-import type { TransactionJob } from './transaction.ts'
+import { PendingChanges, TrialChanges } from './pending-changes.ts'
+import type { TransactionJob, Trial } from './transaction.ts'
 import type { RepositoryDisk } from './write-path.ts'
 import { commitDrafts } from './write-path.ts'
 
@@ -51,14 +51,22 @@ export class WriteQueue {
 
   /** What is stored now, to work a write out on; looked at afresh if an earlier look turned out to be too old. */
   pendingChanges(isFirst: boolean): PendingChanges {
+    return this.#changesOn(PendingChanges, isFirst)
+  }
+
+  /** The same, to work out beside the queue what a write would do. */
+  trial(isFirst: boolean): Trial {
+    return this.#changesOn(TrialChanges, isFirst)
+  }
+
+  #changesOn<T>(
+    changes: new (...args: ConstructorParameters<typeof PendingChanges>) => T,
+    isFirst: boolean,
+  ): T {
     const { fs, gitdir, objects, refs } = this.disk
     // Seen in this turn is good enough to begin with: under the locks everything is compared afresh.
     const seen = isFirst ? refs.shared() : refs.snapshot()
-    return new PendingChanges(
-      draftRefs(seen, refs),
-      objects,
-      (name) => new CacheFile(fs, `${gitdir}/${name}`),
-    )
+    return new changes(draftRefs(seen, refs), objects, (name) => new CacheFile(fs, `${gitdir}/${name}`))
   }
 
   #enqueue(waiting: Entry | ExclusiveJob): void {

@@ -146,10 +146,11 @@ export function mergeEndpoints(
           dry_run: true,
         },
       },
-      async ({ registry, input, context }) => {
+      async ({ registry, input, context, untilGone }) => {
+        const options = { ...input, signal: untilGone() }
         const target = await targetOf(registry, input.target)
         const source = await findSide(registry, family, input.source, surface)
-        return mergeVariants(registry, { ...input, source, target }, context)
+        return mergeVariants(registry, { ...options, source, target }, context)
       },
     ),
     merging(
@@ -167,14 +168,15 @@ export function mergeEndpoints(
         fromQuery: parentsInQuery(names),
         example: { revision: { slug: 'support-bot', version: 2 } },
       },
-      async ({ registry, input, context }) => {
+      async ({ registry, input, context, untilGone }) => {
+        const options = { ...input, signal: untilGone() }
         const place = await resolveReference(registry, family, { revision: input.revision })
         const beside = parentsOf(names, {}, input)
         if (input.target && (beside.variant ?? beside.artifact)) throw saidTwice()
         const target = input.target
           ? await targetOf(registry, input.target)
           : await variantBeside(registry, place, beside)
-        return revertRevision(registry, await readRevisionAt(registry, place), target, input, context)
+        return revertRevision(registry, await readRevisionAt(registry, place), target, options, context)
       },
     ),
     merging(
@@ -191,10 +193,11 @@ export function mergeEndpoints(
           target: { variant: { slug: 'support-bot' } },
         },
       },
-      async ({ registry, input, context }) => {
+      async ({ registry, input, context, untilGone }) => {
+        const options = { ...input, signal: untilGone() }
         const place = await resolveReference(registry, family, { revision: input.revision })
         const target = await targetOf(registry, input.target)
-        return cherryPickRevision(registry, await readRevisionAt(registry, place), target, input, context)
+        return cherryPickRevision(registry, await readRevisionAt(registry, place), target, options, context)
       },
     ),
   ]

@@ -51,7 +51,7 @@ export class MergeEffort {
   /** … and which words, with one step for each character that is taken apart. Texts are merged by lines alone once these are spent. */
   readonly words = new AlignmentSteps(4_000_000)
   /** Characters that stand between marks in merged merge bases, each of which may hold those of the bases before it. */
-  marks = 16_000_000
+  marks = 4_000_000
 }
 
 /** So many conflicts are listed. */

@@ -1,5 +1,6 @@
 import type { GitObject, ObjectKind, Oid } from '../../git/objects/object.ts'
 import { hashObject } from '../../git/objects/object.ts'
+import type { TimeSlice } from '../../scheduling/cooperative.ts'
 import type { PayloadTarget } from '../family/family.ts'
 import type { ObjectSink } from '../family/tree-files.ts'
 
@@ -43,7 +44,7 @@ export class ScratchObjects implements PayloadTarget {
   }
 
   /** Writes all of them where they are to stay. */
-  writeTo(target: ObjectSink): void {
-    for (const { kind, bytes } of this.#objects.values()) target.write(kind, bytes)
+  async writeTo(target: ObjectSink, slice: TimeSlice): Promise<void> {
+    await slice.each(this.#objects.values(), ({ kind, bytes }) => void target.write(kind, bytes))
   }
 }

@@ -38,6 +38,8 @@ export interface MergeOptions {
   readonly dryRun?: boolean | undefined
   /** Refuse with `revision_conflict` unless this is the target's latest revision. */
   readonly expectedTarget?: string | undefined
+  /** Nobody waits for it any more. */
+  readonly signal?: AbortSignal | undefined
 }
 
 /** What was done, or would be. */
@@ -96,10 +98,16 @@ export interface MergePlanner {
   toldOf(commit: Oid): Promise<Pick<MergePlan, 'kind' | 'base'>>
 }
 
+/** So often a merge is worked out beside the writes of its repository; then it takes its turn among them. */
+const MOST_TRIALS = 3
+
+/** How long a merge may work, all in all, in milliseconds. */
+const MOST_MS = 60_000
+
 /**
- * Works a merge out in the turn of the target's repository, on top of what is there then, and puts it on the target's branch; where another
- * process was faster, it is worked out anew. Refuses what is archived or guarded, conflicts that are left (`merge_conflict`) and
- * resolutions of none. A kind other than `merge` that changes nothing is `up_to_date`.
+ * Works a merge out on top of what is there, and puts it on the target's branch if that is still there; else it is worked out anew. Writes
+ * of the repository wait for it only where it was overtaken again and again. Refuses what is archived or guarded, conflicts that are left
+ * (`merge_conflict`) and resolutions of none. A kind other than `merge` that changes nothing is `up_to_date`.
  */
 export async function writeMerge(
   registry: Registry,
@@ -119,11 +127,13 @@ export async function writeMerge(
     const resolved = options.resolutions?.length ?? 0
     return { artifact: earlier.artifact, place, ...told, ...NO_CONFLICTS, resolved }
   }
-  const { oid, ...outcome } = await artifact.repository.transact(async (transaction) => {
-    const open = await openTarget(registry, target, options, context, transaction)
+  const slice = new TimeSlice(options.signal, tookTooLong, MOST_MS)
+  const workOn = async (transaction: Transaction): Promise<Worked> => {
+    const open = await openTarget(registry, target, { options, context, transaction, slice })
     const planned = await planner.plan(open)
     return work(registry, target, { open, planned, options, context })
-  })
+  }
+  const { oid, outcome } = isTried ? await workOn(artifact.repository.trial()) : await decide(target, workOn)
   if (isTried || oid === undefined) return { ...outcome, artifact, place: undefined }
   const written =
     outcome.kind === 'up_to_date' ? artifact : await registry.written(artifact.family, artifact.slug)
@@ -133,23 +143,67 @@ export async function writeMerge(
 
 const NO_CONFLICTS = { conflicts: [], isTruncated: false }
 
+function tookTooLong(): Refusal {
+  return new Refusal(
+    'limit_exceeded',
+    `The merge takes more than ${MOST_MS / 1000} seconds of work. Clone the repository, merge there with git, and push the result.`,
+  )
+}
+
+/** What a merge came to, and how it is written. */
+interface Worked {
+  readonly outcome: MergeOutcome
+  /** The target's latest revision then; undefined where there is none, and of a dry run. */
+  readonly oid: Oid | undefined
+  /** Writes it; undefined where nothing is to be written. */
+  readonly write?: (transaction: Transaction) => Promise<void>
+}
+
+/** Works a merge out, and writes it where that was worked out on what is there when it is written. */
+async function decide(
+  { artifact }: VariantLocation,
+  workOn: (transaction: Transaction) => Promise<Worked>,
+): Promise<Worked> {
+  const { repository } = artifact
+  for (let trials = 0; trials < MOST_TRIALS; trials++) {
+    const trial = repository.trial(trials === 0)
+    const worked = await workOn(trial)
+    const { write } = worked
+    if (!write) return worked
+    const isWritten = await repository.transact(async (transaction) => {
+      if (!trial.isStillSo(transaction)) return false
+      await write(transaction)
+      return true
+    })
+    if (isWritten) return worked
+  }
+  return repository.transact(async (transaction) => {
+    const worked = await workOn(transaction)
+    await worked.write?.(transaction)
+    return worked
+  })
+}
+
+interface Opening extends Pick<Work, 'options' | 'context'> {
+  readonly transaction: Transaction
+  readonly slice: TimeSlice
+}
+
 async function openTarget(
   registry: Registry,
   { artifact, variant }: VariantLocation,
-  { resolutions, expectedTarget, dryRun }: MergeOptions,
-  { actor }: WriteContext,
-  transaction: Transaction,
+  { options, context, transaction, slice }: Opening,
 ): Promise<OpenTarget> {
   const { family } = artifact
+  const { resolutions, expectedTarget, dryRun } = options
   const state = await stateNow(artifact, transaction)
   assertActive('artifact', artifact.slug, state.artifact)
   assertActive('variant', variant.slug, state.variants.get(variant.slug))
-  if (!dryRun) assertUnguarded(family, state.artifact, actor)
+  if (!dryRun) assertUnguarded(family, state.artifact, context.actor)
   const head = transaction.ref(branchOf({ artifact, variant }))
   const latest = await latestCommit(transaction, state, artifact.digits, head)
   assertExpected(variant.slug, expectedTarget, latest && objectUuid(latest, artifact.digits))
   const ofBases = new ScratchObjects(payloadTarget(artifact, transaction))
-  const slice = new TimeSlice()
   const merging = new Merging(resolutions)
   return {
     state,
@@ -184,37 +238,43 @@ async function work(
   registry: Registry,
   target: VariantLocation,
   { open, planned, options, context }: Work,
-): Promise<MergeOutcome & { readonly oid: Oid | undefined }> {
+): Promise<Worked> {
   const { artifact } = target
   const { family } = artifact
-  const { transaction, merging, latest } = open
+  const { merging, latest, slice } = open
   const { kind, base, sides, moveTo } = planned
   const result = sides && (await mergeRevisions(family, sides, merging, contextOf(registry, open)))
   merging.assertAllMet()
   const { left, isTruncated, resolved } = merging
   const outcome = { kind, base, conflicts: left, isTruncated, resolved }
   if (merging.hasConflicts) {
-    if (options.dryRun) return { ...outcome, oid: undefined }
+    if (options.dryRun) return { outcome, oid: undefined }
     throw conflictsLeft(target, left, isTruncated)
   }
-  if (kind === 'up_to_date') return { ...outcome, oid: latest }
-  if (family.pins) {
+  if (kind === 'up_to_date') return { outcome, oid: latest }
+  const assertPins = async (): Promise<void> => {
+    if (!family.pins) return
     const before = latest === undefined ? undefined : await open.bases.side(latest)
     const after = moveTo === undefined ? undefined : await open.bases.side(moveTo)
     const payload = result ? ('is' in result ? result.is.payload : result.payload) : after?.payload
     await assertPinsDeployable(registry, family, payload, before?.payload)
   }
+  await assertPins()
   const made = result && (await build(registry, target, { open, planned, options, context }, result))
   if (kind !== 'merge' && made && made.commit.tree === sides?.target.tree)
-    return { ...outcome, kind: 'up_to_date', oid: latest }
+    return { outcome: { ...outcome, kind: 'up_to_date' }, oid: latest }
   const oid = moveTo ?? made?.oid
-  if (options.dryRun || oid === undefined) return { ...outcome, oid: undefined }
-  open.scratch.writeTo(transaction)
-  transaction.move(branchOf(target), oid)
-  noteDecided(transaction, artifact, branchOf(target), oid, context)
-  // The answer shows it.
-  if (made) registry.revisions(family).keep(made)
-  return { ...outcome, oid }
+  if (options.dryRun || oid === undefined) return { outcome, oid: undefined }
+  const write = async (transaction: Transaction): Promise<void> => {
+    // What is pinned lies in other repositories, and may have been archived meanwhile.
+    await assertPins()
+    await open.scratch.writeTo(transaction, slice)
+    transaction.move(branchOf(target), oid)
+    noteDecided(transaction, artifact, branchOf(target), oid, context)
+    // The answer shows it.
+    if (made) registry.revisions(family).keep(made)
+  }
+  return { outcome, oid, write }
 }
 
 function contextOf({ servicesBase }: Registry, { scratch, slice }: OpenTarget) {

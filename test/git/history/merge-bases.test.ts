@@ -117,6 +117,21 @@ describe('merge bases of random histories', () => {
     expect(answerOf(['merge-base', '--all', first, second])).to.have.members([one, other])
   })
 
+  it('of very many are all of them, without those that lie behind others', async () => {
+    const { commits, reader, objects } = made([
+      { parents: [], tick: 1000 },
+      { parents: [1], tick: 1 }, // an ancestor of the others, and younger by its date than they are
+      ...Array.from({ length: 20 }, (_, at) => ({ parents: [at + 1], tick: at === 0 ? -500 : 1 })),
+      { parents: Array.from({ length: 21 }, (_, at) => at + 1), tick: 1 },
+      { parents: Array.from({ length: 21 }, (_, at) => at + 2), tick: 1 },
+    ])
+    stored(objects)
+    const [first = '', second = ''] = commits.slice(-2)
+    const { bases } = await commonHistory(reader, first, second, new TimeSlice())
+    expect(bases).to.have.members(commits.slice(2, 22))
+    expect(answerOf(['merge-base', '--all', first, second])).to.have.members([...bases])
+  })
+
   it('what lies behind the base is not read', async () => {
     const long = Array.from({ length: 400 }, (_, at) => ({ parents: at === 0 ? [] : [1], tick: 1 }))
     const { commits, reader } = made([...long, { parents: [2], tick: 1 }])
