@@ -11,6 +11,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   cli: {
     uses: [
       ...['server', 'http', 'secrets', 'access', 'handlers', 'resources', 'versioning', 'git', 'json'],
+      ...['evaluations', 'webhooks'],
       ...['postgres', 'storage', 'scheduling', 'suggestions'],
     ],
     surface: ['run-command-line'],
@@ -53,7 +54,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
         'scheduling',
       ],
     ],
-    surface: ['evaluation', 'evaluation-services', 'project-evaluations', 'running-evaluation'],
+    surface: ['evaluation', 'log-lines', 'evaluation-services', 'project-evaluations', 'running-evaluation'],
   },
   invocation: {
     uses: ['handlers', 'traces', 'embeds', 'resources', 'versioning', 'json'],
@@ -115,7 +116,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   },
   secrets: {
     uses: ['json', 'storage'],
-    surface: ['open-secrets', 'project-secrets', 'secrets-key'],
+    surface: ['open-secrets', 'project-secrets', 'secret-file', 'secrets-key'],
   },
   outgoing: {
     uses: [],

@@ -45,11 +45,18 @@ async function stopServing({ server, say, close, flushed, limitMs }: ShutdownOpt
   const grace = limitMs / 3
   const inTime = await server.stop(grace)
   if (!inTime) say(`requests are cut off after ${grace} ms: ${server.unfinished.join(', ')}`)
-  const left = await close()
+  const left = await close().catch((error: unknown) => {
+    // What cannot be closed since the store or the database is gone: the sentence says so, and the process ends.
+    say(error instanceof Error ? error.message : String(error))
+    return undefined
+  })
   await untilPoolRests(limitMs / 15)
-  const kept = poolRequests().length > 0 ? [...left, 'requests to the disk or the resolver'] : left
+  const kept = [
+    ...(left ?? []),
+    ...(poolRequests().length > 0 ? ['requests to the disk or the resolver'] : []),
+  ]
   clearTimeout(last)
-  await end(kept, kept.length > 0, inTime ? 0 : 1)
+  await end(kept, kept.length > 0, inTime && left !== undefined ? 0 : 1)
 }
 
 /** So long it waits for who reads the log, in milliseconds. */

@@ -1,7 +1,12 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { mkdtempSync, rmSync } from 'node:fs'
 import { Agent, get, type ServerResponse } from 'node:http'
 import { connect } from 'node:net'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
 import { expect } from 'chai'
 import { clientAbort } from '../../../src/http/routing/client-abort.ts'
 import { type RunningServer, reachableHost, startServer } from '../../../src/http/server/server.ts'
@@ -227,6 +232,30 @@ describe('shutdown', () => {
       expect(said()).to.contain('flushed')
     })
   }
+
+  it('a stop while the store is gone ends with a sentence and exit code 1', async () => {
+    const storeDir = join(mkdtempSync(join(tmpdir(), 'gone-')), 'store')
+    const child = spawn(process.execPath, [fileURLToPath(new URL('../../../src/main.js', import.meta.url))], {
+      stdio: ['ignore', 'pipe', 'pipe'],
+      env: { PATH: process.env['PATH'], STORE_DIR: storeDir, PORT: '0', SVC_API_KEY: 'k' },
+    })
+    children.push(child)
+    let said = ''
+    for (const stream of [child.stdout, child.stderr]) stream.on('data', (piece) => (said += String(piece)))
+    const says = async (words: string): Promise<void> => {
+      while (!said.includes(words)) await pause(20)
+    }
+    await says('listening')
+    rmSync(dirname(storeDir), { recursive: true, force: true })
+    await says('is gone')
+    const closed = once(child, 'close')
+    child.kill('SIGTERM')
+    expect(await closed).to.deep.equal([1, null])
+    const ending = said.slice(said.indexOf('SIGTERM'))
+    expect(ending)
+      .to.contain('The store that this server opened is gone')
+      .and.not.match(/\n {4}at /)
+  })
 
   it('a second signal ends it at once', async () => {
     const { child, url, says, closed } = await serve()

@@ -1,9 +1,17 @@
 import { dirname } from 'node:path'
+import { readApiKeyFile } from '../../../access/key-file.ts'
 import { isProjectName } from '../../../access/project-name.ts'
+import { Refusal } from '../../../errors.ts'
+import { readLogLine } from '../../../evaluations/log-lines.ts'
+import { readSecretFile } from '../../../secrets/secret-file.ts'
+import { readStoreKey } from '../../../secrets/secrets-key.ts'
 import { createDurableFolder } from '../../../storage/durable-folder.ts'
 import { documentsOf } from '../../../storage/documents/file-documents.ts'
 import type { Fs } from '../../../storage/fs.ts'
 import { nodeFs } from '../../../storage/node-fs.ts'
+import { parseUuid } from '../../../versioning/ids.ts'
+import { delivery } from '../../../webhooks/deliveries/delivery.ts'
+import { webhook } from '../../../webhooks/webhook.ts'
 
 /** A store as a folder, for what it has beside its repositories. */
 export interface StateFolder {
@@ -48,14 +56,14 @@ export async function backUpState(
   return count
 }
 
-/** What became of the state of a backup: how many files came into the store, how many were there, and which were there with other content. */
+/** What became of the state of a backup: how many files came into the store, how many were there, and which were not restored, with why. */
 export interface RestoredState {
   readonly restored: number
   readonly there: number
   readonly failures: readonly string[]
 }
 
-/** Brings the state of these projects back from a backup. What the store has already stays as it is. */
+/** Brings the state of these projects back from a backup. What no server writes is refused, and what the store has already stays as it is. */
 export async function restoreState(
   from: string,
   { fs, dir }: StateFolder,
@@ -68,7 +76,9 @@ export async function restoreState(
   for (const path of pathsOf({ fs: nodeFs, dir: from }, projects)) {
     const bytes = nodeFs.readFile(`${from}/${path}`)
     if (!bytes) continue
-    if (await documents.create(`${dir}/${path}`, bytes, { mode: MODE })) restored++
+    const problem = problemOf(from, path, bytes)
+    if (problem !== undefined) failures.push(`${path}: ${problem} It was not restored.`)
+    else if (await documents.create(`${dir}/${path}`, bytes, { mode: MODE })) restored++
     else if (fs.readFile(`${dir}/${path}`)?.equals(bytes)) there++
     else
       failures.push(
@@ -76,6 +86,54 @@ export async function restoreState(
       )
   }
   return { restored, there, failures }
+}
+
+/** Why a file of a backup is not what a server writes there; undefined where it is. A backup may be damaged, or somebody else's work. */
+function problemOf(from: string, path: string, bytes: Buffer): string | undefined {
+  const [project = '', kind, id, ...rest] = path.split('/')
+  try {
+    if (path === 'secrets.key') readStoreKey(nodeFs, from)
+    else if (kind === 'keys.json') readApiKeyFile(nodeFs, from, project)
+    else if (kind === 'secrets.json') readSecretFile(nodeFs, from, project)
+    else if (kind === 'evaluations' && isNamed(id, '.jsonl') && rest.length === 0) return problemOfLog(bytes)
+    else if (kind === 'webhooks' && id === 'told')
+      bytes
+        .toString('utf8')
+        .trim()
+        .split('\n')
+        .filter(Boolean)
+        .forEach((line) => void JSON.parse(line))
+    else if (kind === 'webhooks' && isNamed(id) && rest.join('/') === 'webhook.json')
+      webhook.parse(JSON.parse(bytes.toString('utf8')))
+    else if (
+      kind === 'webhooks' &&
+      isNamed(id) &&
+      rest.length === 2 &&
+      rest[0] === 'deliveries' &&
+      isNamed(rest[1], '.json')
+    )
+      delivery.parse(JSON.parse(bytes.toString('utf8')))
+    else return 'no store has a file of this name.'
+    return undefined
+  } catch (error) {
+    if (error instanceof Refusal) return error.message
+    return 'it does not hold what a server writes there.' // no JSON, or other fields
+  }
+}
+
+/** The last line may be cut off, as by a power cut. */
+function problemOfLog(bytes: Buffer): string | undefined {
+  const lines = bytes.toString('utf8').split('\n').slice(0, -1)
+  const at = lines.findIndex((line) => line !== '' && readLogLine(line) === undefined)
+  return at < 0 ? undefined : `line ${at + 1} is none that an evaluation writes.`
+}
+
+function isNamed(name: string | undefined, ending = ''): boolean {
+  return (
+    name !== undefined &&
+    name.endsWith(ending) &&
+    parseUuid(name.slice(0, name.length - ending.length)) !== undefined
+  )
 }
 
 /**

@@ -173,7 +173,8 @@ function prepare(database: Connection): void {
   inTransaction(database, 'IMMEDIATE', () => {
     // Another server may have done so meanwhile.
     if (userVersion(database) === VERSION) return
-    for (const name of tableNames(database)) database.exec(`DROP TABLE IF EXISTS "${name}"`)
+    for (const name of tableNames(database))
+      database.exec(`DROP TABLE IF EXISTS "${name.replaceAll('"', '""')}"`)
     database.exec(TABLES)
   })
 }

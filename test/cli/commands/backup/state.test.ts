@@ -1,7 +1,7 @@
 import { expect } from 'chai'
-import { existsSync, mkdtempSync, rmSync, statSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { type PostgresServer, startPostgres } from '../../../../scripts/proofs/support/postgres.ts'
 import { type RunningService, startService } from '../../../../scripts/proofs/support/service.ts'
 import { UsageError } from '../../../../src/cli/command/usage-error.ts'
@@ -91,6 +91,37 @@ describe('backup and restore --state', () => {
     await serving(at('second'), {}, async (service) => {
       expect((await service.get('/keys')).text).to.contain('"another"')
     })
+  })
+
+  it('bring nothing that no server writes, and say which file that is', async () => {
+    const { webhook, evaluation } = await serving(at('hostile'), {}, make)
+    await runCommand('backup', ['--to', at('tampered'), '--store', at('hostile'), '--state'])
+    const files = {
+      'default/keys.json': '{"format": 1, "keys": [{"name": "eve", "scopes": ["admin"]}]}',
+      'default/secrets.json': '[]',
+      'secrets.key': 'short',
+      'default/webhooks/told': 'no JSON',
+      [`default/webhooks/${webhook}/webhook.json`]: '{"url": "http://169.254.169.254/"}',
+      [`default/webhooks/${webhook}/deliveries/${webhook}.json`]: '{}',
+      [`default/evaluations/${evaluation}.jsonl`]: '{"row": 1}\n',
+      'default/evaluations/x.jsonl': '',
+      'default/webhooks/x/y': '',
+    }
+    for (const [path, text] of Object.entries(files)) {
+      mkdirSync(dirname(join(at('tampered'), path)), { recursive: true })
+      writeFileSync(join(at('tampered'), path), text)
+    }
+    const restored = await runCommand('restore', [
+      '--from',
+      at('tampered'),
+      '--store',
+      at('clean'),
+      '--state',
+    ])
+    expect(restored.failures.map((failure) => failure.split(':')[0]).sort()).to.deep.equal(
+      Object.keys(files).sort(),
+    )
+    for (const path of Object.keys(files)) expect(existsSync(join(at('clean'), path)), path).to.equal(false)
   })
 
   it('forget what the store has no more, and leave out what is not asked for', async () => {

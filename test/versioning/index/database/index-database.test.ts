@@ -1,4 +1,5 @@
 import { expect } from 'chai'
+import Database from 'libsql'
 import { readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { git } from '../../../../scripts/proofs/support/git-program.ts'
 import { workflowFamily } from '../../../../src/handlers/workflows.ts'
@@ -139,6 +140,20 @@ describe('versioning: the index of revisions', () => {
       await registry.index.close()
       await next.index.close()
       expect(await listed(await opened())).to.have.length(2)
+    })
+
+    it('makes a file of another version anew, whatever its tables are called', async () => {
+      await commit(await newVariant(registry, workflowFamily, 'bot'), 'One')
+      await listed(registry)
+      await registry.index.close()
+      const database = new Database(`${folder}/default/index.db`)
+      database.exec('CREATE TABLE victims (a)')
+      database.exec('CREATE TABLE "x""; DROP TABLE victims; --" (a)')
+      database.exec('PRAGMA user_version = 1')
+      database.close()
+      registry = await opened()
+      expect(await listed(registry)).to.have.length(1)
+      expect(problems).to.deep.equal([])
     })
 
     it('takes away what servers of before kept in its place', async () => {
