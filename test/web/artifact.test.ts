@@ -153,20 +153,11 @@ describe('workbench: an artifact', () => {
     await visit.close()
   })
 
-  it('archives and brings back; deletes what nobody needs, and says who needs the rest', async () => {
+  it('deletes what nobody needs, and says who needs the rest', async () => {
     await bench.ask('POST', '/simple/workflows/', { workflow: { slug: 'mistake', data: { parameters: {} } } })
     const visit = await bench.visit({ path: '/a/mistake' })
     const { page } = visit
     const more = page.getByRole('button', { name: 'More' })
-    await more.click()
-    await page.getByRole('menuitem', { name: 'Archive' }).click()
-    await page.getByText('archived', { exact: true }).first().waitFor()
-    expect(await page.getByRole('link', { name: /^Edit mistake/ }).getAttribute('aria-disabled')).to.equal(
-      'true',
-    )
-    await more.click()
-    await page.getByRole('menuitem', { name: 'Bring back' }).click()
-    await page.getByRole('link', { name: 'Edit mistake', exact: true }).waitFor()
     await more.click()
     await page.getByRole('menuitem', { name: 'Delete …' }).click()
     await page.getByRole('button', { name: 'Delete mistake' }).click()
@@ -193,9 +184,8 @@ describe('workbench: an artifact', () => {
     await edit.waitFor()
     expect(await edit.textContent()).to.contain('lacks the scope write')
     await page.getByRole('button', { name: 'More' }).click()
-    expect(await page.getByRole('menuitem', { name: 'Archive' }).getAttribute('aria-disabled')).to.equal(
-      'true',
-    )
+    const archive = page.getByRole('menuitem', { name: 'Archive the prompt …' })
+    expect(await archive.getAttribute('aria-disabled')).to.equal('true')
     await visit.close()
   })
 

@@ -172,17 +172,10 @@ describe('workbench: a revision', () => {
     await visit.close()
   })
 
-  it('archives a revision and brings it back; shows how to revert and cherry-pick', async () => {
+  it('shows how to revert and cherry-pick', async () => {
     const visit = await bench.visit({ path: `${HEAD}/1` })
     const { page } = visit
-    const more = page.getByRole('button', { name: 'More' })
-    await more.click()
-    await page.getByRole('menuitem', { name: 'Archive' }).click()
-    await page.getByText('archived', { exact: true }).waitFor()
-    await more.click()
-    await page.getByRole('menuitem', { name: 'Bring back' }).click()
-    await page.getByText('archived', { exact: true }).waitFor({ state: 'detached' })
-    await more.click()
+    await page.getByRole('button', { name: 'More' }).click()
     await page.getByRole('menuitem', { name: 'Revert or cherry-pick …' }).click()
     await page
       .getByRole('dialog')

@@ -1,4 +1,6 @@
 import { z } from 'zod'
+import { archivedLevel } from '../../versioning/artifacts/archive.ts'
+import type { ArtifactView } from '../../versioning/artifacts/artifact-view.ts'
 import type { GraphNode } from '../../versioning/browse/commit-graph.ts'
 import { graphOf } from '../../versioning/browse/commit-graph.ts'
 import { resolveArtifact } from '../../versioning/revisions/references.ts'
@@ -34,13 +36,17 @@ export function graphEndpoint({ surface, names, present }: SurfaceContext): Endp
       const artifact = await resolveArtifact(registry, family, input.artifact)
       const signers = input.includeSignatures ? registry.signing.allowed : undefined
       const window = await graphOf(artifact, input.windowing, signers)
-      const nodes = window.rows.map((node) => presentNode(node, present))
+      const nodes = window.rows.map((node) => presentNode(node, artifact, present))
       return respondWithList('nodes', window, input.windowing, nodes)
     },
   })
 }
 
-function presentNode({ variant, seconds, ...node }: GraphNode, options: PresentOptions): object {
+function presentNode(
+  { variant, seconds, ...node }: GraphNode,
+  artifact: ArtifactView,
+  options: PresentOptions,
+): object {
   return {
     id: node.id,
     commit: node.commit,
@@ -52,5 +58,6 @@ function presentNode({ variant, seconds, ...node }: GraphNode, options: PresentO
     date: isoSeconds(seconds),
     refs: node.refs,
     signature: node.signature,
+    archived: archivedLevel(artifact, variant, node.id),
   }
 }

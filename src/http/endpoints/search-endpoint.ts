@@ -4,13 +4,14 @@ import { SEARCH_FIELDS } from '../../search/index/documents.ts'
 import type { DocumentKind } from '../../search/index/find-documents.ts'
 import type { ProjectSearch, SearchHit } from '../../search/project-search.ts'
 import { parseSearch } from '../../search/words/parse-search.ts'
+import { archivedLevel } from '../../versioning/artifacts/archive.ts'
 import type { Registry } from '../../versioning/registry.ts'
 import type { PresentOptions } from '../presenters/record.ts'
 import { presentVersion } from '../presenters/record.ts'
 import type { Endpoint } from '../routing/endpoint.ts'
 import { endpoint } from '../routing/endpoint.ts'
 import { respondWithList } from '../routing/send.ts'
-import { list } from '../schemas/record-schemas.ts'
+import { archivedLevels, list } from '../schemas/record-schemas.ts'
 import { searchText, uuid } from '../schemas/request-schemas.ts'
 
 /** The kind of hits that are rows of testsets. */
@@ -98,6 +99,7 @@ function presentHit(
           },
         }
       : {}),
+    archived: archivedLevel(artifact, revision?.variant, revision?.id),
     field,
     place,
     excerpt,
@@ -118,6 +120,7 @@ function hitRecord(kinds: readonly string[]) {
     revision: z
       .strictObject({ id: z.string(), slug: z.string(), version: z.union([z.int(), z.string()]) })
       .optional(),
+    archived: archivedLevels.optional(),
     field: z.enum(SEARCH_FIELDS),
     place: z
       .union([

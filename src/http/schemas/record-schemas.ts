@@ -246,6 +246,11 @@ export const commitSignature = z.strictObject({
   key: z.string().optional(),
 })
 
+/** What of a thing is archived, the outermost of it: so an unarchive of that brings it back. */
+export const archivedLevels = z.enum(['artifact', 'variant', 'revision']).meta({
+  description: 'What is archived: the revision itself, the variant that holds it, or its artifact.',
+})
+
 /** A commit in the drawing of an artifact's history. */
 export const graphNode = z.strictObject({
   id,
@@ -260,6 +265,7 @@ export const graphNode = z.strictObject({
   refs: z.array(z.strictObject({ kind: z.enum(['variant', 'tag', 'environment']), name: z.string() })),
   // Where `include_signatures` asks for it.
   signature: commitSignature.optional(),
+  archived: archivedLevels.optional(),
 })
 
 /** What was done to resolve embeds (contract/resolve 10). */

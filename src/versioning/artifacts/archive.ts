@@ -3,7 +3,7 @@ import type { Registry } from '../registry.ts'
 import type { VariantLocation } from '../revisions/references.ts'
 import type { RevisionLocation } from '../revisions/revision.ts'
 import type { WriteContext } from '../write-context.ts'
-import type { ArtifactView } from './artifact-view.ts'
+import type { ArtifactView, VariantView } from './artifact-view.ts'
 import { changeArtifact } from './change-artifact.ts'
 import { updated, variantInView } from './edit-artifact.ts'
 
@@ -37,6 +37,17 @@ export async function archiveVariant(
     return { subject: `${verb(action)} variant ${variant.slug}`, variants: { [variant.slug]: record } }
   })
   return { artifact: changed, variant: variantInView(changed, variant) }
+}
+
+/** What hides a revision, or a variant or an artifact without one: the outermost of those that are archived; undefined where none is. */
+export function archivedLevel(
+  { record, archived }: ArtifactView,
+  variant: VariantView | undefined,
+  revisionId: string | undefined,
+): 'artifact' | 'variant' | 'revision' | undefined {
+  if (record.deleted_at !== undefined) return 'artifact'
+  if (variant?.record.deleted_at !== undefined) return 'variant'
+  return revisionId !== undefined && archived.has(revisionId) ? 'revision' : undefined
 }
 
 /** Archives or unarchives one revision; it stays resolvable by id and version for ever. */

@@ -60,15 +60,17 @@ function Choices({ searchesOnly, close }: Omit<PaletteProps, 'open'>) {
         placeholder={searchesOnly ? 'Search names, messages and texts' : 'Go to, do, or search'}
       />
       <List.List className={styles.list}>
-        <List.Empty className={styles.empty}>
-          {error
-            ? error.message
-            : isFetching
-              ? 'Searching …'
-              : wanted === ''
-                ? 'Type some words.'
-                : 'Nothing was found.'}
-        </List.Empty>
+        {commands.length === 0 && hits.length === 0 && (
+          <p className={styles.empty} role="status">
+            {error
+              ? error.message
+              : isFetching
+                ? 'Searching …'
+                : wanted === ''
+                  ? 'Type some words.'
+                  : 'Nothing was found.'}
+          </p>
+        )}
         {commands.length > 0 && (
           <List.Group heading="Commands">
             {commands.map(({ id, title, keys, refusal, run }) => (
@@ -96,6 +98,18 @@ function Choices({ searchesOnly, close }: Omit<PaletteProps, 'open'>) {
                 <Hit hit={hit} />
               </List.Item>
             ))}
+          </List.Group>
+        )}
+        {asked.length > 1 && commands.length === 0 && hits.length === 0 && !isFetching && (
+          <List.Group heading="Elsewhere">
+            <List.Item
+              value="archived"
+              onSelect={choose(
+                () => void navigate({ to: '/', search: { q: asked, archived: '1' } as never }),
+              )}
+            >
+              <span>Search in what is archived, too</span>
+            </List.Item>
           </List.Group>
         )}
       </List.List>

@@ -151,6 +151,22 @@ describe('POST /<x>s/graph', () => {
     )
   })
 
+  it('says what of a commit is archived: itself, the variant that holds it, or the artifact', async () => {
+    const bot = await client.application(2, { slug: 'shelved' })
+    const archived = async (): Promise<unknown> =>
+      (await nodesOf('shelved')).map((it) => (it as { archived?: string }).archived)
+    expect(await archived()).to.deep.equal([undefined, undefined])
+    const [, second] = bot.revisions
+    for (const [path, said] of [
+      [`revisions/${second.id}`, ['revision', undefined]],
+      [`variants/${bot.variantId}`, ['variant', 'variant']],
+      [bot.id, ['artifact', 'artifact']],
+    ] as const) {
+      await client.service.post(`/applications/${path}/archive`, {})
+      expect(await archived(), path).to.deep.equal(said)
+    }
+  })
+
   it('answers nothing of an artifact without revisions', async () => {
     await client.service.post('/applications', { application: { slug: 'bare' } })
     expect((await ask('bare')).body).to.deep.equal({ count: 0, nodes: [] })

@@ -112,7 +112,13 @@ describe('POST /search', () => {
     const { id } = await create('applications', { slug: 'old', data: prompt('An obsolete thing') })
     await service.post(`/simple/applications/${id}/archive`)
     expect(await slugs('obsolete')).to.deep.equal([])
-    expect(await slugs('obsolete', { include_archived: true })).to.deep.equal(['old'])
+    const [found, ...others] = await search('obsolete', { include_archived: true })
+    expect([found.artifact.slug, found.archived, others]).to.deep.equal(['old', 'artifact', []])
+    await service.post(`/simple/applications/${id}/unarchive`)
+    const [back] = await search('obsolete', { include_archived: true })
+    expect(back.archived).to.equal(undefined)
+    await service.post(`/applications/variants/${back.variant.id}/archive`)
+    expect((await search('obsolete', { include_archived: true }))[0].archived).to.equal('variant')
   })
 
   it('passes over revisions that are archived one by one: what is latest then is found in their place', async () => {

@@ -1,10 +1,11 @@
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { useState } from 'react'
-import { useWrite } from '../../api/use-route.ts'
+import type { Archivable } from '../../parts/archive/archivable.ts'
+import { ArchiveDialog } from '../../parts/archive/archive-dialog.tsx'
+import { ArchivedNote } from '../../parts/archive/archived.tsx'
 import { LinkButton } from '../../parts/button/link-button.tsx'
 import { Menu } from '../../parts/menu/menu.tsx'
 import { Page } from '../../parts/page/page.tsx'
-import { Failure } from '../../parts/states/failure.tsx'
 import { LinkTabs } from '../../parts/tabs/link-tabs.tsx'
 import { useCommands } from '../../shell/commands.tsx'
 import { NewsLine } from '../../shell/news-line.tsx'
@@ -28,10 +29,10 @@ export function ArtifactView({ artifact }: { readonly artifact: Artifact }) {
   const [main] = variants.all
   const [forkPoint, setForkPoint] = useState<ForkPoint>()
   const [isDeleting, setDeleting] = useState(false)
-  const archive = useWrite('POST /simple/workflows/{id}/archive')
-  const unarchive = useWrite('POST /simple/workflows/{id}/unarchive')
+  const [archiving, setArchiving] = useState<Archivable>()
   const mayNotWrite = useRefusal('write')
   const isArchived = archivedAt !== undefined
+  const own: Archivable = { level: 'artifact', family: 'workflows', id: artifact.id, artifact: slug, word }
   const archivedRefusal = isArchived ? `The ${word} is archived: bring it back first.` : undefined
   const noVariant = main ? undefined : `The ${word} has no variant yet.`
   const write = archivedRefusal ?? mayNotWrite
@@ -62,7 +63,6 @@ export function ArtifactView({ artifact }: { readonly artifact: Artifact }) {
         <>
           <span className={styles.badge}>{word}</span>
           {name !== undefined && name !== slug && <bdi className={styles.name}>{name.slice(0, 200)}</bdi>}
-          {isArchived && <span className={styles.archived}>archived</span>}
         </>
       }
       actions={
@@ -78,17 +78,11 @@ export function ArtifactView({ artifact }: { readonly artifact: Artifact }) {
               },
               { label: 'Deploy …', to: places.environments(), search: { artifact: slug, deploy: slug } },
               { label: 'Deployments', to: places.environments(), search: { artifact: slug } },
-              isArchived
-                ? {
-                    label: 'Bring back from the archive',
-                    refusal: mayNotWrite,
-                    run: () => unarchive.mutate({ path: { id: slug } }),
-                  }
-                : {
-                    label: 'Archive',
-                    refusal: mayNotWrite,
-                    run: () => archive.mutate({ path: { id: slug } }),
-                  },
+              {
+                label: `Archive the ${word} …`,
+                refusal: isArchived ? `The ${word} is archived.` : mayNotWrite,
+                run: () => setArchiving(own),
+              },
               { label: 'Delete …', refusal: mayNotWrite, run: () => setDeleting(true) },
             ]}
           />
@@ -103,7 +97,7 @@ export function ArtifactView({ artifact }: { readonly artifact: Artifact }) {
       fills
     >
       <NewsLine concerns={({ references }) => Object.values(references).some((it) => it?.slug === slug)} />
-      {(archive.error ?? unarchive.error) && <Failure error={archive.error ?? unarchive.error} />}
+      {isArchived && <ArchivedNote it={own} />}
       <div className={styles.narrowTabs}>
         <LinkTabs
           label="Parts of the page"
@@ -125,10 +119,12 @@ export function ArtifactView({ artifact }: { readonly artifact: Artifact }) {
           ready={!variants.isPending}
           fork={(point) => setForkPoint(point)}
           forkRefusal={write}
+          archive={setArchiving}
         />
-        <Aside artifact={artifact} variants={variants} />
+        <Aside artifact={artifact} variants={variants} archive={setArchiving} />
       </div>
       {forkPoint && <ForkDialog slug={slug} point={forkPoint} close={() => setForkPoint(undefined)} />}
+      {archiving && <ArchiveDialog it={archiving} close={() => setArchiving(undefined)} />}
       {isDeleting && <DeleteDialog artifact={artifact} close={() => setDeleting(false)} />}
     </Page>
   )

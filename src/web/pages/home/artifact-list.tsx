@@ -2,6 +2,8 @@ import { COMMAND } from '../../api/command-name.ts'
 import { Link, useNavigate, useSearch } from '@tanstack/react-router'
 import { useVirtualizer } from '@tanstack/react-virtual'
 import { type ReactNode, useEffect, useRef, useState } from 'react'
+import type { Archivable } from '../../parts/archive/archivable.ts'
+import { ArchivedBadge, ArchivedToggle, BringBack } from '../../parts/archive/archived.tsx'
 import { ChoiceField } from '../../parts/fields/choice-field.tsx'
 import { Empty } from '../../parts/states/empty.tsx'
 import { Failure } from '../../parts/states/failure.tsx'
@@ -27,9 +29,12 @@ export interface ArtifactListProps {
 
 /** A family's artifacts. Only what is seen is drawn, and pages are loaded before one gets to their end. */
 export function ArtifactList({ family, words, make }: ArtifactListProps) {
-  const { sort = '-created' } = useSearch({ strict: false }) as Readonly<Record<string, string | undefined>>
+  const { sort = '-created', archived } = useSearch({ strict: false }) as Readonly<
+    Record<string, string | undefined>
+  >
+  const withArchived = archived !== undefined
   const navigate = useNavigate()
-  const { rows, total, error, isPending, loadMore, refetch } = useArtifacts(family, words, sort)
+  const { rows, total, error, isPending, loadMore, refetch } = useArtifacts(family, words, sort, withArchived)
   const scroller = useRef<HTMLDivElement>(null)
   const virtual = useVirtualizer({
     count: total ?? rows.length,
@@ -61,32 +66,45 @@ export function ArtifactList({ family, words, make }: ArtifactListProps) {
 
   if (error) return <Failure error={error} retry={refetch} />
   if (isPending) return <Skeleton label={`Loading ${family.title.toLowerCase()}`} lines={12} />
+  const showArchived = (isOn: boolean): void =>
+    void navigate({
+      to: '/',
+      search: (kept: object) => ({ ...kept, archived: isOn ? '1' : undefined }) as never,
+      replace: true,
+    })
+  const head = (
+    <div className={styles.listHead}>
+      <p role="status">
+        {(total ?? rows.length).toLocaleString()} {total === 1 ? family.one : family.title.toLowerCase()}
+      </p>
+      <ArchivedToggle isOn={withArchived} onChange={showArchived} />
+      <ChoiceField
+        label="Order"
+        value={sort}
+        choices={ORDERS}
+        onChange={(order) =>
+          void navigate({ to: '/', search: (kept: object) => ({ ...kept, sort: order }) as never })
+        }
+      />
+    </div>
+  )
   if (rows.length === 0) {
     return (
-      <Empty
-        action={words === '' && make}
-        command={words === '' ? COMMANDS[family.kind] : `${COMMAND} search '${words.replaceAll("'", '’')}'`}
-      >
-        {words === '' ? family.purpose : `No ${family.one} has these words.`}
-      </Empty>
+      <>
+        {head}
+        <Empty
+          action={words === '' && make}
+          command={words === '' ? COMMANDS[family.kind] : `${COMMAND} search '${words.replaceAll("'", '’')}'`}
+        >
+          {words === '' ? family.purpose : `No ${family.one} has these words.`}
+        </Empty>
+      </>
     )
   }
   return (
     <>
       <NewsLine concerns={({ kind }) => kind === 'artifact'} />
-      <div className={styles.listHead}>
-        <p role="status">
-          {(total ?? rows.length).toLocaleString()} {total === 1 ? family.one : family.title.toLowerCase()}
-        </p>
-        <ChoiceField
-          label="Order"
-          value={sort}
-          choices={ORDERS}
-          onChange={(order) =>
-            void navigate({ to: '/', search: (kept: object) => ({ ...kept, sort: order }) as never })
-          }
-        />
-      </div>
+      {head}
       <div ref={scroller} className={styles.scroller} tabIndex={0} role="region" aria-label={family.title}>
         <ul style={{ height: virtual.getTotalSize() }} className={styles.rows}>
           {items.map(({ index, start }) => {
@@ -96,9 +114,10 @@ export function ArtifactList({ family, words, make }: ArtifactListProps) {
                 key={index}
                 className={styles.row}
                 data-picked={index === picked || undefined}
+                data-archived={row?.deleted_at !== undefined || undefined}
                 style={{ transform: `translateY(${start}px)` }}
               >
-                {row ? <Row row={row} to={placeOfListed(family, row)} /> : <span className={styles.coming} />}
+                {row ? <Row row={row} family={family} /> : <span className={styles.coming} />}
               </li>
             )
           })}
@@ -108,13 +127,14 @@ export function ArtifactList({ family, words, make }: ArtifactListProps) {
   )
 }
 
-function Row({ row, to }: { readonly row: Listed; readonly to: string }) {
+function Row({ row, family }: { readonly row: Listed; readonly family: Family }) {
+  const { kind, one } = family
   const flags = Object.entries(row.flags ?? {}).filter(
     ([name, isSet]) => isSet === true && SHOWN_FLAGS.has(name),
   )
   return (
     <>
-      <Link to={to} className={styles.name}>
+      <Link to={placeOfListed(family, row)} className={styles.name}>
         {row.name ?? row.slug}
       </Link>
       <code className={styles.slug}>{row.name === undefined || row.name === row.slug ? '' : row.slug}</code>
@@ -131,10 +151,31 @@ function Row({ row, to }: { readonly row: Listed; readonly to: string }) {
           ))}
       </span>
       <span className={styles.when}>
-        <Ago date={row.updated_at ?? row.created_at} />
+        {row.deleted_at === undefined ? (
+          <Ago date={row.updated_at ?? row.created_at} />
+        ) : (
+          <>
+            <ArchivedBadge />
+            <BringBack
+              isShort
+              it={{
+                level: 'artifact',
+                family: familyOfKind(kind),
+                id: row.id,
+                artifact: row.slug,
+                word: one,
+              }}
+            />
+          </>
+        )}
       </span>
     </>
   )
+}
+
+/** Prompts and evaluators are workflows, and archived as such. */
+function familyOfKind(kind: Family['kind']): Archivable['family'] {
+  return kind === 'applications' || kind === 'evaluators' ? 'workflows' : kind
 }
 
 const SHOWN_FLAGS: ReadonlySet<string> = new Set(['is_chat', 'is_code', 'is_hook', 'is_snippet', 'search'])

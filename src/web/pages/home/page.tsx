@@ -1,5 +1,5 @@
-import { useNavigate, useSearch } from '@tanstack/react-router'
-import { useDeferredValue, useState } from 'react'
+import { useLocation, useNavigate, useSearch } from '@tanstack/react-router'
+import { useDeferredValue, useEffect, useState } from 'react'
 import { useRoute } from '../../api/use-route.ts'
 import { Button } from '../../parts/button/button.tsx'
 import { Page } from '../../parts/page/page.tsx'
@@ -23,9 +23,17 @@ import styles from './home.module.css'
  * that is dropped on it becomes a testset.
  */
 export default function HomePage() {
-  const { kind, q = '', tour } = useSearch({ strict: false }) as Readonly<Record<string, string | undefined>>
+  const {
+    kind,
+    q = '',
+    tour,
+    archived,
+  } = useSearch({ strict: false }) as Readonly<Record<string, string | undefined>>
   const navigate = useNavigate()
   const [words, setWords] = useState(q)
+  // Typing replaces the address; whatever else leads to other words is a place of its own in the history.
+  const { state, search: asSent } = useLocation()
+  useEffect(() => setWords((asSent as { readonly q?: string }).q ?? ''), [state.__TSR_index])
   const asked = useDeferredValue(words.trim())
   const family = familyOf(kind)
   const { data, error, refetch } = useRoute('GET /projects/current', {})
@@ -43,7 +51,11 @@ export default function HomePage() {
     setWords(typed)
     void navigate({
       to: '/',
-      search: { ...(kind === undefined ? {} : { kind }), ...(typed.trim() === '' ? {} : { q: typed }) },
+      search: {
+        ...(kind === undefined ? {} : { kind }),
+        ...(archived === undefined ? {} : { archived }),
+        ...(typed.trim() === '' ? {} : { q: typed }),
+      },
       replace: true,
     })
   }

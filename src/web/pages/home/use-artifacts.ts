@@ -17,12 +17,12 @@ interface ListPage {
 
 const PAGE = 200
 
-/** A family's artifacts, page by page as they are needed. `words` narrow the list as a search does. */
-export function useArtifacts(family: Family, words: string, order: string) {
+/** A family's artifacts, page by page as they are needed. `words` narrow the list as a search does; archived ones are there where they are wanted. */
+export function useArtifacts(family: Family, words: string, order: string, withArchived: boolean) {
   const { data, error, isPending, hasNextPage, isFetchingNextPage, fetchNextPage, refetch } =
     useInfiniteQuery({
-      queryKey: ['artifacts', family.kind, words, order],
-      queryFn: ({ pageParam, signal }) => list(family, words, order, pageParam, signal),
+      queryKey: ['artifacts', family.kind, words, order, withArchived],
+      queryFn: ({ pageParam, signal }) => list(family, words, order, withArchived, pageParam, signal),
       initialPageParam: undefined as string | undefined,
       getNextPageParam: ({ next }) => next,
       staleTime: 2000,
@@ -38,6 +38,7 @@ async function list(
   { kind, found }: Family,
   words: string,
   order: string,
+  withArchived: boolean,
   next: string | undefined,
   signal: AbortSignal,
 ): Promise<ListPage> {
@@ -47,6 +48,7 @@ async function list(
     {
       body: {
         ...(words.length > 1 ? { [found]: { text: words } } : {}),
+        ...(withArchived ? { include_archived: true } : {}),
         windowing: {
           limit: PAGE,
           order: order as 'name',

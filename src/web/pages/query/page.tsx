@@ -1,6 +1,11 @@
 import { useNavigate, useParams, useSearch } from '@tanstack/react-router'
+import { useState } from 'react'
 import { Problem } from '../../api/problem.ts'
 import { useRoute } from '../../api/use-route.ts'
+import type { Archivable } from '../../parts/archive/archivable.ts'
+import { ArchiveDialog } from '../../parts/archive/archive-dialog.tsx'
+import { ArchivedNote } from '../../parts/archive/archived.tsx'
+import { Menu } from '../../parts/menu/menu.tsx'
 import { Page } from '../../parts/page/page.tsx'
 import { RevisionChip } from '../../parts/revision-chip/revision-chip.tsx'
 import { Empty } from '../../parts/states/empty.tsx'
@@ -11,6 +16,7 @@ import { LinkTabs } from '../../parts/tabs/link-tabs.tsx'
 import { useCommands } from '../../shell/commands.tsx'
 import { NewsLine } from '../../shell/news-line.tsx'
 import { places } from '../../shell/places.ts'
+import { useRefusal } from '../../shell/session.tsx'
 import { FilterView } from './filter-view.tsx'
 import { Found } from './found.tsx'
 import { QueryVersions } from './versions.tsx'
@@ -32,6 +38,13 @@ export default function SavedQueryPage() {
   const hasNone = query.data !== undefined && head.error instanceof Problem && head.error.status === 404
   const error = query.error ?? (hasNone && version === undefined ? null : head.error)
   const here = places.query(slug)
+  const saved = query.data?.query
+  const own: Archivable | undefined = saved && {
+    ...{ level: 'artifact', family: 'queries', id: saved.id, artifact: slug, word: 'query' },
+  }
+  const isArchived = saved?.deleted_at !== undefined
+  const [isArchiving, setArchiving] = useState(false)
+  const mayNotWrite = useRefusal('write')
   const pinned = version === undefined ? {} : { version }
   const showVersions = (): void => void navigate({ to: here, search: { ...pinned, view: 'versions' } })
   useCommands([
@@ -48,6 +61,21 @@ export default function SavedQueryPage() {
           siblings: { of: 'artifacts', family: 'queries' },
         },
       ]}
+      actions={
+        own && (
+          <Menu
+            label="More"
+            title="What can be done with the query"
+            items={[
+              {
+                label: 'Archive the query …',
+                refusal: isArchived ? 'The query is archived.' : mayNotWrite,
+                run: () => setArchiving(true),
+              },
+            ]}
+          />
+        )
+      }
       about={
         revision && (
           <RevisionChip
@@ -60,6 +88,8 @@ export default function SavedQueryPage() {
         )
       }
     >
+      {own && isArchived && <ArchivedNote it={own} />}
+      {own && isArchiving && <ArchiveDialog it={own} close={() => setArchiving(false)} />}
       {query.error instanceof Problem && query.error.status === 404 ? (
         <NotThere problem={query.error} placeOf={places.query} />
       ) : (

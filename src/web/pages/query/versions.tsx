@@ -20,8 +20,13 @@ export interface QueryVersionsProps {
 /** The versions of a query, newest first. */
 export function QueryVersions({ slug, revision }: QueryVersionsProps) {
   const [compared, setCompared] = useState<{ readonly base: Revision; readonly head: Revision }>()
+  const [isOn, onChange] = useState(false)
   const query = usePages('POST /queries/revisions/log', {
-    body: { query: { query_variant_id: revision.query_variant_id }, windowing: { limit: 50 } },
+    body: {
+      query: { query_variant_id: revision.query_variant_id },
+      ...(isOn ? { include_archived: true } : {}),
+      windowing: { limit: 50 },
+    },
   })
   return (
     <>
@@ -30,6 +35,11 @@ export function QueryVersions({ slug, revision }: QueryVersionsProps) {
         versions={query.data?.pages.flatMap((page) => page.query_revisions)}
         shown={revision.id}
         linkOf={(it) => ({ to: places.query(slug), search: { version: String(it.version) } })}
+        archived={{ isOn, onChange }}
+        archivable={({ id, query_variant_slug: variant, version }) => ({
+          ...{ level: 'revision', family: 'queries', word: 'query' },
+          ...{ id, artifact: slug, variant, version: Number(version) },
+        })}
         compare={(it, older, label) => (
           <Button kind="quiet" onClick={() => setCompared({ base: older, head: it })}>
             {label}

@@ -45,7 +45,7 @@ export function ProvenanceList({ slug, variant, version, loaded: { data, error }
             </Fact>
           )}
           <Fact name="When">
-            <Ago date={date} /> ago
+            <Ago date={date} inSentence />
           </Fact>
           <Fact name="Signature">
             {SIGNATURES[signature.status]} {signature.key !== undefined && <code>{signature.key}</code>}

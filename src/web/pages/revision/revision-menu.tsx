@@ -1,6 +1,7 @@
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { useState } from 'react'
-import { useWrite } from '../../api/use-route.ts'
+import { artifactKind } from '../../api/artifact-kind.ts'
+import { ArchiveDialog } from '../../parts/archive/archive-dialog.tsx'
 import { endOf, textOfEnd } from '../../parts/compare/ends.ts'
 import { DeploySheet } from '../../parts/deploy/deploy-sheet.tsx'
 import { Menu } from '../../parts/menu/menu.tsx'
@@ -23,8 +24,7 @@ export function RevisionMenu({ revision, previous }: RevisionMenuProps) {
   const { deploy, to, what } = search
   const navigate = useNavigate()
   const [isReverting, setReverting] = useState(false)
-  const archive = useWrite('POST /workflows/revisions/{id}/archive')
-  const unarchive = useWrite('POST /workflows/revisions/{id}/unarchive')
+  const [isArchiving, setArchiving] = useState(false)
   const mayNotWrite = useRefusal('write')
   const show = (more: Readonly<Record<string, string | undefined>>, replace = false): void =>
     void navigate({ to: '.', search: { ...search, ...more } as never, replace })
@@ -50,17 +50,11 @@ export function RevisionMenu({ revision, previous }: RevisionMenuProps) {
           },
           { label: 'Deploy …', run: () => show({ deploy: '1' }) },
           { label: 'Revert or cherry-pick …', run: () => setReverting(true) },
-          archivedAt === undefined
-            ? {
-                label: 'Archive',
-                refusal: mayNotWrite,
-                run: () => archive.mutate({ path: { id: revision.id } }),
-              }
-            : {
-                label: 'Bring back from the archive',
-                refusal: mayNotWrite,
-                run: () => unarchive.mutate({ path: { id: revision.id } }),
-              },
+          {
+            label: `Archive v${version} …`,
+            refusal: archivedAt === undefined ? mayNotWrite : `v${version} is archived.`,
+            run: () => setArchiving(true),
+          },
         ]}
       />
       {deploy !== undefined && (
@@ -72,6 +66,15 @@ export function RevisionMenu({ revision, previous }: RevisionMenuProps) {
           choose={(end) => show({ what: textOfEnd(end) }, true)}
           chooseTo={(environment) => show({ to: environment }, true)}
           close={() => show({ deploy: undefined, to: undefined, what: undefined })}
+        />
+      )}
+      {isArchiving && (
+        <ArchiveDialog
+          it={{
+            ...{ level: 'revision', family: 'workflows', id: revision.id, artifact: slug, variant, version },
+            word: artifactKind(revision).word,
+          }}
+          close={() => setArchiving(false)}
         />
       )}
       {isReverting && <CurlDialog revision={revision} close={() => setReverting(false)} />}

@@ -12,16 +12,7 @@ export interface RevisionSummaryProps {
 
 /** What stands beside the heading: the commit, who made it and when, where it runs, and its subject. */
 export function RevisionSummary({ revision, provenance }: RevisionSummaryProps) {
-  const {
-    id,
-    slug,
-    workflow_slug: artifact,
-    variant_slug: variant,
-    author,
-    date,
-    subject,
-    deleted_at: archivedAt,
-  } = revision
+  const { id, slug, workflow_slug: artifact, variant_slug: variant, author, date, subject } = revision
   const version = Number(revision.version)
   const environments = new Set(provenance?.environments.flatMap(({ environment }) => environment?.slug ?? []))
   return (
@@ -38,7 +29,6 @@ export function RevisionSummary({ revision, provenance }: RevisionSummaryProps) 
         <EnvironmentDot key={it} slug={it} />
       ))}
       {slug !== `${variant}-${version}` && <span className={styles.badge}>{slug}</span>}
-      {archivedAt !== undefined && <span className={styles.archived}>archived</span>}
       <bdi className={styles.subject}>{subject.slice(0, 300)}</bdi>
     </>
   )

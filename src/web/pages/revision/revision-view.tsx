@@ -2,6 +2,8 @@ import { useNavigate, useSearch } from '@tanstack/react-router'
 import { artifactKind } from '../../api/artifact-kind.ts'
 import { useRoute } from '../../api/use-route.ts'
 import { LinkButton } from '../../parts/button/link-button.tsx'
+import { fullNameOf } from '../../parts/archive/archivable.ts'
+import { ArchivedNote } from '../../parts/archive/archived.tsx'
 import { Dependents } from '../../parts/dependents/dependents.tsx'
 import { Page } from '../../parts/page/page.tsx'
 import { LinkTabs } from '../../parts/tabs/link-tabs.tsx'
@@ -20,7 +22,7 @@ import { Neighbours } from './neighbours.tsx'
 import { ProvenanceList } from './provenance-list.tsx'
 import styles from './revision.module.css'
 import { RevisionMenu } from './revision-menu.tsx'
-import { type Revision, useNeighbours } from './use-revision.ts'
+import { type Revision, useArchivedHere, useNeighbours } from './use-revision.ts'
 
 const VIEWS = ['content', 'blame', 'files', 'json'] as const
 
@@ -43,7 +45,11 @@ export function RevisionView({
   const here = `r:${revision.slug}`
   const { previous, next } = useNeighbours(revision)
   const provenance = useRoute('GET /workflows/revisions/{id}/provenance', { path: { id: revision.id } })
-  const mayNotWrite = useRefusal('write')
+  const archived = useArchivedHere(revision)
+  // A version that is archived alone may be where an edit of its variant begins all the same.
+  const closed = archived && archived.level !== 'revision' ? archived : undefined
+  const lacking = useRefusal('write')
+  const mayNotWrite = closed ? `${fullNameOf(closed)} is archived: bring it back first.` : lacking
   const noneBefore = previous === undefined ? 'It is the first version of its line.' : undefined
   const comparison =
     previous === undefined
@@ -119,6 +125,7 @@ export function RevisionView({
       }
       wide
     >
+      {archived && <ArchivedNote it={archived} />}
       {isHead && (
         <NewsLine
           concerns={({ references }) =>

@@ -1,5 +1,7 @@
 import { useParams } from '@tanstack/react-router'
 import type { Answer } from '../../api/call.ts'
+import { artifactKind } from '../../api/artifact-kind.ts'
+import type { Archivable } from '../../parts/archive/archivable.ts'
 import { useRoute } from '../../api/use-route.ts'
 
 export type Revision = Answer<'POST /workflows/revisions/retrieve'>['workflow_revision']
@@ -43,4 +45,18 @@ export function useNeighbours({
     previous: version > 1 ? version - 1 : undefined,
     next: version < head ? version + 1 : undefined,
   }
+}
+
+/** What is archived of where the revision is: its artifact, the variant, or the revision alone; the outermost of them, undefined where none is. */
+export function useArchivedHere(revision: Revision): Archivable | undefined {
+  const { id, workflow_slug: artifact, variant_slug: variant, deleted_at: archivedAt } = revision
+  const parent = useRoute('GET /workflows/{id}', { path: { id: artifact } })
+  const found = useRoute('GET /workflows/variants/{id}', { path: { id: revision.variant_id } })
+  const version = Number(revision.version)
+  const own = { family: 'workflows', artifact, variant, version, word: artifactKind(revision).word } as const
+  if (parent.data?.workflow.deleted_at !== undefined)
+    return { ...own, level: 'artifact', id: parent.data.workflow.id }
+  if (found.data?.workflow_variant.deleted_at !== undefined)
+    return { ...own, level: 'variant', id: revision.variant_id }
+  return archivedAt === undefined ? undefined : { ...own, level: 'revision', id }
 }

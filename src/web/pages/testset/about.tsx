@@ -3,6 +3,7 @@ import { Copyable } from '../../parts/copy/copyable.tsx'
 import { JsonView } from '../../parts/json/json-view.tsx'
 import { Ago } from '../../parts/time/ago.tsx'
 import { SearchSwitch } from './search-switch.tsx'
+import { TestsetVariants } from './testset-archive.tsx'
 import styles from './testset.module.css'
 import type { Testset, TestsetRevision } from './records.ts'
 
@@ -21,11 +22,13 @@ export function AboutTestset({
         <h2>{name ?? testset.slug}</h2>
         {description !== undefined && <p className={styles.text}>{description}</p>}
         <p className={styles.muted}>
-          Made <Ago date={created} /> ago{revision && <>, last changed {revision.author.split(' <')[0]}</>}
+          Made <Ago date={created} inSentence />
+          {revision && <>, last changed {revision.author.split(' <')[0]}</>}
         </p>
         {tags && <JsonView name="tags" value={tags} />}
         {meta && <JsonView name="meta" value={meta} />}
       </section>
+      <TestsetVariants testset={testset} />
       <SearchSwitch testset={testset} />
       <section aria-label="From a terminal">
         <h2>From a terminal</h2>

@@ -15,6 +15,7 @@ import { NoRows } from './no-rows.tsx'
 import type { Testset, TestsetRevision } from './records.ts'
 import { RowsView } from './rows-view.tsx'
 import { UploadDialog } from './upload-dialog.tsx'
+import { TestsetArchived, TestsetMenu } from './testset-archive.tsx'
 import { TestsetVersions } from './versions.tsx'
 
 export interface TestsetViewProps {
@@ -38,6 +39,7 @@ export function TestsetView({ testset, revision, total, isPinned, isEmpty, failu
   const view = search['view'] ?? 'rows'
   const navigate = useNavigate()
   const [file, setFile] = useState<File | 'none'>()
+  const isArchived = testset.deleted_at !== undefined
   const variant = revision?.testset_variant_slug ?? slug
   const version = Number(revision?.version ?? 0)
   const here = isPinned ? places.testsetVersion(slug, variant, version) : places.testsetVersion(slug, variant)
@@ -117,12 +119,19 @@ export function TestsetView({ testset, revision, total, isPinned, isEmpty, failu
           {revision && (
             <Menu label="Download" items={[download('csv'), download('json'), download('jsonl')]} />
           )}
-          <Button kind="primary" needs="write" onClick={() => setFile('none')}>
+          <TestsetMenu testset={testset} revision={revision} />
+          <Button
+            kind="primary"
+            needs="write"
+            refusal={isArchived ? 'The testset is archived: bring it back first.' : undefined}
+            onClick={() => setFile('none')}
+          >
             Upload to {variant}
           </Button>
         </>
       }
     >
+      <TestsetArchived testset={testset} revision={revision} />
       <LinkTabs
         label="Views of the testset"
         tabs={[

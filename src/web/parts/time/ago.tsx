@@ -1,9 +1,15 @@
+export interface AgoProps {
+  readonly date: string
+  /** Reads on in a sentence: `2 h ago`, `just now`. */
+  readonly inSentence?: boolean
+}
+
 /** When something happened: roughly, with the exact time on hover. */
-export function Ago({ date }: { readonly date: string }) {
+export function Ago({ date, inSentence = false }: AgoProps) {
   const time = new Date(date)
   return (
     <time dateTime={date} title={time.toLocaleString(undefined, { dateStyle: 'full', timeStyle: 'long' })}>
-      {ago(time.getTime(), Date.now())}
+      {inSentence ? said(ago(time.getTime(), Date.now())) : ago(time.getTime(), Date.now())}
     </time>
   )
 }
@@ -14,6 +20,10 @@ export function ago(time: number, now: number): string {
   if (seconds < 5) return 'now'
   const [size, unit] = UNITS.find(([size]) => seconds >= size) ?? [1, 's']
   return `${Math.floor(seconds / size)} ${unit}`
+}
+
+function said(how: string): string {
+  return how === 'now' ? 'just now' : `${how} ago`
 }
 
 const UNITS = [

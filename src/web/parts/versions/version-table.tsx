@@ -1,5 +1,7 @@
 import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
+import type { Archivable } from '../archive/archivable.ts'
+import { ArchivedBadge, ArchivedToggle, type ArchivedToggleProps, BringBack } from '../archive/archived.tsx'
 import { Button } from '../button/button.tsx'
 import { authorName } from '../revision-chip/author-name.ts'
 import { Failure } from '../states/failure.tsx'
@@ -15,6 +17,8 @@ export interface ListedVersion {
   readonly subject: string
   readonly author: string
   readonly date: string
+  /** Set where it is archived by itself. */
+  readonly deleted_at?: string | undefined
 }
 
 export interface VersionTableProps<R extends ListedVersion> {
@@ -24,6 +28,10 @@ export interface VersionTableProps<R extends ListedVersion> {
   /** The id of the one that is shown. */
   readonly shown: string
   readonly linkOf: (version: R) => { readonly to: string; readonly search?: Readonly<Record<string, string>> }
+  /** A version as something that can be archived. */
+  readonly archivable: (version: R) => Archivable
+  /** Whether archived versions are among them, and how that is changed. */
+  readonly archived: Pick<ArchivedToggleProps, 'isOn' | 'onChange'>
   /** How one is compared with the one before it. */
   readonly compare: (version: R, older: R, label: string) => ReactNode
   /** The question that they are the answer to. */
@@ -38,11 +46,12 @@ export interface VersionTableProps<R extends ListedVersion> {
 
 /** Versions, newest first, each with what it was for, by whom and when, and what it changed. */
 export function VersionTable<R extends ListedVersion>(props: VersionTableProps<R>) {
-  const { caption, versions, shown, linkOf, compare, query } = props
+  const { caption, versions, shown, linkOf, archivable, archived, compare, query } = props
   if (query.error) return <Failure error={query.error} retry={query.refetch} />
   if (!versions) return <Skeleton label="Loading the versions" />
   return (
     <>
+      <ArchivedToggle {...archived} />
       <Table
         caption={caption}
         rows={versions.map((it, at) => ({ it, older: versions[at + 1] }))}
@@ -51,10 +60,18 @@ export function VersionTable<R extends ListedVersion>(props: VersionTableProps<R
           {
             name: 'Version',
             cell: ({ it }) => (
-              <Link {...linkOf(it)}>
-                <b>v{it.version}</b>
-                {it.id === shown && ' · shown'}
-              </Link>
+              <>
+                <Link {...linkOf(it)}>
+                  <b>v{it.version}</b>
+                  {it.id === shown && ' · shown'}
+                </Link>
+                {it.deleted_at !== undefined && (
+                  <>
+                    {' '}
+                    <ArchivedBadge /> <BringBack it={archivable(it)} isShort />
+                  </>
+                )}
+              </>
             ),
           },
           { name: 'What', cell: ({ it }) => it.message ?? it.subject },

@@ -32,7 +32,7 @@ export function ArtifactHeader({ artifact }: { readonly artifact: Artifact }) {
       </ul>
       {meta !== undefined && Object.keys(meta).length > 0 && <JsonView name="meta" value={meta} depth={0} />}
       <p className={styles.muted}>
-        Made <Ago date={createdAt} /> ago · <code title="The id">{id}</code>
+        Made <Ago date={createdAt} inSentence /> · <code title="The id">{id}</code>
       </p>
     </section>
   )

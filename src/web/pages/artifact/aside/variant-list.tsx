@@ -1,23 +1,41 @@
 import { Link } from '@tanstack/react-router'
 import { GitBranch } from 'lucide-react'
+import { useState } from 'react'
+import { type Artifact, artifactKind } from '../../../api/artifact-kind.ts'
 import { useRoute } from '../../../api/use-route.ts'
+import type { Archivable } from '../../../parts/archive/archivable.ts'
+import { ArchivedBadge, ArchivedToggle, BringBack } from '../../../parts/archive/archived.tsx'
 import { Button } from '../../../parts/button/button.tsx'
+import { Menu } from '../../../parts/menu/menu.tsx'
 import { Failure } from '../../../parts/states/failure.tsx'
 import { Skeleton } from '../../../parts/states/skeleton.tsx'
 import { useSeen } from '../../../parts/seen/use-seen.ts'
 import { Ago } from '../../../parts/time/ago.tsx'
 import { places } from '../../../shell/places.ts'
+import { useRefusal } from '../../../shell/session.tsx'
 import styles from '../artifact.module.css'
 import type { Variant, Variants } from './use-variants.ts'
 
-/** The variants, each with how far it has gone from the default one. */
-export function VariantList({ slug, variants }: { readonly slug: string; readonly variants: Variants }) {
+export interface VariantListProps {
+  readonly artifact: Artifact
+  readonly variants: Variants
+  /** Asks whether a variant is to be archived. */
+  readonly archive: (it: Archivable) => void
+}
+
+/** The variants, each with how far it has gone from the default one. Those that are archived are there once somebody asks for them. */
+export function VariantList({ artifact, variants, archive }: VariantListProps) {
   const { all, total, error, isPending, loadMore } = variants
   const [main] = all
+  const [showsArchived, setShowsArchived] = useState(false)
+  const live = all.filter((it) => it.deleted_at === undefined)
+  const shown = showsArchived ? all : live
+  const archived = all.length - live.length
   return (
     <section>
       <h2>
-        Variants {total !== undefined && <span className={styles.count}>{total.toLocaleString()}</span>}
+        Variants{' '}
+        {total !== undefined && <span className={styles.count}>{(total - archived).toLocaleString()}</span>}
       </h2>
       {error && <Failure error={error} />}
       {isPending && <Skeleton label="Loading the variants" lines={3} />}
@@ -25,8 +43,8 @@ export function VariantList({ slug, variants }: { readonly slug: string; readonl
         <p className={styles.muted}>None yet: the first push or commit makes one.</p>
       )}
       <ul className={styles.variants}>
-        {all.map((variant) => (
-          <VariantLine key={variant.id} slug={slug} variant={variant} main={main} />
+        {shown.map((variant) => (
+          <VariantLine key={variant.id} artifact={artifact} variant={variant} main={main} archive={archive} />
         ))}
       </ul>
       {loadMore && (
@@ -34,20 +52,28 @@ export function VariantList({ slug, variants }: { readonly slug: string; readonl
           {((total ?? all.length) - all.length).toLocaleString()} more
         </Button>
       )}
+      {archived > 0 && <ArchivedToggle isOn={showsArchived} onChange={setShowsArchived} count={archived} />}
     </section>
   )
 }
 
 interface VariantLineProps {
-  readonly slug: string
+  readonly artifact: Artifact
   readonly variant: Variant
   readonly main: Variant | undefined
+  readonly archive: (it: Archivable) => void
 }
 
-function VariantLine({ slug, variant, main }: VariantLineProps) {
+function VariantLine({ artifact, variant, main, archive }: VariantLineProps) {
   const { ref, isSeen } = useSeen<HTMLLIElement>()
+  const mayNotWrite = useRefusal('write')
+  const { slug } = artifact
   const isMain = variant.id === main?.id
   const isArchived = variant.deleted_at !== undefined
+  const own: Archivable = {
+    ...{ level: 'variant', family: 'workflows', id: variant.id, artifact: slug, variant: variant.slug },
+    word: artifactKind(artifact).word,
+  }
   return (
     <li ref={ref}>
       <GitBranch size={14} aria-hidden />
@@ -55,15 +81,41 @@ function VariantLine({ slug, variant, main }: VariantLineProps) {
         {variant.slug}
       </Link>
       {isMain && <span className={styles.badge}>default</span>}
-      {isArchived && <span className={styles.archived}>archived</span>}
-      <span className={styles.distance}>
-        {isSeen && main && !isMain && <Distance slug={slug} main={main} variant={variant} />}
+      {isArchived && <ArchivedBadge />}
+      <span className={isArchived ? styles.gap : styles.distance}>
+        {isSeen && main && !isMain && !isArchived && <Distance slug={slug} main={main} variant={variant} />}
       </span>
-      <span className={styles.when}>
-        <Ago date={variant.updated_at ?? variant.created_at} />
-      </span>
+      {isArchived ? (
+        <BringBack it={own} isShort />
+      ) : (
+        <>
+          <span className={styles.when}>{isSeen && <HeadDate slug={slug} variant={variant} />}</span>
+          <Menu
+            isSmall
+            label={<span className="visually-hidden">Variant {variant.slug}</span>}
+            title={`What can be done with the variant ${variant.slug}`}
+            items={[
+              { label: `Edit ${variant.slug}`, to: places.edit(slug, variant.slug), refusal: mayNotWrite },
+              {
+                label: `Archive the variant ${variant.slug} …`,
+                refusal: mayNotWrite,
+                run: () => archive(own),
+              },
+            ]}
+          />
+        </>
+      )}
     </li>
   )
+}
+
+/** When the newest version of the variant was made. */
+function HeadDate({ slug, variant }: { readonly slug: string; readonly variant: Variant }) {
+  const { data } = useRoute('POST /workflows/revisions/log', {
+    body: { workflow_ref: { slug }, workflow_variant_ref: { slug: variant.slug }, depth: 1 },
+  })
+  const date = data?.workflow_revisions[0]?.date
+  return date === undefined ? null : <Ago date={date} />
 }
 
 /** How many revisions the variant has that the default one lacks, and the other way round; it leads to what differs. */

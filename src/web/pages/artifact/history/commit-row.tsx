@@ -39,6 +39,7 @@ export function CommitRow(props: CommitRowProps) {
       aria-selected={isPicked}
       data-index={index}
       className={styles.row}
+      data-archived={commit.archived}
       style={{ transform: `translateY(${start}px)`, height }}
       tabIndex={tabIndex}
       onFocus={enter}

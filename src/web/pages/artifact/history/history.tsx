@@ -9,6 +9,7 @@ import { Skeleton } from '../../../parts/states/skeleton.tsx'
 import { useCommands } from '../../../shell/commands.tsx'
 import { places } from '../../../shell/places.ts'
 import styles from '../artifact.module.css'
+import type { Archivable } from '../../../parts/archive/archivable.ts'
 import { CommitRow } from './commit-row.tsx'
 import type { ForkPoint } from '../fork-dialog.tsx'
 import type { Artifact } from '../../../api/artifact-kind.ts'
@@ -30,10 +31,12 @@ export interface HistoryProps {
   readonly ready: boolean
   readonly fork: (point: ForkPoint) => void
   readonly forkRefusal: string | undefined
+  /** Asks whether something is to be archived. */
+  readonly archive: (it: Archivable) => void
 }
 
 /** The commits of all variants, newest first, as a graph. Only what is seen is drawn, and pages are loaded before one gets to their end. */
-export function History({ artifact, main, ready, fork, forkRefusal }: HistoryProps) {
+export function History({ artifact, main, ready, fork, forkRefusal, archive }: HistoryProps) {
   const { slug } = artifact
   const navigate = useNavigate()
   const { data, error, hasNextPage, isFetchingNextPage, fetchNextPage, refetch } = usePages(
@@ -166,6 +169,8 @@ export function History({ artifact, main, ready, fork, forkRefusal }: HistoryPro
           if (only?.variant) fork({ variant: only.variant.slug, version: Number(only.version) })
         }}
         forkRefusal={forkRefusal}
+        artifact={artifact}
+        archive={archive}
       />
     </section>
   )

@@ -1,16 +1,24 @@
+import { type Artifact, artifactKind } from '../../../api/artifact-kind.ts'
 import { Button } from '../../../parts/button/button.tsx'
 import { LinkButton } from '../../../parts/button/link-button.tsx'
+import type { Archivable } from '../../../parts/archive/archivable.ts'
+import { BringBack } from '../../../parts/archive/archived.tsx'
 import styles from '../artifact.module.css'
-import type { Picks } from './use-picks.ts'
+import type { Commit, Picks } from './use-picks.ts'
 
 export interface PickedProps {
   readonly picks: Picks
   readonly fork: () => void
   readonly forkRefusal: string | undefined
+  readonly artifact: Artifact
+  /** Asks whether something is to be archived. */
+  readonly archive: (it: Archivable) => void
 }
 
 /** What can be done with what is picked, below the history. */
-export function Picked({ picks: { slugs, commits, compare, clear }, fork, forkRefusal }: PickedProps) {
+export function Picked({ picks, fork, forkRefusal, artifact, archive }: PickedProps) {
+  const { slugs, commits, compare, clear } = picks
+  const [only] = slugs.length === 1 ? commits : []
   return (
     <div role="status" className={styles.picked} data-empty={slugs.length === 0 || undefined}>
       {slugs.length === 0 ? (
@@ -39,6 +47,14 @@ export function Picked({ picks: { slugs, commits, compare, clear }, fork, forkRe
               Fork from here …
             </Button>
           )}
+          {only?.variant &&
+            (only.archived ? (
+              <BringBack it={archivableOf(artifact, only, only.archived)} />
+            ) : (
+              <Button needs="write" onClick={() => archive(archivableOf(artifact, only, 'revision'))}>
+                Archive v{only.version} …
+              </Button>
+            ))}
           {compare !== undefined && (
             <LinkButton to={compare}>
               Compare <kbd>c</kbd>
@@ -48,4 +64,15 @@ export function Picked({ picks: { slugs, commits, compare, clear }, fork, forkRe
       )}
     </div>
   )
+}
+
+/** The commit itself, its variant, or the artifact. */
+function archivableOf(artifact: Artifact, commit: Commit, level: Archivable['level']): Archivable {
+  const { variant, id, version } = commit
+  return {
+    ...{ level, family: 'workflows', artifact: artifact.slug, word: artifactKind(artifact).word },
+    id: level === 'artifact' ? artifact.id : level === 'variant' ? (variant?.id ?? '') : id,
+    variant: variant?.slug,
+    version: Number(version),
+  }
 }

@@ -1,5 +1,6 @@
 import { Link } from '@tanstack/react-router'
 import { BadgeCheck, GitBranch, ShieldAlert, ShieldQuestion, Tag } from 'lucide-react'
+import { ArchivedBadge } from '../../../parts/archive/archived.tsx'
 import { EnvironmentDot } from '../../../parts/environment/environment-dot.tsx'
 import { colourOf } from '../../../parts/graph/graph-lines.tsx'
 import { places } from '../../../shell/places.ts'
@@ -17,9 +18,10 @@ export interface RefsProps {
 const MOST = 6
 
 /** What names a commit (variants, tags, environments), and what its signature is worth. */
-export function Refs({ slug, commit: { refs, signature }, lane, tabIndex }: RefsProps) {
+export function Refs({ slug, commit: { refs, signature, archived }, lane, tabIndex }: RefsProps) {
   return (
     <span className={styles.refs}>
+      {archived && <ArchivedBadge />}
       {refs.slice(0, MOST).map(({ kind, name }) => {
         // A pin under a key of its own is `<environment>/<key>`.
         if (kind === 'environment')
