@@ -304,5 +304,4 @@ export const CONFINED: Readonly<Record<string, readonly string[]>> = {
   'quickjs-emscripten': ['sandbox'],
   '@swc/wasm-typescript': ['sandbox'],
   mustache: ['prompts'],
-  '@huggingface/jinja': ['prompts'],
 }

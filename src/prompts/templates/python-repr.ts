@@ -14,11 +14,11 @@ export function pythonRepr(value: Json, spend: (characters: number) => void = fr
     spend(2)
     const members = entriesOf(value).map(([key, member]) => {
       spend(key.length + 4)
-      return `${quoted(key)}: ${pythonRepr(member, spend)}`
+      return `${pythonQuoted(key)}: ${pythonRepr(member, spend)}`
     })
     return `{${members.join(', ')}}`
   }
-  const text = typeof value === 'string' ? quoted(value) : wordOf(value)
+  const text = typeof value === 'string' ? pythonQuoted(value) : wordOf(value)
   spend(text.length + 2)
   return text
 }
@@ -35,8 +35,8 @@ export function asciiOnly(repr: string): string {
 
 function free(): void {}
 
-/** In single quotes, unless it holds one of these and no double quote. */
-function quoted(text: string): string {
+/** A text as Python shows it: in single quotes, unless it holds one of these and no double quote. */
+export function pythonQuoted(text: string): string {
   const quote = text.includes("'") && !text.includes('"') ? '"' : "'"
   const inner = text
     .replace(/[\\\n\r\t]/g, (character) => ESCAPES[character] ?? character)

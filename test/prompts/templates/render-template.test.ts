@@ -56,7 +56,9 @@ const TABLE: readonly Row[] = [
   ['an object or array', 'mustache', '{{o}} {{l}}', '{"a": {"b": "deep"}, "é": 1.0} [{"k": "v"}, 2]'],
   ['an object or array', 'fstring', '{o} {l}', "{'a': {'b': 'deep'}, 'é': 1.0} [{'k': 'v'}, 2]"],
   ['an object or array', 'jinja2', '{{ o }} {{ l }}', "{'a': {'b': 'deep'}, 'é': 1.0} [{'k': 'v'}, 2]"],
-  ['an object or array', 'jinja2', '{{ o|tojson }}', '{"a": {"b": "deep"}, "é": 1.0}'],
+  ['an object or array', 'jinja2', '{{ o|tojson }}', String.raw`{"a": {"b": "deep"}, "\u00e9": 1.0}`],
+  ['an object or array', 'jinja2', '{{ o|tojson(ensure_ascii=false) }}', '{"a": {"b": "deep"}, "é": 1.0}'],
+  ['a name in another script', 'jinja2', '{{ o.é }} {{ o["é"] }}{{ größe }}', '1.0 1.0'],
 
   ['a dotted path', 'curly', '{{o.a.b}} {{l.0.k}}', 'deep v'],
   ['a dotted path', 'mustache', '{{o.a.b}} {{l.0.k}}', 'deep v'],
@@ -224,8 +226,9 @@ describe('prompts: templates', () => {
   })
 
   it('stops what no count can stop', () => {
-    // the library strips a tag by an expression that looks at every space from every other
-    const render = (): string => renderTemplate('jinja2', ' '.repeat(200_000) + '{%', {}, budget)
+    // where a line may be broken is found by an expression that looks at every dash from every other
+    const render = (): string =>
+      renderTemplate('jinja2', `{{ "a${'-'.repeat(100_000)}"|wordwrap }}`, {}, budget)
     const budget = new RenderBudget(50)
     expect(render).to.throw(TemplateFailure, 'more than 50 ms')
     // nothing is left for another template

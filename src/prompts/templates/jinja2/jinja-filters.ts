@@ -1,195 +1,442 @@
-import type { JinjaFilter } from './jinja-filter.ts'
-import type { JinjaValue } from './jinja-library.ts'
-import { JINJA_NUMBER_FILTERS } from './jinja-number-filters.ts'
-import {
-  ITEM_SIZE,
-  isList,
-  isMapping,
-  isMissing,
-  isNumber,
-  isText,
-  jsonOfJinja,
-  jinjaList,
-  jinjaText,
-} from './jinja-values.ts'
-import { pythonText } from '../python-repr.ts'
-import type { RenderBudget } from '../render-budget.ts'
+import { formatFloat } from '../format-float.ts'
 import { spacedJson } from '../spaced-json.ts'
 import { TemplateFailure } from '../template-format.ts'
+import { named, type JinjaFilter, type JinjaRuntime } from './jinja-filter.ts'
+import { itemOf } from './jinja-members.ts'
+import { pairsOf } from './jinja-methods.ts'
+import { refuseMissing } from './jinja-operators.ts'
+import { TEXT_FILTERS } from './jinja-text-filters.ts'
+import {
+  type CallArguments,
+  capital,
+  floatOf,
+  isDict,
+  isNumber,
+  isText,
+  isTrue,
+  ITEM_SIZE,
+  jsonOfValue,
+  type JinjaValue,
+  kindOf,
+  Markup,
+  Missing,
+  numberIn,
+  sequenceIn,
+  textOf,
+  Tuple,
+  View,
+} from './jinja-values.ts'
 
-/** Spaces that one line or level may be indented by. */
-const WIDEST_INDENT = 100
+/** The filter of this name. Throws a `TemplateFailure` where there is none. */
+export function jinjaFilter(name: string): JinjaFilter {
+  const filter = FILTERS.get(name)
+  if (filter) return filter
+  const why = REFUSED.get(name)
+  if (why !== undefined) throw new TemplateFailure(`The filter '${name}' of Jinja2 is not there: ${why}.`)
+  throw new TemplateFailure(`There is no filter '${name}'; there are ${[...FILTERS.keys()].join(', ')}.`)
+}
 
-/** Filters and methods of ours. Those that could make much of little pay for what they make before they do. */
-export class JinjaFilters {
-  readonly #budget: RenderBudget
-  readonly #filters: ReadonlyMap<string, JinjaFilter>
-  readonly #methods: ReadonlyMap<string, JinjaFilter>
+/** Whether there is a filter of this name. */
+export function hasFilter(name: string): boolean {
+  return FILTERS.has(name)
+}
 
-  constructor(budget: RenderBudget) {
-    this.#budget = budget
-    this.#filters = new Map<string, JinjaFilter>([
-      ['string', (operand) => jinjaText(this.text(operand))],
-      ['tojson', (operand, args, named) => this.#toJson(operand, args, named)],
-      ['join', (operand, args, named) => this.#join(operand, args, named)],
-      ['indent', (operand, args, named) => this.#indent(operand, args, named)],
-      ['replace', (operand, args, named) => this.#replace(operand, args, named)],
-      ['list', (operand) => this.#list(operand)],
-      ...JINJA_NUMBER_FILTERS,
-    ])
-    this.#methods = new Map<string, JinjaFilter>([
-      ['replace', (operand, args, named) => this.#replace(operand, args, named)],
-      ['split', (operand, args, named) => this.#split(operand, args, named)],
-      ['join', (operand, [items = jinjaList([])]) => this.#join(items, [operand], new Map())],
-    ])
-  }
+/** Filters that Jinja2 has and this service has not, and why. */
+const REFUSED: ReadonlyMap<string, string> = new Map([
+  ['random', 'a prompt is the same each time that it is rendered'],
+  ['urlize', 'a prompt has no links of HTML'],
+  ['pprint', 'write tojson(indent=2)'],
+])
 
-  find(name: string): JinjaFilter | undefined {
-    return this.#filters.get(name)
-  }
-
-  /** A method of texts. */
-  findMethod(name: string): JinjaFilter | undefined {
-    return this.#methods.get(name)
-  }
-
-  /** A value as it is shown in the text: as Python's `str()` does; nothing for what is missing. */
-  text(value: JinjaValue): string {
-    if (isText(value)) return value.value
-    if (isMissing(value)) return ''
-    return pythonText(jsonOfJinja(value, this.#spend), this.#spend)
-  }
-
-  /** A text's characters, each a text. */
-  characters(text: string): readonly JinjaValue[] {
-    this.#budget.work(text.length * ITEM_SIZE)
-    return Array.from(text, jinjaText)
-  }
-
-  readonly #spend = (size: number): void => this.#budget.work(size)
-
-  #toJson(
-    operand: JinjaValue,
-    args: readonly JinjaValue[],
-    named: ReadonlyMap<string, JinjaValue>,
-  ): JinjaValue {
-    const indent = args[0] ?? named.get('indent')
-    const separators = named.get('separators')
-    const pair = separators && isList(separators) ? separators.value.map((item) => this.text(item)) : []
-    const layout = {
-      indent: indent && isNumber(indent) ? width(indent) : undefined,
-      sortKeys: named.get('sort_keys')?.value === true,
-      ensureAscii: named.get('ensure_ascii')?.value === true,
-      itemSeparator: pair[0],
-      keySeparator: pair[1],
+const FILTERS: ReadonlyMap<string, JinjaFilter> = new Map<string, JinjaFilter>([
+  ...TEXT_FILTERS,
+  ...['default', 'd'].map((name) =>
+    named(name, ['default_value', 'boolean'], (value, given) => {
+      const isAbsent = value instanceof Missing || (isTrue(given.get('boolean') ?? false) && !isTrue(value))
+      return isAbsent ? (given.get('default_value') ?? '') : value
+    }),
+  ),
+  ...['length', 'count'].map((name) =>
+    named(name, [], (value, _, runtime) => BigInt(lengthOf(value, runtime))),
+  ),
+  named('abs', [], (value) => {
+    const number = neededNumber(value, 'abs')
+    return typeof number === 'bigint' ? (number < 0n ? -number : number) : Math.abs(number)
+  }),
+  named('int', ['default', 'base'], (value, given) =>
+    int(value, given.get('default') ?? 0n, given.get('base')),
+  ),
+  named('float', ['default'], (value, given) => float(value, given.get('default') ?? 0)),
+  named('round', ['precision', 'method'], (value, given) => round(value, given)),
+  named('filesizeformat', ['binary'], (value, given) =>
+    fileSize(value, isTrue(given.get('binary') ?? false)),
+  ),
+  named('tojson', ['indent', 'ensure_ascii', 'sort_keys', 'separators'], (value, given, runtime) =>
+    toJson(value, given, runtime),
+  ),
+  named('list', [], (value, _, { operators }) => {
+    const items = operators.items(value)
+    operators.spend(items.length * ITEM_SIZE)
+    return [...items]
+  }),
+  named('first', [], (value, _, { operators }) => operators.items(value)[0] ?? new Missing('the first item')),
+  named(
+    'last',
+    [],
+    (value, _, { operators }) => operators.items(value).at(-1) ?? new Missing('the last item'),
+  ),
+  named('reverse', [], (value, _, { operators }) => {
+    const items = [...operators.items(value)].reverse()
+    operators.spend(items.length * ITEM_SIZE)
+    return isText(value) ? items.join('') : items
+  }),
+  named('items', [], (value, _, { operators }) => {
+    if (value instanceof Missing) return []
+    if (isDict(value)) return new View(pairsOf(value, operators.spend), 'dict_items')
+    throw new TemplateFailure(`The filter items takes a dictionary, and not ${kindOf(value)}.`)
+  }),
+  named('dictsort', ['case_sensitive', 'by', 'reverse'], (value, given, runtime) => {
+    if (!isDict(value))
+      throw new TemplateFailure(`The filter dictsort takes a dictionary, and not ${kindOf(value)}.`)
+    const by = given.get('by') ?? 'key'
+    if (by !== 'key' && by !== 'value') throw new TemplateFailure('dictsort goes by "key" or "value".')
+    const at = by === 'key' ? 0 : 1
+    const keyed = keyedBy((pair) => (pair as Tuple).items[at] ?? null, given)
+    return sorted(
+      pairsOf(value, runtime.operators.spend),
+      keyed,
+      isTrue(given.get('reverse') ?? false),
+      runtime,
+    )
+  }),
+  named('sort', ['reverse', 'case_sensitive', 'attribute'], (value, given, runtime) => {
+    const { operators } = runtime
+    const attribute = given.get('attribute')
+    const getters = isText(attribute ?? null)
+      ? textOf(attribute as string)
+          .split(',')
+          .map((it) => getterOf(it, runtime))
+      : [getterOf(attribute, runtime)]
+    const [only] = getters
+    const getter = getters.length === 1 && only ? only : (item: JinjaValue) => getters.map((get) => get(item))
+    const keyed = keyedBy(getter, given)
+    return sorted(operators.items(value), keyed, isTrue(given.get('reverse') ?? false), runtime)
+  }),
+  named('unique', ['case_sensitive', 'attribute'], (value, given, runtime) => {
+    const { operators } = runtime
+    const keyed = keyedBy(getterOf(given.get('attribute'), runtime), given)
+    const [seen, texts, kept]: [JinjaValue[], Set<string>, JinjaValue[]] = [[], new Set(), []]
+    for (const item of operators.items(value)) {
+      const key = keyed(item)
+      if (isText(key) ? texts.has(textOf(key)) : seen.some((it) => operators.equal(it, key))) continue
+      if (isText(key)) texts.add(textOf(key))
+      else seen.push(key)
+      operators.spend(ITEM_SIZE)
+      kept.push(item)
     }
-    return jinjaText(spacedJson(jsonOfJinja(operand, this.#spend), layout, this.#spend))
-  }
-
-  #join(
-    operand: JinjaValue,
-    args: readonly JinjaValue[],
-    named: ReadonlyMap<string, JinjaValue>,
-  ): JinjaValue {
-    if (args.length > 1 || named.has('attribute')) {
-      throw new TemplateFailure("join takes no attribute here; write map(attribute='…')|join.")
-    }
-    const separator = this.text(args[0] ?? named.get('d') ?? named.get('separator') ?? jinjaText(''))
-    const texts = this.#itemsOf(operand).map((item) => {
-      const text = this.text(item)
-      this.#budget.work(text.length + separator.length)
+    return kept
+  }),
+  ...(['min', 'max'] as const).map((name) =>
+    named(name, ['case_sensitive', 'attribute'], (value, given, runtime) => {
+      const keyed = keyedBy(getterOf(given.get('attribute'), runtime), given)
+      let best: { readonly item: JinjaValue; readonly key: JinjaValue } | undefined
+      for (const item of runtime.operators.items(value)) {
+        const key = keyed(item)
+        const order = best ? runtime.operators.order(key, best.key) : 0
+        if (!best || (name === 'min' ? order < 0 : order > 0)) best = { item, key }
+      }
+      return best ? best.item : new Missing(`the ${name} of nothing`)
+    }),
+  ),
+  named('sum', ['attribute', 'start'], (value, given, runtime) => {
+    const getter = getterOf(given.get('attribute'), runtime)
+    const items = runtime.operators.items(value)
+    return items.reduce<JinjaValue>(
+      (sum, item) => runtime.operators.binary('+', sum, getter(item)),
+      given.get('start') ?? 0n,
+    )
+  }),
+  named('join', ['d', 'attribute'], (value, given, runtime) => {
+    const { operators } = runtime
+    const separator = operators.text(given.get('d') ?? '')
+    const getter = getterOf(given.get('attribute'), runtime)
+    const texts = operators.items(value).map((item) => {
+      const text = operators.text(getter(item))
+      operators.spend(text.length + separator.length)
       return text
     })
-    return jinjaText(texts.join(separator))
-  }
-
-  #list(operand: JinjaValue): JinjaValue {
-    return jinjaList([...this.#itemsOf(operand)])
-  }
-
-  #itemsOf(value: JinjaValue): readonly JinjaValue[] {
-    if (isList(value)) return value.value
-    if (isMapping(value)) return [...value.value.keys()].map(jinjaText)
-    if (isMissing(value)) return []
-    if (isText(value)) return this.characters(value.value)
-    throw new TemplateFailure(`${this.text(value)} is no list.`)
-  }
-
-  #indent(
-    operand: JinjaValue,
-    args: readonly JinjaValue[],
-    named: ReadonlyMap<string, JinjaValue>,
-  ): JinjaValue {
-    const by = args[0] ?? named.get('width')
-    const margin = by === undefined ? '    ' : isNumber(by) ? ' '.repeat(width(by)) : this.text(by)
-    const first = (args[1] ?? named.get('first'))?.value === true
-    const blank = (args[2] ?? named.get('blank'))?.value === true
-    const lines = this.text(operand).split('\n')
-    this.#budget.work(lines.length * (ITEM_SIZE + margin.length))
-    return jinjaText(
-      lines
-        .map((line, index) => ((index > 0 || first) && (line !== '' || blank) ? margin + line : line))
-        .join('\n'),
+    return texts.join(separator)
+  }),
+  named('batch', ['linecount', 'fill_with'], (value, given, { operators }) => {
+    const size = neededCount(given.get('linecount'), 'batch', 'linecount')
+    const items = operators.items(value)
+    const fill = given.get('fill_with') ?? null
+    operators.spend((items.length + (fill === null ? 0 : size)) * ITEM_SIZE)
+    const lines = Array.from({ length: Math.ceil(items.length / size) }, (_, at) =>
+      items.slice(at * size, (at + 1) * size),
     )
-  }
+    const last = lines.at(-1)
+    if (last && fill !== null)
+      lines.push([...(lines.pop() ?? []), ...Array.from({ length: size - last.length }, () => fill)])
+    return lines.map((line) => [...line])
+  }),
+  named('slice', ['slices', 'fill_with'], (value, given, { operators }) => {
+    const count = neededCount(given.get('slices'), 'slice', 'slices')
+    const items = operators.items(value)
+    operators.spend((items.length + count) * ITEM_SIZE)
+    const [size, more] = [Math.floor(items.length / count), items.length % count]
+    const fill = given.get('fill_with') ?? null
+    return Array.from({ length: count }, (_, at) => {
+      const from = at * size + Math.min(at, more)
+      const part = items.slice(from, from + size + (at < more ? 1 : 0))
+      return fill !== null && at >= more ? [...part, fill] : [...part]
+    })
+  }),
+  named('groupby', ['attribute', 'default', 'case_sensitive'], (value, given, runtime) => {
+    const getter = getterOf(given.get('attribute'), runtime, given.get('default'))
+    const keyed = keyedBy(getter, given)
+    const groups: { readonly key: JinjaValue; readonly items: JinjaValue[] }[] = []
+    for (const item of sorted(runtime.operators.items(value), keyed, false, runtime)) {
+      const [key, last] = [keyed(item), groups.at(-1)]
+      if (last && runtime.operators.equal(last.key, key)) last.items.push(item)
+      else groups.push({ key, items: [item] })
+    }
+    return groups.map(({ items }) => new Tuple([getter(items[0] ?? null), items], ['grouper', 'list']))
+  }),
+  ['map', map],
+  ['select', (value, args, runtime) => selected(value, args, runtime, true, false)],
+  ['reject', (value, args, runtime) => selected(value, args, runtime, false, false)],
+  ['selectattr', (value, args, runtime) => selected(value, args, runtime, true, true)],
+  ['rejectattr', (value, args, runtime) => selected(value, args, runtime, false, true)],
+  named('attr', ['name'], (value, given, { operators }) => {
+    const name = operators.text(given.get('name') ?? '')
+    // what a dictionary has under a key is no attribute of it
+    return isDict(value) ? new Missing(name) : itemOf(value, name, name, operators)
+  }),
+])
 
-  #replace(
-    operand: JinjaValue,
-    args: readonly JinjaValue[],
-    named: ReadonlyMap<string, JinjaValue>,
-  ): JinjaValue {
-    const [old, replacement] = args
-    if (!old || !replacement) throw new TemplateFailure('replace takes an old text and a new one.')
-    const text = this.text(operand)
-    const [from, to] = [this.text(old), this.text(replacement)]
-    const pieces = this.#pieces(text, from)
-    const count = args[2] ?? named.get('count')
-    const limit =
-      count && isNumber(count) && count.value >= 0
-        ? Math.min(count.value, pieces.length - 1)
-        : pieces.length - 1
-    this.#budget.work(text.length + limit * to.length)
-    return jinjaText([pieces.slice(0, limit + 1).join(to), ...pieces.slice(limit + 1)].join(from))
-  }
+function lengthOf(value: JinjaValue, { operators }: JinjaRuntime): number {
+  if (value instanceof Missing) return 0
+  if (isText(value)) return Array.from(textOf(value)).length
+  if (isDict(value)) return value.size
+  const items = sequenceIn(value)
+  if (items) return items.length
+  throw new TemplateFailure(`${capital(kindOf(value))} has no length: ${operators.text(value).slice(0, 80)}.`)
+}
 
-  #split(
-    operand: JinjaValue,
-    args: readonly JinjaValue[],
-    named: ReadonlyMap<string, JinjaValue>,
-  ): JinjaValue {
-    const text = this.text(operand)
-    const by = args[0] ?? named.get('sep')
-    const most = args[1] ?? named.get('maxsplit')
-    const limit = most && isNumber(most) && most.value >= 0 ? most.value : Infinity
-    if (by === undefined || by.value === null) return jinjaList(this.#words(text, limit).map(jinjaText))
-    const separator = this.text(by)
-    if (separator === '') throw new TemplateFailure('split needs a separator that is not empty.')
-    const pieces = this.#pieces(text, separator)
-    const rest = pieces.slice(limit)
-    const kept = rest.length > 1 ? [...pieces.slice(0, limit), rest.join(separator)] : pieces
-    return jinjaList(kept.map(jinjaText))
+function map(value: JinjaValue, args: CallArguments, runtime: JinjaRuntime): JinjaValue {
+  const items = runtime.operators.items(value)
+  runtime.operators.spend(items.length * ITEM_SIZE)
+  const [name, ...rest] = args.positional
+  if (name === undefined) {
+    if (!args.named.has('attribute'))
+      throw new TemplateFailure("map takes a filter or an attribute: map('upper').")
+    const getter = getterOf(args.named.get('attribute'), runtime, args.named.get('default'))
+    return items.map(getter)
   }
+  const filter = runtime.operators.text(name)
+  return items.map((item) => runtime.filter(filter, item, { positional: rest, named: args.named }))
+}
 
-  #pieces(text: string, separator: string): string[] {
-    this.#budget.work((text.length / Math.max(separator.length, 1)) * 8)
-    // Python puts the new text before and after every character
-    if (separator === '') return ['', ...text, '']
-    const pieces = text.split(separator)
-    this.#budget.work(pieces.length * ITEM_SIZE)
-    return pieces
-  }
+function selected(
+  value: JinjaValue,
+  { positional, named: byName }: CallArguments,
+  runtime: JinjaRuntime,
+  wanted: boolean,
+  byAttribute: boolean,
+): JinjaValue {
+  const items = runtime.operators.items(value)
+  runtime.operators.spend(items.length * ITEM_SIZE)
+  if (byAttribute && positional[0] === undefined)
+    throw new TemplateFailure("selectattr and rejectattr take an attribute: selectattr('name').")
+  const getter = byAttribute ? getterOf(positional[0], runtime) : same
+  const [name, ...rest] = byAttribute ? positional.slice(1) : positional
+  const test = name === undefined ? undefined : runtime.operators.text(name)
+  const args = { positional: rest, named: byName }
+  return items.filter((item) => {
+    const part = getter(item)
+    return (test === undefined ? isTrue(part) : runtime.test(test, part, args)) === wanted
+  })
+}
 
-  #words(text: string, limit: number): string[] {
-    this.#budget.work(text.length * 8)
-    const words = text.match(/\S+/g) ?? []
-    this.#budget.work(words.length * ITEM_SIZE)
-    if (words.length <= limit) return words
-    const rest = new RegExp(`^\\s*(?:\\S+\\s+){${limit}}`).exec(text)?.[0].length ?? 0
-    return [...words.slice(0, limit), text.slice(rest).trimEnd()]
+type Getter = (item: JinjaValue) => JinjaValue
+
+const same: Getter = (item) => item
+
+/** What stands at an attribute: `a.b.0`, or a position. `usual` is in place of what is not there. */
+function getterOf(attribute: JinjaValue | undefined, runtime: JinjaRuntime, usual?: JinjaValue): Getter {
+  if (attribute === undefined || attribute === null) return same
+  const { operators } = runtime
+  const steps: readonly JinjaValue[] = isText(attribute)
+    ? textOf(attribute)
+        .split('.')
+        .map((step) => (/^[0-9]+$/.test(step) ? BigInt(step) : step))
+    : [attribute]
+  return (item) => {
+    let value = item
+    for (const step of steps) {
+      refuseMissing(value)
+      value = itemOf(value, step, operators.text(attribute), operators)
+      if (value instanceof Missing && usual !== undefined && usual !== null) value = usual
+    }
+    return value
   }
 }
 
-function width(value: { readonly value: number }): number {
-  if (value.value >= 0 && value.value <= WIDEST_INDENT) return Math.floor(value.value)
-  throw new TemplateFailure(`${value.value} is no indentation; write 0 to ${WIDEST_INDENT}.`)
+/** Without case where texts are not told apart by it. */
+function keyedBy(getter: Getter, given: ReadonlyMap<string, JinjaValue>): Getter {
+  if (isTrue(given.get('case_sensitive') ?? false)) return getter
+  const lowered = (value: JinjaValue): JinjaValue => {
+    if (isText(value)) return textOf(value).toLowerCase()
+    return Array.isArray(value) ? value.map((it) => (isText(it) ? textOf(it).toLowerCase() : it)) : value
+  }
+  return (item) => {
+    const value = getter(item)
+    // a list that is an item itself is compared as it is
+    return getter === same && Array.isArray(value) ? value : lowered(value)
+  }
 }
+
+function sorted(
+  items: readonly JinjaValue[],
+  keyed: Getter,
+  isReversed: boolean,
+  { operators }: JinjaRuntime,
+): JinjaValue[] {
+  operators.spend(items.length * ITEM_SIZE)
+  const all = items.map((item) => ({ item, key: keyed(item) }))
+  // what is equal keeps its order, also the other way round
+  all.sort((a, b) => (isReversed ? operators.order(b.key, a.key) : operators.order(a.key, b.key)))
+  return all.map(({ item }) => item)
+}
+
+function neededNumber(value: JinjaValue, name: string): bigint | number {
+  refuseMissing(value)
+  const number = numberIn(value)
+  if (number !== undefined) return number
+  throw new TemplateFailure(`The filter ${name} takes a number, and not ${kindOf(value)}.`)
+}
+
+function neededCount(value: JinjaValue | undefined, filter: string, parameter: string): number {
+  const number = numberIn(value ?? null)
+  if (typeof number === 'bigint' && number > 0n && number < 1_000_000n) return Number(number)
+  throw new TemplateFailure(`The filter ${filter} takes ${parameter}, a whole number above 0.`)
+}
+
+function int(value: JinjaValue, usual: JinjaValue, base: JinjaValue = 10n): JinjaValue {
+  refuseMissing(value)
+  const number = numberIn(value)
+  if (typeof number === 'bigint') return number
+  if (typeof number === 'number') return Number.isFinite(number) ? BigInt(Math.trunc(number)) : usual
+  if (!isText(value)) return usual
+  const text = textOf(value).trim()
+  const written = wholeIn(text, Number(numberIn(base) ?? 10n))
+  if (written !== undefined) return written
+  const fraction = floatIn(text)
+  return fraction !== undefined && Number.isFinite(fraction) ? BigInt(Math.trunc(fraction)) : usual
+}
+
+/** The whole number that a text writes in a base. */
+function wholeIn(text: string, base: number): bigint | undefined {
+  const [, sign = '', rest = ''] = /^([-+]?)([0-9a-z_]+)$/i.exec(text) ?? []
+  const prefix = { 2: '0b', 8: '0o', 16: '0x' }[base]
+  const digits = (
+    prefix !== undefined && rest.toLowerCase().startsWith(prefix) ? rest.slice(2) : rest
+  ).replace(/(?<=[^_])_(?=[^_])/g, '')
+  if (digits === '' || digits.length > 4300 || !(base >= 2 && base <= 36)) return undefined
+  let value = 0n
+  if (base === 10) {
+    if (!/^[0-9]+$/.test(digits)) return undefined
+    value = BigInt(digits)
+  } else {
+    for (const digit of digits) {
+      const size = Number.parseInt(digit, base)
+      if (Number.isNaN(size)) return undefined
+      value = value * BigInt(base) + BigInt(size)
+    }
+  }
+  return sign === '-' ? -value : value
+}
+
+function float(value: JinjaValue, usual: JinjaValue): JinjaValue {
+  refuseMissing(value)
+  const number = numberIn(value)
+  if (number !== undefined) return Number(number)
+  return isText(value) ? (floatIn(textOf(value).trim()) ?? usual) : usual
+}
+
+/** The float that a text writes, as Python's float() reads it. */
+function floatIn(text: string): number | undefined {
+  if (/^[-+]?(?:[0-9][0-9_]*\.?[0-9_]*|\.[0-9][0-9_]*)(?:e[-+]?[0-9]+)?$/i.test(text))
+    return Number(text.replaceAll('_', ''))
+  const word = /^([-+]?)(inf|infinity|nan)$/i.exec(text)
+  if (!word) return undefined
+  return word[2]?.toLowerCase() === 'nan' ? Number.NaN : word[1] === '-' ? -Infinity : Infinity
+}
+
+/** An int stays one; of a float, halves go to the even digit. */
+function round(value: JinjaValue, given: ReadonlyMap<string, JinjaValue>): JinjaValue {
+  const number = neededNumber(value, 'round')
+  const places = Number(numberIn(given.get('precision') ?? 0n) ?? 0)
+  const method = given.get('method') ?? 'common'
+  if (!Number.isInteger(places) || Math.abs(places) > MOST_PLACES)
+    throw new TemplateFailure(`round takes at most ${MOST_PLACES} places.`)
+  if (method !== 'common' && method !== 'ceil' && method !== 'floor')
+    throw new TemplateFailure('round goes by "common", "ceil" or "floor".')
+  const scale = 10 ** places
+  if (method !== 'common') return Math[method](Number(number) * scale) / scale
+  if (typeof number === 'bigint') return places >= 0 ? number : roundedInt(number, 10n ** BigInt(-places))
+  if (!Number.isFinite(number)) return number
+  if (places < 0) return Number(roundedInt(BigInt(Math.trunc(number)), 10n ** BigInt(-places)))
+  const size = Number(formatFloat(Math.abs(number), 'f', places, false))
+  return number < 0 || Object.is(number, -0) ? -size : size
+}
+
+const MOST_PLACES = 15
+
+function roundedInt(number: bigint, unit: bigint): bigint {
+  const rest = ((number % unit) + unit) % unit
+  const low = number - rest
+  const isUp = rest * 2n > unit || (rest * 2n === unit && (low / unit) % 2n !== 0n)
+  return isUp ? low + unit : low
+}
+
+function fileSize(value: JinjaValue, isBinary: boolean): string {
+  const bytes = isText(value) ? floatIn(textOf(value).trim()) : isNumber(value) ? floatOf(value) : undefined
+  if (bytes === undefined)
+    throw new TemplateFailure(`The filter filesizeformat takes a number, and not ${kindOf(value)}.`)
+  const base = isBinary ? 1024 : 1000
+  if (bytes === 1) return '1 Byte'
+  if (bytes < base) return `${Math.trunc(bytes)} Bytes`
+  const letters = isBinary ? 'KMGTPEZY' : 'kMGTPEZY'
+  let power = 1
+  while (power < letters.length && bytes >= base ** (power + 1)) power++
+  const size = formatFloat((base * bytes) / base ** (power + 1), 'f', 1, false)
+  return `${size} ${letters.charAt(power - 1)}${isBinary ? 'iB' : 'B'}`
+}
+
+/** As Python's: keys sorted, everything beyond ASCII escaped, and what HTML would read. */
+function toJson(
+  value: JinjaValue,
+  given: ReadonlyMap<string, JinjaValue>,
+  { operators }: JinjaRuntime,
+): JinjaValue {
+  const indent = given.get('indent') ?? null
+  const levels = numberIn(indent)
+  if (levels !== undefined && (levels < 0 || levels > WIDEST_INDENT))
+    throw new TemplateFailure(`${levels} is no indentation; write 0 to ${WIDEST_INDENT}.`)
+  const separators = given.get('separators')
+  const pair = separators === undefined ? [] : operators.items(separators).map(operators.text)
+  const layout = {
+    indent: levels === undefined ? undefined : Number(levels),
+    sortKeys: isTrue(given.get('sort_keys') ?? true),
+    ensureAscii: isTrue(given.get('ensure_ascii') ?? true),
+    itemSeparator: pair[0],
+    keySeparator: pair[1],
+  }
+  const text = spacedJson(jsonOfValue(value, operators.spend), layout, operators.spend)
+  return new Markup(text.replace(/[<>&']/g, (it) => `\\u00${it.charCodeAt(0).toString(16)}`))
+}
+
+/** Spaces that one level may be indented by. */
+const WIDEST_INDENT = 100

@@ -1,249 +1,431 @@
-import { JinjaFilters } from './jinja-filters.ts'
-import { JinjaOperators } from './jinja-operators.ts'
-import { type JinjaNode, type JinjaScope, type JinjaValue, jinja } from './jinja-library.ts'
-import {
-  ITEM_SIZE,
-  isList,
-  isMapping,
-  isMissing,
-  isText,
-  jinjaList,
-  missing,
-  jinjaText,
-} from './jinja-values.ts'
+import type { JsonObject } from '../../../json/json.ts'
+import { getKey } from '../../../json/json.ts'
 import type { RenderBudget } from '../render-budget.ts'
-import { TemplateFailure } from '../template-format.ts'
+import { resolvePath } from '../resolve-path.ts'
+import { TemplateFailure, variablesThere } from '../template-format.ts'
+import { valueText } from '../value-text.ts'
+import type { JinjaRuntime } from './jinja-filter.ts'
+import { jinjaFilter } from './jinja-filters.ts'
+import { jinjaFunctions } from './jinja-functions.ts'
+import { attributeOf, itemOf, methodOf, sliceOf } from './jinja-members.ts'
+import { JinjaOperators, refuseMissing } from './jinja-operators.ts'
+import type { Arguments, Expression, FilterCall, Parameter, Statement, Target } from './jinja-nodes.ts'
+import { jinjaTest } from './jinja-tests.ts'
+import {
+  Bag,
+  bounded,
+  Callable,
+  type CallArguments,
+  isDict,
+  isTrue,
+  type JinjaKey,
+  type JinjaValue,
+  keyOf,
+  kindOf,
+  Missing,
+  numberIn,
+  Tuple,
+  valueOfJson,
+} from './jinja-values.ts'
 
-/** The library makes a scope and the variable `loop` for each turn. */
+/** Steps that a turn of a loop costs beside what is in it. */
 const TURN_STEPS = 3
 
-/** What is put where a node was, once its value is known. */
-class Held implements JinjaNode {
-  readonly [member: string]: unknown
-  readonly type = 'Held'
-  readonly value: JinjaValue
+/** The names of a scope, and of those around it. */
+class Scope {
+  readonly values = new Map<string, JinjaValue>()
+  readonly #outer: Scope | undefined
 
-  constructor(value: JinjaValue) {
-    this.value = value
+  constructor(outer?: Scope) {
+    this.#outer = outer
+  }
+
+  find(name: string): JinjaValue | undefined {
+    for (let scope: Scope | undefined = this; scope; scope = scope.#outer) {
+      const value = scope.values.get(name)
+      if (value !== undefined) return value
+    }
+    return undefined
   }
 }
+
+/** How a body ended: at its end, or by a tag that leaves the turn or the loop. */
+type Ending = 'continue' | 'break' | undefined
 
 /**
- * The library's interpreter, at a price: each step and each value that is made counts, and whatever could make much of little
- * (`range`, `replace`, `join`, `tojson`, …) counts before it does. It also does as Jinja2 does where the library goes its own way:
- * what is shown, what is equal, attributes of what is missing.
+ * Renders the statements of a template. Each step and each value that is made counts, and whatever could make much of little counts
+ * before it does. Nothing but the variables is in reach.
  */
-export class JinjaInterpreter extends jinja.Interpreter {
-  readonly #unmasked: (name: string) => string | undefined
+export class JinjaInterpreter implements JinjaRuntime {
+  readonly operators: JinjaOperators
+  readonly #variables: JsonObject
   readonly #budget: RenderBudget
-  readonly #filters: JinjaFilters
-  readonly #operators: JinjaOperators
-  /** Nodes whose value is put into the text. */
-  readonly #shown = new Set<JinjaNode>()
+  readonly #top = new Scope()
+  readonly #functions: ReadonlyMap<string, Callable>
+  /** What is written so far, by the block that takes it. */
+  #written = ''
 
-  /** `unmasked` knows the text of variables that stand for what the library could not read. */
-  constructor(environment: JinjaScope, unmasked: (name: string) => string | undefined, budget: RenderBudget) {
-    super(environment)
-    this.#unmasked = unmasked
+  constructor(variables: JsonObject, budget: RenderBudget) {
+    this.#variables = variables
     this.#budget = budget
-    this.#filters = new JinjaFilters(budget)
-    this.#operators = new JinjaOperators(this.#filters, budget)
+    this.operators = new JinjaOperators(budget)
+    this.#functions = jinjaFunctions(this.operators)
   }
 
-  /** The text of a template as the library has read it. */
-  render(program: JinjaNode): string {
-    this.#note([program])
-    const rendered = this.evaluate(program, this.global)
-    const text = isText(rendered) ? rendered.value : ''
-    this.#budget.output(text.length)
-    return text
+  /** The text that the statements write. */
+  render(statements: readonly Statement[]): string {
+    this.#run(statements, this.#top)
+    this.#budget.output(this.#written.length)
+    return this.#written
   }
 
-  override evaluate(statement: JinjaNode | undefined, environment: JinjaScope): JinjaValue {
-    if (statement === undefined) return missing()
-    if (statement instanceof Held) return statement.value
-    this.#budget.step()
-    const value = this.#valueOf(statement, environment)
-    return this.#shown.has(statement) ? jinjaText(this.#filters.text(value)) : value
+  filter(name: string, value: JinjaValue, args: CallArguments): JinjaValue {
+    return jinjaFilter(name)(value, args, this)
   }
 
-  #note(nodes: readonly JinjaNode[]): void {
-    for (const node of nodes) {
-      for (const block of ['body', 'alternate', 'defaultBlock']) {
-        const inner = nodesOf(node[block])
-        for (const child of inner) if (!STATEMENTS.has(child.type)) this.#shown.add(child)
-        this.#note(inner)
-      }
+  test(name: string, value: JinjaValue, args: CallArguments): boolean {
+    return jinjaTest(name)(value, args, this)
+  }
+
+  #run(statements: readonly Statement[], scope: Scope): Ending {
+    for (const statement of statements) {
+      this.#budget.step()
+      const ending = this.#statement(statement, scope)
+      if (ending) return ending
     }
+    return undefined
   }
 
-  #valueOf(node: JinjaNode, environment: JinjaScope): JinjaValue {
-    switch (node.type) {
-      case 'Identifier': {
-        const text = this.#unmasked(String(node['value']))
-        return text === undefined ? super.evaluate(node, environment) : jinjaText(text)
+  #statement(statement: Statement, scope: Scope): Ending {
+    switch (statement.kind) {
+      case 'text':
+        this.#write(statement.text)
+        return undefined
+      case 'print':
+        this.#write(this.operators.text(this.#value(statement.value, scope)))
+        return undefined
+      case 'if':
+        return this.#if(statement, scope)
+      case 'for':
+        this.#loop(statement, this.#value(statement.items, scope), scope, 0)
+        return undefined
+      case 'set':
+        this.#assign(statement.target, this.#value(statement.value, scope), scope)
+        return undefined
+      case 'set block': {
+        const text = this.#captured(statement.body, new Scope(scope))
+        this.#assign(statement.target, this.#filtered(text, statement.filters, scope), scope)
+        return undefined
       }
-      case 'BinaryExpression':
-        return this.#binary(node, environment)
-      case 'MemberExpression':
-        return this.#paid(this.#member(node, environment))
-      case 'FilterExpression':
-        return this.#filtered(this.#evaluated(node, 'operand', environment), node, environment)
-      case 'FilterStatement':
-        return this.#filtered(this.#block(node, environment), node, environment)
-      case 'CallExpression':
-        return this.#paid(this.#call(node, environment))
-      case 'For':
-        return this.#loop(node, environment)
+      case 'with':
+        return this.#with(statement, scope)
+      case 'macro':
+        scope.values.set(statement.name, this.#macro(statement.name, statement, scope))
+        return undefined
+      case 'call': {
+        const caller = this.#macro('caller', statement, scope)
+        this.#write(this.operators.text(this.#call(statement.call, scope, caller)))
+        return undefined
+      }
+      case 'filter': {
+        const text = this.#captured(statement.body, new Scope(scope))
+        this.#write(this.operators.text(this.#filtered(text, statement.filters, scope)))
+        return undefined
+      }
+      case 'block':
+        return this.#run(statement.body, new Scope(statement.isScoped ? scope : this.#top))
       default:
-        return super.evaluate(node, environment)
+        return statement.kind
     }
   }
 
-  #evaluated(node: JinjaNode, member: string, environment: JinjaScope): JinjaValue {
-    return this.evaluate(node[member] as JinjaNode | undefined, environment)
+  #write(text: string): void {
+    this.#budget.work(text.length)
+    this.#written += text
   }
 
-  #block(node: JinjaNode, environment: JinjaScope): JinjaValue {
-    const program: JinjaNode = { type: 'Program', body: node['body'] }
-    return super.evaluate(program, environment)
+  /** What a body writes, instead of writing it. */
+  #captured(body: readonly Statement[], scope: Scope): string {
+    const before = this.#written
+    this.#written = ''
+    try {
+      this.#run(body, scope)
+      return this.#written
+    } finally {
+      this.#written = before
+    }
   }
 
-  #paid(value: JinjaValue): JinjaValue {
-    if (isText(value)) this.#budget.work(value.value.length)
-    if (isList(value)) this.#budget.work(value.value.length * ITEM_SIZE)
+  #if({ branches, otherwise }: Statement & { kind: 'if' }, scope: Scope): Ending {
+    const chosen = branches.find(([test]) => isTrue(this.#value(test, scope)))
+    return this.#run(chosen ? chosen[1] : otherwise, scope)
+  }
+
+  #with({ values, body }: Statement & { kind: 'with' }, scope: Scope): Ending {
+    const inner = new Scope(scope)
+    // none of the values sees the others
+    const given = values.map(([target, value]) => [target, this.#value(value, scope)] as const)
+    for (const [target, value] of given) this.#assign(target, value, inner)
+    return this.#run(body, inner)
+  }
+
+  #loop(statement: Statement & { kind: 'for' }, iterable: JinjaValue, scope: Scope, depth: number): void {
+    const { target, test, isRecursive, body, otherwise } = statement
+    const all = this.operators.items(iterable)
+    this.#budget.step(TURN_STEPS * all.length)
+    const items = test ? all.filter((item) => this.#passes(target, item, test, scope)) : all
+    const recurse = ({ positional: [next = [] as JinjaValue] }: CallArguments): JinjaValue => {
+      if (!isRecursive) throw new TemplateFailure('Only a loop that says recursive can be called.')
+      const before = this.#written
+      this.#written = ''
+      try {
+        this.#loop(statement, next, scope, depth + 1)
+        return this.#written
+      } finally {
+        this.#written = before
+      }
+    }
+    let changed: readonly JinjaValue[] | undefined
+    const isChanged = ({ positional }: CallArguments): JinjaValue => {
+      const isSame = changed !== undefined && this.operators.equal([...changed], [...positional])
+      changed = positional
+      return !isSame
+    }
+    for (const [at, item] of items.entries()) {
+      const turn = new Scope(scope)
+      turn.values.set('loop', loopAt(at, items, depth, recurse, isChanged))
+      this.#assign(target, item, turn)
+      if (this.#run(body, turn) === 'break') break
+    }
+    if (items.length === 0) this.#run(otherwise, new Scope(scope))
+  }
+
+  #passes(target: Target, item: JinjaValue, test: Expression, scope: Scope): boolean {
+    const turn = new Scope(scope)
+    this.#assign(target, item, turn)
+    return isTrue(this.#value(test, turn))
+  }
+
+  #assign(target: Target, value: JinjaValue, scope: Scope): void {
+    if (target.kind === 'name') {
+      scope.values.set(target.name, value)
+    } else if (target.kind === 'member') {
+      const object = scope.find(target.object)
+      if (!(object instanceof Bag) || object.kind !== 'namespace')
+        throw new TemplateFailure(`Only attributes of a namespace can be set, and ${target.object} is none.`)
+      object.attributes.set(target.name, value)
+    } else {
+      const items = this.operators.items(value)
+      if (items.length !== target.targets.length)
+        throw new TemplateFailure(`${items.length} values cannot be given to ${target.targets.length} names.`)
+      for (const [at, inner] of target.targets.entries()) this.#assign(inner, items[at] ?? null, scope)
+    }
+  }
+
+  #macro(
+    name: string,
+    { parameters, body }: { readonly parameters: readonly Parameter[]; readonly body: readonly Statement[] },
+    scope: Scope,
+  ): Callable {
+    return new Callable(name, ({ positional, named }) => {
+      const inner = new Scope(scope)
+      const known = new Set(parameters.map(([parameter]) => parameter))
+      for (const [at, [parameter, usual]] of parameters.entries()) {
+        const value = positional[at] ?? named.get(parameter)
+        if (value !== undefined) inner.values.set(parameter, value)
+        else inner.values.set(parameter, usual ? this.#value(usual, inner) : new Missing(parameter))
+      }
+      const more = [...named].filter(([key]) => !known.has(key))
+      const caller = more.find(([key]) => key === 'caller')?.[1]
+      inner.values.set('varargs', new Tuple(positional.slice(parameters.length)))
+      inner.values.set('kwargs', new Map<JinjaKey, JinjaValue>(more.filter(([key]) => key !== 'caller')))
+      inner.values.set('caller', caller ?? new Missing('caller'))
+      return this.#captured(body, inner)
+    })
+  }
+
+  #filtered(value: JinjaValue, filters: readonly FilterCall[], scope: Scope): JinjaValue {
+    return filters.reduce<JinjaValue>((at, filter) => this.#filter(filter, at, scope), value)
+  }
+
+  #filter({ name, args }: FilterCall, value: JinjaValue, scope: Scope): JinjaValue {
+    return this.filter(name, value, this.#arguments(args, scope))
+  }
+
+  #value(node: Expression, scope: Scope): JinjaValue {
+    this.#budget.step()
+    switch (node.kind) {
+      case 'constant':
+        return node.value
+      case 'name':
+        return this.#named(node.name, scope)
+      case 'path':
+        return this.#selected(node.path)
+      case 'list':
+        return node.items.map((item) => this.#value(item, scope))
+      case 'tuple':
+        return new Tuple(node.items.map((item) => this.#value(item, scope)))
+      case 'dict':
+        return new Map(
+          node.pairs.map(
+            ([key, value]) => [keyOf(this.#value(key, scope)), this.#value(value, scope)] as const,
+          ),
+        )
+      case 'attribute':
+        return attributeOf(this.#object(node.object, scope), node.name, pathOf(node), this.operators)
+      case 'item':
+        return itemOf(
+          this.#object(node.object, scope),
+          this.#value(node.key, scope),
+          pathOf(node),
+          this.operators,
+        )
+      case 'slice':
+        return sliceOf(
+          this.#object(node.object, scope),
+          node.limits.map((limit) => (limit ? this.#value(limit, scope) : null)),
+          this.operators,
+        )
+      case 'call':
+        return this.#call(node, scope)
+      case 'filter':
+        return this.#filter(node.filter, this.#value(node.operand, scope), scope)
+      case 'test':
+        return this.test(node.name, this.#value(node.operand, scope), this.#arguments(node.args, scope))
+      case 'not':
+        return !isTrue(this.#value(node.operand, scope))
+      case 'sign':
+        return signed(node.sign, this.#value(node.operand, scope))
+      case 'binary':
+        return this.operators.binary(
+          node.operator,
+          this.#value(node.left, scope),
+          this.#value(node.right, scope),
+        )
+      case 'and':
+      case 'or': {
+        const left = this.#value(node.left, scope)
+        return isTrue(left) === (node.kind === 'or') ? left : this.#value(node.right, scope)
+      }
+      case 'join':
+        return this.operators.joined(node.parts.map((part) => this.#value(part, scope)))
+      case 'compare':
+        return this.#compared(node, scope)
+      case 'condition':
+        if (isTrue(this.#value(node.test, scope))) return this.#value(node.then, scope)
+        return node.otherwise ? this.#value(node.otherwise, scope) : new Missing('what stands behind else')
+    }
+  }
+
+  #named(name: string, scope: Scope): JinjaValue {
+    const value = scope.find(name)
+    if (value !== undefined) return value
+    const json = getKey(this.#variables, name)
+    if (json === undefined) return this.#functions.get(name) ?? new Missing(name)
+    return valueOfJson(json)
+  }
+
+  #selected(path: string): string {
+    const value = resolvePath(path, this.#variables)
+    if (value === undefined) throw new TemplateFailure(`The JSONPath {{${path}}} finds nothing.`)
+    return valueText(value)
+  }
+
+  /** What attributes and items are asked of. */
+  #object(node: Expression, scope: Scope): JinjaValue {
+    const object = this.#value(node, scope)
+    if (!(object instanceof Missing)) return object
+    const there = node.kind === 'name' ? ` ${variablesThere(this.#variables)}` : ''
+    throw new TemplateFailure(`'${pathOf(node)}' is missing, so it has no attributes.${there}`)
+  }
+
+  #compared({ first, rest }: Expression & { kind: 'compare' }, scope: Scope): boolean {
+    let left = this.#value(first, scope)
+    for (const { operator, value } of rest) {
+      const right = this.#value(value, scope)
+      if (!this.operators.compares(operator, left, right)) return false
+      left = right
+    }
+    return true
+  }
+
+  #call({ callee, args }: Expression & { kind: 'call' }, scope: Scope, caller?: Callable): JinjaValue {
+    const called = this.#called(callee, scope)
+    const given = this.#arguments(args, scope)
+    const all = caller ? { ...given, named: new Map([...given.named, ['caller', caller] as const]) } : given
+    if (called instanceof Callable) return called.call(all)
+    if (called instanceof Bag && called.call) return called.call(all)
+    refuseMissing(called)
+    throw new TemplateFailure(`'${pathOf(callee)}' is ${kindOf(called)} and cannot be called.`)
+  }
+
+  /** A method where it is called: a key of a dictionary hides none. */
+  #called(callee: Expression, scope: Scope): JinjaValue {
+    if (callee.kind !== 'attribute') return this.#value(callee, scope)
+    const object = this.#object(callee.object, scope)
+    const method = methodOf(object, callee.name, this.operators)
+    return method ?? attributeOf(object, callee.name, pathOf(callee), this.operators)
+  }
+
+  #arguments({ positional, named, spread, namedSpread }: Arguments, scope: Scope): CallArguments {
+    const first = positional.map((value) => this.#value(value, scope))
+    const names = new Map(named.map(([name, value]) => [name, this.#value(value, scope)] as const))
+    if (!spread && !namedSpread) return { positional: first, named: names }
+    const more = spread ? this.operators.items(this.#value(spread, scope)) : []
+    const others = namedSpread ? this.#value(namedSpread, scope) : new Map()
+    if (!isDict(others)) throw new TemplateFailure(`** takes a dictionary, and not ${kindOf(others)}.`)
+    for (const [name, value] of others) names.set(String(name), value)
+    return { positional: [...first, ...more], named: names }
+  }
+}
+
+function signed(sign: '-' | '+', value: JinjaValue): JinjaValue {
+  refuseMissing(value)
+  const number = numberIn(value)
+  if (number === undefined) throw new TemplateFailure(`${sign} takes a number, and not ${kindOf(value)}.`)
+  if (sign === '+') return number
+  return typeof number === 'bigint' ? bounded(-number) : -number
+}
+
+/** What is known of a loop in one of its turns. */
+function loopAt(
+  at: number,
+  items: readonly JinjaValue[],
+  depth: number,
+  recurse: Callable['call'],
+  isChanged: Callable['call'],
+): Bag {
+  const cycle = ({ positional }: CallArguments): JinjaValue => {
+    const value = positional[at % positional.length]
+    if (value === undefined) throw new TemplateFailure('loop.cycle takes the values to go round.')
     return value
   }
-
-  #binary(node: JinjaNode, environment: JinjaScope): JinjaValue {
-    // the library's token of the operator
-    const operator = (node['operator'] as { readonly value: string }).value
-    if (operator === 'and' || operator === 'or') return super.evaluate(node, environment)
-    const left = this.#evaluated(node, 'left', environment)
-    const right = this.#evaluated(node, 'right', environment)
-    const made = this.#operators.apply(operator, left, right)
-    if (made) return made
-    return this.#paid(super.evaluate({ ...node, left: new Held(left), right: new Held(right) }, environment))
-  }
-
-  #member(node: JinjaNode, environment: JinjaScope): JinjaValue {
-    const object = this.#evaluated(node, 'object', environment)
-    if (isMissing(object))
-      throw new TemplateFailure(`'${pathOf(node['object'])}' is missing, so it has no attributes.`)
-    return super.evaluate({ ...node, object: new Held(object) }, environment)
-  }
-
-  #filtered(operand: JinjaValue, node: JinjaNode, environment: JinjaScope): JinjaValue {
-    // a name, or a call of one
-    const filter = node['filter'] as JinjaNode
-    const called = filter.type === 'CallExpression'
-    const name = nameOf(called ? filter['callee'] : filter)
-    const own = this.#filters.find(name)
-    if (own) {
-      const [args, named] = called
-        ? this.#arguments(filter, environment)
-        : [[], new Map<string, JinjaValue>()]
-      return this.#paid(own(operand, args, named))
-    }
-    // Jinja2 takes what is missing for an empty text
-    const isDefault = name === 'default' || name === 'd'
-    const held = new Held(isMissing(operand) && !isDefault ? jinjaText('') : operand)
-    const expression: JinjaNode = {
-      type: 'FilterExpression',
-      operand: held,
-      filter: renamed(filter, ALIASES.get(name)),
-    }
-    // some filters of the library return nothing at all: the first of no items
-    const filtered = super.evaluate(expression, environment) as JinjaValue | undefined
-    return this.#paid(filtered ?? missing())
-  }
-
-  #call(node: JinjaNode, environment: JinjaScope): JinjaValue {
-    const callee = node['callee'] as JinjaNode
-    if (callee.type !== 'MemberExpression' || callee['computed'] === true)
-      return super.evaluate(node, environment)
-    const object = this.#evaluated(callee, 'object', environment)
-    const method = isText(object) ? this.#filters.findMethod(nameOf(callee['property'])) : undefined
-    if (method) return method(object, ...this.#arguments(node, environment))
-    return super.evaluate({ ...node, callee: { ...callee, object: new Held(object) } }, environment)
-  }
-
-  /** Those of a call, by position and by name. */
-  #arguments(call: JinjaNode, environment: JinjaScope): [JinjaValue[], Map<string, JinjaValue>] {
-    const positional: JinjaValue[] = []
-    const named = new Map<string, JinjaValue>()
-    for (const argument of nodesOf(call['args'])) {
-      if (argument.type === 'SpreadExpression' || argument.type === 'KeywordSpreadExpression') {
-        throw new TemplateFailure('* and ** are not taken here; write the arguments out.')
-      } else if (argument.type === 'KeywordArgumentExpression') {
-        named.set(nameOf(argument['key']), this.#evaluated(argument, 'value', environment))
-      } else {
-        positional.push(this.evaluate(argument, environment))
-      }
-    }
-    return [positional, named]
-  }
-
-  #loop(node: JinjaNode, environment: JinjaScope): JinjaValue {
-    const iterable = node['iterable'] as JinjaNode
-    const selected = iterable.type === 'SelectExpression'
-    const found = selected
-      ? this.#evaluated(iterable, 'lhs', environment)
-      : this.evaluate(iterable, environment)
-    const items = isMissing(found)
-      ? jinjaList([])
-      : isText(found)
-        ? jinjaList(this.#filters.characters(found.value))
-        : found
-    this.#budget.step(
-      TURN_STEPS * (isList(items) ? items.value.length : isMapping(items) ? items.value.size : 0),
-    )
-    const held = new Held(items)
-    return super.evaluate({ ...node, iterable: selected ? { ...iterable, lhs: held } : held }, environment)
-  }
-}
-
-/** Other names of filters, which the library does not know. */
-const ALIASES: ReadonlyMap<string, string> = new Map([
-  ['d', 'default'],
-  ['count', 'length'],
-])
-
-function renamed(filter: JinjaNode, name: string | undefined): JinjaNode {
-  if (name === undefined) return filter
-  const identifier: JinjaNode = { type: 'Identifier', value: name }
-  return filter.type === 'CallExpression' ? { ...filter, callee: identifier } : identifier
-}
-
-/** Nodes that are no expressions; whatever their value is, it is text already, or none. */
-const STATEMENTS: ReadonlySet<string> = new Set([
-  'Program',
-  'If',
-  'For',
-  'Set',
-  'Macro',
-  'CallStatement',
-  'FilterStatement',
-  'Break',
-  'Continue',
-  'Comment',
-])
-
-/** A list of nodes, which a member of a node may be. */
-function nodesOf(member: unknown): readonly JinjaNode[] {
-  return Array.isArray(member) ? (member as readonly JinjaNode[]) : []
-}
-
-/** The name that an identifier has; no filter, method or argument is called as anything else is. */
-function nameOf(node: unknown): string {
-  const { type, value } = node as JinjaNode
-  return type === 'Identifier' ? String(value) : ''
+  const attributes: readonly (readonly [string, JinjaValue])[] = [
+    ['index', BigInt(at + 1)],
+    ['index0', BigInt(at)],
+    ['revindex', BigInt(items.length - at)],
+    ['revindex0', BigInt(items.length - at - 1)],
+    ['first', at === 0],
+    ['last', at === items.length - 1],
+    ['length', BigInt(items.length)],
+    ['depth', BigInt(depth + 1)],
+    ['depth0', BigInt(depth)],
+    ['previtem', items[at - 1] ?? new Missing('loop.previtem')],
+    ['nextitem', items[at + 1] ?? new Missing('loop.nextitem')],
+    ['cycle', new Callable('loop.cycle', cycle)],
+    ['changed', new Callable('loop.changed', isChanged)],
+  ]
+  return new Bag('loop', new Map(attributes), recurse)
 }
 
 /** An expression for messages: `a.b`. */
-function pathOf(node: unknown): string {
-  const { type, object, property, computed } = node as JinjaNode
-  return type === 'MemberExpression' && computed !== true
-    ? `${pathOf(object)}.${nameOf(property)}`
-    : nameOf(node) || '…'
+function pathOf(node: Expression): string {
+  if (node.kind === 'name') return node.name
+  if (node.kind === 'attribute') return `${pathOf(node.object)}.${node.name}`
+  if (node.kind !== 'item') return '…'
+  const key =
+    node.key.kind === 'constant'
+      ? JSON.stringify(node.key.value, (_, it) => (typeof it === 'bigint' ? Number(it) : it))
+      : '…'
+  return `${pathOf(node.object)}[${key}]`
 }

@@ -1,130 +1,319 @@
-import {
-  ExactNumber,
-  type Json,
-  type JsonObject,
-  entriesOf,
-  fromEntries,
-  isJsonArray,
-  numberOf,
-} from '../../../json/json.ts'
-import {
-  type JinjaList,
-  type JinjaMapping,
-  type JinjaNumber,
-  type JinjaScope,
-  type JinjaText,
-  type JinjaValue,
-  jinja,
-} from './jinja-library.ts'
-import type { RenderBudget } from '../render-budget.ts'
+import { ExactNumber, type Json, entriesOf, fromEntries, isJsonArray } from '../../../json/json.ts'
+import { pythonQuoted } from '../python-repr.ts'
 import { TemplateFailure } from '../template-format.ts'
-import { wordOf } from '../value-text.ts'
 
 /** A list costs so much an item, as against a text a character. */
 export const ITEM_SIZE = 64
 
-// the library makes values of these classes, but does not hand the classes out
-const classOf = (value: unknown): unknown => new jinja.Environment().set('sample', value).constructor
-const Text = classOf('') as new (value: string) => JinjaValue
-const Whole = classOf(1) as new (value: number) => JinjaValue
-const Fraction = classOf(0.5) as new (value: number) => JinjaValue
-const Truth = classOf(true) as new (value: boolean) => JinjaValue
-const Null = classOf(null) as new (value: null) => JinjaValue
-const Missing = classOf(undefined) as new () => JinjaValue
-const List = classOf([]) as new (value: readonly JinjaValue[]) => JinjaValue
-const Mapping = classOf({}) as new (value: ReadonlyMap<string, JinjaValue>) => JinjaValue
+/**
+ * A value as Jinja2 has it: a bigint is Python's int, a number its float; an `ExactNumber` is a float with digits that no double has, which
+ * it keeps until something is computed of it.
+ */
+export type JinjaValue =
+  | Missing
+  | null
+  | boolean
+  | bigint
+  | number
+  | ExactNumber
+  | string
+  | Markup
+  | JinjaValue[]
+  | Tuple
+  | View
+  | Map<JinjaKey, JinjaValue>
+  | Bag
+  | Callable
 
-/** What a name that is not there gives. */
-export const missing = (): JinjaValue => new Missing()
-/** The value that a text, a truth, a number (whole, or with a point) or a list is. */
-export const jinjaText = (text: string): JinjaValue => new Text(text)
-export const truthOf = (truth: boolean): JinjaValue => new Truth(truth)
-export const numberValue = (value: number, isFraction: boolean): JinjaValue =>
-  isFraction ? new Fraction(value) : new Whole(value)
-export const jinjaList = (items: readonly JinjaValue[]): JinjaValue => new List(items)
+/** What a dictionary can have as a key; `true` and `1.0` are kept as the int that they equal. */
+export type JinjaKey = string | bigint | number | null
+
+/** What a name that is not there gives: an empty text that cannot be used as anything else. */
+export class Missing {
+  /** What is missing, for messages. */
+  readonly what: string
+
+  constructor(what: string) {
+    this.what = what
+  }
+}
+
+/** A text that is not escaped again. */
+export class Markup {
+  readonly text: string
+
+  constructor(text: string) {
+    this.text = text
+  }
+}
+
+/** A tuple; its items may have names, as those of a group have. */
+export class Tuple {
+  readonly items: readonly JinjaValue[]
+  readonly names: readonly string[]
+
+  constructor(items: readonly JinjaValue[], names: readonly string[] = []) {
+    this.items = items
+    this.names = names
+  }
+}
+
+/** What can be gone through and is no list: a range, the keys of a dictionary. */
+export class View {
+  readonly items: readonly JinjaValue[]
+  /** How it is shown: `dict_keys`, around its items, or `range(0, 5)`. */
+  readonly shown: string
+
+  constructor(items: readonly JinjaValue[], shown: string) {
+    this.items = items
+    this.shown = shown
+  }
+}
+
+/** Something with attributes and no items: a namespace, `loop`, what `cycler` makes. */
+export class Bag {
+  readonly kind: string
+  readonly attributes: Map<string, JinjaValue>
+  /** What it does when it is called, if it can be. */
+  readonly call: Callable['call'] | undefined
+
+  constructor(kind: string, attributes: Map<string, JinjaValue>, call?: Callable['call']) {
+    this.kind = kind
+    this.attributes = attributes
+    this.call = call
+  }
+}
+
+/** What can be called: `range`, a macro, a method. */
+export class Callable {
+  readonly name: string
+  readonly call: (args: CallArguments) => JinjaValue
+
+  constructor(name: string, call: (args: CallArguments) => JinjaValue) {
+    this.name = name
+    this.call = call
+  }
+}
+
+/** The arguments of a call. */
+export interface CallArguments {
+  readonly positional: readonly JinjaValue[]
+  readonly named: ReadonlyMap<string, JinjaValue>
+}
 
 /** Which kind a value is of. */
-export const isMissing = (value: JinjaValue): boolean => value.type === 'UndefinedValue'
-export const isText = (value: JinjaValue): value is JinjaText => typeof value.value === 'string'
-export const isNumber = (value: JinjaValue): value is JinjaNumber => typeof value.value === 'number'
-export const isList = (value: JinjaValue): value is JinjaList => Array.isArray(value.value)
-export const isMapping = (value: JinjaValue): value is JinjaMapping => value.value instanceof Map
+export const isText = (value: JinjaValue): value is string | Markup =>
+  typeof value === 'string' || value instanceof Markup
+export const isFloat = (value: JinjaValue): value is number | ExactNumber =>
+  typeof value === 'number' || value instanceof ExactNumber
+export const isNumber = (value: JinjaValue): value is bigint | number | ExactNumber =>
+  typeof value === 'bigint' || isFloat(value)
+export const isDict = (value: JinjaValue): value is Map<JinjaKey, JinjaValue> => value instanceof Map
 
-/**
- * The scope a template starts in: `range` (of a length that the budget allows), the variables, and the constants, which nothing
- * hides. The variables are converted once, however many templates they are for.
- */
-export function jinjaEnvironment(variables: JsonObject, budget: RenderBudget): JinjaScope {
-  const environment = new jinja.Environment()
-  environment.set('range', boundedRange(budget))
-  for (const [name, value] of convertedMembers(variables)) environment.setVariable(name, value)
-  for (const name of ['true', 'True']) environment.setVariable(name, new Truth(true))
-  for (const name of ['false', 'False']) environment.setVariable(name, new Truth(false))
-  for (const name of ['none', 'None']) environment.setVariable(name, new Null(null))
-  return environment
+/** The word for what a value is, for messages. */
+export function kindOf(value: JinjaValue): string {
+  if (value instanceof Missing) return 'nothing'
+  if (value === null) return 'none'
+  if (typeof value === 'boolean') return 'a boolean'
+  if (isNumber(value)) return 'a number'
+  if (isText(value)) return 'a text'
+  if (Array.isArray(value)) return 'a list'
+  if (value instanceof Tuple) return 'a tuple'
+  if (value instanceof View) return 'a view'
+  if (isDict(value)) return 'a dictionary'
+  return value instanceof Bag ? `a ${value.kind}` : 'a function'
 }
 
-/**
- * The JSON that a value is; null for nothing. `spend` is told of each value before it is looked into: lists can hold one another
- * so often that their text would never end. Throws a `TemplateFailure` for a function.
- */
-export function jsonOfJinja(value: JinjaValue, spend: (characters: number) => void): Json {
-  const origin = origins.get(value)
-  if (origin !== undefined) return origin
-  spend(ITEM_SIZE)
-  if (isText(value)) return value.value
-  if (isList(value)) return value.value.map((item) => jsonOfJinja(item, spend))
-  if (isMapping(value)) {
-    return fromEntries([...value.value].map(([key, member]) => [key, jsonOfJinja(member, spend)]))
-  }
-  if (isNumber(value)) return value.type === 'FloatValue' ? new ExactNumber(value.toString()) : value.value
-  if (typeof value.value === 'boolean') return value.value
-  if (typeof value.value === 'function') throw new TemplateFailure('A function is no text; call it with ().')
-  return null
+/** The int that digits write, in the bases that Python has. */
+export function wholeNumber(digits: string): bigint {
+  if (digits.length > MOST_DIGITS) throw tooManyDigits()
+  return BigInt(digits.replace(/^0+(?=[0-9])/, ''))
 }
 
-function boundedRange(budget: RenderBudget): (...limits: unknown[]) => number[] {
-  return (...limits) => {
-    const [first, second, step = 1] = limits.map((limit) => {
-      if (typeof limit === 'number' && Number.isInteger(limit)) return limit
-      throw new TemplateFailure('range() takes whole numbers.')
-    })
-    if (first === undefined || step === 0)
-      throw new TemplateFailure('range() takes an end, or a start, an end and a step.')
-    const [start, end] = second === undefined ? [0, first] : [first, second]
-    const length = Math.max(0, Math.ceil((end - start) / step))
-    budget.work(length * ITEM_SIZE)
-    return Array.from({ length }, (_, index) => start + index * step)
-  }
+/** Python writes no more digits of an int. */
+const MOST_DIGITS = 4300
+const MOST_INT = 10n ** BigInt(MOST_DIGITS)
+
+/** An int, unless it has too many digits to be written. */
+export function bounded(int: bigint): bigint {
+  if (int < MOST_INT && int > -MOST_INT) return int
+  throw tooManyDigits()
+}
+
+/** A number that would have too many digits. */
+export function tooManyDigits(): TemplateFailure {
+  return new TemplateFailure(`The template makes a number of more than ${MOST_DIGITS} digits.`)
+}
+
+/** The float that a number is. */
+export function floatOf(value: bigint | number | ExactNumber | boolean): number {
+  return value instanceof ExactNumber ? Number(value.literal) : Number(value)
 }
 
 /** Values never change, so what was converted can be used again. */
-const converted = new WeakMap<JsonObject, Map<string, JinjaValue>>()
+const converted = new WeakMap<object, JinjaValue>()
 
-function convertedMembers(object: JsonObject): Map<string, JinjaValue> {
-  const known = converted.get(object)
-  if (known) return known
-  const members = new Map(entriesOf(object).map(([key, value]) => [key, convert(value)]))
-  converted.set(object, members)
-  return members
+/** Whether a value was given to the template, and so must not change. */
+export function isGiven(value: JinjaValue): boolean {
+  return typeof value === 'object' && value !== null && given.has(value)
 }
 
-/** What a value was before; numbers keep their digits by it. */
-const origins = new WeakMap<JinjaValue, Json>()
+const given = new WeakSet()
 
-function convert(value: Json): JinjaValue {
-  const made = make(value)
-  origins.set(made, value)
-  return made
+/** The value that JSON is. */
+export function valueOfJson(json: Json): JinjaValue {
+  if (typeof json === 'number') return Number.isInteger(json) ? BigInt(json) : json
+  if (typeof json !== 'object' || json === null) return json
+  if (json instanceof ExactNumber) return valueOfLiteral(json)
+  const known = converted.get(json)
+  if (known !== undefined) return known
+  const value: JinjaValue = isJsonArray(json)
+    ? json.map(valueOfJson)
+    : new Map(entriesOf(json).map(([key, member]) => [key, valueOfJson(member)] as const))
+  converted.set(json, value)
+  given.add(value)
+  return value
 }
 
-function make(value: Json): JinjaValue {
-  if (value === null) return new Null(null)
-  if (typeof value === 'string') return new Text(value)
-  if (typeof value === 'boolean') return new Truth(value)
-  if (typeof value === 'number' || value instanceof ExactNumber) {
-    return numberValue(numberOf(value) ?? 0, !/^-?[0-9]+$/.test(wordOf(value)))
+function valueOfLiteral(number: ExactNumber): JinjaValue {
+  const { literal } = number
+  if (/^-?[0-9]+$/.test(literal)) return literal.length > MOST_DIGITS ? number : BigInt(literal)
+  const double = Number(literal)
+  return floatText(double) === literal ? double : number
+}
+
+/**
+ * The JSON that a value is. `spend` is told of each value before it is looked into: lists can hold one another so often that their text
+ * would never end. Throws a `TemplateFailure` for what JSON has no word for.
+ */
+export function jsonOfValue(value: JinjaValue, spend: (size: number) => void): Json {
+  if (value === null || typeof value === 'boolean' || typeof value === 'string') return value
+  if (typeof value === 'bigint') return new ExactNumber(String(value))
+  // JSON as Python writes it has words for these
+  if (typeof value === 'number')
+    return new ExactNumber(Number.isFinite(value) ? floatText(value) : wordOfNone(value))
+  if (value instanceof ExactNumber) return value
+  if (value instanceof Markup) return value.text
+  spend(ITEM_SIZE)
+  if (Array.isArray(value) || value instanceof Tuple) {
+    return itemsIn(value).map((item) => jsonOfValue(item, spend))
   }
-  if (isJsonArray(value)) return new List(value.map(convert))
-  return new Mapping(new Map(entriesOf(value).map(([key, member]) => [key, convert(member)])))
+  if (isDict(value)) {
+    return fromEntries([...value].map(([key, member]) => [jsonKey(key), jsonOfValue(member, spend)] as const))
+  }
+  if (value instanceof Missing)
+    throw new TemplateFailure(`'${value.what}' is missing, so it cannot become JSON.`)
+  throw new TemplateFailure(`${capital(kindOf(value))} cannot become JSON.`)
+}
+
+function wordOfNone(value: number): string {
+  return Number.isNaN(value) ? 'NaN' : value > 0 ? 'Infinity' : '-Infinity'
+}
+
+function itemsIn(value: JinjaValue[] | Tuple): readonly JinjaValue[] {
+  return Array.isArray(value) ? value : value.items
+}
+
+function jsonKey(key: JinjaKey): string {
+  if (key === null) return 'null'
+  return typeof key === 'number' ? floatText(key) : String(key)
+}
+
+/** A sentence's beginning. */
+export function capital(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1)
+}
+
+/** A float as Python shows it: the shortest digits that mean it, `1.0`, `1e+16`, `inf`. */
+export function floatText(value: number): string {
+  if (!Number.isFinite(value)) return Number.isNaN(value) ? 'nan' : value > 0 ? 'inf' : '-inf'
+  if (value === 0) return Object.is(value, -0) ? '-0.0' : '0.0'
+  const [digits = '', power = '0'] = value.toExponential().split('e')
+  const exponent = Number(power)
+  if (exponent >= -4 && exponent < 16) {
+    const text = String(value)
+    return text.includes('.') ? text : `${text}.0`
+  }
+  const size = String(Math.abs(exponent)).padStart(2, '0')
+  return `${digits}e${exponent < 0 ? '-' : '+'}${size}`
+}
+
+/** A value as it is shown in a text: as Python's `str()` does; nothing for what is missing. `spend` is told how long each piece is. */
+export function shownText(value: JinjaValue, spend: (size: number) => void): string {
+  if (typeof value === 'string') return value
+  if (value instanceof Markup) return value.text
+  return value instanceof Missing ? '' : reprText(value, spend)
+}
+
+/** A value as Python's `repr()` shows it. Throws a `TemplateFailure` for what can only be called or asked for attributes. */
+export function reprText(value: JinjaValue, spend: (size: number) => void): string {
+  if (value === null) return 'None'
+  if (typeof value === 'boolean') return value ? 'True' : 'False'
+  if (typeof value === 'bigint') return spent(String(value), spend)
+  if (typeof value === 'number') return floatText(value)
+  if (value instanceof ExactNumber) return spent(value.literal, spend)
+  if (typeof value === 'string') return spent(pythonQuoted(value), spend)
+  if (value instanceof Markup) return `Markup(${spent(pythonQuoted(value.text), spend)})`
+  if (value instanceof Missing) return 'Undefined'
+  if (Array.isArray(value)) return `[${reprItems(value, spend)}]`
+  if (value instanceof Tuple)
+    return `(${reprItems(value.items, spend)}${value.items.length === 1 ? ',' : ''})`
+  if (value instanceof View)
+    return value.shown.endsWith(')') ? value.shown : `${value.shown}([${reprItems(value.items, spend)}])`
+  if (isDict(value)) {
+    const members = [...value].map(([key, member]) => `${reprText(key, spend)}: ${reprText(member, spend)}`)
+    return `{${members.join(', ')}}`
+  }
+  if (value instanceof Callable)
+    throw new TemplateFailure(`A function is no text; call it with (): ${value.name}().`)
+  throw new TemplateFailure(`A ${value.kind} is no text; write one of its attributes.`)
+}
+
+function reprItems(items: readonly JinjaValue[], spend: (size: number) => void): string {
+  spend(2 + 2 * items.length)
+  return items.map((item) => reprText(item, spend)).join(', ')
+}
+
+function spent(text: string, spend: (size: number) => void): string {
+  spend(text.length + 2)
+  return text
+}
+
+/** Whether a value counts as true: nothing, none, zero and what is empty do not. */
+export function isTrue(value: JinjaValue): boolean {
+  if (value === null || value instanceof Missing) return false
+  if (isText(value)) return textOf(value) !== ''
+  if (typeof value === 'boolean') return value
+  if (isNumber(value)) return floatOf(value) !== 0
+  if (Array.isArray(value)) return value.length > 0
+  if (value instanceof Tuple || value instanceof View) return value.items.length > 0
+  return isDict(value) ? value.size > 0 : true
+}
+
+/** The characters of a text, escaped or not. */
+export function textOf(value: string | Markup): string {
+  return typeof value === 'string' ? value : value.text
+}
+
+/** The number that a value counts as in arithmetic; booleans are 1 and 0. Undefined for anything else. */
+export function numberIn(value: JinjaValue): bigint | number | undefined {
+  if (typeof value === 'boolean') return value ? 1n : 0n
+  if (typeof value === 'bigint' || typeof value === 'number') return value
+  return value instanceof ExactNumber ? Number(value.literal) : undefined
+}
+
+/** The key that a value is in a dictionary. Throws a `TemplateFailure` for what can be none. */
+export function keyOf(value: JinjaValue): JinjaKey {
+  if (value === null) return null
+  if (isText(value)) return textOf(value)
+  const number = numberIn(value)
+  if (number === undefined)
+    throw new TemplateFailure(`${capital(kindOf(value))} cannot be a key of a dictionary.`)
+  return typeof number === 'number' && Number.isInteger(number) ? BigInt(number) : number
+}
+
+/** The items of a list, a tuple or a view. */
+export function sequenceIn(value: JinjaValue): readonly JinjaValue[] | undefined {
+  if (Array.isArray(value)) return value
+  return value instanceof Tuple || value instanceof View ? value.items : undefined
 }

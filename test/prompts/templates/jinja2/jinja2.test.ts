@@ -11,7 +11,8 @@ const DOUBLED_LIST =
   '{% set ns = namespace(s=[1]) %}{% for i in range(60) %}{% set ns.s = ns.s + ns.s %}{% endfor %}'
 /** A list of two lists of two lists …: small, but its text would be of 2 to the power of 40 items. */
 const LAUGHS =
-  '{% set ns = namespace(s=[1]) %}{% for i in range(40) %}{% set ns.s = [ns.s, ns.s] %}{% endfor %}'
+  '{% set ns = namespace(s=[1], other=[1]) %}{% for i in range(40) %}{% set ns.s = [ns.s, ns.s] %}' +
+  '{% set ns.other = [ns.other, ns.other] %}{% endfor %}'
 
 /** Templates that would take all time or memory. */
 const HOSTILE: readonly string[] = [
@@ -29,17 +30,52 @@ const HOSTILE: readonly string[] = [
   `${LAUGHS}{{ ns.s|join }}`,
   `${LAUGHS}{{ ns.s ~ "a" }}`,
   `${LAUGHS}{{ "a" + ns.s }}`,
-  `${LAUGHS}{{ ns.s == [ns.s, ns.s, 1] }}{{ ns.s == [ns.s[0], ns.s[1]] }}`,
+  `${LAUGHS}{{ ns.s == ns.other }}`,
+  `${LAUGHS}{{ ns.s < ns.other }}`,
+  `${LAUGHS}{{ ns.s in [ns.other] }}`,
+  `${LAUGHS}{{ [ns.s, ns.other]|unique }}`,
   '{% set a = "x"|indent(100, true) %}{% set b = a|replace("", a)|replace("", a) %}{{ b|replace("", b) }}',
   '{{ text|replace("x", text) }}',
   '{{ text.replace("x", text) }}',
   '{{ text|list|join(text) }}',
-  '{{ text.split("x")|length }}',
+  '{{ text.split("x")|length + text.split("x")|length }}',
   '{{ text|indent(10**9) }}',
   '{{ o|tojson(indent=10**9) }}',
   '{% macro m() %}{{ m() }}{{ m() }}{% endmacro %}{{ m() }}',
   '{% macro m(n) %}{% if n %}{{ m(n - 1) }}{{ m(n - 1) }}{% endif %}{% endmacro %}{{ m(50) }}',
-  '{{ 9**9**9**9 }}',
+  '{{ 9**9**9**9**9**9 }}',
+  '{{ 9**(9**9) }}',
+  '{{ 9**9999 }}',
+  '{% set ns = namespace(s=9) %}{% for i in range(60) %}{% set ns.s = ns.s * ns.s %}{% endfor %}{{ ns.s }}',
+  '{{ "9"|center(10**9) }}',
+  '{{ "9".center(10**9) }}{{ "9".zfill(10**9) }}',
+  '{{ "%1000000000s"|format(1) }}',
+  '{{ "%.1000000000f"|format(1) }}',
+  '{{ "x" * 10**9 }}',
+  '{{ [1] * 10**9 }}',
+  '{{ range(100000)|batch(1, 2)|list|tojson }}',
+  '{{ [1]|slice(999999)|list|length }}',
+  '{{ [1]|batch(999999, 1)|list|length }}',
+  '{% set ns = namespace(s="ab") %}{% for i in range(60) %}{% set ns.s = (ns.s, ns.s)|join(ns.s) %}{% endfor %}',
+  '{% set ns = namespace(s="<") %}{% for i in range(60) %}{% set ns.s = ns.s|forceescape|forceescape ~ ns.s %}{% endfor %}',
+  '{% set ns = namespace(s="%") %}{% for i in range(60) %}{% set ns.s = (ns.s ~ ns.s)|urlencode %}{% endfor %}',
+  '{% set l = [] %}{% for i in range(60000) %}{% set _ = l.append(l) %}{% set _ = l.append(text) %}{% endfor %}{{ l }}',
+  '{% set l = [1] %}{% for i in range(60) %}{% set _ = l.extend(l) %}{% endfor %}',
+  '{% set l = [] %}{% set _ = l.append(l) %}{{ l }}',
+  '{% set l = [] %}{% set _ = l.append(l) %}{{ l|tojson }}',
+  '{% for n in [1] recursive %}{{ loop([1]) }}{% endfor %}',
+  '{% for i in range(100) %}{{ text }}{% endfor %}',
+  '{% macro m() %}{{ text }}{% endmacro %}{% for i in range(100) %}{% set _ = m() %}{% endfor %}',
+  '{% for i in range(60000) %}{{ text|wordcount }}{{ text|striptags }}{% endfor %}',
+  '{{ text|map("replace", "x", text)|list }}',
+  '{{ rows|groupby("a") }}'.replace('rows', 'text|list'),
+  `{{ ${'-'.repeat(100_000)}1 }}`,
+  `{{ 1${' + 1'.repeat(100_000)} }}`,
+  `{{ x${'.x'.repeat(100_000)} }}`,
+  `{{ x${'|e'.repeat(100_000)} }}`,
+  `{{ ${'not '.repeat(100_000)}x }}`,
+  `{{ "${'a'.repeat(100_000)}`,
+  `{{ ${'9'.repeat(100_000)} }}`,
   `{{ ${'('.repeat(100_000)} }}`,
   `{{ ${'['.repeat(100_000)} }}`,
   '{% if x %}'.repeat(20_000),
@@ -71,9 +107,20 @@ describe('prompts: jinja2', () => {
       ['{{ x + 1 }}', 'join others with ~'],
       ['{{ 1 / 0 }}', 'zero'],
       ['{{ range }}', 'A function is no text'],
-      ['{{ rows|join(attribute="k") }}', 'map(attribute'],
       ['{{ x|nothing_known }}', 'nothing_known'],
-      ['{% include "a" %}', 'include'],
+      ['{% include "a" %}', 'The tag include is not taken here'],
+      ['{% autoescape true %}{% endautoescape %}', 'The tag autoescape is not taken here'],
+      ['{% do x %}', 'write {% set _ = … %}'],
+      ['{% mystery %}', 'There is no tag "mystery" here (line 1'],
+      ['{{ rows|pprint }}', "The filter 'pprint' of Jinja2 is not there: write tojson(indent=2)."],
+      ['{{ rows|random }}', "The filter 'random' of Jinja2 is not there"],
+      ['{{ x|urlize }}', "The filter 'urlize' of Jinja2 is not there"],
+      ['{{ lipsum() }}', 'The function lipsum of Jinja2 is not there'],
+      ['{{ x.encode() }}', "'x.encode' is missing"],
+      ['a\nb {{ x }\n c', 'line 2'],
+      ['{{ nowhere.a }}', 'There are the variables "x", "n"'],
+      ['{% set _ = numbers.append(1) %}', 'A variable cannot be changed; change a copy of it'],
+      ['{% set _ = o.update({}) %}', 'A variable cannot be changed'],
     ]
     for (const [template, message] of failures) {
       expect(() => renderTemplate('jinja2', template, VARIABLES), template).to.throw(TemplateFailure, message)
@@ -83,10 +130,12 @@ describe('prompts: jinja2', () => {
   it('changes nothing that another template sees', () => {
     renderTemplate(
       'jinja2',
-      '{% set x = 1 %}{% set none = 1 %}{% set ns = namespace(o) %}{% set ns.k = 5 %}',
+      '{% set x = 1 %}{% set ns = namespace(o) %}{% set ns.k = 5 %}{% set l = numbers.copy() %}{% set _ = l.append(4) %}',
       VARIABLES,
     )
-    expect(renderTemplate('jinja2', '{{ x }} {{ none }} {{ o.k }}', VARIABLES)).to.equal('X y None 1')
+    expect(renderTemplate('jinja2', '{{ x }} {{ none }} {{ o.k }} {{ numbers }}', VARIABLES)).to.equal(
+      'X y None 1 [3, 1, 2]',
+    )
   })
 })
 
@@ -118,7 +167,7 @@ const COMMON: readonly (readonly [template: string, rendered: string])[] = [
     '{{ words.split(",") }} {{ words.split(",", 1) }} {{ " a  b c ".split() }}',
     "['a', 'b', 'c'] ['a', 'b,c'] ['a', 'b', 'c']",
   ],
-  ['{{ " a  b c ".split(none, 1) }}', "['a', 'b c']"],
+  ['{{ " a  b c ".split(none, 1) }}', "['a', 'b c ']"],
   [
     '{{ rows|map(attribute="k")|join("-") }} {{ rows|sort(attribute="n")|map(attribute="k")|list }}',
     "v-w ['w', 'v']",
@@ -136,7 +185,7 @@ const COMMON: readonly (readonly [template: string, rendered: string])[] = [
   ['{% macro m(a, b=2) %}{{ a }}-{{ b }} {% endmacro %}{{ m(1) }}{{ m(t, b=3) }}', '1-2 True-3 '],
   ['{% filter upper %}a{{ x }}{% endfilter %}', 'AX Y'],
   ['{% set ns = namespace(c=0) %}{% for i in numbers %}{% set ns.c = ns.c + i %}{% endfor %}{{ ns.c }}', '6'],
-  ['{{ 2.5|round }} {{ 2.675|round(2) }} {{ (0 - 1.5)|round }} {{ i|round }}', '2.0 2.67 -2.0 7.0'],
+  ['{{ 2.5|round }} {{ 2.675|round(2) }} {{ (0 - 1.5)|round }} {{ i|round }}', '2.0 2.67 -2.0 7'],
   ['{{ numbers|sum }} {{ [0.5, 1]|sum }} {{ numbers|min }} {{ numbers|max }} {{ []|max }}', '6 1.5 1 3 '],
   ['{{ rows|map(attribute="n")|sum }} {{ f|string ~ (numbers|sum / 3)|round(1) }}', '3 1.02.0'],
   ['{{ x is defined }} {{ z is defined }} {{ n is none }} {{ i is odd }}', 'True False True True'],

@@ -1,0 +1,99 @@
+import { TemplateFailure } from '../template-format.ts'
+import type { JinjaOperators } from './jinja-operators.ts'
+import { dictMethods, listMethods, textMethods } from './jinja-methods.ts'
+import {
+  Bag,
+  Callable,
+  capital,
+  isDict,
+  isText,
+  type JinjaValue,
+  kindOf,
+  keyOf,
+  Missing,
+  numberIn,
+  sequenceIn,
+  textOf,
+  Tuple,
+} from './jinja-values.ts'
+
+/** A method of a value; undefined where it has none of this name. */
+export function methodOf(object: JinjaValue, name: string, operators: JinjaOperators): Callable | undefined {
+  if (isText(object)) {
+    const method = textMethods.get(name)
+    return method && new Callable(name, (args) => method(textOf(object), args, operators))
+  }
+  if (Array.isArray(object) || object instanceof Tuple) {
+    const method = listMethods.get(name)
+    return method && new Callable(name, (args) => method(object, args, operators))
+  }
+  if (isDict(object)) {
+    const method = dictMethods.get(name)
+    return method && new Callable(name, (args) => method(object, args, operators))
+  }
+  return undefined
+}
+
+/** `object.name`: what a dictionary has under the name, else a method. `path` is what is said to be missing where there is nothing. */
+export function attributeOf(
+  object: JinjaValue,
+  name: string,
+  path: string,
+  operators: JinjaOperators,
+): JinjaValue {
+  if (isDict(object)) return object.get(name) ?? methodOf(object, name, operators) ?? new Missing(path)
+  if (object instanceof Bag) return object.attributes.get(name) ?? new Missing(path)
+  if (object instanceof Tuple) {
+    const at = object.names.indexOf(name)
+    if (at !== -1) return object.items[at] ?? new Missing(path)
+  }
+  if (object === null || object instanceof Missing) return new Missing(path)
+  return methodOf(object, name, operators) ?? new Missing(path)
+}
+
+/** `object[key]`: an item of a list, a character, what a dictionary has under the key; else an attribute. */
+export function itemOf(
+  object: JinjaValue,
+  key: JinjaValue,
+  path: string,
+  operators: JinjaOperators,
+): JinjaValue {
+  if (isDict(object)) {
+    const found = object.get(keyOf(key))
+    if (found !== undefined) return found
+  }
+  if (isText(key)) return attributeOf(object, textOf(key), path, operators)
+  const number = numberIn(key)
+  if (typeof number !== 'bigint') return new Missing(path)
+  const items = isText(object) ? Array.from(textOf(object)) : sequenceIn(object)
+  return items?.at(Number(number)) ?? new Missing(path)
+}
+
+/** `object[start:end:step]` of a list, a tuple or a text. */
+export function sliceOf(
+  object: JinjaValue,
+  limits: readonly JinjaValue[],
+  operators: JinjaOperators,
+): JinjaValue {
+  const items = isText(object) ? Array.from(textOf(object)) : sequenceIn(object)
+  if (!items) throw new TemplateFailure(`${capital(kindOf(object))} has no parts that a slice could take.`)
+  const [start, end, step = 1] = limits.map(limitOf)
+  if (step === 0) throw new TemplateFailure('The step of a slice is not 0.')
+  operators.spend(items.length)
+  const sliced: JinjaValue[] = []
+  const [low, high] = step > 0 ? [0, items.length] : [-1, items.length - 1]
+  const placed = (limit: number | undefined, usual: number): number =>
+    limit === undefined ? usual : Math.min(high, Math.max(low, limit < 0 ? limit + items.length : limit))
+  const last = placed(end, step > 0 ? high : low)
+  for (let at = placed(start, step > 0 ? low : high); step > 0 ? at < last : at > last; at += step)
+    sliced.push(items[at] ?? null)
+  if (isText(object)) return sliced.join('')
+  return object instanceof Tuple ? new Tuple(sliced) : sliced
+}
+
+function limitOf(limit: JinjaValue): number | undefined {
+  if (limit === null) return undefined
+  const number = numberIn(limit)
+  if (typeof number === 'bigint') return Number(number)
+  throw new TemplateFailure(`The limits of a slice are whole numbers, and not ${kindOf(limit)}.`)
+}
