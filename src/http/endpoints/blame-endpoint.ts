@@ -29,7 +29,13 @@ export function blameEndpoint({ surface, present }: SurfaceContext): Endpoint {
     tag: plural,
     summary: `Who wrote each line of a text of the revision; the first ${MOST_LINES} lines`,
     scope: 'read',
-    input: z.object({ place: z.string().max(10_000, 'must have at most 10000 characters') }),
+    input: z.object({
+      // Who leaves it out is told which there are.
+      place: z.string().max(10_000, 'must have at most 10000 characters').optional().meta({
+        description:
+          'The JSON Pointer of a text in data. Without it the answer is 422 and names those that there are.',
+      }),
+    }),
     fromQuery: dottedParameters([]),
     output: z.strictObject({
       count: z.int().min(0),
@@ -91,11 +97,11 @@ const blamedLine = z.strictObject({
 /** So many texts are named where a place is none. */
 const MOST_NAMED = 50
 
-/** The text at a place of the revision's data; refuses any other place, naming those that are texts. */
+/** The text at a place of the revision's data; refuses any other place, and none, naming those that are texts. */
 async function textAt(
   registry: Registry,
   { artifact, oid }: RevisionLocation,
-  place: string,
+  place: string | undefined,
 ): Promise<PlacedText> {
   const { family, repository } = artifact
   const { payload } = await registry.revisions(family).read(repository.objects, oid)
@@ -108,6 +114,12 @@ async function textAt(
     names.length === 0
       ? 'It has no texts.'
       : `Its texts are at ${names.map((it) => boundedText(it, 200)).join(', ')}${more}.`
+  if (place === undefined)
+    throw invalid(
+      ['query', 'place'],
+      `this field is required: send the JSON Pointer of a text of this revision's data. ${remedy}`,
+      'missing',
+    )
   throw invalid(
     ['query', 'place'],
     `${JSON.stringify(boundedText(place, 200))} is the JSON Pointer of no text of this revision's data. ${remedy}`,

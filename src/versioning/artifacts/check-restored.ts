@@ -62,8 +62,9 @@ export async function checkRestored(
   const largestOfPayload = family.rowsFolder === undefined ? registry.limits.maxBytes : LARGEST_OF_OURS
   const ofOurs = (path: string): number => (family.ownsFile(path) ? largestOfPayload : limits.maxBlobBytes)
   const stop = signal ?? new AbortController().signal
-  await checkPushedObjects(objects([]), revisions, { ...limits, maxBytesOf: ofOurs }, stop)
-  const others = { maxBlobBytes: LARGEST_OF_OURS }
+  const ours = { ...limits, maxBytesOf: ofOurs, allowsDeviceNames: true }
+  await checkPushedObjects(objects([]), revisions, ours, stop)
+  const others = { maxBlobBytes: LARGEST_OF_OURS, allowsDeviceNames: true }
   await checkPushedObjects(objects(revisions), [...refs.refs.values()], others, stop)
   const view = await viewArtifact(family, slug, repository, repository.refs())
   checkRecord(view)

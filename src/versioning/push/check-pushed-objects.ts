@@ -1,6 +1,7 @@
 import { dateProblem } from '../../git/objects/date-problem.ts'
 import type { ListedObject } from '../../git/process/list-objects.ts'
 import type { Oid } from '../../git/objects/object.ts'
+import { isDeviceName } from '../slugs/slug.ts'
 import { RefRefused } from './ref-command.ts'
 import type { ObjectReader } from '../family/tree-files.ts'
 import { readBytes, readTree } from '../family/tree-files.ts'
@@ -10,6 +11,8 @@ export interface PushLimits {
   readonly maxBlobBytes: number
   /** The same for the file of a path, where that says more. */
   readonly maxBytesOf?: (path: string) => number
+  /** Whether files and folders may have names of devices of Windows, as an earlier version took them. */
+  readonly allowsDeviceNames?: boolean
 }
 
 /** Objects that are to be judged before anybody else sees them. */
@@ -26,12 +29,13 @@ const LONGEST_PATH = 4096
 
 /**
  * Looks at every object that these would bring into the repository: everything they need must be there, nothing may be too
- * large, no file a symbolic link or a submodule, and no commit made on a day that no calendar has. Answers the commits among them.
+ * large, no file a symbolic link or a submodule, or named as a device of Windows, where nobody could check it out, and no commit made on a day
+ * that no calendar has. Answers the commits among them.
  */
 export async function checkPushedObjects(
   incoming: PushedObjects,
   tips: readonly Oid[],
-  { maxBlobBytes, maxBytesOf = () => maxBlobBytes }: PushLimits,
+  { maxBlobBytes, maxBytesOf = () => maxBlobBytes, allowsDeviceNames = false }: PushLimits,
   signal: AbortSignal,
 ): Promise<readonly Oid[]> {
   const commits: Oid[] = []
@@ -56,7 +60,7 @@ export async function checkPushedObjects(
           `(git rebase -i), or ask the operator for a higher limit.`,
       )
     }
-    if (kind === 'tree') await checkModes(incoming, oid, path)
+    if (kind === 'tree') await checkEntries(incoming, oid, path, allowsDeviceNames)
     if (kind !== 'commit') continue
     checkDates(oid, await readBytes(incoming, oid, 'commit'))
     commits.push(oid)
@@ -64,8 +68,20 @@ export async function checkPushedObjects(
   return commits
 }
 
-async function checkModes(incoming: ObjectReader, tree: Oid, path: string): Promise<void> {
+async function checkEntries(
+  incoming: ObjectReader,
+  tree: Oid,
+  path: string,
+  allowsDeviceNames: boolean,
+): Promise<void> {
   for (const { mode, name } of await readTree(incoming, tree)) {
+    if (!allowsDeviceNames && isDeviceName(name)) {
+      throw new RefRefused(
+        'device name',
+        `${path === '' ? name : `${path}/${name}`} has the name of a device of Windows, where nobody could check it out. Give it another ` +
+          `name, in the commit that brings it (git mv).`,
+      )
+    }
     const what = mode === '120000' ? 'symbolic link' : mode === '160000' ? 'submodule' : undefined
     if (what === undefined) continue
     throw new RefRefused(

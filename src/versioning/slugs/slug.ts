@@ -14,8 +14,13 @@ export function slugProblem(slug: string): string | undefined {
   if (/\.$|\.lock$|\.git$/i.test(slug)) return 'must not end with ".", ".lock" or ".git"'
   if (/^head$/i.test(slug)) return 'must not be "HEAD"'
   if (/^[0-9a-f]{40}$/i.test(slug)) return 'must not look like a git object id'
-  if (WINDOWS_DEVICE.test(slug)) return 'is a device name on Windows'
+  if (isDeviceName(slug)) return 'is a device name on Windows'
   return undefined
+}
+
+/** Whether Windows keeps the name for a device, whatever follows after a dot: no file or folder can have it there. */
+export function isDeviceName(name: string): boolean {
+  return WINDOWS_DEVICE.test(name)
 }
 
 /** Refuses a slug that may not be, naming the field. */

@@ -1,6 +1,6 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { createApiKey } from '../../../src/access/api-keys.ts'
 import type { Scope } from '../../../src/access/scope.ts'
 import { nodeFs } from '../../../src/storage/node-fs.ts'
@@ -60,7 +60,10 @@ export function cloneIn(folder: string): Clone {
     folder,
     git,
     try: attempt,
-    write: (path, content) => writeFileSync(join(folder, path), content),
+    write: (path, content) => {
+      mkdirSync(dirname(join(folder, path)), { recursive: true })
+      writeFileSync(join(folder, path), content)
+    },
     commit: async (message) => {
       await git('add', '-A')
       await git('commit', '-q', '--allow-empty', '-m', message)

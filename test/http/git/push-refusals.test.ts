@@ -217,6 +217,25 @@ const REFUSED: readonly RefusedPush[] = [
     reason: 'payload refused',
   },
   {
+    name: 'a text in a file that Windows keeps for a device',
+    prepare: async (clone) => {
+      const parameters = { prompt: { '@svc.file': 'prompt/con.md' } }
+      clone.write('data.json', JSON.stringify({ '@svc.format': 2, parameters }))
+      clone.write('prompt/con.md', 'You are brief.\n')
+      await clone.commit('Text')
+    },
+    push: CURRENT,
+    says: /prompt\/con\.md has the name of a device of Windows, where nobody could check it out\. Give it another name/,
+    reason: 'device name',
+  },
+  {
+    name: 'a folder that Windows keeps for a device, in any case',
+    prepare: commitFile('docs/Aux.d/readme.txt', 'Read me'),
+    push: CURRENT,
+    says: /docs\/Aux\.d has the name of a device/,
+    reason: 'device name',
+  },
+  {
     name: 'a symbolic link',
     prepare: async (clone) => {
       symlinkSync('data.json', join(clone.folder, 'link'))

@@ -219,6 +219,9 @@ describe('PUT /git/<family>/<slug>.git: a bundle is judged before it is put in i
   it('an honest one comes back unchanged, but for what replaces objects and what no environment says', async () => {
     const copy = await lost()
     git(copy, ['notes', 'add', '-m', 'Note', 'lost'])
+    // An earlier version took such a name from a push.
+    const text = git(copy, ['hash-object', '-w', '--stdin'], 'Device')
+    commitTree(copy, withEntry(copy, `100644 blob ${text}\tcon.md`))
     git(copy, ['update-ref', 'refs/environments/production', 'lost'])
     git(copy, ['update-ref', 'refs/environments/nowhere', 'lost'])
     const refs = git(copy, ['for-each-ref']).split('\n')

@@ -122,7 +122,13 @@ describe('http: blame of a text', () => {
       expect(reply.status, reply.text).to.equal(422)
       expect(reply.body.detail).to.include(PLACE).and.include('/parameters/prompt/messages/1/content')
     }
-    expect((await service.get(`/workflows/revisions/${id}/blame`)).status).to.equal(422)
+    const none = await service.get(`/workflows/revisions/${id}/blame`)
+    expect([none.status, none.body.errors?.[0]?.type, none.body.errors?.[0]?.loc]).to.deep.equal([
+      422,
+      'missing',
+      ['query', 'place'],
+    ])
+    expect(none.body.detail).to.include(PLACE).and.include('/parameters/prompt/messages/1/content')
     await service.post('/simple/testsets/', {
       testset: { slug: 'rows', data: { testcases: [{ data: { a: 'b' } }] } },
     })
@@ -132,6 +138,8 @@ describe('http: blame of a text', () => {
       422,
       'query.place: "/a" is the JSON Pointer of no text of this revision\'s data. It has no texts.',
     ])
+    const nothing = await service.get(`/testsets/revisions/${rows.id}/blame`)
+    expect(nothing.body.detail).to.include('It has no texts.')
   })
 
   it('ends at a thousand lines, and says so', async () => {

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { isDeviceName } from '../../../versioning/slugs/slug.ts'
 import type { PlacedText } from '../../../versioning/texts/placed-text.ts'
 
 /** The folders that texts lie in, in the root of a commit's tree. */
@@ -8,9 +9,6 @@ export const TEXT_FOLDERS: readonly string[] = ['prompt', 'parameters']
 const PART = /^[a-z0-9][a-z0-9_-]{0,63}$/
 const PATH = /^(?:prompt|parameters)(?:\/[a-z0-9][a-z0-9_-]{0,79})+\.md$/
 const LONGEST_PATH = 200
-
-/** What Windows keeps for devices, whatever follows after a dot. */
-const DEVICE = /^(?:con|prn|aux|nul|com[0-9]|lpt[0-9])$/
 
 /** So many numbers are tried behind a name that others have. */
 const MOST_NUMBERS = 1000
@@ -56,7 +54,7 @@ function* numbered(base: string): Generator<string, void, undefined> {
 
 /** The key where a path may say it, else a hash of the place that the keys lead to. */
 function partOf(key: string | undefined, place: readonly (string | number)[]): string {
-  if (key !== undefined && PART.test(key) && !DEVICE.test(key)) return key
+  if (key !== undefined && PART.test(key) && !isDeviceName(key)) return key
   return hashOf(JSON.stringify(place)).slice(0, 10)
 }
 
