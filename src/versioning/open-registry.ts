@@ -57,8 +57,8 @@ export async function openRegistry(
       closing.abort()
       stopSweeps()
       stopPurging()
-      // What is not written by then is found at the next start.
-      void registry.index.close()
+      // What is not written by then, also since the store is gone, is found at the next start.
+      registry.index.close().catch(() => undefined)
     },
   }
 }
