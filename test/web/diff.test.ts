@@ -260,6 +260,34 @@ describe('workbench: comparisons', () => {
     }
   })
 
+  it('takes one side of all conflicts', async () => {
+    const said = (text: string, model: string): object =>
+      prompt([{ role: 'system', content: text }], { model, temperature: 1 })
+    await create('answers', said('Answer.', 'gpt-4o'))
+    await fork('answers', 'brisk')
+    await commit('answers', 'Kinder', said('Answer kindly.', 'gpt-4o-mini'))
+    await commit('brisk', 'Brisker', said('Answer at once.', 'gpt-5'))
+    const visit = await bench.visit({ path: '/a/answers/compare/v:answers...v:brisk' })
+    const { page } = visit
+    await page.getByText('meets 2 conflicts.').waitFor()
+    await page.getByRole('button', { name: 'Use current for all' }).waitFor()
+    await page.getByRole('button', { name: 'Use incoming for all' }).click()
+    const dialog = page.getByRole('dialog', { name: 'Merge brisk into answers' })
+    await dialog.getByText('Where both changed the same, brisk wins, in 2 conflicts.').waitFor()
+    await visit.expectNoBarriers()
+    await dialog.getByRole('button', { name: 'Merge into answers' }).click()
+    await dialog.waitFor({ state: 'detached' })
+    await page.getByText('is 2 behind').waitFor()
+    const { application_revision: made } = await bench.ask('POST', '/applications/revisions/retrieve', {
+      application_ref: { slug: 'answers' },
+    })
+    expect(made.version).to.equal(3)
+    const { messages, llm_config: settings } = made.data.parameters.prompt
+    expect(messages[0].content).to.equal('Answer at once.')
+    expect(settings.model).to.equal('gpt-5')
+    await visit.close()
+  })
+
   it('says to a key that only reads why it cannot merge', async () => {
     await create('quiet', prompt(FIRST))
     await fork('quiet', 'quieter')

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { Resolution } from '../../versioning/merge/merging.ts'
+import type { Resolution, RestResolution } from '../../versioning/merge/merging.ts'
 import type { SideReference } from '../../versioning/merge/merge-side.ts'
 import { declare } from '../routing/known-fields.ts'
 import { parent } from '../schemas/parents.ts'
@@ -51,25 +51,30 @@ const place = z.union([
   z.strictObject({ order: z.literal('rows') }),
 ])
 
-/** How one conflict is to end. */
+/** How one conflict is to end, or all that are left. */
 const resolution = declare(
   z
     .object({
-      place,
+      place: place.optional(),
       in: z.literal('source').optional(),
       take: z.enum(['target', 'source', 'base']).optional(),
       value: anyJson.optional(),
       remove: z.literal(true).optional(),
+      all: z.enum(['target', 'source']).optional(),
     })
     .check((context) => {
-      const { take, value, remove } = context.value
-      if ([take, value, remove].filter((it) => it !== undefined).length === 1) return
-      context.issues.push({
-        code: 'custom',
-        input: context.value,
-        message: 'says one thing: "take", "value" or "remove": true',
-        params: { type: 'invalid_resolution' },
-      })
+      const { all, place, in: side, ...ends } = context.value
+      const problem = (message: string): void => {
+        const params = { type: 'invalid_resolution' }
+        context.issues.push({ code: 'custom', input: context.value, message, params })
+      }
+      const count = Object.values(ends).filter((it) => it !== undefined).length
+      if (all !== undefined) {
+        if (place !== undefined || side !== undefined || count > 0)
+          problem('has "all", which stands alone: {"all": "target"} or {"all": "source"}')
+      } else if (place === undefined)
+        problem('needs a "place", or says {"all": "target"} or {"all": "source"}')
+      else if (count !== 1) problem('says one thing: "take", "value" or "remove": true')
     }),
   {},
 )
@@ -77,9 +82,13 @@ const resolution = declare(
 /** So many conflicts are listed, and resolved, at once. */
 const MOST_RESOLUTIONS = 10_000
 
-export const resolutions: z.ZodType<readonly Resolution[]> = z
+export const resolutions = z
   .array(resolution)
   .max(MOST_RESOLUTIONS, `must be at most ${MOST_RESOLUTIONS}`)
+  .refine(
+    (list) => list.slice(0, -1).every(({ all }) => all === undefined),
+    'have "all" in an entry that is not the last one; it takes a side of what all others leave, so put it at the end',
+  ) as unknown as z.ZodType<readonly (Resolution | RestResolution)[]> // each has a place or `all`: see the checks
 
 const conflict = z.strictObject({
   place,

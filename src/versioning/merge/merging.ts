@@ -44,6 +44,11 @@ export interface Resolution {
   readonly remove?: true | undefined
 }
 
+/** The last entry of resolutions may say from which side all is taken that the others leave open. */
+export interface RestResolution {
+  readonly all: 'target' | 'source'
+}
+
 /** What one merge may take beyond a pass over all that its sides hold, the merges of its merge bases included. */
 export class MergeEffort {
   /** Steps of telling which lines of texts are the same … */
@@ -63,15 +68,22 @@ export class Merging {
   readonly isOfBases: boolean = false
   readonly effort: MergeEffort
   readonly #resolutions: ReadonlyMap<string, Resolution>
+  readonly #rest: RestResolution['all'] | undefined
   readonly #met = new Set<string>()
+  #ofRest = 0
   readonly #left: Conflict[] = []
   #count = 0
 
   /** Refuses two resolutions for one place with `invalid_request`. */
-  constructor(resolutions: readonly Resolution[] = [], effort = new MergeEffort()) {
+  constructor(resolutions: readonly (Resolution | RestResolution)[] = [], effort = new MergeEffort()) {
     this.effort = effort
     const byPlace = new Map<string, Resolution>()
+    let rest: RestResolution['all'] | undefined
     for (const [index, resolution] of resolutions.entries()) {
+      if ('all' in resolution) {
+        rest = resolution.all
+        continue
+      }
       const key = keyOf(resolution)
       if (byPlace.has(key)) {
         const loc = ['body', 'resolutions', index, 'place']
@@ -84,6 +96,7 @@ export class Merging {
       byPlace.set(key, resolution)
     }
     this.#resolutions = byPlace
+    this.#rest = rest
   }
 
   /** What came of a conflict: the value that was chosen, undefined for nothing; of one that is left open the target's. */
@@ -99,7 +112,10 @@ export class Merging {
     const key = keyOf(conflict)
     const resolution = this.#resolutions.get(key)
     if (resolution) this.#met.add(key)
-    else if (++this.#count <= MOST_LISTED) this.#left.push(conflict)
+    else if (this.#rest !== undefined) {
+      this.#ofRest++
+      return { place: conflict.place, take: this.#rest }
+    } else if (++this.#count <= MOST_LISTED) this.#left.push(conflict)
     return resolution
   }
 
@@ -119,7 +135,7 @@ export class Merging {
 
   /** How many conflicts a resolution ended. */
   get resolved(): number {
-    return this.#met.size
+    return this.#met.size + this.#ofRest
   }
 
   /** Refuses resolutions that met no conflict with `no_such_conflict`. */

@@ -24,7 +24,7 @@ import type { WriteContext } from '../write-context.ts'
 import { MergeBase } from './merge-base.ts'
 import type { MergedSide, MergeResult } from './merge-revisions.ts'
 import { mergeRevisions } from './merge-revisions.ts'
-import type { Conflict, Resolution, Sides } from './merging.ts'
+import type { Conflict, Resolution, RestResolution, Sides } from './merging.ts'
 import { Merging } from './merging.ts'
 import { ScratchObjects } from './scratch-objects.ts'
 
@@ -33,7 +33,7 @@ export type MergeKind = 'up_to_date' | 'fast_forward' | 'merge' | 'revert' | 'ch
 /** What merges, reverts and cherry-picks have in common. */
 export interface MergeOptions {
   readonly message?: string | undefined
-  readonly resolutions?: readonly Resolution[] | undefined
+  readonly resolutions?: readonly (Resolution | RestResolution)[] | undefined
   /** Say what would be, and store nothing. */
   readonly dryRun?: boolean | undefined
   /** Refuse with `revision_conflict` unless this is the target's latest revision. */
@@ -321,7 +321,8 @@ function conflictsLeft(
   return new Refusal(
     'merge_conflict',
     `Both sides changed ${count} of what "${variant.slug}" holds, each in its own way. Send the same request with resolutions: for each ` +
-      `place {"place": …, "take": "target", "source" or "base"}, {"place": …, "value": …} or {"place": …, "remove": true}.`,
+      `place {"place": …, "take": "target", "source" or "base"}, {"place": …, "value": …} or {"place": …, "remove": true}; a last ` +
+      'entry {"all": "target" or "source"} takes that side of all others.',
     { conflicts, ...(isTruncated && { truncated: true as const }) },
   )
 }

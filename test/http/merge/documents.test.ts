@@ -126,6 +126,31 @@ describe('merge: prompts', () => {
     expect((await client.latest(target)).version).to.equal(2)
   })
 
+  it('a last entry takes one side of all that the others leave, and may find nothing left', async () => {
+    const [source, target] = await both(
+      prompt('Be kind.', { model: 'a', top_p: 1 }),
+      prompt('Be short.', { model: 'b', top_p: 0.1 }),
+      prompt('Be long.', { model: 'c', stop: ['.'] }),
+    )
+    const content = { place: '/parameters/prompt/messages/0/content', take: 'target' }
+    for (const [all, model] of [
+      ['source', 'c'],
+      ['target', 'b'],
+    ] as const) {
+      const into = await client.fork(target)
+      const made = await client.merge(source, into, { resolutions: [content, { all }] })
+      expect(made.merge).to.deep.include({ conflicts: [], resolved: 3 })
+      const { prompt: it } = made.workflow_revision.data.parameters
+      expect(it).to.deep.include({ model, stop: ['.'] })
+      expect(it.messages[0].content).to.equal('Be short.')
+      // What one side removed is gone where that side is taken.
+      expect('top_p' in it).to.equal(all === 'target')
+    }
+    await client.merge(source, target, { resolutions: [{ all: 'target' }] })
+    const none = await client.merge(source, target, { resolutions: [{ all: 'source' }] })
+    expect(none.merge).to.include({ kind: 'up_to_date', resolved: 0 })
+  })
+
   it('messages that both sides put in stay, and an edited one is followed past them', async () => {
     const [source, target] = await both(
       prompt(SYSTEM),

@@ -119,6 +119,23 @@ describe('merge: what is refused stores nothing', () => {
       },
       'an odd place': { source: theirs, target: mine, resolutions: [{ place: { spot: 1 }, take: 'base' }] },
       'an odd take': { source: theirs, target: mine, resolutions: [{ place: '/a', take: 'mine' }] },
+      'a resolution of no place': { source: theirs, target: mine, resolutions: [{ take: 'source' }] },
+      'a side of all that has a place': {
+        source: theirs,
+        target: mine,
+        resolutions: [{ place: '/a', all: 'source' }],
+      },
+      'a side of all that is the base': { source: theirs, target: mine, resolutions: [{ all: 'base' }] },
+      'a side of all that is not the last': {
+        source: theirs,
+        target: mine,
+        resolutions: [{ all: 'source' }, { place: '/a', take: 'source' }],
+      },
+      'two sides of all': {
+        source: theirs,
+        target: mine,
+        resolutions: [{ all: 'source' }, { all: 'target' }],
+      },
       'an unknown field': { source: theirs, target: mine, squash: true },
     })) {
       const { status } = await asked(body)

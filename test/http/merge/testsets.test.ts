@@ -179,6 +179,26 @@ describe('merge: testsets', () => {
     expect(merged.filter((id) => id.startsWith('t'))).to.have.length(29)
   })
 
+  it('one side of more conflicts than are listed is taken at once', async () => {
+    const many = (side: string) =>
+      rows(...Array.from({ length: 1100 }, (_, at) => row(`r${at}`, { x: side })))
+    const target = await client.make(many('base'))
+    const source = await client.fork(target)
+    await client.commit(target, { data: many('target') })
+    await client.commit(source, { data: many('source') })
+    const { body } = await client.ask(source, target)
+    expect(body.truncated).to.equal(true)
+    expect(body.conflicts).to.have.length(1000)
+    const { merge } = await client.merge(source, target, {
+      resolutions: [{ place: { row: 'r7', column: 'x' }, value: 'mine' }, { all: 'source' }],
+      include_testcases: false,
+    })
+    expect(merge.resolved).to.equal(1100)
+    const merged = (await contents(target)).map(({ x }) => x)
+    expect(merged.slice(6, 9)).to.deep.equal(['source', 'mine', 'source'])
+    expect(new Set(merged)).to.deep.equal(new Set(['source', 'mine']))
+  })
+
   describe('what a change of columns wrote into the rows is no edit of them:', () => {
     const many = Array.from({ length: 40 }, (_, at) => row(`r${at}`, { x: `x${at}`, y: at }))
     const base = { testcases: many }

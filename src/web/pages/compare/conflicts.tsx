@@ -1,5 +1,6 @@
 import { useState } from 'react'
 import type { Answer } from '../../api/call.ts'
+import { Button } from '../../parts/button/button.tsx'
 import { Copyable } from '../../parts/copy/copyable.tsx'
 import { LineText } from '../../parts/diff/lines/line-text.tsx'
 import { wordMarks } from '../../parts/diff/model/word-marks.ts'
@@ -24,10 +25,13 @@ export function Conflicts({
   merge: { conflicts },
   sides,
   targetRevision,
+  takeAll,
 }: {
   readonly merge: Merge
   readonly sides: object
   readonly targetRevision: string
+  /** Asks to merge with one side of all of them. */
+  readonly takeAll: (side: 'target' | 'source') => void
 }) {
   const [shown, setShown] = useState(PAGE)
   return (
@@ -44,8 +48,16 @@ export function Conflicts({
           {(conflicts.length - shown).toLocaleString()} more conflicts
         </button>
       )}
+      <div className={styles.takeAll}>
+        <Button needs="write" onClick={() => takeAll('target')}>
+          Use current for all
+        </Button>
+        <Button needs="write" onClick={() => takeAll('source')}>
+          Use incoming for all
+        </Button>
+      </div>
       <p>
-        Decide each of them with <code>target</code>, <code>source</code>, <code>base</code> or a value of
+        Or decide each of them with <code>target</code>, <code>source</code>, <code>base</code> or a value of
         your own, and merge:
       </p>
       <Copyable
@@ -83,7 +95,7 @@ function ConflictBlock({ conflict }: { readonly conflict: Conflict }) {
 }
 
 const SIDES = ['base', 'target', 'source'] as const
-const NAMES = { base: 'Both began with', target: 'The target has', source: 'The source has' } as const
+const NAMES = { base: 'Original', target: 'Current', source: 'Incoming' } as const
 
 /** The lines of one side, with what differs from the lines that both began with marked. */
 function SideText({ side, region }: { readonly side: (typeof SIDES)[number]; readonly region: Region }) {

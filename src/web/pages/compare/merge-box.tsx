@@ -17,7 +17,7 @@ export interface MergeBoxProps {
 
 /** What a merge of the head into the base would come to, and the button that does it where nothing is in conflict. */
 export function MergeBox({ names, sides, targetRevision }: MergeBoxProps) {
-  const [isOpen, setOpen] = useState(false)
+  const [open, setOpen] = useState<Opened>()
   const { data, error } = useRoute('POST /workflows/variants/merge', { body: { ...sides, dry_run: true } })
   if (error) return <Failure error={error} />
   if (!data) return null
@@ -27,18 +27,18 @@ export function MergeBox({ names, sides, targetRevision }: MergeBoxProps) {
       <div className={styles.verdict}>
         <p>{verdictOf(merge, names)}</p>
         {(merge.kind === 'fast_forward' || merge.kind === 'merge') && merge.conflicts.length === 0 && (
-          <Button kind="primary" needs="write" onClick={() => setOpen(true)}>
+          <Button kind="primary" needs="write" onClick={() => setOpen('plain')}>
             Merge into {names.target}
           </Button>
         )}
       </div>
       {merge.conflicts.length > 0 && (
-        <Conflicts merge={merge} sides={sides} targetRevision={targetRevision} />
+        <Conflicts merge={merge} sides={sides} targetRevision={targetRevision} takeAll={setOpen} />
       )}
       <MergeDialog
-        key={String(isOpen)}
-        open={isOpen}
-        close={() => setOpen(false)}
+        key={open ?? 'closed'}
+        open={open}
+        close={() => setOpen(undefined)}
         merge={merge}
         body={{ ...sides, expected_target: targetRevision }}
         names={names}
@@ -46,6 +46,9 @@ export function MergeBox({ names, sides, targetRevision }: MergeBoxProps) {
     </section>
   )
 }
+
+/** What the dialog was opened for: to merge, or to merge with one side of all conflicts. */
+type Opened = 'plain' | 'target' | 'source' | undefined
 
 /** The sides in words. */
 interface Names {
@@ -58,13 +61,17 @@ type Merge = Answer<'POST /workflows/variants/merge'>['merge']
 function verdictOf({ kind, conflicts, truncated }: Merge, { source, target }: Names): string {
   if (kind === 'up_to_date') return `${target} has everything of ${source} already.`
   if (conflicts.length > 0) {
-    const count = `${conflicts.length.toLocaleString()}${truncated ? ' or more' : ''}`
-    return `A merge of ${source} into ${target} meets ${count} ${conflicts.length === 1 ? 'conflict' : 'conflicts'}.`
+    return `A merge of ${source} into ${target} meets ${conflictsIn({ conflicts, truncated })}.`
   }
   if (kind === 'fast_forward') {
     return `A merge of ${source} into ${target} is a fast-forward: ${target} moves, and no commit is made.`
   }
   return `A merge of ${source} into ${target} has no conflicts; it makes a merge commit.`
+}
+
+function conflictsIn({ conflicts, truncated }: Pick<Merge, 'conflicts' | 'truncated'>): string {
+  const count = `${conflicts.length.toLocaleString()}${truncated ? ' or more' : ''}`
+  return `${count} ${conflicts.length === 1 ? 'conflict' : 'conflicts'}`
 }
 
 function MergeDialog({
@@ -74,7 +81,7 @@ function MergeDialog({
   body,
   names,
 }: {
-  readonly open: boolean
+  readonly open: Opened
   readonly close: () => void
   readonly merge: Merge
   readonly body: { readonly source: object; readonly target: object; readonly expected_target: string }
@@ -83,11 +90,21 @@ function MergeDialog({
   const [message, setMessage] = useState('')
   const { mutate, error, isPending } = useWrite('POST /workflows/variants/merge')
   const merged = message.trim()
+  const all = open === 'plain' ? undefined : open
   const run = (): void =>
-    mutate({ body: { ...body, ...(merged === '' ? {} : { message: merged }) } }, { onSuccess: close })
+    mutate(
+      {
+        body: {
+          ...body,
+          ...(merged === '' ? {} : { message: merged }),
+          ...(all === undefined ? {} : { resolutions: [{ all }] }),
+        },
+      },
+      { onSuccess: close },
+    )
   return (
     <Modal
-      open={open}
+      open={open !== undefined}
       close={close}
       title={`Merge ${names.source} into ${names.target}`}
       actions={
@@ -105,6 +122,11 @@ function MergeDialog({
           if (!isPending) run()
         }}
       >
+        {all && (
+          <p>
+            Where both changed the same, {names[all]} wins, in {conflictsIn(merge)}.
+          </p>
+        )}
         <TextField
           label="Message"
           value={message}

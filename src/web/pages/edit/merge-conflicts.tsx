@@ -17,7 +17,7 @@ export function MergeConflicts({ variant, left: { revision, conflicts }, close }
   const body = JSON.stringify({
     source: { variant: { slug: mine } },
     target: { variant: { slug: variant } },
-    resolutions: conflicts.map(({ place }) => ({ place, take: 'source' })),
+    resolutions: [{ all: 'source' }],
   })
   return (
     <Modal
