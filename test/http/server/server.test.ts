@@ -253,7 +253,7 @@ describe('shutdown', () => {
     expect(await closed).to.deep.equal([0, null])
     const ending = said.slice(said.indexOf('SIGTERM'))
     expect(ending)
-      .to.contain('The store that this server opened is gone')
+      .to.contain('stopped')
       .and.not.match(/\n {4}at /)
   })
 
