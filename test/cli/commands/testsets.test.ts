@@ -3,14 +3,16 @@ import { makeEmptyStore } from '../empty-store.ts'
 import type { ChildProcess } from 'node:child_process'
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir, userInfo } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
+import { gzipSync } from 'node:zlib'
 import { git } from '../../../scripts/proofs/support/git-program.ts'
 import { startService } from '../../../scripts/proofs/support/service.ts'
 import { pathsBelow } from '../../paths-below.ts'
+import { xlsxFile } from '../../resources/testsets/files/xlsx-file.ts'
 import { isLeftover, runCommand } from './testsets/run-command.ts'
 import { withoutProgress } from '../without-progress.ts'
 
@@ -61,6 +63,63 @@ describe('branchpoint testsets', () => {
       'Ann Example <ann@example.org>',
     )
     expect(leftovers()).to.deep.equal([])
+  })
+
+  it('reads a file as what it is, with the options of an upload, and says what became of its rows and names', async () => {
+    const write = (name: string, bytes: string | Buffer): string => {
+      writeFileSync(join(folder, name), bytes)
+      return join(folder, name)
+    }
+    const shown = (slug: string): string[] =>
+      git(repository(slug), ['log', '-1', '--format=%s', slug])
+        .split('\n')
+        .concat(...git(repository(slug), ['show', `${slug}:columns.json`]).split('\n'))
+    const table = write('rows.tsv.gz', gzipSync('q\t a\n1\t2\n1\t2\n3\t4\n'))
+    expect((await runCommand(store, ['import', table, '--slug', 'tabs'])).split('\n').slice(1)).to.deep.equal(
+      ['  1 equal rows collapsed', '  column " a" is called "a"'],
+    )
+    expect(shown('tabs')[0]).to.equal('First revision: 2 rows (1 collapsed)')
+    const carets = write('rows.csv', 'q^a\n1^2\n')
+    await runCommand(store, ['import', carets, '--slug', 'carets', '--delimiter', '^'])
+    expect(JSON.parse(shown('carets').slice(1).join(''))).to.deep.equal(['q', 'a'])
+    const row = (cell: string): string => `<row><c t="inlineStr"><is><t>${cell}</t></is></c></row>`
+    const sheets = [
+      ['One', row('first')],
+      ['Two', row('second') + row('x')],
+    ] as const
+    const workbook = write('book.csv', xlsxFile({ sheets }))
+    await runCommand(store, ['import', workbook, '--slug', 'book', '--sheet', 'Two'])
+    expect(JSON.parse(shown('book').slice(1).join(''))).to.deep.equal(['second'])
+    const empty = write('empty.jsonl', '')
+    const refused = await runCommand(store, ['import', empty, '--slug', 'tabs']).catch(
+      (error: Error) => error,
+    )
+    expect((refused as Error).message).to.match(/^The file holds no bytes, .*allow_empty=true/)
+    await runCommand(store, ['import', empty, '--slug', 'tabs', '--allow-empty'])
+    expect(shown('tabs')[0]).to.equal('Remove 2 rows')
+    for (const args of [
+      ['--delimiter', ';;'],
+      ['--delimiter', '"'],
+    ]) {
+      const wrong = await runCommand(store, ['import', carets, '--slug', 'x', ...args]).catch(
+        (error: Error) => error,
+      )
+      expect((wrong as Error).message).to.match(/^--delimiter: /)
+    }
+  })
+
+  it('exports CSV with a byte order mark for Excel, and no other format', async () => {
+    await imported('capitals')
+    await runCommand(store, ['export', 'capitals', '--to', join(folder, 'bom.csv'), '--bom'])
+    expect(readFileSync(join(folder, 'bom.csv'), 'utf8')).to.match(/^\ufeffcountry,capital,__id__/)
+    const wrong = await runCommand(store, [
+      'export',
+      'capitals',
+      '--to',
+      join(folder, 'bom.json'),
+      '--bom',
+    ]).catch((error: Error) => error)
+    expect((wrong as Error).message).to.match(/^--bom: /)
   })
 
   it("imports standard input, in the system's user name where git has none", () => {
