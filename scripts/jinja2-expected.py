@@ -111,6 +111,10 @@ TEMPLATES = [
     "{% for m in messages %}{% if not loop.first %}\n{% endif %}{{ m.role|upper }}: {{ m.content }}{% endfor %}",
     "{% set l = [] %}{% set _ = l.append(1) %}{% set _ = l.extend([2, 3]) %}{{ l }} {{ l.pop() }} {{ l }}",
     "{% set d = {'a': 1} %}{% set _ = d.update({'b': 2}) %}{{ d }} {{ d.get('c') }} {{ d.get('c', 0) }} {{ d.pop('a') }}",
+    # none is a value
+    "{{ scores.bio }} {{ scores['bio'] }} {{ [none, 1]|first }} {{ [1, none]|last }} {{ [none][0] }} {{ scores.get('bio', 5) }} {{ scores.pop('x', none) }}",
+    "{% macro m(a, b=2) %}{{ a }}{{ b }}{% endmacro %}{{ m(none, none) }} {{ missing|default(none) }} {{ 'x'|int(none) }} {{ n is sameas none }} {{ n is eq(none) }} {{ n is not sameas none }}",
+    "{% for a in [none, 1] %}{{ loop.previtem }}{{ loop.nextitem }} {% endfor %}{{ rows|map(attribute='nothing', default=none)|list }} {{ cycler(none, 1).next() }} {{ 5[1:] }}|{{ n[0] }}|",
     # filters of texts
     "{{ x|upper }} {{ x|lower }} {{ 'hello wORLD'|capitalize }} {{ \"it's a (big) world-wide\"|title }} {{ 5|upper }} {{ n|upper }} {{ 'ß'|upper }}",
     "{{ html|e }} {{ html|escape }} {{ html|e|e }} {{ html|safe|e }} {{ html|forceescape|forceescape }} {{ 1|e }}",

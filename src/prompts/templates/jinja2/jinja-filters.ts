@@ -9,18 +9,17 @@ import { TEXT_FILTERS } from './jinja-text-filters.ts'
 import {
   type CallArguments,
   capital,
-  floatOf,
   isDict,
-  isNumber,
   isText,
   isTrue,
   ITEM_SIZE,
-  jsonOfValue,
   type JinjaValue,
+  jsonOfValue,
   kindOf,
   Markup,
   Missing,
   numberIn,
+  orElse,
   sequenceIn,
   textOf,
   Tuple,
@@ -53,7 +52,7 @@ const FILTERS: ReadonlyMap<string, JinjaFilter> = new Map<string, JinjaFilter>([
   ...['default', 'd'].map((name) =>
     named(name, ['default_value', 'boolean'], (value, given) => {
       const isAbsent = value instanceof Missing || (isTrue(given.get('boolean') ?? false) && !isTrue(value))
-      return isAbsent ? (given.get('default_value') ?? '') : value
+      return isAbsent ? orElse(given.get('default_value'), '') : value
     }),
   ),
   ...['length', 'count'].map((name) =>
@@ -64,9 +63,9 @@ const FILTERS: ReadonlyMap<string, JinjaFilter> = new Map<string, JinjaFilter>([
     return typeof number === 'bigint' ? (number < 0n ? -number : number) : Math.abs(number)
   }),
   named('int', ['default', 'base'], (value, given) =>
-    int(value, given.get('default') ?? 0n, given.get('base')),
+    int(value, orElse(given.get('default'), 0n), given.get('base')),
   ),
-  named('float', ['default'], (value, given) => float(value, given.get('default') ?? 0)),
+  named('float', ['default'], (value, given) => float(value, orElse(given.get('default'), 0))),
   named('round', ['precision', 'method'], (value, given) => round(value, given)),
   named('filesizeformat', ['binary'], (value, given) =>
     fileSize(value, isTrue(given.get('binary') ?? false)),
@@ -79,11 +78,11 @@ const FILTERS: ReadonlyMap<string, JinjaFilter> = new Map<string, JinjaFilter>([
     operators.spend(items.length * ITEM_SIZE)
     return [...items]
   }),
-  named('first', [], (value, _, { operators }) => operators.items(value)[0] ?? new Missing('the first item')),
-  named(
-    'last',
-    [],
-    (value, _, { operators }) => operators.items(value).at(-1) ?? new Missing('the last item'),
+  named('first', [], (value, _, { operators }) =>
+    orElse(operators.items(value)[0], new Missing('the first item')),
+  ),
+  named('last', [], (value, _, { operators }) =>
+    orElse(operators.items(value).at(-1), new Missing('the last item')),
   ),
   named('reverse', [], (value, _, { operators }) => {
     const items = [...operators.items(value)].reverse()
@@ -153,12 +152,12 @@ const FILTERS: ReadonlyMap<string, JinjaFilter> = new Map<string, JinjaFilter>([
     const items = runtime.operators.items(value)
     return items.reduce<JinjaValue>(
       (sum, item) => runtime.operators.binary('+', sum, getter(item)),
-      given.get('start') ?? 0n,
+      orElse(given.get('start'), 0n),
     )
   }),
   named('join', ['d', 'attribute'], (value, given, runtime) => {
     const { operators } = runtime
-    const separator = operators.text(given.get('d') ?? '')
+    const separator = operators.text(orElse(given.get('d'), ''))
     const getter = getterOf(given.get('attribute'), runtime)
     const texts = operators.items(value).map((item) => {
       const text = operators.text(getter(item))
@@ -402,7 +401,8 @@ function roundedInt(number: bigint, unit: bigint): bigint {
 }
 
 function fileSize(value: JinjaValue, isBinary: boolean): string {
-  const bytes = isText(value) ? floatIn(textOf(value).trim()) : isNumber(value) ? floatOf(value) : undefined
+  const number = isText(value) ? floatIn(textOf(value).trim()) : numberIn(value)
+  const bytes = number === undefined ? undefined : Number(number)
   if (bytes === undefined)
     throw new TemplateFailure(`The filter filesizeformat takes a number, and not ${kindOf(value)}.`)
   const base = isBinary ? 1024 : 1000

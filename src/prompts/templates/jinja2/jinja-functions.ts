@@ -10,6 +10,7 @@ import {
   type JinjaValue,
   keyOf,
   kindOf,
+  orElse,
   Tuple,
   View,
 } from './jinja-values.ts'
@@ -83,9 +84,9 @@ function cycler({ positional }: CallArguments): JinjaValue {
   const bag = new Bag('cycler', new Map<string, JinjaValue>([['current', first]]))
   let at = 0
   const next = (): JinjaValue => {
-    const value = positional[at] ?? first
+    const value = orElse(positional[at], first)
     at = (at + 1) % positional.length
-    bag.attributes.set('current', positional[at] ?? first)
+    bag.attributes.set('current', orElse(positional[at], first))
     return value
   }
   const reset = (): JinjaValue => {

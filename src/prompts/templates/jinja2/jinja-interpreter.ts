@@ -24,6 +24,7 @@ import {
   kindOf,
   Missing,
   numberIn,
+  orElse,
   Tuple,
   valueOfJson,
 } from './jinja-values.ts'
@@ -231,7 +232,7 @@ export class JinjaInterpreter implements JinjaRuntime {
       const inner = new Scope(scope)
       const known = new Set(parameters.map(([parameter]) => parameter))
       for (const [at, [parameter, usual]] of parameters.entries()) {
-        const value = positional[at] ?? named.get(parameter)
+        const value = orElse(positional[at], named.get(parameter))
         if (value !== undefined) inner.values.set(parameter, value)
         else inner.values.set(parameter, usual ? this.#value(usual, inner) : new Missing(parameter))
       }
@@ -410,8 +411,8 @@ function loopAt(
     ['length', BigInt(items.length)],
     ['depth', BigInt(depth + 1)],
     ['depth0', BigInt(depth)],
-    ['previtem', items[at - 1] ?? new Missing('loop.previtem')],
-    ['nextitem', items[at + 1] ?? new Missing('loop.nextitem')],
+    ['previtem', orElse(items[at - 1], new Missing('loop.previtem'))],
+    ['nextitem', orElse(items[at + 1], new Missing('loop.nextitem'))],
     ['cycle', new Callable('loop.cycle', cycle)],
     ['changed', new Callable('loop.changed', isChanged)],
   ]

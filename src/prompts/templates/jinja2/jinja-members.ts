@@ -4,14 +4,14 @@ import { dictMethods, listMethods, textMethods } from './jinja-methods.ts'
 import {
   Bag,
   Callable,
-  capital,
   isDict,
   isText,
   type JinjaValue,
-  kindOf,
   keyOf,
+  kindOf,
   Missing,
   numberIn,
+  orElse,
   sequenceIn,
   textOf,
   Tuple,
@@ -41,11 +41,12 @@ export function attributeOf(
   path: string,
   operators: JinjaOperators,
 ): JinjaValue {
-  if (isDict(object)) return object.get(name) ?? methodOf(object, name, operators) ?? new Missing(path)
-  if (object instanceof Bag) return object.attributes.get(name) ?? new Missing(path)
+  if (isDict(object))
+    return orElse(orElse(object.get(name), methodOf(object, name, operators)), new Missing(path))
+  if (object instanceof Bag) return orElse(object.attributes.get(name), new Missing(path))
   if (object instanceof Tuple) {
     const at = object.names.indexOf(name)
-    if (at !== -1) return object.items[at] ?? new Missing(path)
+    if (at !== -1) return orElse(object.items[at], new Missing(path))
   }
   if (object === null || object instanceof Missing) return new Missing(path)
   return methodOf(object, name, operators) ?? new Missing(path)
@@ -66,7 +67,7 @@ export function itemOf(
   const number = numberIn(key)
   if (typeof number !== 'bigint') return new Missing(path)
   const items = isText(object) ? Array.from(textOf(object)) : sequenceIn(object)
-  return items?.at(Number(number)) ?? new Missing(path)
+  return orElse(items?.at(Number(number)), new Missing(path))
 }
 
 /** `object[start:end:step]` of a list, a tuple or a text. */
@@ -76,7 +77,7 @@ export function sliceOf(
   operators: JinjaOperators,
 ): JinjaValue {
   const items = isText(object) ? Array.from(textOf(object)) : sequenceIn(object)
-  if (!items) throw new TemplateFailure(`${capital(kindOf(object))} has no parts that a slice could take.`)
+  if (!items) return new Missing('the slice')
   const [start, end, step = 1] = limits.map(limitOf)
   if (step === 0) throw new TemplateFailure('The step of a slice is not 0.')
   operators.spend(items.length)

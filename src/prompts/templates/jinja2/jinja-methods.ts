@@ -11,6 +11,7 @@ import {
   keyOf,
   kindOf,
   numberIn,
+  orElse,
   textOf,
   Tuple,
   View,
@@ -217,7 +218,7 @@ export const dictMethods: ReadonlyMap<string, Method<Map<JinjaKey, JinjaValue>>>
   [
     'get',
     (dict, { positional: [key = null, usual], named }) =>
-      dict.get(keyOf(key)) ?? usual ?? named.get('default') ?? null,
+      orElse(dict.get(keyOf(key)), orElse(orElse(usual, named.get('default')), null)),
   ],
   [
     'keys',
@@ -267,9 +268,9 @@ export const dictMethods: ReadonlyMap<string, Method<Map<JinjaKey, JinjaValue>>>
   [
     'pop',
     (dict, { positional: [key = null, usual] }) => {
-      const value = dict.get(keyOf(key)) ?? usual
+      const value = orElse(dict.get(keyOf(key)), usual)
       if (value === undefined) throw new TemplateFailure('pop() finds no such key.')
-      changing(dict).delete(keyOf(key))
+      if (dict.has(keyOf(key))) changing(dict).delete(keyOf(key))
       return value
     },
   ],

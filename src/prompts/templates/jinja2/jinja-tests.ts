@@ -14,6 +14,7 @@ import {
   Markup,
   Missing,
   numberIn,
+  orElse,
   textOf,
   Tuple,
   View,
@@ -82,7 +83,7 @@ const TESTS: ReadonlyMap<string, JinjaTest> = new Map<string, JinjaTest>([
 ])
 
 function first({ positional, named }: CallArguments, name: string): JinjaValue {
-  const value = positional[0] ?? [...named.values()][0]
+  const value = orElse(positional[0], [...named.values()][0])
   if (value !== undefined) return value
   throw new TemplateFailure(`The test ${name} takes a value: is ${name}(…).`)
 }

@@ -76,7 +76,7 @@ export const TEXT_FILTERS: readonly (readonly [string, JinjaFilter])[] = [
       throw new TemplateFailure(
         `truncate takes a length of at least ${end.length}, for what stands at the end.`,
       )
-    const text = neededText(value, 'truncate')
+    const text = value instanceof Missing ? '' : neededText(value, 'truncate')
     if (text.length <= length + leeway) return text
     operators.spend(length)
     const characters = Array.from(text)

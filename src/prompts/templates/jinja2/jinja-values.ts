@@ -317,3 +317,8 @@ export function sequenceIn(value: JinjaValue): readonly JinjaValue[] | undefined
   if (Array.isArray(value)) return value
   return value instanceof Tuple || value instanceof View ? value.items : undefined
 }
+
+/** A value, or another where there is none; `null` is a value, as Python's None is. */
+export function orElse<Value, Other>(value: Value | undefined, otherwise: Other): Value | Other {
+  return value === undefined ? otherwise : value
+}
