@@ -17,6 +17,8 @@ export interface BestExcerpt extends Excerpt {
 
 /** So many units of all texts of a hit are looked through: what stands behind is shown without marks. */
 const MOST_LOOKED_AT = 200_000
+/** Mostly, all that is looked for stands in so many units behind the first of it. */
+const AT_FIRST = 5_000
 
 /**
  * A piece of the text that has the most of what is looked for; of the first that could not be looked through, without marks, where none before
@@ -27,7 +29,9 @@ export function bestExcerpt(texts: readonly string[], search: Search): BestExcer
   let best: { readonly at: number; readonly terms: number; readonly ranges: readonly TextRange[] } | undefined
   let cut: number | undefined
   for (const [at, text] of texts.entries()) {
-    const { terms, ranges, looked, isCut } = findTerms(text, search, left)
+    const few = findTerms(text, search, Math.min(left, AT_FIRST))
+    const isEnough = !few.isCut || few.terms === search.wanted.length
+    const { terms, ranges, looked, isCut } = isEnough ? few : findTerms(text, search, left)
     left -= looked
     if (terms > (best?.terms ?? 0)) best = { at, terms, ranges }
     if (terms === search.wanted.length) break

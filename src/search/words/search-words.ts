@@ -6,6 +6,9 @@ export interface Word {
   readonly end: number
 }
 
+/** Most words are: nothing of them is folded but their case. */
+const ASCII = /^[\0-\x7f]*$/
+
 const WORD = /[\p{L}\p{N}\p{M}]+/gu
 
 /** Scripts that are written without spaces: two characters side by side are a word there, and the last by itself. */
@@ -20,6 +23,10 @@ export function* searchWords(text: string): Generator<Word> {
 
 function* piecesOf(text: string): Generator<Word> {
   for (const { 0: run, index } of text.matchAll(WORD)) {
+    if (ASCII.test(run)) {
+      yield { word: run.toLowerCase(), start: index, end: index + run.length }
+      continue
+    }
     let at = 0
     for (const { 0: unspaced, index: begin } of run.matchAll(UNSPACED)) {
       if (begin > at) yield wordAt(run.slice(at, begin), index + at)
