@@ -87,6 +87,16 @@ export class TimeSlice {
     }
   }
 
+  /** What a step makes of each item, one after the other. A step may be long: after each it is asked whether the slice is over. */
+  async map<T, R>(items: Iterable<T>, step: (item: T) => R | Promise<R>): Promise<R[]> {
+    const made: R[] = []
+    for (const item of items) {
+      made.push(await step(item))
+      await this.pause()
+    }
+    return made
+  }
+
   /** Takes one step for each item, in order, as many slices as that takes; a step that answers a promise is waited for. */
   async each<T>(items: Iterable<T>, step: (item: T, index: number) => unknown): Promise<void> {
     let index = 0

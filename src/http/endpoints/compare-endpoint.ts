@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { TimeSlice } from '../../scheduling/cooperative.ts'
 import type { SideReference } from '../../versioning/merge/merge-side.ts'
 import { findSide, revisionOfSide } from '../../versioning/merge/merge-side.ts'
 import { compareSides } from '../../versioning/merge/compare-sides.ts'
@@ -53,7 +54,7 @@ export function compareEndpoint({ surface, present }: SurfaceContext): Endpoint 
       const placeOf = async (reference: SideReference): Promise<RevisionLocation> =>
         revisionOfSide(registry, family, await findSide(registry, family, reference, surface))
       const shown = (places: readonly RevisionLocation[]): Promise<object[]> =>
-        Promise.all(places.slice(0, MOST_LISTED).map((place) => shortOf(registry, place)))
+        new TimeSlice(untilGone()).map(places.slice(0, MOST_LISTED), (place) => shortOf(registry, place))
       const shortOf = async (of: Registry, place: RevisionLocation): Promise<object> =>
         presentShort(await readListedRevision(of, place), present)
       const [base, head] = [await placeOf(input.base), await placeOf(input.head)]

@@ -56,7 +56,7 @@ export function logEndpoint(context: SurfaceContext, answerRevisions: AnswerRevi
     }),
     output: list(`${singular}_revisions`, records.revision),
     example: { [singular]: { [`${singular}_variant_ref`]: { slug: 'support-bot' } } },
-    run: async ({ registry, input }) => {
+    run: async ({ registry, input, untilGone }) => {
       const { of = {} } = input
       const parents = parentsOf(names, of, input)
       const isNamed = parents.artifact ?? parents.variant ?? parents.revision
@@ -70,6 +70,7 @@ export function logEndpoint(context: SurfaceContext, answerRevisions: AnswerRevi
             depth: input.depth ?? of.depth,
             includeArchived: input.includeArchived ?? of.include_archived,
             windowing: input.windowing,
+            signal: untilGone(),
           })
         : { rows: [], next: undefined }
       const arrivals = start

@@ -116,7 +116,7 @@ export async function queryFlat(
     if (flags === undefined) return true
     return read(row.view).then((flat) => flat !== undefined && matchesFlags(flatFlags(flat), flags))
   })
-  const rows = await Promise.all(window.rows.map((row) => read(row.view)))
+  const rows = await new TimeSlice().map(window.rows, (row) => read(row.view))
   return { ...window, rows: rows.filter((flat) => flat !== undefined) }
 }
 

@@ -36,10 +36,13 @@ export async function logDeployments(
   const { artifact } = start
   const { rows, next } = await logRevisions(registry, start, { windowing, includeArchived: true })
   const logged: LoggedDeployment[] = []
+  /** The pins before one revision are those of the next one of the list. */
+  let read: { readonly oid: Oid; readonly pins: ReadonlyMap<string, Pin> } | undefined
   for (const revision of rows) {
     const { parent } = await artifact.repository.history.node(revision.oid)
-    const after = await pinsIn(registry, artifact, revision.oid)
+    const after = read?.oid === revision.oid ? read.pins : await pinsIn(registry, artifact, revision.oid)
     const before = parent ? await pinsIn(registry, artifact, parent.oid) : new Map<string, Pin>()
+    read = parent && { oid: parent.oid, pins: before }
     const moved = [...new Set([...after.keys(), ...before.keys()])]
       .map((key) => ({ key, from: before.get(key), to: after.get(key) }))
       .filter(({ from, to }) => !isDeepStrictEqual(from?.references, to?.references))

@@ -40,7 +40,7 @@ export async function compareSides(
     isCommon: (commit: Oid) => boolean,
   ): Promise<RevisionLocation[]> => {
     const commits = await firstParentsWhile(objects, oid, (commit) => !isCommon(commit), slice)
-    return Promise.all(commits.map((commit) => locate(artifact, variant, commit)))
+    return slice.map(commits, (commit) => locate(artifact, variant, commit))
   }
   return {
     base: found,

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { Refusal } from '../../errors.ts'
+import { Pace, TimeSlice } from '../../scheduling/cooperative.ts'
 import { parseCommit } from '../../git/objects/commit.ts'
 import type { Oid } from '../../git/objects/object.ts'
 import type { Repository } from '../../git/repository.ts'
@@ -59,7 +60,9 @@ export async function arrivalsOf(
   const read = new Map<Oid, Arrival | undefined>()
   try {
     const notes = new NoteReader(objects, parseCommit(await readBytes(objects, head, 'commit')).tree)
+    const [slice, pace] = [new TimeSlice(), new Pace()]
     for (const commit of commits) {
+      if (pace.isDue) await slice.pause()
       const note = await notes.find(commit)
       if (note === undefined) continue
       if (!read.has(note)) read.set(note, arrivalIn(await readBytes(objects, note, 'blob')))

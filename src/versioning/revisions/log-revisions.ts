@@ -1,15 +1,16 @@
 import type { HistoryNode } from '../../git/history/first-parent-history.ts'
+import { Pace, TimeSlice } from '../../scheduling/cooperative.ts'
 import type { ArtifactView, VariantView } from '../artifacts/artifact-view.ts'
 import type { Family } from '../family/family.ts'
 import { objectUuid } from '../ids.ts'
-import type { Window, Windowing } from '../pagination.ts'
+import type { Ordered, Window, Windowing } from '../pagination.ts'
 import { cutWindow } from '../pagination.ts'
 import type { References } from '../reference.ts'
 import type { Registry } from '../registry.ts'
 import { resolveArtifact, resolveVariant } from './references.ts'
 import { resolveReference } from './resolve-reference.ts'
 import type { Revision, RevisionLocation } from './revision.ts'
-import { locate, readListedRevision, readOutline } from './revision.ts'
+import { locate, readCommitAt, readListedRevision, readOutline } from './revision.ts'
 
 export interface LogOptions {
   /** At most so many revisions, the first included. */
@@ -18,6 +19,8 @@ export interface LogOptions {
   readonly windowing?: Windowing | undefined
   /** Whether the payloads of the revisions are shown. */
   readonly withData?: boolean | undefined
+  /** Ends it. */
+  readonly signal?: AbortSignal | undefined
 }
 
 /**
@@ -27,9 +30,11 @@ export interface LogOptions {
 export async function logRevisions(
   registry: Registry,
   start: RevisionLocation,
-  { depth, includeArchived, windowing, withData = false }: LogOptions,
+  { depth, includeArchived, windowing, withData = false, signal }: LogOptions,
 ): Promise<Window<Revision>> {
   const { artifact, variant } = start
+  const slice = new TimeSlice(signal)
+  const pace = new Pace()
   const chain: (RevisionLocation & { readonly isListed: boolean })[] = []
   let node: HistoryNode | undefined = await artifact.repository.history.node(start.oid)
   let listed = 0
@@ -38,17 +43,19 @@ export async function logRevisions(
     if (isListed) listed++
     chain.push({ artifact, variant, oid: node.oid, version: node.depth, isListed })
     node = node.parent
+    if (pace.isDue) await slice.pause()
   }
   const needsTimes = windowing?.newest !== undefined || windowing?.oldest !== undefined
-  const rows = []
+  const rows: Ordered<(typeof chain)[number]>[] = []
   for (const place of chain.reverse()) {
-    const createdAt = needsTimes ? dateOf(await readOutline(registry, place)) : ''
+    const createdAt = needsTimes ? dateOf(await readCommitAt(registry, place)) : ''
     rows.push({ id: objectUuid(place.oid, artifact.digits), createdAt, value: place })
+    if (pace.isDue) await slice.pause()
   }
   const window = await cutWindow(rows, { order: 'descending', ...windowing }, ({ isListed }) => isListed)
   const read = withData ? readListedRevision : readOutline
   return {
-    rows: await Promise.all(window.rows.map((place) => read(registry, place))),
+    rows: await slice.map(window.rows, (place) => read(registry, place)),
     next: window.next,
   }
 }

@@ -1,4 +1,4 @@
-import { yieldToEventLoop } from '../../scheduling/cooperative.ts'
+import { TimeSlice, yieldToEventLoop } from '../../scheduling/cooperative.ts'
 import { Refusal } from '../../errors.ts'
 import type { RevisionFilter } from '../artifacts/filters.ts'
 import { holdsText, matchesFlags, matchesHeader, naming } from '../artifacts/filters.ts'
@@ -79,7 +79,7 @@ async function queryByName(
   const window = await cutWindow(rows, windowing, () => true)
   return {
     ...window,
-    rows: await Promise.all(window.rows.map((place) => readListedRevision(registry, place))),
+    rows: await new TimeSlice().map(window.rows, (place) => readListedRevision(registry, place)),
   }
 }
 

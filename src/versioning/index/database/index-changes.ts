@@ -7,7 +7,7 @@ import type { IndexEntry } from '../index-entry.ts'
 import { missingCommits } from './missing-commits.ts'
 import { utf8Of } from './sql-bytes.ts'
 import { saveView } from '../saved-view.ts'
-import { removeArtifact, writeArtifact, writeUnreadable } from './write-artifact.ts'
+import { piecesBefore, removeArtifact, writeArtifact, writeUnreadable } from './write-artifact.ts'
 
 /** What the database takes its rows from. */
 export interface IndexSource {
@@ -28,6 +28,8 @@ export interface IndexSource {
 /** A change of one artifact's rows, in a transaction; false where it has to be worked out again. */
 export interface IndexChange {
   readonly path: string
+  /** What may be written before, each in a transaction of its own, for as long as the answer is true; absent where all of it is little. */
+  readonly before?: readonly (() => boolean)[]
   readonly write: () => boolean
   /** Whether the next start can go on from it. */
   readonly isSaved: boolean
@@ -55,15 +57,18 @@ export class IndexChanges {
     for (let tries = 0; entry; tries++) {
       const { view } = entry
       const before = seenAt(file, path)
-      const isSame = (): boolean => seenAt(file, path) === before
+      // One that has been begun is as good as none.
+      const isSame = (): boolean => (seenAt(file, path) ?? '') === (before ?? '')
       try {
         const commits = await missingCommits(file, view, slice)
         // Another server may have written what it saw later: the last to write has to have seen everything.
         if (entry.repository.freshRefs() === view.source.refs || tries === MOST_LOOKS) {
           const text = saveView(view)
           const write = (): boolean => isSame() && writeArtifact(file, view, commits, text)
-          if (text === undefined) return { path, write, isSaved: false }
-          return { path, write, isSaved: true, written: () => this.#source.saved(view, text) }
+          const pieces = piecesBefore(file, view, commits)
+          const change = { path, write, before: pieces.map((piece) => () => isSame() && piece()) }
+          if (text === undefined) return { ...change, isSaved: false }
+          return { ...change, isSaved: true, written: () => this.#source.saved(view, text) }
         }
       } catch (error) {
         const reason = damageOf(error, path)

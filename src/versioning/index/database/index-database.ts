@@ -206,7 +206,14 @@ export class IndexDatabase {
 
   async #writeSome(file: DatabaseFile, paths: readonly string[], slice: TimeSlice): Promise<void> {
     const changes: IndexChange[] = []
-    for (const path of paths) changes.push(await this.#changes.of(file, path, slice))
+    for (const path of paths) {
+      const change = await this.#changes.of(file, path, slice)
+      changes.push(change)
+      for (const piece of change.before ?? []) {
+        if (!(await patiently(() => file.transaction(piece)))) break
+        await slice.rest()
+      }
+    }
     const again = await patiently(() => file.transaction(() => changes.filter((change) => !change.write())))
     for (const change of changes) {
       this.#unsaved.note(change.path, change.isSaved)

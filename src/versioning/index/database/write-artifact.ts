@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto'
 import type { Oid } from '../../../git/objects/object.ts'
 import type { DatabaseFile } from '../../../storage/sqlite/database-file.ts'
-import type { ArtifactView } from '../../artifacts/artifact-view.ts'
+import type { ArtifactView, VariantView } from '../../artifacts/artifact-view.ts'
 import { authorUuid } from '../../revisions/author-uuid.ts'
 import { objectUuid, oidPrefix } from '../../ids.ts'
 import type { CommitFacts } from './commit-facts.ts'
@@ -25,10 +25,79 @@ export function writeArtifact(
   saved: string | undefined,
 ): boolean {
   const artifact = rowOfArtifact(file, view)
-  const known = new Map(file.rows<VariantRow>(VARIANTS, artifact).map((row) => [utf8Of(row.slug), row]))
-  for (const { slug, id, head, record } of view.variants) {
+  const known = variantsIn(file, artifact)
+  if (!writeVariants(file, view, { artifact, known, variants: view.variants }, commits)) return false
+  const there = new Set(view.variants.map(({ slug }) => slug))
+  for (const [slug, { number }] of known) {
+    if (there.has(slug)) continue
+    file.run('DELETE FROM lines WHERE variant = ?', number)
+    file.run('DELETE FROM variants WHERE number = ?', number)
+  }
+  const isOther = file.run(SET_META, view.metaCommit, artifact, view.metaCommit).changes > 0
+  if (isOther) setArchived(file, artifact, view)
+  if (isOther || view.archived.size > 0) file.run(SET_LATEST, artifact)
+  if (isOther) file.run(SEARCH_HEADS, artifact, artifact, artifact)
+  file.run(SET_SEEN, seenOf(view), saved ?? null, artifact)
+  return true
+}
+
+/** So many commits or variants are written in one go. */
+const PIECE = 200
+
+/**
+ * What may be written of an artifact before `writeArtifact`, each piece in a transaction of its own: commits that no variant holds yet, and
+ * variants as they are. Nothing where that is little. A piece that answers false has found what `writeArtifact` would.
+ */
+export function piecesBefore(
+  file: DatabaseFile,
+  view: ArtifactView,
+  commits: ReadonlyMap<Oid, CommitFacts>,
+): readonly (() => boolean)[] {
+  const { variants } = view
+  if (commits.size <= PIECE && variants.length <= PIECE) return []
+  const pieces: (() => boolean)[] = []
+  const passed = new Set<Oid>()
+  for (const { head } of variants) {
+    const line: Oid[] = []
+    for (
+      let oid = head;
+      oid !== undefined && commits.has(oid) && !passed.has(oid);
+      oid = commits.get(oid)?.parent
+    ) {
+      line.push(oid)
+      passed.add(oid)
+    }
+    line.reverse()
+    for (let at = PIECE - 1; at < line.length; at += PIECE) {
+      const oid = line[at] ?? ''
+      pieces.push(() => placeOf(file, view, rowOfArtifact(file, view), oid, commits) !== undefined)
+    }
+  }
+  for (let at = 0; variants.length > PIECE && at < variants.length; at += PIECE)
+    pieces.push(() => {
+      const artifact = rowOfArtifact(file, view)
+      const some = { artifact, known: variantsIn(file, artifact), variants: variants.slice(at, at + PIECE) }
+      return writeVariants(file, view, some, commits)
+    })
+  return pieces
+}
+
+/** Some of an artifact's variants, and what the file knows of all. */
+interface SomeVariants {
+  readonly artifact: number
+  readonly known: ReadonlyMap<string, VariantRow>
+  readonly variants: readonly VariantView[]
+}
+
+/** Makes the rows of variants what a view of their artifact says; false where a commit is wanting. */
+function writeVariants(
+  file: DatabaseFile,
+  view: ArtifactView,
+  { artifact, known, variants }: SomeVariants,
+  commits: ReadonlyMap<Oid, CommitFacts>,
+): boolean {
+  for (const { slug, id, head, record } of variants) {
     const before = known.get(slug)
-    known.delete(slug)
     const archived = record.deleted_at === undefined ? 0 : 1
     const isMoved = head !== (before?.head ? hexOf(before.head) : undefined)
     if (before && !isMoved && before.archived === archived) continue
@@ -39,16 +108,11 @@ export function writeArtifact(
     const variant = before?.number ?? Number(file.rows<Numbered>(VARIANT, artifact, slug)[0]?.number)
     if (isMoved) setLines(file, variant, place)
   }
-  for (const { number } of known.values()) {
-    file.run('DELETE FROM lines WHERE variant = ?', number)
-    file.run('DELETE FROM variants WHERE number = ?', number)
-  }
-  const isOther = file.run(SET_META, view.metaCommit, artifact, view.metaCommit).changes > 0
-  if (isOther) setArchived(file, artifact, view)
-  if (isOther || view.archived.size > 0) file.run(SET_LATEST, artifact)
-  if (isOther) file.run(SEARCH_HEADS, artifact)
-  file.run(SET_SEEN, seenOf(view), saved ?? null, artifact)
   return true
+}
+
+function variantsIn(file: DatabaseFile, artifact: number): ReadonlyMap<string, VariantRow> {
+  return new Map(file.rows<VariantRow>(VARIANTS, artifact).map((row) => [utf8Of(row.slug), row]))
 }
 
 /** Notes that the commits of an artifact cannot be read: it has no revisions in lists until they can. Answers true. */
@@ -230,7 +294,7 @@ const SET_SEEN = 'UPDATE artifacts SET seen = ?, saved = ?, unreadable = 0 WHERE
 const SET_META = 'UPDATE artifacts SET meta = ?, searched = 0 WHERE number = ? AND meta <> ?'
 const SEARCH_HEADS = `
   UPDATE revisions SET searched = 0 WHERE artifact = ?
-    AND oid IN (SELECT v.head FROM variants v WHERE v.artifact = revisions.artifact UNION SELECT v.latest FROM variants v WHERE v.artifact = revisions.artifact)`
+    AND oid IN (SELECT head FROM variants WHERE artifact = ? UNION SELECT latest FROM variants WHERE artifact = ?)`
 const VARIANTS = 'SELECT number, CAST(slug AS BLOB) AS slug, archived, head FROM variants WHERE artifact = ?'
 const VARIANT = 'SELECT number FROM variants WHERE artifact = ? AND slug = ?'
 const SET_VARIANT = `

@@ -1,0 +1,170 @@
+import { expect } from 'chai'
+import { workflowFamily } from '../../src/handlers/workflows.ts'
+import type { JsonObject } from '../../src/json/json.ts'
+import { environmentFamily } from '../../src/resources/environments/environment-family.ts'
+import { TimeSlice } from '../../src/scheduling/cooperative.ts'
+import type { DatabaseFile } from '../../src/storage/sqlite/database-file.ts'
+import { IN_MEMORY } from '../../src/storage/sqlite/database-file.ts'
+import type { ArtifactView } from '../../src/versioning/artifacts/artifact-view.ts'
+import { logDeployments } from '../../src/versioning/environments/log-deployments.ts'
+import { openIndexFile } from '../../src/versioning/index/database/index-file.ts'
+import { missingCommits } from '../../src/versioning/index/database/missing-commits.ts'
+import { piecesBefore, writeArtifact } from '../../src/versioning/index/database/write-artifact.ts'
+import { compareSides } from '../../src/versioning/merge/compare-sides.ts'
+import type { Registry } from '../../src/versioning/registry.ts'
+import { commitRevision } from '../../src/versioning/revisions/commit-revision.ts'
+import { logRevisions } from '../../src/versioning/revisions/log-revisions.ts'
+import { locate, type RevisionLocation } from '../../src/versioning/revisions/revision.ts'
+import { restsDuring } from '../rests.ts'
+import { context, memoryRegistry, newVariant } from './memory-registry.ts'
+
+/** More than two pieces of the index. */
+const MANY = 450
+
+describe('versioning: long histories', () => {
+  let registry: Registry
+  let artifact: ArtifactView
+  let first: RevisionLocation
+  let last: RevisionLocation
+
+  before(async () => {
+    registry = await memoryRegistry()
+    await newVariant(registry, workflowFamily, 'long')
+    await newVariant(registry, environmentFamily, 'live')
+    for (let number = 0; number < MANY; number++) await committed(registry, workflowFamily, 'long', number)
+    for (let number = 0; number < 40; number++) await committed(registry, environmentFamily, 'live', number)
+    const found = await registry.index.findBySlug(workflowFamily, 'long')
+    const variant = found?.defaultVariant
+    if (!found || variant?.head === undefined) throw new Error('it is not there')
+    artifact = found
+    const { history } = artifact.repository
+    let root = await history.node(variant.head)
+    while (root.parent) root = root.parent
+    first = await locate(artifact, variant, root.oid)
+    last = await locate(artifact, variant, variant.head)
+  })
+
+  it('are logged with a rest after each revision that is read, with payloads and without, and end with their client', async () => {
+    for (const withData of [false, true]) {
+      let rows = 0
+      const log = async (): Promise<void> => {
+        rows = (await logRevisions(registry, last, { withData })).rows.length
+      }
+      expect(await restsDuring(log)).to.be.at.least(MANY)
+      expect(rows).to.equal(MANY)
+    }
+    const gone = AbortSignal.abort(new Error('nobody waits'))
+    let problem: unknown
+    await restsDuring(() =>
+      logRevisions(registry, last, { signal: gone }).catch((error: unknown) => (problem = error)),
+    )
+    expect(problem).to.have.property('message', 'nobody waits')
+  })
+
+  it('are compared with a rest after each revision', async () => {
+    let ahead = 0
+    const compare = async (): Promise<void> => {
+      ahead = (await compareSides(registry, first, last, {})).ahead.length
+    }
+    expect(await restsDuring(compare)).to.be.at.least(2 * MANY)
+    expect(ahead).to.equal(MANY - 1)
+  })
+
+  it('of environments say what was deployed with a rest after each revision', async () => {
+    let moved: string[] = []
+    const log = async (): Promise<void> => {
+      const { rows } = await logDeployments(registry, { slug: 'live' }, undefined, new TimeSlice())
+      moved = rows.map((row) => row.moved.map(({ key }) => key).join())
+    }
+    expect(await restsDuring(log)).to.be.at.least(80)
+    expect(moved).to.deep.equal(Array.from({ length: 40 }, (_, at) => `key-${39 - at}`))
+  })
+
+  it('come into the index in pieces, of which each writes few rows, and nobody sees a part', async () => {
+    const file = openIndexFile(IN_MEMORY)
+    const whole = openIndexFile(IN_MEMORY)
+    try {
+      const commits = await missingCommits(file, artifact, new TimeSlice())
+      const pieces = piecesBefore(file, artifact, commits)
+      expect(pieces).to.have.length(2)
+      for (const [at, piece] of pieces.entries()) {
+        expect(file.transaction(piece)).to.equal(true)
+        expect(countOf(file, 'revisions')).to.equal(200 * (at + 1))
+        expect(countOf(file, 'lines')).to.equal(0)
+      }
+      for (const one of [file, whole])
+        expect(one.transaction(() => writeArtifact(one, artifact, commits, undefined))).to.equal(true)
+      expect(rowsOf(file)).to.deep.equal(rowsOf(whole))
+      expect(piecesBefore(file, artifact, new Map())).to.deep.equal([])
+    } finally {
+      file.close()
+      whole.close()
+    }
+  })
+
+  it('of many variants come into it in pieces, too', async () => {
+    const [variant] = artifact.variants
+    if (!variant) throw new Error('it has none')
+    const variants = Array.from({ length: MANY }, (_, number) => ({
+      ...variant,
+      slug: `v${number}`,
+      id: `${number}`,
+    }))
+    const broad: ArtifactView = { ...artifact, variants }
+    const file = openIndexFile(IN_MEMORY)
+    const whole = openIndexFile(IN_MEMORY)
+    try {
+      const commits = await missingCommits(file, broad, new TimeSlice())
+      const seen: number[] = []
+      for (const piece of piecesBefore(file, broad, commits)) {
+        expect(file.transaction(piece)).to.equal(true)
+        seen.push(countOf(file, 'variants'))
+      }
+      expect(seen).to.deep.equal([0, 0, 200, 400, 450])
+      for (const one of [file, whole])
+        expect(one.transaction(() => writeArtifact(one, broad, commits, undefined))).to.equal(true)
+      expect(rowsOf(file)).to.deep.equal(rowsOf(whole))
+    } finally {
+      file.close()
+      whole.close()
+    }
+  })
+})
+
+async function committed(registry: Registry, family: typeof workflowFamily, slug: string, number: number) {
+  const artifact = await registry.index.findBySlug(family, slug)
+  const variant = artifact?.defaultVariant
+  if (!artifact || !variant) throw new Error(`${slug} is not there`)
+  const references = { [`key-${number}`]: { workflow_ref: { slug: 'long' } } }
+  const data: JsonObject =
+    family === environmentFamily
+      ? { references: number === 0 ? references : { ...(await referencesNow(registry)), ...references } }
+      : { parameters: { number } }
+  await commitRevision(registry, { artifact, variant }, { data, header: {}, loc: [] }, context)
+}
+
+/** What the environment has under its keys. */
+async function referencesNow(
+  registry: Registry,
+): Promise<Record<string, { workflow_ref: { slug: string } }>> {
+  const found = await registry.index.findBySlug(environmentFamily, 'live')
+  const head = found?.defaultVariant?.head
+  if (!found || head === undefined) return {}
+  const { payload } = await registry.revisions(environmentFamily).read(found.repository.objects, head)
+  const pins = (payload && environmentFamily.pins?.(payload)) ?? []
+  return Object.fromEntries(pins.map(({ key }) => [key, { workflow_ref: { slug: 'long' } }]))
+}
+
+function countOf(file: DatabaseFile, table: string): number {
+  return file.rows<{ count: number }>(`SELECT COUNT(*) AS count FROM ${table}`)[0]?.count ?? -1
+}
+
+/** What the index says of revisions and who holds them. */
+function rowsOf(file: DatabaseFile): readonly unknown[] {
+  return [
+    file.rows('SELECT hex(oid) AS oid, depth, seconds, archived FROM revisions ORDER BY depth, oid'),
+    file.rows('SELECT slug, id, hex(head) AS head, hex(latest) AS latest FROM variants ORDER BY slug'),
+    file.rows(`SELECT v.slug, l.up_to, COUNT(r.oid) AS held FROM lines l JOIN variants v ON v.number = l.variant
+      JOIN revisions r ON r.segment = l.segment AND r.depth <= l.up_to GROUP BY v.slug, l.up_to ORDER BY v.slug, l.up_to`),
+  ]
+}
