@@ -63,6 +63,45 @@ describe('workbench: editing', () => {
     await page.keyboard.type(text)
   }
 
+  it('says that there are no problems once the server has looked at the draft as it is, and not before', async () => {
+    await bench.ask('POST', '/simple/applications/', {
+      application: {
+        slug: 'checked',
+        data: {
+          uri: 'svc:builtin:completion:v0',
+          parameters: {
+            prompt: { messages: [{ role: 'user', content: 'Hi' }], llm_config: { model: 'mock/echo' } },
+          },
+        },
+      },
+    })
+    const visit = await bench.visit({ path: '/a/checked/edit/checked' })
+    const { page } = visit
+    const checks = page.getByRole('complementary', { name: 'About the draft' })
+    await checks.getByText('No problems found.').waitFor()
+    await checks.getByText('No variables.').waitFor()
+    let answer = (): void => undefined
+    const mayAnswer = new Promise<void>((resolve) => (answer = resolve))
+    await page.route('**/services/inspect', async (route) => {
+      await mayAnswer
+      await route.fulfill({ status: 413, json: { code: 'document_too_large', detail: 'It is too large.' } })
+    })
+    await page.getByLabel('temperature').fill('1')
+    await checks.getByText('Checking …').waitFor()
+    expect(await checks.getByText('No problems found.').count()).to.equal(0)
+    answer()
+    await checks.getByText('It is too large.').waitFor()
+    expect(await checks.getByText('No problems found.').count()).to.equal(0)
+    // What cannot be taken as it is typed is said there, too.
+    await page.unroute('**/services/inspect')
+    await page.getByLabel('temperature').fill('9')
+    await checks.getByText(/^temperature has to be/).waitFor()
+    await page.getByLabel('temperature').fill('0.5')
+    await checks.getByText('No problems found.').waitFor()
+    await visit.expectNoBarriers()
+    await visit.close()
+  })
+
   it('commits by keyboard alone what was changed and nothing else', async () => {
     await makePrompt('bot')
     const visit = await bench.visit({ path: '/a/bot/edit/bot' })

@@ -116,14 +116,51 @@ describe('workbench: the start', () => {
     const { page } = visit
     await page.getByRole('button', { name: 'New prompt' }).click()
     const dialog = page.getByRole('dialog', { name: 'New prompt' })
-    await dialog.getByLabel('Slug').fill('capitals')
+    await dialog.getByLabel('ID').fill('capitals')
     await dialog.getByRole('button', { name: 'Create capitals' }).click()
-    await dialog.getByRole('alert').getByText(/taken/).waitFor()
-    expect(await dialog.getByLabel('Slug').inputValue()).to.equal('capitals')
+    // Said once, at the field, in the words of the form.
+    await dialog.getByText('“capitals” is taken already.').waitFor()
+    expect(await dialog.getByRole('alert').count()).to.equal(0)
+    expect(await dialog.getByLabel('ID').getAttribute('aria-invalid')).to.equal('true')
+    expect(await dialog.getByLabel('ID').inputValue()).to.equal('capitals')
     await visit.expectNoBarriers()
-    await dialog.getByLabel('Slug').fill('rivers')
+    await dialog.getByLabel('ID').fill('rivers')
     await dialog.getByRole('button', { name: 'Create rivers' }).click()
     await page.waitForURL('**/a/rivers')
+    // The count beside the list is that of now.
+    const { project } = await bench.ask('GET', '/projects/current')
+    const places = page.getByRole('navigation', { name: 'Places' })
+    await places.getByRole('link', { name: `Prompts ${project.counts.applications}` }).waitFor()
+    await visit.go('/?kind=testsets')
+    await page.getByRole('button', { name: 'New testset' }).click()
+    const testset = page.getByRole('dialog', { name: 'New testset' })
+    await testset.getByLabel('ID').fill('blank')
+    await testset.getByLabel('Name').fill('مرحبا')
+    expect(await testset.getByLabel('Name').evaluate((it: any) => it.matches(':dir(rtl)'))).to.equal(true)
+    await testset.getByRole('button', { name: 'Create blank' }).click()
+    await page.waitForURL('**/t/blank')
+    await page.getByText('has no rows yet').waitFor()
+    expect(await page.getByRole('alert').count()).to.equal(0)
+    await visit.expectNoBarriers()
+    await visit.close()
+  })
+
+  it('does not announce what its own user did', async () => {
+    const visit = await bench.visit({ path: '/a/rivers' })
+    const { page } = visit
+    await page.getByText('live', { exact: true }).waitFor()
+    const heard = page.waitForEvent('console', (message) => message.text() === 'heard rivers')
+    // A connection of the test's own says when the event has come.
+    await page.evaluate(`{
+      const source = new EventSource('/api/events')
+      source.addEventListener('artifact', ({ data }) => data.includes('rivers') && console.log('heard rivers'))
+    }`)
+    await page.getByRole('button', { name: 'More' }).click()
+    await page.getByRole('menuitem', { name: 'Archive the prompt …' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Archive rivers' }).click()
+    await page.getByText('The prompt rivers is archived').waitFor()
+    await heard
+    expect(await page.getByRole('button', { name: 'show', exact: true }).count()).to.equal(0)
     await visit.close()
   })
 

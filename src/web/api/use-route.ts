@@ -7,7 +7,7 @@ import {
   useQueryClient,
 } from '@tanstack/react-query'
 import { type Answer, type Ask, type Route, call, callText } from './call.ts'
-import { rememberOurs } from './ours.ts'
+import { writeOurs } from './ours.ts'
 
 export interface RouteOptions {
   /** False while what is asked for is not known yet. */
@@ -85,11 +85,7 @@ function withNext<R extends Route>(ask: Ask<R>, next: string | undefined): Ask<R
 export function useWrite<R extends Route>(route: R) {
   const cache = useQueryClient()
   return useMutation({
-    mutationFn: async (ask: Ask<R>) => {
-      const answer = await call(route, ask)
-      rememberOurs(answer)
-      return answer
-    },
+    mutationFn: (ask: Ask<R>) => writeOurs(() => call(route, ask)),
     onSuccess: () => cache.invalidateQueries({ predicate: ({ queryKey }) => queryKey[0] !== 'session' }),
   })
 }

@@ -1,7 +1,7 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { useEffect, useRef, useState } from 'react'
 import type { Answer } from './call.ts'
-import { rememberOurs } from './ours.ts'
+import { writeOurs } from './ours.ts'
 import { type Upload, type UploadRoute, upload } from './upload.ts'
 
 /** How far an upload is. Once all is sent the server reads it: `sent` equals `total`. */
@@ -26,21 +26,23 @@ export function useUpload<R extends UploadRoute>(route: R) {
     const of = JSON.stringify([file.name, file.size, file.lastModified, fields, path])
     // Another file, or the same with other words, is another upload.
     if (last.current?.of !== of) last.current = { of, key: randomKey() }
+    const { key } = last.current
     const controller = new AbortController()
     running.current = controller
     setState({ at: 'sending', sent: 0, total: file.size })
     let isSent = false
     try {
-      const answer = await upload(route, {
-        ...it,
-        idempotencyKey: last.current.key,
-        signal: controller.signal,
-        onProgress: (sent, total) => {
-          isSent = sent >= total
-          setState({ at: 'sending', sent, total })
-        },
-      })
-      rememberOurs(answer)
+      const answer = await writeOurs(() =>
+        upload(route, {
+          ...it,
+          idempotencyKey: key,
+          signal: controller.signal,
+          onProgress: (sent, total) => {
+            isSent = sent >= total
+            setState({ at: 'sending', sent, total })
+          },
+        }),
+      )
       last.current = undefined
       setState({ at: 'done', answer })
       await cache.invalidateQueries({ predicate: ({ queryKey }) => queryKey[0] !== 'session' })

@@ -1,5 +1,5 @@
 import { useEffect, useRef, useState, useSyncExternalStore } from 'react'
-import { isOurs } from '../api/ours.ts'
+import { isOurs, isRecentlyOurs, whenSettled } from '../api/ours.ts'
 
 /** What happened in the project, as `GET /events` tells it (docs/guide/sessions-and-events.md). */
 export interface LiveEvent {
@@ -98,13 +98,23 @@ export function useLive(told: (event: LiveEvent | undefined) => void): void {
   useEffect(() => {
     const listener = (it: Told): void => {
       if ('reset' in it) newest.current(undefined)
-      else if ('event' in it && !isOurs(revisionIn(it.event)?.id ?? '')) newest.current(it.event)
+      else if ('event' in it) {
+        const { event } = it
+        whenSettled(() => !isOwn(event) && listeners.has(listener) && newest.current(event))
+      }
     }
     listeners.add(listener)
     return () => {
       listeners.delete(listener)
     }
   }, [])
+}
+
+/** Whether it tells of what this tab did: a revision that it wrote or deployed, or something else that it changed a moment ago. */
+function isOwn(event: LiveEvent): boolean {
+  if (isOurs(revisionIn(event)?.id ?? '')) return true
+  if (event.kind === 'revision') return false
+  return Object.values(event.references).some((it) => isRecentlyOurs(it?.id ?? ''))
 }
 
 /** The newest event that `concerns` what is shown and nobody has looked at yet; `seen` takes it away. */

@@ -1,14 +1,17 @@
-import type { FieldProblem } from '../../api/problem.ts'
 import styles from './edit.module.css'
 import { namedInputs, promptInputs } from './draft/editing.ts'
+import type { Inspection } from './draft/use-inspection.ts'
 
 /** What is known of a draft: the variables that it has, and what the server says is wrong with it. */
 export function DraftAside({
   text,
-  problems,
+  inspection: { problems, checked },
+  broken,
 }: {
   readonly text: string
-  readonly problems: readonly FieldProblem[]
+  readonly inspection: Inspection
+  /** Why what is typed cannot be saved, and so was not looked at. */
+  readonly broken: string | undefined
 }) {
   const found = promptInputs(text)
   const named = namedInputs(text)
@@ -17,7 +20,7 @@ export function DraftAside({
       <section>
         <h2>Variables</h2>
         {found.length === 0 ? (
-          <p className={styles.note}>None is found in the messages.</p>
+          <p className={styles.note}>No variables.</p>
         ) : (
           <ul className={styles.variables}>
             {found.map((name) => (
@@ -33,13 +36,15 @@ export function DraftAside({
       </section>
       <section role="status">
         <h2>Checks</h2>
+        {broken !== undefined && <p>{broken}</p>}
         {problems.length === 0 ? (
-          <p className={styles.note}>Nothing is wrong, by the schema and by the server.</p>
+          broken === undefined && <p className={styles.note}>{WORDS[checked]}</p>
         ) : (
           <ul className={styles.problems}>
             {problems.map(({ loc, msg }, at) => (
               <li key={at}>
-                <code>{loc.join('.')}</code>: {msg}
+                {loc.length > 0 && <code>{loc.join('.')}: </code>}
+                {msg}
               </li>
             ))}
           </ul>
@@ -48,3 +53,9 @@ export function DraftAside({
     </aside>
   )
 }
+
+const WORDS = {
+  yes: 'No problems found.',
+  'not yet': 'Checking …',
+  unreachable: 'The server does not answer, so the draft is not checked.',
+} as const

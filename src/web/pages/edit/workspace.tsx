@@ -162,7 +162,7 @@ export function Workspace({ slug, variant, name, head, base, begun, lock, view, 
             <Changes base={base.text} text={shown.text} />
           </section>
         </div>
-        <DraftAside text={shown.text} problems={inspection.problems} />
+        <DraftAside text={shown.text} inspection={inspection} broken={broken} />
       </div>
       <DraftDialogs
         dialog={dialog}

@@ -134,7 +134,7 @@ function Row({ row, family }: { readonly row: Listed; readonly family: Family })
   )
   return (
     <>
-      <Link to={placeOfListed(family, row)} className={styles.name}>
+      <Link to={placeOfListed(family, row)} className={styles.name} dir="auto">
         {row.name ?? row.slug}
       </Link>
       <code className={styles.slug}>{row.name === undefined || row.name === row.slug ? '' : row.slug}</code>

@@ -1,7 +1,6 @@
 import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
-import { call } from '../../api/call.ts'
-import { useRoute } from '../../api/use-route.ts'
+import { useRoute, useWrite } from '../../api/use-route.ts'
 import { Button } from '../../parts/button/button.tsx'
 import { FormDialog } from '../../parts/dialog/form-dialog.tsx'
 import { ChoiceField } from '../../parts/fields/choice-field.tsx'
@@ -37,6 +36,9 @@ function Form({ family, title, close }: FormProps) {
   const hasTemplates = family.kind !== 'testsets'
   const [template, setTemplate] = useState(family.kind === 'evaluators' ? 'auto_exact_match' : 'completion')
   const navigate = useNavigate()
+  const testset = useWrite('POST /simple/testsets')
+  const evaluator = useWrite('POST /simple/evaluators')
+  const application = useWrite('POST /simple/applications')
   const templates = useRoute(
     `GET /${family.kind === 'evaluators' ? 'evaluators' : 'applications'}/catalog/templates`,
     {},
@@ -45,14 +47,14 @@ function Form({ family, title, close }: FormProps) {
   async function create(): Promise<void> {
     const header = { slug: slug.trim(), ...(name.trim() === '' ? {} : { name: name.trim() }) }
     if (family.kind === 'testsets') {
-      await call('POST /simple/testsets', { body: { testset: header } })
+      await testset.mutateAsync({ body: { testset: header } })
       await navigate({ to: places.testset(header.slug) })
       return
     }
     const made = { ...header, template }
     await (family.kind === 'evaluators'
-      ? call('POST /simple/evaluators', { body: { evaluator: made } })
-      : call('POST /simple/applications', { body: { application: made } }))
+      ? evaluator.mutateAsync({ body: { evaluator: made } })
+      : application.mutateAsync({ body: { application: made } }))
     await navigate({ to: places.artifact(header.slug) })
   }
 
@@ -61,24 +63,24 @@ function Form({ family, title, close }: FormProps) {
       title={title}
       action={`Create ${slug.trim() || family.one}`}
       needs="write"
-      refusal={slug.trim() === '' ? 'A slug is needed: the name that people write in code.' : undefined}
+      refusal={slug.trim() === '' ? 'Give it an ID first: what code and links call it.' : undefined}
       submit={create}
       close={close}
     >
       {(problemOf) => (
         <>
           <TextField
-            label="Slug"
+            label="ID"
             value={slug}
             onChange={setSlug}
-            hint="Letters, digits, _ . and -; it never changes."
+            hint="Used in code and links: letters, digits, _ . and -. It can’t be changed later."
             problem={problemOf('slug')}
             autoFocus
           />
           <TextField label="Name" value={name} onChange={setName} problem={problemOf('name')} />
           {hasTemplates && (
             <ChoiceField
-              label="Made from"
+              label="Template"
               value={template}
               choices={(templates.data?.templates ?? []).map((it) => ({
                 value: it.key,

@@ -40,7 +40,7 @@ export function NewestCommits() {
               <b>{it.artifact_slug}</b>
             </Link>
             {it.variant_slug !== it.artifact_slug && <code>{it.variant_slug}</code>}
-            <span>{it.subject}</span>
+            <span dir="auto">{it.subject}</span>
           </div>
           <RevisionChip to={it.to} version={Number(it.version)} author={it.author} date={it.date} />
         </li>

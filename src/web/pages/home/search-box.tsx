@@ -18,6 +18,7 @@ export function SearchBox({ value, onChange, family }: SearchBoxProps) {
       <Search size={16} aria-hidden />
       <input
         type="search"
+        dir="auto"
         aria-label={label}
         placeholder={label}
         value={value}

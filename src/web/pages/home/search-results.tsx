@@ -89,7 +89,7 @@ function Hit({ hit }: { readonly hit: SearchHit }) {
           </>
         )}
       </div>
-      <p className={styles.excerpt}>
+      <p className={styles.excerpt} dir="auto">
         <Highlighted text={hit.excerpt} ranges={hit.ranges} />
       </p>
     </>

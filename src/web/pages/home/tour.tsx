@@ -3,6 +3,7 @@ import { Link, useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import { Button } from '../../parts/button/button.tsx'
 import { Failure } from '../../parts/states/failure.tsx'
+import { writeOurs } from '../../api/ours.ts'
 import { useRoute } from '../../api/use-route.ts'
 import { places } from '../../shell/places.ts'
 import { PROMPT, startEvaluation, TESTSET, makePrompt, makeTestset } from './tour-steps.ts'
@@ -26,8 +27,8 @@ export function Tour({ leave }: { readonly leave: () => void }) {
     try {
       // What it makes would end it: it is for who has nothing yet, and for who asks for it.
       await navigate({ to: '/', search: { tour: '1' }, replace: true })
-      if (step === 0) await makePrompt()
-      if (step === 1) await makeTestset()
+      if (step === 0) await writeOurs(makePrompt)
+      if (step === 1) await writeOurs(makeTestset)
       if (step === 2) await navigate({ to: places.evaluation(await startEvaluation()) })
       await cache.invalidateQueries()
     } catch (failure) {

@@ -18,6 +18,11 @@ export function Output({ state }: { readonly state: RunState }) {
         <div role="alert" className={styles.failure}>
           <p>{error.message}</p>
           <code>{error.code}</code>
+          {/invalid[-_]secrets/.test(error.code) && (
+            <p>
+              <Link to={places.settings('secrets')}>Set the key in Settings</Link>
+            </p>
+          )}
         </div>
       )}
       {outputs !== undefined ? (

@@ -19,8 +19,12 @@ export function AboutTestset({
   return (
     <div className={styles.about}>
       <section aria-label="AboutTestset">
-        <h2>{name ?? testset.slug}</h2>
-        {description !== undefined && <p className={styles.text}>{description}</p>}
+        <h2 dir="auto">{name ?? testset.slug}</h2>
+        {description !== undefined && (
+          <p className={styles.text} dir="auto">
+            {description}
+          </p>
+        )}
         <p className={styles.muted}>
           Made <Ago date={created} inSentence />
           {revision && <>, last changed {revision.author.split(' <')[0]}</>}

@@ -33,7 +33,12 @@ export default function TestsetPage() {
       },
     },
     // What is shown stays what it is while somebody scrolls, until they ask for what is new.
-    { immutable: true, keepPrevious: true, enabled: variant !== undefined || !isWithoutRows },
+    {
+      immutable: true,
+      keepPrevious: true,
+      // Of a testset without rows there is nothing to ask for, which is known once the testset is.
+      enabled: variant !== undefined || (testset.data !== undefined && !isWithoutRows),
+    },
   )
   if (testset.data)
     return (

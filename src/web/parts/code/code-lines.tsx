@@ -46,7 +46,7 @@ function Line({ text }: { readonly text: string }) {
   const [most, setMost] = useState(LONGEST)
   const rest = text.length - most
   return (
-    <code>
+    <code dir="auto">
       {visible(rest > 0 ? text.slice(0, most) : text)}
       {rest > 0 && (
         <button type="button" className={styles.more} onClick={() => setMost(most + 50 * LONGEST)}>

@@ -38,6 +38,21 @@ export function FormDialog(props: FormDialogProps) {
       setBusy(false)
     }
   }
+  const said = new Set<unknown>()
+  const problemOf = (field: string): string | undefined => {
+    if (!(error instanceof Problem)) return undefined
+    const own = error.errors.find(({ loc }) => loc.includes(field))
+    if (own) return said.add(own) && own.msg
+    const { conflict } = error.document as { readonly conflict?: Readonly<Record<string, unknown>> }
+    if (typeof conflict?.[field] !== 'string') return undefined
+    said.add(error)
+    return `“${conflict[field]}” is taken already.`
+  }
+  const fields = children(problemOf)
+  // What every field has said of itself is not said again above them.
+  const isSaid =
+    error instanceof Problem &&
+    (said.has(error) || (error.errors.length > 0 && error.errors.every((it) => said.has(it))))
   return (
     <Modal
       open
@@ -52,9 +67,9 @@ export function FormDialog(props: FormDialogProps) {
         </>
       }
     >
-      {error !== undefined && <Failure error={error} />}
+      {error !== undefined && !isSaid && <Failure error={error} />}
       <form id={id} onSubmit={(event) => void send(event)}>
-        {children((field) => (error instanceof Problem ? error.of(field) : undefined))}
+        {fields}
       </form>
     </Modal>
   )

@@ -33,7 +33,7 @@ export function Modal({ open, close, title, sheet = false, actions, children }: 
           }}
         >
           <header className={styles.head}>
-            <Dialog.Title>{title}</Dialog.Title>
+            <Dialog.Title dir="auto">{title}</Dialog.Title>
             <Dialog.Close className={styles.close} aria-label="Close">
               <X size={16} aria-hidden />
             </Dialog.Close>

@@ -13,7 +13,13 @@ export function TextField({ label, value, onChange, hint, problem, ...rest }: Te
   return (
     <Labelled label={label} hint={hint} problem={problem}>
       {(tied) => (
-        <input {...rest} {...tied} value={value} onChange={(event) => onChange(event.target.value)} />
+        <input
+          dir="auto"
+          {...rest}
+          {...tied}
+          value={value}
+          onChange={(event) => onChange(event.target.value)}
+        />
       )}
     </Labelled>
   )
@@ -26,7 +32,13 @@ export function LongTextField({ label, value, onChange, hint, problem, ...rest }
   return (
     <Labelled label={label} hint={hint} problem={problem}>
       {(tied) => (
-        <textarea {...rest} {...tied} value={value} onChange={(event) => onChange(event.target.value)} />
+        <textarea
+          dir="auto"
+          {...rest}
+          {...tied}
+          value={value}
+          onChange={(event) => onChange(event.target.value)}
+        />
       )}
     </Labelled>
   )

@@ -17,7 +17,9 @@ export function Fold({ text, lines = 12, render = (it) => it }: FoldProps) {
   const shown = isOpen || !isLong ? text : all.slice(0, lines).join('\n').slice(0, MOST)
   return (
     <>
-      <div className={styles.text}>{render(shown)}</div>
+      <div className={styles.text} dir="auto">
+        {render(shown)}
+      </div>
       {isLong && (
         <button type="button" className={styles.more} aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
           {isOpen

@@ -72,6 +72,7 @@ export const GridCells = memo(function GridCells({
               aria-colindex={column + 3}
               aria-selected={active === column + 1}
               className={styles.cell}
+              dir="auto"
               data-kind={cellKind(value)}
               style={{ insetInlineStart: left, width: (edges[column + 1] ?? left) - left }}
             >

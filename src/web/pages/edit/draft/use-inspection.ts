@@ -13,26 +13,30 @@ const PAUSE = 700
 /** What is wrong with a draft, by place: by its own schema of parameters, and by what the server says. */
 export interface Inspection {
   readonly problems: readonly FieldProblem[]
+  /** Whether the server has looked at the draft as it is now; `unreachable` where it could not be asked. */
+  readonly checked: 'yes' | 'not yet' | 'unreachable'
   /** What is wrong at a place, or below it. */
   readonly problemAt: (path: JsonPath) => string | undefined
 }
 
 /**
  * Holds the parameters of a draft, its `data` as JSON text, against the schema that it has for them, and has the server look at all of it whenever
- * somebody stops typing. A server that is away finds nothing.
+ * somebody stops typing.
  */
 export function useInspection(text: string): Inspection {
   const asked = useSettled(text, PAUSE)
-  const [found, setFound] = useState<{ readonly text: string; readonly problems: readonly FieldProblem[] }>()
+  const [found, setFound] = useState<{
+    readonly text: string
+    readonly problems: readonly FieldProblem[]
+    readonly isReached: boolean
+  }>()
   useEffect(() => {
     const left = new AbortController()
     call('POST /services/inspect', { text: `{"revision":{"data":${asked}}}` }, left.signal).then(
-      () => setFound(undefined),
+      () => setFound({ text: asked, problems: [], isReached: true }),
       (error: unknown) => {
         if (left.signal.aborted) return
-        setFound(
-          error instanceof Problem ? { text: asked, problems: error.errors.map(belowData) } : undefined,
-        )
+        setFound({ text: asked, problems: problemsIn(error), isReached: error instanceof Problem })
       },
     )
     return () => left.abort()
@@ -41,9 +45,16 @@ export function useInspection(text: string): Inspection {
   const problems = found?.text === text ? [...own, ...found.problems] : own
   return {
     problems,
+    checked: found?.text !== text ? 'not yet' : found.isReached ? 'yes' : 'unreachable',
     problemAt: (path) =>
       problems.find(({ loc }) => path.every((step, at) => String(step) === String(loc[at])))?.msg,
   }
+}
+
+/** What the server refused, by place; a refusal of all of it has none. */
+function problemsIn(error: unknown): readonly FieldProblem[] {
+  if (!(error instanceof Problem)) return []
+  return error.errors.length > 0 ? error.errors.map(belowData) : [{ loc: [], msg: error.message }]
 }
 
 /** Places are told from the top of the request. */
