@@ -66,7 +66,7 @@ describe('workbench: editing', () => {
   it('says that there are no problems once the server has looked at the draft as it is, and not before', async () => {
     await bench.ask('POST', '/simple/applications/', {
       application: {
-        slug: 'checked',
+        slug: 'looked-at',
         data: {
           uri: 'svc:builtin:completion:v0',
           parameters: {
@@ -75,7 +75,7 @@ describe('workbench: editing', () => {
         },
       },
     })
-    const visit = await bench.visit({ path: '/a/checked/edit/checked' })
+    const visit = await bench.visit({ path: '/a/looked-at/edit/looked-at' })
     const { page } = visit
     const checks = page.getByRole('complementary', { name: 'About the draft' })
     await checks.getByText('No problems found.').waitFor()

@@ -64,7 +64,7 @@ describe('workbench: frame, sign-in and keys', () => {
     const follow = (link: string): Promise<unknown> =>
       page.evaluate(`location.href = ${JSON.stringify(link)}`)
     await follow(used)
-    await page.getByRole('alert').getByText('This link was used').waitFor()
+    await page.getByRole('alert').getByText('This sign-in link has expired or was already used').waitFor()
     expect(page.url()).to.equal(`${bench.url}/signin`)
     await follow(await bench.signInLink())
     await page.getByRole('navigation', { name: 'Places' }).waitFor()
