@@ -2,6 +2,7 @@ import type { Json, JsonObject } from '../../json/json.ts'
 import { getKey, isJsonArray, isJsonObject, keysOf } from '../../json/json.ts'
 import { stringifyJson } from '../../json/stringify-json.ts'
 import type { InSlices } from '../../scheduling/cooperative.ts'
+import { Pace } from '../../scheduling/cooperative.ts'
 import type { MergeRules, Path } from '../../versioning/merge/merge-values.ts'
 import type { Sides } from '../../versioning/merge/merging.ts'
 import { eachSide } from '../../versioning/merge/merging.ts'
@@ -46,6 +47,7 @@ function* identifyMessages({
   )
   if (!areMessages) return undefined
   const placed = eachSide(messages, (side) => side.flatMap((it) => it ?? []))
+  yield
   const placeInBase = new Map(placed.base.map((text, at) => [text, at]))
   function* follow(side: readonly PlacedText[], prefix: string): InSlices<string[]> {
     const found = yield* matchTexts(side, placed.base)
@@ -56,11 +58,15 @@ function* identifyMessages({
   }
   const ofTarget = yield* follow(placed.target, 'target')
   const ofSource = yield* follow(placed.source, 'source')
-  const added = new Map(
-    target.map((item, at) => [`${ofTarget[at - 1] ?? ''} ${stringifyJson(item)}`, ofTarget[at] ?? '']),
-  )
+  const pace = new Pace()
+  const added = new Map<string, string>()
+  for (const [at, item] of target.entries()) {
+    added.set(`${ofTarget[at - 1] ?? ''} ${stringifyJson(item)}`, ofTarget[at] ?? '')
+    if (pace.isDue) yield
+  }
   // What both added alike behind the same message is one message.
   for (const [at, item] of source.entries()) {
+    if (pace.isDue) yield
     const same = added.get(`${ofSource[at - 1] ?? ''} ${stringifyJson(item)}`)
     if (ofSource[at] === `source ${at}` && same?.startsWith('target ')) ofSource[at] = same
   }

@@ -1,3 +1,4 @@
+import type { InSlices } from '../../scheduling/cooperative.ts'
 import type { Sides } from './merging.ts'
 
 /** An order of things that are known by ids, each once on a side. */
@@ -12,12 +13,15 @@ export interface MergedOrder {
  * its neighbour there. Where both put something behind the same neighbour, the target's comes first. Of what both moved, `preferred`
  * says whose place counts.
  */
-export function mergeOrder(
+export function* mergeOrder(
   { base, target, source }: Sides<readonly string[]>,
   isLeft: (id: string) => boolean,
   preferred: keyof Sides<unknown> = 'target',
-): MergedOrder {
-  const moved = { target: movedIds(base, target), source: movedIds(base, source) }
+): InSlices<MergedOrder> {
+  const ofTarget = movedIds(base, target)
+  yield
+  const moved = { target: ofTarget, source: movedIds(base, source) }
+  yield
   const [inBase, inTarget, inSource] = [new Set(base), new Set(target), new Set(source)]
   const isStable = (id: string): boolean =>
     inBase.has(id) && inTarget.has(id) && inSource.has(id) && !moved.target.has(id) && !moved.source.has(id)
@@ -26,6 +30,7 @@ export function mergeOrder(
     target: neighbours(target, isStable),
     source: neighbours(source, isStable),
   }
+  yield
   const contested = new Set(
     [...moved.target].filter((id) => moved.source.has(id) && behind.target.get(id) !== behind.source.get(id)),
   )
@@ -45,6 +50,7 @@ export function mergeOrder(
       const neighbour = behind[side].get(id) ?? ''
       pushTo(putIn, neighbour, id)
     }
+    yield
   }
   const order: string[] = []
   const put = (neighbour: string): void => {

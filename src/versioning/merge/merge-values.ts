@@ -118,6 +118,7 @@ class ValueMerge {
       target: byId(ids.target, target),
       source: byId(ids.source, source),
     }
+    yield
     const merged = new Map<string, Json>()
     for (const id of new Set([...ids.target, ...ids.source])) {
       const values = {
@@ -132,13 +133,13 @@ class ValueMerge {
       if (value !== undefined) merged.set(id, value)
     }
     const isLeft = (id: string): boolean => merged.has(id)
-    let { order, isContested } = mergeOrder(ids, isLeft)
+    let { order, isContested } = yield* mergeOrder(ids, isLeft)
     if (isContested) {
       const place = this.#placeOf(pointerOf(at.target))
       const chosen = this.#merging.choose({ place, kind: 'order', ...whole })
       if (chosen?.remove) return undefined
       if (chosen?.value !== undefined) return chosen.value
-      if (chosen?.take) ({ order } = mergeOrder(ids, isLeft, chosen.take))
+      if (chosen?.take) ({ order } = yield* mergeOrder(ids, isLeft, chosen.take))
     }
     return order.flatMap((id) => merged.get(id) ?? [])
   }

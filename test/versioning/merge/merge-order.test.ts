@@ -1,5 +1,6 @@
 import { expect } from 'chai'
 import * as fc from 'fast-check'
+import { atOnce } from '../../../src/scheduling/cooperative.ts'
 import { mergeOrder } from '../../../src/versioning/merge/merge-order.ts'
 
 describe('the order of things that both sides moved, added and removed', () => {
@@ -27,7 +28,7 @@ describe('the order of things that both sides moved, added and removed', () => {
         (target, source, take) => {
           const isLeft = (id: string): boolean =>
             !ids.includes(id) || (target.includes(id) && source.includes(id))
-          const { order } = mergeOrder({ base: ids, target, source }, isLeft, take)
+          const { order } = atOnce(mergeOrder({ base: ids, target, source }, isLeft, take))
           const all = [...new Set([...target, ...source])].filter(isLeft)
           expect(order).to.have.members(all).and.to.have.length(all.length)
         },
@@ -40,11 +41,11 @@ describe('the order of things that both sides moved, added and removed', () => {
     fc.assert(
       fc.property(changed('x'), (side) => {
         const isLeft = (id: string): boolean => side.includes(id)
-        expect(mergeOrder({ base: ids, target: side, source: ids }, isLeft)).to.deep.equal({
+        expect(atOnce(mergeOrder({ base: ids, target: side, source: ids }, isLeft))).to.deep.equal({
           order: side,
           isContested: false,
         })
-        const taken = mergeOrder({ base: ids, target: ids, source: side }, isLeft)
+        const taken = atOnce(mergeOrder({ base: ids, target: ids, source: side }, isLeft))
         expect(taken.isContested).to.equal(false)
         expect(taken.order).to.have.members(side)
       }),
@@ -55,8 +56,8 @@ describe('the order of things that both sides moved, added and removed', () => {
   it('is contested the same from both sides', () => {
     fc.assert(
       fc.property(changed('t'), changed('s'), (target, source) => {
-        const there = mergeOrder({ base: ids, target, source }, () => true)
-        const back = mergeOrder({ base: ids, target: source, source: target }, () => true)
+        const there = atOnce(mergeOrder({ base: ids, target, source }, () => true))
+        const back = atOnce(mergeOrder({ base: ids, target: source, source: target }, () => true))
         expect(back.isContested).to.equal(there.isContested)
       }),
       { numRuns: 300 },
@@ -65,7 +66,9 @@ describe('the order of things that both sides moved, added and removed', () => {
 
   it('puts what the source added behind its neighbour, and behind what the target put there', () => {
     const order = (base: string, target: string, source: string): string =>
-      mergeOrder({ base: [...base], target: [...target], source: [...source] }, () => true).order.join('')
+      atOnce(
+        mergeOrder({ base: [...base], target: [...target], source: [...source] }, () => true),
+      ).order.join('')
     expect(order('abc', 'abc', 'aXbYc')).to.equal('aXbYc')
     expect(order('abc', 'a1bc', 'aXbc')).to.equal('a1Xbc')
     expect(order('abc', '1abc2', 'XabcY')).to.equal('1XabcY'.replace('cY', 'c2Y'))
