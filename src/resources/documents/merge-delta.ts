@@ -1,20 +1,24 @@
 import type { Json, JsonObject } from '../../json/json.ts'
-import { entriesOf, fromEntries, getKey, isJsonObject } from '../../json/json.ts'
+import { entriesOf, fromEntries, getKey, isJsonObject, keysOf } from '../../json/json.ts'
 import { removePaths } from '../../json/remove-paths.ts'
+import type { PayloadContext } from '../../versioning/family/family.ts'
+import type { AbsentName } from './no-such-key.ts'
+import { noSuchKey } from './no-such-key.ts'
 import type { ProblemCollector } from './problem-collector.ts'
 import { readDelta, refuseOtherMembers } from './read-delta.ts'
 
 /**
  * What a delta `{set, remove}` on paths makes of `base` (ruling 4; contract/workflows 11.4, legacy form), for its family
  * to accept. `set` is merged into the root, objects recursively, anything else by replacement. Then each dotted path in
- * `remove` is taken out; one that leads nowhere is fine. Refuses a delta of another shape with `invalid_delta`;
- * `examplePath` is a path that its sentences may show.
+ * `remove` is taken out. Refuses a delta of another shape with `invalid_delta`, and paths that lead nowhere with `no_such_key`, unless the context
+ * has them ignored. `examplePath` is a path that its sentences may show; members that readers are shown and that are not stored (`derived`) may be
+ * removed, too.
  */
 export function mergeDelta(
   base: JsonObject | undefined,
   delta: Json,
-  loc: readonly (string | number)[],
-  examplePath: string,
+  { loc, ignoresAbsent }: Pick<PayloadContext, 'loc' | 'ignoresAbsent'>,
+  { examplePath, derived = [] }: { readonly examplePath: string; readonly derived?: readonly string[] },
 ): JsonObject {
   const { set, remove } = readDelta(delta, loc, {
     entries: 'dotted paths',
@@ -22,10 +26,37 @@ export function mergeDelta(
       path === '' ? `must be a path such as "${examplePath}", but it is empty` : undefined,
     check: checkMembers,
   })
-  return removePaths(
-    mergeJson(base ?? {}, set),
-    remove.map((path) => path.split('.')),
-  )
+  const merged = mergeJson(base ?? {}, set)
+  const paths = remove.map((path) => path.split('.'))
+  if (!ignoresAbsent) refuseAbsent(merged, paths, [...loc, 'remove'], derived)
+  return removePaths(merged, paths)
+}
+
+function refuseAbsent(
+  data: JsonObject,
+  paths: readonly (readonly string[])[],
+  loc: readonly (string | number)[],
+  derived: readonly string[],
+): void {
+  const absent: AbsentName[] = []
+  for (const [index, path] of paths.entries()) {
+    const name = path.join('.')
+    let at: JsonObject = data
+    for (const [depth, key] of path.entries()) {
+      const member = getKey(at, key)
+      if (member !== undefined && depth === path.length - 1) break
+      if (isJsonObject(member)) at = member
+      else if (!derived.includes(name)) {
+        const before = path.slice(0, depth)
+        const shown = (it: string): string => [...before, it].join('.')
+        // Nothing is below what is no object.
+        const near = member === undefined ? { known: keysOf(at), step: key } : { known: [key], step: '' }
+        absent.push({ name, loc: [...loc, index], ...near, shown })
+        break
+      } else break
+    }
+  }
+  if (absent.length > 0) throw noSuchKey('path of the data', absent)
 }
 
 function checkMembers(delta: JsonObject, problems: ProblemCollector): void {

@@ -24,13 +24,17 @@ export function problemsRefusal(
 /** The type of the problem that a key is that nobody reads. */
 export const UNKNOWN_KEY = 'extra_forbidden'
 
+/** The type of the problem that a field is that the server makes, in a request that cannot bring one. */
+export const READ_ONLY = 'read_only_field'
+
 /**
- * The code for these problems of a request: `unknown_field` if one of them is a key that nobody reads, so that clients can tell (ruling
- * 1.6).
+ * The code for these problems of a request: `unknown_field` if one of them is a key that nobody reads, `read_only_field` if one is the server's, so
+ * that clients can tell (ruling 1.6).
  */
 export function refusalCode(code: RefusalCode, problems: readonly FieldProblem[]): RefusalCode {
-  const isOfRequest = code === 'invalid_request' || code === 'invalid_delta'
-  return isOfRequest && problems.some(({ type }) => type === UNKNOWN_KEY) ? 'unknown_field' : code
+  if (code !== 'invalid_request' && code !== 'invalid_delta') return code
+  if (problems.some(({ type }) => type === UNKNOWN_KEY)) return 'unknown_field'
+  return problems.some(({ type }) => type === READ_ONLY) ? READ_ONLY : code
 }
 
 const LONGEST_SENTENCE = 4000

@@ -3,19 +3,20 @@ import type { AcceptedDocument } from '../../versioning/family/document-family.t
 import type { PayloadContext } from '../../versioning/family/family.ts'
 import { invalid } from '../../errors.ts'
 import { acceptDocument } from '../documents/accept-document.ts'
+import type { AbsentName } from '../documents/no-such-key.ts'
+import { noSuchKey } from '../documents/no-such-key.ts'
 import { readDelta, refuseOtherMembers, type DeltaForm } from '../documents/read-delta.ts'
 import { acceptReferences, MOST_PINS } from './references-map.ts'
 
 /**
  * The data that a delta `{set, remove}` makes of `base` (contract/environments 6.2): each group in `set` takes the place
- * of the old group of its key, new keys follow, then the keys in `remove` are taken out, whether they are there or not. Keys
- * are literal: a dot is a dot. Refuses a delta of another shape with `invalid_delta`, and a group that is none with
- * `invalid_request`.
+ * of the old group of its key, new keys follow, then the keys in `remove` are taken out. Keys are literal: a dot is a dot. Refuses a delta of
+ * another shape with `invalid_delta`, a group that is none with `invalid_request`, and to remove keys that are not there with `no_such_key`.
  */
 export function applyEnvironmentDelta(
   base: JsonObject | undefined,
   delta: Json,
-  { loc }: PayloadContext,
+  { loc, ignoresAbsent }: PayloadContext,
 ): AcceptedDocument {
   const { set, remove } = readDelta(delta, loc, FORM)
   const groups = acceptDocument(set, [...loc, 'set'], acceptReferences).data
@@ -23,6 +24,11 @@ export function applyEnvironmentDelta(
   const references = new Map(isJsonObject(old) ? entriesOf(old) : [])
   const before = references.size
   for (const [key, group] of entriesOf(groups)) references.set(key, group)
+  const absent = remove.flatMap((name, index): AbsentName | [] =>
+    references.has(name) ? [] : { name, loc: [...loc, 'remove', index], known: references.keys() },
+  )
+  // A deployment that seems to be gone goes on being served.
+  if (absent.length > 0 && !ignoresAbsent) throw noSuchKey('key of the environment', absent)
   for (const key of remove) references.delete(key)
   // What has too many already, as plain git may have brought it, may shrink.
   if (references.size > MOST_PINS && references.size > before) {

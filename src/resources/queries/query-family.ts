@@ -37,6 +37,6 @@ export function applyQueryDelta(
   delta: Json,
   context: PayloadContext,
 ): AcceptedDocument {
-  const result = mergeDelta(base, delta, context.loc, 'windowing.limit')
+  const result = mergeDelta(base, delta, context, { examplePath: 'windowing.limit' })
   return acceptQueryData(result, { ...context, loc: [...context.loc, 'set'] })
 }

@@ -5,6 +5,7 @@ import type { Family, PayloadContext } from '../../versioning/family/family.ts'
 import { threadOf } from '../documents/document-thread.ts'
 import { mergeDelta } from '../documents/merge-delta.ts'
 import type { HandlerTable } from './handler-table.ts'
+import { handlerOf, isManaged } from './handler-uri.ts'
 import { acceptWorkflowData } from './workflow-data.ts'
 import {
   WORKFLOW_DATA_FILE,
@@ -60,7 +61,8 @@ export function applyWorkflowDelta(
   context: PayloadContext,
   handlers: HandlerTable,
 ): AcceptedDocument {
-  const result = mergeDelta(base, delta, context.loc, 'parameters.prompt')
+  const derived = isManaged(base && handlerOf(base)) ? ['url'] : []
+  const result = mergeDelta(base, delta, context, { examplePath: 'parameters.prompt', derived })
   // what is wrong with the result came in with `set`, save for the rare pushed base or half-removed schema
   return acceptWorkflowData(result, { ...context, loc: [...context.loc, 'set'] }, handlers)
 }

@@ -182,6 +182,8 @@ export interface PayloadContext {
   readonly loc: readonly (string | number)[]
   /** `<PUBLIC_URL>/services`, without a slash at the end. */
   readonly servicesBase: string
+  /** A delta that removes what is not there changes nothing, as in the existing service (ruling 1.6), in place of being refused. */
+  readonly ignoresAbsent?: boolean
   /** Of what a commit brings, where it is not known already that it is within them. */
   readonly limits?: DocumentLimits
 }

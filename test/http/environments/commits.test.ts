@@ -81,11 +81,19 @@ describe('environments: revisions of data and deltas', () => {
 
     it('sets groups, each whole, and removes keys', async () => {
       const other = { application_revision: { id: bot.revisions[2].id } }
-      const delta = { set: { 'a.revision': other, c: {} }, remove: ['b', 'unknown'] }
+      const delta = { set: { 'a.revision': other, c: {} }, remove: ['b'] }
       const { version, data } = await client.committed(to, { delta, message: 'Swap' })
       expect(version).to.equal(2)
       expect(data).to.deep.equal({ references: { 'a.revision': other, c: {} } })
       expect(JSON.stringify(await client.latest(to.slug))).to.not.include('delta')
+    })
+
+    it('that removes a key which is not there is refused, and the deployment stays', async () => {
+      const reply = await client.service.post('/environments/revisions/commit', {
+        environment_revision: { environment_variant_id: to.variantId, delta: { remove: ['a.revison'] } },
+      })
+      expectRefusal(reply, 422, 'no_such_key', 'a.revison', 'did you mean "a.revision"?')
+      expect((await client.latest(to.slug)).version).to.equal(1)
     })
 
     it('of set only keeps the others', async () => {
@@ -115,7 +123,9 @@ describe('environments: revisions of data and deltas', () => {
 
     it('starts from nothing where there is nothing', async () => {
       const empty = await client.environment()
-      const { version, data } = await client.committed(empty, { delta: { set: { c: a() }, remove: ['x'] } })
+      const { version, data } = await client.committed(empty, {
+        delta: { set: { c: a(), x: {} }, remove: ['x'] },
+      })
       expect([version, data]).to.deep.equal([1, { references: { c: a() } }])
     })
   })

@@ -60,7 +60,11 @@ describe('environments: guard', () => {
     },
     {
       name: 'a commit of a delta',
-      request: () => ['POST', '/environments/revisions/commit', revisionOf({ delta: { remove: ['x'] } })],
+      request: () => [
+        'POST',
+        '/environments/revisions/commit',
+        revisionOf({ delta: { set: { x: {} }, remove: ['x'] } }),
+      ],
     },
     {
       name: 'the first revision of another variant',

@@ -50,7 +50,7 @@ describe('refusals: payloads of testsets', () => {
     [{ rows: { add: {} } }, ['rows', 'add']],
     [{ rows: { add: [{ dta: {} }] } }, ['rows', 'add', 0, 'dta'], 'unknown_field'],
     [{ rows: { remove: ['x'] } }, ['rows', 'remove', 0]],
-    [{ rows: { remove: [NOBODY] } }, ['rows', 'remove', 0]],
+    [{ rows: { remove: [NOBODY] } }, ['rows', 'remove', 0], 'no_such_key'],
     [{ rows: { replace: [{ data: {} }] } }, ['rows', 'replace', 0, 'id']],
     [{ rows: { replace: [{ id: NOBODY, data: {} }] } }, ['rows', 'replace', 0]],
     [{ columns: { remove: 'mark' } }, ['columns', 'remove']],

@@ -55,26 +55,73 @@ describe('testsets: deltas', () => {
     expect(Object.keys(revision.data.testcases[0].data).slice(0, 2)).to.deep.equal(['b', 'a'])
   })
 
-  it('remove beats rename, an added column leaves values alone, and unknown names are nothing', async () => {
+  it('remove beats rename, and an added column leaves values alone', async () => {
     const testset = await client.make([{ a: 1, b: 2 }])
     const revision = await client.change(testset, {
-      columns: {
-        remove: ['a', 'none'],
-        replace: [
-          ['a', 'c'],
-          ['none', 'd'],
-        ],
-        add: ['b', 'e'],
-      },
+      columns: { remove: ['a'], replace: [['a', 'c']], add: ['b', 'e'] },
     })
     expect(contentsOf(revision)).to.deep.equal([{ b: 2, e: '' }])
   })
 
-  it('where a rename meets another column, the later one gives the value and the earlier one the place', async () => {
+  it('a rename takes the name of a column that the same delta removes or renames, and of no other', async () => {
     const testset = await client.make([{ q: 'first', x: 0, a: 'second' }])
-    const revision = await client.change(testset, { columns: { replace: [['q', 'a']] } })
-    expect(contentsOf(revision)).to.deep.equal([{ a: 'second', x: 0 }])
-    expect(Object.keys(revision.data.testcases[0].data).slice(0, 2)).to.deep.equal(['a', 'x'])
+    for (const [columns, place] of [
+      [{ replace: [['q', 'a']] }, 'replace.0'],
+      [
+        {
+          replace: [
+            ['q', 'z'],
+            ['x', 'z'],
+          ],
+        },
+        'replace.1',
+      ],
+      [
+        {
+          remove: ['x'],
+          replace: [
+            ['x', 'y'],
+            ['q', 'a'],
+          ],
+        },
+        'replace.1',
+      ],
+    ] as const) {
+      const reply = await deltaOf(testset, { columns })
+      expect(refusal(reply)).to.match(/^422 invalid_request: .*values of one of them would be lost/)
+      expect(reply.body.errors[0].loc.join('.')).to.equal(
+        `body.testset_revision_commit.delta.columns.${place}`,
+      )
+    }
+    const removed = await client.change(testset, { columns: { remove: ['a'], replace: [['q', 'a']] } })
+    expect(contentsOf(removed)).to.deep.equal([{ a: 'first', x: 0 }])
+    const rotated = {
+      columns: {
+        replace: [
+          ['a', 'x'],
+          ['x', 'y'],
+        ],
+      },
+    }
+    expect(contentsOf(await client.change(testset, rotated))).to.deep.equal([{ x: 'first', y: 0 }])
+  })
+
+  it('columns and rows that are not there are refused, with those that are near, and nothing is stored', async () => {
+    const testset = await client.make([{ question: 1, answer: 2 }])
+    const [stranger] = (await client.make([{ a: 2 }])).ids
+    for (const [delta, place, near] of [
+      [{ columns: { remove: ['answer', 'anwser'] } }, 'columns.remove.1', 'did you mean "answer"?'],
+      [{ columns: { remove: ['x'] } }, 'columns.remove.0', 'there are "question", "answer"'],
+      [{ columns: { replace: [['queston', 'q']] } }, 'columns.replace.0', 'did you mean "question"?'],
+      [{ rows: { remove: [stranger] } }, 'rows.remove.0', testset.ids[0]],
+    ] as const) {
+      const reply = await deltaOf(testset, delta)
+      expect(refusal(reply))
+        .to.match(/^422 no_such_key: /)
+        .and.to.include(near)
+      expect(reply.body.errors[0].loc.join('.')).to.equal(`body.testset_revision_commit.delta.${place}`)
+    }
+    expect((await client.latest(testset)).version).to.equal(1)
   })
 
   it('remove wins over replace of the same row', async () => {
@@ -166,8 +213,9 @@ describe('testsets: deltas', () => {
     ] as const) {
       const reply = await deltaOf(testset, delta)
       const isUnknown = reply.body.errors[0].type === 'extra_forbidden'
+      const isAbsent = reply.body.errors[0].type === 'no_such_key'
       expect(refusal(reply), JSON.stringify(delta)).to.match(
-        isUnknown ? /^422 unknown_field: / : /^422 invalid_request: /,
+        isUnknown ? /^422 unknown_field: / : isAbsent ? /^422 no_such_key: / : /^422 invalid_request: /,
       )
       expect(reply.body.errors[0].loc.join('.'), JSON.stringify(delta)).to.equal(
         `body.testset_revision_commit.${place}`,

@@ -23,12 +23,6 @@ describe('environment delta', () => {
       '{"set":{"c":{},"a.revision":{},"d":{}},"remove":["b.revision","d"]}',
       '{"a.revision":{},"c":{}}',
     ],
-    [
-      'ignores keys that are not there',
-      '{"a":{}}',
-      '{"remove":["b","a.b","__proto__","toString"]}',
-      '{"a":{}}',
-    ],
     ['takes keys literally', '{"a":{"b":{}},"a.b":{}}', '{"remove":["a.b"]}', '{"a":{"b":{}}}'],
     [
       'takes any string as key',
@@ -48,7 +42,7 @@ describe('environment delta', () => {
     [
       'starts from nothing when no revision has data',
       undefined,
-      '{"set":{"a":{}},"remove":["b"]}',
+      '{"set":{"a":{},"b":{}},"remove":["b"]}',
       '{"a":{}}',
     ],
   ] as const) {
@@ -56,6 +50,22 @@ describe('environment delta', () => {
       expect(apply(before, delta)).to.equal(`{"references":${after}}`)
     })
   }
+
+  it('refuses to remove keys that are not there, each at its place, with those that are near', () => {
+    const { code, data } = refusalOf(() =>
+      apply(base, '{"remove":["b.revison","a.revision","a","__proto__","toString"]}'),
+    )
+    expect(code).to.equal('no_such_key')
+    const places = data.errors?.map(({ loc: place, type, msg }) => [place.at(-1), type, msg.split('; ')[1]])
+    expect(places).to.deep.equal([
+      [0, 'no_such_key', 'did you mean "b.revision"?'],
+      [2, 'no_such_key', 'did you mean "a.revision"?'],
+      [3, 'no_such_key', 'there are "a.revision", "b.revision"'],
+      [4, 'no_such_key', undefined],
+    ])
+    expect(refusalOf(() => apply(undefined, '{"remove":["b"]}')).message).to.include('there is none')
+    expect(apply('{"a":{}}', '{"remove":["b"]}', true)).to.equal('{"references":{"a":{}}}')
+  })
 
   it('leaves the base as it was', () => {
     const before = parseJson(`{"references":${base}}`) as JsonObject
@@ -106,7 +116,8 @@ describe('environment delta', () => {
   })
 })
 
-function apply(before: string | undefined, delta: string): string {
+function apply(before: string | undefined, delta: string, ignoresAbsent = false): string {
   const data = before === undefined ? undefined : (parseJson(`{"references":${before}}`) as JsonObject)
-  return stringifyJson(applyEnvironmentDelta(data, parseJson(delta), { loc, servicesBase: '' }).data)
+  const context = { loc, servicesBase: '', ignoresAbsent }
+  return stringifyJson(applyEnvironmentDelta(data, parseJson(delta), context).data)
 }

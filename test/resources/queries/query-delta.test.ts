@@ -32,7 +32,6 @@ describe('query delta', () => {
       '{"filtering":{"conditions":[{"field":"a","value":0.10}],"operator":"and"}}',
     ],
     ['drops traces', '{"set":{"traces":[],"trace_ids":[]}}', base],
-    ['ignores paths that lead nowhere', '{"remove":["formatting.focus","windowing.limit.x"]}', base],
   ] as const) {
     it(what, () => {
       expect(apply(base, delta)).to.equal(after)
@@ -47,6 +46,14 @@ describe('query delta', () => {
     ['{}', 'invalid_delta', [[]]],
     ['{"set":1,"remove":[""]}', 'invalid_delta', [['set'], ['remove', 0]]],
     ['{"operations":[]}', 'invalid_delta', [['operations']]],
+    [
+      '{"remove":["formatting.focus","windowing.limit.x","windowing"]}',
+      'no_such_key',
+      [
+        ['remove', 0],
+        ['remove', 1],
+      ],
+    ],
     ['{"set":{"limit":1}}', 'unknown_field', [['set', 'limit']]],
     ['{"set":{"windowing":{"limit":0}}}', 'invalid_request', [['set', 'windowing', 'limit']]],
     ['{"remove":["filtering.conditions"]}', 'invalid_request', [['set', 'filtering']]],

@@ -33,12 +33,6 @@ describe('workflow delta', () => {
       '{"set":{"parameters":{"a":{"b":1,"c":2}}},"remove":["parameters.a.b"]}',
       '{"parameters":{"a":{"c":2}}}',
     ],
-    [
-      'ignores paths that lead nowhere',
-      '{"script":"x"}',
-      '{"remove":["parameters.a","script.y","url","a..b"]}',
-      '{"script":"x"}',
-    ],
     ['keeps what it does not touch', base, '{"set":{"script":"y"}}', base.replace('"x"', '"y"')],
     ['may change nothing', base, '{"set":{},"remove":[],"comment":null}', base],
     [
@@ -104,6 +98,25 @@ describe('workflow delta', () => {
     })
   }
 
+  it('refuses to remove paths that lead nowhere, with those that are near', () => {
+    const before = '{"script":"x","parameters":{"prompt":{"messages":[]}}}'
+    const remove = '{"remove":["parameters.promt.messages","script.y","url","a..b","parameters.prompt"]}'
+    const { code, data } = refusalOf(() => apply(before, remove))
+    expect(code).to.equal('no_such_key')
+    expect(data.errors?.map(({ loc: place, msg }) => [place.at(-1), msg.split('; ')[1]])).to.deep.equal([
+      [0, 'did you mean "parameters.prompt"?'],
+      [1, 'there are "script"'],
+      [2, 'there are "script", "parameters"'],
+      [3, undefined],
+    ])
+    expect(stringifyJson(apply(before, remove, true).data)).to.equal('{"script":"x","parameters":{}}')
+  })
+
+  it('lets go of a url that readers of a managed handler are shown and that is not stored', () => {
+    const before = '{"uri":"svc:builtin:chat:v0"}'
+    expect(apply(before, '{"remove":["url"]}').data).to.have.property('uri', 'svc:builtin:chat:v0')
+  })
+
   it('names every problem of the delta at once', () => {
     expect(refusalOf(() => apply(base, '{"set":1,"remove":[1,2]}')).data.errors).to.have.length(3)
   })
@@ -128,11 +141,11 @@ describe('workflow delta', () => {
   })
 })
 
-function context() {
-  return { loc, servicesBase: 'http://127.0.0.1:3000/services' }
+function context(ignoresAbsent = false) {
+  return { loc, servicesBase: 'http://127.0.0.1:3000/services', ignoresAbsent }
 }
 
-function apply(before: string | undefined, delta: string): AcceptedDocument {
+function apply(before: string | undefined, delta: string, ignoresAbsent = false): AcceptedDocument {
   const data = before === undefined ? undefined : (parseJson(before) as JsonObject)
-  return applyWorkflowDelta(data, parseJson(delta), context(), handlerTable)
+  return applyWorkflowDelta(data, parseJson(delta), context(ignoresAbsent), handlerTable)
 }

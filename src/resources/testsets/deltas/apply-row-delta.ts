@@ -2,6 +2,8 @@ import { invalid } from '../../../errors.ts'
 import { keysOf } from '../../../json/json.ts'
 import { TimeSlice } from '../../../scheduling/cooperative.ts'
 import type { PayloadTarget } from '../../../versioning/family/family.ts'
+import type { AbsentName } from '../../documents/no-such-key.ts'
+import { noSuchKey } from '../../documents/no-such-key.ts'
 import { RowIndex, rowKeys } from '../dedup/row-index.ts'
 import type { InputRow } from '../import/input-row.ts'
 import { DEDUP_COLUMN } from '../import/input-row.ts'
@@ -26,22 +28,23 @@ import {
 import { allRows, rowBytes, rowBytesOf, withoutMeta } from '../rows/stored-rows.ts'
 import type { EditedTestset, StoredTestset } from '../testset-payload.ts'
 import { rowPath } from '../testset-tree.ts'
-import { changeColumnNames, rowChange } from './change-columns.ts'
+import { changeColumnNames, ColumnCheck, rowChange } from './change-columns.ts'
 import { RowsById } from './named-rows.ts'
 import type { RowById, RowDelta } from './row-delta.ts'
 
 /**
  * The testset that a delta makes of `base`: columns first, on the rows of the base only, then rows replaced, removed and added
- * (contract/testsets 4.2). Adding rows costs the rows added, however many there are. Refuses unknown row ids, and dedup ids
- * that another row holds.
+ * (contract/testsets 4.2). Adding rows costs the rows added, however many there are. Refuses rows and columns that are not there, unless
+ * `ignoresAbsent`, and dedup ids that another row holds.
  */
 export async function applyRowDelta(
   target: PayloadTarget,
   base: StoredTestset,
   { columns, replace, remove, add, addLoc }: RowDelta,
   limits: TestsetLimits,
+  ignoresAbsent: boolean,
 ): Promise<EditedTestset> {
-  const edit = new RowEdit(target, base, limits)
+  const edit = new RowEdit(target, base, limits, ignoresAbsent)
   await edit.changeColumns(columns, replace.length + add.length > 0)
   await edit.replace(replace)
   await edit.remove(remove)
@@ -58,14 +61,16 @@ class RowEdit {
   readonly #target: PayloadTarget
   readonly #base: StoredTestset
   readonly #limits: TestsetLimits
+  readonly #ignoresAbsent: boolean
   readonly #index: RowIndex
   #columns: Set<string>
   #named: RowsById | undefined
 
-  constructor(target: PayloadTarget, base: StoredTestset, limits: TestsetLimits) {
+  constructor(target: PayloadTarget, base: StoredTestset, limits: TestsetLimits, ignoresAbsent: boolean) {
     this.#target = target
     this.#base = base
     this.#limits = limits
+    this.#ignoresAbsent = ignoresAbsent
     this.#index = new RowIndex(target, base.tree)
     this.#columns = new Set(base.columns)
   }
@@ -81,13 +86,16 @@ class RowEdit {
    */
   async changeColumns(change: RowDelta['columns'], areCompared: boolean): Promise<void> {
     if (change.add.length + change.remove.length + change.rename.size === 0) return
+    const check = new ColumnCheck(change, this.#base.columns)
     this.#setColumns(changeColumnNames(this.#base.columns, change))
     const slice = this.#slice
     const changed = rowChange(change)
     for await (const batch of rowBytesOf(this.#target, this.#base.tree, {}, slice)) {
       for (const { row, data: bytes } of batch) {
         const data = decodeRow(bytes, () => rowPath(row.position))
-        const content = encodeContent(changed(inColumnOrder(contentOf(data), this.#base.columns)))
+        const before = contentOf(data)
+        for (const name of keysOf(before)) check.see(name)
+        const content = encodeContent(changed(inColumnOrder(before, this.#base.columns)))
         const dedupId = dedupIdOf(data) ?? generatedDedupId(content.hash)
         if (areCompared) this.#index.put(row.position, { dedupId, contentHash: content.hash })
         const encoded = encodeRow(content, dedupId)
@@ -96,6 +104,7 @@ class RowEdit {
         if (slice.isOver) await slice.rest()
       }
     }
+    if (!this.#ignoresAbsent) check.assertAllSeen()
   }
 
   /** Gives rows that are these testcases new contents; each keeps its place, and its dedup id unless it brings one. */
@@ -132,7 +141,17 @@ class RowEdit {
 
   /** Takes out the rows that are these testcases. */
   async remove(named: RowDelta['remove']): Promise<void> {
-    await this.#slice.each(await this.#findAll(named), ({ position }) => {
+    const there: RowEntry[] = []
+    const absent: AbsentName[] = []
+    for (const { id, loc } of named) {
+      const entry = await this.#find(id)
+      if (entry) there.push(entry)
+      else absent.push({ name: id, loc, known: this.#named?.someIds() ?? [] })
+      if (this.#slice.isOver) await this.#slice.rest()
+    }
+    if (absent.length > 0 && !this.#ignoresAbsent)
+      throw noSuchKey('row of the revision that the delta changes', absent)
+    await this.#slice.each(there, ({ position }) => {
       this.changes.set(position, undefined)
       this.#index.remove(position)
     })
@@ -202,10 +221,8 @@ class RowEdit {
   async #findAll(wanted: readonly { readonly id: string; readonly loc: Loc }[]): Promise<RowEntry[]> {
     const found: RowEntry[] = []
     if (wanted.length === 0) return found
-    const slice = this.#slice
-    this.#named ??= new RowsById(this.#target, await allRows(this.#target, this.#base.tree, slice))
     for (const { id, loc } of wanted) {
-      const entry = await this.#named.find(id)
+      const entry = await this.#find(id)
       if (!entry) {
         throw invalid(
           loc,
@@ -214,9 +231,15 @@ class RowEdit {
         )
       }
       found.push(entry)
-      if (slice.isOver) await slice.rest()
+      if (this.#slice.isOver) await this.#slice.rest()
     }
     return found
+  }
+
+  /** The row of the base that is the testcase of this id. */
+  async #find(id: string): Promise<RowEntry | undefined> {
+    this.#named ??= new RowsById(this.#target, await allRows(this.#target, this.#base.tree, this.#slice))
+    return this.#named.find(id)
   }
 
   async #lastPosition(): Promise<RowPosition | undefined> {

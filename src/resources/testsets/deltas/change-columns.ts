@@ -1,10 +1,13 @@
+import type { Refusal } from '../../../errors.ts'
+import { invalid } from '../../../errors.ts'
 import type { Json, JsonObject } from '../../../json/json.ts'
 import { entriesOf, fromEntries } from '../../../json/json.ts'
+import { noSuchKey } from '../../documents/no-such-key.ts'
 import type { RowDelta } from './row-delta.ts'
 
 /**
- * Makes of a row's content one with columns removed, renamed (all at once, so two may swap) and added (contract/testsets 4.2). Where a
- * new name is another column's, the later one in the row gives the value and the earlier one the place.
+ * Makes of a row's content one with columns removed, renamed (all at once, so two may swap) and added (contract/testsets 4.2). No new name is
+ * that of a column that stays.
  */
 export function rowChange({ add, remove, rename }: RowDelta['columns']): (content: JsonObject) => JsonObject {
   const removed = new Set(remove)
@@ -27,4 +30,60 @@ export function changeColumnNames(
   const removed = new Set(remove)
   const kept = columns.filter((key) => !removed.has(key)).map((key) => rename.get(key) ?? key)
   return [...new Set([...kept, ...add])]
+}
+
+/**
+ * Looks whether each column that a change removes or renames is there, and refuses what would lose values: a new name that another column
+ * has or gets. Columns that only rows have, as a push may bring them, are told by `see`.
+ */
+export class ColumnCheck {
+  readonly #change: RowDelta['columns']
+  readonly #columns: readonly string[]
+  /** Those that are removed or get another name. */
+  readonly #leaving: ReadonlySet<string>
+  readonly #unseen: Set<string>
+  readonly #newNames = new Set<string>()
+
+  constructor(change: RowDelta['columns'], columns: readonly string[]) {
+    this.#change = change
+    this.#columns = columns
+    const { remove, rename } = change
+    const removed = new Set(remove)
+    this.#leaving = new Set([...remove, ...rename.keys()])
+    this.#unseen = new Set(this.#leaving)
+    for (const [from, to] of rename) {
+      // To remove a column beats to rename it.
+      if (removed.has(from) || from === to) continue
+      if (this.#newNames.has(to)) throw this.#taken(to, `two columns would be called "${to}"`)
+      this.#newNames.add(to)
+    }
+    for (const name of columns) this.see(name)
+  }
+
+  /** A column that is there. */
+  see(name: string): void {
+    this.#unseen.delete(name)
+    if (this.#newNames.has(name) && !this.#leaving.has(name))
+      throw this.#taken(name, `"${name}" is a column already: remove or rename it in the same delta`)
+  }
+
+  /** Refuses names of which no column was seen. */
+  assertAllSeen(): void {
+    if (this.#unseen.size === 0) return
+    const { remove, rename, loc } = this.#change
+    const named = [
+      ...remove.map((name, index) => ({ name, loc: [...loc, 'remove', index] })),
+      ...Array.from(rename.keys(), (name, index) => ({ name, loc: [...loc, 'replace', index] })),
+    ]
+    throw noSuchKey(
+      'column of the testset',
+      named.filter(({ name }) => this.#unseen.has(name)).map((it) => ({ ...it, known: this.#columns })),
+    )
+  }
+
+  #taken(name: string, why: string): Refusal {
+    const index = [...this.#change.rename.values()].lastIndexOf(name)
+    const msg = `${why}, or choose another name, since the values of one of them would be lost`
+    return invalid([...this.#change.loc, 'replace', index], msg, 'column_taken')
+  }
 }

@@ -38,6 +38,11 @@ export class RowsById {
     return entries?.find(({ oid }) => testcaseId(oid, this.#source.artifactId) === id)
   }
 
+  /** The ids of the first rows of the revision. */
+  someIds(): readonly string[] {
+    return this.#base.slice(0, MOST_COMPARED).map(({ oid }) => testcaseId(oid, this.#source.artifactId))
+  }
+
   /** The blob of the testcase of this id, a row of whatever revision; undefined if there is none. */
   async findEver(id: string): Promise<Oid | undefined> {
     const entry = await this.find(id)
@@ -57,6 +62,9 @@ export class RowsById {
     return { ...row, dedupId: dedupIdOf(data) }
   }
 }
+
+/** So many are compared with an id that is none of them. */
+const MOST_COMPARED = 1000
 
 /** Hex digits that tell nearly all rows of a revision apart. */
 const PREFIX = 12

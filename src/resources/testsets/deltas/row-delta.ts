@@ -19,6 +19,8 @@ export interface RowDelta {
     readonly remove: readonly string[]
     /** Old names and new ones. */
     readonly rename: ReadonlyMap<string, string>
+    /** Where they stand in the request. */
+    readonly loc: Loc
   }
   readonly replace: readonly RowById[]
   readonly remove: readonly { readonly id: string; readonly loc: Loc }[]
@@ -69,7 +71,7 @@ async function readDelta(delta: Json, loc: Loc, problems: FieldProblem[]): Promi
   refuseMetadataColumns(removed, at('columns', 'remove'), problems)
   refuseMetadataColumns([...rename].flat(), at('columns', 'replace'), problems)
   return {
-    columns: { add: added, remove: removed, rename },
+    columns: { add: added, remove: removed, rename, loc: at('columns') },
     replace: await namedRows(rows('replace'), at('rows', 'replace'), problems),
     remove: testcaseIds(rows('remove') ?? [], at('rows', 'remove'), problems).map((id, index) => ({
       id,
@@ -128,9 +130,9 @@ function renames(value: Json | undefined, loc: Loc, problems: FieldProblem[]): M
   }
   for (const [index, pair] of value.entries()) {
     const [from, to, ...more] = isJsonArray(pair) ? pair : []
+    const where = [...loc, index]
     if (typeof from === 'string' && typeof to === 'string' && more.length === 0) pairs.set(from, to)
-    else
-      problems.push({ loc: [...loc, index], msg: 'must be a pair of names, [old, new]', type: 'tuple_type' })
+    else problems.push({ loc: where, msg: 'must be a pair of names, [old, new]', type: 'tuple_type' })
   }
   return pairs
 }
