@@ -20,6 +20,8 @@ export interface SurfaceContext {
   readonly searchOf: (registry: Registry) => ProjectSearch
   readonly namesOf: NamesOf
   readonly present: PresentOptions
+  /** Whether it is asked by clients of the existing service (`COMPAT`). */
+  readonly isExisting: boolean
   /** The schemas of its records, each one object, so that /openapi.json can name it once. */
   readonly records: Readonly<Record<'artifact' | 'variant' | 'revision' | 'flat', z.ZodType>>
   /** What a retrieve of the surface may be asked to answer beside what is stored. */
@@ -29,7 +31,7 @@ export interface SurfaceContext {
 /** The names that the principals of a project have now, by id. */
 export type NamesOf = (registry: Registry) => ReadonlyMap<string, string>
 
-export interface SurfaceSettings extends Pick<SurfaceContext, 'searchOf' | 'namesOf'> {
+export interface SurfaceSettings extends Pick<SurfaceContext, 'searchOf' | 'namesOf' | 'isExisting'> {
   readonly servicesBase: string
   readonly gitBase: string
   readonly versionType: 'number' | 'string'
@@ -40,7 +42,7 @@ export interface SurfaceSettings extends Pick<SurfaceContext, 'searchOf' | 'name
 export function surfaceContext(
   surface: Surface,
   surfaces: readonly Surface[],
-  { searchOf, namesOf, ...settings }: SurfaceSettings,
+  { searchOf, namesOf, isExisting, ...settings }: SurfaceSettings,
 ): SurfaceContext {
   const { family } = surface
   const siblings = surfaces.filter((it) => it.family === family)
@@ -51,6 +53,7 @@ export function surfaceContext(
     names,
     searchOf,
     namesOf,
+    isExisting,
     present: { answered: names.answered, ...settings },
     records: {
       artifact: artifactRecordSchema(family.roles),

@@ -70,6 +70,7 @@ export function composeEndpoints({
     gitBase: `${publicUrl}/git`,
     versionType: config.versionType,
     authorType: isExisting ? 'uuid' : 'text',
+    isExisting,
     searchOf,
     namesOf: ({ store }) => keyNames(fs, storeDir, basename(store.folder)),
   }

@@ -14,6 +14,7 @@ import type { EndpointResponse, Call, Endpoint } from '../routing/endpoint.ts'
 import { artifactIn, assertSameId, endpoint, named } from '../routing/endpoint.ts'
 import { declare } from '../routing/known-fields.ts'
 import { respondWithList } from '../routing/send.ts'
+import { apart, assertComesBack, comingBack } from '../schemas/coming-back.ts'
 import { envelope } from '../schemas/envelope.ts'
 import { queryInput, queryOf } from '../schemas/queries/query-input.ts'
 import { queryParameters } from '../schemas/queries/query-parameters.ts'
@@ -21,12 +22,12 @@ import { orderedList, single } from '../schemas/record-schemas.ts'
 import { header, headerEdit, slug, uuid } from '../schemas/request-schemas.ts'
 import { flagsNamed, withRoleEdits, withRoles } from '../schemas/role-fields.ts'
 import { spellings, withArticle } from '../schemas/surface-names.ts'
-import { UNUSED_OF_ARTIFACTS } from '../schemas/unused-fields.ts'
+import { OF_ARTIFACTS } from '../schemas/unused-fields.ts'
 import type { SurfaceContext } from '../surface-context.ts'
 
 /** The routes of a surface at the artifact level (contract/workflows 4.1). */
 export function artifactEndpoints(context: SurfaceContext): Endpoint[] {
-  const { surface, names, present, records } = context
+  const { surface, names, present, records, isExisting } = context
   const { family, path, singular, plural } = surface
   const output = single(singular, records.artifact)
   const tag = plural
@@ -35,6 +36,7 @@ export function artifactEndpoints(context: SurfaceContext): Endpoint[] {
     address: { id: artifact.id },
   })
   const flags = flagsNamed(family.roles, family.flagNames)
+  const fixed = ['slug', ...OF_ARTIFACTS.fixed]
   const recall = async ({ registry }: Call<unknown>, { id }: ResultAddress): Promise<EndpointResponse> =>
     answer(await artifactById(registry, family, id))
 
@@ -75,7 +77,7 @@ export function artifactEndpoints(context: SurfaceContext): Endpoint[] {
               family.roles,
             ),
             {
-              unused: UNUSED_OF_ARTIFACTS,
+              ...OF_ARTIFACTS,
               misplaced: { ...idElsewhere(singular), data: dataElsewhere(surface) },
             },
           ),
@@ -150,9 +152,12 @@ export function artifactEndpoints(context: SurfaceContext): Endpoint[] {
         artifact: {
           names: names.singulars,
           schema: declare(
-            withRoleEdits({ id: uuid.optional(), ...headerEdit, flags: flags.nullish() }, family.roles),
+            withRoleEdits(
+              { id: uuid.optional(), ...headerEdit, flags: flags.nullish(), ...comingBack(fixed) },
+              family.roles,
+            ),
             {
-              unused: [...UNUSED_OF_ARTIFACTS, 'slug'],
+              unused: OF_ARTIFACTS.unused,
               misplaced: { data: dataElsewhere(surface) },
             },
           ),
@@ -162,9 +167,12 @@ export function artifactEndpoints(context: SurfaceContext): Endpoint[] {
       output,
       example: { [singular]: { name: 'Support bot, second edition', description: null } },
       run: async ({ registry, params, input, context }) => {
-        const { id, flags, said, ...edit } = input.artifact
+        const { id, flags, said, ...sent } = input.artifact
+        const { rest: edit, fixed: back } = apart(sent, fixed)
         const artifact = await artifactIn(registry, family, params)
         assertSameId(artifact.id, id)
+        const answered = { ...presentArtifact(artifact, present) }
+        assertComesBack(back, answered, { loc: ['body', input.sentAs.artifact], isExisting })
         const edited = { ...edit, ...editedRoles(surface, flags, said) }
         return answer(await editArtifact(registry, artifact, edited, context))
       },

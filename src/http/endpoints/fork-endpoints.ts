@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { forkVariant } from '../../versioning/variants/fork-variant.ts'
 import type { Endpoint } from '../routing/endpoint.ts'
 import { endpoint } from '../routing/endpoint.ts'
+import { assertBelongs, comingBack } from '../schemas/coming-back.ts'
 import { envelope } from '../schemas/envelope.ts'
 import { declare } from '../routing/known-fields.ts'
 import { helping, wordsOf } from '../routing/helping.ts'
@@ -12,7 +13,7 @@ import { header, reference, slug, uuid } from '../schemas/request-schemas.ts'
 import { flagsNamed } from '../schemas/role-fields.ts'
 import { idSpellings, spellings } from '../schemas/surface-names.ts'
 import type { SurfaceContext } from '../surface-context.ts'
-import { unusedOfVariants } from '../schemas/unused-fields.ts'
+import { ofVariants } from '../schemas/unused-fields.ts'
 import { variantResponse, recallVariant } from '../revisions/variant-responses.ts'
 
 /** `POST …/variants/fork` of a surface (interface 4.5, ruling 3.9). */
@@ -20,6 +21,8 @@ export function forkEndpoint(surfaceContext: SurfaceContext, path: string): Endp
   const { surface, names, records } = surfaceContext
   const { family, singular } = surface
   const key = `${singular}_variant`
+  const { unused, own, fixed } = ofVariants(names)
+  const parents = fixed.filter((name) => !own.includes(name))
   return endpoint({
     method: 'POST',
     path,
@@ -35,8 +38,9 @@ export function forkEndpoint(surfaceContext: SurfaceContext, path: string): Endp
             slug: slug.optional(),
             ...header,
             flags: flagsNamed([], [...family.roles, ...family.flagNames]).optional(),
+            ...comingBack(parents),
           }),
-          { unused: unusedOfVariants(names) },
+          { unused, fixed: own },
         ),
         required: true,
       },
@@ -63,6 +67,7 @@ export function forkEndpoint(surfaceContext: SurfaceContext, path: string): Endp
         source,
         { slug: chosen, header: { name, description, tags, meta }, loc },
         context,
+        ({ artifact }) => assertBelongs(surfaceContext, { artifact }, input.variant, input.sentAs.variant),
       )
       return variantResponse(surfaceContext, place)
     },

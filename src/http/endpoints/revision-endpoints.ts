@@ -2,12 +2,16 @@ import { z } from 'zod'
 import type { ResultAddress } from '../../access/intent-file.ts'
 import type { ArchiveAction } from '../../versioning/artifacts/archive.ts'
 import { archiveRevision } from '../../versioning/artifacts/archive.ts'
-import { objectUuid } from '../../versioning/ids.ts'
+import { objectUuid, parseUuid } from '../../versioning/ids.ts'
+import type { Registry } from '../../versioning/registry.ts'
 import type { CommittedRevision } from '../../versioning/revisions/commit-revision.ts'
 import { commitRevision } from '../../versioning/revisions/commit-revision.ts'
 import { queryRevisions } from '../../versioning/revisions/query-revisions.ts'
+import type { VariantLocation } from '../../versioning/revisions/references.ts'
 import { revisionById } from '../../versioning/revisions/references.ts'
+import { findRevisionById, latestOf, readListedRevision } from '../../versioning/revisions/revision.ts'
 import type { NewRevision } from '../../versioning/revisions/write-revision.ts'
+import { presentRevision } from '../presenters/record.ts'
 import { commitTarget } from '../revisions/commit-target.ts'
 import type { CommitAsked } from '../revisions/commit-warnings.ts'
 import { recalledCommit, toldOfCommit, unchangedOf } from '../revisions/commit-warnings.ts'
@@ -17,6 +21,7 @@ import type { EndpointResponse, Call, Endpoint } from '../routing/endpoint.ts'
 import { endpoint, named, revisionIn } from '../routing/endpoint.ts'
 import { declare } from '../routing/known-fields.ts'
 import { deployments } from '../schemas/deployments.ts'
+import { apart, assertBelongs, assertComesBack, comingBack } from '../schemas/coming-back.ts'
 import { envelope } from '../schemas/envelope.ts'
 import type { Beside } from '../schemas/parents.ts'
 import {
@@ -34,7 +39,7 @@ import { orderedList, single, warning } from '../schemas/record-schemas.ts'
 import { anyJson, header, IF_CHANGED, message, slug, uuid } from '../schemas/request-schemas.ts'
 import { flagsNamed } from '../schemas/role-fields.ts'
 import { spellings } from '../schemas/surface-names.ts'
-import { unusedOfRevisions } from '../schemas/unused-fields.ts'
+import { ofRevisions } from '../schemas/unused-fields.ts'
 import type { SurfaceContext } from '../surface-context.ts'
 import { dependentsEndpoint } from './dependents-endpoint.ts'
 import { deployEndpoint, deploySlugs, deployTargets } from './deploy-endpoint.ts'
@@ -50,20 +55,21 @@ import { retrieveEndpoints } from './retrieve-endpoints.ts'
 
 /** The routes of a surface at the revision level (interface 4.1, 4.5, section 9; contract/workflows 4.2). */
 export function revisionEndpoints(context: SurfaceContext): Endpoint[] {
-  const { surface, names, present, records } = context
+  const { surface, names, present, records, isExisting } = context
   const { family, path, singular } = surface
   const key = `${singular}_revision`
   const tag = surface.plural
   const answers = new RevisionResponses(surface, present)
 
+  const { unused, own, fixed } = ofRevisions(names)
   const commitFields = {
     ...parentFields(names, ['', '_variant', '_revision']),
     slug: slug.optional(),
     message: message.optional(),
     ...header,
     flags: flagsNamed([], [...family.roles, ...family.flagNames]).optional(),
+    ...comingBack([...own, ...fixed.filter((name) => name.endsWith('_slug'))]),
   }
-  const unused = unusedOfRevisions(names)
 
   const commit = async (
     { registry, context: writeContext, ifMatch }: Call<unknown>,
@@ -82,6 +88,8 @@ export function revisionEndpoints(context: SurfaceContext): Endpoint[] {
       parentsOf(names, fields, beside),
       member,
     )
+    assertBelongs(context, place, fields, member)
+    await assertIsBase(registry, place, fields, member)
     const to = await deployTargets(registry, deploy, writeContext)
     const { name, description, tags, meta } = fields
     return commitRevision(
@@ -111,6 +119,22 @@ export function revisionEndpoints(context: SurfaceContext): Endpoint[] {
     const answer = await answers.fresh(registry, committed.place, input.asked, told)
     const id = objectUuid(committed.place.oid, committed.place.artifact.digits)
     return { ...answer, address: { id, ...unchangedOf(committed) } }
+  }
+
+  /** What a record says of its revision may come back in a commit that goes on from it: of the one it names, else of the latest. */
+  const assertIsBase = async (
+    registry: Registry,
+    { artifact, variant }: VariantLocation,
+    fields: Readonly<Record<string, unknown>>,
+    member: string,
+  ): Promise<void> => {
+    const { fixed: back } = apart(fields, own)
+    if (Object.values(back).every((value) => value === undefined)) return
+    const id = typeof back['id'] === 'string' ? parseUuid(back['id']) : undefined
+    const named = id === undefined ? undefined : await findRevisionById(registry, artifact, id)
+    const base = named ?? (await latestOf(artifact, variant))
+    const answered = base && presentRevision(await readListedRevision(registry, base), present)
+    assertComesBack(back, { ...answered }, { loc: ['body', member], isExisting })
   }
 
   const recall = async ({ registry }: Call<unknown>, { id }: ResultAddress): Promise<EndpointResponse> =>
@@ -210,7 +234,10 @@ export function revisionEndpoints(context: SurfaceContext): Endpoint[] {
       input: envelope({
         revision: {
           names: spellings(names, '_revision'),
-          schema: declare(z.object(commitFields), { unused: [...unused, 'data'] }),
+          schema: declare(z.object(commitFields), {
+            unused,
+            misplaced: { data: `a revision with data is committed: send it to /${path}/revisions/commit` },
+          }),
           required: true,
         },
         ...parentsBeside(names),

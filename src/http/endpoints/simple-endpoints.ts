@@ -16,7 +16,7 @@ import { commitRevision, warningsOf } from '../../versioning/revisions/commit-re
 import { artifactById, revisionById } from '../../versioning/revisions/references.ts'
 import { readRevisionAt } from '../../versioning/revisions/revision.ts'
 import { defaultVariantOrNew } from '../../versioning/variants/default-variant.ts'
-import { presentFlat } from '../presenters/record.ts'
+import { presentArtifact, presentFlat } from '../presenters/record.ts'
 import { templateFields } from '../revisions/chosen-template.ts'
 import { commitWarnings, toldOfCommit } from '../revisions/commit-warnings.ts'
 import { firstRevision, editedRoles } from '../revisions/first-revision.ts'
@@ -24,6 +24,7 @@ import type { EndpointResponse, Endpoint } from '../routing/endpoint.ts'
 import { artifactIn, assertSameId, endpoint, named } from '../routing/endpoint.ts'
 import { declare } from '../routing/known-fields.ts'
 import { respondWithLargeList } from '../routing/send.ts'
+import { apart, assertComesBack, comingBack } from '../schemas/coming-back.ts'
 import { envelope } from '../schemas/envelope.ts'
 import { queryInput, queryOf } from '../schemas/queries/query-input.ts'
 import { ifChangedInQuery, queryParameters } from '../schemas/queries/query-parameters.ts'
@@ -32,16 +33,17 @@ import { orderedList, single, warning } from '../schemas/record-schemas.ts'
 import { anyJson, header, headerEdit, IF_CHANGED, message, slug, uuid } from '../schemas/request-schemas.ts'
 import { flagsNamed, withRoleEdits, withRoles } from '../schemas/role-fields.ts'
 import { spellings, withArticle } from '../schemas/surface-names.ts'
-import { UNUSED_OF_FLAT } from '../schemas/unused-fields.ts'
+import { OF_FLAT } from '../schemas/unused-fields.ts'
 import type { SurfaceContext } from '../surface-context.ts'
 import { idElsewhere, idInQuery } from './artifact-endpoints.ts'
 
 /** The simple routes of a surface: one flat record an artifact (interface 4.4, contract/workflows 15). */
 export function simpleEndpoints(context: SurfaceContext): Endpoint[] {
-  const { surface, names, present, records } = context
+  const { surface, names, present, records, isExisting } = context
   const { family, singular, plural } = surface
   const path = `/simple/${surface.path}`
   const flags = flagsNamed(family.roles, family.flagNames)
+  const fixed = ['slug', ...OF_FLAT.fixed]
   const record = records.flat
   const output = single(singular, record, { warnings: z.array(warning).optional() })
   const tag = `simple ${plural}`
@@ -135,7 +137,7 @@ export function simpleEndpoints(context: SurfaceContext): Endpoint[] {
                 },
                 family.roles,
               ),
-              { unused: UNUSED_OF_FLAT, misplaced: idElsewhere(singular) },
+              { ...OF_FLAT, misplaced: idElsewhere(singular) },
             ),
             required: true,
           },
@@ -230,10 +232,11 @@ export function simpleEndpoints(context: SurfaceContext): Endpoint[] {
                   flags: flags.nullish(),
                   data: anyJson.nullish(),
                   message: message.nullish(),
+                  ...comingBack(fixed),
                 },
                 family.roles,
               ),
-              { unused: [...UNUSED_OF_FLAT, 'slug'] },
+              { unused: OF_FLAT.unused },
             ),
             required: true,
           },
@@ -247,13 +250,15 @@ export function simpleEndpoints(context: SurfaceContext): Endpoint[] {
       }),
       example: { [singular]: { data: surface.example } },
       run: async ({ registry, params, input, context }) => {
-        const { id, data, message: text, flags, said, ...edit } = input.artifact
+        const { id, data, message: text, flags, said, ...sent } = input.artifact
+        const { rest: edit, fixed: back } = apart(sent, fixed)
+        const loc = ['body', input.sentAs.artifact]
         let artifact = await artifactIn(registry, family, params)
         assertSameId(artifact.id, id)
+        assertComesBack(back, { ...presentArtifact(artifact, present) }, { loc, isExisting })
         const roles = editedRoles(surface, flags, said)
         const edited = { ...edit, ...roles }
         const isEdit = Object.values(edited).some((value) => value !== undefined)
-        const loc = ['body', input.sentAs.artifact]
         const toBe = roles.flags?.(artifact.record.flags) ?? undefined
         assertUnguarded(family, { slug: artifact.slug, flags: toBe }, context.actor)
         assertActive('artifact', artifact.slug, artifact.record)

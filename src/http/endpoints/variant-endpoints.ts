@@ -12,6 +12,7 @@ import type { EndpointResponse, Endpoint } from '../routing/endpoint.ts'
 import { assertSameId, endpoint, named, variantInPath } from '../routing/endpoint.ts'
 import { declare } from '../routing/known-fields.ts'
 import { respondWithList } from '../routing/send.ts'
+import { apart, assertBelongs, assertComesBack, comingBack } from '../schemas/coming-back.ts'
 import { envelope } from '../schemas/envelope.ts'
 import { parentFields, parentMissing, parentsBeside, parentsOf } from '../schemas/parents.ts'
 import { queryInput, queryOf } from '../schemas/queries/query-input.ts'
@@ -19,13 +20,13 @@ import { orderedList, single } from '../schemas/record-schemas.ts'
 import { header, headerEdit, slug, uuid } from '../schemas/request-schemas.ts'
 import { flagsNamed } from '../schemas/role-fields.ts'
 import { spellings } from '../schemas/surface-names.ts'
-import { unusedOfVariants } from '../schemas/unused-fields.ts'
+import { ofVariants } from '../schemas/unused-fields.ts'
 import type { SurfaceContext } from '../surface-context.ts'
 import { forkEndpoint } from './fork-endpoints.ts'
 
 /** The routes of a surface at the variant level (contract/workflows 4.2, interface 4.5). */
 export function variantEndpoints(context: SurfaceContext): Endpoint[] {
-  const { surface, names, present, records } = context
+  const { surface, names, present, records, isExisting } = context
   const { family, path, singular } = surface
   const key = `${singular}_variant`
   const output = single(key, records.variant)
@@ -33,6 +34,8 @@ export function variantEndpoints(context: SurfaceContext): Endpoint[] {
   const answer = (place: VariantLocation): EndpointResponse => variantResponse(context, place)
   const recall = recallVariant(context)
   const flags = flagsNamed([], [...family.roles, ...family.flagNames])
+  const { unused, fixed } = ofVariants(names)
+  const slugsOfParents = fixed.filter((name) => name.endsWith('_slug'))
 
   const archiving = (action: ArchiveAction): Endpoint =>
     endpoint({
@@ -64,8 +67,9 @@ export function variantEndpoints(context: SurfaceContext): Endpoint[] {
               slug: slug.optional(),
               ...header,
               flags: flags.optional(),
+              ...comingBack(slugsOfParents),
             }),
-            { unused: unusedOfVariants(names) },
+            { unused, fixed: fixed.filter((name) => !slugsOfParents.includes(name)) },
           ),
           required: true,
         },
@@ -81,6 +85,7 @@ export function variantEndpoints(context: SurfaceContext): Endpoint[] {
         if (!parent) throw parentMissing(names, input.sentAs.variant, '')
         const artifact = await resolveArtifact(registry, family, parent)
         const loc = ['body', input.sentAs.variant, 'slug']
+        assertBelongs(context, { artifact }, rest, input.sentAs.variant)
         const { name, description, tags, meta } = rest
         return answer(
           await createVariant(
@@ -132,9 +137,15 @@ export function variantEndpoints(context: SurfaceContext): Endpoint[] {
       input: envelope({
         variant: {
           names: spellings(names, '_variant'),
-          schema: declare(z.object({ id: uuid.optional(), ...headerEdit, flags: flags.nullish() }), {
-            unused: [...unusedOfVariants(names), 'slug'],
-          }),
+          schema: declare(
+            z.object({
+              id: uuid.optional(),
+              ...headerEdit,
+              flags: flags.nullish(),
+              ...comingBack(['slug', ...fixed]),
+            }),
+            { unused },
+          ),
           required: true,
         },
       }),
@@ -144,6 +155,10 @@ export function variantEndpoints(context: SurfaceContext): Endpoint[] {
         const { id, name, description, tags, meta } = input.variant
         const place = await variantInPath(registry, family, params)
         assertSameId(place.variant.id, id)
+        const loc = ['body', input.sentAs.variant]
+        const { fixed: back } = apart(input.variant, ['slug', ...ofVariants(names).own])
+        assertComesBack(back, { ...presentVariant(place, present) }, { loc, isExisting })
+        assertBelongs(context, { artifact: place.artifact }, input.variant, input.sentAs.variant)
         return answer(
           await editVariant(registry, place, definedOnly({ name, description, tags, meta }), write),
         )

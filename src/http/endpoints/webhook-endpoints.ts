@@ -14,8 +14,10 @@ import { presentWebhook } from '../presenters/webhook.ts'
 import type { EndpointResponse, Call, Endpoint } from '../routing/endpoint.ts'
 import { assertSameId, endpoint } from '../routing/endpoint.ts'
 import { respondWithList } from '../routing/send.ts'
+import { apart, assertComesBack } from '../schemas/coming-back.ts'
 import { envelope } from '../schemas/envelope.ts'
 import { queryFilters } from '../schemas/queries/query-parameters.ts'
+import { OF_WEBHOOKS } from '../schemas/unused-fields.ts'
 import { list, single } from '../schemas/record-schemas.ts'
 import { windowing } from '../schemas/request-schemas.ts'
 import { newWebhook, webhookEdit, webhookFilter, webhookRecord } from '../schemas/webhook.ts'
@@ -119,8 +121,11 @@ export function webhookEndpoints(webhooksOf: (registry: Registry) => ProjectWebh
       output,
       example: { webhook: { is_active: true, events: null } },
       run: async ({ registry, params, input, context }) => {
-        const { id, ...edit } = input.webhook
+        const { id, ...sent } = input.webhook
         assertSameId(params['id'] ?? '', id)
+        const { rest: edit, fixed } = apart(sent, OF_WEBHOOKS.fixed)
+        const now = presentWebhook(webhooksOf(registry).shelf.get(params['id'] ?? ''), { withSecret: false })
+        assertComesBack(fixed, { ...now }, { loc: ['body', 'webhook'], isExisting: false })
         return answer(await editWebhook(webhooksOf(registry), params['id'] ?? '', edit, context))
       },
     }),

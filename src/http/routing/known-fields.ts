@@ -9,6 +9,8 @@ export interface KnownObject {
   readonly each: { readonly known: Known | undefined } | undefined
   /** Members that clients send and that mean nothing here. */
   readonly unused: ReadonlySet<string>
+  /** Members that the server makes, in a request that cannot bring them. */
+  readonly fixed: ReadonlySet<string>
   /** What to do instead of sending a member that belongs elsewhere. */
   readonly misplaced: Readonly<Record<string, string>>
 }
@@ -23,6 +25,8 @@ interface Declaration {
   readonly members?: readonly string[]
   /** Members that clients of other services of this kind send, or send back from answers, and that mean nothing here. */
   readonly unused?: readonly string[]
+  /** Members that the server makes and that never change: what is made anew has none yet. */
+  readonly fixed?: readonly string[]
   readonly misplaced?: Readonly<Record<string, string>>
   /** What each member is, where users choose the names. */
   readonly each?: z.ZodType
@@ -92,17 +96,24 @@ function knownByShape(schema: z.core.$ZodType): Known | undefined {
   }
 }
 
-const NOTHING: KnownObject = { members: new Map(), each: undefined, unused: new Set(), misplaced: {} }
+const NOTHING: KnownObject = {
+  members: new Map(),
+  each: undefined,
+  unused: new Set(),
+  fixed: new Set(),
+  misplaced: {},
+}
 
 function withDeclared(declaration: Declaration | undefined, known: Known | undefined): Known | undefined {
   if (!declaration) return known
-  const { members = [], unused = [], misplaced = {}, each, anyOf } = declaration
+  const { members = [], unused = [], fixed = [], misplaced = {}, each, anyOf } = declaration
   if (anyOf) return anyOf.map((it) => knownFields(it)).reduce(both)
   const shape = known && 'members' in known ? known : NOTHING
   return {
     members: new Map([...shape.members, ...members.map((name) => [name, undefined] as const)]),
     each: each ? { known: knownFields(each) } : shape.each,
     unused: new Set([...shape.unused, ...unused]),
+    fixed: new Set([...shape.fixed, ...fixed]),
     misplaced: { ...shape.misplaced, ...misplaced },
   }
 }
@@ -117,6 +128,7 @@ function both(left: Known | undefined, right: Known | undefined): Known | undefi
     members,
     each: left.each ?? right.each,
     unused: new Set([...left.unused, ...right.unused]),
+    fixed: new Set([...left.fixed, ...right.fixed]),
     misplaced: { ...left.misplaced, ...right.misplaced },
   }
 }

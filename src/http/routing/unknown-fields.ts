@@ -3,7 +3,7 @@ import type { FieldProblem } from '../../errors.ts'
 import { entriesOf, isJsonArray, isJsonObject, type Json } from '../../json/json.ts'
 import { nearestName } from '../../suggestions/nearest-name.ts'
 import { ProblemCollector } from '../../resources/documents/problem-collector.ts'
-import { UNKNOWN_KEY } from '../../resources/documents/problems-refusal.ts'
+import { READ_ONLY, UNKNOWN_KEY } from '../../resources/documents/problems-refusal.ts'
 import { type Known, type KnownObject, knownFields } from './known-fields.ts'
 
 /** Where a field was sent. */
@@ -37,6 +37,7 @@ function lookAt(known: Known | undefined, value: Json, problems: ProblemCollecto
       if (known.members.has(key))
         problems.below(key, () => lookAt(known.members.get(key), member, problems, keepNulls))
       else if (known.unused.has(key)) continue
+      else if (known.fixed.has(key)) problems.below(key, () => problems.add(() => madeHere(key), READ_ONLY))
       else if (known.each) problems.below(key, () => lookAt(known.each?.known, member, problems, keepNulls))
       else problems.below(key, () => problems.add(() => unknownField(key, known), UNKNOWN_KEY))
     }
@@ -50,6 +51,10 @@ function unknownField(key: string, { members, misplaced }: KnownObject): string 
   return meant !== undefined && elsewhere.includes(meant)
     ? `there is no field ${shownName(key)} here; did you mean ${meant}? But ${misplaced[meant]}`
     : unknownName('field', key, [...members.keys()])
+}
+
+function madeHere(key: string): string {
+  return `the server makes ${shownName(key)}; leave it out of what is to be made`
 }
 
 /** So many names a sentence lists. */

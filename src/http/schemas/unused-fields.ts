@@ -2,47 +2,68 @@ import type { SurfaceNames } from './surface-names.ts'
 import { spellings } from './surface-names.ts'
 
 /**
- * Fields of records that requests may hold and nobody reads: a client sends back what it was answered, or what other services of this
- * kind take (rulings 1.6). The server makes them, and says so in its answers.
+ * Fields of records that the server makes, and says in its answers. A client sends back what it was answered, or what other services of this
+ * kind take (ruling 1.6). What changes by itself is _unused_: nothing is made of it, whatever it says. What never changes is _fixed_: it may
+ * come back as it was answered (see `assertComesBack`), and a request that makes something anew brings none of it.
  */
-export const OF_EVERY_RECORD = [
-  'created_at',
-  'created_by_id',
-  'updated_at',
-  'updated_by_id',
-  'deleted_at',
-  'deleted_by_id',
-] as const
-
-/** Those of an artifact. */
-export const UNUSED_OF_ARTIFACTS: readonly string[] = [...OF_EVERY_RECORD, 'folder_id', 'git_url']
-
-/** Those of a flat record, which is an artifact with its latest revision. */
-export const UNUSED_OF_FLAT: readonly string[] = [...UNUSED_OF_ARTIFACTS, 'variant_id', 'revision_id']
-
-/** Those of a variant. */
-export function unusedOfVariants(names: SurfaceNames): readonly string[] {
-  return [...OF_EVERY_RECORD, ...parents(names, '')]
+interface ServerFields {
+  readonly unused: readonly string[]
+  readonly fixed: readonly string[]
 }
 
-/** Those of a revision. */
+const EDITED = ['updated_at', 'updated_by_id']
+const MADE = ['created_at', 'created_by_id']
+const ARCHIVED = ['deleted_at', 'deleted_by_id']
+
+export const OF_WEBHOOKS: ServerFields = {
+  unused: [...EDITED, 'inactive_reason'],
+  fixed: [...MADE, ...ARCHIVED],
+}
+
+export const OF_ARTIFACTS: ServerFields = {
+  unused: [...EDITED, 'folder_id'],
+  fixed: [...MADE, ...ARCHIVED, 'git_url'],
+}
+
+/** A flat record is an artifact with its latest revision, which others may commit. */
+export const OF_FLAT: ServerFields = {
+  unused: [...EDITED, ...ARCHIVED, 'folder_id', 'variant_id', 'revision_id', 'version'],
+  fixed: [...MADE, 'git_url'],
+}
+
+/** Those of a thing that belongs to others: its own, and what these are. */
+interface ChildFields extends ServerFields {
+  readonly own: readonly string[]
+}
+
+export function ofVariants(names: SurfaceNames): ChildFields {
+  const own = [...MADE, ...ARCHIVED]
+  return { unused: EDITED, own, fixed: [...own, ...parents(names, '')] }
+}
+
+export function ofRevisions(names: SurfaceNames): ChildFields {
+  const own = [...MADE, 'id', 'version', 'author', 'date', 'subject']
+  return {
+    unused: [...EDITED, ...ARCHIVED],
+    own,
+    fixed: [...own, ...parents(names, ''), ...parents(names, '_variant')],
+  }
+}
+
+/** Those of a revision that a request brings to be looked at, not to be stored. */
 export function unusedOfRevisions(names: SurfaceNames): readonly string[] {
-  return [
-    ...OF_EVERY_RECORD,
-    'id',
-    'version',
-    'author',
-    'date',
-    'subject',
-    ...parents(names, ''),
-    ...parents(names, '_variant'),
-  ]
+  const { unused, fixed } = ofRevisions(names)
+  return [...unused, ...fixed]
 }
 
 /** Ids and slugs of what a record belongs to. */
 function parents(names: SurfaceNames, level: '' | '_variant'): readonly string[] {
-  const plain = level === '' ? 'artifact' : 'variant'
-  return [...spellings(names, level), plain].flatMap((name) => [`${name}_id`, `${name}_slug`])
+  return parentNames(names, level).flatMap((name) => [`${name}_id`, `${name}_slug`])
+}
+
+/** What an artifact or a variant is called before `_id` and `_slug`. */
+export function parentNames(names: SurfaceNames, level: '' | '_variant'): readonly string[] {
+  return [...spellings(names, level), level === '' ? 'artifact' : 'variant']
 }
 
 /** The header of a revision that a request brings to be looked at, not to be stored. */

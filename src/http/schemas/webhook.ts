@@ -1,8 +1,9 @@
 import { z } from 'zod'
 import { EVENT_TYPES } from '../../webhooks/event-types.ts'
 import { declare } from '../routing/known-fields.ts'
+import { comingBack } from './coming-back.ts'
 import { slug, uuid } from './request-schemas.ts'
-import { OF_EVERY_RECORD } from './unused-fields.ts'
+import { OF_WEBHOOKS } from './unused-fields.ts'
 
 /** What requests about webhooks hold, and what is answered. */
 
@@ -59,8 +60,9 @@ export const webhookEdit = declare(
     events: eventTypes.nullish(),
     filters: filters.nullish(),
     is_active: isActive.optional(),
+    ...comingBack(OF_WEBHOOKS.fixed),
   }),
-  { unused: ['inactive_reason', ...OF_EVERY_RECORD] },
+  { unused: OF_WEBHOOKS.unused },
 )
 
 /** What a query of webhooks may ask for. */

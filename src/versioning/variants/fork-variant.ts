@@ -2,6 +2,7 @@ import type { Family } from '../family/family.ts'
 import type { References } from '../reference.ts'
 import type { Registry } from '../registry.ts'
 import type { VariantLocation } from '../revisions/references.ts'
+import type { RevisionLocation } from '../revisions/revision.ts'
 import { resolveReference } from '../revisions/resolve-reference.ts'
 import type { WriteContext } from '../write-context.ts'
 import type { NewVariant } from './create-variant.ts'
@@ -9,7 +10,7 @@ import { createVariant } from './create-variant.ts'
 
 /**
  * Makes a variant at an existing revision (default: the latest of the variant referred to): a branch at that commit, no
- * copies, the original untouched (interface 9.6, ruling 3.9).
+ * copies, the original untouched (interface 9.6, ruling 3.9). `check` may refuse what is forked.
  */
 export async function forkVariant(
   registry: Registry,
@@ -17,7 +18,10 @@ export async function forkVariant(
   source: References,
   input: Omit<NewVariant, 'start'>,
   context: WriteContext,
+  check: (source: RevisionLocation) => void = () => undefined,
 ): Promise<VariantLocation> {
-  const { artifact, oid } = await resolveReference(registry, family, source)
+  const place = await resolveReference(registry, family, source)
+  check(place)
+  const { artifact, oid } = place
   return createVariant(registry, artifact, { ...input, start: oid }, context)
 }

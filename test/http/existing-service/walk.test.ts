@@ -284,6 +284,27 @@ describe('COMPAT=existing: what clients of the existing service do', () => {
     expect(noErrors.body.detail[0]).to.have.keys('loc', 'msg', 'type')
   })
 
+  it('is answered 200 where it edits what never changes, and removes what is not there', async () => {
+    const record = { ...app, slug: 'another', created_at: '2020-01-01T00:00:00Z', of_a_later_client: 1 }
+    const { application } = await ok(service.put(`/applications/${app.id}`, { application: record }))
+    expect([application.slug, application.created_at]).to.deep.equal(['greeter', app.created_at])
+    await post('/applications/', {
+      application: { slug: 'made-when', created_at: '2020-01-01T00:00:00Z', git_url: 'x' },
+    })
+    const remove = (member: string, key: string, delta: object) =>
+      post(`/${member}s/revisions/commit`, { [`${member}_revision`]: { ...key_(member, key), delta } })
+    const key_ = (member: string, slug: string) => ({ [`${member}_variant_ref`]: { slug } })
+    await post('/simple/workflows/', { workflow: { slug: 'gone', data: { parameters: {} } } })
+    await remove('workflow', 'gone', { remove: ['parameters.none'] })
+    await post('/simple/environments/', { environment: { slug: 'gone', data: { references: {} } } })
+    await remove('environment', 'gone', { remove: ['none.revision'] })
+    await post('/simple/testsets/', { testset: { slug: 'gone', data: { testcases: [{ data: { a: 1 } }] } } })
+    await remove('testset', 'gone', {
+      columns: { remove: ['none'], replace: [['none', 'b']] },
+      rows: { remove: [NOBODY] },
+    })
+  })
+
   it('still has unknown keys of data refused', async () => {
     const commit = { workflow_variant_id: variant.id, data: { paramters: {} } }
     const { status, body } = await service.post('/workflows/revisions/commit', { workflow_revision: commit })

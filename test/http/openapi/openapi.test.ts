@@ -303,6 +303,7 @@ describe('GET /openapi.json', () => {
       authorType: 'text',
       searchOf: () => expect.fail(),
       namesOf: () => expect.fail(),
+      isExisting: false,
     } as const
     const limits = { testsets: { maxRows: 10, maxRowBytes: 1000, maxColumns: 10 } }
     const surfaces = surfacesOf(workflowSurfaces, limits)
