@@ -85,7 +85,7 @@ export function registrySettings(
       maxDocumentBytes: config.maxDocumentBytes,
       maxValues: config.maxBodyValues,
     },
-    ignoresAbsent: config.compat === 'existing',
+    isExisting: config.compat === 'existing',
     onProblem: (project: string, { repository, reason }: RepositoryProblem) =>
       log.logger.warn({ project, repository, reason }, 'a repository cannot be served, or not all of it'),
   }

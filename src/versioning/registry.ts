@@ -20,8 +20,8 @@ export interface RegistrySettings {
   readonly now: () => Date
   readonly signing?: Signing
   readonly limits?: DocumentLimits
-  /** Whether deltas may remove what is not there, for clients of the existing service. */
-  readonly ignoresAbsent?: boolean
+  /** Whether payloads come from clients of the existing service. */
+  readonly isExisting?: boolean
   /** Told of repositories of a project that are not served, or left out of lists. */
   readonly onProblem?: (project: string, problem: RepositoryProblem) => void
 }
@@ -41,7 +41,7 @@ export class Registry {
   readonly now: () => Date
   readonly signing: Signing
   readonly limits: DocumentLimits
-  readonly ignoresAbsent: boolean
+  readonly isExisting: boolean
   readonly trash: Trash
   /** What follows in other artifacts from a write to an environment. */
   #follow: (environment: ArtifactView) => Promise<void> = async () => undefined
@@ -54,7 +54,7 @@ export class Registry {
     this.now = settings.now
     this.signing = settings.signing ?? UNSIGNED
     this.limits = settings.limits ?? DOCUMENT_LIMITS
-    this.ignoresAbsent = settings.ignoresAbsent ?? false
+    this.isExisting = settings.isExisting ?? false
     this.index = new ArtifactIndex(store, families, `${process.pid}-${uuidv7()}`, (problem) =>
       settings.onProblem?.(basename(store.folder), problem),
     )

@@ -40,6 +40,7 @@ export async function firstRevision(
     loc: [...loc, 'data'],
     servicesBase: registry.servicesBase,
     limits: registry.limits,
+    isExisting: registry.isExisting,
   })
   return { revision: { payload, message, header: request.header }, flags: roles, warnings }
 }

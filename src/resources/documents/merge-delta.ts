@@ -17,7 +17,7 @@ import { readDelta, refuseOtherMembers } from './read-delta.ts'
 export function mergeDelta(
   base: JsonObject | undefined,
   delta: Json,
-  { loc, ignoresAbsent }: Pick<PayloadContext, 'loc' | 'ignoresAbsent'>,
+  { loc, isExisting }: Pick<PayloadContext, 'loc' | 'isExisting'>,
   { examplePath, derived = [] }: { readonly examplePath: string; readonly derived?: readonly string[] },
 ): JsonObject {
   const { set, remove } = readDelta(delta, loc, {
@@ -28,7 +28,7 @@ export function mergeDelta(
   })
   const merged = mergeJson(base ?? {}, set)
   const paths = remove.map((path) => path.split('.'))
-  if (!ignoresAbsent) refuseAbsent(merged, paths, [...loc, 'remove'], derived)
+  if (!isExisting) refuseAbsent(merged, paths, [...loc, 'remove'], derived)
   return removePaths(merged, paths)
 }
 

@@ -16,7 +16,7 @@ import { acceptReferences, MOST_PINS } from './references-map.ts'
 export function applyEnvironmentDelta(
   base: JsonObject | undefined,
   delta: Json,
-  { loc, ignoresAbsent }: PayloadContext,
+  { loc, isExisting }: PayloadContext,
 ): AcceptedDocument {
   const { set, remove } = readDelta(delta, loc, FORM)
   const groups = acceptDocument(set, [...loc, 'set'], acceptReferences).data
@@ -28,7 +28,7 @@ export function applyEnvironmentDelta(
     references.has(name) ? [] : { name, loc: [...loc, 'remove', index], known: references.keys() },
   )
   // A deployment that seems to be gone goes on being served.
-  if (absent.length > 0 && !ignoresAbsent) throw noSuchKey('key of the environment', absent)
+  if (absent.length > 0 && !isExisting) throw noSuchKey('key of the environment', absent)
   for (const key of remove) references.delete(key)
   // What has too many already, as plain git may have brought it, may shrink.
   if (references.size > MOST_PINS && references.size > before) {

@@ -19,7 +19,10 @@ type Loc = readonly (string | number)[]
  * The `data` of a testset commit: `testcases`, or else `testcase_ids` of rows that the testset has (contract/testsets 4.1).
  * Refuses with every problem at once.
  */
-export async function acceptTestset(data: Json, { loc }: PayloadContext): Promise<AcceptedPayload> {
+export async function acceptTestset(
+  data: Json,
+  { loc, isExisting = false }: PayloadContext,
+): Promise<AcceptedPayload> {
   const problems: FieldProblem[] = []
   const accept = (payload: TestsetPayload): AcceptedPayload => {
     if (problems.length === 0) return { payload, warnings: [] }
@@ -39,7 +42,10 @@ export async function acceptTestset(data: Json, { loc }: PayloadContext): Promis
   }
   const testcases = getKey(data, 'testcases') ?? null
   if (testcases !== null)
-    return accept({ kind: 'sent', rows: await inputRows(testcases, [...loc, 'testcases'], problems) })
+    return accept({
+      kind: 'sent',
+      rows: await inputRows(testcases, [...loc, 'testcases'], { problems, isExisting }),
+    })
   const ids = getKey(data, 'testcase_ids') ?? null
   if (ids !== null) {
     const where = [...loc, 'testcase_ids']
@@ -48,28 +54,41 @@ export async function acceptTestset(data: Json, { loc }: PayloadContext): Promis
   return accept(EMPTY)
 }
 
-/** A list of testcase records as rows, read in slices; what is wrong with them goes to `problems`. */
-export async function inputRows(value: Json, loc: Loc, problems: FieldProblem[]): Promise<InputRow[]> {
+/** How testcase records are read. */
+export interface RecordReading {
+  /** What is wrong with them goes here. */
+  readonly problems: FieldProblem[]
+  /** Unknown keys are ignored, for clients of the existing service. */
+  readonly isExisting: boolean
+}
+
+/** A list of testcase records as rows, read in slices. */
+export async function inputRows(value: Json, loc: Loc, reading: RecordReading): Promise<InputRow[]> {
+  const { problems } = reading
   if (!isJsonArray(value)) {
     problems.push({ loc, msg: 'must be an array of testcases', type: 'list_type' })
     return []
   }
   const rows: InputRow[] = []
   await new TimeSlice().each(value, (testcase, index) => {
-    const row = inputTestcase(testcase, () => [...loc, index], problems)
+    const row = inputTestcase(testcase, () => [...loc, index], reading)
     if (row) rows.push(row)
   })
   return rows
 }
 
 /** A testcase record as a row; undefined, with problems, if it is none. `locOf` is asked for its place only if there are some. */
-export function inputTestcase(value: Json, locOf: () => Loc, problems: FieldProblem[]): InputRow | undefined {
+export function inputTestcase(
+  value: Json,
+  locOf: () => Loc,
+  { problems, isExisting }: RecordReading,
+): InputRow | undefined {
   if (!isJsonObject(value)) {
     problems.push({ loc: locOf(), msg: 'must be an object like {"data": {…}}', type: 'object_type' })
     return undefined
   }
   for (const key of keysOf(value)) {
-    if (RECORD_KEYS.has(key)) continue
+    if (isExisting || RECORD_KEYS.has(key)) continue
     problems.push({
       loc: [...locOf(), key],
       msg: `${unknownKey(key, 'a testcase', TESTCASE_KEYS, problems.length)}; its columns go into data`,

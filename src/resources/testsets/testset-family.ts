@@ -30,10 +30,10 @@ export function testsetFamily(limits: TestsetLimits): Family {
     check: (source, entries, before) => checkRows(source, entries, before, limits),
     assertWalkable: (source, entries, before) => assertCountable(source, entries, before, limits),
     accept: acceptTestset,
-    applyDelta: async (base, delta, { loc, target, ignoresAbsent = false }) => {
+    applyDelta: async (base, delta, { loc, target, isExisting = false }) => {
       const stored = base ? asStored(base) : NO_ROWS
-      const changes = await parseRowDelta(delta, loc)
-      return { payload: await applyRowDelta(target, stored, changes, limits, ignoresAbsent), warnings: [] }
+      const changes = await parseRowDelta(delta, loc, isExisting)
+      return { payload: await applyRowDelta(target, stored, changes, limits, isExisting), warnings: [] }
     },
     mayRebase: onlyAddsRows,
     warnings: () => [],

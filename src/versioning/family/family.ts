@@ -64,14 +64,14 @@ export interface Family {
   /**
    * Looks closer than `read` does at what a push brought: throws an Error that names the file if the entries of a root tree hold
    * what no commit over REST could have written. `before` are those of the parent commit, which were looked at already. Not
-   * called when the payload's entries are as they were.
+   * called when the payload's entries are as they were. Answers what the pusher should know of what is taken as it is.
    */
   check?(
     source: ObjectReader,
     entries: readonly TreeEntry[],
     before: readonly TreeEntry[],
     context: PayloadContext,
-  ): Promise<void>
+  ): Promise<readonly Warning[] | void>
   /** The part of `check` that keeps reading in bounds: throws an Error if the payload unfolds to more than can be walked. */
   assertWalkable?(
     source: ObjectReader,
@@ -182,8 +182,11 @@ export interface PayloadContext {
   readonly loc: readonly (string | number)[]
   /** `<PUBLIC_URL>/services`, without a slash at the end. */
   readonly servicesBase: string
-  /** A delta that removes what is not there changes nothing, as in the existing service (ruling 1.6), in place of being refused. */
-  readonly ignoresAbsent?: boolean
+  /**
+   * It comes from clients of the existing service (`COMPAT`, ruling 1.6): a delta that removes what is not there changes nothing, and unknown
+   * keys of a testcase's record are ignored.
+   */
+  readonly isExisting?: boolean
   /** Of what a commit brings, where it is not known already that it is within them. */
   readonly limits?: DocumentLimits
 }

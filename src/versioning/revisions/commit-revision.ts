@@ -61,6 +61,7 @@ export async function commitRevision(
           loc: [...input.loc, 'data'],
           servicesBase: registry.servicesBase,
           limits: registry.limits,
+          isExisting: registry.isExisting,
         })
   const earlier = await findEarlierAttempt(registry, place.artifact, branchOf(place), context)
   if (earlier) return committedEarlier(registry, place, earlier, input, deployment)
@@ -199,7 +200,8 @@ export async function warningsOf(
   sent: Json | undefined,
 ): Promise<readonly Warning[]> {
   const { family, repository } = artifact
-  const context = { loc: [], servicesBase: registry.servicesBase }
+  const { servicesBase, isExisting } = registry
+  const context = { loc: [], servicesBase, isExisting }
   if (sent !== undefined) return (await family.accept(sent, context)).warnings
   const { payload } = await registry.revisions(family).read(repository.objects, oid)
   return payload ? family.warnings(payload, context) : []

@@ -262,8 +262,8 @@ async function payloadFromDelta(
   loc: readonly (string | number)[],
 ): Promise<AcceptedPayload | undefined> {
   if (delta !== undefined) {
-    const { servicesBase, ignoresAbsent } = registry
-    return family.applyDelta(base, delta, { loc: [...loc, 'delta'], servicesBase, ignoresAbsent, target })
+    const { servicesBase, isExisting } = registry
+    return family.applyDelta(base, delta, { loc: [...loc, 'delta'], servicesBase, isExisting, target })
   }
   if (base === undefined) return undefined
   throw new Refusal(

@@ -305,6 +305,24 @@ describe('COMPAT=existing: what clients of the existing service do', () => {
     })
   })
 
+  it('sends testcases with keys of their own, in a create, a commit and a delta', async () => {
+    const testcases = [{ data: { q: 1 }, testcase_name: 'One', set_slug: null }]
+    const { testset: own } = await post('/simple/testsets/', {
+      testset: { slug: 'own-keys', data: { testcases } },
+    })
+    expect(own.data.testcases[0].data).to.include({ q: 1 })
+    const commit = (fields: object) =>
+      post('/testsets/revisions/commit', { testset_revision_commit: { testset_id: own.id, ...fields } })
+    const { testset_revision: second } = await commit({ data: { testcases } })
+    expect(second.data.testcases[0]).to.not.have.property('testcase_name')
+    const rows = {
+      add: [{ data: { q: 2 }, position: 7 }],
+      replace: [{ id: second.data.testcase_ids[0], data: { q: 3 }, position: 8 }],
+    }
+    const { testset_revision: third } = await commit({ delta: { rows } })
+    expect(third.data.testcases.map(({ data }: Found) => data.q)).to.deep.equal([3, 2])
+  })
+
   it('still has unknown keys of data refused', async () => {
     const commit = { workflow_variant_id: variant.id, data: { paramters: {} } }
     const { status, body } = await service.post('/workflows/revisions/commit', { workflow_revision: commit })

@@ -116,8 +116,8 @@ describe('environment delta', () => {
   })
 })
 
-function apply(before: string | undefined, delta: string, ignoresAbsent = false): string {
+function apply(before: string | undefined, delta: string, isExisting = false): string {
   const data = before === undefined ? undefined : (parseJson(`{"references":${before}}`) as JsonObject)
-  const context = { loc, servicesBase: '', ignoresAbsent }
+  const context = { loc, servicesBase: '', isExisting }
   return stringifyJson(applyEnvironmentDelta(data, parseJson(delta), context).data)
 }

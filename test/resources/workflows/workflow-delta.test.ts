@@ -141,11 +141,11 @@ describe('workflow delta', () => {
   })
 })
 
-function context(ignoresAbsent = false) {
-  return { loc, servicesBase: 'http://127.0.0.1:3000/services', ignoresAbsent }
+function context(isExisting = false) {
+  return { loc, servicesBase: 'http://127.0.0.1:3000/services', isExisting }
 }
 
-function apply(before: string | undefined, delta: string, ignoresAbsent = false): AcceptedDocument {
+function apply(before: string | undefined, delta: string, isExisting = false): AcceptedDocument {
   const data = before === undefined ? undefined : (parseJson(before) as JsonObject)
-  return applyWorkflowDelta(data, parseJson(delta), context(ignoresAbsent), handlerTable)
+  return applyWorkflowDelta(data, parseJson(delta), context(isExisting), handlerTable)
 }

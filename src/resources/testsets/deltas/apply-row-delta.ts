@@ -35,16 +35,16 @@ import type { RowById, RowDelta } from './row-delta.ts'
 /**
  * The testset that a delta makes of `base`: columns first, on the rows of the base only, then rows replaced, removed and added
  * (contract/testsets 4.2). Adding rows costs the rows added, however many there are. Refuses rows and columns that are not there, unless
- * `ignoresAbsent`, and dedup ids that another row holds.
+ * `isExisting`, and dedup ids that another row holds.
  */
 export async function applyRowDelta(
   target: PayloadTarget,
   base: StoredTestset,
   { columns, replace, remove, add, addLoc }: RowDelta,
   limits: TestsetLimits,
-  ignoresAbsent: boolean,
+  isExisting: boolean,
 ): Promise<EditedTestset> {
-  const edit = new RowEdit(target, base, limits, ignoresAbsent)
+  const edit = new RowEdit(target, base, limits, isExisting)
   await edit.changeColumns(columns, replace.length + add.length > 0)
   await edit.replace(replace)
   await edit.remove(remove)
@@ -61,16 +61,16 @@ class RowEdit {
   readonly #target: PayloadTarget
   readonly #base: StoredTestset
   readonly #limits: TestsetLimits
-  readonly #ignoresAbsent: boolean
+  readonly #isExisting: boolean
   readonly #index: RowIndex
   #columns: Set<string>
   #named: RowsById | undefined
 
-  constructor(target: PayloadTarget, base: StoredTestset, limits: TestsetLimits, ignoresAbsent: boolean) {
+  constructor(target: PayloadTarget, base: StoredTestset, limits: TestsetLimits, isExisting: boolean) {
     this.#target = target
     this.#base = base
     this.#limits = limits
-    this.#ignoresAbsent = ignoresAbsent
+    this.#isExisting = isExisting
     this.#index = new RowIndex(target, base.tree)
     this.#columns = new Set(base.columns)
   }
@@ -104,7 +104,7 @@ class RowEdit {
         if (slice.isOver) await slice.rest()
       }
     }
-    if (!this.#ignoresAbsent) check.assertAllSeen()
+    if (!this.#isExisting) check.assertAllSeen()
   }
 
   /** Gives rows that are these testcases new contents; each keeps its place, and its dedup id unless it brings one. */
@@ -149,7 +149,7 @@ class RowEdit {
       else absent.push({ name: id, loc, known: this.#named?.someIds() ?? [] })
       if (this.#slice.isOver) await this.#slice.rest()
     }
-    if (absent.length > 0 && !this.#ignoresAbsent)
+    if (absent.length > 0 && !this.#isExisting)
       throw noSuchKey('row of the revision that the delta changes', absent)
     await this.#slice.each(there, ({ position }) => {
       this.changes.set(position, undefined)

@@ -6,6 +6,7 @@ import { TimeSlice } from '../../../scheduling/cooperative.ts'
 import { parseUuid } from '../../../versioning/ids.ts'
 import { refusalCode, UNKNOWN_KEY } from '../../documents/problems-refusal.ts'
 import { unknownKey } from '../../documents/unknown-key.ts'
+import type { RecordReading } from '../accept-testset.ts'
 import { describe, inputRows, inputTestcase, testcaseIds } from '../accept-testset.ts'
 import type { InputRow } from '../import/input-row.ts'
 import { DEDUP_COLUMN, METADATA_COLUMNS } from '../import/input-row.ts'
@@ -37,9 +38,9 @@ export interface RowById {
 }
 
 /** Reads a delta, a large one in slices; refuses with every problem at once. */
-export async function parseRowDelta(delta: Json, loc: Loc): Promise<RowDelta> {
+export async function parseRowDelta(delta: Json, loc: Loc, isExisting: boolean): Promise<RowDelta> {
   const problems: FieldProblem[] = []
-  const read = await readDelta(delta, loc, problems)
+  const read = await readDelta(delta, loc, { problems, isExisting })
   if (problems.length === 0) return read
   throw new Refusal(refusalCode('invalid_request', problems), describe(problems), { errors: problems })
 }
@@ -59,7 +60,8 @@ function isNothing(part: Json): boolean {
   return !isJsonObject(part) || entriesOf(part).every(([, member]) => isNothing(member))
 }
 
-async function readDelta(delta: Json, loc: Loc, problems: FieldProblem[]): Promise<RowDelta> {
+async function readDelta(delta: Json, loc: Loc, reading: RecordReading): Promise<RowDelta> {
+  const { problems } = reading
   const whole = membersOf(delta, ['rows', 'columns'], loc, problems)
   const rows = membersOf(whole('rows'), ['add', 'remove', 'replace'], [...loc, 'rows'], problems)
   const columns = membersOf(whole('columns'), ['add', 'remove', 'replace'], [...loc, 'columns'], problems)
@@ -72,12 +74,12 @@ async function readDelta(delta: Json, loc: Loc, problems: FieldProblem[]): Promi
   refuseMetadataColumns([...rename].flat(), at('columns', 'replace'), problems)
   return {
     columns: { add: added, remove: removed, rename, loc: at('columns') },
-    replace: await namedRows(rows('replace'), at('rows', 'replace'), problems),
+    replace: await namedRows(rows('replace'), at('rows', 'replace'), reading),
     remove: testcaseIds(rows('remove') ?? [], at('rows', 'remove'), problems).map((id, index) => ({
       id,
       loc: [...at('rows', 'remove'), index],
     })),
-    add: await inputRows(rows('add') ?? [], at('rows', 'add'), problems),
+    add: await inputRows(rows('add') ?? [], at('rows', 'add'), reading),
     addLoc: at('rows', 'add'),
   }
 }
@@ -137,7 +139,8 @@ function renames(value: Json | undefined, loc: Loc, problems: FieldProblem[]): M
   return pairs
 }
 
-async function namedRows(value: Json | undefined, loc: Loc, problems: FieldProblem[]): Promise<RowById[]> {
+async function namedRows(value: Json | undefined, loc: Loc, reading: RecordReading): Promise<RowById[]> {
+  const { problems } = reading
   if (value === undefined) return []
   if (!isJsonArray(value)) {
     problems.push({ loc, msg: 'must be an array of testcases with their ids', type: 'list_type' })
@@ -153,7 +156,7 @@ async function namedRows(value: Json | undefined, loc: Loc, problems: FieldProbl
       problems.push({ loc: [...where, 'id'], msg, type: 'uuid_parsing' })
       return
     }
-    const row = inputTestcase(item, () => where, problems)
+    const row = inputTestcase(item, () => where, reading)
     if (row) rows.push({ id, row, loc: where })
   })
   return rows

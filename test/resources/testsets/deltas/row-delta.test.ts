@@ -15,7 +15,7 @@ describe('row deltas', () => {
       { rows: { add: null }, columns: { replace: null } },
     ]
     for (const delta of deltas) {
-      const { columns, replace, remove, add } = await parseRowDelta(delta, [])
+      const { columns, replace, remove, add } = await parseRowDelta(delta, [], false)
       expect([columns.add, columns.remove, [...columns.rename], replace, remove, add].flat()).to.deep.equal(
         [],
       )
@@ -28,7 +28,7 @@ describe('row deltas', () => {
       columns: { add: 'a', drop: [], replace: [['a', 1]] },
     }
     try {
-      await parseRowDelta(delta, ['delta'])
+      await parseRowDelta(delta, ['delta'], false)
       expect.fail('it is no delta')
     } catch (error) {
       if (!(error instanceof Refusal)) throw error
@@ -42,8 +42,8 @@ describe('row deltas', () => {
   it('are read in slices, as whole payloads are', async () => {
     const rows = Array.from({ length: 1024 }, () => ({ id: ID, data: {} }))
     const read = [
-      () => parseRowDelta({ rows: { add: rows } }, []),
-      () => parseRowDelta({ rows: { replace: rows } }, []),
+      () => parseRowDelta({ rows: { add: rows } }, [], false),
+      () => parseRowDelta({ rows: { replace: rows } }, [], false),
       () => acceptTestset({ testcases: rows }, { loc: [], servicesBase: '' }),
     ]
     for (const work of read) expect(await restsDuring(work)).to.be.at.least(1024 / 64)
