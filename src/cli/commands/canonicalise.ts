@@ -1,10 +1,15 @@
-import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { lstatSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import type { Command, Shell } from '../command/command.ts'
 import { readArguments } from '../command/read-arguments.ts'
 import { UsageError } from '../command/usage-error.ts'
 import { VERBS } from '../command/verbs.ts'
 import { Refusal } from '../../errors.ts'
+import {
+  cleanText,
+  filesBesideWorkflow,
+  WORKFLOW_DATA_FILE,
+} from '../../resources/workflows/workflow-files.ts'
 import { formatFile } from './canonicalise/format-file.ts'
 
 const USAGE = `Write the JSON files of a clone as the service does, so that a push of them is taken.
@@ -12,8 +17,8 @@ const USAGE = `Write the JSON files of a clone as the service does, so that a pu
   branchpoint canonicalise DIR
 
 Rows of a testset (testcases/…) become canonical JSON and a newline, and get a testcase_dedup_id if they have none;
-data.json, references.json, columns.json and revision.json are indented by two spaces. Nothing else is touched. Each file
-that was changed is named; a file that holds no JSON is named too, and makes the exit code 1.`
+data.json, references.json, columns.json and revision.json are indented by two spaces. Texts of a prompt lose a byte order
+mark, and end lines with a line feed alone. Nothing else is touched. Each file that was changed is named; a file that holds no JSON is named too, and makes the exit code 1.`
 
 /** The command `canonicalise`. */
 export const canonicaliseCommand: Command = { usage: USAGE, run }
@@ -40,8 +45,27 @@ async function run(args: readonly string[], { folder, print }: Shell): Promise<n
       process.stderr.write(`${path}: ${error instanceof Error ? error.message : String(error)}\n`)
     }
   }
+  for (const path of await textFiles(root)) {
+    const bytes = readFileSync(join(root, path))
+    const cleaned = cleanText(bytes)
+    if (cleaned.equals(bytes)) continue
+    writeFileSync(join(root, path), cleaned)
+    changed++
+    print(path)
+  }
   print(`${changed} files changed${unreadable > 0 ? `, ${unreadable} left that hold no JSON` : ''}`)
   return unreadable > 0 ? 1 : 0
+}
+
+/** The files that hold the texts of a prompt; what else lies beside them is its owner's. */
+async function textFiles(root: string): Promise<string[]> {
+  const main = join(root, WORKFLOW_DATA_FILE)
+  if (!statSync(main, { throwIfNoEntry: false })?.isFile()) return []
+  // One that cannot be read was named above.
+  const named = await filesBesideWorkflow(readFileSync(main)).catch(() => new Map<string, number>())
+  return [...named.keys()].filter(
+    (path) => path.includes('/') && lstatSync(join(root, path), { throwIfNoEntry: false })?.isFile(),
+  )
 }
 
 /** Those in the root and those of rows, seen from the root. */

@@ -39,12 +39,13 @@ function statusOf({ outcomes, unpackError }: PushReport): Buffer {
   ])
 }
 
-/** Each sentence once, on a line of its own; of what went well, only where nobody asked for quiet. */
+/** Each sentence once, on a line of its own; of what went well, only warnings where somebody asked for quiet. */
 function sentences({ outcomes }: PushReport, isQuiet: boolean): string[] {
   const said = new Set<string>()
-  for (const { refused, revision } of outcomes) {
+  for (const { refused, revision, warnings = [] } of outcomes) {
     if (refused) said.add(`${onOneLine(refused.sentence)}\n`)
     else if (revision && !isQuiet) said.add(`${revision.slug} is revision ${revision.id}\n`)
+    for (const { code, message } of warnings) said.add(`warning: ${code}: ${onOneLine(message)}\n`)
   }
   return [...said]
 }

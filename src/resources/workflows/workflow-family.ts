@@ -13,6 +13,7 @@ import {
   encodeWorkflow,
   filesBesideWorkflow,
   isWorkflowFile,
+  textWarnings,
 } from './workflow-files.ts'
 import { findTexts } from './texts/find-texts.ts'
 import { workflowMergeRules } from './merge-rules.ts'
@@ -35,6 +36,7 @@ export function workflowDocumentOf(handlers: HandlerTable): DocumentDefinition {
     encode: encodeWorkflow,
     decode: decodeWorkflow,
     filesBeside: filesBesideWorkflow,
+    fileWarnings: textWarnings,
     thread: threadOf({ name: 'workflow', handlers: handlers.sent }),
     accept: (data, context) => acceptWorkflowData(data, context, handlers),
     applyDelta: (base, delta, context) => applyWorkflowDelta(base, delta, context, handlers),

@@ -1,11 +1,12 @@
 import { getKey, withKey, type JsonObject } from '../../json/json.ts'
 import type { FileReader, PayloadFile } from '../../versioning/family/document-family.ts'
+import type { Warning } from '../../versioning/family/family.ts'
 import { damaged } from '../documents/damaged.ts'
 import { decodeText } from '../documents/decode-text.ts'
 import { decodeJsonFile } from '../documents/decode-json-file.ts'
 import { scriptFile, scriptFiles } from './script-file.ts'
 import { mentionsIn, readTexts } from './texts/read-texts.ts'
-import { TEXT_FOLDERS } from './texts/text-names.ts'
+import { isTextPath, TEXT_FOLDERS } from './texts/text-names.ts'
 
 /** The file that is a workflow's data, but for a source in a file of its own (design 1). */
 export const WORKFLOW_DATA_FILE = 'data.json'
@@ -57,6 +58,34 @@ export async function filesBesideWorkflow(main: Buffer): Promise<ReadonlyMap<str
     ...scriptFiles.map((name) => [name, 1] as const),
     ...(await mentionsIn(WORKFLOW_DATA_FILE, stored)),
   ])
+}
+
+const BYTE_ORDER_MARK = Buffer.from([0xef, 0xbb, 0xbf])
+
+/** What editors leave in the file of a text that nobody sees, and every model gets. */
+export function textWarnings(path: string, bytes: Buffer): readonly Warning[] {
+  if (!isTextPath(path)) return []
+  const warning = (code: string, what: string): Warning => ({
+    code,
+    message: `${path} ${what}, and is stored so: it is a part of the text that a model gets. branchpoint canonicalise takes it out.`,
+  })
+  return [
+    ...(hasMark(bytes) ? [warning('byte_order_mark', 'begins with a byte order mark')] : []),
+    ...(bytes.includes('\r\n') ? [warning('carriage_returns', 'ends lines with CR LF')] : []),
+  ]
+}
+
+/** The bytes of a text's file without that. */
+export function cleanText(bytes: Buffer): Buffer {
+  const text = hasMark(bytes) ? bytes.subarray(BYTE_ORDER_MARK.length) : bytes
+  // One character a byte, so that what is no UTF-8 stays as it is.
+  return text.includes('\r\n')
+    ? Buffer.from(text.toString('latin1').replaceAll('\r\n', '\n'), 'latin1')
+    : text
+}
+
+function hasMark(bytes: Buffer): boolean {
+  return bytes.subarray(0, BYTE_ORDER_MARK.length).equals(BYTE_ORDER_MARK)
 }
 
 /** The file that holds the source: the runtime's; without a runtime the one named, else the first that is there. */

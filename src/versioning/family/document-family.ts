@@ -51,6 +51,8 @@ export interface DocumentDefinition extends Pick<
   filesBeside?(main: Buffer): Promise<ReadonlyMap<string, number>>
   /** Has documents that are too large for the server's own thread worked on in another; without it there are none. */
   readonly thread?: DocumentThread
+  /** What who pushes a file should know of it, though it is taken as it is. */
+  fileWarnings?(path: string, bytes: Buffer): readonly Warning[]
   accept(data: Json, context: PayloadContext): AcceptedDocument
   applyDelta(base: JsonObject | undefined, delta: Json, context: PayloadContext): AcceptedDocument
   flags(data: JsonObject | undefined): Readonly<Record<string, boolean>>
@@ -139,16 +141,26 @@ export function documentFamily(definition: DocumentDefinition): Family {
       const { data, size } = await readDocument(definition, source, entries, reading)
       return data && { payload: data, size: decodedSize(size) }
     },
-    check: async (source, entries, _before, context) => {
+    check: async (source, entries, before, context) => {
       const { limits = DOCUMENT_LIMITS, servicesBase } = context
+      const warnings: Warning[] = []
+      const [now, earlier] = [new FolderTree(source, entries), new FolderTree(source, before)]
+      const onFile = async (path: string, bytes: Buffer): Promise<void> => {
+        const found = definition.fileWarnings?.(path, bytes) ?? []
+        // It was told of when it came.
+        if (found.length > 0 && (await now.at(path))?.oid !== (await earlier.at(path))?.oid)
+          warnings.push(...found)
+      }
       const { data } = await readDocument(definition, source, entries, {
         limits,
         maxValues: limits.maxValues,
+        onFile,
       })
       const large = asLarge(data)
       await asErrorOf(definition, () =>
         large ? large.check(source, servicesBase) : data && definition.accept(documentOf(data), context),
       )
+      return warnings
     },
     accept: async (data, context) => {
       const { limits } = context
@@ -213,6 +225,8 @@ interface Reading extends Pick<ReadContext, 'address'> {
   readonly maxValues?: number
   /** What lies in folders is left empty. */
   readonly isOutline?: boolean
+  /** Told of each file. */
+  readonly onFile?: (path: string, bytes: Buffer) => Promise<void>
 }
 
 /**
@@ -223,7 +237,7 @@ async function readDocument(
   definition: DocumentDefinition,
   source: ObjectReader,
   entries: readonly TreeEntry[],
-  { limits, maxValues, isOutline = false, address }: Reading,
+  { limits, maxValues, isOutline = false, address, onFile }: Reading,
 ): Promise<{ readonly data: Payload | undefined; readonly size: number }> {
   const { decode, file, thread } = definition
   const tree = new FolderTree(source, entries)
@@ -237,6 +251,7 @@ async function readDocument(
     unfolded.set(path, (bytes?.length ?? 0) * times)
     size += unfolded.get(path) ?? 0
     if (size > most) throw new TooLarge()
+    if (bytes) await onFile?.(path, bytes)
     return bytes
   }
   try {

@@ -70,7 +70,7 @@ export async function acceptPush(
       const outcomes = await write()
       return outcomes.every(({ refused }) => refused)
         ? outcomes
-        : present(registry, artifact, checked, outcomes)
+        : withWarnings(await present(registry, artifact, checked, outcomes), checked)
     }
     return await (isNew ? registry.store.claimingSlugs(store) : store())
   } catch (error) {
@@ -119,13 +119,24 @@ async function checkAll(
   for (const command of commands) {
     try {
       if (!isGood) await checkObjects([command])
-      await history.check(command)
-      checked.push(command)
+      checked.push({ ...command, warnings: await history.check(command) })
     } catch (error) {
       checked.push({ ...command, refused: refRefusalOf(error) })
     }
   }
   return { checked, brought: [...brought] }
+}
+
+/** The outcomes with what there is to know of what was taken. */
+function withWarnings(
+  outcomes: readonly RefOutcome[],
+  checked: readonly CheckedCommand[],
+): readonly RefOutcome[] {
+  return outcomes.map((outcome, index) => {
+    const { warnings = [] } = checked[index] ?? {}
+    if (outcome.refused || warnings.length === 0) return outcome
+    return { ...outcome, warnings: [...(outcome.warnings ?? []), ...warnings] }
+  })
 }
 
 /** Those of the commits that the tips reach: a ref that was refused brings none. */

@@ -7,7 +7,7 @@ import type { ArtifactView } from '../artifacts/artifact-view.ts'
 import { commitChange } from '../artifacts/change-artifact.ts'
 import type { VariantRecord } from '../artifacts/records.ts'
 import { assertActive, assertUnguarded } from '../artifacts/write-guards.ts'
-import type { Family } from '../family/family.ts'
+import type { Family, Warning } from '../family/family.ts'
 import type { Registry } from '../registry.ts'
 import { stateNow } from '../revisions/write-revision.ts'
 import { NamesInUse } from '../slugs/names-in-use.ts'
@@ -22,6 +22,8 @@ import { branchSlug, refRefusalOf, tagSlug } from './ref-command.ts'
 export interface CheckedCommand extends RefCommand {
   readonly target: Oid
   readonly refused?: RefRefusal
+  /** What its pusher should know of the revisions that it brings. */
+  readonly warnings?: readonly Warning[]
 }
 
 /**

@@ -8,6 +8,7 @@ import { parseTag } from '../../git/objects/tag.ts'
 import { TimeSlice } from '../../scheduling/cooperative.ts'
 import type { ArtifactView } from '../artifacts/artifact-view.ts'
 import { assertPinsDeployable } from '../environments/assert-pins-deployable.ts'
+import type { Warning } from '../family/family.ts'
 import { checkRevision, checkSize } from './check-revision.ts'
 import type { Chains } from '../revisions/first-parent-chains.ts'
 import { knownRevisions } from '../revisions/first-parent-chains.ts'
@@ -25,6 +26,8 @@ interface Verdict {
   readonly base?: HistoryNode | undefined
   /** Why it cannot be one, for a ref that is to name it. */
   readonly refuse?: (ref: string) => unknown
+  /** What who pushes it should know of the commits that it brings. */
+  readonly warnings?: readonly Warning[]
 }
 
 /**
@@ -56,14 +59,15 @@ export class PushedHistory {
 
   /**
    * Refuses a command unless each revision that it brings is what a commit over REST could have made, and the chain holds what the ref
-   * holds now, so that no revision gets another version or is lost (design 1, 2).
+   * holds now, so that no revision gets another version or is lost (design 1, 2). Answers what there is to know of what is taken.
    */
-  async check(command: RefCommand & { readonly target: Oid }): Promise<void> {
+  async check(command: RefCommand & { readonly target: Oid }): Promise<readonly Warning[]> {
     const { ref, expected, target } = command
     if (this.#slice.isOver) await this.#slice.rest()
-    const { base, refuse } = await this.#judge(await this.#commitOf(ref, target))
+    const { base, refuse, warnings = [] } = await this.#judge(await this.#commitOf(ref, target))
     if (refuse) throw refuse(ref)
     if (expected !== undefined) await this.#assertHeld(command, expected, base)
+    return warnings
   }
 
   /** The commit that a branch or tag is to name. */
@@ -88,7 +92,8 @@ export class PushedHistory {
       if (!verdict.refuse) {
         try {
           const how = { slice: this.#slice, isFirst: this.#isFirst }
-          await checkRevision(this.#registry, this.#artifact.family, this.#incoming, oid, how)
+          const found = await checkRevision(this.#registry, this.#artifact.family, this.#incoming, oid, how)
+          if (found.length > 0) verdict = { ...verdict, warnings: [...(verdict.warnings ?? []), ...found] }
           await this.#checkMerged(oid)
           await this.#assertDeployable(oid)
         } catch (error) {

@@ -5,7 +5,7 @@ import type { Oid } from '../../git/objects/object.ts'
 import type { TreeEntry } from '../../git/objects/tree.ts'
 import type { TimeSlice } from '../../scheduling/cooperative.ts'
 import { assertHeaderLength } from '../artifacts/bounded-header.ts'
-import type { Family } from '../family/family.ts'
+import type { Family, Warning } from '../family/family.ts'
 import { asLarge } from '../family/large-document.ts'
 import { RefRefused } from './ref-command.ts'
 import type { Registry } from '../registry.ts'
@@ -21,7 +21,7 @@ const MOST_FILES = 1_000_000
  * Looks at a commit that a push or a bundle brings, whose parent was looked at before. It must decode, hold nothing that a commit over REST
  * would refuse, and not unfold to more files than can be walked. What is as it was in the parent is not looked at again: what was fine
  * once, or was put there behind the service's back, can be built upon. A first push (`isFirst`) may bring what an earlier version could
- * store, however large. Throws a RefRefused that names the commit.
+ * store, however large. Answers what its pusher should know. Throws a RefRefused that names the commit.
  */
 export async function checkRevision(
   registry: Registry,
@@ -29,14 +29,14 @@ export async function checkRevision(
   source: ObjectReader,
   oid: Oid,
   { slice, isFirst }: { readonly slice: TimeSlice; readonly isFirst: boolean },
-): Promise<void> {
+): Promise<readonly Warning[]> {
   const revisions = registry.revisions(family)
   const { commit, header, payload, damage } = await revisions.readForList(source, oid)
   const [parent] = commit.parents
   const entries = await readTree(source, commit.tree)
   const before = parent === undefined ? [] : await rootOf(source, parent)
   await assertWalkable(family, source, oid, { entries, before, slice })
-  if (parent !== undefined && isUnchanged(family, entries, before)) return
+  if (parent !== undefined && isUnchanged(family, entries, before)) return []
   if (damage) throw payloadRefused(damage)
   if (asLarge(payload) && !isFirst) throw documentTooLarge(registry, family, oid)
   try {
@@ -50,11 +50,8 @@ export async function checkRevision(
     if (earlier.payload) throw droppedPayload(family, oid, before)
   }
   try {
-    await family.check?.(source, entries, before, {
-      loc: [],
-      servicesBase: registry.servicesBase,
-      limits: registry.limits,
-    })
+    const { servicesBase, limits } = registry
+    return (await family.check?.(source, entries, before, { loc: [], servicesBase, limits })) ?? []
   } catch (error) {
     if (!(error instanceof Error)) throw error
     throw new RefRefused(

@@ -1,5 +1,6 @@
 import { Refusal } from '../../errors.ts'
 import type { Oid } from '../../git/objects/object.ts'
+import type { Warning } from '../family/family.ts'
 
 /** One ref that a push wants to move. */
 export interface RefCommand {
@@ -18,6 +19,8 @@ export interface RefOutcome {
   readonly refused?: RefRefusal
   /** The revision that a branch has come to, for its pusher to know. */
   readonly revision?: { readonly id: string; readonly slug: string }
+  /** What the pusher should know of what was taken. */
+  readonly warnings?: readonly Warning[]
 }
 
 /** Why a ref stays as it is. */

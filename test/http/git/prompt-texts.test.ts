@@ -1,4 +1,5 @@
 import { expect } from 'chai'
+import { execFileSync } from 'node:child_process'
 import { mkdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import type { RunningService } from '../../../scripts/proofs/support/service.ts'
@@ -193,6 +194,35 @@ describe('git: the texts of a prompt are files', () => {
     await tree.git('push', '-q')
     const { data } = await latest(service, 'bot')
     expect(data.parameters.prompt.messages.at(-1).content).to.equal('a\0b')
+  })
+
+  it('a byte order mark and CR LF are taken as they are, the terminal says so once, and canonicalise takes them out', async () => {
+    await commit(prompt(['system', 'One\nTwo'], ['user', 'Three']))
+    const tree = await clone()
+    edit(tree, 'prompt/system.md', () => '\ufeffOne\r\nTwo\r\n')
+    mkdirSync(join(tree.folder, 'parameters'), { recursive: true })
+    tree.write('parameters/notes.md', '\ufeffmine\r\n')
+    await tree.commit('From Windows')
+    const { terminal } = await tree.try('push')
+    expect(terminal).to.match(
+      /remote: warning: byte_order_mark: prompt\/system\.md begins with a byte order mark/,
+    )
+    expect(terminal).to.match(/remote: warning: carriage_returns: prompt\/system\.md ends lines with CR LF/)
+    expect(terminal).to.not.include('notes.md')
+    const said = async () => (await latest(service, 'bot')).data.parameters.prompt.messages[0].content
+    expect(await said()).to.equal('\ufeffOne\r\nTwo\r')
+    tree.write('prompt/user.md', 'Four\n')
+    await tree.commit('Another file')
+    expect((await tree.try('push')).terminal).to.not.include('warning:')
+
+    const printed = execFileSync(process.execPath, ['dist/src/cli/main.js', 'canonicalise', tree.folder], {
+      encoding: 'utf8',
+    })
+    expect(printed).to.equal('prompt/system.md\n1 files changed\n')
+    expect(readFileSync(join(tree.folder, 'parameters/notes.md'), 'utf8')).to.equal('\ufeffmine\r\n')
+    await tree.commit('Clean')
+    expect((await tree.try('push')).terminal).to.not.include('warning:')
+    expect(await said()).to.equal('One\nTwo')
   })
 
   it('the repository is whole for git', async () => {
