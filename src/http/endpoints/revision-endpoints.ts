@@ -1,13 +1,16 @@
 import { z } from 'zod'
 import type { ResultAddress } from '../../access/intent-file.ts'
 import type { ArchiveAction } from '../../versioning/artifacts/archive.ts'
+import { Refusal } from '../../errors.ts'
 import { archiveRevision } from '../../versioning/artifacts/archive.ts'
 import { objectUuid, parseUuid } from '../../versioning/ids.ts'
 import type { Registry } from '../../versioning/registry.ts'
 import type { CommittedRevision } from '../../versioning/revisions/commit-revision.ts'
 import { commitRevision } from '../../versioning/revisions/commit-revision.ts'
 import { queryRevisions } from '../../versioning/revisions/query-revisions.ts'
+import type { References } from '../../versioning/reference.ts'
 import type { VariantLocation } from '../../versioning/revisions/references.ts'
+import { resolveReference } from '../../versioning/revisions/resolve-reference.ts'
 import { revisionById } from '../../versioning/revisions/references.ts'
 import { findRevisionById, latestOf, readListedRevision } from '../../versioning/revisions/revision.ts'
 import type { NewRevision } from '../../versioning/revisions/write-revision.ts'
@@ -82,12 +85,10 @@ export function revisionEndpoints(context: SurfaceContext): Endpoint[] {
     >,
     deploy: readonly string[] = [],
   ) => {
-    const { baseId, ...place } = await commitTarget(
-      context,
-      registry,
-      parentsOf(names, fields, beside),
-      member,
-    )
+    const parents = parentsOf(names, fields, beside)
+    const { baseId, ...place } = await commitTarget(context, registry, parents, member)
+    // A whole payload is made for no revision; one that is named all the same has to be there.
+    if (more.data !== undefined && !isExisting) await assertNames(registry, place, parents, member)
     assertBelongs(context, place, fields, member)
     await assertIsBase(registry, place, fields, member)
     const to = await deployTargets(registry, deploy, writeContext)
@@ -119,6 +120,22 @@ export function revisionEndpoints(context: SurfaceContext): Endpoint[] {
     const answer = await answers.fresh(registry, committed.place, input.asked, told)
     const id = objectUuid(committed.place.oid, committed.place.artifact.digits)
     return { ...answer, address: { id, ...unchangedOf(committed) } }
+  }
+
+  /** Refuses a revision of another artifact, and one that is not there. */
+  const assertNames = async (
+    registry: Registry,
+    { artifact }: VariantLocation,
+    { revision }: References,
+    member: string,
+  ): Promise<void> => {
+    if (revision?.id === undefined) return
+    const named = await resolveReference(registry, family, { revision })
+    if (named.artifact.id === artifact.id) return
+    throw new Refusal(
+      'contradictory_request',
+      `body.${member} names a revision of "${named.artifact.slug}", but is for a variant of "${artifact.slug}". Leave the revision out.`,
+    )
   }
 
   /** What a record says of its revision may come back in a commit that goes on from it: of the one it names, else of the latest. */
