@@ -158,6 +158,37 @@ describe('http: large documents give turns', () => {
   })
   after(() => service.stop())
 
+  it('an environment of 10,000 keys, too, while it is taken in and read', async () => {
+    const pin = '{"application":{"slug":"bot"},"application_revision":{"slug":"bot","version":1}}'
+    const keys = Array.from({ length: 10_000 }, (_, number) => `"k${number}":${pin}`)
+    const sent = `{"environment":{"slug":"keys","data":{"references":{${keys.join()}}}}}`
+    const { storeDir } = service
+    let made: any
+    // A look at the clock for each 64 keys, and each finds a slice over.
+    expect(
+      await restsDuring(async () => (made = await service.post('/simple/environments/', sent))),
+    ).to.be.at.least(150)
+    expect(made.status, made.text.slice(0, 300)).to.equal(200)
+    await service.stop({ keepStore: true })
+    let found: any
+    // A start follows what is deployed, and may read it before anybody asks.
+    const read = async (): Promise<void> => {
+      service = await startService({ storeDir })
+      found = await service.post('/environments/revisions/retrieve', { environment_ref: { slug: 'keys' } })
+    }
+    expect(await restsDuring(read)).to.be.at.least(150)
+    expect(Object.keys(found.body.environment_revision.data.references)).to.have.length(10_000)
+    const odd = sent
+      .replace('"k9999":{"application":{"slug":"bot"}', '"k9999":{"application":{"slog":"bot"}')
+      .replace('"slug":"keys"', '"slug":"odd"')
+    const refused = await service.post('/simple/environments/', odd)
+    expect([refused.status, refused.body.code], refused.text.slice(0, 300)).to.deep.equal([
+      422,
+      'unknown_field',
+    ])
+    expect(refused.body.errors[0].loc.slice(-3)).to.deep.equal(['k9999', 'application', 'slog'])
+  })
+
   it('while they are read, stored, and answered', async () => {
     const data = `{"parameters":{"a":[${'{},'.repeat(250_000)}{}]}}`
     const sent = `{"workflow":{"slug":"large","data":${data}}}`

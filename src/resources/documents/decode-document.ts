@@ -1,5 +1,4 @@
-import type { JsonObject } from '../../json/json.ts'
-import type { DocumentReader } from './accept-document.ts'
+import type { Json, JsonObject } from '../../json/json.ts'
 import { damaged } from './damaged.ts'
 import { decodeJsonFile } from './decode-json-file.ts'
 import { ProblemCollector } from './problem-collector.ts'
@@ -14,13 +13,13 @@ export async function decodeDocument(
   path: string,
   bytes: Buffer,
   what: string,
-  read: DocumentReader,
+  read: (value: Json, problems: ProblemCollector) => JsonObject | Promise<JsonObject>,
   maxValues?: number,
 ): Promise<JsonObject> {
   const problems = new ProblemCollector([])
   const object = await decodeJsonFile(path, bytes, what, maxValues)
   assertKnownFormat(path, object)
-  const document = read(object, problems)
+  const document = await read(object, problems)
   const refusal = problems.refusal('damaged_repository')
   if (refusal) throw damaged(`${path}: ${refusal.message}.`)
   return document

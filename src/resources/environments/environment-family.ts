@@ -1,6 +1,6 @@
 import type { DocumentDefinition } from '../../versioning/family/document-family.ts'
 import { documentFamily } from '../../versioning/family/document-family.ts'
-import { acceptEnvironmentData } from './environment-data.ts'
+import { acceptEnvironmentData, acceptEnvironmentInTurns } from './environment-data.ts'
 import { applyEnvironmentDelta } from './environment-delta.ts'
 import {
   REFERENCES_FILE,
@@ -24,6 +24,7 @@ export const environmentDocument: DocumentDefinition = {
   encode: encodeEnvironment,
   decode: decodeEnvironment,
   accept: acceptEnvironmentData,
+  acceptInTurns: acceptEnvironmentInTurns,
   applyDelta: applyEnvironmentDelta,
   flags: () => ({}),
   // A pin is one thing: half of one and half of another would be a deployment that nobody made.

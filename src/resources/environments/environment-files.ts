@@ -1,7 +1,7 @@
 import { getKey, isJsonObject, type JsonObject } from '../../json/json.ts'
 import type { PayloadFile } from '../../versioning/family/document-family.ts'
 import { decodeDocument } from '../documents/decode-document.ts'
-import { readReferences } from './references-map.ts'
+import { readReferencesInTurns } from './references-map.ts'
 
 /** The file that is the map of pins (design 1). */
 export const REFERENCES_FILE = 'references.json'
@@ -32,7 +32,7 @@ export async function decodeEnvironment(
       REFERENCES_FILE,
       bytes,
       'a map of references',
-      readReferences,
+      readReferencesInTurns,
       maxValues,
     ),
   }

@@ -1,4 +1,5 @@
 import { entriesOf, fromEntries, isJsonObject, keysOf, type Json, type JsonObject } from '../../json/json.ts'
+import { TimeSlice } from '../../scheduling/cooperative.ts'
 import { parseUuid } from '../../versioning/ids.ts'
 import { slugProblem } from '../../versioning/slugs/slug.ts'
 import { readClosedObject, type MemberReader } from '../documents/closed-object.ts'
@@ -15,11 +16,40 @@ export function readReferences(map: Json, problems: ProblemCollector): JsonObjec
   return readGroups(map, problems, knownPart)
 }
 
+/** The same of a map that git brought, group by group, so that others have their turn. */
+export async function readReferencesInTurns(map: Json, problems: ProblemCollector): Promise<JsonObject> {
+  return isJsonObject(map) ? readGroupsInTurns(map, problems, knownPart) : readReferences(map, problems)
+}
+
+/** The same of one that somebody sends. */
+export async function acceptReferencesInTurns(
+  map: JsonObject,
+  problems: ProblemCollector,
+): Promise<JsonObject> {
+  return isWithinBound(map, problems) ? readGroupsInTurns(map, problems, (reference) => reference) : {}
+}
+
+async function readGroupsInTurns(
+  map: JsonObject,
+  problems: ProblemCollector,
+  partOf: (reference: Json) => Json,
+): Promise<JsonObject> {
+  const groups: [string, Json][] = []
+  await new TimeSlice().each(entriesOf(map), ([key, group]) => {
+    groups.push([key, problems.below(key, () => readGroup(group, problems, partOf))])
+  })
+  return fromEntries(groups)
+}
+
 function readGroups(map: Json, problems: ProblemCollector, partOf: (reference: Json) => Json): JsonObject {
   return readEach(map, 'references must be an object of groups by key', problems, (group) =>
-    readEach(group, 'a group must be an object of references by name', problems, (reference) =>
-      readClosedObject(partOf(reference), 'a reference', readers, problems),
-    ),
+    readGroup(group, problems, partOf),
+  )
+}
+
+function readGroup(group: Json, problems: ProblemCollector, partOf: (reference: Json) => Json): JsonObject {
+  return readEach(group, 'a group must be an object of references by name', problems, (reference) =>
+    readClosedObject(partOf(reference), 'a reference', readers, problems),
   )
 }
 

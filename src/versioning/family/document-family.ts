@@ -54,6 +54,8 @@ export interface DocumentDefinition extends Pick<
   /** What who pushes a file should know of it, though it is taken as it is. */
   fileWarnings?(path: string, bytes: Buffer): readonly Warning[]
   accept(data: Json, context: PayloadContext): AcceptedDocument
+  /** The same for a document that may be large in what it holds, in slices. */
+  acceptInTurns?(data: Json, context: PayloadContext): Promise<AcceptedDocument>
   applyDelta(base: JsonObject | undefined, delta: Json, context: PayloadContext): AcceptedDocument
   flags(data: JsonObject | undefined): Readonly<Record<string, boolean>>
   /** How two revisions' documents are merged, beyond by key. */
@@ -148,8 +150,8 @@ export function documentFamily(definition: DocumentDefinition): Family {
       const onFile = async (path: string, bytes: Buffer): Promise<void> => {
         const found = definition.fileWarnings?.(path, bytes) ?? []
         // It was told of when it came.
-        if (found.length > 0 && (await now.at(path))?.oid !== (await earlier.at(path))?.oid)
-          warnings.push(...found)
+        if (found.length === 0 || (await now.at(path))?.oid === (await earlier.at(path))?.oid) return
+        for (const warning of found) warnings.push(warning)
       }
       const { data } = await readDocument(definition, source, entries, {
         limits,
@@ -158,14 +160,14 @@ export function documentFamily(definition: DocumentDefinition): Family {
       })
       const large = asLarge(data)
       await asErrorOf(definition, () =>
-        large ? large.check(source, servicesBase) : data && definition.accept(documentOf(data), context),
+        large ? large.check(source, servicesBase) : data && acceptance(definition, documentOf(data), context),
       )
       return warnings
     },
     accept: async (data, context) => {
       const { limits } = context
       if (limits) await assertSent(definition, data, mostBytes(definition, limits))
-      return accepted(definition.accept(data, context))
+      return accepted(await acceptance(definition, data, context))
     },
     applyDelta: async (base, delta, context) =>
       accepted(definition.applyDelta(base && documentOf(base), delta, context)),
@@ -202,7 +204,10 @@ export function documentFamily(definition: DocumentDefinition): Family {
       const isKnown = data === undefined || data === documents.target || data === documents.source
       if (isKnown || merging.isOfBases || merging.hasConflicts)
         return { payload: data as JsonObject | undefined, warnings: [], isPayload }
-      return { ...accepted(definition.accept(data, { loc: ['data'], servicesBase })), isPayload }
+      return {
+        ...accepted(await acceptance(definition, data, { loc: ['data'], servicesBase })),
+        isPayload,
+      }
     },
   }
 }
@@ -325,6 +330,14 @@ async function asErrorOf({ file }: DocumentDefinition, work: () => unknown): Pro
 }
 
 const REMEDY = 'Put it right in that commit (git commit --amend, or git rebase -i for an older one)'
+
+function acceptance(
+  definition: DocumentDefinition,
+  data: Json,
+  context: PayloadContext,
+): AcceptedDocument | Promise<AcceptedDocument> {
+  return definition.acceptInTurns?.(data, context) ?? definition.accept(data, context)
+}
 
 function accepted({ data, warnings }: AcceptedDocument) {
   return { payload: data, warnings }
