@@ -13,7 +13,7 @@ describe('workbench: a revision', () => {
   let bench: Workbench
   let prompt: SeededPrompt
   before(async () => {
-    bench = await openWorkbench()
+    bench = await openWorkbench({ MAX_DOCUMENT_BYTES: '4194304' })
     prompt = await seedPrompt(bench)
   })
   after(async () => {

@@ -53,7 +53,9 @@ describe('workbench: settings', () => {
     await page.getByRole('button', { name: 'New key' }).click()
     await page.getByLabel('Name').fill('a\u0007b<c>')
     await page.getByRole('button', { name: 'Create the key' }).click()
-    await page.getByRole('dialog').getByRole('alert').first().waitFor()
+    // At the field, and nowhere else.
+    await page.getByRole('dialog').locator('[aria-invalid=true]').waitFor()
+    expect(await page.getByRole('dialog').getByRole('alert').count()).to.equal(0)
     expect(await page.getByLabel('Name').inputValue()).to.equal('a\u0007b<c>')
     await visit.close()
   })
@@ -101,7 +103,7 @@ describe('workbench: settings', () => {
       await page.getByRole('button', { name: 'New webhook' }).click()
       await page.getByLabel('Address').fill('not an address')
       await page.getByRole('button', { name: 'Create the webhook' }).click()
-      await page.getByRole('dialog').getByRole('alert').waitFor()
+      await page.getByRole('dialog').locator('[aria-invalid=true]').waitFor()
       const url = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/`
       await page.getByLabel('Address').fill(url)
       await page.getByLabel('Name').fill('Chat')
