@@ -34,7 +34,8 @@ export async function askServer<T>(
     ...(file ? { body: ReadableStream.from(file.bytes), duplex: 'half' } : {}),
     ...(signal ? { signal } : {}),
   })
-  return (await response.json()) as T
+  if (isJson(response)) return (await response.json()) as T
+  throw new Refusal('invalid_request', `${server.url}${path} answered no JSON: it is no Branchpoint server.`)
 }
 
 /** The server's answer, which is one of success; its bytes are read as the caller likes. */
@@ -50,7 +51,7 @@ export async function fetchFrom(
     if (init.signal?.aborted) throw error
     throw new Refusal('storage_unavailable', `No server answers at ${url}: ${reason(error)}.`)
   })
-  if (response.ok && isJson(response) === !path.includes('/download?')) return response
+  if (response.ok) return response
   const text = await response.text()
   const problem = isJson(response) ? (JSON.parse(text) as Problem) : {} // the server's own
   const users = (problem.users ?? []).map((user) => `\n  ${Object.values(user).join(' ')}`)
@@ -76,7 +77,7 @@ export async function projectOfKey(server: ChosenServer, asked: string | undefin
 }
 
 function isJson(response: Response): boolean {
-  return response.headers.get('content-type')?.includes('json') ?? false
+  return /[/+]json\b/.test(response.headers.get('content-type') ?? '')
 }
 
 function reason(error: unknown): string {

@@ -27,14 +27,14 @@ const JSON_LINES = { json: FLAG } as const
 export const IMPORT_OPTIONS = {
   ...{ slug: TEXT, name: TEXT, message: TEXT, infer: FLAG, type: TEXT },
   ...{ delimiter: TEXT, sheet: TEXT, 'allow-empty': FLAG, 'if-changed': FLAG },
-  ...PROJECT,
+  ...PLACE,
 } as const
 
 /** Of `testsets export`. */
 export const EXPORT_OPTIONS = {
   ...{ to: TEXT, force: FLAG, type: TEXT, variant: TEXT, version: TEXT, revision: TEXT },
   ...{ 'escape-formulas': FLAG, bom: FLAG },
-  ...PROJECT,
+  ...PLACE,
 } as const
 
 /** Every command, in the order of the help. It holds no code, so that none is loaded for a command that is not called. */

@@ -61,6 +61,7 @@ export const ifChangedField = { if_changed: flag.optional() }
 
 /** What a simple upload may say of the testset. */
 export const testsetFields = {
+  message: optionalText,
   testset_name: optionalText,
   testset_description: optionalText,
   testset_tags: jsonText(tags),

@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process'
-import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
@@ -63,6 +63,52 @@ describe('where a command works', () => {
     const token = stdout.trim().split('token=')[1]
     const answer = await new Browser(service.url).post('/sessions', { session: { token } })
     expect(answer.body.session.principal.id).to.equal('key:admin')
+  })
+
+  it('is the server for files of rows, in and out, with every option', async () => {
+    const rows = join(folder, 'rows.csv')
+    writeFileSync(rows, 'city;n\nOslo;1\nOslo;1\nLima;2\n')
+    const run = (...args: string[]) => branchpoint(server(), 'testsets', ...args)
+    const made = await run(
+      'import',
+      rows,
+      '--slug',
+      'cities',
+      '--infer',
+      '--name',
+      'Cities',
+      '--message',
+      'First',
+    )
+    expect(made.stderr).to.equal('')
+    expect(made.stdout).to.match(
+      new RegExp(
+        `^Created cities at ${service.url}: version 1, 2 rows, revision [0-9a-f-]{36}, .*\\n {2}1 equal rows collapsed\\n$`,
+      ),
+    )
+    const { testset_revision: stored } = (
+      await service.post('/testsets/revisions/retrieve', { testset_ref: { slug: 'cities' } })
+    ).body
+    expect(stored.message).to.equal('First')
+    expect(stored.data.testcases[0].data).to.include({ city: 'Oslo', n: 1 })
+
+    const same = await run('import', rows, '--slug', 'cities', '--infer', '--if-changed')
+    expect(same.stdout).to.match(/^Nothing changed in cities at .*: version 1, 2 rows/)
+    writeFileSync(rows, 'city,n\nOslo,5\n')
+    const next = await run('import', rows, '--slug', 'cities', '--message', 'Fewer')
+    expect(next.stdout).to.match(/^Committed to cities at .*: version 2, 1 row,/)
+
+    const out = join(folder, 'out.csv')
+    const exported = await run('export', 'cities', '--version', '1', '--to', out)
+    expect(exported.stdout).to.match(/^Exported cities at .*: version 1, 2 rows/)
+    expect(readFileSync(out, 'utf8')).to.match(/^city,n,[^]*Oslo,1,[^]*Lima,2,/)
+    const printed = await run('export', 'cities', '--type', 'jsonl')
+    expect(JSON.parse(printed.stdout)).to.include({ city: 'Oslo', n: '5' })
+    expect((await run('export', 'citis')).code).to.equal(1)
+    writeFileSync(rows, '')
+    const empty = await run('import', rows, '--slug', 'cities')
+    expect(empty.code).to.equal(1)
+    expect(readdirSync(folder).sort()).to.deep.equal(['out.csv', 'rows.csv'])
   })
 
   it('is what comes first of --store, --url, BRANCHPOINT_URL and the store of the settings', async () => {

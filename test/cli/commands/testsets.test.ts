@@ -58,7 +58,7 @@ describe('branchpoint testsets', () => {
   it('imports a file by the author that git knows, and leaves nothing lying about', () => {
     const { stdout, stderr, status } = testset(['import', 'a.csv', '--slug', 'capitals'])
     expect([status, stderr]).to.deep.equal([0, ''])
-    expect(stdout).to.match(/^Created capitals: version 1, 2 rows, revision [0-9a-f-]{36}, \d+\.\d s\n$/)
+    expect(stdout).to.match(/^Created capitals in the store .*: version 1, 2 rows, revision [0-9a-f-]{36}, \d+\.\d s\n$/)
     expect(git(repository('capitals'), ['log', '--format=%an <%ae>', 'capitals'])).to.equal(
       'Ann Example <ann@example.org>',
     )
@@ -136,7 +136,7 @@ describe('branchpoint testsets', () => {
     const { stdout, stderr } = testset(['export', 't', '--type', 'jsonl'])
     const lines = stdout.trimEnd().split('\n')
     expect(lines.map((line) => JSON.parse(line).country)).to.deep.equal(['Norway', 'Peru'])
-    expect(stderr).to.match(/^Exported t: version 1, 2 rows, revision /)
+    expect(stderr).to.match(/^Exported t in the store .*: version 1, 2 rows, revision /)
     const rows = Array.from({ length: 3000 }, (_, number) => `${String(number).padStart(100, 'x')}\n`)
     writeFileSync(join(folder, 'a.csv'), `n\n${rows.join('')}`)
     await imported('long')
@@ -152,8 +152,8 @@ describe('branchpoint testsets', () => {
       // A listing is what the server may know by heart.
       expect((await service.post('/testsets/query')).body.count).to.equal(1)
       const onto = testset(['import', 'a.csv', '--slug', 'empty', '--message', 'Fill'])
-      expect(onto.stdout).to.match(/^Committed to empty on its variant empty: version 1, 2 rows, /)
-      expect(testset(['import', 'a.csv', '--slug', 'fresh']).stdout).to.match(/^Created fresh: /)
+      expect(onto.stdout).to.match(/^Committed to empty on its variant empty in the store .*: version 1, 2 rows, /)
+      expect(testset(['import', 'a.csv', '--slug', 'fresh']).stdout).to.match(/^Created fresh in the store /)
       const { body } = await service.post('/testsets/query')
       expect(body.testsets.map((it: { slug: string }) => it.slug)).to.deep.equal(['empty', 'fresh'])
       for (const slug of ['empty', 'fresh']) {

@@ -8,6 +8,8 @@ import { resolveArtifact } from '../../../versioning/revisions/references.ts'
 import { resolveReference } from '../../../versioning/revisions/resolve-reference.ts'
 import type { Revision } from '../../../versioning/revisions/revision.ts'
 import { readRevisionAt } from '../../../versioning/revisions/revision.ts'
+import { projectOfKey } from '../../command/ask-server.ts'
+import { placeOf, PLACE_USAGE } from '../../command/place.ts'
 import { UsageError } from '../../command/usage-error.ts'
 import { EXPORT_OPTIONS } from '../../command/verbs.ts'
 import type { OpenTestsets } from './open-testsets.ts'
@@ -19,7 +21,8 @@ import { resultLine } from './result-line.ts'
 import { rowCounter } from './row-counter.ts'
 import { rowsHeld, testsetOf } from './rows-held.ts'
 import { showProgress } from '../../progress/show-progress.ts'
-import type { Surroundings } from '../../command/command.ts'
+import type { TestsetShell } from './open-testsets.ts'
+import { downloadRows, rowsOf, type ShownRevision } from './at-server.ts'
 
 export const EXPORT_USAGE = `branchpoint testsets export SLUG [--to FILE [--force]] [--type csv|json|jsonl] [--escape-formulas] [--bom]
                            [--variant VARIANT] [--version N] [--revision ID] [--project PROJECT]
@@ -36,8 +39,9 @@ export const EXPORT_USAGE = `branchpoint testsets export SLUG [--to FILE [--forc
   --bom       begins a CSV file with a byte order mark, by which Excel knows that it is UTF-8
   --project   "${DEFAULT_PROJECT}" unless given
 
-  The store is the folder in STORE_DIR (./store unless set), or the database in STORE, of which a copy is made
-  in the temporary folder meanwhile.`
+  Of a database, a copy is made in the temporary folder meanwhile.
+
+${PLACE_USAGE}`
 
 /** What an export did: a line for the user, and whether the rows themselves went to standard output. */
 export interface Exported {
@@ -46,13 +50,13 @@ export interface Exported {
 }
 
 /** Runs `export` with the arguments after it. */
-export async function exportTestset(args: readonly string[], around: Surroundings): Promise<Exported> {
-  const { config, progress, signal } = around
+export async function exportTestset(args: readonly string[], around: TestsetShell): Promise<Exported> {
+  const { environment, progress, signal } = around
   const { word: slug, values: options } = readOptions(args, EXPORT_OPTIONS, {
     usage: EXPORT_USAGE,
     named: 'The slug of the testset to export',
   })
-  const { to, force = false, project = DEFAULT_PROJECT } = options
+  const { to, force = false } = options
   if (options.revision !== undefined && (options.version ?? options.variant) !== undefined) {
     throw new UsageError('--revision says which one; leave out --version and --variant.', EXPORT_USAGE)
   }
@@ -61,26 +65,21 @@ export async function exportTestset(args: readonly string[], around: Surrounding
   if (options.bom && type !== 'csv')
     throw invalid(['--bom'], `it is for csv, and this is ${type}; leave it out.`)
   const output = to === undefined ? outputStream(process.stdout) : outputFile(to, { force })
+  const place = placeOf(options, environment, EXPORT_USAGE)
+  const file = { type, escapeFormulas: options['escape-formulas'] ?? false, bom: options.bom ?? false }
   const began = performance.now()
   const seconds = (): number => (performance.now() - began) / 1000
-  const testsets = await openExistingTestsets({ config, project, signal })
-  try {
-    const revision = await revisionOf(testsets, slug, references)
-    const total = await rowsHeld(revision)
+  const written = async (
+    revision: ShownRevision,
+    total: number,
+    pieces: AsyncIterable<Buffer>,
+  ): Promise<Exported> => {
     const countRows = rowCounter(type)
     let rows = 0
     const stopShowing = showProgress(progress, () =>
       progressLine({ unit: 'rows', done: rows, total, rows, seconds: seconds() }),
     )
     try {
-      const pieces = writeTestsetFile({
-        source: revision.artifact.repository.objects,
-        testset: testsetOf(revision),
-        testsetId: revision.artifact.id,
-        type,
-        escapeFormulas: options['escape-formulas'] ?? false,
-        bom: options.bom ?? false,
-      })
       const bytes = async function* (): AsyncGenerator<Buffer> {
         for await (const piece of pieces) {
           rows = countRows(piece)
@@ -91,10 +90,44 @@ export async function exportTestset(args: readonly string[], around: Surrounding
     } finally {
       stopShowing()
     }
-    const line = resultLine(`Exported ${slug}`, revision, { rows: total, seconds: seconds() })
+    const line = resultLine(`Exported ${slug} ${place.shown}`, revision, { rows: total, seconds: seconds() })
     return { line, toStandardOutput: to === undefined }
+  }
+  if (place.kind === 'server') {
+    await projectOfKey(place.server, options.project)
+    const { revision, total } = await rowsOf(place.server, requestOf(references))
+    return written(revision, total, downloadRows(place.server, revision.id, file, signal))
+  }
+  const testsets = await openExistingTestsets({
+    config: place.config,
+    project: options.project ?? DEFAULT_PROJECT,
+    signal,
+  })
+  try {
+    const revision = await revisionOf(testsets, slug, references)
+    const pieces = writeTestsetFile({
+      source: revision.artifact.repository.objects,
+      testset: testsetOf(revision),
+      testsetId: revision.artifact.id,
+      ...file,
+    })
+    return await written(revision, await rowsHeld(revision), pieces)
   } finally {
     await testsets.close()
+  }
+}
+
+/** The references as a request has them: a version without a revision or a variant is one of the testset's default variant. */
+function requestOf({ artifact, variant, revision }: References): object {
+  const { version } = variant ?? artifact ?? {}
+  return {
+    testset_ref: { slug: artifact?.slug },
+    ...(variant ? { testset_variant_ref: { slug: variant.slug } } : {}),
+    ...(revision
+      ? { testset_revision_ref: revision }
+      : version === undefined
+        ? {}
+        : { testset_revision_ref: { version } }),
   }
 }
 

@@ -4,9 +4,11 @@ import { isDelimiter } from '../../../resources/testsets/import/files/csv-rows.t
 import type { RowFileType } from '../../../resources/testsets/import/files/file-type.ts'
 import { ROW_FILE_TYPES, rowFileType } from '../../../resources/testsets/import/files/file-type.ts'
 import { assertSlug } from '../../../versioning/slugs/slug.ts'
+import { projectOfKey } from '../../command/ask-server.ts'
+import { placeOf, PLACE_USAGE } from '../../command/place.ts'
 import { UsageError } from '../../command/usage-error.ts'
 import { IMPORT_OPTIONS } from '../../command/verbs.ts'
-import type { ImportedRows } from './import-rows.ts'
+import { type StoredRows, uploadRows } from './at-server.ts'
 import { importRows } from './import-rows.ts'
 import { openInput } from './input-file.ts'
 import { localAuthor } from './local-author.ts'
@@ -15,7 +17,7 @@ import { progressLine } from '../../progress/progress-line.ts'
 import { readOptions, typeOption } from './read-options.ts'
 import { resultLine } from './result-line.ts'
 import { showProgress } from '../../progress/show-progress.ts'
-import type { Surroundings } from '../../command/command.ts'
+import type { TestsetShell } from './open-testsets.ts'
 
 export const IMPORT_USAGE = `branchpoint testsets import FILE --slug SLUG [--type csv|json|jsonl|xlsx] [--infer] [--delimiter CHARACTER]
                            [--sheet SHEET] [--allow-empty] [--name NAME] [--message MESSAGE] [--if-changed]
@@ -34,43 +36,65 @@ export const IMPORT_USAGE = `branchpoint testsets import FILE --slug SLUG [--typ
   --name     what the testset is called; of one that is there already, what it is called from now on
   --message  of the commit
   --if-changed   no revision is made where the testset has these very rows already
-  --project  "${DEFAULT_PROJECT}" unless given; a new name makes a new project
+  --project  "${DEFAULT_PROJECT}" unless given; a new name makes a new project. A server works in the key's
 
-  The author of the commit is git's user.name and user.email where git has them (git config), else your user name on this
-  machine. The store is the folder in STORE_DIR (./store unless set), or the database in STORE, of which a copy is made
-  in the temporary folder meanwhile. Servers may run on it; they show the rows at once.`
+  In a store, the author of the commit is git's user.name and user.email where git has them (git config), else your user
+  name on this machine; at a server it is the key. Of a database, a copy is made in the temporary folder meanwhile.
+  Servers may run on a store; they show the rows at once.
+
+${PLACE_USAGE}`
 
 /** Runs `import` with the arguments after it, and answers the line that says what was stored. */
-export async function importTestset(args: readonly string[], around: Surroundings): Promise<string> {
-  const { config, progress, signal } = around
+export async function importTestset(args: readonly string[], around: TestsetShell): Promise<string> {
+  const { environment, progress, signal } = around
   const { word: path, values } = readOptions(args, IMPORT_OPTIONS, {
     usage: IMPORT_USAGE,
     named: 'The file to import',
   })
-  const { slug, name, message, infer = false, delimiter, sheet, project = DEFAULT_PROJECT } = values
+  const { slug, name, message, infer = false, delimiter, sheet } = values
   const { 'if-changed': ifChanged = false } = values
   if (slug === undefined) throw new UsageError('import needs --slug.', IMPORT_USAGE)
   assertSlug(slug, ['--slug'])
   const type = typeOption(values.type, ROW_FILE_TYPES) ?? typeOf(path)
   if (delimiter !== undefined && !isDelimiter(delimiter))
     throw invalid(['--delimiter'], `"${delimiter}" is not one character that can separate cells.`)
-  const author = localAuthor()
+  const place = placeOf(values, environment, IMPORT_USAGE)
   const began = performance.now()
   const seconds = (): number => (performance.now() - began) / 1000
-  const file = await openInput(path, { signal, maxBytes: config.uploadMaxBytes })
+  // A server knows its own limit.
+  const maxBytes = place.kind === 'store' ? place.config.uploadMaxBytes : Number.POSITIVE_INFINITY
+  const file = await openInput(path, { signal, maxBytes })
   let rows = 0
   const stopShowing = showProgress(progress, () =>
     progressLine({ unit: 'bytes', done: file.taken(), total: file.size, rows, seconds: seconds() }),
   )
   try {
-    const testsets = await openTestsets({ config, project, signal })
+    if (place.kind === 'server') {
+      await projectOfKey(place.server, values.project)
+      const stored = await uploadRows(place.server, {
+        ...{ slug, type, signal },
+        chunks: file.chunks(),
+        fields: {
+          ...{ message, delimiter, sheet, testset_name: name },
+          types: infer ? 'infer' : undefined,
+          allow_empty: values['allow-empty'] ? 'true' : undefined,
+          if_changed: ifChanged ? 'true' : undefined,
+        },
+      })
+      return describe({ ...stored, variant: undefined }, slug, place.shown, seconds())
+    }
+    const testsets = await openTestsets({
+      config: place.config,
+      project: values.project ?? DEFAULT_PROJECT,
+      signal,
+    })
     try {
       const imported = await importRows(testsets, {
         slug,
         name,
         message,
         ifChanged,
-        author,
+        author: localAuthor(),
         signal,
         file: {
           type,
@@ -78,14 +102,16 @@ export async function importTestset(args: readonly string[], around: Surrounding
           delimiter,
           sheet,
           allowEmpty: values['allow-empty'] ?? false,
-          maxBytes: config.uploadMaxBytes,
+          maxBytes,
           chunks: () => file.chunks(),
           onRows: (read) => {
             rows = read
           },
         },
       })
-      return describe(imported, slug, seconds())
+      const { met, renamed } = imported.file
+      const variant = imported.revision.variant.slug
+      return describe({ ...imported, met, renamed, variant }, slug, place.shown, seconds())
     } finally {
       await testsets.close()
     }
@@ -102,19 +128,27 @@ function typeOf(path: string): RowFileType {
   throw invalid(['--type'], `say whether the rows are csv, json, jsonl or xlsx; ${why}.`)
 }
 
+interface Imported extends StoredRows {
+  /** Of a store, where the default variant is known. */
+  readonly variant: string | undefined
+}
+
 function describe(
-  { isNew, changed, revision, rows, file }: ImportedRows,
+  { isNew, changed, revision, rows, variant, met, renamed }: Imported,
   slug: string,
+  where: string,
   seconds: number,
 ): string {
-  const variant = `${slug} on its variant ${revision.variant.slug}`
-  const committed = changed ? `Committed to ${variant}` : `Nothing changed in ${variant}`
+  const target = variant === undefined ? slug : `${slug} on its variant ${variant}`
+  const committed = changed ? `Committed to ${target}` : `Nothing changed in ${target}`
   const done = isNew ? `Created ${slug}` : committed
-  const { met, renamed } = file
   const notes = [
     met.collapsed > 0 && `${met.collapsed} equal rows collapsed`,
     met.replaced > 0 && `${met.replaced} rows replaced by a later one of their dedup id`,
     ...renamed.map(({ from, to }) => `column ${JSON.stringify(from)} is called ${JSON.stringify(to)}`),
   ].filter((note) => note !== false)
-  return [resultLine(done, revision, { rows, seconds }), ...notes.map((note) => `  ${note}`)].join('\n')
+  return [
+    resultLine(`${done} ${where}`, revision, { rows, seconds }),
+    ...notes.map((note) => `  ${note}`),
+  ].join('\n')
 }

@@ -9,8 +9,12 @@ import { signingSettings } from '../../../server/signing-settings.ts'
 import type { Family } from '../../../versioning/family/family.ts'
 import { openRegistry } from '../../../versioning/open-registry.ts'
 import type { Registry } from '../../../versioning/registry.ts'
+import type { Shell } from '../../command/command.ts'
 import { type OpenStore, openStore } from '../../command/open-store.ts'
 import { assertStoreThere } from '../../command/place.ts'
+
+/** What the commands of testsets take of the shell. */
+export type TestsetShell = Pick<Shell, 'environment' | 'progress' | 'signal'>
 
 /** The testsets of one project, opened as a server process does. */
 export interface OpenTestsets {

@@ -3,7 +3,7 @@ import type { Revision } from '../../../versioning/revisions/revision.ts'
 /** `Created capitals: version 1, 3 rows, revision <id>, 0.2 s`: `done` says what became of which testset. */
 export function resultLine(
   done: string,
-  { version, id }: Revision,
+  { version, id }: Pick<Revision, 'version' | 'id'>,
   { rows, seconds }: { readonly rows: number; readonly seconds: number },
 ): string {
   const held = `${rows} ${rows === 1 ? 'row' : 'rows'}`

@@ -33,7 +33,10 @@ export async function createFromFile(
   registry: Registry,
   family: Family,
   file: RowFile,
-  input: Omit<NewArtifact, 'withVariant' | 'aside'>,
+  {
+    message,
+    ...input
+  }: Omit<NewArtifact, 'withVariant' | 'aside'> & { readonly message?: string | undefined },
   limits: TestsetLimits,
   context: WriteContext,
   gone?: AbortSignal,
@@ -44,7 +47,7 @@ export async function createFromFile(
     const artifact = await createArtifact(
       registry,
       family,
-      { ...input, withVariant: { revision: { payload } }, aside },
+      { ...input, withVariant: { revision: { payload, message } }, aside },
       context,
     )
     return { artifact, file: payload }

@@ -35,14 +35,14 @@ describe('files into testsets and out of them', () => {
 
   it('an import makes a testset if its slug is free, and a revision of the default variant if it is not', async () => {
     expect(await imported('a.csv', 'towns', '--name', 'Towns', '--message', 'Begin')).to.match(
-      new RegExp(`^Created towns: version 1, 3 rows, revision ${UUID}, \\d+\\.\\d s$`),
+      new RegExp(`^Created towns in the store .*: version 1, 3 rows, revision ${UUID}, \\d+\\.\\d s$`),
     )
     write('b.jsonl', '{"country":"Chad"}\n')
     expect(await imported('b.jsonl', 'towns', '--name', 'Cities', '--message', 'Go on')).to.match(
-      /^Committed to towns on its variant towns: version 2, 1 row, /,
+      /^Committed to towns on its variant towns in the store .*: version 2, 1 row, /,
     )
     expect(await imported('b.jsonl', 'towns', '--if-changed')).to.match(
-      /^Nothing changed in towns on its variant towns: version 2, 1 row, /,
+      /^Nothing changed in towns on its variant towns in the store .*: version 2, 1 row, /,
     )
     expect(inRepository('towns', 'log', '--format=%s', 'towns')).to.equal('Go on\nBegin')
     expect(inRepository('towns', 'show', 'refs/meta/artifact:artifact.json')).to.contain('"Cities"')
@@ -70,7 +70,7 @@ describe('files into testsets and out of them', () => {
     it(`${name} gives equal rows when it is imported, into a new testset or the same`, async () => {
       await imported('a.csv', 'from')
       expect(await exported('from', name)).to.match(
-        new RegExp(`^Exported from: version 1, 3 rows, revision ${UUID}, \\d+\\.\\d s$`),
+        new RegExp(`^Exported from in the store .*: version 1, 3 rows, revision ${UUID}, \\d+\\.\\d s$`),
       )
       await imported(name, 'into')
       expect(rowsAt('into')).to.equal(rowsAt('from'))

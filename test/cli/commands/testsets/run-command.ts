@@ -1,6 +1,5 @@
 import { exportTestset } from '../../../../src/cli/commands/testsets/export-command.ts'
 import { importTestset } from '../../../../src/cli/commands/testsets/import-command.ts'
-import { readConfig } from '../../../../src/config.ts'
 
 /** Runs a command over a store as the program does, without the time a process takes to start; answers its last line. */
 export async function runCommand(
@@ -9,7 +8,7 @@ export async function runCommand(
   env: Readonly<Record<string, string>> = {},
 ): Promise<string> {
   const around = {
-    config: readConfig({ STORE_DIR: storeDir, ...env }),
+    environment: { STORE_DIR: storeDir, ...env },
     progress: { write: () => undefined },
     signal: new AbortController().signal,
   }
