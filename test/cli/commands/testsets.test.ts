@@ -58,7 +58,9 @@ describe('branchpoint testsets', () => {
   it('imports a file by the author that git knows, and leaves nothing lying about', () => {
     const { stdout, stderr, status } = testset(['import', 'a.csv', '--slug', 'capitals'])
     expect([status, stderr]).to.deep.equal([0, ''])
-    expect(stdout).to.match(/^Created capitals in the store .*: version 1, 2 rows, revision [0-9a-f-]{36}, \d+\.\d s\n$/)
+    expect(stdout).to.match(
+      /^Created capitals in the store .*: version 1, 2 rows, revision [0-9a-f-]{36}, \d+\.\d s\n$/,
+    )
     expect(git(repository('capitals'), ['log', '--format=%an <%ae>', 'capitals'])).to.equal(
       'Ann Example <ann@example.org>',
     )
@@ -152,7 +154,9 @@ describe('branchpoint testsets', () => {
       // A listing is what the server may know by heart.
       expect((await service.post('/testsets/query')).body.count).to.equal(1)
       const onto = testset(['import', 'a.csv', '--slug', 'empty', '--message', 'Fill'])
-      expect(onto.stdout).to.match(/^Committed to empty on its variant empty in the store .*: version 1, 2 rows, /)
+      expect(onto.stdout).to.match(
+        /^Committed to empty on its variant empty in the store .*: version 1, 2 rows, /,
+      )
       expect(testset(['import', 'a.csv', '--slug', 'fresh']).stdout).to.match(/^Created fresh in the store /)
       const { body } = await service.post('/testsets/query')
       expect(body.testsets.map((it: { slug: string }) => it.slug)).to.deep.equal(['empty', 'fresh'])
