@@ -1,4 +1,5 @@
 import { parseCommit } from '../git/objects/commit.ts'
+import { TimeSlice, yieldToEventLoop } from '../scheduling/cooperative.ts'
 import type { Json } from '../json/json.ts'
 import { stringifyJson } from '../json/stringify-json.ts'
 import { readBytes } from '../versioning/family/tree-files.ts'
@@ -32,7 +33,9 @@ export async function writeEvaluationNote(
     const commit = {
       tree: await changeNotes(transaction, root, [oid], async (note) => {
         const before = note === undefined ? Buffer.alloc(0) : await readBytes(transaction, note, 'blob')
-        const others = withoutEvaluation(withFinalLineFeed(before), plan.id)
+        const others = await withoutEvaluation(withFinalLineFeed(before), plan.id)
+        // What was read, what is joined and what is hashed may be long, each by itself.
+        await yieldToEventLoop()
         const fits = others.length + rows.length <= MOST_NOTE
         return transaction.write('blob', Buffer.concat(fits ? [others, head, rows] : [others, head]))
       }),
@@ -89,7 +92,9 @@ function rowLine(evaluation: string, { testcase_id, trace_id, application, evalu
 async function rowLines(evaluation: string, results: ResultSet['results']): Promise<Buffer> {
   const lines: Buffer[] = []
   let length = 0
+  const slice = new TimeSlice()
   for await (const row of results) {
+    await slice.pause()
     const line = bytesOf(rowLine(evaluation, row.read()))
     length += line.length
     if (length > MOST_ROWS) return Buffer.alloc(0)
@@ -107,13 +112,21 @@ function bytesOf(line: string): Buffer {
 }
 
 /** The lines of a note that are not of this evaluation. */
-function withoutEvaluation(note: Buffer, id: string): Buffer {
-  const marks = [`{"evaluation":{"id":"${id}"`, `{"evaluation":"${id}"`]
+async function withoutEvaluation(note: Buffer, id: string): Promise<Buffer> {
+  const marks = [`{"evaluation":{"id":"${id}"`, `{"evaluation":"${id}"`].map((mark) => Buffer.from(mark))
   // Most often it is not among them, and nothing has to be taken apart.
   if (!marks.some((mark) => note.includes(mark))) return note
-  const lines = note.toString('utf8').split('\n')
-  const others = lines.filter((line) => line !== '' && !marks.some((mark) => line.startsWith(mark)))
-  return Buffer.from(others.map((line) => `${line}\n`).join(''))
+  const slice = new TimeSlice()
+  const others: Buffer[] = []
+  for (let start = 0; start < note.length;) {
+    const end = note.indexOf(LINE_FEED, start) + 1
+    const line = note.subarray(start, end)
+    const isOfIt = marks.some((mark) => line.subarray(0, mark.length).equals(mark))
+    if (line.length > 1 && !isOfIt) others.push(line)
+    start = end
+    await slice.pause()
+  }
+  return Buffer.concat(others)
 }
 
 /** A note that somebody wrote with git may end without one. */

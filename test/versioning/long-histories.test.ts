@@ -1,4 +1,6 @@
 import { expect } from 'chai'
+import { NOTES_REF, type ResultSet, writeEvaluationNote } from '../../src/evaluations/evaluation-note.ts'
+import { parseCommit } from '../../src/git/objects/commit.ts'
 import { workflowFamily } from '../../src/handlers/workflows.ts'
 import type { JsonObject } from '../../src/json/json.ts'
 import { environmentFamily } from '../../src/resources/environments/environment-family.ts'
@@ -11,6 +13,7 @@ import { openIndexFile } from '../../src/versioning/index/database/index-file.ts
 import { missingCommits } from '../../src/versioning/index/database/missing-commits.ts'
 import { piecesBefore, writeArtifact } from '../../src/versioning/index/database/write-artifact.ts'
 import { compareSides } from '../../src/versioning/merge/compare-sides.ts'
+import { NoteReader } from '../../src/versioning/notes/note-tree.ts'
 import type { Registry } from '../../src/versioning/registry.ts'
 import { commitRevision } from '../../src/versioning/revisions/commit-revision.ts'
 import { logRevisions } from '../../src/versioning/revisions/log-revisions.ts'
@@ -80,6 +83,32 @@ describe('versioning: long histories', () => {
     expect(moved).to.deep.equal(Array.from({ length: 40 }, (_, at) => `key-${39 - at}`))
   })
 
+  it('get notes of evaluations with a rest after each row, and one that is written again leaves others as they are', async () => {
+    const rows = Array.from({ length: 200 }, (_, number) => ({
+      read: () => ({ testcase_id: `${number}`, application: { outputs: 'a' }, evaluators: {} }),
+    }))
+    const write = (id: string, results = rows): Promise<void> => {
+      const plan = {
+        id,
+        testset: { revision_slug: 't-1' },
+        application: { revision_slug: 'long-1' },
+        rows: 200,
+      }
+      // Of a plan and its rows only these are written.
+      const set = { plan, summary: {}, finishedAt: '', results } as unknown as ResultSet
+      return writeEvaluationNote(registry, first, set, context)
+    }
+    expect(await restsDuring(() => write('one'))).to.be.at.least(200)
+    await write('two')
+    const before = await noteLines(artifact, first)
+    expect(before).to.have.length(2 * 201)
+    expect(await restsDuring(() => write('one', rows.slice(0, 100)))).to.be.at.least(100 + before.length)
+    const after = await noteLines(artifact, first)
+    const ofTwo = (line: string): boolean => line.includes('"two"')
+    expect(after.filter(ofTwo)).to.deep.equal(before.filter(ofTwo))
+    expect(after.filter((line) => line.includes('"one"'))).to.have.length(101)
+  })
+
   it('come into the index in pieces, of which each writes few rows, and nobody sees a part', async () => {
     const file = openIndexFile(IN_MEMORY)
     const whole = openIndexFile(IN_MEMORY)
@@ -141,6 +170,15 @@ async function committed(registry: Registry, family: typeof workflowFamily, slug
       ? { references: number === 0 ? references : { ...(await referencesNow(registry)), ...references } }
       : { parameters: { number } }
   await commitRevision(registry, { artifact, variant }, { data, header: {}, loc: [] }, context)
+}
+
+/** The lines of the note of evaluations on a revision. */
+async function noteLines({ repository }: ArtifactView, { oid }: RevisionLocation): Promise<string[]> {
+  const { objects } = repository
+  const head = repository.currentRef(NOTES_REF) ?? ''
+  const { tree } = parseCommit((await objects.read(head))?.bytes ?? Buffer.alloc(0))
+  const note = (await new NoteReader(objects, tree).find(oid)) ?? ''
+  return ((await objects.read(note))?.bytes.toString() ?? '').split('\n').filter((line) => line !== '')
 }
 
 /** What the environment has under its keys. */

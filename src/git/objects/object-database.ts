@@ -14,6 +14,8 @@ import { hashObject } from './object.ts'
 
 /** So many objects of a write are kept in memory. */
 const MOST_REMEMBERED = 2000
+/** A longer one is not: it would have to be copied, which takes as long as to read it. */
+const LONGEST_REMEMBERED = 8 * 1024 * 1024
 
 /** How often a repository that is repacked again and again is looked through for one object. */
 const ATTEMPTS = 100
@@ -86,6 +88,7 @@ export class ObjectDatabase {
   /** Keeps what was just written to the disk in memory for a while: the last of it, the commit and the trees above many rows. */
   remember(objects: readonly (GitObject & { readonly oid: Oid })[]): void {
     for (const { oid, kind, bytes } of objects.slice(-MOST_REMEMBERED)) {
+      if (bytes.length > LONGEST_REMEMBERED) continue
       // a copy, because a small buffer may keep a whole pack or a piece of 8 KB in memory, of which the cache counts a part
       const own = Buffer.from(new Uint8Array(bytes).buffer)
       this.#cache.written.set(`${this.gitdir} ${oid}`, { kind, bytes: own })

@@ -39,9 +39,8 @@ export class StreamingPackWriter {
     this.#filled = packHeader(0).copy(this.#chunk)
   }
 
-  /** Adds the object unless it was added before, and answers its id; `deflated` is as `encodeEntry` takes it. */
-  add(kind: ObjectKind, bytes: Buffer, deflated?: Buffer): Oid {
-    const oid = hashObject(kind, bytes)
+  /** Adds the object unless it was added before, and answers its id; `deflated` is as `encodeEntry` takes it, `oid` its id if that is known. */
+  add(kind: ObjectKind, bytes: Buffer, deflated?: Buffer, oid = hashObject(kind, bytes)): Oid {
     if (this.#table.find(oid) !== undefined) return oid
     if (this.#ended) throw new Error('The pack is finished or discarded; it takes no more objects.')
     const entry = encodeEntry(kind, bytes, deflated)

@@ -28,8 +28,8 @@ export async function stageObjects(
   const slice = new TimeSlice()
   const builder = new StreamingPackWriter(fs, gitdir)
   try {
-    for (const { kind, bytes } of objects) {
-      builder.add(kind, bytes, bytes.length > LONG ? await deflateAside(bytes) : undefined)
+    for (const { oid, kind, bytes } of objects) {
+      builder.add(kind, bytes, bytes.length > LONG ? await deflateAside(bytes) : undefined, oid)
       if (slice.isOver) await slice.rest()
     }
     return await builder.finish()
