@@ -143,7 +143,11 @@ describe('versioning: long histories', () => {
     const file = openIndexFile(IN_MEMORY)
     const whole = openIndexFile(IN_MEMORY)
     try {
-      const commits = await missingCommits(file, broad, new TimeSlice())
+      let commits: Awaited<ReturnType<typeof missingCommits>> = new Map()
+      const look = async (): Promise<void> => {
+        commits = await missingCommits(file, broad, new TimeSlice())
+      }
+      expect(await restsDuring(look)).to.be.at.least(MANY)
       const seen: number[] = []
       for (const piece of piecesBefore(file, broad, commits)) {
         expect(file.transaction(piece)).to.equal(true)

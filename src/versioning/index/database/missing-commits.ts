@@ -19,6 +19,8 @@ export async function missingCommits(
   const isKnown = (oid: Oid): boolean =>
     missing.has(oid) || file.rows(KNOWN, family.folder, slug, bytesOf(oid)).length > 0
   for (const { head } of variants) {
+    // Each is asked for in the file.
+    await slice.pause()
     for (let oid = head; oid !== undefined && !isKnown(oid); oid = missing.get(oid)?.parent) {
       missing.set(oid, await readFacts(repository.objects, oid))
       await slice.pause()
