@@ -39,7 +39,7 @@ export interface AppDependencies {
   /** `GET /metrics`. */
   readonly metrics: PublicRoute
   /** The OpenAPI 3.1 document of everything `route` answers. */
-  readonly openApi: () => object
+  readonly openApi: () => Promise<object>
   /** git over HTTP, which asks for keys in its own way. */
   readonly git: Middleware<RequestState>
   /** Brings whole repositories back, below the addresses of git. */
@@ -105,7 +105,7 @@ export function publicAddresses({
     '/health': health,
     '/ready': ready(readiness, (ctx) => callerIfAny(ctx, callerOf, door)),
     '/metrics': metrics,
-    '/openapi.json': immutableResponse('application/json', () => JSON.stringify(openApi())), // a start has no time for it
+    '/openapi.json': immutableResponse('application/json', async () => JSON.stringify(await openApi())), // a start has no time for it
     ...viewer(),
     '/': serviceRecord(),
     '/favicon.ico': noIcon,

@@ -48,7 +48,7 @@ export async function openDoor(
     door: new SessionDoor({ find: () => undefined }, undefined),
     authenticate: (token) => (token === TOKEN ? CALLER : undefined),
     readiness: () => ({ ready: true, artifacts: 0, listAge: 0, problems: [] }),
-    openApi: () => ({ openapi: '3.1.0', info: { title: 'Test', version: '1' }, paths: {} }),
+    openApi: async () => ({ openapi: '3.1.0', info: { title: 'Test', version: '1' }, paths: {} }),
     paths: () => router.stack.map(({ path }) => String(path)),
     restore: pass,
     git: pass,

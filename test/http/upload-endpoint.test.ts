@@ -251,8 +251,8 @@ describe('endpoints of files', () => {
     })
   })
 
-  it('are described', () => {
-    const { paths } = openApiDocument([upload, download], []) as { paths: Record<string, any> } // read freely
+  it('are described', async () => {
+    const { paths } = (await openApiDocument([upload, download], [])) as { paths: Record<string, any> } // read freely
     const { post } = paths['/testsets/{id}/upload']
     expect(post.requestBody.required).to.equal(true)
     expect(Object.keys(post.requestBody.content)).to.deep.equal([

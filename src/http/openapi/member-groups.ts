@@ -1,3 +1,4 @@
+import type { InSlices } from '../../scheduling/cooperative.ts'
 import type { JsonSchema } from './json-schema.ts'
 import { schemasIn } from './schemas-in.ts'
 
@@ -34,20 +35,21 @@ const LEAST_MEMBERS = 6
 
 /**
  * Puts `allOf` into objects of the document in place of the members that they have in common: those of a whole component, or those of a group,
- * which becomes a component. The schemas are changed in place, and belong to the document alone.
+ * which becomes a component. The schemas are changed in place, and belong to the document alone. Yields after each object that is looked at.
  */
-export function groupMembers(
+export function* groupMembers(
   paths: object,
   schemas: Record<string, JsonSchema>,
   singulars: readonly string[],
-): void {
+): InSlices<void> {
   const roots = Object.values(schemas)
-  const grouping = new Grouping(schemas, [...roots, ...schemasIn(paths), ...roots.flatMap(schemasIn)])
-  grouping.referToWholes()
+  const grouping = new Grouping(schemas)
+  yield* grouping.read([...roots, ...schemasIn(paths), ...roots.flatMap(schemasIn)])
+  yield* grouping.referToWholes()
   for (const [name, members] of GROUPS) {
     for (const singular of members.includes('x_') ? singulars : ['']) {
       const own = members.split(' ').map((member) => member.replace(/^x_/, `${singular}_`))
-      grouping.group(name.replace('X', capital(singular)), own)
+      yield* grouping.group(name.replace('X', capital(singular)), own)
     }
   }
   grouping.nameInnerObjects()
@@ -57,16 +59,23 @@ class Grouping {
   readonly #schemas: Record<string, JsonSchema>
   readonly #roots: ReadonlySet<JsonSchema>
   /** The objects whose members may stand elsewhere, with what each member says as text. */
-  readonly #objects: Map<JsonSchema, Texts>
+  readonly #objects = new Map<JsonSchema, Texts>()
 
-  constructor(schemas: Record<string, JsonSchema>, candidates: readonly JsonSchema[]) {
+  constructor(schemas: Record<string, JsonSchema>) {
     this.#schemas = schemas
     this.#roots = new Set(Object.values(schemas))
-    this.#objects = new Map(candidates.filter(hasOpenMembers).map((it) => [it, textsOf(it)]))
+  }
+
+  /** Takes those of the schemas whose members may stand elsewhere. */
+  *read(candidates: readonly JsonSchema[]): InSlices<void> {
+    for (const schema of candidates) {
+      if (hasOpenMembers(schema)) this.#objects.set(schema, textsOf(schema))
+      yield
+    }
   }
 
   /** Objects that have all members of a component refer to it; of two components that are the same, the later does. */
-  referToWholes(): void {
+  *referToWholes(): InSlices<void> {
     const wholes = Object.entries(this.#schemas)
       .map(([name, schema]) => ({
         name,
@@ -81,13 +90,15 @@ class Grouping {
         place < 0 ? wholes : wholes.filter(({ texts }, at) => at < place || texts.size < own.size)
       const whole = others.find(({ texts }) => [...texts].every(([name, text]) => own.get(name) === text))
       if (whole) this.#replace(object, [...whole.texts.keys()], whole.name)
+      yield
     }
   }
 
   /** Makes a component of these members, one for each way in which they are the same in several objects. */
-  group(name: string, members: readonly string[]): void {
+  *group(name: string, members: readonly string[]): InSlices<void> {
     const alike = new Map<string, JsonSchema[]>()
     for (const [object, texts] of this.#objects) {
+      yield
       if (!members.every((member) => texts.has(member))) continue
       const text = members.map((member) => texts.get(member)).join()
       alike.set(text, [...(alike.get(text) ?? []), object])
@@ -97,7 +108,10 @@ class Grouping {
       if (!first || (objects.length - 1) * text.length < objects.length * REFERENCE_CHARACTERS) continue
       const free = freeName(name, this.#schemas)
       this.#schemas[free] = part(first, members)
-      for (const object of objects) this.#replace(object, members, free)
+      for (const object of objects) {
+        this.#replace(object, members, free)
+        yield
+      }
     }
   }
 

@@ -1,5 +1,6 @@
 import { problemSchema } from './problem-schema.ts'
 import { z } from 'zod'
+import { TimeSlice } from '../../scheduling/cooperative.ts'
 import { FILE_MEDIA_TYPES } from '../body/upload.ts'
 import { gitPaths } from '../git/git-paths.ts'
 import type { Endpoint } from '../routing/endpoint.ts'
@@ -20,9 +21,14 @@ import { withoutSpellings } from './without-spellings.ts'
 
 /**
  * The OpenAPI 3.1 document of the endpoints, from the very schemas that guard them. Records and the shared parts of requests
- * are named components; everything else stands where it is used. What is answered without an endpoint is described beside them.
+ * are named components; everything else stands where it is used. What is answered without an endpoint is described beside them. Making it
+ * takes a second or more, so other requests have their turns in between: after each schema, operation and path.
  */
-export function openApiDocument(endpoints: readonly Endpoint[], surfaces: readonly SurfaceContext[]): object {
+export async function openApiDocument(
+  endpoints: readonly Endpoint[],
+  surfaces: readonly SurfaceContext[],
+): Promise<object> {
+  const slice = new TimeSlice()
   const named = namedSchemas(surfaces)
   const parts = sharedParts()
   const components = {
@@ -38,19 +44,18 @@ export function openApiDocument(endpoints: readonly Endpoint[], surfaces: readon
   for (const [schema, name] of named) {
     const others = new Map([...named].filter(([it]) => it !== schema))
     components.schemas[name] = toJsonSchema(schema, ioOf(schema), others)
+    await slice.pause()
   }
   const own: Record<string, Record<string, object>> = {}
   for (const endpoint of endpoints) {
     const path = endpoint.path.replaceAll(/[:*](\w+)/g, '{$1}')
     own[path] = { ...own[path], [endpoint.method.toLowerCase()]: operation(endpoint, named, parts) }
+    await slice.pause()
   }
   const whole = structuredClone({ ...own, ...gitPaths(), ...METRICS_PATH, ...OPEN_PATHS })
-  groupMembers(
-    whole,
-    components.schemas,
-    surfaces.map(({ surface }) => surface.singular),
-  )
-  const paths = share(whole, components)
+  const singulars = surfaces.map(({ surface }) => surface.singular)
+  await slice.run(groupMembers(whole, components.schemas, singulars))
+  const paths = await slice.run(share(whole, components))
   return {
     openapi: '3.1.0',
     info: {

@@ -1,3 +1,4 @@
+import type { InSlices } from '../../scheduling/cooperative.ts'
 import type { JsonSchema } from './json-schema.ts'
 import { isValue } from './schemas-in.ts'
 
@@ -13,19 +14,29 @@ const LEAST_CHARACTERS = 64
 
 /**
  * The paths of a document in which every schema, parameter and response that stands in several places, of the components too, is a reference to
- * one of `components`, to which it is added under a name made of its first place.
+ * one of `components`, to which it is added under a name made of its first place. Yields after each path and component.
  */
-export function share(
+export function* share(
   paths: Readonly<Record<string, object>>,
   components: Components,
-): Record<string, unknown> {
+): InSlices<Record<string, unknown>> {
   const counts = new Map<string, number>()
   const references = new Map<string, object>()
   const named = Object.entries(components.schemas)
-  for (const [name, schema] of named) countMembers(schema, [name])
-  count(paths, [])
-  for (const [name, schema] of named) components.schemas[name] = members(schema, [name]) as JsonSchema
-  return shared(paths, []) as Record<string, unknown>
+  for (const [name, schema] of [...named, ...Object.entries(paths)]) {
+    countMembers(schema, [name])
+    yield
+  }
+  for (const [name, schema] of named) {
+    components.schemas[name] = members(schema, [name]) as JsonSchema
+    yield
+  }
+  const sharing: Record<string, unknown> = {}
+  for (const [path, methods] of Object.entries(paths)) {
+    sharing[path] = members(methods, [path])
+    yield
+  }
+  return sharing
 
   /** What stands in something that was met before is not counted again: it is shared with it. */
   function count(value: unknown, way: readonly string[]): void {

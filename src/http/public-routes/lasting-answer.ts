@@ -13,15 +13,22 @@ export interface ImmutableOptions {
 /** It is compressed once and sent often: twice the time for an eighth less. */
 const LASTING = 9
 
-/** Answers what stays the same as long as the server runs: made once, with an entity tag, compressed for whoever takes that. */
+/**
+ * Answers what stays the same as long as the server runs: made once, with an entity tag, compressed for whoever takes that. Requests that come
+ * while it is made wait for the same one; where making it fails, the next request tries again.
+ */
 export function immutableResponse(
   type: string,
-  make: () => string | Uint8Array,
+  make: () => string | Uint8Array | Promise<string>,
   { cacheControl = 'no-cache', isWorthCompressing = true }: ImmutableOptions = {},
 ): PublicRoute {
-  let made: { readonly bytes: Buffer; readonly etag: string } | undefined
+  let made: Promise<Tagged> | undefined
   return async (ctx) => {
-    const { bytes, etag } = (made ??= tagged(make()))
+    made ??= tagged(make).catch((error: unknown) => {
+      made = undefined
+      throw error
+    })
+    const { bytes, etag } = await made
     const encoding = isWorthCompressing ? encodingFor(ctx, bytes.length) : undefined
     ctx.set('ETag', etag)
     ctx.set('Cache-Control', cacheControl)
@@ -36,7 +43,12 @@ export function immutableResponse(
   }
 }
 
-function tagged(content: string | Uint8Array): { readonly bytes: Buffer; readonly etag: string } {
-  const bytes = Buffer.from(content)
+interface Tagged {
+  readonly bytes: Buffer
+  readonly etag: string
+}
+
+async function tagged(make: () => string | Uint8Array | Promise<string>): Promise<Tagged> {
+  const bytes = Buffer.from(await make())
   return { bytes, etag: `"${createHash('sha256').update(bytes).digest('base64url').slice(0, 22)}"` }
 }

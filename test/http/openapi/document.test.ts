@@ -2,13 +2,26 @@ import { Validator } from '@seriousme/openapi-schema-validator'
 import { expect } from 'chai'
 import { withMembers } from '../../../scripts/proofs/fuzz/api-document.ts'
 import { startService } from '../../../scripts/proofs/support/service.ts'
+import { restsDuring } from '../../rests.ts'
 
 describe('the OpenAPI document as a whole', () => {
   let text: string
+  let again: string
+  let rests: number
   before(async () => {
     const service = await startService()
-    text = (await service.get('/openapi.json')).text
+    const get = async (): Promise<string> => (await service.get('/openapi.json')).text
+    rests = await restsDuring(async () => {
+      ;[text, again] = (await Promise.all([get(), get()])) as [string, string]
+    })
     await service.stop()
+  })
+
+  it('is made in turns, at least one for each operation, once for all who ask while it is made', () => {
+    const { paths } = JSON.parse(text)
+    const methods = Object.values<object>(paths).flatMap((item) => Object.keys(item))
+    expect(rests).to.be.above(methods.length)
+    expect(again === text).to.equal(true)
   })
 
   it('is valid OpenAPI 3.1', async () => {
