@@ -69,7 +69,6 @@ export type RefusalCode =
   // the state it is in
   | 'slug_taken'
   | 'id_taken'
-  | 'ambiguous_slug'
   | 'ambiguous_variant'
   | 'archived'
   | 'in_use'

@@ -176,7 +176,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   versioning: {
     uses: ['git', 'json', 'storage', 'scheduling', 'cache', 'metrics', 'suggestions'],
     surface: [
-      ...['open-registry', 'slugs/claim-slugs', 'verify/*', 'notes/*'],
+      ...['open-registry', 'slugs/claim-slugs', 'slugs/shadowed-slugs', 'verify/*', 'notes/*'],
       ...['registry', 'registries', 'ids', 'pagination', 'reference', 'write-context', 'not-found'],
       ...[
         'artifacts/*',

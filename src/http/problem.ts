@@ -103,7 +103,6 @@ export const PROBLEMS: Readonly<Record<ProblemCode, readonly [status: number, ti
   embed_invalid: [422, 'An embed is not valid'],
   slug_taken: [409, 'The slug is taken'],
   id_taken: [409, 'The id is taken'],
-  ambiguous_slug: [409, 'The slug is ambiguous'],
   ambiguous_variant: [409, 'The variant is ambiguous'],
   last_admin_key: [409, 'It is the last admin key'],
   archived: [409, 'The target is archived'],

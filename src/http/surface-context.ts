@@ -36,6 +36,7 @@ export interface SurfaceSettings extends Pick<SurfaceContext, 'searchOf' | 'name
   readonly gitBase: string
   readonly versionType: 'number' | 'string'
   readonly authorType: 'text' | 'uuid'
+  readonly contradictions: 'warned' | 'refused'
 }
 
 /** The context of a surface among all surfaces. */

@@ -71,6 +71,7 @@ export function composeEndpoints({
     versionType: config.versionType,
     authorType: isExisting ? 'uuid' : 'text',
     isExisting,
+    contradictions: isExisting ? 'refused' : 'warned',
     searchOf,
     namesOf: ({ store }) => keyNames(fs, storeDir, basename(store.folder)),
   }

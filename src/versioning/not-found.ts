@@ -3,7 +3,9 @@ import { nearNames } from '../suggestions/near-names.ts'
 import type { ArtifactView, VariantView } from './artifacts/artifact-view.ts'
 import type { Family } from './family/family.ts'
 import { repositoryDigits } from './ids.ts'
+import type { SlugLevel, WantedSlug } from './index/slug-table.ts'
 import type { Registry } from './registry.ts'
+import type { RevisionLocation } from './revisions/revision.ts'
 import { foldSlug, numberedBase, slugProblem } from './slugs/slug.ts'
 
 type Finding = () => Promise<Help | undefined>
@@ -77,54 +79,106 @@ export function helpWithLatest(artifact: ArtifactView, { slug, head }: VariantVi
   }
 }
 
-/** What helps who asked for a revision by a slug, or by a slug and a version. */
+/** What helps who asked for a revision by a slug, or by a slug and a version, which was looked for in `meant`, or everywhere. */
 export function helpWithRevision(
   registry: Registry,
   family: Family,
   slug: string,
-  inScope: ArtifactView | undefined,
+  meant: ArtifactView | undefined,
 ): Finding {
   return async () => {
+    if (meant?.slug === slug && meant.defaultVariant) return helpWithVersion(meant, meant.defaultVariant)()
     for (const base of [slug, numberedBase(slug)]) {
       if (base === undefined) continue
-      for (const artifact of inScope ? [inScope] : registry.index.owners('variant', family, base)) {
-        const variant = variantOf(artifact, base)
-        if (variant) return helpWithVersion(artifact, variant)()
-      }
+      const [owner] = meant ? [meant] : ownersOf(registry, 'variant', family, base)
+      const variant = owner && variantOf(owner, base)
+      if (owner && variant) return helpWithVersion(owner, variant)()
     }
-    return helpWithVariant(registry, family, numberedBase(slug) ?? slug, inScope)
+    return helpWithVariant(registry, family, numberedBase(slug) ?? slug, meant)
   }
 }
 
-/** What helps who chose a slug that is taken: whose it is, and one that is free. */
-export function helpWithTaken(
-  registry: Registry,
-  family: Family,
-  level: 'artifact' | 'variant',
-  taken: string,
-  findFree: () => Promise<string | undefined>,
+/** A slug that stood alone, and the artifact that it means; others have it, too. */
+export interface OtherClaims {
+  readonly registry: Registry
+  readonly family: Family
+  readonly wanted: readonly WantedSlug[]
+  readonly meant: ArtifactView | undefined
+  /** What the slug leads to in an artifact. */
+  readonly placeIn: (artifact: ArtifactView) => Promise<RevisionLocation | undefined>
+}
+
+/** So many others are looked at, the oldest first. */
+const MOST_OTHERS = 20
+
+/** The same help, and in which other artifacts the slug leads to what was asked for: they have to be named beside it. */
+export function helpWithOthers(
+  help: Finding,
+  { registry, family, wanted, meant, placeIn }: OtherClaims,
 ): Finding {
   return async () => {
-    const owners = registry.index.owners(level, family, taken)
-    const whose = owners.map((owner) => `"${owner.slug}"${archivedMark(owner)}`)
-    const said = level === 'variant' && whose.length > 0 ? `It is a variant of ${whose.join(', ')}. ` : ''
-    const isArchived = level === 'artifact' && owners.some(({ record }) => record.deleted_at !== undefined)
-    const archived = isArchived ? 'What has it is archived, and keeps it. ' : ''
+    const others = new Map<string, { readonly id: string; readonly slug: string }>()
+    for (const [level, slug] of wanted)
+      for (const { entry } of take(registry.index.claims(level, family, slug), MOST_OTHERS)) {
+        const { view } = entry
+        const { id, slug: name } = view
+        if (id !== meant?.id && !others.has(id) && (await placeIn(view))) others.set(id, { id, slug: name })
+      }
+    const found = await help()
+    if (others.size === 0) return found
+    const artifacts = [...others.values()]
+    const names = artifacts.map(({ slug }) => `"${slug}"`).join(', ')
+    const more = `One is in ${names}: name that ${family.name} beside the slug.`
+    return {
+      sentence: `${found?.sentence ?? ''} ${more}`.trim(),
+      details: { ...found?.details, artifacts },
+    }
+  }
+}
+
+function* take<T>(some: Iterable<T>, most: number): Generator<T> {
+  let taken = 0
+  for (const it of some) {
+    if (taken++ === most) return
+    yield it
+  }
+}
+
+function isClaimed(registry: Registry, level: SlugLevel, family: Family, slug: string): boolean {
+  return registry.index.claims(level, family, slug).next().done !== true
+}
+
+/** Who has a slug, the oldest first, each view made when it is asked for. */
+function* ownersOf(
+  registry: Registry,
+  level: SlugLevel,
+  family: Family,
+  slug: string,
+): Generator<ArtifactView> {
+  for (const { entry } of registry.index.claims(level, family, slug)) yield entry.view
+}
+
+/** What helps who chose a slug that is taken: whether what has it is archived, and one that is free. */
+export function helpWithTaken(
+  isArchived: () => boolean,
+  findFree: () => string | undefined | Promise<string | undefined>,
+): Finding {
+  return async () => {
+    const archived = isArchived() ? 'What has it is archived, and keeps it. ' : ''
     const free = await findFree()
     const suggestion = free === undefined || slugProblem(free) !== undefined ? '' : `"${free}" is free.`
-    const sentence = `${said}${archived}${suggestion}`.trim()
+    const sentence = `${archived}${suggestion}`.trim()
     return sentence === '' ? undefined : { sentence }
   }
 }
 
 async function helpWithArtifact(registry: Registry, family: Family, slug: string): Promise<Help | undefined> {
-  const holders = registry.index.owners('variant', family, slug)
-  if (holders.some(({ variants }) => variants.some((it) => it.slug === slug)))
+  if (isClaimed(registry, 'variant', family, slug))
     return { sentence: 'A variant has that slug: refer to it as a variant.' }
   if (family === registry.environments) return environmentsThatExist(registry, family)
   const near = await registry.index.near(family, slug)
   if (near.length > 0) return didYouMean(near.map(([artifact]) => [artifact.slug, archivedMark(artifact)]))
-  const other = registry.families.find((it) => registry.index.owners('artifact', it, slug).length > 0)
+  const other = registry.families.find((it) => isClaimed(registry, 'artifact', it, slug))
   return other && { sentence: `${article(other.name)} ${other.name} has that slug.` }
 }
 
@@ -144,8 +198,7 @@ async function helpWithVariant(
   slug: string,
   artifact: ArtifactView | undefined,
 ): Promise<Help | undefined> {
-  const holders = artifact ? [] : registry.index.owners('artifact', family, slug)
-  if (holders.some((holder) => holder.slug === slug))
+  if (!artifact && isClaimed(registry, 'artifact', family, slug))
     return { sentence: 'An artifact has that slug: refer to it as one, for its default variant.' }
   const found = artifact
     ? ((await nearNames(

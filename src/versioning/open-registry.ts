@@ -7,6 +7,7 @@ import type { Family } from './family/family.ts'
 import { Mirrors } from './environments/mirrors.ts'
 import { damageOf } from './index/damage-of.ts'
 import { MANY } from './index/family-list.ts'
+import { keepClaims } from './slugs/record-claims.ts'
 import type { RegistrySettings } from './registry.ts'
 import { Registry } from './registry.ts'
 import { purgeTrash } from './trash/trash-artifact.ts'
@@ -44,6 +45,7 @@ export async function openRegistry(
   const registry = new Registry(store, families, settings)
   registry.index.restore()
   const mirrors = new Mirrors(registry)
+  const stopRecording = keepClaims(registry)
   const loaded = load(registry, mirrors)
   // Few are looked at within half a second, once they are here.
   if (!isLarge(registry) && !store.filling) await loaded
@@ -57,6 +59,7 @@ export async function openRegistry(
       closing.abort()
       stopSweeps()
       stopPurging()
+      stopRecording()
       // What is not written by then, also since the store is gone, is found at the next start.
       registry.index.close().catch(() => undefined)
     },

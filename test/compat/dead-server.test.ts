@@ -156,17 +156,26 @@ describe('servers: one of two dies after it has decided a write', () => {
     expect(git(service.repository('bot'), ['rev-list', '--count', 'bot'])).to.equal('2')
   })
 
-  it('that took a slug: nobody else gets it', async () => {
+  it('that took a slug: it means what the dead one made, whoever takes it then', async () => {
     const named = { ...commit().workflow_revision_commit, slug: 'taken' }
     await askDoomed(STEPS['before any ref moves'], '/workflows/revisions/commit', {
       workflow_revision_commit: named,
     })
     const other = await made(service, 'other')
-    const refused = await service.post('/workflows/revisions/commit', {
+    const { status, body } = await service.post('/workflows/revisions/commit', {
       workflow_revision_commit: { ...named, workflow_variant_id: other.variant_id },
     })
-    expect([refused.status, refused.body.code]).to.deep.equal([409, 'slug_taken'])
+    expect([status, body.warnings.map((it: { code: string }) => it.code)]).to.deep.equal([
+      200,
+      ['shadowed_slug'],
+    ])
     expect((await shown()).latest).to.equal(2)
+    const meant = await service.post('/workflows/revisions/retrieve', {
+      workflow_revision_ref: { slug: 'taken' },
+    })
+    expect(meant.body.workflow_revision).to.include({ artifact_slug: 'bot', version: 2 })
+    const refused = await service.post('/workflows/revisions/commit', { workflow_revision_commit: named })
+    expect([refused.status, refused.body.code]).to.deep.equal([409, 'slug_taken'])
   })
 
   it('a server that starts meanwhile and the one that looks do not disturb each other', async () => {

@@ -137,16 +137,16 @@ describe('help with what is not found (ruling 1.13)', () => {
     expect(testset.body.detail).to.include('no testset').and.to.include('the id of the workflow')
   })
 
-  it('says whose variant slug a fork chose, and one that is free', async () => {
+  it('says where the slug is taken that a fork chose, and one that is free', async () => {
     const fork = {
-      application_variant: { slug: 'empty' },
+      application_variant: { slug: 'support-bot' },
       application_variant_ref: { slug: 'support-bot' },
     }
     const reply = await service.post('/variants/fork', fork)
-    expectRefusal(reply, 409, 'slug_taken', 'It is a variant of "empty".', '"empty-2" is free')
-    expect(reply.body.conflict).to.deep.equal({ slug: 'empty' })
+    expectRefusal(reply, 409, 'slug_taken', 'taken in "support-bot"', '"support-bot_2" is free')
+    expect(reply.body.conflict).to.deep.equal({ slug: 'support-bot' })
     const created = await service.post('/workflows', { workflow: { slug: 'bare' } })
-    expectRefusal(created, 409, 'slug_taken', '"bare-2" is free')
+    expectRefusal(created, 409, 'slug_taken', '"bare_2" is free')
   })
 
   it('tells a key that may not read no names of others', async () => {
@@ -160,32 +160,59 @@ describe('help with what is not found (ruling 1.13)', () => {
     const typo = await commitTo('wram')
     expect(typo.body.detail).to.equal('There is no application variant with the slug "wram".')
     expect(typo.body).to.not.have.property('details')
-    const fork = { application_variant: { slug: 'empty' }, application_variant_ref: { slug: 'warm' } }
-    const taken = await service.post('/variants/fork', fork, writing)
-    expect(taken.body.detail).to.equal(
-      'The variant slug "empty" is taken in this project. Choose another one.',
+    const created = await service.post('/workflows', { workflow: { slug: 'bare' } }, writing)
+    expect(created.body.detail).to.equal(
+      'The artifact slug "bare" is taken in this project. Choose another one.',
     )
+    const fork = { application_variant: { slug: 'empty' }, application_variant_ref: { slug: 'warm' } }
+    const shadowed = await service.post('/variants/fork', fork, writing)
+    expect(shadowed.status, shadowed.text).to.equal(200)
+    expect(shadowed.body).to.not.have.property('warnings')
     const deploying = await keyFor(['deploy'])
     const deploy = { application_ref: { slug: 'support-bot' }, environment_ref: { slug: 'prod' } }
     const gone = await service.post('/applications/revisions/deploy', deploy, deploying)
     expect(gone.body.detail).to.equal('There is no environment with the slug "prod".')
   })
 
-  it('tells no such key which artifacts share a slug', async () => {
+  it('says in which other artifact a slug leads to the version, but to no such key', async () => {
     for (const slug of ['one', 'two']) {
       await service.post('/simple/applications', { application: { slug, data: {} } })
       git(service.repository(slug), ['branch', 'shared', slug])
       await service.get(`/applications/${slug}`) // which looks at its repository
     }
-    const variant = { application_variant_ref: { slug: 'shared' } }
-    const reply = await retrieve(variant)
-    expectRefusal(reply, 409, 'ambiguous_slug', 'They are one, two.')
-    expect(reply.body.details.artifacts).to.have.lengthOf(2)
-    const deploy = { ...variant, environment_ref: { slug: 'production' } }
+    for (const message of ['second', 'third'])
+      await service.post('/applications/revisions/commit', {
+        application_revision_commit: {
+          application_ref: { slug: 'two' },
+          application_variant_ref: { slug: 'shared' },
+          message,
+          data: {},
+        },
+      })
+    const asked = [
+      { application_variant_ref: { slug: 'shared', version: 3 } },
+      { application_variant_ref: { slug: 'shared' }, application_revision_ref: { version: 3 } },
+      { application_revision_ref: { slug: 'shared', version: 3 } },
+      { application_revision_ref: { slug: 'shared-3' } },
+    ]
+    for (const references of asked) {
+      const reply = await retrieve(references)
+      expectRefusal(
+        reply,
+        404,
+        'revision_not_found',
+        'The latest version of "shared" is 1.',
+        'One is in "two"',
+      )
+      expect(reply.body.details.artifacts.map((it: { slug: string }) => it.slug)).to.deep.equal(['two'])
+      const beside = await retrieve({ ...references, application_ref: { slug: 'two' } })
+      expect(beside.body.application_revision.version).to.equal(3)
+    }
+    const deploy = { ...asked[0], environment_ref: { slug: 'production' } }
     const deploying = await keyFor(['deploy'])
     const withheld = await service.post('/applications/revisions/deploy', deploy, deploying)
-    expectRefusal(withheld, 409, 'ambiguous_slug')
-    expect(withheld.text).to.not.include('They are').and.to.not.include('details')
+    expectRefusal(withheld, 404, 'revision_not_found')
+    expect(withheld.text).to.not.include('One is in').and.to.not.include('details')
   })
 
   it('speaks of what is removed in the words of the surface', async () => {

@@ -43,6 +43,7 @@ describe('Idempotency-Key', () => {
       gitBase: 'http://localhost/git',
       versionType: 'number',
       authorType: 'text',
+      contradictions: 'warned',
       searchOf: () => expect.fail(),
       namesOf: () => expect.fail(),
       isExisting: false,

@@ -43,7 +43,7 @@ export const randomPush: Plan = async (server, random, n) => {
           : [{ ref: branch, expected: variant.head, target }]
         const limits = { maxBlobBytes: 10_000_000 }
         const pusher = { id: 'key:proof', kind: 'key', name: 'proof' }
-        const push = { commands, incoming, isAtomic: true, limits, pusher, signal }
+        const push = { commands, incoming, isAtomic: true, limits, pusher, mayRead: true, signal }
         const outcomes = await acceptPush(registry, artifact, push, context)
         const refused = outcomes.find((outcome) => outcome.refused)?.refused
         // REST says so by an error, a push by its report.

@@ -16,8 +16,16 @@ export interface Refused {
 /** Answered with one of these bodies. Writes learn the ids that the server made from `actual`, and change the model. */
 export interface Answered {
   readonly answer: (actual: ActualBody) => readonly object[]
+  /** The warnings beside it, asked for after `answer`; none where it is absent. */
+  readonly warnings?: (() => readonly Told[]) | undefined
   /** Text the answer must hold as it stands. */
   readonly exact?: string | undefined
+}
+
+/** A warning: its code, and a part of what it says. */
+export interface Told {
+  readonly code: string
+  readonly says: string
 }
 
 export type Expectation = Refused | Answered

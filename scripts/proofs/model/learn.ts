@@ -66,6 +66,7 @@ export function addRevision(
     parent: variant.head,
     home: variant.slug,
     chosenSlug: slug,
+    chosenAt: stamp(state),
     message,
     header: definedOf(header),
     data: payload ? dataOf(payload) : data,

@@ -3,7 +3,7 @@ import { inspect } from 'node:util'
 import type { Fs } from '../../../src/storage/fs.ts'
 import type { Reply, RunningService } from '../support/service.ts'
 import { startService } from '../support/service.ts'
-import type { Planned } from './expectation.ts'
+import type { Planned, Told } from './expectation.ts'
 import { STATUS, refused } from './expectation.ts'
 import { learnActor } from './learn-actor.ts'
 import { planStep } from './plan/plan-step.ts'
@@ -108,7 +108,9 @@ class Asker {
         assert.equal(reply.status, STATUS[code])
       } else {
         assert.equal(reply.status, 200)
-        assertOneOf(withoutSubjects(reply.body), expected.answer(reply.body))
+        const { warnings = [], ...body } = reply.body
+        assertOneOf(withoutSubjects(body), expected.answer(reply.body))
+        assertTold(warnings, expected.warnings?.() ?? [])
         if (expected.exact !== undefined)
           assert.ok(reply.text.includes(expected.exact), 'the payload is exact')
         await this.#checkTag(server, request, reply)
@@ -180,4 +182,17 @@ function assertSubject(subject: string, message: string): void {
   if (said.trim() === '') return assert.match(subject, /^.{1,72}$/)
   const wordsOf = (text: string): string => text.replaceAll(/\s+/g, ' ').trim()
   assert.equal(wordsOf(subject), wordsOf(said))
+}
+
+function assertTold(
+  warnings: readonly { readonly code: string; readonly message: string }[],
+  told: readonly Told[],
+): void {
+  assert.deepEqual(
+    warnings.map(({ code }) => code),
+    told.map(({ code }) => code),
+    'the warnings',
+  )
+  for (const [index, { says }] of told.entries())
+    assert.ok(warnings[index]?.message.includes(says), `the warning says ${says}`)
 }

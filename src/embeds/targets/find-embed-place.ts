@@ -42,5 +42,4 @@ const CODES: ReadonlyMap<string, EmbedRefusalCode> = new Map([
   ['revision_not_found', 'embed_not_found'],
   ['environment_not_found', 'embed_not_found'],
   ['incomplete_reference', 'embed_incomplete'],
-  ['ambiguous_slug', 'embed_incomplete'],
 ])

@@ -1,3 +1,4 @@
+import { z } from 'zod'
 import type { ResultAddress } from '../../access/intent-file.ts'
 import type { Surface } from '../../resources/surface.ts'
 import type { ArchiveAction } from '../../versioning/artifacts/archive.ts'
@@ -6,7 +7,9 @@ import type { ArtifactView } from '../../versioning/artifacts/artifact-view.ts'
 import { createArtifact } from '../../versioning/artifacts/create-artifact.ts'
 import { editArtifact } from '../../versioning/artifacts/edit-artifact.ts'
 import { queryArtifacts } from '../../versioning/artifacts/query-artifacts.ts'
+import type { Registry } from '../../versioning/registry.ts'
 import { artifactById } from '../../versioning/revisions/references.ts'
+import { madeArtifactWarnings } from '../../versioning/slugs/shadowed-slugs.ts'
 import { presentArtifact } from '../presenters/record.ts'
 import { templateFields } from '../revisions/chosen-template.ts'
 import { firstRevision, editedRoles } from '../revisions/first-revision.ts'
@@ -18,7 +21,7 @@ import { apart, assertComesBack, comingBack } from '../schemas/coming-back.ts'
 import { envelope } from '../schemas/envelope.ts'
 import { queryInput, queryOf } from '../schemas/queries/query-input.ts'
 import { queryParameters } from '../schemas/queries/query-parameters.ts'
-import { orderedList, single } from '../schemas/record-schemas.ts'
+import { orderedList, single, warning } from '../schemas/record-schemas.ts'
 import { header, headerEdit, slug, uuid } from '../schemas/request-schemas.ts'
 import { flagsNamed, withRoleEdits, withRoles } from '../schemas/role-fields.ts'
 import { spellings, withArticle } from '../schemas/surface-names.ts'
@@ -30,6 +33,7 @@ export function artifactEndpoints(context: SurfaceContext): Endpoint[] {
   const { surface, names, present, records, isExisting } = context
   const { family, path, singular, plural } = surface
   const output = single(singular, records.artifact)
+  const madeOutput = single(singular, records.artifact, { warnings: z.array(warning).optional() })
   const tag = plural
   const answer = (artifact: ArtifactView): EndpointResponse => ({
     body: { count: 1, [singular]: presentArtifact(artifact, present) },
@@ -37,6 +41,11 @@ export function artifactEndpoints(context: SurfaceContext): Endpoint[] {
   })
   const flags = flagsNamed(family.roles, family.flagNames)
   const fixed = ['slug', ...OF_ARTIFACTS.fixed]
+  const answerMade = async (registry: Registry, artifact: ArtifactView): Promise<EndpointResponse> => {
+    const warnings = await madeArtifactWarnings(registry, artifact)
+    const { body, address } = answer(artifact)
+    return { body: { ...body, ...(warnings.length > 0 ? { warnings } : {}) }, address }
+  }
   const recall = async ({ registry }: Call<unknown>, { id }: ResultAddress): Promise<EndpointResponse> =>
     answer(await artifactById(registry, family, id))
 
@@ -86,7 +95,7 @@ export function artifactEndpoints(context: SurfaceContext): Endpoint[] {
         ...idInQuery(names.singulars),
       }),
       fromQuery: queryParameters(spellings(names, '_id')),
-      output,
+      output: madeOutput,
       example: { [singular]: { slug: 'support-bot', name: 'Support bot', description: 'Answers tickets' } },
       run: async ({ registry, input, context }) => {
         const { slug: chosen, flags, template, preset, ...rest } = input.artifact
@@ -104,9 +113,9 @@ export function artifactEndpoints(context: SurfaceContext): Endpoint[] {
           },
           context,
         )
-        return answer(created)
+        return answerMade(registry, created)
       },
-      recall,
+      recall: async ({ registry }, { id }) => answerMade(registry, await artifactById(registry, family, id)),
     }),
     endpoint({
       method: 'POST',

@@ -5,17 +5,21 @@ import { deployRevision } from '../../versioning/environments/deploy-revision.ts
 import { environmentVariant } from '../../versioning/environments/environments.ts'
 import type { Registry } from '../../versioning/registry.ts'
 import type { VariantLocation } from '../../versioning/revisions/references.ts'
+import type { Warning } from '../../versioning/family/family.ts'
+import { disagreementsWith } from '../../versioning/revisions/disagreeing-references.ts'
 import { revisionById } from '../../versioning/revisions/references.ts'
+import type { RetrieveReferences } from '../../versioning/revisions/retrieve-revision.ts'
 import { resolveReference } from '../../versioning/revisions/resolve-reference.ts'
 import type { RevisionLocation } from '../../versioning/revisions/revision.ts'
 import { readRevisionAt } from '../../versioning/revisions/revision.ts'
 import type { WriteContext } from '../../versioning/write-context.ts'
+import { toldDisagreements } from '../revisions/told-disagreements.ts'
 import type { RevisionResponses } from '../revisions/revision-responses.ts'
 import type { Endpoint, EndpointResponse } from '../routing/endpoint.ts'
 import { endpoint } from '../routing/endpoint.ts'
 import { deployments, presentDeployments } from '../schemas/deployments.ts'
 import { retrieveReferences } from '../schemas/queries/retrieve-references.ts'
-import { single } from '../schemas/record-schemas.ts'
+import { single, warning } from '../schemas/record-schemas.ts'
 import { message, slug } from '../schemas/request-schemas.ts'
 import type { SurfaceContext } from '../surface-context.ts'
 
@@ -45,12 +49,25 @@ export function deployEndpoint(
     place: RevisionLocation,
     environment: string,
     made: string | undefined,
+    warnings: readonly Warning[],
   ): Promise<EndpointResponse> => {
     const revision = await readRevisionAt(registry, place)
     const changed = made === undefined ? [] : [environment]
-    const more = { deployments: presentDeployments(revision, [environment], changed, present) }
+    const more = {
+      deployments: presentDeployments(revision, [environment], changed, present),
+      ...(warnings.length > 0 ? { warnings } : {}),
+    }
     const whole = await answers.fresh(registry, place, undefined, more)
     return { ...whole, address: { id: revision.id, ...(made === undefined ? {} : { revision: made }) } }
+  }
+
+  const disagreeing = async (
+    registry: Registry,
+    { artifact, variant, revision }: RetrieveReferences,
+    place: RevisionLocation,
+  ): Promise<readonly Warning[]> => {
+    const found = await disagreementsWith(registry, { artifact, variant, revision }, place)
+    return toldDisagreements(found, singular, present)
   }
 
   return endpoint({
@@ -61,7 +78,10 @@ export function deployEndpoint(
     scope: 'write',
     orScope: 'deploy',
     input: z.intersection(retrieveReferences(names), z.object({ message: message.optional() })),
-    output: single(`${singular}_revision`, records.revision, { deployments }),
+    output: single(`${singular}_revision`, records.revision, {
+      deployments,
+      warnings: z.array(warning).optional(),
+    }),
     example: {
       [`${singular}_revision_ref`]: { slug: 'support-bot', version: 3 },
       environment_ref: { slug: 'production' },
@@ -76,6 +96,7 @@ export function deployEndpoint(
         )
       }
       const place = await resolveReference(registry, family, input)
+      const warnings = await disagreeing(registry, input, place)
       const to = await environmentVariant(registry, environment, context)
       const request = { entity: singular, key, message: text, loc: ['body'] }
       const revision = await readRevisionAt(registry, place)
@@ -85,11 +106,12 @@ export function deployEndpoint(
         changed,
       } = await deployRevision(registry, revision, to, request, context)
       const made = changed ? (await readRevisionAt(registry, by)).id : undefined
-      return answer(registry, deployed, to.artifact.slug, made)
+      return answer(registry, deployed, to.artifact.slug, made, warnings)
     },
     recall: async ({ registry, input, context }, { id, revision }) => {
       const to = await environmentVariant(registry, input.environment ?? {}, context)
-      return answer(registry, await revisionById(registry, family, id), to.artifact.slug, revision)
+      const place = await revisionById(registry, family, id)
+      return answer(registry, place, to.artifact.slug, revision, await disagreeing(registry, input, place))
     },
   })
 }

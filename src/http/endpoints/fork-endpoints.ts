@@ -1,4 +1,10 @@
 import { z } from 'zod'
+import { disagreementsWith } from '../../versioning/revisions/disagreeing-references.ts'
+import type { Warning } from '../../versioning/family/family.ts'
+import type { References } from '../../versioning/reference.ts'
+import type { Registry } from '../../versioning/registry.ts'
+import { variantById } from '../../versioning/revisions/references.ts'
+import { resolveReference } from '../../versioning/revisions/resolve-reference.ts'
 import { forkVariant } from '../../versioning/variants/fork-variant.ts'
 import type { Endpoint } from '../routing/endpoint.ts'
 import { endpoint } from '../routing/endpoint.ts'
@@ -8,21 +14,28 @@ import { declare } from '../routing/known-fields.ts'
 import { helping, wordsOf } from '../routing/helping.ts'
 import { parentsOf } from '../schemas/parents.ts'
 import { queryParameters } from '../schemas/queries/query-parameters.ts'
-import { single } from '../schemas/record-schemas.ts'
+import { single, warning } from '../schemas/record-schemas.ts'
 import { header, reference, slug, uuid } from '../schemas/request-schemas.ts'
 import { flagsNamed } from '../schemas/role-fields.ts'
 import { idSpellings, spellings } from '../schemas/surface-names.ts'
 import type { SurfaceContext } from '../surface-context.ts'
 import { ofVariants } from '../schemas/unused-fields.ts'
-import { variantResponse, recallVariant } from '../revisions/variant-responses.ts'
+import { toldDisagreements } from '../revisions/told-disagreements.ts'
+import { madeVariantResponse } from '../revisions/variant-responses.ts'
 
 /** `POST …/variants/fork` of a surface (interface 4.5, ruling 3.9). */
 export function forkEndpoint(surfaceContext: SurfaceContext, path: string): Endpoint {
-  const { surface, names, records } = surfaceContext
+  const { surface, names, records, present } = surfaceContext
   const { family, singular } = surface
   const key = `${singular}_variant`
   const { unused, own, fixed } = ofVariants(names)
   const parents = fixed.filter((name) => !own.includes(name))
+
+  const disagreeing = async (registry: Registry, source: References): Promise<readonly Warning[]> => {
+    const begin = await resolveReference(registry, family, source)
+    return toldDisagreements(await disagreementsWith(registry, source, begin), singular, present)
+  }
+
   return endpoint({
     method: 'POST',
     path,
@@ -51,7 +64,7 @@ export function forkEndpoint(surfaceContext: SurfaceContext, path: string): Endp
       revisionRef: { names: spellings(names, '_revision_ref'), schema: reference },
     }),
     fromQuery: queryParameters(idSpellings(names, '_variant')),
-    output: single(key, records.variant),
+    output: single(key, records.variant, { warnings: z.array(warning).optional() }),
     example: {
       [key]: { slug: 'support-bot-warm', name: 'Warmer tone' },
       [`${singular}_variant_ref`]: { slug: 'support-bot' },
@@ -60,6 +73,7 @@ export function forkEndpoint(surfaceContext: SurfaceContext, path: string): Endp
     run: async ({ registry, input, context }) => {
       const { slug: chosen, name, description, tags, meta } = input.variant
       const source = parentsOf(names, {}, input)
+      const warnings = await disagreeing(registry, source)
       const loc = ['body', input.sentAs.variant, 'slug']
       const place = await forkVariant(
         registry,
@@ -69,9 +83,12 @@ export function forkEndpoint(surfaceContext: SurfaceContext, path: string): Endp
         context,
         ({ artifact }) => assertBelongs(surfaceContext, { artifact }, input.variant, input.sentAs.variant),
       )
-      return variantResponse(surfaceContext, place)
+      return madeVariantResponse(surfaceContext, registry, place, warnings)
     },
-    recall: recallVariant(surfaceContext),
+    recall: async ({ registry, input }, { id }) => {
+      const warnings = await disagreeing(registry, parentsOf(names, {}, input))
+      return madeVariantResponse(surfaceContext, registry, await variantById(registry, family, id), warnings)
+    },
   })
 }
 

@@ -11,7 +11,7 @@ import { endpoint } from '../routing/endpoint.ts'
 import { envelope } from '../schemas/envelope.ts'
 import { declare } from '../routing/known-fields.ts'
 import { presentVersion } from '../presenters/record.ts'
-import { resolutionInfo, retrievalInfo } from '../schemas/record-schemas.ts'
+import { resolutionInfo, retrievalInfo, warning } from '../schemas/record-schemas.ts'
 import { anyJson, slug, uuid, version } from '../schemas/request-schemas.ts'
 import type { EmbedOptions } from '../revisions/resolve-embeds.ts'
 import { DEFAULT_EMBED_OPTIONS, resolveEmbedsOf } from '../revisions/resolve-embeds.ts'
@@ -63,6 +63,7 @@ export function resolveEndpoint(
       [key]: z.union([records.revision, inlineRecord]),
       resolution_info: resolutionInfo,
       retrieval_info: retrievalInfo(names).optional(),
+      warnings: z.array(warning).optional(),
     }),
     example: {
       [`${singular}_revision_ref`]: { slug: 'support-bot', version: 3 },

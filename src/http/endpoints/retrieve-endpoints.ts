@@ -4,7 +4,7 @@ import { endpoint } from '../routing/endpoint.ts'
 import { declare } from '../routing/known-fields.ts'
 import { dottedParameters } from '../schemas/queries/query-parameters.ts'
 import { payloadPage, withReadOptions } from '../schemas/queries/read-options.ts'
-import { resolutionInfo, retrievalInfo, single } from '../schemas/record-schemas.ts'
+import { resolutionInfo, retrievalInfo, single, warning } from '../schemas/record-schemas.ts'
 import { retrieveReferences } from '../schemas/queries/retrieve-references.ts'
 import type { RetrieveQuestion, RevisionResponses } from '../revisions/revision-responses.ts'
 import type { SurfaceContext } from '../surface-context.ts'
@@ -30,6 +30,7 @@ export function retrieveEndpoints(
     scope: 'read',
     output: single(`${singular}_revision`, records.revision, {
       retrieval_info: retrievalInfo(names),
+      warnings: z.array(warning).optional(),
       ...(resolvable ? { resolution_info: resolutionInfo.optional() } : {}),
       ...payloadPage(surface),
       ...enrichment?.output,

@@ -13,6 +13,8 @@ import type { VariantLocation } from '../../versioning/revisions/references.ts'
 import { resolveReference } from '../../versioning/revisions/resolve-reference.ts'
 import { revisionById } from '../../versioning/revisions/references.ts'
 import { findRevisionById, latestOf, readListedRevision } from '../../versioning/revisions/revision.ts'
+import type { RevisionLocation } from '../../versioning/revisions/revision.ts'
+import { shadowWarnings } from '../../versioning/slugs/shadowed-slugs.ts'
 import type { NewRevision } from '../../versioning/revisions/write-revision.ts'
 import { presentRevision } from '../presenters/record.ts'
 import { commitTarget } from '../revisions/commit-target.ts'
@@ -112,10 +114,13 @@ export function revisionEndpoints(context: SurfaceContext): Endpoint[] {
     {
       registry,
       input,
-    }: Call<WithReadOptions<{ revision: Pick<CommitAsked, 'deploy'> } & Pick<CommitAsked, 'ifChanged'>>>,
+    }: Call<
+      WithReadOptions<{ revision: Pick<CommitAsked, 'deploy' | 'slug'> } & Pick<CommitAsked, 'ifChanged'>>
+    >,
     committed: CommittedRevision,
   ): Promise<EndpointResponse> => {
-    const asked = { deploy: input.revision.deploy, ifChanged: input.ifChanged }
+    const { deploy, slug: chosen } = input.revision
+    const asked = { deploy, slug: chosen, ifChanged: input.ifChanged }
     const told = await toldOfCommit(registry, committed, asked, present)
     const answer = await answers.fresh(registry, committed.place, input.asked, told)
     const id = objectUuid(committed.place.oid, committed.place.artifact.digits)
@@ -156,6 +161,16 @@ export function revisionEndpoints(context: SurfaceContext): Endpoint[] {
 
   const recall = async ({ registry }: Call<unknown>, { id }: ResultAddress): Promise<EndpointResponse> =>
     answers.fresh(registry, await revisionById(registry, family, id))
+
+  const answerFirst = async (
+    registry: Registry,
+    place: RevisionLocation,
+    chosen: string | undefined,
+  ): Promise<EndpointResponse> => {
+    const warnings =
+      chosen === undefined ? [] : await shadowWarnings(registry, place.artifact, [['tag', chosen]])
+    return answers.fresh(registry, place, undefined, warnings.length > 0 ? { warnings } : {})
+  }
 
   const archiving = (action: ArchiveAction): Endpoint =>
     endpoint({
@@ -259,15 +274,16 @@ export function revisionEndpoints(context: SurfaceContext): Endpoint[] {
         },
         ...parentsBeside(names),
       }),
-      output: single(key, records.revision),
+      output: single(key, records.revision, { warnings: z.array(warning).optional() }),
       example: { [key]: { [`${singular}_variant_ref`]: { slug: 'support-bot' }, message: 'Begin' } },
       run: async (call) => {
         const { revision, sentAs } = call.input
         const more = { message: revision.message, slug: revision.slug, mustBeFirst: true }
         const { place } = await commit(call, sentAs.revision, revision, call.input, more)
-        return answers.fresh(call.registry, place)
+        return answerFirst(call.registry, place, revision.slug)
       },
-      recall,
+      recall: async ({ registry, input }, { id }) =>
+        answerFirst(registry, await revisionById(registry, family, id), input.revision.slug),
     }),
     logEndpoint(context, answerRevisions),
     endpoint({

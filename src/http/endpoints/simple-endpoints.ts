@@ -9,12 +9,13 @@ import { editArtifact } from '../../versioning/artifacts/edit-artifact.ts'
 import type { FlatArtifact } from '../../versioning/artifacts/query-artifacts.ts'
 import { flatten, queryFlat } from '../../versioning/artifacts/query-artifacts.ts'
 import { assertActive, assertUnguarded } from '../../versioning/artifacts/write-guards.ts'
-import type { Reading } from '../../versioning/family/family.ts'
+import type { Reading, Warning } from '../../versioning/family/family.ts'
 import { unlessDamaged } from '../../versioning/index/unless-damaged.ts'
 import type { Registry } from '../../versioning/registry.ts'
 import { commitRevision, warningsOf } from '../../versioning/revisions/commit-revision.ts'
 import { artifactById, revisionById } from '../../versioning/revisions/references.ts'
 import { readRevisionAt } from '../../versioning/revisions/revision.ts'
+import { madeArtifactWarnings } from '../../versioning/slugs/shadowed-slugs.ts'
 import { defaultVariantOrNew } from '../../versioning/variants/default-variant.ts'
 import { presentArtifact, presentFlat } from '../presenters/record.ts'
 import { templateFields } from '../revisions/chosen-template.ts'
@@ -60,6 +61,16 @@ export function simpleEndpoints(context: SurfaceContext): Endpoint[] {
     },
     address: { id: flat.artifact.id, ...(flat.revision ? { revision: flat.revision.id } : {}) },
   })
+
+  const answerMade = async (
+    registry: Registry,
+    flat: FlatArtifact,
+    asked: Reading | undefined,
+    own: readonly Warning[] | undefined,
+  ): Promise<EndpointResponse> => {
+    const warnings = await commitWarnings(registry, flat.revision, own)
+    return answerFlat(flat, asked, [...warnings, ...(await madeArtifactWarnings(registry, flat.artifact))])
+  }
 
   const answer = async (registry: Registry, artifact: ArtifactView): Promise<EndpointResponse> =>
     answerFlat(await flatten(registry, artifact))
@@ -171,12 +182,12 @@ export function simpleEndpoints(context: SurfaceContext): Endpoint[] {
           context,
         )
         const flat = await flatten(registry, created)
-        return answerFlat(flat, input.asked, await commitWarnings(registry, flat.revision, begin.warnings))
+        return answerMade(registry, flat, input.asked, begin.warnings)
       },
       recall: async ({ registry, input }, address) => {
         const flat = await recallFlat(registry, address)
         const warnings = flat.revision && (await warningsOf(registry, flat.revision, input.artifact.data))
-        return answerFlat(flat, input.asked, await commitWarnings(registry, flat.revision, warnings))
+        return answerMade(registry, flat, input.asked, warnings)
       },
     }),
     endpoint({

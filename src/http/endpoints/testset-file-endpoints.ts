@@ -17,6 +17,7 @@ import type { CommittedRevision } from '../../versioning/revisions/commit-revisi
 import { artifactById } from '../../versioning/revisions/references.ts'
 import type { Revision, RevisionLocation } from '../../versioning/revisions/revision.ts'
 import { readRevisionAt } from '../../versioning/revisions/revision.ts'
+import { madeArtifactWarnings } from '../../versioning/slugs/shadowed-slugs.ts'
 import type { ResultAddress } from '../../access/intent-file.ts'
 import {
   fileFields,
@@ -35,7 +36,7 @@ import { RevisionResponses } from '../revisions/revision-responses.ts'
 import type { EndpointResponse, Call, Endpoint } from '../routing/endpoint.ts'
 import { artifactIn, endpoint, named, revisionIn, uploadEndpoint } from '../routing/endpoint.ts'
 import { queryParameters } from '../schemas/queries/query-parameters.ts'
-import { single } from '../schemas/record-schemas.ts'
+import { single, warning } from '../schemas/record-schemas.ts'
 import { slug } from '../schemas/request-schemas.ts'
 import type { SurfaceContext } from '../surface-context.ts'
 
@@ -69,6 +70,13 @@ export function testsetFileEndpoints(context: SurfaceContext, limits: TestsetLim
       body: { count: 1, [singular]: await presentFlat(flat, present, asked), ...presentFile(file) },
       address: { id: artifact.id, ...(revision ? { revision: revision.id } : {}), ...(file && { file }) },
     }
+  }
+
+  /** The same of one that was made now, with what its maker should know of its slug. */
+  const answerMade: typeof answerFlat = async (registry, id, ...rest) => {
+    const { body, address } = await answerFlat(registry, id, ...rest)
+    const warnings = await madeArtifactWarnings(registry, await artifactById(registry, family, id))
+    return { body: { ...body, ...(warnings.length > 0 ? { warnings } : {}) }, address }
   }
 
   const answerUpload = async (
@@ -117,7 +125,7 @@ export function testsetFileEndpoints(context: SurfaceContext, limits: TestsetLim
       summary: 'Create a testset whose first revision holds the rows of a file',
       scope: 'write',
       input: z.object({ ...fileFields, ...testsetFields, testset_slug: slug.optional() }),
-      output: single(singular, records.flat, fileOutcome),
+      output: single(singular, records.flat, { ...fileOutcome, warnings: z.array(warning).optional() }),
       run: async ({ registry, input, upload, context: write, untilGone }) => {
         const { artifact, file } = await createFromFile(
           registry,
@@ -133,11 +141,11 @@ export function testsetFileEndpoints(context: SurfaceContext, limits: TestsetLim
           write,
           untilGone(),
         )
-        return answerFlat(registry, artifact.id, undefined, readingOfFields(input), outcomeOf(file))
+        return answerMade(registry, artifact.id, undefined, readingOfFields(input), outcomeOf(file))
       },
       recall: async ({ registry, input }, address) => {
         const place = await recalledPlace(registry, family, address)
-        return answerFlat(registry, address.id, place, readingOfFields(input), address.file)
+        return answerMade(registry, address.id, place, readingOfFields(input), address.file)
       },
     }),
     uploadEndpoint({

@@ -7,7 +7,12 @@ import type { VariantLocation } from '../../versioning/revisions/references.ts'
 import { resolveArtifact } from '../../versioning/revisions/references.ts'
 import { createVariant } from '../../versioning/variants/create-variant.ts'
 import { presentVariant } from '../presenters/record.ts'
-import { variantResponse, recallVariant } from '../revisions/variant-responses.ts'
+import {
+  madeVariantResponse,
+  recallMadeVariant,
+  recallVariant,
+  variantResponse,
+} from '../revisions/variant-responses.ts'
 import type { EndpointResponse, Endpoint } from '../routing/endpoint.ts'
 import { assertSameId, endpoint, named, variantInPath } from '../routing/endpoint.ts'
 import { declare } from '../routing/known-fields.ts'
@@ -16,7 +21,7 @@ import { apart, assertBelongs, assertComesBack, comingBack } from '../schemas/co
 import { envelope } from '../schemas/envelope.ts'
 import { parentFields, parentMissing, parentsBeside, parentsOf } from '../schemas/parents.ts'
 import { queryInput, queryOf } from '../schemas/queries/query-input.ts'
-import { orderedList, single } from '../schemas/record-schemas.ts'
+import { orderedList, single, warning } from '../schemas/record-schemas.ts'
 import { header, headerEdit, slug, uuid } from '../schemas/request-schemas.ts'
 import { flagsNamed } from '../schemas/role-fields.ts'
 import { spellings } from '../schemas/surface-names.ts'
@@ -30,6 +35,7 @@ export function variantEndpoints(context: SurfaceContext): Endpoint[] {
   const { family, path, singular } = surface
   const key = `${singular}_variant`
   const output = single(key, records.variant)
+  const madeOutput = single(key, records.variant, { warnings: z.array(warning).optional() })
   const tag = surface.plural
   const answer = (place: VariantLocation): EndpointResponse => variantResponse(context, place)
   const recall = recallVariant(context)
@@ -75,7 +81,7 @@ export function variantEndpoints(context: SurfaceContext): Endpoint[] {
         },
         artifactRef: parentsBeside(names).artifactRef,
       }),
-      output,
+      output: madeOutput,
       example: {
         [key]: { [`${singular}_ref`]: { slug: 'support-bot' }, slug: 'experiment', name: 'Experiment' },
       },
@@ -87,16 +93,15 @@ export function variantEndpoints(context: SurfaceContext): Endpoint[] {
         const loc = ['body', input.sentAs.variant, 'slug']
         assertBelongs(context, { artifact }, rest, input.sentAs.variant)
         const { name, description, tags, meta } = rest
-        return answer(
-          await createVariant(
-            registry,
-            artifact,
-            { slug: chosen, header: { name, description, tags, meta }, loc },
-            write,
-          ),
+        const place = await createVariant(
+          registry,
+          artifact,
+          { slug: chosen, header: { name, description, tags, meta }, loc },
+          write,
         )
+        return madeVariantResponse(context, registry, place)
       },
-      recall,
+      recall: recallMadeVariant(context),
     }),
     forkEndpoint(context, `/${path}/variants/fork`),
     endpoint({

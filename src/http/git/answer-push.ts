@@ -121,6 +121,7 @@ async function takeIn(
       isAtomic,
       limits: { maxBlobBytes },
       pusher: principalOf(caller.key),
+      mayRead: grants(scopes, 'read'),
       signal: pack.signal,
     }
     const actor = { id, name, email, mayDeploy: grants(scopes, 'deploy') }

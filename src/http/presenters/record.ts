@@ -22,6 +22,8 @@ export interface PresentOptions {
   readonly versionType: 'number' | 'string'
   /** Whether people are shown as git has them, or by UUIDs that stand for them. */
   readonly authorType: 'text' | 'uuid'
+  /** Whether references that contradict each other are answered with a warning, or not at all. */
+  readonly contradictions: 'warned' | 'refused'
 }
 
 /** An artifact as a record (contract/workflows 2.1). Fields without a value are undefined, and so left out. */

@@ -9,6 +9,7 @@ import type { Registry } from '../../versioning/registry.ts'
 import { type CommittedRevision, warningsOf } from '../../versioning/revisions/commit-revision.ts'
 import { revisionById } from '../../versioning/revisions/references.ts'
 import { readRevisionAt, type RevisionLocation } from '../../versioning/revisions/revision.ts'
+import { shadowWarnings } from '../../versioning/slugs/shadowed-slugs.ts'
 import { presentDeployments } from '../schemas/deployments.ts'
 import type { PresentOptions } from '../presenters/record.ts'
 
@@ -38,6 +39,8 @@ export interface CommitAsked {
   /** The slugs of the environments that it deploys to. */
   readonly deploy?: readonly string[] | undefined
   readonly ifChanged?: boolean | undefined
+  /** The slug that was chosen for it. */
+  readonly slug?: string | undefined
 }
 
 /**
@@ -47,10 +50,12 @@ export interface CommitAsked {
 export async function toldOfCommit(
   registry: Registry,
   { place, changed, warnings: own, deployedTo }: CommittedRevision,
-  { deploy = [], ifChanged }: CommitAsked,
+  { deploy = [], ifChanged, slug }: CommitAsked,
   present: PresentOptions,
 ): Promise<object> {
-  const warnings = await commitWarnings(registry, place, own)
+  const named = slug === undefined || !changed ? [] : ([['tag', slug]] as const)
+  const shadowed = await shadowWarnings(registry, place.artifact, named)
+  const warnings = [...(await commitWarnings(registry, place, own)), ...shadowed]
   const told = { ...(ifChanged && { changed }), ...(warnings.length > 0 && { warnings }) }
   if (deploy.length === 0) return told
   const revision = await readRevisionAt(registry, place)

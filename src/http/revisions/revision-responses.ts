@@ -23,8 +23,10 @@ import type { EndpointResponse } from '../routing/endpoint.ts'
 import type { Enrich } from '../schemas/enrichment.ts'
 import type { WithReadOptions } from '../schemas/queries/read-options.ts'
 import { readOptionsKey } from '../schemas/queries/read-options.ts'
+import type { Warning } from '../../versioning/family/family.ts'
 import { etagMatches, etagOf } from './etag.ts'
 import type { EmbedOptions } from './resolve-embeds.ts'
+import { toldDisagreements } from './told-disagreements.ts'
 import { DEFAULT_EMBED_OPTIONS, resolveEmbedsOf } from './resolve-embeds.ts'
 
 type Form = 'read' | 'retrieve'
@@ -105,6 +107,7 @@ export class RevisionResponses {
       [this.#key]: presentRevision(revision, this.#present, enriched),
       windowing: enriched?.windowing,
       retrieval_info: await this.#retrievalInfo(registry, revision, place.through),
+      ...this.#told(place),
     }
     return this.#sendTagged(revision, body, ifNoneMatch)
   }
@@ -128,6 +131,7 @@ export class RevisionResponses {
     options: EmbedOptions,
     ifNoneMatch: string | undefined,
   ): Promise<EndpointResponse> {
+    const told = this.#told(place)
     const revision = await readRevisionAt(registry, place)
     const { id, slug } = revision
     const large = asLarge(revision.stored.payload)
@@ -143,6 +147,7 @@ export class RevisionResponses {
       [this.#key]: presentRevision(revision, this.#present, { data }),
       resolution_info: info,
       retrieval_info: await this.#retrievalInfo(registry, revision, place.through),
+      ...told,
     }
     return this.#sendTagged(revision, body, ifNoneMatch)
   }
@@ -176,6 +181,7 @@ export class RevisionResponses {
     asked: Reading,
     ifNoneMatch: string | undefined,
   ): Promise<EndpointResponse> {
+    const told = this.#told(place)
     const way = wayOf(place, form, asked)
     const key = this.#keyOf(place, way)
     const known = responseCache.get(key)
@@ -190,6 +196,7 @@ export class RevisionResponses {
     const body = Object.assign(await this.#body(revision, asked), {
       retrieval_info:
         form === 'retrieve' ? await this.#retrievalInfo(registry, revision, place.through) : undefined,
+      ...told,
     })
     if (holdsStream(body)) return { body, etag }
     const printed = printJson(body)
@@ -220,6 +227,13 @@ export class RevisionResponses {
     return etagOf(revision, [this.#surface.singular, forms, servicesBase, way].join(' '))
   }
 
+  /** The warnings of references that were not followed. */
+  #told({ disagreeing }: RetrievedRevision): { readonly warnings?: readonly Warning[] } {
+    return disagreeing
+      ? { warnings: toldDisagreements(disagreeing, this.#surface.singular, this.#present) }
+      : {}
+  }
+
   async #retrievalInfo(
     registry: Registry,
     revision: Revision,
@@ -248,8 +262,9 @@ export class RevisionResponses {
 }
 
 /** Which of the answers that hold the revision it is. */
-function wayOf({ through }: RetrievedRevision, form: Form, asked: Reading): string {
-  return `${form}${readOptionsKey(asked)}${through ? ` ${wayThrough(through)}` : ''}`
+function wayOf({ through, disagreeing }: RetrievedRevision, form: Form, asked: Reading): string {
+  const beside = disagreeing ? ` ${JSON.stringify(disagreeing)}` : ''
+  return `${form}${readOptionsKey(asked)}${through ? ` ${wayThrough(through)}` : ''}${beside}`
 }
 
 /** Tells one deployment from another. */

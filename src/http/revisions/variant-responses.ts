@@ -1,5 +1,8 @@
 import type { VariantLocation } from '../../versioning/revisions/references.ts'
 import { variantById } from '../../versioning/revisions/references.ts'
+import type { Warning } from '../../versioning/family/family.ts'
+import type { Registry } from '../../versioning/registry.ts'
+import { shadowWarnings } from '../../versioning/slugs/shadowed-slugs.ts'
 import type { EndpointResponse, Recall } from '../routing/endpoint.ts'
 import { presentVariant } from '../presenters/record.ts'
 import type { SurfaceContext } from '../surface-context.ts'
@@ -8,14 +11,37 @@ import type { SurfaceContext } from '../surface-context.ts'
 export function variantResponse(
   { surface, present }: SurfaceContext,
   place: VariantLocation,
+  warnings: readonly Warning[] = [],
 ): EndpointResponse {
   return {
-    body: { count: 1, [`${surface.singular}_variant`]: presentVariant(place, present) },
+    body: {
+      count: 1,
+      [`${surface.singular}_variant`]: presentVariant(place, present),
+      ...(warnings.length > 0 ? { warnings } : {}),
+    },
     address: { id: place.variant.id },
   }
 }
 
+/** Answers a variant that was made just now, with what its maker should know of its slug. */
+export async function madeVariantResponse(
+  context: SurfaceContext,
+  registry: Registry,
+  place: VariantLocation,
+  own: readonly Warning[] = [],
+): Promise<EndpointResponse> {
+  const { artifact, variant } = place
+  const made = [['variant', variant.slug]] as const
+  return variantResponse(context, place, [...own, ...(await shadowWarnings(registry, artifact, made))])
+}
+
 /** The same again, from where it is. */
+export function recallMadeVariant(context: SurfaceContext): Recall<unknown> {
+  return async ({ registry }, { id }) =>
+    madeVariantResponse(context, registry, await variantById(registry, context.surface.family, id))
+}
+
+/** Answers a variant that was changed, once more. */
 export function recallVariant(context: SurfaceContext): Recall<unknown> {
   return async ({ registry }, { id }) =>
     variantResponse(context, await variantById(registry, context.surface.family, id))

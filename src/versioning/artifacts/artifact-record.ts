@@ -3,6 +3,7 @@ import { Refusal } from '../../errors.ts'
 import { parseCommit } from '../../git/objects/commit.ts'
 import type { Oid } from '../../git/objects/object.ts'
 import type { TreeEntry } from '../../git/objects/tree.ts'
+import { fromEntries } from '../../json/json.ts'
 import { boundedText } from '../../json/json-values.ts'
 import { MOST_LEVELS, parseLargeJson } from '../../json/parse-json.ts'
 import { TimeSlice } from '../../scheduling/cooperative.ts'
@@ -12,7 +13,7 @@ import { readBytes, readTree, replaceEntries, writeTree } from '../family/tree-f
 import { writeJsonFile } from '../family/write-json-file.ts'
 import { slugProblem } from '../slugs/slug.ts'
 import type { ArchivedRecord, ArtifactRecord, VariantRecord } from './records.ts'
-import { archivedRecord, artifactRecord, variantRecord } from './records.ts'
+import { archivedRecord, artifactRecord, tagsRecord, variantRecord } from './records.ts'
 
 /** The ref that holds what may change about an artifact (design section 1). */
 export const META_REF = 'refs/meta/artifact'
@@ -24,6 +25,11 @@ export interface ArtifactState {
   readonly variants: ReadonlyMap<string, VariantRecord>
   /** By revision id. */
   readonly archived: ReadonlyMap<string, ArchivedRecord>
+  /**
+   * `tags.json`: since when each chosen revision slug is one. Undefined in what an earlier version wrote, which recorded none; from the first
+   * write with them on, every branch and tag that was there has a date, and one without came by plain git since.
+   */
+  readonly tags: ReadonlyMap<string, string> | undefined
 }
 
 /** A change of one file of the state; undefined removes it. */
@@ -31,6 +37,8 @@ export interface StateChange {
   readonly artifact?: ArtifactRecord
   readonly variants?: Readonly<Record<string, VariantRecord>>
   readonly archived?: Readonly<Record<string, ArchivedRecord | undefined>>
+  /** All of them. */
+  readonly tags?: ReadonlyMap<string, string>
 }
 
 /** Reads the state that a commit of refs/meta/artifact holds. Refuses damaged files by name. */
@@ -43,6 +51,7 @@ export async function readArtifactState(source: ObjectReader, commit: Oid): Prom
     artifact: await readRecord(source, file, artifactRecord),
     variants: await readFolder(source, tree, 'variants', variantRecord, isSlug),
     archived: await readFolder(source, tree, 'archived', archivedRecord, isRevisionId),
+    tags: await readTags(source, tree),
   }
 }
 
@@ -60,6 +69,10 @@ export async function writeArtifactState(
   let entries = before
   if (change.artifact) {
     entries = replaceEntries(entries, [await writeJsonFile(target, 'artifact.json', change.artifact, limits)])
+  }
+  if (change.tags) {
+    const sorted = [...change.tags].sort(([a], [b]) => (a < b ? -1 : 1))
+    entries = replaceEntries(entries, [await writeJsonFile(target, TAGS_FILE, fromEntries(sorted), limits)])
   }
   for (const folder of ['variants', 'archived'] as const) {
     const records = change[folder]
@@ -91,6 +104,19 @@ const isRevisionId = (name: string): boolean => /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}
 
 /** One for all: of very many artifacts most have nothing archived. */
 const NO_RECORDS = new Map<string, never>()
+
+/** Since when chosen revision slugs are taken, on refs/meta/artifact. */
+const TAGS_FILE = 'tags.json'
+
+async function readTags(
+  source: ObjectReader,
+  tree: readonly TreeEntry[],
+): Promise<ReadonlyMap<string, string> | undefined> {
+  const file = tree.find(({ name }) => name === TAGS_FILE)
+  if (!file) return undefined
+  const tags = await readRecord(source, file, tagsRecord)
+  return tags.size > 0 ? tags : NO_RECORDS
+}
 
 /** What is wrong with a record may quote all of it. */
 const LONGEST_WHY = 4000

@@ -11,7 +11,7 @@ import { Chains } from '../revisions/first-parent-chains.ts'
 import type { Family } from '../family/family.ts'
 import { repositoryDigits, variantUuid } from '../ids.ts'
 import type { ArchivedRecord, ArtifactRecord, VariantRecord } from './records.ts'
-import { slugProblem } from '../slugs/slug.ts'
+import { claimDate, slugProblem } from '../slugs/slug.ts'
 import { readBytes } from '../family/tree-files.ts'
 
 /**
@@ -33,6 +33,10 @@ export interface ArtifactView {
   readonly defaultVariant: VariantView | undefined
   /** Chosen revision slugs to commits (annotated tags peeled). */
   readonly tags: ReadonlyMap<string, Oid>
+  /** Since when each of them is one: what a slug means that several artifacts have is decided by it (decision 40). */
+  readonly tagsSince: ReadonlyMap<string, string>
+  /** Whether only this process knows since when some branch or tag is there: plain git made it. See recordClaims. */
+  readonly isUnrecorded: boolean
   /** Revisions archived one by one, by id. */
   readonly archived: ReadonlyMap<string, ArchivedRecord>
   /** What the view was made of, to tell whether it is still current and to make the next one from. */
@@ -48,14 +52,26 @@ export interface VariantView {
   /** The branch's commit; undefined while there is no revision. */
   readonly head: Oid | undefined
   readonly record: VariantRecord
+  /** Since when the slug is this variant's, like `tagsSince`. */
+  readonly since: string
+}
+
+/** What was last known of an artifact's branches and tags: since when each was there. */
+export interface SeenNames {
+  readonly id: string
+  readonly names: {
+    readonly variants: Iterable<readonly [slug: string, since: string]>
+    readonly tags: Iterable<readonly [slug: string, since: string]>
+  }
 }
 
 const HEADS = 'refs/heads/'
 const TAGS = 'refs/tags/'
 
 /**
- * Derives the view from the repository as these refs of it say. `previous` only saves work: the result is the same without it. Refuses with
- * `damaged_repository` what cannot be served, saying why.
+ * Derives the view from the repository as these refs of it say. `previous` saves work; it, or else `seen`, says which branches and tags are
+ * new. Without either the result differs only in since when those count that plain git made. Refuses with `damaged_repository` what cannot be
+ * served, saying why.
  */
 export async function viewArtifact(
   family: Family,
@@ -63,6 +79,7 @@ export async function viewArtifact(
   repository: Repository,
   refs: RefSnapshot,
   previous?: ArtifactView,
+  seen?: SeenNames,
 ): Promise<ArtifactView> {
   const metaCommit = refs.refs.get(META_REF)
   if (metaCommit === undefined) {
@@ -75,16 +92,68 @@ export async function viewArtifact(
     previous?.metaCommit === metaCommit
       ? previous.source.state
       : await readArtifactState(repository.objects, metaCommit)
-  const digits = repositoryDigits(state.artifact.id)
-  const variants = await viewVariants(repository, refs, state, digits, previous)
-  const tags = await viewTags(repository, refs, previous)
-  return composeView({ family, slug, repository, refs, metaCommit, state, variants, tags })
+  const dates = new ClaimDates(state, previous ?? seen)
+  const variants = await viewVariants(repository, refs, state, dates, previous)
+  const tags = await viewTags(repository, refs, dates, previous)
+  const { isUnrecorded } = dates
+  return composeView({ family, slug, repository, refs, metaCommit, state, variants, ...tags, isUnrecorded })
+}
+
+/** Since when branches and tags count: as recorded, else as seen before, else from now on; in what an earlier version left, as git says. */
+class ClaimDates {
+  readonly #state: ArtifactState
+  readonly #seen: SeenNames | ArtifactView | undefined
+  #variants: ReadonlyMap<string, string> | undefined
+  #tags: ReadonlyMap<string, string> | undefined
+  #isUnrecorded: boolean
+
+  constructor(state: ArtifactState, seen: SeenNames | ArtifactView | undefined) {
+    this.#state = state
+    // Another artifact may have been put in its place.
+    this.#seen = seen?.id === state.artifact.id ? seen : undefined
+    this.#isUnrecorded =
+      state.tags === undefined &&
+      this.#seen !== undefined &&
+      'isUnrecorded' in this.#seen &&
+      this.#seen.isUnrecorded
+  }
+
+  /** Whether some date stands nowhere but here. */
+  get isUnrecorded(): boolean {
+    return this.#isUnrecorded
+  }
+
+  ofVariant(slug: string, record: VariantRecord): string {
+    if (this.#state.variants.has(slug)) return claimDate(record.claimed_at ?? record.created_at)
+    this.#variants ??= this.#seen && variantDates(this.#seen)
+    return this.#ofRef(this.#variants?.get(slug)) ?? claimDate(record.created_at)
+  }
+
+  /** Undefined where the commit's date counts. */
+  ofTag(slug: string): string | undefined {
+    const recorded = this.#state.tags?.get(slug)
+    if (recorded !== undefined) return claimDate(recorded)
+    this.#tags ??=
+      this.#seen && ('tagsSince' in this.#seen ? this.#seen.tagsSince : new Map(this.#seen.names.tags))
+    return this.#ofRef(this.#tags?.get(slug))
+  }
+
+  #ofRef(before: string | undefined): string | undefined {
+    const isRecorded = this.#state.tags !== undefined
+    if (isRecorded || (this.#seen && before === undefined)) this.#isUnrecorded = true
+    return before ?? (isRecorded || this.#seen ? new Date().toISOString() : undefined)
+  }
+}
+
+function variantDates(seen: SeenNames | ArtifactView): ReadonlyMap<string, string> {
+  if (!('tagsSince' in seen)) return new Map(seen.names.variants)
+  return new Map(seen.variants.map(({ slug, since }) => [slug, since]))
 }
 
 /** What a view is made of. */
 export interface ViewParts extends Pick<
   ArtifactView,
-  'family' | 'slug' | 'repository' | 'metaCommit' | 'variants' | 'tags'
+  'family' | 'slug' | 'repository' | 'metaCommit' | 'variants' | 'tags' | 'tagsSince' | 'isUnrecorded'
 > {
   readonly refs: RefSnapshot
   readonly state: ArtifactState
@@ -105,15 +174,18 @@ export function composeView({ refs, state, ...parts }: ViewParts): ArtifactView 
   }
 }
 
-/** The variants that have these records, by slug, in order of creation. */
+/** The variants that have these records, by slug, in order of creation; `since` has the dates that are in no record. */
 export function variantsOf(
   recorded: Iterable<readonly [slug: string, record: VariantRecord]>,
   refs: RefSnapshot,
   artifactId: string,
+  since: ReadonlyMap<string, string>,
 ): readonly VariantView[] {
   const digits = repositoryDigits(artifactId)
-  const variants = Array.from(recorded, ([slug, record]) => {
-    return { slug, id: variantUuid(slug, digits), head: refs.refs.get(`${HEADS}${slug}`), record }
+  const variants = Array.from(recorded, ([slug, record]): VariantView => {
+    const head = refs.refs.get(`${HEADS}${slug}`)
+    const date = since.get(slug) ?? claimDate(record.claimed_at ?? record.created_at)
+    return { slug, id: variantUuid(slug, digits), head, record, since: date }
   })
   return variants.sort(byCreation)
 }
@@ -127,9 +199,10 @@ async function viewVariants(
   repository: Repository,
   refs: RefSnapshot,
   state: ArtifactState,
-  digits: string,
+  dates: ClaimDates,
   previous: ArtifactView | undefined,
 ): Promise<readonly VariantView[]> {
+  const digits = repositoryDigits(state.artifact.id)
   const slugs = new Set(state.variants.keys())
   for (const name of refs.refs.keys()) {
     const slug = name.startsWith(HEADS) ? name.slice(HEADS.length) : undefined
@@ -156,8 +229,10 @@ async function viewVariants(
     record: VariantRecord,
     before: VariantView | undefined,
   ): void {
-    if (before && before.head === head && before.record === record) variants.push(before)
-    else variants.push({ slug, id: variantUuid(slug, digits), head, record })
+    const since = dates.ofVariant(slug, record)
+    if (before && before.head === head && before.record === record && before.since === since)
+      variants.push(before)
+    else variants.push({ slug, id: variantUuid(slug, digits), head, record, since })
   }
 }
 
@@ -194,26 +269,37 @@ function compare(a: string, b: string): number {
 async function viewTags(
   repository: Repository,
   refs: RefSnapshot,
+  dates: ClaimDates,
   previous: ArtifactView | undefined,
-): Promise<ReadonlyMap<string, Oid>> {
+): Promise<Pick<ArtifactView, 'tags' | 'tagsSince'>> {
   let tags: Map<string, Oid> | undefined
+  const tagsSince = new Map<string, string>()
   await new TimeSlice().each(refs.refs, ([name, oid]) => {
     if (!name.startsWith(TAGS)) return undefined
     const slug = name.slice(TAGS.length)
-    const take = (commit: Oid | undefined): void => {
-      if (commit !== undefined) (tags ??= new Map<string, Oid>()).set(slug, commit)
+    const take = (commit: TaggedCommit | undefined): void => {
+      if (commit === undefined) return
+      ;(tags ??= new Map<string, Oid>()).set(slug, commit.oid)
+      tagsSince.set(slug, dates.ofTag(slug) ?? commit.date())
     }
     const known = previous?.source.refs.refs.get(name) === oid ? previous.tags.get(slug) : undefined
-    return known === undefined ? peel(repository, oid, name).then(take) : take(known)
+    if (known === undefined) return peel(repository, oid, name).then(take)
+    return take({ oid: known, date: () => previous?.tagsSince.get(slug) ?? '' })
   })
-  return tags ?? NO_TAGS
+  return tags ? { tags, tagsSince } : { tags: NO_TAGS, tagsSince: NO_TAGS }
+}
+
+/** What a tag names, and when that was made. */
+interface TaggedCommit {
+  readonly oid: Oid
+  readonly date: () => string
 }
 
 /** One for all: of very many artifacts most have no tag. */
-const NO_TAGS: ReadonlyMap<string, Oid> = new Map()
+const NO_TAGS: ReadonlyMap<string, string> = new Map()
 
 /** The commit a tag names, through annotated tags; undefined if it names a tree or blob. Refuses one that names nothing. */
-async function peel({ objects, path }: Repository, oid: Oid, ref: string): Promise<Oid | undefined> {
+async function peel({ objects, path }: Repository, oid: Oid, ref: string): Promise<TaggedCommit | undefined> {
   let at = oid
   for (;;) {
     const object = await objects.read(at)
@@ -223,7 +309,11 @@ async function peel({ objects, path }: Repository, oid: Oid, ref: string): Promi
         `${ref} of ${path} names ${at}, which is missing. Fetch it from a clone, or remove the tag with git.`,
       )
     }
-    if (object.kind !== 'tag') return object.kind === 'commit' ? at : undefined
+    if (object.kind === 'commit') {
+      const { bytes } = object
+      return { oid: at, date: () => new Date(parseCommit(bytes).committer.seconds * 1000).toISOString() }
+    }
+    if (object.kind !== 'tag') return undefined
     at = parseTag(object.bytes).object
   }
 }

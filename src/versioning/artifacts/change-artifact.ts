@@ -8,6 +8,7 @@ import type { WriteContext } from '../write-context.ts'
 import type { ArtifactState, StateChange } from './artifact-record.ts'
 import { META_REF, readArtifactState, writeArtifactState } from './artifact-record.ts'
 import type { ArtifactView } from './artifact-view.ts'
+import type { VariantRecord } from './records.ts'
 import { assertUnguarded } from './write-guards.ts'
 
 /** A change of what may change about an artifact, and the line of its history that says so. */
@@ -44,22 +45,26 @@ export async function changeArtifact(
     const change = await plan(state, transaction)
     // Who puts a guard up must be able to take it down.
     if (change.artifact) assertUnguarded(artifact.family, change.artifact, context.actor)
-    const commit = await commitChange(registry, head, change, context, transaction)
+    const commit = await commitChange(registry, artifact, state, change, context, transaction)
     noteDecided(transaction, artifact, META_REF, commit, context)
   })
   return registry.written(artifact.family, artifact.slug)
 }
 
-/** Adds a commit that makes the change to refs/meta/artifact, whose head is given, in the transaction; answers it. */
+/** Adds a commit that makes the change of the state to refs/meta/artifact, in the transaction; answers it. */
 export async function commitChange(
   registry: Registry,
-  head: Oid,
+  artifact: ArtifactView,
+  state: ArtifactState,
   change: MetaChange,
   context: WriteContext,
   transaction: Transaction,
 ): Promise<Oid> {
+  const head = transaction.ref(META_REF)
+  if (head === undefined) throw new Error(`${artifact.slug} has a state, and no commit that holds it`)
+  const whole = withClaims(artifact, state, change)
   const commit = {
-    tree: await writeArtifactState(transaction, head, change, registry.limits),
+    tree: await writeArtifactState(transaction, head, whole, registry.limits),
     parent: head,
     message: change.subject,
     now: registry.now(),
@@ -67,4 +72,28 @@ export async function commitChange(
   const { oid } = writeCommit(registry, transaction, commit, context)
   transaction.move(META_REF, oid)
   return oid
+}
+
+/**
+ * The change, and beside it since when branches and tags are there that have no record: of those that it records, and, where an earlier
+ * version recorded no tags, of all (decision 40).
+ */
+function withClaims(
+  { variants, tagsSince }: ArtifactView,
+  state: ArtifactState,
+  change: MetaChange,
+): StateChange {
+  const isFirst = state.tags === undefined
+  const claimed = new Map<string, VariantRecord>()
+  for (const { slug, record, since } of variants) {
+    const isChanged = change.variants !== undefined && Object.hasOwn(change.variants, slug)
+    const changed = isChanged ? change.variants[slug] : isFirst ? record : undefined
+    if (changed && !state.variants.has(slug) && changed.claimed_at === undefined)
+      claimed.set(slug, since === record.created_at ? changed : { ...changed, claimed_at: since })
+  }
+  return {
+    ...change,
+    ...(claimed.size > 0 ? { variants: { ...change.variants, ...Object.fromEntries(claimed) } } : {}),
+    ...(isFirst ? { tags: new Map([...tagsSince, ...(change.tags ?? [])]) } : {}),
+  }
 }

@@ -19,7 +19,7 @@ import { checkShape, payloadRefused } from '../push/check-revision.ts'
 import type { Family } from '../family/family.ts'
 import { parseUuid } from '../ids.ts'
 import { NamesInUse } from '../slugs/names-in-use.ts'
-import { RefRefused } from '../push/ref-command.ts'
+import { assertNewBranch, assertNewTag, RefRefused } from '../push/ref-command.ts'
 import type { Registry } from '../registry.ts'
 import { slugProblem } from '../slugs/slug.ts'
 import { readBytes, readTree } from '../family/tree-files.ts'
@@ -124,12 +124,12 @@ function damagedRecord(why: string): RefRefused {
 function checkNames({ variants, tags }: ArtifactView, refs: AllRefs['refs']): void {
   const names = new NamesInUse()
   for (const { slug } of variants) {
-    names.assertVariantFree(slug)
+    assertNewBranch(names, slug, true)
     names.addVariant(slug)
   }
   for (const tag of tags.keys()) {
     if (slugProblem(tag) !== undefined) continue
-    names.assertTagFree(tag)
+    assertNewTag(names, tag)
     names.addTag(tag)
   }
   for (const ref of refs.keys()) {

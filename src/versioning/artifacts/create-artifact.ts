@@ -11,9 +11,9 @@ import type { Registry } from '../registry.ts'
 import type { RevisionDraft } from '../revisions/build-revision.ts'
 import { buildRevision } from '../revisions/build-revision.ts'
 import { writeCommit } from '../revisions/write-commit.ts'
-import { assertSlugFree, freeVariantSlug } from '../slugs/claim-slugs.ts'
+import { assertArtifactSlugFree, freeArtifactSlug, freeVariantSlug } from '../slugs/claim-slugs.ts'
 import { claimsOfArtifact } from '../slugs/slug-names.ts'
-import { unnumbered } from '../slugs/slug.ts'
+import { slugOfName, unnumbered } from '../slugs/slug.ts'
 import { inTrash } from '../trash/trash.ts'
 import type { WriteContext } from '../write-context.ts'
 import { META_REF, writeArtifactState } from './artifact-record.ts'
@@ -48,9 +48,11 @@ export async function createArtifact(
   assertUnguarded(family, { slug: input.slug ?? 'new', flags: input.header.flags }, context.actor)
   const earlier = await createdEarlier(registry, family, input, context)
   if (earlier) return earlier
-  const slug = input.slug ?? randomBytes(6).toString('hex')
+  const ofName = input.header.name === undefined ? undefined : slugOfName(input.header.name)
+  const base = input.slug ?? ofName ?? randomBytes(6).toString('hex')
   const create = async (): Promise<ArtifactView> => {
-    await assertSlugFree(registry, family, 'artifact', slug, input.loc)
+    const slug = input.slug ?? (await freeArtifactSlug(registry, family, base)) ?? base
+    await assertArtifactSlugFree(registry, family, slug, input.loc)
     const id = await freeId(registry, input.id, context.artifactId)
     const variant = await freeVariantSlug(registry, family, slug)
     const content = await firstContent(registry, family, input, context, { id, slug, variant })
@@ -62,7 +64,7 @@ export async function createArtifact(
     return registry.written(family, slug, repository)
   }
   const wanted = input.id === undefined ? [] : [repositoryDigits(input.id)]
-  return registry.store.claimingSlugs(create, [`${family.folder}/${unnumbered(slug)}`, ...wanted])
+  return registry.store.claimingSlugs(create, [`${family.folder}/${unnumbered(base)}`, ...wanted])
 }
 
 /** What an earlier attempt at this very write created. */
@@ -101,7 +103,8 @@ async function firstContent(
     ...created,
   }
   const variant: VariantRecord = { ...described, name: described.name ?? names.variant, ...created }
-  const state = { artifact, ...(input.withVariant ? { variants: { [names.variant]: variant } } : {}) }
+  const variants = input.withVariant ? { [names.variant]: variant } : {}
+  const state = { artifact, variants, tags: new Map<string, string>() }
   const commit = {
     tree: await writeArtifactState(objects, undefined, state, registry.limits),
     parent: undefined,

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { Json, JsonObject } from '../../json/json.ts'
-import { isJsonObject } from '../../json/json.ts'
+import { isJsonObject, membersOf } from '../../json/json.ts'
 
 /** An exact JSON object (key order, big numbers and odd keys as they came). */
 const exactObject = z.custom<JsonObject>((value) => isJsonObject(value as Json), 'must be an object')
@@ -32,13 +32,31 @@ export const artifactRecord = z.object({
 })
 export type ArtifactRecord = Readonly<z.infer<typeof artifactRecord>>
 
-/** `variants/<slug>.json`: a variant's header and lifecycle; `start` is the commit a fork began at. */
-export const variantRecord = z.object({ ...header, ...lifecycle, start: z.string().optional() })
+/**
+ * `variants/<slug>.json`: a variant's header and lifecycle; `start` is the commit a fork began at. `claimed_at` is since when the slug is the
+ * variant's, where that is not its creation: plain git made the branch, and a server saw it then.
+ */
+export const variantRecord = z.object({
+  ...header,
+  ...lifecycle,
+  start: z.string().optional(),
+  claimed_at: z.string().optional(),
+})
 export type VariantRecord = Readonly<z.infer<typeof variantRecord>>
 
 /** `archived/<revision id>.json`: present while a revision is archived by itself. */
 export const archivedRecord = z.object({ deleted_at: z.string(), deleted_by_id: z.string() })
 export type ArchivedRecord = Readonly<z.infer<typeof archivedRecord>>
+
+/** `tags.json`: dates by slug. */
+export const tagsRecord = exactObject.transform((dates, context) => {
+  const tags = new Map<string, string>()
+  for (const [slug, date] of membersOf(dates)) {
+    if (typeof date === 'string') tags.set(slug, date)
+    else context.addIssue({ code: 'custom', message: `${slug} must have a date` })
+  }
+  return tags
+})
 
 /** `revision.json` in a commit's tree: what a commit brought beside its payload and message. */
 export const revisionHeader = z.object(header)

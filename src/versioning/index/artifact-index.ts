@@ -13,17 +13,30 @@ import type { IndexSource } from './database/index-changes.ts'
 import { INDEX_FILE, IndexDatabase } from './database/index-database.ts'
 import type { UnreadableArtifacts } from './database/unreadable-artifacts.ts'
 import type { RevisionKey, RevisionQuestion } from './database/revision-question.ts'
-import { type ArtifactChange, type IndexEntry, pathOf, viewCache } from './index-entry.ts'
+import { type ArtifactChange, pathOf, viewCache } from './index-entry.ts'
 import { STALE } from './family-list.ts'
 import { IndexSync, isAsViewed } from './index-sync.ts'
 import type { IndexTables } from './index-tables.ts'
-import type { NearSlug, SlugLevel } from './slug-table.ts'
+import {
+  claimsIn,
+  isOlder,
+  type NearSlug,
+  type SlugClaim,
+  type SlugLevel,
+  type WantedSlug,
+} from './slug-table.ts'
 import type { RepositoryProblem } from './unserved-repositories.ts'
 
 /** A revision of a list, with the artifact it is of and the variants asked for that hold it, oldest first. */
 export interface ListedRevision extends RevisionKey {
   readonly artifact: ArtifactView
   readonly holders: readonly VariantView[]
+}
+
+/** The artifact of a claim, and since when it has it. */
+export interface FoundClaim {
+  readonly artifact: ArtifactView
+  readonly since: string
 }
 
 /**
@@ -171,30 +184,71 @@ export class ArtifactIndex {
     return view
   }
 
-  /** The artifacts of the family that have a variant of this slug; several only where plain git brought it. */
-  findByVariantSlug(family: Family, slug: string): Promise<ArtifactView[]> {
-    return this.#findBySlugOf('variant', family, slug, (view) => view.variants.some((it) => it.slug === slug))
-  }
-
-  /** The artifacts of the family in which some revision was given this slug. */
-  findByTag(family: Family, slug: string): Promise<ArtifactView[]> {
-    return this.#findBySlugOf('tag', family, slug, (view) => view.tags.has(slug))
+  /**
+   * The artifact of the oldest of the claims that are asked for, as it is on the disk now: what a slug means that stands alone (decision
+   * 40). The others are not looked at. Undefined where nobody claims any.
+   */
+  async oldestClaim(family: Family, wanted: readonly WantedSlug[]): Promise<FoundClaim | undefined> {
+    await this.#intake.poll()
+    let isBrought = false
+    for (const [level, slug] of wanted)
+      if (await this.#intake.bring(claimedName(family, level, slug))) isBrought = true
+    let found = await this.#oldestNow(family, wanted)
+    if (!found && !isBrought) {
+      await this.sweep(family)
+      found = await this.#oldestNow(family, wanted)
+    }
+    // One that cannot be read keeps what it had: nobody younger answers for it.
+    this.#tables.damaged.assertNotIn(({ family: of, last }) => {
+      if (of !== family) return false
+      const had = last && claimsIn(last, wanted)[0]
+      return last === undefined ? !found : had !== undefined && (!found || had.since < found.since)
+    })
+    return found
   }
 
   /** Whether a slug is taken at a level, compared without case. Only sure while claiming slugs (see ProjectStore). */
   async isTaken(level: SlugLevel, family: Family, slug: string): Promise<boolean> {
     const isBrought = await this.#intake.bring(claimedName(family, level, slug))
     // What the index file has of a folder of before may have gone meanwhile.
-    if (isBrought) await this.#currentOf(this.#tables.slugs.get(level, family, slug), () => true)
+    if (isBrought)
+      for (const { entry } of [...this.#tables.slugs.alike(level, family, slug)])
+        await this.#intake.current(entry)
     else await this.#tables.listOf(family).begun()
     // Afresh: another process may have claimed a slug and let go of the lock since the requests of this turn came in.
     await this.#intake.pollAfresh()
     return this.#tables.slugs.has(level, family, slug)
   }
 
-  /** Who has a slug at a level, as last looked at. */
-  owners(level: SlugLevel, family: Family, slug: string): ArtifactView[] {
-    return this.#tables.slugs.get(level, family, slug).map(({ view }) => view)
+  /**
+   * The oldest claim of another artifact on one of these slugs that is older than an artifact's own; as last looked at.
+   */
+  async olderClaim(
+    family: Family,
+    wanted: readonly WantedSlug[],
+    own: { readonly id: string; readonly since: string },
+  ): Promise<(Omit<SlugClaim, 'entry'> & { readonly artifact: string }) | undefined> {
+    await this.#intake.poll()
+    for (const [level, slug] of wanted) await this.#intake.bring(claimedName(family, level, slug))
+    let oldest: SlugClaim | undefined
+    for (const [level, slug] of wanted)
+      for (const claim of this.#tables.slugs.claims(level, family, slug)) {
+        if (claim.since > own.since || (oldest && isOlder(oldest, claim))) break
+        if (claim.entry.id === own.id || (claim.since === own.since && claim.entry.id > own.id)) continue
+        oldest = claim
+        break
+      }
+    return oldest && { ...oldest, artifact: oldest.entry.slug }
+  }
+
+  /** Who has a slug at a level, whatever its case, as last looked at. */
+  alike(level: SlugLevel, family: Family, slug: string): readonly SlugClaim[] {
+    return this.#tables.slugs.alike(level, family, slug)
+  }
+
+  /** Who has this very slug at a level, as last looked at, the oldest first. */
+  *claims(level: SlugLevel, family: Family, slug: string): Generator<SlugClaim, void, undefined> {
+    yield* this.#tables.slugs.claims(level, family, slug)
   }
 
   /** The few artifacts whose slugs at a level are nearest to one, as last looked at, each with that slug in lower case; see `nearNames`. */
@@ -271,30 +325,25 @@ export class ArtifactIndex {
     }
   }
 
-  async #findBySlugOf(
-    level: 'variant' | 'tag',
-    family: Family,
-    slug: string,
-    has: (view: ArtifactView) => boolean,
-  ): Promise<ArtifactView[]> {
-    await this.#intake.poll()
-    const isBrought = await this.#intake.bring(claimedName(family, level, slug))
-    const found = await this.#currentOf(this.#tables.slugs.get(level, family, slug), has)
-    if (found.length > 0) return found
-    if (!isBrought) await this.sweep(family)
-    const later = await this.#currentOf(this.#tables.slugs.get(level, family, slug), has)
-    if (later.length === 0) {
-      const mayHave = (last: ArtifactView | undefined): boolean => last === undefined || has(last)
-      this.#tables.damaged.assertNotIn((it) => it.family === family && mayHave(it.last))
+  async #oldestNow(family: Family, wanted: readonly WantedSlug[]): Promise<FoundClaim | undefined> {
+    for (;;) {
+      const claim = this.#oldestSeen(family, wanted)
+      if (!claim) return undefined
+      const view = await this.#intake.current(claim.entry)
+      // The look may have shown that it is gone, or another one is older.
+      if (!view) continue
+      const now = this.#oldestSeen(family, wanted)
+      if (now?.entry === claim.entry && now.since === claim.since)
+        return { artifact: view, since: claim.since }
     }
-    return later
   }
 
-  async #currentOf(
-    entries: readonly IndexEntry[],
-    has: (view: ArtifactView) => boolean,
-  ): Promise<ArtifactView[]> {
-    const views = await Promise.all(entries.map((entry) => this.#intake.current(entry)))
-    return views.flatMap((view) => (view && has(view) ? [view] : []))
+  #oldestSeen(family: Family, wanted: readonly WantedSlug[]): SlugClaim | undefined {
+    let oldest: SlugClaim | undefined
+    for (const [level, slug] of wanted) {
+      const [claim] = this.#tables.slugs.claims(level, family, slug)
+      if (claim && (!oldest || isOlder(claim, oldest))) oldest = claim
+    }
+    return oldest
   }
 }

@@ -5,13 +5,19 @@ import type { ArtifactView } from '../artifacts/artifact-view.ts'
 import type { ArtifactRecord } from '../artifacts/records.ts'
 import type { Family } from '../family/family.ts'
 import { repositoryDigits } from '../ids.ts'
+import { claimDate } from '../slugs/slug.ts'
 
 /** What keeps an artifact's place in the index: known of every one, whether or not it was looked at. */
 export interface ArtifactNames {
   readonly slug: string
-  readonly variants: readonly string[]
-  readonly tags: readonly string[]
+  /** Since when it is this artifact's: its creation. */
+  readonly since: string
+  readonly variants: Iterable<DatedSlug>
+  readonly tags: Iterable<DatedSlug>
 }
+
+/** A slug, and since when it is taken; see ArtifactView.tagsSince. */
+export type DatedSlug = readonly [slug: string, since: string]
 
 /** What an artifact's row in the index file says of it, whose view is made when somebody asks for it. */
 export interface RestoredArtifact {
@@ -177,8 +183,17 @@ export class IndexEntry {
 }
 
 /** Every slug that the artifact of a view has. */
-export function namesOf({ slug, variants, tags }: ArtifactView): ArtifactNames {
-  return { slug, variants: variants.map((variant) => variant.slug), tags: [...tags.keys()] }
+export function namesOf({ slug, record, variants, tagsSince }: ArtifactView): ArtifactNames {
+  return {
+    slug,
+    since: claimDate(record.created_at),
+    variants: { [Symbol.iterator]: () => datesOf(variants) },
+    tags: tagsSince,
+  }
+}
+
+function* datesOf(variants: ArtifactView['variants']): Generator<DatedSlug> {
+  for (const { slug, since } of variants) yield [slug, since]
 }
 
 function isSeen(from: ArtifactView | RestoredArtifact): from is ArtifactView {

@@ -160,7 +160,7 @@ export class IndexSync {
       const repository = entry?.repository ?? made ?? this.#store.repository(family.folder, slug)
       if (entry && repository.freshRefs() === entry.view.source.refs) return
       if (!entry && !made) await assertServable(this.#store.fs, repository.path)
-      let view = await viewArtifact(family, slug, repository, repository.refs(), entry?.view)
+      let view = await viewArtifact(family, slug, repository, repository.refs(), entry?.view, known)
       // Something moved while the view was made: an older view must never replace a newer one.
       for (let refs = repository.refs(); refs !== view.source.refs; refs = repository.refs()) {
         view = await viewArtifact(family, slug, repository, refs, view)

@@ -6,9 +6,10 @@ import { parseJson } from '../../json/parse-json.ts'
 import { stringifyJson } from '../../json/stringify-json.ts'
 import type { ArtifactView } from '../artifacts/artifact-view.ts'
 import { composeView, variantsOf } from '../artifacts/artifact-view.ts'
-import type { RestoredArtifact } from './index-entry.ts'
+import type { DatedSlug, RestoredArtifact } from './index-entry.ts'
 import { archivedRecord, artifactRecord, variantRecord } from '../artifacts/records.ts'
 import type { Family } from '../family/family.ts'
+import { claimDate } from '../slugs/slug.ts'
 
 /** What is longer is made from the repository at the next start: it would be read at one go. */
 const LONGEST = 64 * 1024
@@ -24,6 +25,7 @@ export function saveView(view: ArtifactView): string | undefined {
   const { stamps, ...refs } = saved
   const { archived, variants: recorded } = source.state
   const pushed = variants.filter(({ slug }) => !recorded.has(slug))
+  const { tagsSince, isUnrecorded } = view
   const parts: Saved = {
     refs,
     meta: metaCommit,
@@ -31,8 +33,13 @@ export function saveView(view: ArtifactView): string | undefined {
     archived: [...archived],
     pushed: pushed.map((variant) => [variant.slug, variant.record]),
     tags: [...tags],
+    tagDates: source.state.tags ? [...source.state.tags] : null,
+    unrecorded: isUnrecorded,
   }
-  const names = [variants.map(({ slug }) => slug).join(' '), [...tags.keys()].join(' ')]
+  const names = [
+    variants.map(({ slug, since }) => `${slug} ${since}`).join(' '),
+    Array.from(tagsSince, (dated) => dated.join(' ')).join(' '),
+  ]
   const json = [stringifyJson(record), stringifyJson(parts)]
   const text = [id, record.created_at, stamps, ...names, ...json].join('\n')
   return text.length > LONGEST ? undefined : `${sumOf(view.slug, text)}\n${text}`
@@ -58,11 +65,11 @@ export function savedArtifact(
     id,
     createdAt,
     stamps,
-    names: () => ({ slug, variants: wordsOf(variants), tags: wordsOf(tags) }),
+    names: () => ({ slug, since: claimDate(createdAt), variants: datedIn(variants), tags: datedIn(tags) }),
     recordJson: record,
     record: () => artifactRecord.parse(parseJson(record)),
     viewJson: json,
-    view: () => restoreView(family, slug, stamps, record, json, open),
+    view: () => restoreView({ family, slug, stamps, record, text: json, variants, tags }, open),
   }
 }
 
@@ -74,21 +81,29 @@ function sumOf(slug: string, text: string): string {
 /** So many lines are in front of the JSON. */
 const LINES = 6
 
-function wordsOf(text: string): readonly string[] {
-  return text === '' ? [] : text.split(' ')
+/** Slugs and dates by turns; neither holds a space. */
+function datedIn(text: string): DatedSlug[] {
+  const words = text === '' ? [] : text.split(' ')
+  return words.flatMap((word, at): DatedSlug[] => (at % 2 === 0 ? [[word, words[at + 1] ?? '']] : []))
+}
+
+interface SavedTexts extends Pick<RestoredArtifact, 'stamps'> {
+  readonly family: Family
+  readonly slug: string
+  readonly record: string
+  readonly text: string
+  readonly variants: string
+  readonly tags: string
 }
 
 /** Throws if the text is none of `saveView`. */
-function restoreView(
-  family: Family,
-  slug: string,
-  stamps: string,
-  record: string,
-  text: string,
-  open: (refs: SavedRefs) => Repository,
-): ArtifactView {
-  const artifact = artifactRecord.parse(parseJson(record))
-  const { refs, meta, variants, archived, pushed, tags } = savedParts.parse(parseJson(text))
+function restoreView(saved: SavedTexts, open: (refs: SavedRefs) => Repository): ArtifactView {
+  const { family, slug, stamps } = saved
+  const artifact = artifactRecord.parse(parseJson(saved.record))
+  const { refs, meta, variants, archived, pushed, tags, tagDates, unrecorded } = savedParts.parse(
+    parseJson(saved.text),
+  )
+  const since = new Map(datedIn(saved.variants))
   const repository = open({ ...refs, stamps })
   const seen = repository.writtenRefs()
   return composeView({
@@ -97,9 +112,16 @@ function restoreView(
     repository,
     refs: seen,
     metaCommit: meta,
-    state: { artifact, variants: new Map(variants), archived: new Map(archived) },
-    variants: variantsOf([...variants, ...pushed], seen, artifact.id),
+    state: {
+      artifact,
+      variants: new Map(variants),
+      archived: new Map(archived),
+      tags: tagDates ? new Map(tagDates) : undefined,
+    },
+    variants: variantsOf([...variants, ...pushed], seen, artifact.id, since),
     tags: new Map(tags),
+    tagsSince: new Map(datedIn(saved.tags)),
+    isUnrecorded: unrecorded,
   })
 }
 
@@ -122,5 +144,8 @@ const savedParts = z.object({
   pushed: records,
   /** Peeled. */
   tags: oids,
+  /** As they are recorded; null where none are. */
+  tagDates: oids.nullable(),
+  unrecorded: z.boolean(),
 })
 type Saved = Readonly<z.infer<typeof savedParts>>

@@ -1,51 +1,77 @@
 import { nearNames } from '../../suggestions/near-names.ts'
 import type { ArtifactView } from '../artifacts/artifact-view.ts'
 import type { Family } from '../family/family.ts'
-import { foldSlug, numberedBase } from '../slugs/slug.ts'
+import { claimDate, foldSlug, numberedBase } from '../slugs/slug.ts'
 import type { ArtifactNames, IndexEntry } from './index-entry.ts'
 
-/** `numbered`: what stands before `-<number>` in a chosen revision slug, which a variant of that slug would come to own. */
+/** `numbered` are chosen revision slugs that end in `-<number>`, which read as versions of a variant: found by what stands before it. */
 export type SlugLevel = 'artifact' | 'variant' | 'tag' | 'numbered'
 
 /** An artifact, and a slug of it in lower case. */
 export type NearSlug = readonly [artifact: ArtifactView, slug: string]
 
-/** Which artifacts have which slugs: per level and family, compared without case; one slug may have several. */
+/** That an artifact has a slug, and since when. */
+export interface SlugClaim {
+  readonly entry: IndexEntry
+  readonly level: SlugLevel
+  readonly slug: string
+  readonly since: string
+}
+
+/**
+ * Which artifacts have which slugs, per level and family: compared without case, and those of a slug the oldest first, so that what a slug
+ * means that several have is found without a look at the others.
+ */
 export class SlugTable {
-  /** By level and folder, then by slug. Most slugs have one owner, and a set for each would be a good part of the index. */
-  readonly #tables = new Map<string, Map<string, IndexEntry | Set<IndexEntry>>>()
+  /** By level and folder, then by slug. Most slugs have one owner, and a list for each would be a good part of the index. */
+  readonly #tables = new Map<string, Map<string, IndexEntry | SlugClaim[]>>()
 
   /** Takes in every slug of the entry's view. */
   add(entry: IndexEntry): void {
-    for (const [level, slug] of slugsOf(entry.names)) {
+    for (const [level, slug, since] of slugsOf(entry.names)) {
       const table = this.#tableOf(level, entry.family)
-      const folded = foldSlug(slug)
+      const folded = keyOfSlug(level, slug)
       const owners = table.get(folded)
-      if (owners instanceof Set) owners.add(entry)
-      else if (owners === undefined || owners === entry) table.set(folded, entry)
-      else table.set(folded, new Set([owners, entry]))
+      if (owners === undefined) table.set(folded, entry)
+      else if (owners !== entry) {
+        const claims = Array.isArray(owners) ? owners : claimsOf(owners, level, folded)
+        insert(claims, { entry, level, slug, since })
+        table.set(folded, claims)
+      }
     }
   }
 
   /** Forgets every slug of the entry's view: the one it was added with. */
   remove(entry: IndexEntry): void {
-    for (const [level, slug] of slugsOf(entry.names)) {
+    for (const [level, slug, since] of slugsOf(entry.names)) {
       const table = this.#tableOf(level, entry.family)
-      const folded = foldSlug(slug)
+      const folded = keyOfSlug(level, slug)
       const owners = table.get(folded)
-      if (owners instanceof Set) owners.delete(entry)
-      if (owners === entry || (owners instanceof Set && owners.size === 0)) table.delete(folded)
+      if (owners === entry) table.delete(folded)
+      if (!Array.isArray(owners)) continue
+      const at = placeOf(owners, { entry, level, slug, since })
+      if (isSame(owners[at], { entry, level, slug, since })) owners.splice(at, 1)
+      if (owners.length === 0) table.delete(folded)
     }
   }
 
+  /** Whether somebody has the slug, whatever its case. */
   has(level: SlugLevel, family: Family, slug: string): boolean {
     return this.#tableOf(level, family).has(foldSlug(slug))
   }
 
-  get(level: SlugLevel, family: Family, slug: string): IndexEntry[] {
-    const owners = this.#tableOf(level, family).get(foldSlug(slug))
+  /** Who has this very slug, the oldest first; of `numbered`, who has one that begins so. */
+  *claims(level: SlugLevel, family: Family, slug: string): Generator<SlugClaim, void, undefined> {
+    for (const claim of this.alike(level, family, slug))
+      if ((level === 'numbered' ? numberedBase(claim.slug) : claim.slug) === slug) yield claim
+  }
+
+  /** Who has the slug, whatever its case, the oldest first. */
+  alike(level: SlugLevel, family: Family, slug: string): readonly SlugClaim[] {
+    const folded = foldSlug(slug)
+    const owners = this.#tableOf(level, family).get(folded)
     if (owners === undefined) return []
-    return owners instanceof Set ? [...owners] : [owners]
+    return Array.isArray(owners) ? owners : claimsOf(owners, level, folded)
   }
 
   /** The few artifacts whose slugs are nearest to one, each with that slug in lower case; see `nearNames`. */
@@ -54,15 +80,15 @@ export class SlugTable {
     return (found ?? []).map(([{ view }, folded]) => [view, folded])
   }
 
-  /** Every slug of a level in lower case, beside it one that has it. */
+  /** Every slug of a level in lower case, beside it the one that has had it longest. */
   *#entries(level: SlugLevel, family: Family): Generator<readonly [string, readonly [IndexEntry, string]]> {
     for (const [slug, owners] of this.#tableOf(level, family)) {
-      const [owner] = owners instanceof Set ? owners : [owners]
+      const owner = Array.isArray(owners) ? owners[0]?.entry : owners
       if (owner) yield [slug, [owner, slug]]
     }
   }
 
-  #tableOf(level: SlugLevel, { folder }: Family): Map<string, IndexEntry | Set<IndexEntry>> {
+  #tableOf(level: SlugLevel, { folder }: Family): Map<string, IndexEntry | SlugClaim[]> {
     const key = `${level}:${folder}`
     let table = this.#tables.get(key)
     if (!table) this.#tables.set(key, (table = new Map()))
@@ -70,13 +96,98 @@ export class SlugTable {
   }
 }
 
-/** Every slug that an artifact has or keeps others from having. */
-export function* slugsOf({ slug, variants, tags }: ArtifactNames): Generator<[SlugLevel, string]> {
-  yield ['artifact', slug]
-  for (const variant of variants) yield ['variant', variant]
-  for (const tag of tags) {
-    yield ['tag', tag]
-    const base = numberedBase(tag)
-    if (base !== undefined) yield ['numbered', base]
+/** Every slug that an artifact has, at each level, and since when. */
+export function* slugsOf({
+  slug,
+  since,
+  variants,
+  tags,
+}: ArtifactNames): Generator<readonly [level: SlugLevel, slug: string, since: string]> {
+  yield ['artifact', slug, since]
+  for (const [variant, date] of variants) yield ['variant', variant, date]
+  for (const [tag, date] of tags) {
+    yield ['tag', tag, date]
+    if (numberedBase(tag) !== undefined) yield ['numbered', tag, date]
   }
+}
+
+/** By what a slug is found at its level. */
+export function keyOfSlug(level: SlugLevel, slug: string): string {
+  return foldSlug(level === 'numbered' ? (numberedBase(slug) ?? slug) : slug)
+}
+
+/** A slug, and as what it is asked for. */
+export type WantedSlug = readonly [level: SlugLevel, slug: string]
+
+/** The claims of one artifact among those that are asked for, the oldest first. */
+export function claimsIn(
+  { record, slug: own, variants, tagsSince }: ArtifactView,
+  wanted: readonly WantedSlug[],
+): Omit<SlugClaim, 'entry'>[] {
+  const sinceOf = (level: SlugLevel, slug: string): string | undefined => {
+    if (level === 'artifact') return slug === own ? claimDate(record.created_at) : undefined
+    if (level === 'variant') return variants.find((it) => it.slug === slug)?.since
+    return tagsSince.get(slug)
+  }
+  const claims = wanted.flatMap(([level, slug]) => {
+    const since = sinceOf(level, slug)
+    return since === undefined ? [] : [{ level, slug, since }]
+  })
+  return claims.sort((a, b) => compare(a.since, b.since) || LEVELS.indexOf(a.level) - LEVELS.indexOf(b.level))
+}
+
+/** Whether one claim is older than another: ties go by the artifacts' ids, and of one artifact the variant is first (ruling 3.5). */
+export function isOlder(a: SlugClaim, b: SlugClaim): boolean {
+  return compareClaims(a, b) < 0
+}
+
+function compareClaims(a: SlugClaim, b: SlugClaim): number {
+  return (
+    compare(a.since, b.since) ||
+    compare(a.entry.id, b.entry.id) ||
+    LEVELS.indexOf(a.level) - LEVELS.indexOf(b.level) ||
+    compare(a.slug, b.slug)
+  )
+}
+
+const LEVELS: readonly SlugLevel[] = ['variant', 'artifact', 'tag', 'numbered']
+
+function compare(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0
+}
+
+/** What one artifact has of a slug at a level: one claim, but where plain git made two that differ in case, or two tags read so. */
+function claimsOf(entry: IndexEntry, at: SlugLevel, folded: string): SlugClaim[] {
+  const claims: SlugClaim[] = []
+  const take = (name: string, slug: string, since: string): void => {
+    if (name.length === folded.length && foldSlug(name) === folded)
+      insert(claims, { entry, level: at, slug, since })
+  }
+  const { names } = entry
+  if (at === 'artifact') take(names.slug, names.slug, names.since)
+  else if (at === 'variant') for (const [slug, since] of names.variants) take(slug, slug, since)
+  else
+    for (const [slug, since] of names.tags)
+      take(at === 'tag' ? slug : (numberedBase(slug) ?? ''), slug, since)
+  return claims
+}
+
+function insert(claims: SlugClaim[], claim: SlugClaim): void {
+  claims.splice(placeOf(claims, claim), 0, claim)
+}
+
+/** Where in the order a claim is, or would be. */
+function placeOf(claims: readonly SlugClaim[], claim: SlugClaim): number {
+  let [from, to] = [0, claims.length]
+  while (from < to) {
+    const middle = (from + to) >>> 1
+    const there = claims[middle]
+    if (there && isOlder(there, claim)) from = middle + 1
+    else to = middle
+  }
+  return from
+}
+
+function isSame(a: SlugClaim | undefined, b: SlugClaim): boolean {
+  return a?.entry === b.entry && a.slug === b.slug
 }

@@ -7,7 +7,9 @@ import type { Transaction } from '../../git/transactions/transaction.ts'
 import { TimeSlice } from '../../scheduling/cooperative.ts'
 import type { ArtifactView } from '../artifacts/artifact-view.ts'
 import { assertActive, assertUnguarded } from '../artifacts/write-guards.ts'
+import type { Warning } from '../family/family.ts'
 import { readBytes } from '../family/tree-files.ts'
+import { shadowWarnings } from '../slugs/shadowed-slugs.ts'
 import { objectUuid } from '../ids.ts'
 import type { Registry } from '../registry.ts'
 import type { WriteContext } from '../write-context.ts'
@@ -19,7 +21,7 @@ import { checkPushedObjects } from './check-pushed-objects.ts'
 import type { Pusher } from './push-notes.ts'
 import { noteArrivals } from './push-notes.ts'
 import type { RefCommand, RefOutcome } from './ref-command.ts'
-import { branchSlug, refRefusalOf } from './ref-command.ts'
+import { branchSlug, refRefusalOf, tagSlug } from './ref-command.ts'
 
 /** A push whose objects are in quarantine. */
 export interface Push {
@@ -30,6 +32,8 @@ export interface Push {
   readonly isAtomic: boolean
   readonly limits: PushLimits
   readonly pusher: Pusher
+  /** Whether it may be told the names of other artifacts. */
+  readonly mayRead: boolean
   /** The client has gone; nobody shall go on looking at what it sent. */
   readonly signal: AbortSignal
 }
@@ -70,7 +74,7 @@ export async function acceptPush(
       const outcomes = await write()
       return outcomes.every(({ refused }) => refused)
         ? outcomes
-        : withWarnings(await present(registry, artifact, checked, outcomes), checked)
+        : withWarnings(await present(registry, artifact, checked, outcomes, push.mayRead), checked)
     }
     return await (isNew ? registry.store.claimingSlugs(store) : store())
   } catch (error) {
@@ -198,23 +202,44 @@ function writeTo(
 /** More refs than these are not left in a file each, which every look at the repository would read. */
 const MANY = 256
 
-/** Has the registry take in what was written, and says which revisions the branches have come to. */
+/** So many warnings of slugs are worked out of one push. */
+const MOST_WARNED = 100
+
+/**
+ * Has the registry take in what was written, and says which revisions the branches have come to, and which new slugs mean something else
+ * where they stand alone.
+ */
 async function present(
   registry: Registry,
   artifact: ArtifactView,
   commands: readonly RefCommand[],
   outcomes: readonly RefOutcome[],
+  mayRead: boolean,
 ): Promise<readonly RefOutcome[]> {
   if (commands.length > MANY) await artifact.repository.packRefs()
   const written = await registry.written(artifact.family, artifact.slug)
   const presented: RefOutcome[] = []
+  let warned = 0
+  const warningsOf = async ({ ref, expected }: RefCommand): Promise<readonly Warning[]> => {
+    const [variant, tag] = [branchSlug(ref), tagSlug(ref)]
+    if (expected !== undefined || warned >= MOST_WARNED) return []
+    const made = variant === undefined ? (['tag', tag ?? ''] as const) : (['variant', variant] as const)
+    const warnings = await shadowWarnings(registry, written, [made], mayRead)
+    warned += warnings.length
+    return warnings
+  }
   await new TimeSlice().each(outcomes, async (outcome, index) => {
+    const command = commands[index]
+    if (outcome.refused || command?.target === undefined) return presented.push(outcome)
+    const { target } = command
+    const told = { ...outcome, warnings: await warningsOf(command) }
     const variant = branchSlug(outcome.ref)
-    const target = commands[index]?.target
-    if (outcome.refused || variant === undefined || target === undefined) return presented.push(outcome)
+    if (variant === undefined) return presented.push(told)
     const { depth } = await written.repository.history.node(target)
-    const revision = { id: objectUuid(target, written.digits), slug: `${variant}-${depth}` }
-    return presented.push({ ...outcome, revision })
+    return presented.push({
+      ...told,
+      revision: { id: objectUuid(target, written.digits), slug: `${variant}-${depth}` },
+    })
   })
   return presented
 }

@@ -2,7 +2,6 @@ import type { Oid } from '../../git/objects/object.ts'
 import type { Transaction } from '../../git/transactions/transaction.ts'
 import { TimeSlice } from '../../scheduling/cooperative.ts'
 import type { ArtifactState } from '../artifacts/artifact-record.ts'
-import { META_REF } from '../artifacts/artifact-record.ts'
 import type { ArtifactView } from '../artifacts/artifact-view.ts'
 import { commitChange } from '../artifacts/change-artifact.ts'
 import type { VariantRecord } from '../artifacts/records.ts'
@@ -16,7 +15,7 @@ import { newVariant } from '../variants/create-variant.ts'
 import type { WriteContext } from '../write-context.ts'
 import { movedOn } from './check-pushed-history.ts'
 import type { RefCommand, RefOutcome, RefRefusal } from './ref-command.ts'
-import { branchSlug, refRefusalOf, tagSlug } from './ref-command.ts'
+import { assertNewBranch, assertNewTag, branchSlug, refRefusalOf, tagSlug } from './ref-command.ts'
 
 /** A command whose objects were found good, or why they were not. */
 export interface CheckedCommand extends RefCommand {
@@ -48,10 +47,11 @@ export async function applyRefCommands(
     state,
     context,
     transaction,
-    names: namesInUse(state, transaction),
-    records: {},
+    names: NamesInUse.of(state, transaction),
+    records: new Map<string, VariantRecord>(),
+    tags: new Map<string, string>(),
   }
-  const { records }: RefMove = move
+  const { records, tags }: RefMove = move
   const outcomes: RefOutcome[] = []
   await new TimeSlice().each(commands, (command) => {
     const { ref, refused } = command
@@ -63,13 +63,29 @@ export async function applyRefCommands(
       return outcomes.push({ ref, refused: refRefusalOf(error) })
     }
   })
-  const slugs = Object.keys(records)
-  const head = transaction.ref(META_REF)
-  if (slugs.length > 0 && head !== undefined) {
-    const subject = `Create variant ${slugs.slice(0, 3).join(', ')}${slugs.length > 3 ? ' …' : ''}`
-    await commitChange(registry, head, { subject, variants: records }, context, transaction)
+  const made = [
+    ['Create variant', [...records.keys()]],
+    ['Name revision', [...tags.keys()]],
+  ] as const
+  const subject = made
+    .flatMap(([what, slugs]) => (slugs.length > 0 ? `${what} ${firstOf(slugs)}` : []))
+    .join('; ')
+  if (subject !== '') {
+    const all = tags.size > 0 ? { tags: new Map([...(state.tags ?? []), ...tags]) } : {}
+    await commitChange(
+      registry,
+      artifact,
+      state,
+      { subject, variants: Object.fromEntries(records), ...all },
+      context,
+      transaction,
+    )
   }
   return outcomes
+}
+
+function firstOf(slugs: readonly string[]): string {
+  return `${slugs.slice(0, 3).join(', ')}${slugs.length > 3 ? ' …' : ''}`
 }
 
 /** What the refs of a push are moved in. */
@@ -81,37 +97,32 @@ interface RefMove {
   readonly transaction: Transaction
   readonly names: NamesInUse
   /** The records of variants that come to be. */
-  readonly records: Record<string, VariantRecord>
+  readonly records: Map<string, VariantRecord>
+  /** Since when tags are there that come to be. */
+  readonly tags: Map<string, string>
 }
 
 function moveRef({ ref, expected, target }: CheckedCommand, move: RefMove): void {
-  const { registry, family, state, context, transaction, names, records } = move
+  const { registry, family, state, context, transaction, names, records, tags } = move
   if (transaction.ref(ref) !== expected) throw movedOn(ref)
   const [branch, tag] = [branchSlug(ref), tagSlug(ref)]
   if (branch !== undefined) {
     assertActive('variant', branch, state.variants.get(branch))
     if (expected === undefined) {
-      names.assertVariantFree(branch)
-      claimVariant(transaction, family, branch, false)
+      assertNewBranch(names, branch)
+      claimVariant(transaction, family, branch)
       if (!state.variants.has(branch)) {
         if (!names.hasVariant) transaction.setDerivedRef('HEAD', `ref: refs/heads/${branch}`)
-        records[branch] = newVariant(registry, branch, { header: {} }, context)
+        records.set(branch, newVariant(registry, branch, { header: {} }, context))
       }
     }
     names.addVariant(branch)
   }
   if (tag !== undefined) {
-    names.assertTagFree(tag)
+    assertNewTag(names, tag)
     names.addTag(tag)
-    claimTag(transaction, family, tag, false)
+    claimTag(transaction, family, tag)
+    tags.set(tag, registry.now().toISOString())
   }
   transaction.move(ref, target)
-}
-
-function namesInUse(state: ArtifactState, transaction: Transaction): NamesInUse {
-  const names = new NamesInUse()
-  for (const slug of state.variants.keys()) names.addVariant(slug)
-  for (const ref of transaction.refs('refs/heads/').keys()) names.addVariant(branchSlug(ref) ?? '')
-  for (const ref of transaction.refs('refs/tags/').keys()) names.addTag(tagSlug(ref) ?? '')
-  return names
 }

@@ -1,6 +1,7 @@
 import { Refusal } from '../../errors.ts'
 import type { Oid } from '../../git/objects/object.ts'
 import type { Warning } from '../family/family.ts'
+import type { NamesInUse } from '../slugs/names-in-use.ts'
 
 /** One ref that a push wants to move. */
 export interface RefCommand {
@@ -38,6 +39,35 @@ export class RefRefused extends Error {
     super(sentence)
     this.reason = reason
   }
+}
+
+/**
+ * Refuses the slug of a branch that is new, unless it is a variant's that has no revision yet. One that was `stored` before may read as a
+ * version of another.
+ */
+export function assertNewBranch(names: NamesInUse, slug: string, wasStored = false): void {
+  const rival = names.rivalOfVariant(slug)
+  if (!rival || (rival.is === 'variant' && rival.name === slug)) return
+  if (rival.is === 'variant')
+    throw taken(`The branch "${slug}" differs from the variant "${rival.name}" in case only.`)
+  if (rival.is === 'tag')
+    throw taken(`Revisions of the branch "${slug}" would be named as the tag "${rival.name}" is.`)
+  if (!wasStored) throw taken(`The branch "${slug}" reads as a version of the variant "${rival.name}".`)
+}
+
+/** Refuses the slug of a tag that its artifact cannot have beside what is there. */
+export function assertNewTag(names: NamesInUse, slug: string): void {
+  const rival = names.rivalOfTag(slug)
+  if (!rival) return
+  throw taken(
+    rival.is === 'version'
+      ? `The tag "${slug}" reads as a version of the variant "${rival.name}".`
+      : `The tag "${slug}" differs from the tag "${rival.name}" in case only.`,
+  )
+}
+
+function taken(sentence: string): RefRefused {
+  return new RefRefused('slug taken', `${sentence} Choose another name.`)
 }
 
 /** What an error has to say of a command that could not be followed; throws on what is no refusal. */

@@ -4,7 +4,6 @@ import type { Repository } from '../../git/repository.ts'
 import { transactAcross } from '../../git/transactions/cross-repository.ts'
 import type { Transaction } from '../../git/transactions/transaction.ts'
 import type { Json } from '../../json/json.ts'
-import type { ArtifactView } from '../artifacts/artifact-view.ts'
 import { findVariant } from '../artifacts/artifact-view.ts'
 import type { DeployRequest, Pinned } from '../environments/deployment.ts'
 import { deploymentOf } from '../environments/deployment.ts'
@@ -13,7 +12,7 @@ import type { FinishedAttempt } from '../idempotency/find-earlier-attempt.ts'
 import { findEarlierAttempt } from '../idempotency/find-earlier-attempt.ts'
 import { objectUuid } from '../ids.ts'
 import type { Registry } from '../registry.ts'
-import { assertRevisionSlugFree, assertSlugFree } from '../slugs/claim-slugs.ts'
+import { assertSlug } from '../slugs/slug.ts'
 import { isPending } from '../variants/default-variant.ts'
 import type { WriteContext } from '../write-context.ts'
 import type { VariantLocation } from './references.ts'
@@ -70,22 +69,8 @@ export async function commitRevision(
   const { slug, loc } = input
   const toBe = [place, ...(deployment?.to ?? [])].filter(isPending)
   if (slug === undefined && toBe.length === 0) return commit()
-  return registry.store.claimingSlugs(async () => {
-    if (slug !== undefined) await assertRevisionSlugFree(registry, family, slug, [...loc, 'slug'])
-    for (const { artifact, variant } of toBe) await assertStillFree(registry, artifact, variant.slug, loc)
-    return commit()
-  })
-}
-
-/** Refuses a slug chosen for a variant that is to be if another artifact took it since; its own may have it by now. */
-async function assertStillFree(
-  registry: Registry,
-  { id, family }: ArtifactView,
-  slug: string,
-  loc: readonly (string | number)[],
-): Promise<void> {
-  const now = await registry.index.findByDigits(id)
-  if (!now || !findVariant(now, slug)) await assertSlugFree(registry, family, 'variant', slug, loc)
+  if (slug !== undefined) assertSlug(slug, [...loc, 'slug'])
+  return registry.store.claimingSlugs(commit)
 }
 
 async function committedEarlier(

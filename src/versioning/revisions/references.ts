@@ -1,5 +1,4 @@
 import { Refusal } from '../../errors.ts'
-import { HelpfulRefusal } from '../../suggestions/helpful-refusal.ts'
 import type { ArtifactView, VariantView } from '../artifacts/artifact-view.ts'
 import { findVariant } from '../artifacts/artifact-view.ts'
 import type { Family } from '../family/family.ts'
@@ -7,6 +6,8 @@ import { repositoryDigits } from '../ids.ts'
 import { artifactMissing, revisionMissing, variantMissing } from '../not-found.ts'
 import type { Reference } from '../reference.ts'
 import type { Registry } from '../registry.ts'
+import type { WantedSlug } from '../index/slug-table.ts'
+import type { Trashed } from '../trash/trash.ts'
 import { saidTrashed } from '../trash/trash.ts'
 import type { RevisionLocation } from './revision.ts'
 import { findRevisionById } from './revision.ts'
@@ -42,7 +43,7 @@ export interface VariantLocation {
   readonly variant: VariantView
 }
 
-/** The variant that a reference names; `scope` is the artifact reference beside it, if any. */
+/** The variant that a reference names; `scope` is the artifact reference beside it, if any. Without one a slug means its oldest claim. */
 export async function resolveVariant(
   registry: Registry,
   family: Family,
@@ -53,11 +54,33 @@ export async function resolveVariant(
   if (id !== undefined) return variantById(registry, family, id)
   if (slug === undefined) throw incomplete(`${family.name}_variant_ref`, 'an id or a slug')
   const inScope = scope && (await resolveArtifact(registry, family, scope))
-  const places = await variantsOfSlug(registry, family, slug, inScope)
-  const place = onlyOne(places, 'variant', slug)
-  if (place) return place
-  const trashed = inScope ? undefined : await registry.trash.holderOf('variant', family, slug)
-  throw saidTrashed(variantMissing(registry, family, { slug }, inScope), trashed)
+  const found = await meantBy(registry, family, [['variant', slug]], inScope)
+  const variant = found.artifact && findVariant(found.artifact, slug)
+  if (found.artifact && variant) return { artifact: found.artifact, variant }
+  throw saidTrashed(variantMissing(registry, family, { slug }, inScope), found.trashed)
+}
+
+/** What a slug means: the artifact that it is to be looked for in, or what has it and lies in the trash. */
+export interface Meant {
+  readonly artifact?: ArtifactView | undefined
+  readonly trashed?: Trashed | undefined
+}
+
+/**
+ * The artifact in which a slug that is asked for in these ways is looked up: the one that stands beside it, else the one whose claim is the
+ * oldest, archived or not, so that nothing that comes later changes what a slug means (decision 40). What lies in the trash keeps its slugs.
+ */
+export async function meantBy(
+  registry: Registry,
+  family: Family,
+  wanted: readonly WantedSlug[],
+  inScope: ArtifactView | undefined,
+): Promise<Meant> {
+  if (inScope) return { artifact: inScope }
+  const found = await registry.index.oldestClaim(family, wanted)
+  const trashed = await registry.trash.oldestOf(family, wanted)
+  if (trashed && !(found && found.since <= trashed.since)) return { trashed: trashed.holder }
+  return { artifact: found?.artifact }
 }
 
 /** The variant of this id. */
@@ -83,41 +106,6 @@ export async function revisionById(
   if (!place)
     throw saidTrashed(revisionMissing(family, `with the id ${id}`), await registry.trash.withDigits(id))
   return place
-}
-
-/** The variants of this slug, within the artifact if one is given. */
-export async function variantsOfSlug(
-  registry: Registry,
-  family: Family,
-  slug: string,
-  inScope: ArtifactView | undefined,
-): Promise<VariantLocation[]> {
-  const artifacts = inScope ? [inScope] : await registry.index.findByVariantSlug(family, slug)
-  return artifacts.flatMap((artifact) => {
-    const variant = findVariant(artifact, slug)
-    return variant ? [{ artifact, variant }] : []
-  })
-}
-
-/** Plain git can bring a slug that another artifact has too (ruling 3.4a); alone it names neither. */
-export function onlyOne<T extends { readonly artifact: ArtifactView }>(
-  found: readonly T[],
-  level: string,
-  slug: string,
-): T | undefined {
-  if (found.length < 2) return found[0]
-  const artifacts = found.map((it) => ({ id: it.artifact.id, slug: it.artifact.slug }))
-  throw new HelpfulRefusal('ambiguous_slug', {
-    family: found[0]?.artifact.family.name ?? '',
-    sentenceOf: () =>
-      `The ${level} slug "${slug}" exists in several artifacts. Name the artifact beside it, or refer to it by id.`,
-    data: { conflict: { slug } },
-    help: () =>
-      Promise.resolve({
-        sentence: `They are ${artifacts.map((it) => it.slug).join(', ')}.`,
-        details: { artifacts },
-      }),
-  })
 }
 
 /** Refuses a reference that identifies nothing (ruling 3.6). */

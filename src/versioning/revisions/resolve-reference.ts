@@ -1,34 +1,31 @@
 import { Refusal } from '../../errors.ts'
 import type { ArtifactView, VariantView } from '../artifacts/artifact-view.ts'
+import { findVariant } from '../artifacts/artifact-view.ts'
 import type { Family } from '../family/family.ts'
 import {
   helpWithLatest,
+  helpWithOthers,
   helpWithRevision,
   helpWithVersion,
   noVariantYet,
+  type OtherClaims,
   revisionMissing,
 } from '../not-found.ts'
 import type { Reference, References } from '../reference.ts'
 import type { Registry } from '../registry.ts'
+import { claimsIn, type WantedSlug } from '../index/slug-table.ts'
 import { numberedBase } from '../slugs/slug.ts'
-import type { Trashed } from '../trash/trash.ts'
 import { saidTrashed } from '../trash/trash.ts'
 import type { VariantLocation } from './references.ts'
-import {
-  incomplete,
-  onlyOne,
-  resolveArtifact,
-  resolveVariant,
-  revisionById,
-  variantsOfSlug,
-} from './references.ts'
+import { incomplete, meantBy, resolveArtifact, resolveVariant, revisionById } from './references.ts'
 import type { RevisionLocation } from './revision.ts'
-import { isHeldBy, latestOf, homeOf, versionOf } from './revision.ts'
+import { homeOf, isHeldBy, latestOf, versionOf } from './revision.ts'
 
 /**
  * The revision that references name, most specific first: revision, variant, artifact (interface 9.4, ruling 3.6; for those that name an
  * environment see retrieveRevision). Beside a slug or a version, the less specific references say where to look. Refuses with
- * `…_not_found`, `ambiguous_slug`, or `incomplete_reference` when nothing is identified.
+ * `…_not_found`, or `incomplete_reference` when nothing is identified. A slug without an artifact beside it means its oldest claim
+ * (decision 40).
  */
 export async function resolveReference(
   registry: Registry,
@@ -39,11 +36,11 @@ export async function resolveReference(
   if (revision) return resolveRevisionReference(registry, family, revision, references)
   if (variant) {
     const found = await resolveVariant(registry, family, variant, artifact)
-    return atVersion(found.artifact, found.variant, variant.version)
+    return atVersion(found, variant.version, elsewhere(registry, { variant, artifact }))
   }
   if (artifact) {
     const found = await resolveArtifact(registry, family, artifact)
-    return atVersion(found, defaultVariantOf(found), artifact.version)
+    return atVersion({ artifact: found, variant: defaultVariantOf(found) }, artifact.version)
   }
   throw new Refusal(
     'incomplete_reference',
@@ -64,29 +61,48 @@ async function resolveRevisionReference(
     return versionInScope(registry, family, version, references)
   }
   const scope = await scopeOf(registry, family, references)
-  const named =
+  const wanted = version === undefined ? asRevision(slug) : asSlugAndVersion(slug)
+  const { artifact: meant, trashed } = await meantBy(registry, family, wanted, scope.artifact)
+  const placeIn = (artifact: ArtifactView): Promise<RevisionLocation | undefined> =>
     version === undefined
-      ? await byRevisionSlug(registry, family, slug, scope.artifact)
-      : await bySlugAndVersion(registry, family, slug, version, scope.artifact)
+      ? byRevisionSlug(registry, artifact, slug)
+      : bySlugAndVersion(registry, artifact, slug, version)
+  const named = meant && (await placeIn(meant))
   const found = named && (await within(named, scope.variant))
   if (found) return found
+  const help = helpWithRevision(registry, family, slug, meant)
   const refusal = revisionMissing(
     family,
     version === undefined ? `with the slug "${slug}"` : `"${slug}" with version ${version}`,
-    helpWithRevision(registry, family, slug, scope.artifact),
+    scope.artifact ? help : helpWithOthers(help, { registry, family, wanted, meant, placeIn }),
   )
-  throw saidTrashed(refusal, scope.artifact ? undefined : await trashedOf(registry, family, slug))
+  throw saidTrashed(refusal, trashed)
 }
 
-/** What lies in the trash and had a revision of this slug, or one that is named by it and a version. */
-async function trashedOf(registry: Registry, family: Family, slug: string): Promise<Trashed | undefined> {
-  const { trash } = registry
-  for (const level of ['tag', 'variant', 'artifact'] as const) {
-    const found = await trash.holderOf(level, family, slug)
-    if (found) return found
-  }
-  const base = numberedBase(slug)
-  return base === undefined ? undefined : trash.holderOf('variant', family, base)
+/** As what a revision slug that stands alone is looked for: one that was chosen, or a variant's and a number. */
+function asRevision(slug: string): readonly WantedSlug[] {
+  const base = versionIn(slug) === undefined ? undefined : numberedBase(slug)
+  return base === undefined
+    ? [['tag', slug]]
+    : [
+        ['variant', base],
+        ['tag', slug],
+      ]
+}
+
+/** As what the slug of `{slug, version}` is looked for. */
+function asSlugAndVersion(slug: string): readonly WantedSlug[] {
+  return [
+    ['variant', slug],
+    ['artifact', slug],
+    ['tag', slug],
+  ]
+}
+
+/** The version that a revision slug ends in, if it reads as a variant's. */
+function versionIn(slug: string): number | undefined {
+  const [, number] = /^.+-([1-9][0-9]{0,8})$/.exec(slug) ?? []
+  return number === undefined ? undefined : Number(number)
 }
 
 /** `{version}` alone counts on the variant, else on the default variant of the artifact, that stands beside it. */
@@ -97,12 +113,12 @@ async function versionInScope(
   { artifact, variant }: References,
 ): Promise<RevisionLocation> {
   if (variant) {
-    const place = await resolveVariant(registry, family, variant, artifact)
-    return atVersion(place.artifact, place.variant, version)
+    const found = await resolveVariant(registry, family, variant, artifact)
+    return atVersion(found, version, elsewhere(registry, { variant, artifact }))
   }
   if (artifact) {
     const found = await resolveArtifact(registry, family, artifact)
-    return atVersion(found, defaultVariantOf(found), version)
+    return atVersion({ artifact: found, variant: defaultVariantOf(found) }, version)
   }
   throw incomplete(
     `${family.name}_revision_ref`,
@@ -131,66 +147,65 @@ async function within(
 }
 
 /**
- * `{slug, version}` (ruling 3.5): the variant of that slug, else the artifact of that slug and its default variant, else
- * the revision of that slug if its version agrees. The first that there is decides, so that what such a reference names
- * does not move when another thing grows.
+ * `{slug, version}` in an artifact: its variant of that slug, else its default variant if the slug is its own, else the revision that was
+ * given the slug if its version agrees. The first that there is decides, so that what such a reference names does not move when another
+ * thing grows.
  */
 async function bySlugAndVersion(
   registry: Registry,
-  family: Family,
+  artifact: ArtifactView,
   slug: string,
   version: number,
-  inScope: ArtifactView | undefined,
 ): Promise<RevisionLocation | undefined> {
-  const places = await variantsOfSlug(registry, family, slug, inScope)
-  const place = onlyOne(places, 'variant', slug)
-  if (place) return versionOf(place.artifact, place.variant, version)
-  const artifact = await registry.index.findBySlug(family, slug)
-  if (artifact?.defaultVariant && (!inScope || inScope.id === artifact.id)) {
-    return versionOf(artifact, artifact.defaultVariant, version)
-  }
-  const named = await byRevisionSlug(registry, family, slug, inScope)
+  const variant =
+    findVariant(artifact, slug) ?? (slug === artifact.slug ? artifact.defaultVariant : undefined)
+  if (variant) return versionOf(artifact, variant, version)
+  const tag = artifact.tags.get(slug)
+  const named = tag === undefined ? undefined : await homeOf(registry, artifact, tag)
   return named?.version === version ? named : undefined
 }
 
-/** A revision's own slug: a tag, else `<variant slug>-<version>` (ruling 3.4). */
+/** A revision's own slug in an artifact: a tag or `<variant slug>-<version>`, whichever is older where both read so. */
 async function byRevisionSlug(
   registry: Registry,
-  family: Family,
+  artifact: ArtifactView,
   slug: string,
-  inScope: ArtifactView | undefined,
 ): Promise<RevisionLocation | undefined> {
-  const tagged = inScope
-    ? [inScope].filter((artifact) => artifact.tags.has(slug))
-    : await registry.index.findByTag(family, slug)
-  const artifact = onlyOne(
-    tagged.map((it) => ({ artifact: it })),
-    'revision',
-    slug,
-  )?.artifact
-  const tag = artifact?.tags.get(slug)
-  if (artifact && tag !== undefined) return homeOf(registry, artifact, tag)
-  const [, base = '', number = ''] = /^(.+)-([1-9][0-9]{0,8})$/.exec(slug) ?? []
-  if (base === '') return undefined
-  const place = onlyOne(await variantsOfSlug(registry, family, base, inScope), 'variant', base)
-  return place && versionOf(place.artifact, place.variant, Number(number))
+  const [oldest] = claimsIn(artifact, asRevision(slug))
+  if (!oldest) return undefined
+  const tag = artifact.tags.get(slug)
+  if (oldest.level === 'tag') return tag === undefined ? undefined : homeOf(registry, artifact, tag)
+  const variant = findVariant(artifact, oldest.slug)
+  return variant && versionOf(artifact, variant, versionIn(slug) ?? 0)
+}
+
+/** Where else a variant of the slug may be that names this one, if nothing but the slug does. */
+type Elsewhere = Pick<OtherClaims, 'registry'> | undefined
+
+function elsewhere(registry: Registry, { variant, artifact }: References): Elsewhere {
+  return artifact || variant?.id !== undefined ? undefined : { registry }
 }
 
 async function atVersion(
-  artifact: ArtifactView,
-  variant: VariantView,
+  { artifact, variant }: VariantLocation,
   version: number | undefined,
+  others?: Elsewhere,
 ): Promise<RevisionLocation> {
-  const place =
-    version === undefined ? await latestOf(artifact, variant) : await versionOf(artifact, variant, version)
+  const placeIn = async (it: ArtifactView): Promise<RevisionLocation | undefined> => {
+    const same = findVariant(it, variant.slug)
+    return same && (version === undefined ? latestOf(it, same) : versionOf(it, same, version))
+  }
+  const place = await placeIn(artifact)
   if (place) return place
   const { family } = artifact
-  if (version === undefined) {
-    const which = `on the variant "${variant.slug}" yet, or all of them are archived`
-    throw revisionMissing(family, which, helpWithLatest(artifact, variant))
-  }
-  const which = `with version ${version} on the variant "${variant.slug}"`
-  throw revisionMissing(family, which, helpWithVersion(artifact, variant))
+  const isLatest = version === undefined
+  const which = isLatest
+    ? `on the variant "${variant.slug}" yet, or all of them are archived`
+    : `with version ${version} on the variant "${variant.slug}"`
+  const help = isLatest ? helpWithLatest(artifact, variant) : helpWithVersion(artifact, variant)
+  const wanted = [['variant', variant.slug]] as const
+  const asked = others && { ...others, family, wanted, meant: artifact, placeIn }
+  throw revisionMissing(family, which, asked ? helpWithOthers(help, asked) : help)
 }
 
 function defaultVariantOf(artifact: ArtifactView): VariantView {

@@ -8,6 +8,7 @@ import { resolvePinned } from '../environments/pinned-revision.ts'
 import type { Family } from '../family/family.ts'
 import type { Pin, References } from '../reference.ts'
 import type { Registry } from '../registry.ts'
+import { disagreementsWith, type Disagreement } from './disagreeing-references.ts'
 import { artifactById, incomplete } from './references.ts'
 import { resolveReference } from './resolve-reference.ts'
 import type { RevisionLocation } from './revision.ts'
@@ -26,6 +27,8 @@ export interface RetrieveReferences extends References {
 /** A revision, and the deployment it was found through. */
 export interface RetrievedRevision extends RevisionLocation {
   readonly through?: Deployment | undefined
+  /** References beside the one that was followed that name something else; absent where none does. */
+  readonly disagreeing?: readonly Disagreement[]
 }
 
 /** What an environment's revision holds under a key. */
@@ -43,10 +46,21 @@ export interface AskedThrough {
 /**
  * The revision that references name, most specific first: revision, variant, environment, artifact (interface 9.4, ruling 3.6).
  * Beside an environment, `key` or the artifact names what is deployed there, whichever surface deployed it; alone it means the
- * only deployment that is one of the surface's artifacts, or was made through it. Refuses as resolveReference does, and with
- * `environment_not_found` or `deployment_not_found`.
+ * only deployment that is one of the surface's artifacts, or was made through it. What else was named and does not hold it, is answered
+ * beside it. Refuses as resolveReference does, and with `environment_not_found` or `deployment_not_found`.
  */
 export async function retrieveRevision(
+  registry: Registry,
+  family: Family,
+  references: RetrieveReferences,
+  surface: AskedThrough,
+): Promise<RetrievedRevision> {
+  const place = await placeNamed(registry, family, references, surface)
+  const disagreeing = await disagreementsWith(registry, references, place)
+  return disagreeing.length > 0 ? { ...place, disagreeing } : place
+}
+
+async function placeNamed(
   registry: Registry,
   family: Family,
   references: RetrieveReferences,
@@ -78,7 +92,6 @@ export async function retrieveRevision(
     )
   }
   const found = await deployedRevision(registry, family, target, pin, place)
-  assertArtifact(references, found, pin)
   return { through: { key: pin.key, environment: place }, ...found }
 }
 
@@ -174,23 +187,6 @@ async function artifactOf(
   } catch (error) {
     if (error instanceof Refusal) return undefined
     throw error
-  }
-}
-
-function assertArtifact({ artifact }: References, found: RevisionLocation, { key }: Pin): void {
-  const { id, slug } = found.artifact
-  if ((artifact?.id ?? id) !== id || (artifact?.slug ?? slug) !== slug) {
-    throw new Refusal(
-      'contradictory_request',
-      `The key ${shownKey(key)} is a deployment of "${slug}", not of ${artifact?.id ?? `"${artifact?.slug ?? ''}"`}. Leave one of them out.`,
-    )
-  }
-  if ((artifact?.version ?? found.version) !== found.version) {
-    throw new Refusal(
-      'contradictory_request',
-      `The key ${shownKey(key)} is a deployment of version ${found.version} of "${slug}", not of version ${artifact?.version}. ` +
-        `Leave the version or the environment out.`,
-    )
   }
 }
 

@@ -8,6 +8,7 @@ import { TimeSlice } from '../../scheduling/cooperative.ts'
 import type { ArtifactState } from '../artifacts/artifact-record.ts'
 import { META_REF, readArtifactState } from '../artifacts/artifact-record.ts'
 import type { ArtifactView } from '../artifacts/artifact-view.ts'
+import { commitChange } from '../artifacts/change-artifact.ts'
 import type { Header } from '../artifacts/records.ts'
 import { assertActive, assertUnguarded } from '../artifacts/write-guards.ts'
 import { assertPinsDeployable } from '../environments/assert-pins-deployable.ts'
@@ -19,6 +20,8 @@ import { readBytes } from '../family/tree-files.ts'
 import { noteDecided } from '../idempotency/find-earlier-attempt.ts'
 import { objectUuid } from '../ids.ts'
 import type { Registry } from '../registry.ts'
+import { assertTagFree } from '../slugs/claim-slugs.ts'
+import { NamesInUse } from '../slugs/names-in-use.ts'
 import { claimTag } from '../slugs/slug-names.ts'
 import { isPending, makeDefaultVariant } from '../variants/default-variant.ts'
 import type { WriteContext } from '../write-context.ts'
@@ -136,7 +139,10 @@ export async function writeRevision(
   const commit = revision.oid
   transaction.move(branch, commit)
   noteDecided(transaction, artifact, branch, commit, context)
-  if (input.slug !== undefined) nameRevision(transaction, family, input.slug, commit)
+  if (input.slug !== undefined) {
+    const named = { slug: input.slug, commit }
+    await nameRevision(registry, artifact, state, named, context, transaction)
+  }
   // The answer shows it.
   registry.revisions(family).keep(revision)
   return { oid: commit, changed: true, warnings }
@@ -155,20 +161,21 @@ async function saySame(family: Family, one: StoredRevision, other: StoredRevisio
   return equalInSlices(contentOf(one), contentOf(other), slice)
 }
 
-/** The slug was free before the transaction; a write that a disk had cut off may have been finished since. */
-function nameRevision(transaction: Transaction, family: Family, slug: string, commit: Oid): void {
-  const tag = `refs/tags/${slug}`
-  if (transaction.ref(tag) !== undefined) {
-    throw new Refusal(
-      'slug_taken',
-      `The revision slug "${slug}" is taken in this artifact. Choose another one.`,
-      {
-        conflict: { slug },
-      },
-    )
-  }
-  claimTag(transaction, family, slug)
-  transaction.setDerivedRef(tag, commit)
+/** Gives a revision the slug that was chosen for it, and records since when. Refuses one that the artifact cannot have. */
+async function nameRevision(
+  registry: Registry,
+  artifact: ArtifactView,
+  state: ArtifactState,
+  { slug, commit }: { readonly slug: string; readonly commit: Oid },
+  context: WriteContext,
+  transaction: Transaction,
+): Promise<void> {
+  assertTagFree(artifact, NamesInUse.of(state, transaction), slug)
+  claimTag(transaction, artifact.family, slug)
+  transaction.setDerivedRef(`refs/tags/${slug}`, commit)
+  const tags = new Map(state.tags).set(slug, registry.now().toISOString())
+  const change = { subject: `Name revision ${commit.slice(0, 12)} ${slug}`, tags }
+  await commitChange(registry, artifact, state, change, { actor: context.actor }, transaction)
 }
 
 /** The branch that a variant is. */

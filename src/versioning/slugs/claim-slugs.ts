@@ -1,126 +1,126 @@
 import { Refusal } from '../../errors.ts'
 import { HelpfulRefusal } from '../../suggestions/helpful-refusal.ts'
+import type { ArtifactView } from '../artifacts/artifact-view.ts'
 import type { Family } from '../family/family.ts'
 import { helpWithTaken } from '../not-found.ts'
 import type { Registry } from '../registry.ts'
-import { assertSlug, numberedBase } from './slug.ts'
-import type { SlugLevel } from '../index/slug-table.ts'
 import { inTrash } from '../trash/trash.ts'
+import type { NamesInUse, Rival } from './names-in-use.ts'
+import { assertSlug } from './slug.ts'
 
-/**
- * Refuses a slug that is ill-formed or that another thing of its level has, compared without case (ruling 3.3); for a
- * variant also one whose revisions would come to have a slug that another revision was given.
- */
-export async function assertSlugFree(
-  registry: Registry,
-  family: Family,
-  level: 'artifact' | 'variant',
-  slug: string,
-  loc: readonly (string | number)[],
-): Promise<void> {
-  assertSlug(slug, loc)
-  if (await registry.index.isTaken(level, family, slug)) throw slugTaken(registry, family, level, slug)
-  await assertNotInTrash(registry, family, level, slug)
-  if (level === 'artifact') registry.trash.assertFolderFree(family, slug)
-  if (level !== 'variant') return
-  await assertNotInTrash(registry, family, 'numbered', slug)
-  if (await registry.index.isTaken('numbered', family, slug)) {
-    throw new Refusal(
-      'slug_taken',
-      `Revisions of a variant "${slug}" would be named "${slug}-<number>", and a revision was given such a slug. ` +
-        `Choose another one.`,
-      { conflict: { slug } },
-    )
-  }
-}
-
-/**
- * Refuses a revision slug that is ill-formed, taken, or that reads as `<existing variant>-<number>` and so could come to
- * name two revisions (ruling 3.4).
- */
-export async function assertRevisionSlugFree(
+/** Refuses an artifact's slug that is ill-formed, or that another one of its family has, compared without case (ruling 3.3). */
+export async function assertArtifactSlugFree(
   registry: Registry,
   family: Family,
   slug: string,
   loc: readonly (string | number)[],
 ): Promise<void> {
   assertSlug(slug, loc)
-  if (await registry.index.isTaken('tag', family, slug)) throw slugTaken(registry, family, 'tag', slug)
-  await assertNotInTrash(registry, family, 'tag', slug)
-  const base = numberedBase(slug)
-  if (base === undefined) return
-  await assertNotInTrash(registry, family, 'variant', base)
-  if (await registry.index.isTaken('variant', family, base)) {
-    throw new Refusal(
-      'slug_taken',
-      `The slug "${slug}" reads as a version of the variant "${base}". Choose one that does not end in -<number>.`,
-      { conflict: { slug } },
-    )
+  const { index, trash } = registry
+  if (await index.isTaken('artifact', family, slug)) {
+    throw new HelpfulRefusal('slug_taken', {
+      family: family.name,
+      sentenceOf: () => `The artifact slug "${slug}" is taken in this project. Choose another one.`,
+      data: { conflict: { slug } },
+      help: helpWithTaken(
+        () =>
+          [...index.alike('artifact', family, slug)].some(
+            ({ entry }) => entry.record.deleted_at !== undefined,
+          ),
+        () => freeArtifactSlug(registry, family, slug),
+      ),
+    })
   }
+  const holder = await trash.holderOf('artifact', family, slug)
+  if (holder) {
+    const { sentence, when } = inTrash(holder)
+    const said = `The slug "${slug}" is taken in this project: ${sentence} Choose another one.`
+    throw new Refusal('slug_taken', said, { conflict: { slug }, ...when })
+  }
+  trash.assertFolderFree(family, slug)
 }
 
-/** The first free of `base`, `base-2`, `base-3` … at the variant level. */
-export function freeVariantSlug(registry: Registry, family: Family, base: string): Promise<string> {
-  return freeSlug(registry, family, 'variant', base, Number.POSITIVE_INFINITY).then((slug) => slug ?? base)
-}
+/** So many slugs are tried. */
+const MOST_TRIED = 1000
 
-/** So many slugs are tried for a suggestion. */
-const MOST_TRIED = 20
-
-async function freeSlug(
+/** The first free of `base`, `base_2`, `base_3` … (`-2` would read as version 2 of the first); undefined where very many are taken. */
+export async function freeArtifactSlug(
   registry: Registry,
   family: Family,
-  at: 'artifact' | 'variant',
   base: string,
-  mostTried: number,
 ): Promise<string | undefined> {
-  const levels = at === 'variant' ? (['variant', 'numbered'] as const) : (['artifact'] as const)
-  const isTaken = async (slug: string): Promise<boolean> => {
-    for (const level of levels) {
-      if (await registry.index.isTaken(level, family, slug)) return true
-      if (await registry.trash.holderOf(level, family, slug)) return true
-    }
-    return false
+  const { index, store, trash } = registry
+  const trashed = new Set(store.trashedSlugs(family.folder).map((it) => it.toLowerCase()))
+  for (const slug of numbered(base)) {
+    const isTaken =
+      (await index.isTaken('artifact', family, slug)) ||
+      trashed.has(slug.toLowerCase()) ||
+      (await trash.holderOf('artifact', family, slug)) !== undefined
+    if (!isTaken) return slug
   }
-  let slug = base
-  for (let number = 2; await isTaken(slug); number++) {
-    if (number > mostTried) return undefined
-    slug = `${base}-${number}`
-  }
-  return slug
+  return undefined
 }
 
-/** Refuses a slug that something in the trash keeps. */
-async function assertNotInTrash(
-  registry: Registry,
-  family: Family,
-  level: SlugLevel,
+/**
+ * The slug of a default variant: the first of `base`, `base_2` … that no variant has, and no revision that reads as a version of one, so that
+ * it means this one. Where very many are taken it is `base`, which is shadowed then.
+ */
+export async function freeVariantSlug(registry: Registry, family: Family, base: string): Promise<string> {
+  for (const slug of numbered(base)) if (!(await isVariantTaken(registry, family, slug))) return slug
+  return base
+}
+
+async function isVariantTaken({ index, trash }: Registry, family: Family, slug: string): Promise<boolean> {
+  for (const level of ['variant', 'numbered'] as const) {
+    if (await index.isTaken(level, family, slug)) return true
+    if (await trash.holderOf(level, family, slug)) return true
+  }
+  return false
+}
+
+function* numbered(base: string): Generator<string> {
+  yield base
+  for (let number = 2; number <= MOST_TRIED; number++) yield `${base}_${number}`
+}
+
+/** Refuses a slug of a variant that its artifact could not have beside what is there. */
+export function assertVariantFree(
+  { slug: artifact, family }: ArtifactView,
+  names: NamesInUse,
   slug: string,
-): Promise<void> {
-  const holder = await registry.trash.holderOf(level, family, slug)
-  if (!holder) return
-  const { sentence, when } = inTrash(holder)
-  throw new Refusal(
-    'slug_taken',
-    `The slug "${slug}" is taken in this project: ${sentence} Choose another one.`,
-    {
-      conflict: { slug },
-      ...when,
-    },
-  )
+): void {
+  const rival = names.rivalOfVariant(slug)
+  if (!rival) return
+  throw new HelpfulRefusal('slug_taken', {
+    family: family.name,
+    sentenceOf: () => `${whyNoVariant(artifact, slug, rival)} Choose another one.`,
+    data: { conflict: { slug } },
+    help: helpWithTaken(
+      () => false,
+      // `-2` would read as version 2 of what stands before it.
+      () => [...numbered(slug.replace(/-([0-9]+)$/, '_$1'))].find((it) => !names.rivalOfVariant(it)),
+    ),
+  })
 }
 
-function slugTaken(registry: Registry, family: Family, level: SlugLevel, slug: string): Refusal {
-  const what = level === 'tag' ? 'revision' : level
-  return new HelpfulRefusal('slug_taken', {
-    family: family.name,
-    sentenceOf: () => `The ${what} slug "${slug}" is taken in this project. Choose another one.`,
-    data: { conflict: { slug } },
-    help:
-      level === 'artifact' || level === 'variant'
-        ? helpWithTaken(registry, family, level, slug, () =>
-            freeSlug(registry, family, level, slug, MOST_TRIED),
-          )
-        : undefined,
-  })
+function whyNoVariant(artifact: string, slug: string, { is, name }: Rival): string {
+  if (is === 'variant') return `The variant slug "${slug}" is taken in "${artifact}".`
+  if (is === 'version') return readsAs(slug, name)
+  return `Revisions of a variant "${slug}" would be named "${slug}-<number>", and a revision has the slug "${name}".`
+}
+
+/** Refuses a slug of a revision that its artifact could not have beside what is there. */
+export function assertTagFree({ slug: artifact }: ArtifactView, names: NamesInUse, slug: string): void {
+  const rival = names.rivalOfTag(slug)
+  if (!rival) return
+  const why =
+    rival.is === 'version'
+      ? readsAs(slug, rival.name)
+      : `The revision slug "${slug}" is taken in "${artifact}".`
+  const remedy = rival.is === 'version' ? 'Choose one that does not end in -<number>.' : 'Choose another one.'
+  throw new Refusal('slug_taken', `${why} ${remedy}`, { conflict: { slug } })
+}
+
+function readsAs(slug: string, variant: string): string {
+  return `The slug "${slug}" reads as a version of the variant "${variant}".`
 }

@@ -1,15 +1,32 @@
-import { RefRefused } from '../push/ref-command.ts'
+import type { Transaction } from '../../git/transactions/transaction.ts'
+import type { ArtifactState } from '../artifacts/artifact-record.ts'
 import { foldSlug, numberedBase } from './slug.ts'
 
+/** What keeps a slug from being made in an artifact: what has it, or what it would read as a version of. */
+export interface Rival {
+  readonly is: 'variant' | 'tag' | 'version'
+  /** The variant's slug, or the tag's. */
+  readonly name: string
+}
+
 /**
- * The slugs of one artifact's variants and tags, compared without case (ruling 3.3). Within the repository only: another artifact may
- * have a variant of the same slug (ruling 3.4a).
+ * The slugs of one artifact's variants and tags, compared without case. They are unique within the artifact only: another one may have the
+ * same (decision 40).
  */
 export class NamesInUse {
   readonly #variants = new Map<string, string>()
   readonly #tags = new Map<string, string>()
   /** By what stands before `-<number>` in a tag. */
   readonly #numbered = new Map<string, string>()
+
+  /** Those that are there in a transaction. */
+  static of(state: ArtifactState, transaction: Transaction): NamesInUse {
+    const names = new NamesInUse()
+    for (const slug of state.variants.keys()) names.addVariant(slug)
+    for (const ref of transaction.refs(HEADS).keys()) names.addVariant(ref.slice(HEADS.length))
+    for (const ref of transaction.refs(TAGS).keys()) names.addTag(ref.slice(TAGS.length))
+    return names
+  }
 
   get hasVariant(): boolean {
     return this.#variants.size > 0
@@ -25,29 +42,26 @@ export class NamesInUse {
     if (base !== undefined) this.#numbered.set(foldSlug(base), slug)
   }
 
-  /** Refuses the slug of a branch that is new, unless it is a variant's that has no revision yet. */
-  assertVariantFree(slug: string): void {
-    const rival = this.#variants.get(foldSlug(slug))
-    if (rival !== undefined && rival !== slug) {
-      throw taken(`The branch "${slug}" differs from the variant "${rival}" in case only.`)
-    }
-    const numbered = this.#numbered.get(foldSlug(slug))
-    if (numbered !== undefined) {
-      throw taken(`Revisions of the branch "${slug}" would be named as the tag "${numbered}" is.`)
-    }
+  /** What a new variant of this slug would clash with. */
+  rivalOfVariant(slug: string): Rival | undefined {
+    const variant = this.#variants.get(foldSlug(slug))
+    if (variant !== undefined) return { is: 'variant', name: variant }
+    const tag = this.#numbered.get(foldSlug(slug))
+    return tag === undefined ? this.#readAs(slug) : { is: 'tag', name: tag }
   }
 
-  /** Refuses the slug of a tag that is new, also where the tag would read as a revision of a variant (ruling 3.4). */
-  assertTagFree(slug: string): void {
-    const rival = this.#tags.get(foldSlug(slug))
-    if (rival !== undefined) throw taken(`The tag "${slug}" differs from the tag "${rival}" in case only.`)
+  /** What a new tag would clash with. */
+  rivalOfTag(slug: string): Rival | undefined {
+    const tag = this.#tags.get(foldSlug(slug))
+    return tag === undefined ? this.#readAs(slug) : { is: 'tag', name: tag }
+  }
+
+  #readAs(slug: string): Rival | undefined {
     const base = numberedBase(slug)
     const variant = base === undefined ? undefined : this.#variants.get(foldSlug(base))
-    if (variant !== undefined)
-      throw taken(`The tag "${slug}" reads as a version of the variant "${variant}".`)
+    return variant === undefined ? undefined : { is: 'version', name: variant }
   }
 }
 
-function taken(sentence: string): RefRefused {
-  return new RefRefused('slug taken', `${sentence} Choose another name.`)
-}
+const HEADS = 'refs/heads/'
+const TAGS = 'refs/tags/'

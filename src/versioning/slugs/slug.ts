@@ -34,15 +34,54 @@ export function numberedBase(slug: string): string | undefined {
   return /^(.+)-[0-9]+$/.exec(slug)?.[1]
 }
 
+/** The slug that a name gives, in lower case and ASCII: `groesse-2` of `Größe 2`; undefined where it gives none. */
+export function slugOfName(name: string): string | undefined {
+  const slug = name
+    .normalize('NFC')
+    .toLowerCase()
+    .replaceAll(/[äöüßæœøþðł]/g, (letter) => ASCII[letter] ?? '')
+    .normalize('NFKD')
+    .replaceAll(/\p{M}+/gu, '')
+    .replaceAll(/[^a-z0-9]+/g, '-')
+    .slice(0, LONGEST_OF_NAME)
+    .replaceAll(/^-+|-+$/g, '')
+  return slugProblem(slug) === undefined ? slug : undefined
+}
+
+/** Letters that are no letter with a mark. */
+const ASCII: Readonly<Record<string, string>> = {
+  ä: 'ae',
+  ö: 'oe',
+  ü: 'ue',
+  ß: 'ss',
+  æ: 'ae',
+  œ: 'oe',
+  ø: 'oe',
+  þ: 'th',
+  ð: 'd',
+  ł: 'l',
+}
+const LONGEST_OF_NAME = 60
+
 /** How slugs are compared: two that differ in case only are the same slug (ruling 3.3). */
 export function foldSlug(slug: string): string {
   return slug.toLowerCase()
 }
 
+/** A date of a record in the one form in which dates are compared as text. What is none is younger than all. */
+export function claimDate(text: string): string {
+  if (PLAIN_DATE.test(text)) return text
+  const time = Date.parse(text)
+  return Number.isNaN(time) ? NO_DATE : new Date(time).toISOString()
+}
+
+const PLAIN_DATE = /^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\.[0-9]{3}Z$/
+const NO_DATE = '9999-12-31T23:59:59.999Z'
+
 /**
- * What a slug, and all those that are compared with it when it is claimed, have in common: `bot` of `Bot-2` and `bot-2-1`. The first free
- * variant slug of `bot` may be `bot-2`, and revisions of a variant `bot-2` read as `bot-2-1`.
+ * What a slug, and all those that are compared with it when it is claimed, have in common: `bot` of `Bot_2` and `bot_2-1`. The first free
+ * slug of `bot` may be `bot_2`, and revisions of a variant `bot_2` read as `bot_2-1`.
  */
 export function unnumbered(slug: string): string {
-  return foldSlug(slug).replace(/(?:-[0-9]+)+$/, '')
+  return foldSlug(slug).replace(/(?:[-_][0-9]+)+$/, '')
 }

@@ -9,7 +9,7 @@ import type { Family } from '../family/family.ts'
 import { repositoryDigits } from '../ids.ts'
 import type { SlugLevel } from '../index/slug-table.ts'
 import { namesOf } from '../index/index-entry.ts'
-import { slugsOf } from '../index/slug-table.ts'
+import { keyOfSlug, type SlugClaim, slugsOf, type WantedSlug } from '../index/slug-table.ts'
 import { foldSlug } from '../slugs/slug.ts'
 
 /** So long is kept what was trashed. */
@@ -32,8 +32,13 @@ export interface Trashed extends TrashStamp {
 interface Look {
   readonly slugs: readonly string[]
   readonly found: ReadonlyMap<string, Trashed>
-  /** By level and slug. */
-  readonly bySlug: ReadonlyMap<string, Trashed>
+  /** By level and slug in lower case: who has it, the oldest claim first. */
+  readonly bySlug: ReadonlyMap<string, readonly TrashedClaim[]>
+}
+
+/** A slug that something in the trash keeps. */
+export interface TrashedClaim extends Omit<SlugClaim, 'entry'> {
+  readonly holder: Trashed
 }
 
 const NOTHING: Look = { slugs: [], found: new Map(), bySlug: new Map() }
@@ -73,7 +78,18 @@ export class Trash {
 
   /** The one that has a slug of this level, compared without case. */
   async holderOf(level: SlugLevel, family: Family, slug: string): Promise<Trashed | undefined> {
-    return (await this.#look(family)).bySlug.get(keyOf(level, slug))
+    return (await this.#look(family)).bySlug.get(keyOf(level, slug))?.[0]?.holder
+  }
+
+  /** Of all that have one of these slugs, the one that has had it longest. */
+  async oldestOf(family: Family, wanted: readonly WantedSlug[]): Promise<TrashedClaim | undefined> {
+    const { bySlug } = await this.#look(family)
+    let oldest: TrashedClaim | undefined
+    for (const [level, slug] of wanted) {
+      const claim = bySlug.get(keyOf(level, slug))?.find((it) => it.slug === slug)
+      if (claim && !(oldest && oldest.since <= claim.since)) oldest = claim
+    }
+    return oldest
   }
 
   /** Refuses a slug of an artifact whose folder in the trash cannot be read. */
@@ -98,9 +114,13 @@ export class Trash {
         known && this.#isStill(known) ? known : await unlessUnreadable(() => this.#read(family, slug))
       if (trashed) found.set(slug, trashed)
     }
-    const bySlug = new Map<string, Trashed>()
-    for (const trashed of found.values())
-      for (const [level, slug] of slugsOf(namesOf(trashed.artifact))) bySlug.set(keyOf(level, slug), trashed)
+    const bySlug = new Map<string, TrashedClaim[]>()
+    for (const holder of found.values())
+      for (const [level, slug, since] of slugsOf(namesOf(holder.artifact))) {
+        const key = `${level} ${keyOfSlug(level, slug)}`
+        bySlug.set(key, [...(bySlug.get(key) ?? []), { holder, level, slug, since }])
+      }
+    for (const claims of bySlug.values()) claims.sort((a, b) => (a.since < b.since ? -1 : 1))
     const look = { slugs, found, bySlug }
     this.#looks.set(family, look)
     return look

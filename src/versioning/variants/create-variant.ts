@@ -16,7 +16,9 @@ import type { FinishedAttempt } from '../idempotency/find-earlier-attempt.ts'
 import { findEarlierAttempt } from '../idempotency/find-earlier-attempt.ts'
 import type { Registry } from '../registry.ts'
 import type { VariantLocation } from '../revisions/references.ts'
-import { assertSlugFree, freeVariantSlug } from '../slugs/claim-slugs.ts'
+import { assertVariantFree, freeVariantSlug } from '../slugs/claim-slugs.ts'
+import { NamesInUse } from '../slugs/names-in-use.ts'
+import { assertSlug } from '../slugs/slug.ts'
 import { claimVariant } from '../slugs/slug-names.ts'
 import type { WriteContext } from '../write-context.ts'
 
@@ -41,9 +43,10 @@ export async function createVariant(
   if (earlier) return variantMadeBy(earlier)
   return registry.store.claimingSlugs(async () => {
     const slug = input.slug ?? (await freeVariantSlug(registry, family, artifact.slug))
-    await assertSlugFree(registry, family, 'variant', slug, input.loc)
+    assertSlug(slug, input.loc)
     const changed = await changeArtifact(registry, artifact, context, (state, transaction) => {
       assertActive('artifact', artifact.slug, state.artifact)
+      assertVariantFree(artifact, NamesInUse.of(state, transaction), slug)
       claimVariant(transaction, family, slug)
       return planVariant(registry, slug, input, context, state, transaction)
     })

@@ -1,14 +1,14 @@
 import { Refusal } from '../../errors.ts'
 import type { Transaction } from '../../git/transactions/transaction.ts'
 import type { ArtifactState } from '../artifacts/artifact-record.ts'
-import { META_REF } from '../artifacts/artifact-record.ts'
 import type { ArtifactView } from '../artifacts/artifact-view.ts'
 import { findVariant } from '../artifacts/artifact-view.ts'
 import { commitChange } from '../artifacts/change-artifact.ts'
 import { variantUuid } from '../ids.ts'
 import type { Registry } from '../registry.ts'
 import type { VariantLocation } from '../revisions/references.ts'
-import { freeVariantSlug } from '../slugs/claim-slugs.ts'
+import { assertVariantFree, freeVariantSlug } from '../slugs/claim-slugs.ts'
+import { NamesInUse } from '../slugs/names-in-use.ts'
 import { claimVariant } from '../slugs/slug-names.ts'
 import type { WriteContext } from '../write-context.ts'
 import { planVariant } from './create-variant.ts'
@@ -26,7 +26,8 @@ export async function defaultVariantOrNew(
   if (defaultVariant) return { artifact, variant: defaultVariant }
   const slug = await freeVariantSlug(registry, family, artifact.slug)
   const record = { name: slug, created_at: registry.now().toISOString(), created_by_id: actor.id }
-  return { artifact, variant: { slug, id: variantUuid(slug, digits), head: undefined, record } }
+  const since = record.created_at
+  return { artifact, variant: { slug, id: variantUuid(slug, digits), head: undefined, record, since } }
 }
 
 /** Whether the variant is to be made by its first revision. */
@@ -50,9 +51,8 @@ export async function makeDefaultVariant(
       `The ${artifact.family.name} "${artifact.slug}" got its first variant while this was on its way. Send it again.`,
     )
   }
-  const head = transaction.ref(META_REF)
-  if (head === undefined) throw new Error(`${artifact.slug} has a state, and no commit that holds it`)
+  assertVariantFree(artifact, NamesInUse.of(state, transaction), slug)
   claimVariant(transaction, artifact.family, slug)
   const change = planVariant(registry, slug, { header: {} }, { actor }, state, transaction)
-  await commitChange(registry, head, change, { actor }, transaction)
+  await commitChange(registry, artifact, state, change, { actor }, transaction)
 }

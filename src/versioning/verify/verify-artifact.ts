@@ -11,7 +11,7 @@ import { verifyMirrors } from './verify-mirrors.ts'
 import { verifyRefs } from './verify-refs.ts'
 import type { PayloadCheck } from './verify-revisions.ts'
 import { verifyRevisions } from './verify-revisions.ts'
-import { verifySlugs } from './verify-slugs.ts'
+import { verifyShadows, verifySlugs } from './verify-slugs.ts'
 
 /** What an artifact is verified against. */
 export interface Verification {
@@ -43,6 +43,7 @@ export async function verifyArtifact(
     [
       async () => verifyIdentity(registry, artifact),
       async () => verifySlugs(artifact),
+      () => verifyShadows(registry, artifact),
       () => verifyFollowers(registry, artifact),
       () => verifyMirrors(registry, artifact, mirrors),
     ].map(findingsOf),

@@ -1,6 +1,8 @@
 import type { ArtifactView } from '../artifacts/artifact-view.ts'
 import { findVariant } from '../artifacts/artifact-view.ts'
 import { foldSlug, numberedBase, slugProblem } from '../slugs/slug.ts'
+import type { Registry } from '../registry.ts'
+import { shadowSentence, shadowsOf } from '../slugs/shadowed-slugs.ts'
 import type { Finding } from './finding.ts'
 import { damage, note } from './finding.ts'
 
@@ -29,6 +31,16 @@ export function verifySlugs(artifact: ArtifactView): readonly Finding[] {
     if (problem !== undefined) findings.push(note(`${ref} has no slug for a name: it ${problem}.`))
   }
   return findings
+}
+
+/** The slugs of an artifact to which an older one answers where they stand alone, and which: worth a note (decision 40). */
+export async function verifyShadows(registry: Registry, artifact: ArtifactView): Promise<readonly Finding[]> {
+  const made = [
+    ['artifact', artifact.slug] as const,
+    ...artifact.variants.map(({ slug }) => ['variant', slug] as const),
+    ...Array.from(artifact.tags.keys(), (slug) => ['tag', slug] as const),
+  ]
+  return (await shadowsOf(registry, artifact, made)).map((shadow) => note(shadowSentence(shadow)))
 }
 
 const RENAME = 'Rename one with git.'

@@ -7,6 +7,7 @@ import type { Json } from '../../json/json.ts'
 import type { ArtifactState } from '../../versioning/artifacts/artifact-record.ts'
 import { readArtifactState } from '../../versioning/artifacts/artifact-record.ts'
 import type { ArtifactView } from '../../versioning/artifacts/artifact-view.ts'
+import type { VariantRecord } from '../../versioning/artifacts/records.ts'
 import { decodeMessage } from '../../versioning/revisions/commit-message.ts'
 import { variantUuid } from '../../versioning/ids.ts'
 import type { Registry } from '../../versioning/registry.ts'
@@ -120,7 +121,7 @@ function variantChanges(
     // A branch that git brought was told of before it had a record.
     const isKnown = old !== undefined || (told !== undefined && told.heads.get(slug) !== undefined)
     const made = record.start === undefined ? 'variant.created' : 'variant.forked'
-    const type = isKnown ? changeOf('variant', old ?? {}, record) : made
+    const type = isKnown ? changeOfKnown(old, record) : made
     const reference: [string, Json] = [
       `${view.family.name}_variant`,
       { id: variantUuid(slug, view.digits), slug },
@@ -147,6 +148,13 @@ async function revisionChanges(
       return { type, subject: id, references: references ?? [artifactReference(view)] }
     }),
   )
+}
+
+/** The first record of a branch that git brought says nothing new, unless somebody changed it. */
+function changeOfKnown(old: VariantRecord | undefined, record: VariantRecord): EventType | undefined {
+  return old === undefined && record.updated_at === undefined
+    ? undefined
+    : changeOf('variant', old ?? {}, record)
 }
 
 /** What became of a record; undefined if nothing did. */

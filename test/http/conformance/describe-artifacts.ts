@@ -40,8 +40,13 @@ export function describeArtifacts(client: SurfaceClient): void {
     }
   })
 
-  it('create gives 12 hex digits for a slug that is left out', async () => {
-    const { slug } = client.record(await client.post('/', client.wrap('', { name: 'No slug' })))
+  it('create makes a slug that is left out of the name, or gives 12 hex digits', async () => {
+    const made = async (fields: object): Promise<string> =>
+      client.record(await client.post('/', client.wrap('', fields))).slug
+    const name = client.slug('Große')
+    expect(await made({ name })).to.equal(name.toLowerCase().replace('ß', 'ss').replaceAll('_', '-'))
+    expect(await made({ name })).to.match(/_2$/)
+    const slug = await made({})
     expect(slug).to.match(/^[0-9a-f]{12}$/)
   })
 

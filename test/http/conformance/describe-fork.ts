@@ -70,7 +70,7 @@ export function describeFork(client: SurfaceClient): void {
   it('a slug left out is generated; the default variant stays what it was', async () => {
     const { id, slug, variantId } = await client.made(1)
     const variant = await fork({ slug: undefined }, { [V]: { id: variantId } })
-    expect(variant).to.include({ slug: `${slug}-2`, name: `${slug}-2` })
+    expect(variant).to.include({ slug: `${slug}_2`, name: `${slug}_2` })
     const head = await client.committed(variantId, client.payload('of default'))
     await client.committed(variant.id, client.payload('of fork'))
     const artifact = client.wrap('_ref', { id })

@@ -218,14 +218,25 @@ export function describeRetrieval(client: SurfaceClient): void {
     }
   })
 
-  it('a version counts on the artifact’s variant of that slug before the artifact itself', async () => {
+  it('a version counts on the artifact of that slug, which is older than a variant elsewhere', async () => {
     const { two } = things
     const rival = await client.variant(things.one.id, { slug: two.slug })
     const revision = await client.committed(rival.id, client.payload('rival'))
     const found = await client.retrieved({ [R]: { slug: two.slug, version: 1 } })
-    expect(found.id).to.equal(revision.id)
-    const scoped = await client.retrieved({ [A]: { id: two.id }, [R]: { slug: two.slug, version: 1 } })
-    expect(scoped.id).to.equal(two.other.id)
+    expect(found.id).to.equal(two.other.id)
+    const beside = { [A]: { id: things.one.id }, [R]: { slug: two.slug, version: 1 } }
+    expect((await client.retrieved(beside)).id).to.equal(revision.id)
+  })
+
+  it('of one artifact, a version counts on the variant of that slug before the artifact itself', async () => {
+    const { id, slug } = await client.artifact()
+    const [first, own] = [
+      await client.variant(id, { slug: client.slug('main') }),
+      await client.variant(id, { slug }),
+    ]
+    await client.committed(first.id, client.payload('default'))
+    const revision = await client.committed(own.id, client.payload('own'))
+    expect((await client.retrieved({ [R]: { slug, version: 1 } })).id).to.equal(revision.id)
   })
 
   it('says through which artifact, variant and revision it went', async () => {

@@ -44,7 +44,7 @@ export function describeSimple(client: SurfaceClient): void {
     const taken = await client.variant(id, { slug: client.slug('shared') })
     const flat = await create({ slug: taken.slug, data })
     const variant = client.record(await client.get(`/variants/${flat.variant_id}`), '_variant')
-    expect(variant.slug).to.equal(`${taken.slug}-2`)
+    expect(variant.slug).to.equal(`${taken.slug}_2`)
   })
 
   it('read is the same record on every surface, by id', async () => {

@@ -35,22 +35,48 @@ export function describeVariants(client: SurfaceClient): void {
     expect((await client.variant(id, { slug: client.slug('v'), name: 'Warm' })).name).to.equal('Warm')
   })
 
-  it('a slug left out is the artifact’s, then -2, -3 …', async () => {
+  it('a slug left out is the artifact’s, then _2, _3 …', async () => {
     const { id, slug } = await client.artifact()
     const slugs = []
     for (let n = 0; n < 3; n++) slugs.push((await client.variant(id)).slug)
-    expect(slugs).to.deep.equal([slug, `${slug}-2`, `${slug}-3`])
+    expect(slugs).to.deep.equal([slug, `${slug}_2`, `${slug}_3`])
   })
 
-  it('a slug is one variant’s in the project, archived ones included, compared without case', async () => {
-    const first = await client.artifact()
-    const second = await client.artifact()
-    const variant = await client.variant(first.id, { slug: client.slug('Warm') })
+  it('a slug is one variant’s in the artifact, archived ones included, compared without case', async () => {
+    const { id } = await client.artifact()
+    const variant = await client.variant(id, { slug: client.slug('Warm') })
     await client.archive('/variants', variant.id)
-    const fields = { [`${singular}_id`]: second.id, slug: variant.slug.toUpperCase() }
+    const fields = { [`${singular}_id`]: id, slug: variant.slug.toUpperCase() }
     const reply = await client.post('/variants', client.wrap('_variant', fields))
     expectRefusal(reply, 409, 'slug_taken', variant.slug.toUpperCase())
     expect(reply.body.conflict).to.deep.equal({ slug: variant.slug.toUpperCase() })
+  })
+
+  it('a slug that another artifact has is accepted with a warning, and leads to that one where it stands alone', async () => {
+    const [first, second] = [await client.artifact(), await client.artifact()]
+    const elder = await client.variant(first.id, { slug: client.slug('warm') })
+    const fields = { [`${singular}_id`]: second.id, slug: elder.slug }
+    const made = await client.post('/variants', client.wrap('_variant', fields))
+    const [warning] = made.body.warnings
+    expect(warning.code).to.equal('shadowed_slug')
+    expect(warning.message).to.include(first.slug).and.to.include(elder.slug)
+    await client.committed(elder.id, client.payload('first'))
+    await client.committed(client.record(made, '_variant').id, client.payload('second'))
+    const alone = client.wrap('_variant_ref', { slug: elder.slug })
+    await client.archive('/variants', elder.id)
+    expect(client.marks(await client.retrieved(alone))).to.deep.equal(['first'])
+    const beside = { ...alone, ...client.wrap('_ref', { slug: second.slug }) }
+    expect(client.marks(await client.retrieved(beside))).to.deep.equal(['second'])
+  })
+
+  it('a slug that reads as a version is refused beside that variant, and accepted with a warning elsewhere', async () => {
+    const [first, second] = [await client.artifact(), await client.artifact()]
+    const { slug } = await client.variant(first.id, { slug: client.slug('base') })
+    const ask = (artifact: string) =>
+      client.post('/variants', client.wrap('_variant', { [`${singular}_id`]: artifact, slug: `${slug}-2` }))
+    expectRefusal(await ask(first.id), 409, 'slug_taken', `reads as a version of the variant "${slug}"`)
+    const made = await ask(second.id)
+    expect(made.body.warnings.map((it: { code: string }) => it.code)).to.deep.equal(['shadowed_slug'])
   })
 
   it('the first one made is the default, in git too, however old another’s commits are', async () => {

@@ -47,6 +47,7 @@ describe('fields of writes: what they change', () => {
     searchOf: () => expect.fail(),
     namesOf: () => expect.fail(),
     isExisting: false,
+    contradictions: 'warned',
   } as const
   const limits = { testsets: { maxRows: 10, maxRowBytes: 1000, maxColumns: 10 } }
   const surfaces = surfacesOf(workflowSurfaces, limits)

@@ -270,29 +270,27 @@ describe('environments: retrieve through one', () => {
     })
     it('an application reference that identifies nothing', () =>
       refused(() => ({ ...through(), application_ref: {} }), 400, 'incomplete_reference', 'application_ref'))
-    it('another version than the one that is deployed', () =>
-      refused(
-        () => ({ ...through(), application_ref: { slug: bot.slug, version: 99 } }),
-        400,
-        'contradictory_request',
-        'version 99',
-      ))
     it('an application that is not deployed there', async () => {
       const other = await client.application(1)
       await refused(() => ({ ...through(), application_ref: { id: other.id } }), 404, 'deployment_not_found')
     })
     it('an application that does not exist', () =>
       refused(() => ({ ...through(), application_ref: { slug: 'no' } }), 404, 'deployment_not_found', 'no'))
-    it('a key of one artifact beside another artifact', async () => {
-      const key = 'grader.revision'
-      await refused(() => ({ ...ofBot(), key }), 400, 'contradictory_request', key, bot.slug)
-      await refused(
-        () => ({ ...through(), application_ref: { id: bot.id }, key }),
-        400,
-        'contradictory_request',
-        key,
-      )
-    })
+  })
+
+  it('what is deployed under a key is answered beside another artifact or version, with a warning', async () => {
+    const key = 'grader.revision'
+    for (const [references, said] of [
+      [{ ...through(), application_ref: { id: bot.id }, key }, 'application_ref.id'],
+      [{ ...through(), application_ref: { slug: bot.slug, version: 99 } }, 'application_ref.version 99'],
+    ] as const) {
+      const { status, body, text } = await client.retrieve(references)
+      expect(status, text).to.equal(200)
+      const [warning, ...others] = body.warnings
+      expect(others).to.deep.equal([])
+      expect(warning).to.include({ code: 'reference_disagrees' })
+      expect(warning.message).to.include(said)
+    }
   })
 
   it('a pin by slugs, by a variant or by an artifact alone is followed', async () => {

@@ -202,7 +202,7 @@ describe('git: who pushed', () => {
     const clones = await Promise.all(Array.from({ length: 6 }, () => cloneOf(service, 'many', { key: ann })))
     const commits = await Promise.all(clones.map((clone, number) => edit(clone, 10 + number)))
     await Promise.all(
-      clones.map((clone, number) => clone.git('push', '-q', 'origin', `HEAD:refs/heads/many-${number}`)),
+      clones.map((clone, number) => clone.git('push', '-q', 'origin', `HEAD:refs/heads/many_${number}`)),
     )
     expect(noted('many').sort()).to.deep.equal([...commits].sort())
   })

@@ -301,6 +301,7 @@ describe('GET /openapi.json', () => {
       gitBase: 'http://localhost/git',
       versionType: 'number',
       authorType: 'text',
+      contradictions: 'warned',
       searchOf: () => expect.fail(),
       namesOf: () => expect.fail(),
       isExisting: false,

@@ -83,7 +83,7 @@ describe('removal of what was made by mistake', () => {
         expect((await undelete(service, removable, made.id)).status).to.equal(200)
       })
 
-      it('keeps its id and all its slugs, which nobody else can take meanwhile', async () => {
+      it('keeps its id and its slug, and what its other slugs mean alone', async () => {
         const slug = `kept-${singular}`
         const made = await create(service, removable, slug)
         await service.post(`/${path}/variants/`, {
@@ -104,8 +104,6 @@ describe('removal of what was made by mistake', () => {
             [`${singular}_variant`]: { [`${singular}_id`]: other.id, slug: taken },
           })
         for (const reply of [
-          await again({ slug }),
-          await again({ slug: slug.toUpperCase() }),
           await variant(slug),
           await variant(`${slug}-second`),
           await service.post(`/${path}/revisions/commit`, {
@@ -116,6 +114,11 @@ describe('removal of what was made by mistake', () => {
             },
           }),
         ]) {
+          expect(reply.status, reply.text).to.equal(200)
+          expect(reply.body.warnings.map((it: { code: string }) => it.code)).to.deep.equal(['shadowed_slug'])
+          expect(reply.body.warnings[0].message).to.include(`"${slug}", which lies in the trash`)
+        }
+        for (const reply of [await again({ slug }), await again({ slug: slug.toUpperCase() })]) {
           expect(reply.status, reply.text).to.equal(409)
           expect(reply.body.code).to.equal('slug_taken')
           expect(reply.body.detail).to.match(/lies in the trash until 20/)

@@ -1,12 +1,13 @@
 import { expect } from 'chai'
 import { lutimesSync, renameSync, symlinkSync, utimesSync } from 'node:fs'
-import { setImmediate as nextTurn } from 'node:timers/promises'
+import { setImmediate as nextTurn, setTimeout as pause } from 'node:timers/promises'
 import { git } from '../../../scripts/proofs/support/git-program.ts'
 import { Store } from '../../../src/git/store.ts'
 import { workflowFamily } from '../../../src/handlers/workflows.ts'
 import { memoryFs } from '../../../src/storage/memory-fs.ts'
 import { nodeFs } from '../../../src/storage/node-fs.ts'
 import { createArtifact } from '../../../src/versioning/artifacts/create-artifact.ts'
+import { createVariant } from '../../../src/versioning/variants/create-variant.ts'
 import { objectUuid } from '../../../src/versioning/ids.ts'
 import { Registry } from '../../../src/versioning/registry.ts'
 import { revisionById } from '../../../src/versioning/revisions/references.ts'
@@ -63,26 +64,60 @@ describe('versioning: the index of artifacts', () => {
     expect(before).to.have.length(3)
   })
 
-  it('keeps a slug that two artifacts have while one of them has it', async () => {
+  it('means by a slug that two artifacts have the one that was seen with it first, while that has it', async () => {
     const [one, two] = [await create('one'), await create('two')]
     const { fs } = registry.store
     // As a fetch would: both have a branch of this name.
-    for (const { repository, defaultVariant } of [one, two]) {
+    for (const { repository, defaultVariant } of [two, one]) {
       fs.makeDir(`${repository.path}/refs/heads`)
       const head = [...repository.refs().refs.values()][0] ?? ''
       expect(defaultVariant?.head).to.equal(undefined)
       fs.create(`${repository.path}/refs/heads/shared`, Buffer.from(`${head}\n`))
+      await registry.index.sweep()
+      await pause(2)
     }
-    const owners = async (): Promise<string[]> =>
-      (await registry.index.findByVariantSlug(workflowFamily, 'shared')).map(({ slug }) => slug).sort()
-    expect(await owners()).to.deep.equal(['one', 'two'])
-    fs.remove(`${one.repository.path}/refs/heads/shared`)
+    const owner = async (): Promise<string | undefined> =>
+      (await registry.index.oldestClaim(workflowFamily, [['variant', 'shared']]))?.artifact.slug
+    expect(await owner()).to.equal('two')
+    const alike = registry.index.alike('variant', workflowFamily, 'Shared')
+    expect(alike.map(({ entry }) => entry.slug)).to.deep.equal(['two', 'one'])
+    fs.remove(`${two.repository.path}/refs/heads/shared`)
     await nextTurn()
-    expect(await owners()).to.deep.equal(['two'])
+    expect(await owner()).to.equal('one')
     expect(await registry.index.isTaken('variant', workflowFamily, 'Shared')).to.equal(true)
-    fs.removeTree(two.repository.path)
+    fs.removeTree(one.repository.path)
     await registry.index.sweep()
     expect(await registry.index.isTaken('variant', workflowFamily, 'shared')).to.equal(false)
+  })
+
+  it('looks at one repository for a slug, however many artifacts have it', async () => {
+    const fs = memoryFs()
+    let looks = 0
+    const stat: typeof fs.stat = (path) => {
+      looks++
+      return fs.stat(path)
+    }
+    const store = await Store.open({ ...fs, stat }, '/store')
+    const settings = { servicesBase: 'http://localhost/services', now: () => new Date() }
+    const many = new Registry(await store.project('default'), [workflowFamily], settings)
+    await many.index.load()
+    const looksFor = async (): Promise<number> => {
+      await nextTurn()
+      looks = 0
+      const found = await many.index.oldestClaim(workflowFamily, [['variant', 'dev']])
+      expect(found?.artifact.slug).to.equal('bot.0')
+      return looks
+    }
+    const made = async (number: number): Promise<void> => {
+      const input = { slug: `bot.${number}`, header: {}, withVariant: {}, loc: [] }
+      const artifact = await createArtifact(many, workflowFamily, input, context)
+      await createVariant(many, artifact, { slug: 'dev', header: {}, loc: [] }, context)
+    }
+    await made(0)
+    await looksFor()
+    const ofOne = await looksFor()
+    for (let number = 1; number < 100; number++) await made(number)
+    expect(await looksFor()).to.be.at.most(ofOne)
   })
 
   it('lists a folder that is quiet once, and still sees what comes and goes in it', async () => {

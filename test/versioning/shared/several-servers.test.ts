@@ -6,6 +6,7 @@ import { seedEnvironments } from '../../../src/resources/environments/seed-envir
 import { createArtifact } from '../../../src/versioning/artifacts/create-artifact.ts'
 import type { Registry } from '../../../src/versioning/registry.ts'
 import { commitRevision } from '../../../src/versioning/revisions/commit-revision.ts'
+import { claimsIn } from '../../../src/versioning/index/slug-table.ts'
 import { purgeTrash, trashArtifact, undeleteArtifact } from '../../../src/versioning/trash/trash-artifact.ts'
 import { createVariant } from '../../../src/versioning/variants/create-variant.ts'
 import { defaultVariantOrNew } from '../../../src/versioning/variants/default-variant.ts'
@@ -100,29 +101,47 @@ for (const engine of sharedEngines()) {
         ])
     })
 
-    it('gives a variant and a revision their slugs once, over all artifacts', async () => {
+    it('gives a variant and a revision their slugs once in an artifact, and means the oldest by them at both', async () => {
       for (const slug of ['one', 'two']) await newVariant(here().registry, workflowFamily, slug)
       await allFresh()
       const fork = async ({ registry }: SharedServer, artifact: string, slug: string): Promise<unknown> =>
         createVariant(registry, await artifactOf(registry, artifact), { slug, header: {}, loc: [] }, context)
-      expect(await outcomesOf([fork(here(), 'one', 'beta'), fork(there(), 'two', 'BETA')])).to.deep.equal([
-        'done',
-        'slug_taken',
-      ])
-      // In one artifact, too, where the other's record would be written over.
-      expect(await outcomesOf([fork(here(), 'one', 'same'), fork(there(), 'one', 'same')])).to.deep.equal([
+      // Where the other's record would be written over.
+      expect(await outcomesOf([fork(here(), 'one', 'same'), fork(there(), 'one', 'SAME')])).to.deep.equal([
         'done',
         'slug_taken',
       ])
       await allFresh()
       const named = [
         commitTo(here().registry, 'one', 'a', 'Named'),
-        commitTo(there().registry, 'two', 'b', 'named'),
+        commitTo(there().registry, 'one', 'b', 'named'),
       ]
       expect(await outcomesOf(named)).to.deep.equal(['done', 'slug_taken'])
       // A revision of a variant "late" would be called "late-7".
-      const clash = [commitTo(here().registry, 'one', 'c', 'late-7'), fork(there(), 'two', 'late')]
+      const clash = [commitTo(here().registry, 'one', 'c', 'late-7'), fork(there(), 'one', 'late')]
       expect(await outcomesOf(clash)).to.deep.equal(['done', 'slug_taken'])
+      const shared = [
+        fork(here(), 'one', 'beta'),
+        fork(there(), 'two', 'beta'),
+        commitTo(here().registry, 'one', 'd', 'stable'),
+        commitTo(there().registry, 'two', 'e', 'stable'),
+      ]
+      expect(await outcomesOf(shared)).to.deep.equal(shared.map(() => 'done'))
+      await allFresh()
+      for (const wanted of [
+        ['variant', 'beta'],
+        ['tag', 'stable'],
+      ] as const) {
+        const since = async (slug: string): Promise<string> =>
+          claimsIn(await artifactOf(here().registry, slug), [wanted])[0]?.since ?? ''
+        const [one, two] = [await since('one'), await since('two')]
+        const elder = one < two ? 'one' : 'two'
+        for (const { registry } of servers) {
+          const found = await registry.index.oldestClaim(workflowFamily, [wanted])
+          // Of one millisecond, the older artifact.
+          expect(found?.artifact.slug).to.equal(one === two ? 'one' : elder)
+        }
+      }
     })
 
     it('trashes at one what is gone at the other then, and brings it back', async () => {

@@ -3,9 +3,11 @@ import { setTimeout as pause } from 'node:timers/promises'
 import type { OpenLog } from '../../../src/git/following/shared-log.ts'
 import { workflowFamily } from '../../../src/handlers/workflows.ts'
 import { environmentFamily } from '../../../src/resources/environments/environment-family.ts'
-import type { ArtifactView } from '../../../src/versioning/artifacts/artifact-view.ts'
 import { createArtifact } from '../../../src/versioning/artifacts/create-artifact.ts'
+import type { ArtifactView } from '../../../src/versioning/artifacts/artifact-view.ts'
+import type { WantedSlug } from '../../../src/versioning/index/slug-table.ts'
 import type { Registry } from '../../../src/versioning/registry.ts'
+import { shadowsOf } from '../../../src/versioning/slugs/shadowed-slugs.ts'
 import { latestOf } from '../../../src/versioning/revisions/revision.ts'
 import { commitRevision } from '../../../src/versioning/revisions/commit-revision.ts'
 import { purgeTrash, trashArtifact } from '../../../src/versioning/trash/trash-artifact.ts'
@@ -62,14 +64,16 @@ for (const engine of sharedEngines()) {
       const { index } = there.registry
       expect((await index.findBySlug(workflowFamily, 'h'))?.slug).to.equal('h')
       expect((await index.findByDigits((await artifactOf(here.registry, 'i')).id))?.slug).to.equal('i')
-      expect(slugsOf(await index.findByVariantSlug(workflowFamily, 'forked'))).to.deep.equal(['d'])
-      expect(slugsOf(await index.findByTag(workflowFamily, 'Chosen'))).to.deep.equal(['e'])
+      const ownerOf = async (...wanted: WantedSlug): Promise<string | undefined> =>
+        (await index.oldestClaim(workflowFamily, [wanted]))?.artifact.slug
+      expect(await ownerOf('variant', 'forked')).to.equal('d')
+      expect(await ownerOf('tag', 'Chosen')).to.equal('e')
       expect((await index.findBySlug(environmentFamily, 'live'))?.slug).to.equal('live')
       expect(await index.findBySlug(workflowFamily, 'none')).to.equal(undefined)
       expect(await index.findBySlug(environmentFamily, 'h')).to.equal(undefined)
       expect(await index.findByDigits(d.id.replace(/.{6}$/, '000000'))).to.equal(undefined)
-      expect(slugsOf(await index.findByVariantSlug(workflowFamily, 'none'))).to.deep.equal([])
-      expect(slugsOf(await index.findByTag(workflowFamily, 'none'))).to.deep.equal([])
+      expect(await ownerOf('variant', 'none')).to.equal(undefined)
+      expect(await ownerOf('tag', 'none')).to.equal(undefined)
       await whole()
     })
 
@@ -123,8 +127,13 @@ for (const engine of sharedEngines()) {
           { slug, header: {}, loc: [] },
           context,
         )
-      // The first variant of another artifact, which is not there, has it.
-      expect(await codeOf(fork('i'))).to.equal('slug_taken')
+      // The first variant of another artifact, which is not there, has it: it means that one where it stands alone.
+      expect(await codeOf(fork('i'))).to.equal('done')
+      expect(await codeOf(fork('I'))).to.equal('slug_taken')
+      const shadows = await shadowsOf(there.registry, await artifactOf(there.registry, 'new'), [
+        ['variant', 'i'],
+      ])
+      expect(shadows.map(({ artifact }) => artifact)).to.deep.equal(['i'])
       expect(await codeOf(fork('free'))).to.equal('done')
       await whole()
     })
@@ -194,10 +203,6 @@ async function artifactOf(registry: Registry, slug: string): Promise<ArtifactVie
 async function commitTo(registry: Registry, slug: string, message: string, tag?: string): Promise<void> {
   const place = await defaultVariantOrNew(registry, await artifactOf(registry, slug), context)
   await commitRevision(registry, place, { header: {}, message, data: {}, slug: tag, loc: [] }, context)
-}
-
-function slugsOf(artifacts: readonly ArtifactView[]): string[] {
-  return artifacts.map(({ slug }) => slug)
 }
 
 async function codeOf(attempt: Promise<unknown>): Promise<string> {

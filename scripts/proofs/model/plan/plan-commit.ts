@@ -1,10 +1,10 @@
-import type { ActualBody, Code, Planned } from '../expectation.ts'
+import type { ActualBody, Code, Planned, Told } from '../expectation.ts'
 import { refused } from '../expectation.ts'
 import { addRevision } from '../learn.ts'
 import type { ModelDelta } from '../state/model-data.ts'
 import { applyDelta } from '../state/model-data.ts'
 import { revisionRecord } from '../state/model-records.ts'
-import { isRevisionSlugTaken } from '../state/model-slugs.ts'
+import { isRevisionSlugTaken, shadowsOf } from '../state/model-slugs.ts'
 import type { ModelState, VariantAt } from '../state/model-state.ts'
 import { definedOf, latestOf, revisionsOf, variantsOf } from '../state/model-state.ts'
 import { pickFrom, UNKNOWN_ID, wrongId } from './pick-targets.ts'
@@ -53,7 +53,9 @@ export function planCommit(state: ModelState, step: CommitStep & Step): Planned 
     return [{ count: 1, [`${surface}_revision`]: record }]
   }
   const exact = rawData === undefined ? undefined : payloadText(payload)?.parameters
-  return { request, expected: { answer, exact: exact && `"parameters":${exact}` } }
+  const warnings = (): readonly Told[] =>
+    slug === undefined ? [] : shadowsOf(state, artifact, [['tag', slug]])
+  return { request, expected: { answer, warnings, exact: exact && `"parameters":${exact}` } }
 }
 
 function payloadText(payload: CommitStep['payload']): PayloadText | undefined {
@@ -78,7 +80,7 @@ function refusals(
   const reasons: Code[] = []
   if (artifact.lifecycle.deleted_at !== undefined || variant.lifecycle.deleted_at !== undefined)
     reasons.push('archived')
-  if (slug !== undefined && isRevisionSlugTaken(state, slug)) reasons.push('slug_taken')
+  if (slug !== undefined && isRevisionSlugTaken(artifact, slug)) reasons.push('slug_taken')
   if (payload === 'both') reasons.push('contradictory_request')
   if (payload === 'none' && latest?.data !== undefined) reasons.push('missing_payload')
   if (first) return variant.head ? [...reasons, 'revision_exists'] : reasons

@@ -1,9 +1,9 @@
-import type { Planned } from '../expectation.ts'
+import type { Planned, Told } from '../expectation.ts'
 import { refused } from '../expectation.ts'
 import { addRevision, addVariant, learnId } from '../learn.ts'
 import type { SurfaceName } from '../state/model-records.ts'
 import { artifactRecord, flatRecord, ROLES } from '../state/model-records.ts'
-import { generatedVariantSlug, isArtifactSlugTaken } from '../state/model-slugs.ts'
+import { generatedVariantSlug, isArtifactSlugTaken, shadowsOf, slugOfName } from '../state/model-slugs.ts'
 import type { ModelArtifact, ModelState } from '../state/model-state.ts'
 import { definedOf, stamp } from '../state/model-state.ts'
 import type { CreateStep, Step } from '../step.ts'
@@ -24,7 +24,7 @@ export function planCreate(state: ModelState, step: CreateStep & Step): Planned 
   const answer = ({ [surface]: actual }: Record<string, Record<string, string>>) => {
     const artifact: ModelArtifact = {
       id: learnId(state, actual?.['id']),
-      slug: slug ?? generatedSlug(actual?.['slug']),
+      slug: slug ?? slugOfName(state, header.name) ?? generatedSlug(actual?.['slug']),
       header: definedOf(header),
       flags: roleFlags(surface, flags),
       lifecycle: { created_at: stamp(state), created_by_id: state.actor.id },
@@ -39,7 +39,13 @@ export function planCreate(state: ModelState, step: CreateStep & Step): Planned 
       addRevision(state, artifact, variant, actual?.['revision_id'], { header, message, payload: data })
     return [{ count: 1, [surface]: flatRecord(state, artifact) }]
   }
-  return { request, expected: { answer } }
+  const warnings = (): readonly Told[] => {
+    const artifact = state.artifacts.at(-1)
+    if (!artifact) return []
+    const variants = artifact.variants.map((it) => ['variant', it.slug] as const)
+    return shadowsOf(state, artifact, [['artifact', artifact.slug], ...variants])
+  }
+  return { request, expected: { answer, warnings } }
 }
 
 /** All three roles once one is given or fixed by the surface (contract/workflows 2.1, ruling 4). */

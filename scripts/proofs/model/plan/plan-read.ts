@@ -9,7 +9,7 @@ import {
   variantRecord,
 } from '../state/model-records.ts'
 import type { ModelReferences } from '../state/model-references.ts'
-import { resolve } from '../state/model-references.ts'
+import { disagreementsOf, resolve } from '../state/model-references.ts'
 import type { ModelState, RevisionAt, VariantAt } from '../state/model-state.ts'
 import { chainOf, definedOf, revisionsOf, variantsOf } from '../state/model-state.ts'
 import { cutRows } from '../state/model-window.ts'
@@ -79,7 +79,9 @@ export function retrieval(
     [`${surface}_revision`]: revisionRecord(state, place, surface, true),
     retrieval_info: retrievalInfo(place, surface),
   }))
-  return { request, expected: { answer: () => bodies, exact: found[0]?.revision.exact } }
+  const [place] = found
+  const warnings = () => (place ? disagreementsOf(state, surface, references, place) : [])
+  return { request, expected: { answer: () => bodies, warnings, exact: place?.revision.exact } }
 }
 
 function dotted(body: Readonly<Record<string, object>>): URLSearchParams {

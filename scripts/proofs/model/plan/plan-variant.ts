@@ -1,10 +1,10 @@
-import type { ActualBody, Expectation, ModelRequest, Planned } from '../expectation.ts'
+import type { ActualBody, Expectation, ModelRequest, Planned, Told } from '../expectation.ts'
 import { refused } from '../expectation.ts'
 import { addVariant } from '../learn.ts'
 import { variantRecord } from '../state/model-records.ts'
 import type { ModelReferences } from '../state/model-references.ts'
-import { resolve } from '../state/model-references.ts'
-import { generatedVariantSlug, isVariantSlugTaken } from '../state/model-slugs.ts'
+import { disagreementsOf, resolve } from '../state/model-references.ts'
+import { generatedVariantSlug, isVariantSlugTaken, shadowsOf } from '../state/model-slugs.ts'
 import type { ModelArtifact, ModelRevision, ModelState } from '../state/model-state.ts'
 import { definedOf } from '../state/model-state.ts'
 import { pickFrom, referencesOf, wrongId } from './pick-targets.ts'
@@ -39,7 +39,11 @@ export function planFork(state: ModelState, step: ForkStep & Step): Planned {
   const source = resolve(state, references)
   if ('refused' in source) return { request, expected: source }
   const [place] = source
-  return { request, expected: expectVariant(state, step, place?.artifact, place?.revision) }
+  const expected = expectVariant(state, step, place?.artifact, place?.revision)
+  if ('refused' in expected) return { request, expected }
+  const disagreeing = place ? disagreementsOf(state, surface, references, place) : []
+  const warnings = (): readonly Told[] => [...disagreeing, ...(expected.warnings?.() ?? [])]
+  return { request, expected: { ...expected, warnings } }
 }
 
 /** References as members of a request body. */
@@ -60,7 +64,7 @@ function expectVariant(
 ): Expectation {
   if (!artifact) return refused('artifact_not_found')
   const isArchived = artifact.lifecycle.deleted_at !== undefined
-  const isTaken = wanted !== undefined && isVariantSlugTaken(state, wanted)
+  const isTaken = wanted !== undefined && isVariantSlugTaken(artifact, wanted)
   if (isArchived || isTaken) {
     return refused(...(isArchived ? ['archived' as const] : []), ...(isTaken ? ['slug_taken' as const] : []))
   }
@@ -70,5 +74,5 @@ function expectVariant(
     const variant = addVariant(state, artifact, id, { slug, header, head })
     return [{ count: 1, [`${surface}_variant`]: variantRecord({ artifact, variant }, surface) }]
   }
-  return { answer }
+  return { answer, warnings: () => shadowsOf(state, artifact, [['variant', slug]]) }
 }

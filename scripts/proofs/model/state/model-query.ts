@@ -7,7 +7,7 @@ import { revisionFlags, revisionRecord, rolesOf, variantRecord } from './model-r
 import type { ModelReference } from './model-references.ts'
 import { isSameId, names } from './model-references.ts'
 import type { ModelArtifact, ModelHeader, ModelState, RevisionAt, VariantAt } from './model-state.ts'
-import { contains, holds, revisionsOf, shownSlug, variantsOf } from './model-state.ts'
+import { contains, holds, revisionsOf, shownSlug, variantsOf, homeAmong } from './model-state.ts'
 import type { ModelRow, ModelWindowing } from './model-window.ts'
 import { cutRows } from './model-window.ts'
 
@@ -133,7 +133,7 @@ function isVariantWanted(
   )
 }
 
-/** The variant a listed revision is shown at: of those asked for and in view, its home, else the oldest (ruling 3.9). */
+/** The variant a listed revision is shown at: its home among those asked for and in view (ruling 3.9). */
 function shownPlace(
   { artifact, revision }: Omit<RevisionAt, 'variant'>,
   { variants, includeArchived }: ModelQuery,
@@ -144,7 +144,7 @@ function shownPlace(
       isAmong(variants, variant) &&
       (includeArchived || variant.lifecycle.deleted_at === undefined),
   )
-  const variant = holding.find((it) => it.slug === revision.home) ?? holding[0]
+  const variant = homeAmong(holding, revision)
   return variant && { artifact, variant, revision }
 }
 

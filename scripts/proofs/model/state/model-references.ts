@@ -1,5 +1,7 @@
-import type { Refused } from '../expectation.ts'
+import type { Refused, Told } from '../expectation.ts'
 import { refused } from '../expectation.ts'
+import type { ModelClaim } from './model-slugs.ts'
+import { byAge, claimsOf } from './model-slugs.ts'
 import type { ModelArtifact, ModelState, RevisionAt, VariantAt } from './model-state.ts'
 import { atHome, holds, latestOf, revisionsOf, variantsOf, versionOf } from './model-state.ts'
 
@@ -47,11 +49,14 @@ function resolveRevision(
   }
   const scope = scopeOf(state, variant, artifact)
   if ('refused' in scope) return scope
-  const inScope = (it: ModelArtifact): boolean => scope.artifact === undefined || scope.artifact === it
-  const named =
+  const isMeant =
     version === undefined
-      ? byRevisionSlug(state, slug, inScope)
-      : bySlugAndVersion(state, slug, Number(version), inScope)
+      ? (it: ModelClaim): boolean => claimsRevision(it, slug)
+      : (it: ModelClaim): boolean => it.slug === slug
+  const meant = scope.artifact ?? oldest(state.artifacts, isMeant)?.artifact
+  const named =
+    meant &&
+    (version === undefined ? byRevisionSlug(meant, slug) : bySlugAndVersion(meant, slug, Number(version)))
   return within(named, scope)
 }
 
@@ -61,22 +66,35 @@ export function names(state: ModelState, reference: ModelReference, place: Revis
   return !('refused' in found) && found.some(({ revision }) => revision === place.revision)
 }
 
-/** `{slug, version}`: the first of variant, artifact and revision that has the slug decides (ruling 3.5). */
-function bySlugAndVersion(
-  state: ModelState,
-  slug: string,
-  version: number,
-  inScope: (artifact: ModelArtifact) => boolean,
-): RevisionAt | undefined {
-  const variant =
-    variantsOf(state).find((it) => it.variant.slug === slug && inScope(it.artifact)) ??
-    defaultOf(state.artifacts.find((it) => it.slug === slug && inScope(it)))
+/** The oldest claim of those that are asked for: what a slug means that stands alone (ruling 3.4a). */
+function oldest(
+  artifacts: readonly ModelArtifact[],
+  isMeant: (claim: ModelClaim) => boolean,
+): ModelClaim | undefined {
+  return artifacts.flatMap(claimsOf).filter(isMeant).sort(byAge)[0]
+}
+
+/** A revision that was given the slug, or a variant that would name one so. */
+function claimsRevision({ level, slug: claimed }: ModelClaim, slug: string): boolean {
+  if (level === 'tag') return claimed === slug
+  return level === 'variant' && numberBehind(claimed, slug) !== undefined
+}
+
+function numberBehind(variant: string, slug: string): number | undefined {
+  const number = slug.startsWith(`${variant}-`) ? slug.slice(variant.length + 1) : ''
+  return /^[1-9][0-9]*$/.test(number) ? Number(number) : undefined
+}
+
+/** `{slug, version}` in an artifact: the first of variant, artifact and revision that has the slug decides (ruling 3.5). */
+function bySlugAndVersion(artifact: ModelArtifact, slug: string, version: number): RevisionAt | undefined {
+  const own = artifact.slug === slug ? artifact.variants[0] : undefined
+  const variant = artifact.variants.find((it) => it.slug === slug) ?? own
   if (variant) {
-    const revision = versionOf(variant.variant, version)
-    return revision && { ...variant, revision }
+    const revision = versionOf(variant, version)
+    return revision && { artifact, variant, revision }
   }
-  const place = byRevisionSlug(state, slug, inScope)
-  return place?.revision.version === version ? place : undefined
+  const chosen = artifact.revisions.find((it) => it.chosenSlug === slug)
+  return chosen?.version === version ? atHome(artifact, chosen) : undefined
 }
 
 function defaultOf(artifact: ModelArtifact | undefined): VariantAt | undefined {
@@ -84,23 +102,17 @@ function defaultOf(artifact: ModelArtifact | undefined): VariantAt | undefined {
   return artifact && variant && { artifact, variant }
 }
 
-/** A chosen slug, else `<variant slug>-<version>` (ruling 3.4). */
-function byRevisionSlug(
-  state: ModelState,
-  slug: string,
-  inScope: (artifact: ModelArtifact) => boolean,
-): RevisionAt | undefined {
-  for (const artifact of state.artifacts.filter(inScope)) {
+/** In an artifact, the older of a chosen slug and `<variant slug>-<version>` (ruling 3.4). */
+function byRevisionSlug(artifact: ModelArtifact, slug: string): RevisionAt | undefined {
+  const claim = oldest([artifact], (it) => claimsRevision(it, slug))
+  if (!claim) return undefined
+  if (claim.level === 'tag') {
     const chosen = artifact.revisions.find((it) => it.chosenSlug === slug)
-    if (chosen) return atHome(artifact, chosen)
+    return chosen && atHome(artifact, chosen)
   }
-  for (const { artifact, variant } of variantsOf(state)) {
-    if (!inScope(artifact) || !slug.startsWith(`${variant.slug}-`)) continue
-    const number = slug.slice(variant.slug.length + 1)
-    const revision = /^[1-9][0-9]*$/.test(number) ? versionOf(variant, Number(number)) : undefined
-    if (revision) return { artifact, variant, revision }
-  }
-  return undefined
+  const variant = artifact.variants.find((it) => it.slug === claim.slug)
+  const revision = variant && versionOf(variant, numberBehind(claim.slug, slug) ?? 0)
+  return revision && { artifact, variant, revision }
 }
 
 /**
@@ -142,10 +154,45 @@ function resolveVariant(
   if (slug === undefined) return refused('incomplete_reference')
   const scope = artifact && resolveArtifact(state, artifact)
   if (scope && 'refused' in scope) return scope
-  const found = variantsOf(state).find(
-    (it) => it.variant.slug === slug && (scope === undefined || it.artifact === scope),
+  const meant = scope ?? oldest(state.artifacts, (it) => it.level === 'variant' && it.slug === slug)?.artifact
+  const variant = meant?.variants.find((it) => it.slug === slug)
+  return meant && variant ? { artifact: meant, variant } : missing
+}
+
+/**
+ * What is told of references beside the one that was followed: those that name something that is there, and that does not hold what was found
+ * (ruling 3.6).
+ */
+export function disagreementsOf(
+  state: ModelState,
+  surface: string,
+  { artifact, variant, revision }: ModelReferences,
+  place: RevisionAt,
+): Told[] {
+  const told: Told[] = []
+  const tell = (says: string): void =>
+    void told.push({ code: 'reference_disagrees', says: `${surface}${says}` })
+  // Beside an id a version is only compared.
+  if (
+    revision?.id !== undefined &&
+    revision.version !== undefined &&
+    Number(revision.version) !== place.revision.version
   )
-  return found ?? missing
+    tell('_revision_ref.version')
+  if (variant && (revision?.id !== undefined || variant.id !== undefined)) {
+    const own = place.artifact.variants.find((it) => it.slug === variant.slug)
+    const other = resolveVariant(state, variant, artifact)
+    const isThere = !('refused' in other)
+    const holdsIt = (it: VariantAt): boolean =>
+      it.artifact === place.artifact && (it.variant === place.variant || holds(it.variant, place.revision))
+    const ownHolds = own !== undefined && holdsIt({ artifact: place.artifact, variant: own })
+    if (isThere && !holdsIt(other) && !ownHolds) tell('_variant_ref')
+  }
+  if (artifact && (variant ?? revision)) {
+    const other = resolveArtifact(state, artifact)
+    if (!('refused' in other) && other !== place.artifact) tell('_ref')
+  }
+  return told
 }
 
 function resolveDefaultVariant(state: ModelState, reference: ModelReference): Found<VariantAt> {

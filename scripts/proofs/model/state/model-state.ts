@@ -27,6 +27,8 @@ export interface ModelRevision {
   /** The slug of the variant it was committed to. */
   readonly home: string
   readonly chosenSlug: string | undefined
+  /** When it was chosen. */
+  readonly chosenAt: string
   readonly message: string | undefined
   readonly header: ModelHeader
   readonly data: Members | undefined
@@ -98,9 +100,21 @@ export function holds(variant: ModelVariant, revision: ModelRevision): boolean {
   return chainOf(variant.head).includes(revision)
 }
 
-/** Where a revision that was reached by its id alone is shown (ruling 3.9). */
+/** The variant at which a revision is shown, of those that hold it: the live one it was made on, else the oldest live one (ruling 3.9). */
+export function homeAmong(
+  holders: readonly ModelVariant[],
+  { home }: ModelRevision,
+): ModelVariant | undefined {
+  const live = holders.filter((it) => it.lifecycle.deleted_at === undefined)
+  return live.find((it) => it.slug === home) ?? live[0] ?? holders[0]
+}
+
+/** Where a revision that was reached by its id alone is shown. */
 export function atHome(artifact: ModelArtifact, revision: ModelRevision): RevisionAt {
-  const variant = artifact.variants.find((it) => it.slug === revision.home)
+  const variant = homeAmong(
+    artifact.variants.filter((it) => holds(it, revision)),
+    revision,
+  )
   if (!variant) throw new Error(`the model lost the variant ${revision.home}`)
   return { artifact, variant, revision }
 }

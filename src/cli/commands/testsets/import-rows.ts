@@ -6,7 +6,7 @@ import { commitFile } from '../../../resources/testsets/import/upload-testset.ts
 import type { ArtifactView } from '../../../versioning/artifacts/artifact-view.ts'
 import { TimeSlice } from '../../../scheduling/cooperative.ts'
 import { assertActive } from '../../../versioning/artifacts/write-guards.ts'
-import { assertSlugFree } from '../../../versioning/slugs/claim-slugs.ts'
+import { assertArtifactSlugFree } from '../../../versioning/slugs/claim-slugs.ts'
 import { createArtifact } from '../../../versioning/artifacts/create-artifact.ts'
 import { editArtifact } from '../../../versioning/artifacts/edit-artifact.ts'
 import type { Revision, RevisionLocation } from '../../../versioning/revisions/revision.ts'
@@ -48,7 +48,7 @@ export async function importRows(testsets: OpenTestsets, wanted: RowImport): Pro
   const found = await registry.index.findBySlug(family, slug)
   // What could only be refused in the end is refused before a large file is read.
   if (found) assertActive('artifact', slug, found.record)
-  else await assertSlugFree(registry, family, 'artifact', slug, ['--slug'])
+  else await assertArtifactSlugFree(registry, family, slug, ['--slug'])
   const { place, changed, file } = found
     ? await commitTo(testsets, found, wanted)
     : await create(testsets, wanted)

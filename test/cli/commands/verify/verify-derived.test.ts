@@ -155,7 +155,8 @@ describe('branchpoint verify: what is derived', () => {
     const graph = `${gitdir}/objects/info/commit-graph`
     const bytes = readFileSync(graph)
     rmSync(graph)
-    writeFileSync(graph, bytes.fill(7, 1200, 1210))
+    // Its checksum.
+    writeFileSync(graph, bytes.fill(7, bytes.length - 10))
     expect((await verified(dir())).of('workflows/bot')).to.match(/^stale .*commit-graph/)
     expect((await verified(dir(), { repair: true })).of('workflows/bot')).to.match(/^repaired /)
     expect(git(gitdir, ['fsck', '--strict'])).to.equal('')

@@ -1,0 +1,55 @@
+import type { ArtifactView } from '../artifacts/artifact-view.ts'
+import { commitChange } from '../artifacts/change-artifact.ts'
+import type { Registry } from '../registry.ts'
+import { stateNow } from '../revisions/write-revision.ts'
+
+/** Who records what plain git made. */
+const RECORDER = {
+  id: '00000000-0000-0000-0000-000000000000',
+  name: 'Branchpoint',
+  email: 'registry@branchpoint.local',
+}
+
+/** How long refs may be on their way before what is missing of them counts as plain git's, in milliseconds. */
+const SETTLED = 200
+
+/**
+ * Records on refs/meta/artifact since when branches and tags are there that plain git made beside the server, so that what a slug means
+ * stays the same after a restart and in a clone (decision 40). Answers how to end that.
+ */
+export function keepClaims(registry: Registry): () => void {
+  const timers = new Map<string, NodeJS.Timeout>()
+  const unwatch = registry.index.watch(({ id, view }) => {
+    if (!view?.isUnrecorded || timers.has(id)) return
+    const record = async (): Promise<void> => {
+      timers.delete(id)
+      const now = await registry.index.findByDigits(id)
+      if (now?.id === id) await recordClaims(registry, now)
+    }
+    // Where it cannot be written now (a lock, a disk that is full), the next change of the artifact tries again.
+    timers.set(id, setTimeout(() => void record().catch(() => undefined), SETTLED).unref())
+  })
+  return () => {
+    unwatch()
+    for (const timer of timers.values()) clearTimeout(timer)
+  }
+}
+
+async function recordClaims(registry: Registry, artifact: ArtifactView): Promise<void> {
+  if (!artifact.isUnrecorded) return
+  const { variants, tagsSince, repository, family, slug } = artifact
+  await repository.transact(async (transaction) => {
+    const state = await stateNow(artifact, transaction)
+    const branches = variants.filter((it) => !state.variants.has(it.slug))
+    const tags = new Map(state.tags)
+    for (const [tag, since] of tagsSince) if (!tags.has(tag)) tags.set(tag, since)
+    if (branches.length === 0 && tags.size === state.tags?.size) return
+    const change = {
+      subject: 'Record branches and tags that came without the server',
+      variants: Object.fromEntries(branches.map((it) => [it.slug, it.record])),
+      tags,
+    }
+    await commitChange(registry, artifact, state, change, { actor: RECORDER }, transaction)
+  })
+  await registry.index.written(family, slug)
+}
