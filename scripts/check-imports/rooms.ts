@@ -52,6 +52,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
         'json',
         'storage',
         'scheduling',
+        'cache',
       ],
     ],
     surface: ['evaluation', 'log-lines', 'evaluation-services', 'project-evaluations', 'running-evaluation'],

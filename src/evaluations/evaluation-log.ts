@@ -1,4 +1,4 @@
-import { yieldToEventLoop } from '../scheduling/cooperative.ts'
+import { TimeSlice, yieldToEventLoop } from '../scheduling/cooperative.ts'
 import { Refusal } from '../errors.ts'
 import type { Lease } from '../storage/documents/documents.ts'
 import { documentsOf } from '../storage/documents/file-documents.ts'
@@ -83,9 +83,37 @@ export class EvaluationLog {
    * The rows that are done, in the order in which they were, from byte `from` on; others have their turn between two pieces of the file.
    */
   async *rows(from = 0): AsyncGenerator<LoggedRow> {
+    let begin = from
     for (const { text, end, endsPiece } of wholeLines(this.#fs, this.#path, from)) {
-      if (text.startsWith(ROW)) yield new LoggedRow(text, end, this.#path)
+      if (text.startsWith(ROW)) yield new LoggedRow(text, { begin, end }, this.#path)
+      begin = end
       if (endsPiece) await yieldToEventLoop()
+    }
+  }
+
+  /** Where the row of each testcase is that is done, in the order in which they were. */
+  async places(): Promise<Map<string, RowPlace>> {
+    const places = new Map<string, RowPlace>()
+    for await (const row of this.rows()) places.set(row.testcaseId, row.place)
+    return places
+  }
+
+  /** The rows at these places, in their order, each read when it is asked for. */
+  async *rowsAt(places: Iterable<RowPlace>): AsyncGenerator<LoggedRow> {
+    const file = this.#fs.open(this.#path)
+    if (!file) return
+    const slice = new TimeSlice()
+    try {
+      for (const place of places) {
+        const line = Buffer.alloc(place.end - place.begin - 1) // without its newline
+        file.read(line, place.begin)
+        const text = line.toString('utf8')
+        if (!text.startsWith(ROW)) throw damaged(this.#path)
+        yield new LoggedRow(text, place, this.#path)
+        await slice.pause()
+      }
+    } finally {
+      file.close()
     }
   }
 
@@ -108,21 +136,28 @@ export class EvaluationLog {
   }
 }
 
+/** Where a line is in a log, in bytes; the end is behind its newline. */
+export interface RowPlace {
+  readonly begin: number
+  readonly end: number
+}
+
 /** A row of a log. It is read when it is asked for: who looks for one passes by many. */
 export class LoggedRow {
-  /** The byte behind its line. */
-  readonly end: number
+  readonly place: RowPlace
   readonly #text: string
   readonly #path: string
 
-  constructor(text: string, end: number, path: string) {
-    this.end = end
+  constructor(text: string, place: RowPlace, path: string) {
+    this.place = place
     this.#text = text
     this.#path = path
   }
 
   get testcaseId(): string {
-    return this.#text.slice(ROW.length, this.#text.indexOf('"', ROW.length))
+    const id = this.#text.slice(ROW.length, this.#text.indexOf('"', ROW.length))
+    // A slice keeps the whole line in memory for as long as it is kept itself.
+    return Buffer.from(id).toString()
   }
 
   isOf(testcaseId: string): boolean {

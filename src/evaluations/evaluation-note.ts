@@ -60,7 +60,7 @@ function subjectOf({ application, testset, rows }: EvaluationPlan): string {
 }
 
 function headLine(plan: EvaluationPlan, summary: EvaluationSummary, finishedAt: string): string {
-  const { id, created_at, created_by, testset, application, evaluators } = plan
+  const { id, created_at, created_by, testset, application, evaluators, outputs_from: source } = plan
   const head = {
     evaluation: {
       id,
@@ -70,6 +70,7 @@ function headLine(plan: EvaluationPlan, summary: EvaluationSummary, finishedAt: 
       testset,
       application,
       evaluators,
+      ...(source === undefined ? {} : { outputs_from: source }),
       summary,
     },
   }

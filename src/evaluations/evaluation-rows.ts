@@ -1,6 +1,6 @@
 import type { JsonObject } from '../json/json.ts'
 import { decodeRow, contentOf } from '../resources/testsets/rows/stored-row.ts'
-import { countRows, rowCounts } from '../resources/testsets/rows/row-tree.ts'
+import { countRows, rowCounts, rowsOfTree } from '../resources/testsets/rows/row-tree.ts'
 import { rowBytesOf } from '../resources/testsets/rows/stored-rows.ts'
 import { testcaseId } from '../resources/testsets/testcase.ts'
 import { asStored } from '../resources/testsets/testset-payload.ts'
@@ -26,6 +26,14 @@ export async function* evaluationRows({ artifact, stored }: Revision): AsyncGene
       }
     }
   }
+}
+
+/** The ids of the testcases of a testset revision, in order, of some rows at a time. */
+export async function* testcaseIdsOf({ artifact, stored }: Revision): AsyncGenerator<readonly string[]> {
+  if (stored.payload === undefined) return
+  const { tree } = asStored(stored.payload)
+  for await (const batch of rowsOfTree(artifact.repository.objects, tree))
+    yield batch.map(({ oid }) => testcaseId(oid, artifact.id))
 }
 
 /** How many there are. */

@@ -14,6 +14,15 @@ export interface EvaluationOrder {
   readonly application: Revision
   readonly evaluators: readonly Revision[]
   readonly concurrency: number
+  /** The finished evaluation of the same testset and application whose outputs are judged; without one the application runs. */
+  readonly outputsFrom?: string
+}
+
+/** With what an evaluation's outputs are judged anew. */
+export interface JudgingOrder {
+  readonly evaluators: readonly Revision[]
+  /** As the evaluation's own unless given. */
+  readonly concurrency?: number | undefined
 }
 
 /** Who has something evaluated. */

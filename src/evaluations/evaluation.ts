@@ -15,6 +15,8 @@ export interface EvaluationPlan {
   readonly concurrency: number
   /** How many rows the testset revision has. */
   readonly rows: number
+  /** The evaluation that ran the application, where this one only judges its outputs anew. */
+  readonly outputs_from?: string
 }
 
 /** So many rows of an evaluation may run at once. */
@@ -63,6 +65,12 @@ export interface Evaluation {
   readonly finishedAt: string | undefined
   readonly summary: EvaluationSummary
 }
+
+/** `done`: in which rows were done. `testset`: in which the testset has them. */
+export const RESULT_ORDERS = ['done', 'testset'] as const
+
+/** The order that results are answered in. */
+export type ResultOrder = (typeof RESULT_ORDERS)[number]
 
 /** How an evaluation ended whose rows are all done. */
 export interface EvaluationEnd {

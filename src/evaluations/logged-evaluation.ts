@@ -47,7 +47,7 @@ export class LoggedEvaluation {
   async #readOn(): Promise<void> {
     for await (const row of this.#log.rows(this.#position)) {
       this.#tally.add(row.read())
-      this.#position = row.end
+      this.#position = row.place.end
     }
   }
 }

@@ -1,7 +1,8 @@
 import { basename } from 'node:path/posix'
 import { LRUCache } from 'lru-cache'
 import { v7 as uuidv7 } from 'uuid'
-import { Refusal } from '../errors.ts'
+import { recentlyUsed } from '../cache/recently-used.ts'
+import { Refusal, invalid } from '../errors.ts'
 import { TimeSlice } from '../scheduling/cooperative.ts'
 import type { Release } from '../scheduling/semaphore.ts'
 import type { AbandonedLease, Documents, Lease } from '../storage/documents/documents.ts'
@@ -9,20 +10,26 @@ import { documentsOf } from '../storage/documents/file-documents.ts'
 import { damageOf } from '../versioning/index/damage-of.ts'
 import type { Window } from '../versioning/pagination.ts'
 import type { Registry } from '../versioning/registry.ts'
-import { EvaluationLog } from './evaluation-log.ts'
+import { EvaluationLog, type RowPlace } from './evaluation-log.ts'
 import { countTestcases } from './evaluation-rows.ts'
-import type { EvaluationOrder, EvaluationServices, Evaluator } from './evaluation-services.ts'
-import type { Evaluation, EvaluationPlan, RowResult } from './evaluation.ts'
+import type { EvaluationOrder, EvaluationServices, Evaluator, JudgingOrder } from './evaluation-services.ts'
+import type { Evaluation, EvaluationPlan, ResultOrder, RowResult } from './evaluation.ts'
 import { evaluatorIn, noteOf } from './evaluation-services.ts'
 import { LoggedEvaluation } from './logged-evaluation.ts'
 import { nameEvaluators, pinnedRevisionOf } from './pinned.ts'
 import type { ResultsWanted } from './results-page.ts'
-import { resultsPage } from './results-page.ts'
-import { runEvaluation } from './run-evaluation.ts'
+import { readCursor, resultsPage, rowsAsDone, rowsInOrder, testsetOrder } from './results-page.ts'
+import { pinnedRevision, runEvaluation } from './run-evaluation.ts'
 import { RunningEvaluation } from './running-evaluation.ts'
 
 /** Of so many evaluations it is remembered what their logs say. */
 const MOST_REMEMBERED = 10_000
+
+/** So many rows of finished evaluations are kept in the order of their testsets, some 200 bytes each. */
+const MOST_ORDERED = 500_000
+
+/** Which results are asked for: `next` is a cursor, as a page has answered it. */
+export type ResultsAsked = Omit<ResultsWanted, 'order'> & { readonly order?: ResultOrder | undefined }
 
 /** The evaluations of a project: those that run here, and what is kept of all others. */
 export class ProjectEvaluations {
@@ -32,6 +39,7 @@ export class ProjectEvaluations {
   readonly #documents: Documents
   readonly #running = new Map<string, RunningEvaluation>()
   readonly #logged = new LRUCache<string, LoggedEvaluation>({ max: MOST_REMEMBERED })
+  readonly #orders = recentlyUsed<string, ReadonlyMap<string, RowPlace>>(MOST_ORDERED, ({ size }) => size + 1)
   #isClosed = false
 
   constructor(registry: Registry, services: EvaluationServices) {
@@ -46,7 +54,7 @@ export class ProjectEvaluations {
    * Refuses one for which there is no permit.
    */
   async start(
-    { testset, application, evaluators, concurrency }: EvaluationOrder,
+    { testset, application, evaluators, concurrency, outputsFrom }: EvaluationOrder,
     by: Evaluator,
   ): Promise<RunningEvaluation> {
     const { now } = this.#registry
@@ -68,6 +76,7 @@ export class ProjectEvaluations {
         evaluators: nameEvaluators(evaluators),
         concurrency,
         rows: await countTestcases(testset),
+        ...(outputsFrom === undefined ? {} : { outputs_from: outputsFrom }),
       }
       this.#assertOpen()
       const log = await EvaluationLog.create(this.#registry.store.fs, this.#folder, plan)
@@ -76,6 +85,31 @@ export class ProjectEvaluations {
       release()
       throw error
     }
+  }
+
+  /**
+   * Begins one that has the outputs of a finished one judged by other evaluators: the application does not run. Refuses one that is not
+   * finished, as its outputs are not all there.
+   */
+  async judge(
+    id: string,
+    { evaluators, concurrency }: JudgingOrder,
+    by: Evaluator,
+  ): Promise<RunningEvaluation> {
+    const { plan, state } = await this.get(id)
+    if (state !== 'finished') {
+      const first = state === 'running' ? 'Wait until it is' : `Finish it with POST /evaluations/${id}/resume`
+      throw new Refusal(
+        'contradictory_request',
+        `The evaluation ${id} is not finished, so not all of its outputs are there to be judged. ${first}.`,
+      )
+    }
+    const [testset, application] = await Promise.all([
+      pinnedRevision(this.#registry, 'testset', plan.testset.revision_id),
+      pinnedRevision(this.#registry, 'workflow', plan.application.revision_id),
+    ])
+    const order = { testset, application, evaluators, concurrency: concurrency ?? plan.concurrency }
+    return this.start({ ...order, outputsFrom: plan.outputs_from ?? id }, by)
   }
 
   /**
@@ -145,9 +179,45 @@ export class ProjectEvaluations {
     this.#ended(id, release)
   }
 
-  /** A page of the rows that are done, in the order in which they were. */
-  async results(id: string, wanted: ResultsWanted): Promise<Window<RowResult>> {
-    return resultsPage(this.#log(id), wanted)
+  /**
+   * A page of the rows that are done. Unless an order is asked for, or a cursor is of one, they come in the testset's once the evaluation has
+   * finished, and until then, or where the testset cannot be read, as they were done. Refuses a cursor of another order than is asked for.
+   */
+  async results(id: string, { order: asked, next, ...wanted }: ResultsAsked): Promise<Window<RowResult>> {
+    const log = this.#log(id)
+    const cursor = next === undefined ? undefined : readCursor(next)
+    if (cursor && asked !== undefined && asked !== cursor.order) {
+      throw invalid(
+        ['body', 'windowing', 'next'],
+        `${next} goes on in the order "${cursor.order}", and "order" asks for "${asked}". Leave "order" out, or begin without "next".`,
+        'invalid_cursor',
+      )
+    }
+    const isFinished = log.end() !== undefined
+    const wish = asked ?? cursor?.order
+    const behind = { ...wanted, next: cursor?.id }
+    if (wish === 'done' || (wish === undefined && !isFinished))
+      return resultsPage(log, rowsAsDone(log), { ...behind, order: 'done' })
+    const order = await this.#testsetOrder(log, isFinished).catch((error: unknown) => {
+      if (wish !== undefined || !isOfOneLog(error)) throw error
+      return undefined
+    })
+    return order
+      ? resultsPage(log, rowsInOrder(log, order), { ...behind, order: 'testset' })
+      : resultsPage(log, rowsAsDone(log), { ...behind, order: 'done' })
+  }
+
+  /** It is kept for the next page once the evaluation has finished, as then its log stays as it is. */
+  async #testsetOrder(log: EvaluationLog, isFinished: boolean): Promise<ReadonlyMap<string, RowPlace>> {
+    const { id, testset } = log.plan
+    const kept = this.#orders.get(id)
+    if (kept) return kept
+    const order = await testsetOrder(
+      log,
+      await pinnedRevision(this.#registry, 'testset', testset.revision_id),
+    )
+    if (isFinished) this.#orders.set(id, order)
+    return order
   }
 
   /** Interrupts one that runs here; resolves once nothing of it runs any more. Refuses one that another server runs. */
@@ -250,7 +320,9 @@ export class ProjectEvaluations {
   ): Promise<Evaluation> {
     // Another server may run it by now, and what is done here would be refused.
     lease.signal.addEventListener('abort', () => void running.stop(), { once: true })
-    const run = { lease, log, running, by, isResumed }
+    const { outputs_from: from } = log.plan
+    const source = from === undefined ? undefined : this.#log(from)
+    const run = { lease, log, source, running, by, isResumed }
     const evaluation = await runEvaluation({ registry: this.#registry, services: this.#services, ...run })
     if (evaluation.state === 'interrupted' && this.#isClosed) lease.abandon()
     return evaluation

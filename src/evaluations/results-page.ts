@@ -1,45 +1,111 @@
 import { invalid } from '../errors.ts'
+import { TimeSlice } from '../scheduling/cooperative.ts'
+import type { Revision } from '../versioning/revisions/revision.ts'
 import type { Window } from '../versioning/pagination.ts'
-import type { RowResult } from './evaluation.ts'
-import type { EvaluationLog } from './evaluation-log.ts'
+import type { ResultOrder, RowResult } from './evaluation.ts'
+import type { EvaluationLog, LoggedRow, RowPlace } from './evaluation-log.ts'
+import { testcaseIdsOf } from './evaluation-rows.ts'
 import { hasOutcome, type ResultFilter } from './result-filter.ts'
 
-/** Which results are wanted: at most so many, those behind a row, those that a filter leaves. */
+/** Which results are wanted: in which order, at most so many, those behind a row, those that a filter leaves. */
 export interface ResultsWanted extends ResultFilter {
+  readonly order: ResultOrder
   readonly limit?: number | undefined
+  /** The testcase of a row. */
   readonly next?: string | undefined
 }
 
-/** A page of the rows that are done, in the order in which they were. Refuses an evaluator that took no part, and a `next` that is none of them. */
+/** Rows that are done, in some order, from one of them on; undefined where that one is not among them. */
+export type RowsBehind = (next: string | undefined) => Promise<AsyncIterable<LoggedRow> | undefined>
+
+/** A page of the rows that are done. Refuses an evaluator that took no part, and a `next` that is none of them. */
 export async function resultsPage(
-  log: EvaluationLog,
-  { limit = Number.POSITIVE_INFINITY, next, ...filter }: ResultsWanted,
+  { plan }: EvaluationLog,
+  rowsBehind: RowsBehind,
+  { order, limit = Number.POSITIVE_INFINITY, next, ...filter }: ResultsWanted,
 ): Promise<Window<RowResult>> {
   const { evaluator } = filter
-  if (evaluator !== undefined && !log.plan.evaluators.some(({ name }) => name === evaluator)) {
-    const names = log.plan.evaluators.map(({ name }) => name).join(', ') || 'none'
+  if (evaluator !== undefined && !plan.evaluators.some(({ name }) => name === evaluator)) {
+    const names = plan.evaluators.map(({ name }) => name).join(', ') || 'none'
     throw invalid(
       ['body', 'result', 'evaluator'],
       `${JSON.stringify(evaluator)} took no part in this evaluation. Its evaluators: ${names}`,
     )
   }
+  const behind = await rowsBehind(next)
+  if (!behind) {
+    throw invalid(
+      ['body', 'windowing', 'next'],
+      `${next} is no testcase of this evaluation's results. Send the \`next\` of the previous answer.`,
+      'invalid_cursor',
+    )
+  }
   const rows: RowResult[] = []
-  let hasBegun = next === undefined
-  for await (const row of log.rows()) {
-    if (!hasBegun) {
-      hasBegun = row.isOf(next ?? '')
-      continue
-    }
+  for await (const row of behind) {
     if (filter.testcaseIds && !filter.testcaseIds.has(row.testcaseId)) continue
     const result = row.read()
     if (!hasOutcome(result, filter)) continue
-    if (rows.length === limit) return { rows, next: rows.at(-1)?.testcase_id }
+    if (rows.length === limit) return { rows, next: cursorOf(order, rows.at(-1)?.testcase_id) }
     rows.push(result)
   }
-  if (hasBegun) return { rows, next: undefined }
-  throw invalid(
-    ['body', 'windowing', 'next'],
-    `${next} is no testcase of this evaluation's results. Send the \`next\` of the previous answer.`,
-    'invalid_cursor',
-  )
+  return { rows, next: undefined }
 }
+
+/** The rows in the order in which they were done. */
+export function rowsAsDone(log: EvaluationLog): RowsBehind {
+  return async (next) => {
+    const rows = log.rows()
+    if (next === undefined) return rows
+    // Not in a loop of its own, which would end what is read on behind it.
+    for (let row = await rows.next(); !row.done; row = await rows.next())
+      if (row.value.isOf(next)) return rows
+    return undefined
+  }
+}
+
+/** The rows in the order that a testset has them in; behind these, what a log has of others. */
+export function rowsInOrder(log: EvaluationLog, order: ReadonlyMap<string, RowPlace>): RowsBehind {
+  return async (next) => {
+    if (next !== undefined && !order.has(next)) return undefined
+    const slice = new TimeSlice()
+    const wanted: RowPlace[] = []
+    let isBehind = next === undefined
+    for (const [id, place] of order) {
+      if (isBehind) wanted.push(place)
+      else isBehind = id === next
+      if (slice.isOver) await slice.rest()
+    }
+    return log.rowsAt(wanted)
+  }
+}
+
+/** Where the rows of a log are, in the order of the testset that was run. */
+export async function testsetOrder(
+  log: EvaluationLog,
+  testset: Revision,
+): Promise<ReadonlyMap<string, RowPlace>> {
+  const done = await log.places()
+  const order = new Map<string, RowPlace>()
+  for await (const ids of testcaseIdsOf(testset)) {
+    for (const id of ids) {
+      const place = done.get(id)
+      if (place) order.set(id, place)
+    }
+  }
+  for (const [id, place] of done) if (!order.has(id)) order.set(id, place)
+  return order
+}
+
+/** A cursor says which order it is of: the order of an evaluation's results changes when it ends, and a page must not. */
+function cursorOf(order: ResultOrder, id: string | undefined): string | undefined {
+  return id !== undefined && order === 'done' ? `${DONE}${id}` : id
+}
+
+/** The order that a cursor is of, and the testcase behind which it goes on. */
+export function readCursor(cursor: string): { readonly order: ResultOrder; readonly id: string } {
+  return cursor.startsWith(DONE)
+    ? { order: 'done', id: cursor.slice(DONE.length) }
+    : { order: 'testset', id: cursor }
+}
+
+const DONE = 'done:'

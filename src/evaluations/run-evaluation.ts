@@ -8,7 +8,7 @@ import type { EvaluationLog } from './evaluation-log.ts'
 import { writeEvaluationNote } from './evaluation-note.ts'
 import { evaluationRows } from './evaluation-rows.ts'
 import type { EvaluationServices, Evaluator } from './evaluation-services.ts'
-import type { Evaluation } from './evaluation.ts'
+import type { Evaluation, RunResult } from './evaluation.ts'
 import { rowTraceId, runRow } from './run-row.ts'
 import { mostCutShort, runRows } from './run-rows.ts'
 import type { RunningEvaluation } from './running-evaluation.ts'
@@ -22,6 +22,8 @@ export interface EvaluationRun {
   /** To run it. */
   readonly lease: Lease
   readonly log: EvaluationLog
+  /** The log of the evaluation whose outputs are judged; undefined where the application is to run. */
+  readonly source: EvaluationLog | undefined
   readonly running: RunningEvaluation
   readonly by: Evaluator
   /** Whether rows were run before. */
@@ -34,6 +36,7 @@ export async function runEvaluation({
   services: { tracesOf, invocation },
   lease,
   log,
+  source,
   running,
   by,
   isResumed,
@@ -45,8 +48,8 @@ export async function runEvaluation({
   // Another server was quicker.
   if (end) return { plan, state: 'finished', finishedAt: end.finished_at, summary: end.summary }
   const [testset, application] = await Promise.all([
-    revisionOf(registry, 'testset', plan.testset.revision_id),
-    revisionOf(registry, 'workflow', plan.application.revision_id),
+    pinnedRevision(registry, 'testset', plan.testset.revision_id),
+    pinnedRevision(registry, 'workflow', plan.application.revision_id),
   ])
   const done = new Set<string>()
   for await (const row of log.rows()) {
@@ -55,7 +58,8 @@ export async function runEvaluation({
     running.add([result])
   }
   const traces = tracesOf(registry)
-  const setting = { registry, services: invocation, plan, caller: by.caller, signal }
+  const outputsOf = source && (await outputsIn(source))
+  const setting = { registry, services: invocation, plan, caller: by.caller, signal, outputsOf }
   let mayHaveBegun = isResumed ? mostCutShort(plan.concurrency) : 0
   await runRows({
     concurrency: plan.concurrency,
@@ -85,7 +89,22 @@ export async function runEvaluation({
   return { plan, state: 'finished', finishedAt, summary }
 }
 
-async function revisionOf(registry: Registry, family: string, id: string): Promise<Revision> {
+/** What the application made of each row. Of rows only the places are kept in memory: outputs may be long. */
+async function outputsIn(log: EvaluationLog): Promise<(testcaseId: string) => Promise<RunResult>> {
+  const places = await log.places()
+  return async (testcaseId) => {
+    const place = places.get(testcaseId)
+    for await (const row of log.rowsAt(place ? [place] : [])) return row.read().application
+    throw new Refusal(
+      'damaged_repository',
+      `The evaluation ${log.plan.id} is finished, but its log lacks the testcase ${testcaseId}. Restore the log from a backup, or ` +
+        'run the application anew with POST /evaluations/run.',
+    )
+  }
+}
+
+/** A revision that an evaluation has pinned. */
+export async function pinnedRevision(registry: Registry, family: string, id: string): Promise<Revision> {
   const found = registry.families.find(({ name }) => name === family)
   if (!found) throw new Error(`the registry has no family ${family}`)
   return readRevisionAt(registry, await revisionById(registry, found, id))

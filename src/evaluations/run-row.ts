@@ -18,28 +18,39 @@ export interface RowSetting {
   readonly plan: EvaluationPlan
   readonly caller: InvocationCaller
   readonly signal: AbortSignal
+  /** What the application made of a row in the evaluation whose outputs are judged; undefined where the application is to run. */
+  readonly outputsOf: ((testcaseId: string) => Promise<RunResult>) | undefined
 }
 
 /** The trace of a row. Its id follows from the evaluation and the row: a row that is run again after a crash leaves no second one. */
-export function rowTraceId(plan: EvaluationPlan, { testcaseId }: EvaluationRow): string {
-  return digits(`${plan.id} ${testcaseId}`, 32)
+export function rowTraceId({ id }: Pick<EvaluationPlan, 'id'>, { testcaseId }: EvaluationRow): string {
+  return digits(`${id} ${testcaseId}`, 32)
+}
+
+/** The span of a part of a row's trace: that of the application, or of an evaluator by its name. */
+function spanOf(traceId: string, part: string): SpanLink {
+  return { traceId, spanId: digits(`${traceId} ${part}`, 16) }
 }
 
 /**
  * Runs a row through the application, and what comes out of it through the evaluators. All of it is one trace, recorded when the row is
- * done; one that is cut short leaves none.
+ * done; one that is cut short leaves none. Where outputs of another evaluation are judged, the trace links to the run that made them.
  */
 export async function runRow(setting: RowSetting, row: EvaluationRow): Promise<RowResult> {
-  const { registry, services, plan, caller, signal } = setting
+  const { registry, services, plan, caller, signal, outputsOf } = setting
   const { testcaseId, data } = row
   const traceId = rowTraceId(plan, row)
-  const spanIds = (part: string): SpanLink => ({ traceId, spanId: digits(`${traceId} ${part}`, 16) })
   const trace: Span[] = []
   const record = (spans: readonly Span[]): void => {
     for (const span of spans) trace.push(span)
   }
   const collecting = { ...services, record: (_: Registry, spans: readonly Span[]) => record(spans) }
-  const root = startTrace({ ...spanIds('row'), record }, 'evaluation')
+  const source = plan.outputs_from
+  const links =
+    source === undefined
+      ? undefined
+      : new Map([['invocation', spanOf(rowTraceId({ id: source }, row), 'application')]])
+  const root = startTrace({ ...spanOf(traceId, 'row'), links, record }, 'evaluation')
   root
     .setData('inputs', { inputs: data })
     .setAttribute('tags', { evaluation_id: plan.id })
@@ -63,7 +74,7 @@ export async function runRow(setting: RowSetting, row: EvaluationRow): Promise<R
           testcase: { id: testcaseId },
           wantsStream: false,
           parent: root,
-          spanIds: spanIds(part),
+          spanIds: spanOf(traceId, part),
           caller,
           untilGone: () => signal,
           isPatient: true,
@@ -71,7 +82,7 @@ export async function runRow(setting: RowSetting, row: EvaluationRow): Promise<R
         collecting,
       ),
     )
-  const application = await run('application', plan.application)
+  const application = await (outputsOf?.(testcaseId) ?? run('application', plan.application))
   const judged: (readonly [string, RunResult])[] = []
   if ('outputs' in application) {
     for (const evaluator of plan.evaluators)

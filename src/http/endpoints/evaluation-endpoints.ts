@@ -1,8 +1,8 @@
 import { z } from 'zod'
-import { Refusal } from '../../errors.ts'
+import { Refusal, invalid } from '../../errors.ts'
 import type { Evaluator } from '../../evaluations/evaluation-services.ts'
 import type { Evaluation } from '../../evaluations/evaluation.ts'
-import { MOST_AT_ONCE } from '../../evaluations/evaluation.ts'
+import { MOST_AT_ONCE, RESULT_ORDERS } from '../../evaluations/evaluation.ts'
 import type { ProjectEvaluations } from '../../evaluations/project-evaluations.ts'
 import type { RunningEvaluation } from '../../evaluations/running-evaluation.ts'
 import { stringifyJson } from '../../json/stringify-json.ts'
@@ -23,7 +23,7 @@ import { envelope } from '../schemas/envelope.ts'
 import { evaluationRecord, evaluationResult, presentEvaluation, resultFilter } from '../schemas/evaluation.ts'
 import { queryFilters } from '../schemas/queries/query-parameters.ts'
 import { retrieveReferences } from '../schemas/queries/retrieve-references.ts'
-import { list, single } from '../schemas/record-schemas.ts'
+import { list, pagedList, single } from '../schemas/record-schemas.ts'
 import { reference, uuid, windowing } from '../schemas/request-schemas.ts'
 import type { SurfaceContext } from '../surface-context.ts'
 
@@ -45,13 +45,21 @@ export function evaluationEndpoints(
       })),
       retrieveReferences(applications.names).transform((application) => ({ application })),
     ),
-    envelope({
-      revisions: { names: ['evaluator_revision_refs'], schema: z.array(reference).max(MOST_EVALUATORS) },
-      artifacts: { names: ['evaluator_refs'], schema: z.array(reference).max(MOST_EVALUATORS) },
-      concurrency: { names: ['concurrency'], schema: z.int().min(1).max(MOST_AT_ONCE) },
-      wait,
-    }),
+    envelope(judging),
   )
+  const judgesOf = async ({ registry, input }: Call<JudgesNamed>): Promise<Revision[]> => {
+    const wanted: RetrieveReferences[] = [
+      ...(input.revisions ?? []).map((it: Reference) => ({ revision: it })),
+      ...(input.artifacts ?? []).map((it: Reference) => ({ artifact: it })),
+    ]
+    const judges = await Promise.all(wanted.map((it) => revisionNamed(registry, evaluators, it)))
+    for (const judge of judges) assertRunnable(judge)
+    return judges
+  }
+  const begun = (call: Call<{ readonly wait?: boolean | undefined }>, running: RunningEvaluation) => ({
+    ...(call.input.wait === false ? answer(running.now()) : follow(call, running)),
+    address: { id: running.plan.id },
+  })
 
   return [
     endpoint({
@@ -72,26 +80,45 @@ export function evaluationEndpoints(
       },
       run: async (call) => {
         const { registry, input } = call
-        const revision = (of: SurfaceContext, references: RetrieveReferences): Promise<Revision> =>
-          revisionNamed(registry, of, references)
-        const wanted: RetrieveReferences[] = [
-          ...(input.revisions ?? []).map((it: Reference) => ({ revision: it })),
-          ...(input.artifacts ?? []).map((it: Reference) => ({ artifact: it })),
-        ]
-        const application = await revision(applications, input.application)
-        const judges = await Promise.all(wanted.map((it) => revision(evaluators, it)))
-        for (const runnable of [application, ...judges]) assertRunnable(runnable)
+        const application = await revisionNamed(registry, applications, input.application)
+        assertRunnable(application)
         const running = await evaluationsOf(registry).start(
           {
-            testset: await revision(testsets, input.testset),
+            testset: await revisionNamed(registry, testsets, input.testset),
             application,
-            evaluators: judges,
+            evaluators: await judgesOf(call),
             concurrency: input.concurrency ?? 4,
           },
           evaluatorOf(call),
         )
-        const address = { id: running.plan.id }
-        return { ...(input.wait === false ? answer(running.now()) : follow(call, running)), address }
+        return begun(call, running)
+      },
+      recall: async ({ registry }, { id }) => answer(await evaluationsOf(registry).get(id)),
+    }),
+    endpoint({
+      method: 'POST',
+      path: '/evaluations/:id/judge',
+      tag,
+      summary:
+        'Have the outputs of a finished evaluation judged by evaluators, as a new evaluation: the application is not run again',
+      scope: 'invoke',
+      showsAll: true,
+      input: envelope(judging),
+      output,
+      streams: STREAM_TYPES,
+      example: { evaluator_revision_refs: [{ slug: 'exact', version: 2 }] },
+      run: async (call) => {
+        const { registry, input, params } = call
+        const judges = await judgesOf(call)
+        if (judges.length === 0) {
+          throw invalid(
+            ['body', 'evaluator_refs'],
+            'no evaluator is named, so nothing would judge. Name some in "evaluator_refs" or "evaluator_revision_refs"',
+            'missing',
+          )
+        }
+        const order = { evaluators: judges, concurrency: input.concurrency }
+        return begun(call, await evaluationsOf(registry).judge(params['id'] ?? '', order, evaluatorOf(call)))
       },
       recall: async ({ registry }, { id }) => answer(await evaluationsOf(registry).get(id)),
     }),
@@ -176,18 +203,27 @@ export function evaluationEndpoints(
       method: 'POST',
       path: '/evaluations/:id/results',
       tag,
-      summary: 'What came of each row, in the order in which they were done',
+      summary:
+        'What came of each row: in the order of the testset once the evaluation has finished, until then in the order in which they were done',
       scope: 'read',
       optionalBody: true,
       input: envelope({
         filter: { names: ['result'], schema: resultFilter },
+        order: {
+          names: ['order'],
+          schema: z.enum(RESULT_ORDERS).meta({
+            description:
+              'The order of the answer: `done`, as the rows were done, or `testset`. A page after the first keeps the order that its `next` is of.',
+          }),
+        },
         windowing: { names: ['windowing'], schema: resultWindowing },
       }),
-      output: list('results', evaluationResult),
+      output: pagedList('results', evaluationResult),
       example: { result: { outcome: 'failed' }, windowing: { limit: 100 } },
       run: async ({ registry, params, input }) => {
-        const { windowing: asked = {}, filter = {} } = input
-        const window = await evaluationsOf(registry).results(params['id'] ?? '', { ...filter, ...asked })
+        const { windowing: asked = {}, filter = {}, order: by } = input
+        const wanted = { ...filter, ...asked, order: by }
+        const window = await evaluationsOf(registry).results(params['id'] ?? '', wanted)
         return respondWithList('results', window, { order: 'ascending', ...asked }, window.rows)
       },
     }),
@@ -201,9 +237,29 @@ const wait = {
   schema: z.boolean().meta({ description: 'false answers at once; the evaluation goes on by itself.' }),
 } as const
 
+/** Who is to judge, and how. */
+const judging = {
+  revisions: { names: ['evaluator_revision_refs'], schema: z.array(reference).max(MOST_EVALUATORS) },
+  artifacts: { names: ['evaluator_refs'], schema: z.array(reference).max(MOST_EVALUATORS) },
+  concurrency: { names: ['concurrency'], schema: z.int().min(1).max(MOST_AT_ONCE) },
+  wait,
+} as const
+
+interface JudgesNamed {
+  readonly revisions?: readonly Reference[] | undefined
+  readonly artifacts?: readonly Reference[] | undefined
+}
+
 const resultWindowing = z.object({
   limit: z.number().int('must be a whole number').min(1, 'must be at least 1').optional(),
-  next: uuid.optional(),
+  next: z
+    .string()
+    .regex(
+      /^(done:)?[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i,
+      'is no cursor; send the `next` of the previous answer',
+    )
+    .transform((cursor) => cursor.toLowerCase())
+    .optional(),
 })
 
 function surfaceNamed(surfaces: readonly SurfaceContext[], singular: string): SurfaceContext {

@@ -45,6 +45,11 @@ export const evaluationRecord = z.strictObject({
   evaluators: z.array(z.strictObject({ name: z.string(), ...pinned })),
   concurrency: z.int(),
   rows: z.int(),
+  outputs_from: id
+    .meta({
+      description: 'The evaluation that ran the application, where this one only judged its outputs anew.',
+    })
+    .optional(),
   summary,
 })
 
@@ -81,6 +86,7 @@ export const resultFilter = z
 /** An evaluation as a record. */
 export function presentEvaluation({ plan, state, finishedAt, summary }: Evaluation): object {
   const { id, created_at, created_by, testset, application, evaluators, concurrency, rows } = plan
+  const { outputs_from: source } = plan
   return {
     id,
     state,
@@ -92,6 +98,7 @@ export function presentEvaluation({ plan, state, finishedAt, summary }: Evaluati
     evaluators,
     concurrency,
     rows,
+    ...(source === undefined ? {} : { outputs_from: source }),
     summary,
   }
 }

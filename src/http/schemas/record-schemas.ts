@@ -150,6 +150,11 @@ export function orderedList(key: string, record: z.ZodType): z.ZodType {
   })
 }
 
+/** The same of a list whose cursors are no ids. */
+export function pagedList(key: string, record: z.ZodType): z.ZodType {
+  return z.strictObject({ count: z.int().min(0), [key]: z.array(record), windowing: pageInfo.optional() })
+}
+
 /** Where the next part of a payload begins; there exactly when more of it remains (rulings 1.8, 5.8). */
 export const pageInfo = z.strictObject({
   next: z.string(),

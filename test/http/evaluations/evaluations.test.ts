@@ -393,11 +393,12 @@ describe('http: evaluations', () => {
       ['POST', '/resume'],
       ['POST', '/stop'],
       ['POST', '/results'],
+      ['POST', '/judge'],
     ] as const) {
       const { status, body } = await service.call(
         method,
         `/evaluations/0f3c9a1b-e2d4-8000-8000-7d41c0aa93fe${path}`,
-        method === 'POST' ? {} : undefined,
+        path === '/judge' ? { evaluator_refs: [{ slug: 'exact' }] } : method === 'POST' ? {} : undefined,
       )
       expect([status, body.code]).to.deep.equal([404, 'evaluation_not_found'])
     }

@@ -133,6 +133,7 @@ const OWN_ROUTES = [
   'POST /evaluations/run',
   'POST /evaluations/query',
   'GET /evaluations/{id}',
+  'POST /evaluations/{id}/judge',
   'POST /evaluations/{id}/resume',
   'POST /evaluations/{id}/stop',
   'POST /evaluations/{id}/results',

@@ -151,6 +151,7 @@ describe('a key without the scope read', () => {
         data: { inputs: { correct_answer: 'a' }, outputs: 'a', parameters: {} },
       }),
       post('/evaluations/run', '/evaluations/run', order),
+      post('/evaluations/{id}/judge', `/evaluations/${id}/judge`, { evaluator_refs: [{ slug: 'judge' }] }),
       { ...post('/evaluations/{id}/resume', `/evaluations/${id}/resume`), refused: 400 },
       post('/evaluations/{id}/stop', `/evaluations/${id}/stop`),
       { operation: 'GET /evaluations/{id}', method: 'GET', path: `/evaluations/${id}` },
