@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { amount } from './bench/figures/amount.ts'
 import { BENCH_USAGE, type BenchOptions, readBenchOptions, type Section } from './bench/bench-options.ts'
 import type { BenchSetting } from './bench/bench-setting.ts'
-import { endServers } from './bench/child-server.ts'
+import { endServers, measureTree } from './bench/child-server.ts'
 import { compareFigures } from './bench/figures/compare-figures.ts'
 import type { Figure } from './bench/figures/figure.ts'
 import { figureTable } from './bench/figures/figure-table.ts'
@@ -12,6 +12,7 @@ import { thisMachine } from './bench/machine.ts'
 import { measureArtifacts } from './bench/measures/measure-artifacts.ts'
 import { measureCommits } from './bench/measures/measure-commits.ts'
 import { measureEvaluations } from './bench/measures/measure-evaluations.ts'
+import { measureFelt } from './bench/measures/measure-felt.ts'
 import { measureHistory } from './bench/measures/measure-history.ts'
 import { measureIndex } from './bench/measures/measure-index.ts'
 import { measureInvocations } from './bench/measures/measure-invocations.ts'
@@ -45,6 +46,7 @@ const MEASURES: Readonly<Record<Section, (setting: BenchSetting) => Promise<void
   pairs: measurePairs,
   traces: measureTraces,
   turns: measureTurns,
+  felt: measureFelt,
 }
 
 try {
@@ -60,7 +62,8 @@ try {
 async function bench(options: BenchOptions): Promise<void> {
   // A file that cannot be compared with is to be told of before the bench runs for minutes.
   const before = options.compare === undefined ? undefined : readReport(options.compare, BENCH_USAGE)
-  const report: Report = { machine: thisMachine(), figures: await measure(options) }
+  if (options.tree !== undefined) measureTree(options.tree, BENCH_USAGE)
+  const report: Report = { machine: thisMachine(options.tree), figures: await measure(options) }
   const comparison = before && compareFigures(before.figures, report.figures)
   process.stdout.write(figureTable(report.figures, comparison))
   if (options.json !== undefined) writeFileSync(options.json, `${JSON.stringify(report, undefined, 2)}\n`)

@@ -19,6 +19,7 @@ export const SECTIONS = [
   'pairs',
   'traces',
   'turns',
+  'felt',
 ] as const
 
 export type Section = (typeof SECTIONS)[number]
@@ -29,6 +30,8 @@ export interface BenchOptions extends Omit<BenchSetting, 'folder' | 'add'> {
   readonly only: readonly Section[]
   readonly json: string | undefined
   readonly compare: string | undefined
+  /** A built checkout whose server is measured; absent, this one's. */
+  readonly tree: string | undefined
 }
 
 export const BENCH_USAGE = `Measures each figure beside its floor in the same run, in alternating rounds after a warm-up, and prints a table. They are to be
@@ -37,6 +40,7 @@ read, not tests: it ends with 0 whatever they are.
   npm run bench -- [--only SECTION,…] [--json FILE] [--compare OLD.json] [--rounds N] [--seconds N]
                    [--artifacts N,…] [--indexed N] [--rows N] [--most-rows N] [--evaluated-rows N]
                    [--turn-bytes N,…] [--turn-rows N] [--turn-routes TEXT]
+                   [--felt-seconds N] [--tree DIR]
 
   --only            of ${SECTIONS.join(', ')}
   --json            keeps the figures, and which machine and commit they are of
@@ -54,7 +58,7 @@ read, not tests: it ends with 0 whatever they are.
 
 /** Reads the arguments. Throws a UsageError that names what is wrong with which. */
 export function readBenchOptions(args: readonly string[]): BenchOptions {
-  const { help = false, only, json, compare, 'turn-routes': turnRoutes, ...given } = parsed(args)
+  const { help = false, only, json, compare, 'turn-routes': turnRoutes, tree, ...given } = parsed(args)
   const sizes = (name: keyof typeof DEFAULTS): number[] =>
     (given[name] ?? DEFAULTS[name]).split(',').map((text) => positive(name, text))
   const size = (name: keyof typeof DEFAULTS): number => positive(name, given[name] ?? DEFAULTS[name])
@@ -62,6 +66,7 @@ export function readBenchOptions(args: readonly string[]): BenchOptions {
     help,
     json,
     compare,
+    tree,
     only: only === undefined ? SECTIONS : [...new Set(only.split(',').map(section))],
     rounds: whole('rounds', size('rounds')),
     seconds: size('seconds'),
@@ -75,6 +80,7 @@ export function readBenchOptions(args: readonly string[]): BenchOptions {
     turnBytes: sizes('turn-bytes').map((value) => whole('turn-bytes', value)),
     turnRows: whole('turn-rows', size('turn-rows')),
     turnRoutes,
+    feltSeconds: size('felt-seconds'),
   }
 }
 
@@ -88,6 +94,7 @@ const DEFAULTS = {
   'evaluated-rows': '10000',
   'turn-bytes': '65536,1048576,16777216',
   'turn-rows': '300000',
+  'felt-seconds': '15',
 } as const
 
 function parsed(args: readonly string[]) {
@@ -97,7 +104,8 @@ function parsed(args: readonly string[]) {
   const help = { type: 'boolean', short: 'h' } as const
   try {
     const turns = { 'turn-bytes': text, 'turn-rows': text, 'turn-routes': text } as const
-    const options = { ...sizes, ...more, ...turns, only: text, json: text, compare: text, help }
+    const others = { 'felt-seconds': text, tree: text } as const
+    const options = { ...sizes, ...more, ...turns, ...others, only: text, json: text, compare: text, help }
     return parseArgs({ args: [...args], options }).values
   } catch (error) {
     throw new UsageError((error as Error).message, BENCH_USAGE) // parseArgs throws nothing but TypeErrors that say what is wrong

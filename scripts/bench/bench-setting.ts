@@ -22,6 +22,8 @@ export interface BenchSetting {
   readonly turnRows: number
   /** Only the routes that hold this text are asked. */
   readonly turnRoutes: string | undefined
+  /** How long each setting of `felt` takes. */
+  readonly feltSeconds: number
   /** Takes a figure, whose work no other has. */
   readonly add: (figure: Figure) => void
 }

@@ -1,9 +1,11 @@
 import type { ChildProcess } from 'node:child_process'
 import { spawn } from 'node:child_process'
-import { readdirSync, readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { constants } from 'node:os'
+import { resolve } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
+import { UsageError } from '../../src/cli/command/usage-error.ts'
 import type { Turns } from './turns/turn-monitor.ts'
 
 /** A server in a process of its own. */
@@ -26,12 +28,24 @@ export interface ChildServer {
 /** The key with which the benchmarks call the service. */
 export const KEY = 'bench-key'
 
+let entry = fileURLToPath(new URL('../../src/main.js', import.meta.url))
+
+/**
+ * From now on the servers are those of another checkout, which is built: so one harness measures an old tree and a new one. Throws a
+ * UsageError where there is none.
+ */
+export function measureTree(tree: string, usage: string): void {
+  const its = resolve(tree, 'dist', 'src', 'main.js')
+  if (!existsSync(its))
+    throw new UsageError(`--tree is "${tree}", which has no dist/src/main.js; build it first.`, usage)
+  entry = its
+}
+
 /** Starts the service over `storeDir`; ready when /ready says so. */
 export function startBranchpoint(
   storeDir: string,
   env: Readonly<Record<string, string>> = {},
 ): Promise<ChildServer> {
-  const entry = fileURLToPath(new URL('../../src/main.js', import.meta.url))
   return startChild(
     entry,
     { PORT: '0', STORE_DIR: storeDir, SVC_API_KEY: KEY, ...env },
@@ -61,7 +75,6 @@ export async function startMonitored(
   storeDir: string,
   env: Readonly<Record<string, string>> = {},
 ): Promise<MonitoredServer> {
-  const entry = fileURLToPath(new URL('../../src/main.js', import.meta.url))
   const { server, child } = await spawned(
     entry,
     { PORT: '0', STORE_DIR: storeDir, SVC_API_KEY: KEY, ...env },

@@ -18,8 +18,8 @@ export const machine = z.object({
 
 export type Machine = z.infer<typeof machine>
 
-/** This machine, now. */
-export function thisMachine(): Machine {
+/** This machine, now, and the commit of the tree that is measured: this one if none is named. */
+export function thisMachine(tree?: string): Machine {
   return {
     date: new Date().toISOString(),
     cores: availableParallelism(),
@@ -28,19 +28,18 @@ export function thisMachine(): Machine {
     system: `${type()} ${release()}`,
     node: process.versions.node,
     git: git(['version']).replace('git version ', ''),
-    commit: thisCommit(),
+    commit: commitOf(tree),
   }
 }
 
-function thisCommit(): string | undefined {
+function commitOf(tree: string | undefined): string | undefined {
   try {
-    return git(['describe', '--always', '--dirty', '--abbrev=40', '--exclude=*'])
+    return git(['describe', '--always', '--dirty', '--abbrev=40', '--exclude=*'], tree)
   } catch {
     return undefined
   }
 }
 
-function git(args: readonly string[]): string {
-  const cwd = fileURLToPath(new URL('.', import.meta.url))
+function git(args: readonly string[], cwd = fileURLToPath(new URL('.', import.meta.url))): string {
   return execFileSync('git', args, { cwd, encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }).trim()
 }

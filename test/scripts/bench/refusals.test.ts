@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect } from 'chai'
 import { readBenchOptions, SECTIONS } from '../../../scripts/bench/bench-options.ts'
+import { measureTree } from '../../../scripts/bench/child-server.ts'
 import { readReport } from '../../../scripts/bench/figures/report.ts'
 import { UsageError } from '../../../src/cli/command/usage-error.ts'
 
@@ -16,6 +17,12 @@ describe('npm run bench: refusals', () => {
     expect(refused('--rounds', '2.5')).to.equal('--rounds is 2.5; give a whole number.')
     expect(refused('--artifacts', '10,many')).to.equal('--artifacts is "many"; give a number above 0.')
     expect(refused('--compere', 'old.json')).to.contain("Unknown option '--compere'")
+  })
+
+  it('measures no tree that is not built', () => {
+    expect(sentenceOf(() => measureTree(tmpdir(), 'usage'))).to.equal(
+      `--tree is "${tmpdir()}", which has no dist/src/main.js; build it first.`,
+    )
   })
 
   it('takes sections once and sizes from few to many', () => {
