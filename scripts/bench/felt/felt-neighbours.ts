@@ -64,7 +64,10 @@ export async function textNeighbours(
     'felt-long',
     textPrompt(lines, () => ''),
   )
-  const fork = { application_variant_ref: { slug: 'felt-long' }, application_variant: { slug: 'felt-long-other' } }
+  const fork = {
+    application_variant_ref: { slug: 'felt-long' },
+    application_variant: { slug: 'felt-long-other' },
+  }
   await postText(server, '/applications/variants/fork', JSON.stringify(fork))
   // Each side rewrites words of one line in twenty; every third of these lines, both do.
   await commit(
