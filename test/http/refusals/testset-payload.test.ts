@@ -86,7 +86,7 @@ describe('refusals: payloads of testsets', () => {
     const bad: readonly (readonly [FormData, number, string])[] = [
       [uploadFormOf('a,b\n"x\n', { file_type: 'csv' }), 422, 'invalid_file'],
       [uploadFormOf('{"a":1}', { file_type: 'json' }), 422, 'invalid_file'],
-      [uploadFormOf('a\n1\n', { file_type: 'xlsx' }), 422, 'invalid_request'],
+      [uploadFormOf('a\n1\n', { file_type: 'parquet' }), 422, 'invalid_request'],
     ]
     for (const [body, status, code] of bad) {
       for (const path of [

@@ -37,7 +37,7 @@ describe('verify of a database', function () {
   })
 
   const start = (): Promise<RunningService> =>
-    startService({ storeDir: folder, env: { STORE: url, CACHE_DIR: folder } })
+    startService({ storeDir: folder, env: { STORE: url, CACHE_DIR: folder, MAX_DOCUMENT_BYTES: '4194304' } })
 
   const verify = async (...args: string[]): Promise<{ code: number; lines: string[] }> => {
     const lines: string[] = []
