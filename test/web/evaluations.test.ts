@@ -95,7 +95,7 @@ describe('workbench: evaluations', () => {
     await page.waitForURL('**/eval/*-*')
     await page.getByRole('heading', { name: 'capitals-1 with countries-1' }).waitFor()
     const summary = page.getByRole('region', { name: 'Summary by evaluator' })
-    await summary.getByRole('row', { name: /exact 1 of 3 33\.3 % 2 0 0 0\.333 over 3/ }).waitFor()
+    await summary.getByRole('row', { name: /exact v1 1 of 3 33\.3 % 2 0 0 0\.333 over 3/ }).waitFor()
     await visit.close()
   })
 
@@ -167,7 +167,7 @@ describe('workbench: evaluations', () => {
     const visit = await bench.visit({ path: '/eval' })
     const { page } = visit
     const list = page.getByRole('table', { name: 'Runs' })
-    await list.getByRole('row', { name: /capitals v2 countries v2 4 0 exact 25\.0 %/ }).waitFor()
+    await list.getByRole('row', { name: /capitals v2 countries v2 4 0 exact v1 25\.0 %/ }).waitFor()
     await visit.expectNoBarriers()
     await visit.picture('evaluations-1440')
     for (const key of ['j', 'Space', 'j', 'Space', 'c']) await page.keyboard.press(key)
@@ -211,6 +211,115 @@ describe('workbench: evaluations', () => {
     await page.waitForURL('**?tab=versions&metric=score')
     await table.getByRole('row', { name: /v2 v2 4 0\.250/ }).waitFor()
     await visit.close()
+  })
+
+  it('gives no verdict where the evaluator changed, and has one revision judge both runs without running the prompt', async () => {
+    const calls: string[] = []
+    await bench.ask('POST', '/simple/applications/', {
+      application: { slug: 'steady', data: promptOf([['Norway', 'Oslo']]) },
+    })
+    await testset('few', [
+      { country: 'Norway', capital: 'Oslo', other: 'Bergen' },
+      { country: 'Peru', capital: 'Lima', other: 'Peru' },
+    ])
+    const judge = await bench.ask('POST', '/simple/evaluators/', {
+      evaluator: {
+        slug: 'moving',
+        template: 'auto_exact_match',
+        data: { parameters: { correct_answer_key: 'capital' } },
+      },
+    })
+    const evaluators = { evaluator_refs: [{ slug: 'moving' }, { slug: 'exact' }] }
+    const left = await run('steady', 'few', evaluators)
+    await bench.ask('POST', '/evaluators/revisions/commit', {
+      evaluator_revision_commit: {
+        evaluator_variant_id: judge.evaluator.variant_id,
+        message: 'Another column',
+        data: { uri: 'svc:builtin:auto_exact_match:v0', parameters: { correct_answer_key: 'other' } },
+      },
+    })
+    const { application } = await bench.ask('GET', '/simple/applications/steady')
+    await bench.ask('POST', '/applications/revisions/commit', {
+      application_revision_commit: {
+        application_variant_id: application.variant_id,
+        message: 'The same again',
+        data: promptOf([
+          ['Norway', 'Oslo'],
+          ['Chad', 'N’Djamena'],
+        ]),
+      },
+    })
+    const right = await run('steady', 'few', evaluators)
+
+    const list = await bench.visit({ path: '/eval?application=steady' })
+    await list.page
+      .getByRole('row', {
+        name: /steady v2 few v1 2 0 moving v2 50\.0 % not comparable with the run before, which v1 judged exact v1 50\.0 %/,
+      })
+      .waitFor()
+    await list.expectNoBarriers()
+    await list.close()
+
+    const visit = await bench.visit({ path: `/eval/${left}...${right}` })
+    const { page } = visit
+    page.on('request', (request) => calls.push(new URL(request.url()).pathname))
+    await page.getByText('moving judged the left run as v1 and the right run as v2').waitFor()
+    const summary = page.getByRole('region', { name: 'Both runs by evaluator' })
+    await summary.getByRole('row', { name: /moving v1 and v2: not comparable 50\.0 % 50\.0 %/ }).waitFor()
+    await summary.getByRole('row', { name: /exact v1 50\.0 % 50\.0 %/ }).waitFor()
+    // By `moving` Norway would be worse and Peru better; `exact` stayed what it was, and found no difference.
+    await page.getByText('Better at the right: 0 · worse: 0').waitFor()
+    await visit.expectNoBarriers()
+    await visit.picture('evaluations-incomparable-1440')
+    await page.getByRole('button', { name: 'Judge the older run again' }).click()
+    await page.waitForURL((url) => url.pathname.endsWith(`...${right}`) && !url.pathname.includes(left))
+    const [judged] = new URL(page.url()).pathname.split('/').at(-1)?.split('...') ?? []
+    await summary.getByRole('row', { name: /moving v2 50\.0 % 50\.0 %/ }).waitFor()
+    await page.getByText('Better at the right: 0 · worse: 0').waitFor()
+    expect(await page.getByRole('button', { name: 'Judge the older run again' }).count()).to.equal(0)
+    expect(calls.filter((path) => path.endsWith('/judge'))).to.deep.equal([`/api/evaluations/${left}/judge`])
+    expect(calls).to.not.include('/api/evaluations/run')
+    const { evaluation } = await bench.ask('GET', `/evaluations/${judged}`)
+    expect(evaluation.outputs_from).to.equal(left)
+    await visit.close()
+  })
+
+  it('says not comparable of every row where no evaluator stayed the same, and over versions has a line for each', async () => {
+    const order = (version: number) => ({
+      evaluator_refs: [],
+      evaluator_revision_refs: [{ slug: `moving-${version}` }],
+    })
+    const application = { application_ref: undefined, application_revision_ref: { slug: 'steady-1' } }
+    const left = await run('steady', 'few', { ...application, ...order(1) })
+    const right = await run('steady', 'few', order(2))
+    const visit = await bench.visit({ path: `/eval/${left}...${right}` })
+    const { page } = visit
+    await page
+      .getByText('worse: 0 · better by one evaluator and worse by another: 0 · not comparable: 2')
+      .waitFor()
+    const rows = page.getByRole('table', { name: 'Rows of both runs' })
+    await rows.getByRole('row', { name: /country Norway .*not comparable.* passed failed/ }).waitFor()
+    await page.getByRole('button', { name: 'Not comparable 2' }).waitFor()
+    await visit.close()
+
+    const over = await bench.visit({ path: `/eval/${right}?tab=versions` })
+    await over.page.getByText('Judged by different versions of an evaluator: moving v2, moving v1').waitFor()
+    const table = over.page.getByRole('region', { name: 'Runs of this variant' })
+    await table.getByRole('columnheader', { name: 'moving v1' }).waitFor()
+    await table.getByRole('columnheader', { name: 'moving v2' }).waitFor()
+    // The first run of all was judged again above.
+    const buttons = table.getByRole('button', { name: 'Judge the older run again' })
+    expect(await buttons.count()).to.equal(1)
+    await over.expectNoBarriers()
+    await over.picture('evaluation-versions-incomparable-1440')
+    await buttons.click()
+    await buttons.waitFor({ state: 'detached' })
+    const { evaluations } = await bench.ask('POST', '/evaluations/query', {
+      windowing: { limit: 1, order: 'descending' },
+    })
+    expect(evaluations[0]).to.deep.include({ outputs_from: left, state: 'finished' })
+    expect(evaluations[0].evaluators.map((it: any) => it.version)).to.deep.equal([2])
+    await over.close()
   })
 
   it('follows a run while it goes on; stops it, and resumes it without running a row twice', async () => {

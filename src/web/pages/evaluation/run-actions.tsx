@@ -78,7 +78,9 @@ export function RunActions({ run }: { readonly run: Evaluation }) {
 }
 
 function describe({ application, testset, evaluators, summary, created_at: began }: Evaluation): string {
-  const rates = evaluators.map(({ name }) => percent(summary.evaluators[name]?.success_rate)).join(', ')
+  const rates = evaluators
+    .map(({ name, version }) => `${name} v${version} ${percent(summary.evaluators[name]?.success_rate)}`)
+    .join(', ')
   const when = ago(Date.parse(began), Date.now())
   return [application.revision_slug, testset.revision_slug, rates, when].filter(Boolean).join(' · ')
 }

@@ -6,7 +6,7 @@ import styles from './evaluation.module.css'
 
 /** What a run is of, each with its version: all of it is pinned when it begins. */
 export function RunFacts({ run }: { readonly run: Evaluation }) {
-  const { application, testset, evaluators, concurrency } = run
+  const { application, testset, evaluators, concurrency, outputs_from: source } = run
   return (
     <dl className={styles.facts}>
       <div>
@@ -38,6 +38,14 @@ export function RunFacts({ run }: { readonly run: Evaluation }) {
           {evaluators.length === 0 && <span>nobody</span>}
         </dd>
       </div>
+      {source !== undefined && (
+        <div>
+          <dt>Outputs</dt>
+          <dd>
+            <Link to={places.evaluation(source)}>those of an older run</Link>
+          </dd>
+        </div>
+      )}
       <div>
         <dt>Rows at once</dt>
         <dd>{concurrency}</dd>

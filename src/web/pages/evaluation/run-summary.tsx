@@ -19,7 +19,7 @@ export function RunSummary({ run }: { readonly run: Evaluation }) {
         <Table
           caption="Summary by evaluator"
           columns={[
-            { name: 'Evaluator', cell: ({ name }) => name },
+            { name: 'Evaluator', cell: ({ name, version }) => `${name} v${version}` },
             {
               name: 'Passed',
               number: true,
@@ -39,7 +39,11 @@ export function RunSummary({ run }: { readonly run: Evaluation }) {
                 mean === null ? '–' : `${shownScore(mean)} over ${(over ?? scored).toLocaleString()}`,
             },
           ]}
-          rows={evaluators.map(({ name }) => ({ name, ...(summary.evaluators[name] ?? NOTHING) }))}
+          rows={evaluators.map(({ name, version }) => ({
+            name,
+            version,
+            ...(summary.evaluators[name] ?? NOTHING),
+          }))}
           keyOf={({ name }) => name}
         />
       )}

@@ -1,5 +1,6 @@
 import { Link } from '@tanstack/react-router'
 import { type Evaluation, EvaluationState } from '../../parts/evaluation/evaluation-state.tsx'
+import { judgePairs } from '../../parts/evaluation/judge-pairs.ts'
 import { percent } from '../../parts/evaluation/shown-numbers.ts'
 import { authorName } from '../../parts/revision-chip/author-name.ts'
 import { RevisionChip } from '../../parts/revision-chip/revision-chip.tsx'
@@ -11,10 +12,12 @@ import styles from './evaluations.module.css'
 export interface Picking {
   readonly picked: readonly string[]
   readonly pick: (id: string) => void
+  /** All that are listed, the newest first. */
+  readonly rows: readonly Evaluation[]
 }
 
 /** What the list says of a run. */
-export function evaluationColumns({ picked, pick }: Picking): readonly Column<Evaluation>[] {
+export function evaluationColumns({ picked, pick, rows: all }: Picking): readonly Column<Evaluation>[] {
   return [
     {
       name: 'Run',
@@ -65,17 +68,31 @@ export function evaluationColumns({ picked, pick }: Picking): readonly Column<Ev
     },
     {
       name: 'Passed',
-      cell: ({ evaluators, summary }) => (
-        <ul className={styles.rates}>
-          {evaluators.map(({ name }) => (
-            <li key={name}>
-              <span>{name}</span>
-              <b>{percent(summary.evaluators[name]?.success_rate)}</b>
-            </li>
-          ))}
-          {evaluators.length === 0 && <li className={styles.muted}>no evaluators</li>}
-        </ul>
-      ),
+      cell: (run) => {
+        const { evaluators, summary } = run
+        const before = judgedBefore(run, all)
+        return (
+          <ul className={styles.rates}>
+            {evaluators.map(({ name, revision_id: id, version }) => (
+              <li key={name}>
+                <span>
+                  {name} v{version}
+                </span>
+                <b>{percent(summary.evaluators[name]?.success_rate)}</b>
+                {before.has(id) && (
+                  <em>not comparable with the run before, which v{before.get(id)} judged</em>
+                )}
+              </li>
+            ))}
+            {evaluators.length === 0 && <li className={styles.muted}>no evaluators</li>}
+            {run.outputs_from !== undefined && (
+              <li className={styles.muted}>
+                <Link to={places.evaluation(run.outputs_from)}>outputs of an older run</Link>
+              </li>
+            )}
+          </ul>
+        )
+      },
     },
     { name: 'When', number: true, cell: ({ created_at: date }) => <Ago date={date} /> },
     {
@@ -87,4 +104,21 @@ export function evaluationColumns({ picked, pick }: Picking): readonly Column<Ev
       ),
     },
   ]
+}
+
+/** The evaluators of a run, by revision, that judged the run before it by another version; of runs of one prompt on one testset. */
+function judgedBefore(run: Evaluation, all: readonly Evaluation[]): ReadonlyMap<string, number> {
+  const before = all
+    .slice(all.indexOf(run) + 1)
+    .find(
+      ({ application, testset }) =>
+        application.artifact_id === run.application.artifact_id &&
+        testset.artifact_id === run.testset.artifact_id,
+    )
+  const pairs = before ? judgePairs(before, run) : []
+  return new Map(
+    pairs.flatMap(({ left, right, isComparable }): [string, number][] =>
+      isComparable ? [] : [[right.revision_id, left.version]],
+    ),
+  )
 }

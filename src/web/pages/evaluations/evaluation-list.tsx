@@ -96,7 +96,7 @@ export function EvaluationList({ application, state, start }: EvaluationListProp
     <>
       <Table
         caption="Runs"
-        columns={evaluationColumns({ picked, pick })}
+        columns={evaluationColumns({ picked, pick, rows })}
         rows={rows}
         keyOf={(row) => row.id}
         isAt={(row) => row === here}

@@ -6,6 +6,7 @@ const SIGNS: Readonly<Record<ComparedRow['change'], readonly [sign: string, word
   worse: ['▼', 'worse'],
   mixed: ['◆', 'both'],
   same: ['=', 'same'],
+  'not comparable': ['≠', 'not comparable'],
   'only left': ['◁', 'only left'],
   'only right': ['▷', 'only right'],
 }
@@ -18,7 +19,9 @@ export function Change({ row: { change, isOutputChanged } }: { readonly row: Com
       <b>
         <span aria-hidden>{sign}</span> {word}
       </b>
-      {isOutputChanged && change === 'same' && <span className={styles.muted}>other words</span>}
+      {isOutputChanged && (change === 'same' || change === 'not comparable') && (
+        <span className={styles.muted}>other words</span>
+      )}
     </span>
   )
 }

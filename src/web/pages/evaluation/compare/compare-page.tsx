@@ -35,13 +35,13 @@ export function ComparePage({ left, right }: { readonly left: string; readonly r
 }
 
 function Compared({ left, right }: { readonly left: Evaluation; readonly right: Evaluation }) {
-  const { rows, names, loaded, total, error } = useCompared(left, right)
+  const { rows, judges, loaded, total, error } = useCompared(left, right)
   return (
     <>
-      <CompareSummary left={left} right={right} names={names} rows={rows} />
+      <CompareSummary left={left} right={right} judges={judges} rows={rows} />
       {error && <Failure error={error} />}
       {rows ? (
-        <CompareRows left={left} right={right} names={names} rows={rows} />
+        <CompareRows left={left} right={right} judges={judges} rows={rows} />
       ) : (
         !error && <Progress label="Loading the rows of both" done={loaded} total={total} unit="rows" />
       )}

@@ -1,3 +1,4 @@
+import type { JudgePair } from '../../../parts/evaluation/judge-pairs.ts'
 import { Link } from '@tanstack/react-router'
 import { X } from 'lucide-react'
 import { useRoute } from '../../../api/use-route.ts'
@@ -15,13 +16,13 @@ import styles from './compare.module.css'
 
 export interface ComparePanelProps {
   readonly row: ComparedRow
-  readonly names: readonly string[]
+  readonly judges: readonly JudgePair[]
   readonly expected: readonly string[]
   readonly close: () => void
 }
 
 /** Everything about one row of two runs. */
-export function ComparePanel({ row, names, expected, close }: ComparePanelProps) {
+export function ComparePanel({ row, judges, expected, close }: ComparePanelProps) {
   const { left, right } = row
   const id = (right ?? left)?.testcase_id ?? ''
   const { data } = useRoute('POST /testcases/query', { body: { testcase_ids: [id] } }, { immutable: true })
@@ -74,14 +75,19 @@ export function ComparePanel({ row, names, expected, close }: ComparePanelProps)
           />
         </section>
       )}
-      {names.map((name) => (
-        <section key={name}>
+      {judges.map(({ name, left: before, right: after, isComparable }) => (
+        <section key={before.revision_id}>
           <h3>{name}</h3>
           <p className={styles.verdicts}>
-            <Verdict outcome={outcomeOf(left?.evaluators[name])} /> <span aria-hidden>→</span>
+            <Verdict outcome={outcomeOf(left?.evaluators[before.name])} /> <span aria-hidden>→</span>
             <span className="visually-hidden">, at the right</span>
-            <Verdict outcome={outcomeOf(right?.evaluators[name])} />
+            <Verdict outcome={outcomeOf(right?.evaluators[after.name])} />
           </p>
+          {!isComparable && (
+            <p className={styles.muted}>
+              Not comparable: judged by v{before.version} at the left and v{after.version} at the right.
+            </p>
+          )}
         </section>
       ))}
     </aside>

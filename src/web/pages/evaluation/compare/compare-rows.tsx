@@ -1,3 +1,4 @@
+import type { JudgePair } from '../../../parts/evaluation/judge-pairs.ts'
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import type { Evaluation } from '../../../parts/evaluation/evaluation-state.tsx'
 import { Empty } from '../../../parts/states/empty.tsx'
@@ -13,7 +14,7 @@ import shared from '../rows/rows.module.css'
 export interface CompareRowsProps {
   readonly left: Evaluation
   readonly right: Evaluation
-  readonly names: readonly string[]
+  readonly judges: readonly JudgePair[]
   readonly rows: readonly ComparedRow[]
 }
 
@@ -26,11 +27,16 @@ const SHOWN: readonly {
   { value: 'better', label: 'Better', has: ({ change }) => change === 'better' || change === 'mixed' },
   { value: 'worse', label: 'Worse', has: ({ change }) => change === 'worse' || change === 'mixed' },
   { value: 'changed', label: 'Another output', has: ({ isOutputChanged }) => isOutputChanged },
+  {
+    value: 'incomparable',
+    label: 'Not comparable',
+    has: ({ change }) => change === 'not comparable',
+  },
   { value: 'alone', label: 'Only in one', has: ({ change }) => change.startsWith('only') },
 ]
 
 /** The rows of both, narrowed as the address says. */
-export function CompareRows({ left, right, names, rows }: CompareRowsProps) {
+export function CompareRows({ left, right, judges, rows }: CompareRowsProps) {
   const { show } = useSearch({ strict: false }) as { readonly show?: string }
   const navigate = useNavigate()
   const { row: opened, open, close } = useOpenRow()
@@ -43,7 +49,9 @@ export function CompareRows({ left, right, names, rows }: CompareRowsProps) {
       <div className={shared.filters}>
         <Toggles
           label="Rows shown"
-          choices={SHOWN.map(({ value, label, has }) => ({
+          choices={SHOWN.filter(
+            ({ value, has }) => value !== 'incomparable' || value === show || rows.some(has),
+          ).map(({ value, label, has }) => ({
             value,
             label: `${label} ${rows.filter(has).length.toLocaleString()}`,
           }))}
@@ -62,14 +70,14 @@ export function CompareRows({ left, right, names, rows }: CompareRowsProps) {
         <div className={openedRow ? shared.beside : undefined}>
           <CompareTable
             key={show}
-            names={names}
+            judges={judges}
             rows={shown}
             expected={expected}
             opened={opened}
             open={open}
             close={close}
           />
-          {openedRow && <ComparePanel row={openedRow} names={names} expected={expected} close={close} />}
+          {openedRow && <ComparePanel row={openedRow} judges={judges} expected={expected} close={close} />}
         </div>
       )}
     </>

@@ -1,3 +1,4 @@
+import type { JudgePair } from '../../../parts/evaluation/judge-pairs.ts'
 import { clipped, textOf } from '../../../parts/excerpt/excerpt.ts'
 import { outcomeOf, type RowResult } from '../outcome.ts'
 import { useQuery } from '@tanstack/react-query'
@@ -12,7 +13,7 @@ import type { ComparedRow } from './join-rows.ts'
 import shared from '../rows/rows.module.css'
 
 export interface CompareTableProps {
-  readonly names: readonly string[]
+  readonly judges: readonly JudgePair[]
   readonly rows: readonly ComparedRow[]
   readonly expected: readonly string[]
   readonly opened: string | undefined
@@ -24,7 +25,7 @@ export interface CompareTableProps {
 const PAGE = 200
 
 /** Rows of two runs with both outputs and both verdicts. */
-export function CompareTable({ names, rows, expected, opened, open, close }: CompareTableProps) {
+export function CompareTable({ judges, rows, expected, opened, open, close }: CompareTableProps) {
   const [wanted, setWanted] = useState(PAGE)
   const near = rows.slice(0, wanted)
   const dataOf = useData(near)
@@ -33,14 +34,14 @@ export function CompareTable({ names, rows, expected, opened, open, close }: Com
       label="Rows of both runs"
       columns={['Row', 'Expected', 'Left', 'Right', 'Change', 'Verdict left', 'Verdict right']}
       minWidth={960}
-      widths="minmax(0, 3fr) minmax(0, 2fr) minmax(0, 3fr) minmax(0, 3fr) 92px minmax(104px, 1.4fr) minmax(104px, 1.4fr)"
+      widths="minmax(0, 3fr) minmax(0, 2fr) minmax(0, 3fr) minmax(0, 3fr) 124px minmax(104px, 1.4fr) minmax(104px, 1.4fr)"
       rows={near}
-      lines={Math.max(2, names.length)}
+      lines={Math.max(2, judges.length)}
       keyOf={({ key }) => key}
       cells={(row) => (
         <Cells
           row={row}
-          names={names}
+          judges={judges}
           expected={expected}
           data={dataOf.get(idOf(row))}
           isRead={dataOf.size > 0}
@@ -56,14 +57,14 @@ export function CompareTable({ names, rows, expected, opened, open, close }: Com
 
 interface CellsProps {
   readonly row: ComparedRow
-  readonly names: readonly string[]
+  readonly judges: readonly JudgePair[]
   readonly expected: readonly string[]
   readonly data: Readonly<Record<string, unknown>> | undefined
   /** Whether it is known which rows there are. */
   readonly isRead: boolean
 }
 
-function Cells({ row, names, expected, data, isRead }: CellsProps) {
+function Cells({ row, judges, expected, data, isRead }: CellsProps) {
   const { testcase_dedup_id: dedupId, ...columns } = data ?? {}
   const wanted = expectedOf(data, expected)
   return (
@@ -81,8 +82,8 @@ function Cells({ row, names, expected, data, isRead }: CellsProps) {
       <span role="cell">
         <Change row={row} />
       </span>
-      <Verdicts of={row.left} names={names} />
-      <Verdicts of={row.right} names={names} />
+      <Verdicts of={row.left} names={judges.map(({ left }) => left.name)} />
+      <Verdicts of={row.right} names={judges.map(({ right }) => right.name)} />
     </>
   )
 }

@@ -1,11 +1,12 @@
+import type { JudgePair } from '../../../parts/evaluation/judge-pairs.ts'
 import { type Outcome, outcomeOf, outputOf, rankOf, type RowResult } from '../outcome.ts'
 
-/** A row of two runs. `mixed`: better by one evaluator and worse by another. */
+/** A row of two runs. `mixed`: better by one evaluator and worse by another; `not comparable`: every evaluator judged them by two revisions. */
 export interface ComparedRow {
   readonly key: string
   readonly left: RowResult | undefined
   readonly right: RowResult | undefined
-  readonly change: 'better' | 'worse' | 'mixed' | 'same' | 'only left' | 'only right'
+  readonly change: 'better' | 'worse' | 'mixed' | 'same' | 'not comparable' | 'only left' | 'only right'
   readonly isOutputChanged: boolean
 }
 
@@ -16,7 +17,7 @@ export interface ComparedRow {
 export function joinRows(
   left: readonly RowResult[],
   right: readonly RowResult[],
-  evaluators: readonly string[],
+  judges: readonly JudgePair[],
   dedupIdOf: ReadonlyMap<string, string>,
 ): readonly ComparedRow[] {
   const byId = new Map(right.map((row) => [row.testcase_id, row]))
@@ -31,31 +32,38 @@ export function joinRows(
   const rows = left.map((row): ComparedRow => {
     const partner = byId.get(row.testcase_id) ?? byDedup.get(dedupIdOf.get(row.testcase_id) ?? '')
     if (partner) taken.add(partner)
-    return compared(row, partner, evaluators)
+    return compared(row, partner, judges)
   })
-  return [
-    ...rows,
-    ...right.filter((row) => !taken.has(row)).map((row) => compared(undefined, row, evaluators)),
-  ]
+  return [...rows, ...right.filter((row) => !taken.has(row)).map((row) => compared(undefined, row, judges))]
 }
 
 function compared(
   left: RowResult | undefined,
   right: RowResult | undefined,
-  evaluators: readonly string[],
+  judges: readonly JudgePair[],
 ): ComparedRow {
   const key = (left ?? right)?.testcase_id ?? ''
   if (!left || !right)
     return { key, left, right, change: left ? 'only left' : 'only right', isOutputChanged: false }
-  const signs = evaluators.map((name) =>
-    signOf(outcomeOf(left.evaluators[name]), outcomeOf(right.evaluators[name])),
+  const comparable = judges.filter(({ isComparable }) => isComparable)
+  const signs = comparable.map((judge) =>
+    signOf(outcomeOf(left.evaluators[judge.left.name]), outcomeOf(right.evaluators[judge.right.name])),
   )
   const [up, down] = [signs.some((sign) => sign > 0), signs.some((sign) => sign < 0)]
   return {
     key,
     left,
     right,
-    change: up && down ? 'mixed' : up ? 'better' : down ? 'worse' : 'same',
+    change:
+      judges.length > 0 && comparable.length === 0
+        ? 'not comparable'
+        : up && down
+          ? 'mixed'
+          : up
+            ? 'better'
+            : down
+              ? 'worse'
+              : 'same',
     isOutputChanged: outputOf(left) !== outputOf(right),
   }
 }

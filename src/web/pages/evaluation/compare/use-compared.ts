@@ -3,6 +3,7 @@ import { useEffect, useMemo } from 'react'
 import { call } from '../../../api/call.ts'
 import type { Evaluation } from '../../../parts/evaluation/evaluation-state.tsx'
 import type { RowResult } from '../outcome.ts'
+import { judgePairs } from '../../../parts/evaluation/judge-pairs.ts'
 import { joinRows, type ComparedRow } from './join-rows.ts'
 
 const PAGE = 500
@@ -49,22 +50,16 @@ export function useCompared(left: Evaluation, right: Evaluation) {
     enabled: alone !== undefined,
     staleTime: Infinity,
   })
-  const names = useMemo(
-    () =>
-      left.evaluators
-        .map(({ name }) => name)
-        .filter((name) => right.evaluators.some((it) => it.name === name)),
-    [left, right],
-  )
+  const judges = useMemo(() => judgePairs(left, right), [left, right])
   const rows = useMemo(
     (): readonly ComparedRow[] | undefined =>
-      isDone && dedup.data ? joinRows(before.results, after.results, names, dedup.data) : undefined,
-    [isDone, dedup.data, before.results, after.results, names],
+      isDone && dedup.data ? joinRows(before.results, after.results, judges, dedup.data) : undefined,
+    [isDone, dedup.data, before.results, after.results, judges],
   )
   return {
     rows,
     /** The evaluators that both have. */
-    names,
+    judges,
     loaded: before.results.length + after.results.length,
     total: left.summary.done + right.summary.done,
     error: before.error ?? after.error ?? dedup.error,

@@ -1,3 +1,4 @@
+import { useCallback } from 'react'
 import { useRoute } from '../../../api/use-route.ts'
 import type { Evaluation } from '../../../parts/evaluation/evaluation-state.tsx'
 
@@ -9,6 +10,7 @@ export function useRunsOfVariant({ application, testset }: Evaluation): {
   readonly runs: readonly Evaluation[] | undefined
   readonly variant: string
   readonly error: Error | null
+  readonly refetch: () => void
 } {
   const revision = useRoute(
     'GET /workflows/revisions/{id}',
@@ -33,6 +35,8 @@ export function useRunsOfVariant({ application, testset }: Evaluation): {
       windowing: { limit: MOST, order: 'descending' },
     },
   })
+  const { refetch: askAgain } = all
+  const refetch = useCallback(() => void askAgain(), [askAgain])
   const ids = log.data && new Set(log.data.workflow_revisions.map(({ id }) => id))
   return {
     runs:
@@ -41,6 +45,7 @@ export function useRunsOfVariant({ application, testset }: Evaluation): {
         (it) => it.testset.artifact_id === testset.artifact_id && ids.has(it.application.revision_id),
       ),
     variant: variant?.variant_slug ?? application.artifact_slug,
+    refetch,
     error: revision.error ?? log.error ?? all.error,
   }
 }

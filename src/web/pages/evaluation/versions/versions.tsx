@@ -8,9 +8,11 @@ import { Failure } from '../../../parts/states/failure.tsx'
 import { Skeleton } from '../../../parts/states/skeleton.tsx'
 import { Table } from '../../../parts/table/table.tsx'
 import { LinkTabs } from '../../../parts/tabs/link-tabs.tsx'
+import { JudgeAgain } from '../judge-again.tsx'
+import { judgePairs } from '../../../parts/evaluation/judge-pairs.ts'
 import { Ago } from '../../../parts/time/ago.tsx'
 import { places } from '../../../shell/places.ts'
-import { type Metric, scoreLines } from './score-lines.ts'
+import { type Metric, type ScoreLines, scoreLines, valueOf } from './score-lines.ts'
 import { useRunsOfVariant } from './use-runs-of-variant.ts'
 import styles from './versions.module.css'
 
@@ -27,7 +29,7 @@ const METRICS: readonly { readonly metric: Metric; readonly label: string }[] = 
 export function Versions({ run }: { readonly run: Evaluation }) {
   const { metric: asked } = useSearch({ strict: false }) as { readonly metric?: string }
   const metric: Metric = asked === 'score' ? 'score' : 'rate'
-  const { runs, variant, error } = useRunsOfVariant(run)
+  const { runs, variant, error, refetch } = useRunsOfVariant(run)
   if (error) return <Failure error={error} />
   if (!runs) return <Skeleton label="Loading the runs of this variant" lines={10} />
   const chart = scoreLines(runs, metric)
@@ -39,6 +41,7 @@ export function Versions({ run }: { readonly run: Evaluation }) {
         version as a point. These are the plain results: no statistics are made of them, so on few rows a
         difference may be chance.
       </p>
+      <Changed judges={chart.judges} />
       <LinkTabs
         label="What the chart shows"
         tabs={METRICS.map(({ metric: it, label }) => ({
@@ -73,20 +76,52 @@ export function Versions({ run }: { readonly run: Evaluation }) {
           },
           { name: 'Testset', cell: ({ testset }) => `v${testset.version}` },
           { name: 'Rows', number: true, cell: ({ rows }) => rows.toLocaleString() },
-          ...chart.names.map((name) => ({
-            name,
+          ...chart.judges.map(({ id, label }) => ({
+            name: label,
             number: true,
-            cell: ({ summary }: Evaluation) => {
-              const of = summary.evaluators[name]
-              return shown(metric === 'rate' ? of?.success_rate : of?.mean_score)
-            },
+            cell: (it: Evaluation) => shown(valueOf(it, id, metric)),
           })),
           { name: 'When', number: true, cell: ({ created_at: date }) => <Ago date={date} /> },
+          ...(runs.some((it) => isToJudge(it, run, runs))
+            ? [
+                {
+                  name: 'Not comparable',
+                  cell: (it: Evaluation) =>
+                    isToJudge(it, run, runs) && <JudgeAgain older={it} newer={run} done={refetch} />,
+                },
+              ]
+            : []),
         ]}
         rows={runs}
         keyOf={({ id }) => id}
         isAt={({ id }) => id === run.id}
       />
     </section>
+  )
+}
+
+/** Says which evaluators judged these runs with more than one revision. */
+function Changed({ judges }: Pick<ScoreLines, 'judges'>) {
+  const labels = new Map<string, string[]>()
+  for (const { evaluator, label } of judges) labels.set(evaluator, [...(labels.get(evaluator) ?? []), label])
+  const changed = [...labels.values()].filter((of) => of.length > 1)
+  if (changed.length === 0) return null
+  return (
+    <p className={styles.note}>
+      Judged by different versions of an evaluator: {changed.map((of) => of.join(', ')).join('; ')}. What
+      these say is not comparable, so each has a line and a column of its own.
+    </p>
+  )
+}
+
+/** Whether an older run was judged by other revisions than the shown one, and nobody has had its outputs judged by these yet. */
+function isToJudge(it: Evaluation, shown: Evaluation, runs: readonly Evaluation[]): boolean {
+  if (it.created_at >= shown.created_at) return false
+  const source = (of: Evaluation): string => of.outputs_from ?? of.id
+  const same = runs.filter((other) => source(other) === source(it))
+  return judgePairs(it, shown).some(
+    ({ right: judge, isComparable }) =>
+      !isComparable &&
+      !same.some((other) => other.evaluators.some((by) => by.revision_id === judge.revision_id)),
   )
 }
