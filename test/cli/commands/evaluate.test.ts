@@ -102,8 +102,8 @@ describe('branchpoint evaluate', () => {
     expect(stdout.split('\n').slice(2, 6)).to.deep.equal([
       '| evaluator |           passed | failed | errors | not run |   mean score |',
       '|:----------|-----------------:|-------:|-------:|--------:|-------------:|',
-      '| exact     |  1 of 2 (50.0 %) |      1 |      0 |       0 | 0.500 over 2 |',
-      '| close     | 2 of 2 (100.0 %) |      0 |      0 |       0 | 0.875 over 2 |',
+      '| exact-1   |  1 of 2 (50.0 %) |      1 |      0 |       0 | 0.500 over 2 |',
+      '| close-1   | 2 of 2 (100.0 %) |      0 |      0 |       0 | 0.875 over 2 |',
     ])
     const asRecord = await evaluate([...of('bot@1', 'capitals', 'exact'), '--json'])
     expect(JSON.parse(asRecord.stdout)).to.deep.include({ rows: 2, state: 'finished' })
@@ -121,9 +121,9 @@ describe('branchpoint evaluate', () => {
       /^picky-1 with capitals-1: 2 of 2 rows in \d+\.\d s, the application failed on 1\n\n/,
     )
     expect(stdout.split('\n').slice(4, 7)).to.deep.equal([
-      '| exact     | 1 of 2 (50.0 %) |      0 |      0 |       1 | 0.500 over 2 |',
-      '| broken    |  0 of 2 (0.0 %) |      0 |      1 |       1 |            - |',
-      '| length    |  0 of 2 (0.0 %) |      0 |      0 |       1 | 2.000 over 2 |',
+      '| exact-1   | 1 of 2 (50.0 %) |      0 |      0 |       1 | 0.500 over 2 |',
+      '| broken-1  |  0 of 2 (0.0 %) |      0 |      1 |       1 |            - |',
+      '| length-1  |  0 of 2 (0.0 %) |      0 |      0 |       1 | 2.000 over 2 |',
     ])
     expect(code).to.equal(1)
   })

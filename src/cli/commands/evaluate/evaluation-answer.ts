@@ -11,6 +11,7 @@ const evaluation = z.object({
   finished_at: z.string().optional(),
   testset: pinned,
   application: pinned,
+  evaluators: z.array(pinned.extend({ name: z.string() })),
   rows: z.number(),
   summary: z.object({
     done: z.number(),

@@ -1,13 +1,16 @@
 import type { EvaluationAnswer } from './evaluation-answer.ts'
 
 /**
- * What an evaluation came to, as a table that a terminal and Markdown show alike. Of each evaluator it says of how many rows how many
+ * What an evaluation came to, as a table that a terminal and Markdown show alike. Of each evaluator, which is named by the revision that
+ * judged, it says of how many rows how many
  * passed, failed, were errors of the evaluator, or did not reach it as the application had failed; and over how many rows the mean is.
  */
-export function resultTable({ application, testset, rows, summary, ...times }: EvaluationAnswer): string {
+export function resultTable(evaluation: EvaluationAnswer): string {
+  const { application, testset, evaluators, rows, summary, ...times } = evaluation
   const head = ['evaluator', 'passed', 'failed', 'errors', 'not run', 'mean score']
+  const revisions = new Map(evaluators.map(({ name, revision_slug: slug }) => [name, slug]))
   const lines = Object.entries(summary.evaluators).map(([name, it]) => [
-    name,
+    revisions.get(name) ?? name,
     `${it.passed} of ${summary.done} (${percent(it.success_rate)})`,
     it.failed === undefined ? '-' : String(it.failed),
     String(it.errors),
