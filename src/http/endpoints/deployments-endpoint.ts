@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { Refusal } from '../../errors.ts'
 import { TimeSlice } from '../../scheduling/cooperative.ts'
 import type { CurrentDeployment } from '../../versioning/environments/query-deployments.ts'
+import { archivedLevel } from '../../versioning/artifacts/archive.ts'
 import { queryDeployments } from '../../versioning/environments/query-deployments.ts'
 import { isoSeconds } from '../../versioning/revisions/log-revisions.ts'
 import type { PresentOptions } from '../presenters/record.ts'
@@ -9,7 +10,7 @@ import { presentAuthor, presentShort } from '../presenters/record.ts'
 import type { Endpoint } from '../routing/endpoint.ts'
 import { endpoint } from '../routing/endpoint.ts'
 import { respondWithList } from '../routing/send.ts'
-import { list, shortRevision, timestamp } from '../schemas/record-schemas.ts'
+import { archivedLevels, list, shortRevision, timestamp } from '../schemas/record-schemas.ts'
 import { pageWindowing, reference, slug } from '../schemas/request-schemas.ts'
 import type { SurfaceContext } from '../surface-context.ts'
 
@@ -33,15 +34,24 @@ export function deploymentsEndpoint({ surface, present }: SurfaceContext): Endpo
             .optional(),
         })
         .optional(),
+      include_archived: z
+        .boolean()
+        .optional()
+        .meta({ description: 'Also what archived environments run; one that is named is answered anyway.' }),
       windowing: pageWindowing.optional(),
     }),
     output: list('deployments', deploymentRecord),
     example: { deployment: { environment_ref: { slug: 'production' } } },
-    run: async ({ registry, input: { deployment, windowing }, untilGone }) => {
+    run: async ({
+      registry,
+      input: { deployment, include_archived: includeArchived, windowing },
+      untilGone,
+    }) => {
       const filter = {
         environment: deployment?.environment_ref,
         artifact: deployment?.artifact_slug,
         contains: deployment?.contains,
+        includeArchived,
       }
       const slice = new TimeSlice(untilGone())
       const window = await queryDeployments(registry, filter, windowing, slice)
@@ -62,6 +72,8 @@ const deploymentRecord = z.strictObject({
     .optional(),
   variant: named.optional(),
   revision: shortRevision.extend({ subject: z.string() }).optional(),
+  // What of the revision is archived: it goes on running.
+  archived: archivedLevels.optional(),
   // Why it leads nowhere.
   problem: z.string().optional(),
   since: z.strictObject({
@@ -109,5 +121,6 @@ function presentRunning(
     },
     variant: { id: variant.id, slug: variant.slug },
     revision: { ...presentShort(revision, options), subject: stored.subject },
+    archived: archivedLevel(artifact, variant, revision.id),
   }
 }

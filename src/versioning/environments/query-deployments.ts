@@ -33,11 +33,13 @@ export interface DeploymentFilter {
   readonly contains?: string | undefined
   /** The slug of the artifact. */
   readonly artifact?: string | undefined
+  /** Whether archived environments are among those that are asked; one that is named is asked either way. */
+  readonly includeArchived?: boolean | undefined
 }
 
 /**
- * What runs in the default variants of environments that are not archived, in the order of keys and then of environments, with what is
- * newer. What cannot be read of a damaged environment is left out.
+ * What runs in the default variants of environments, in the order of keys and then of environments, with what is newer. Archived
+ * environments are left out unless they are asked for: they still answer whoever retrieves through them. What cannot be read of a damaged environment is left out.
  */
 export async function queryDeployments(
   registry: Registry,
@@ -72,7 +74,7 @@ interface Held {
 
 async function heldNow(
   registry: Registry,
-  { environment: wanted, contains, artifact }: DeploymentFilter,
+  { environment: wanted, contains, artifact, includeArchived = false }: DeploymentFilter,
 ): Promise<Held[]> {
   const { environments, index } = registry
   const among = wanted
@@ -82,7 +84,8 @@ async function heldNow(
   const held: Held[] = []
   for (const environment of among) {
     const variant = environment.defaultVariant
-    if (environment.record.deleted_at !== undefined || !variant) continue
+    const isAsked = includeArchived || wanted !== undefined || environment.record.deleted_at === undefined
+    if (!isAsked || !variant) continue
     await unlessDamaged(registry, environment, async () => {
       const latest = await latestOf(environment, variant)
       for (const pin of latest ? await pinsAt(registry, latest) : []) {

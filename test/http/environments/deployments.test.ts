@@ -109,13 +109,42 @@ describe('POST /deployments/query', () => {
     expect(kept).to.not.include.keys('behind', 'latest')
   })
 
-  it('leaves archived environments out', async () => {
-    const { revisions } = await client.application(1)
+  it('leaves archived environments out, unless they are asked for or one is named', async () => {
+    const { revisions, slug } = await client.application(1)
     const to = await client.environment()
     await client.deployed(to.slug, { application_revision_ref: { id: revisions[0].id } })
     expect((await query()).count).to.equal(1)
     await client.service.post(`/environments/${to.id}/archive`)
     expect((await query()).count).to.equal(0)
+    // It still answers those who ask it, and so it can be seen what with.
+    const { body: found } = await client.service.post('/applications/revisions/retrieve', {
+      application_ref: { slug },
+      environment_ref: { slug: to.slug },
+    })
+    expect(found.application_revision.id).to.equal(revisions[0].id)
+    for (const body of [{ include_archived: true }, { deployment: { environment_ref: { slug: to.slug } } }]) {
+      const { deployments } = await query(body)
+      expect(deployments.map((it: Found) => [it.environment.slug, it.revision.id])).to.deep.equal([
+        [to.slug, revisions[0].id],
+      ])
+    }
+  })
+
+  it('says what is archived of what runs', async () => {
+    const bot = await client.application(1, { slug: 'bot' })
+    await client.deployed('production', { application_revision_ref: { id: bot.revisions[0].id } })
+    const archived = async (): Promise<unknown> => (await query()).deployments[0].archived
+    expect(await archived()).to.equal(undefined)
+    for (const [level, path] of [
+      ['revision', `revisions/${bot.revisions[0].id}`],
+      ['variant', `variants/${bot.variantId}`],
+      ['artifact', bot.id],
+    ] as const) {
+      await client.service.post(`/applications/${path}/archive`, {})
+      expect(await archived()).to.equal(level)
+      await client.service.post(`/applications/${path}/unarchive`, {})
+      expect(await archived()).to.equal(undefined)
+    }
   })
 
   it('refuses what it does not know, naming it', async () => {

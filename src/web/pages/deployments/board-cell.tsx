@@ -1,5 +1,6 @@
 import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
+import { ArchivedBadge } from '../../parts/archive/archived.tsx'
 import type { End } from '../../parts/compare/ends.ts'
 import { Menu, type MenuItem } from '../../parts/menu/menu.tsx'
 import { authorName } from '../../parts/revision-chip/author-name.ts'
@@ -26,6 +27,7 @@ const DRAGGED = 'application/x-branchpoint-cell'
 export function BoardCell({ row, environment, environments, isAt, pick, deploy, takeDown }: BoardCellProps) {
   const [isOver, setOver] = useState(false)
   const cell = row.cells.get(environment)
+  const isArchived = environments.some((it) => it.slug === environment && it.isArchived)
   // Types are all that can be seen of what is dragged before it is dropped; they are lower case.
   const type = `${DRAGGED}-${[...new TextEncoder().encode(row.key)].map((it) => it.toString(16)).join('')}`
   return (
@@ -35,7 +37,7 @@ export function BoardCell({ row, environment, environments, isAt, pick, deploy, 
       onClick={pick}
       onFocus={pick}
       onDragOver={(event) => {
-        if (!event.dataTransfer.types.includes(type)) return
+        if (isArchived || !event.dataTransfer.types.includes(type)) return
         event.preventDefault()
         setOver(true)
       }}
@@ -68,7 +70,7 @@ export function BoardCell({ row, environment, environments, isAt, pick, deploy, 
 }
 
 function Running({
-  cell: { artifact, variant, revision, latest, behind, since, problem, environment },
+  cell: { artifact, variant, revision, archived, latest, behind, since, problem, environment },
 }: {
   readonly cell: Cell
 }) {
@@ -91,6 +93,11 @@ function Running({
           <b>v{revision.version}</b>
         )}
         {variant && variant.slug !== artifact.slug && <span className={styles.variant}>{variant.slug}</span>}
+        {archived && (
+          <span className={styles.variant} title={`The ${WORDS[archived]} is archived. It goes on running.`}>
+            <ArchivedBadge />
+          </span>
+        )}
         {behind !== undefined && behind > 0 && latest && isPrompt && (
           <Link
             to={places.compare(artifact.slug, `e:${environment.slug}`, `v:${variant?.slug ?? artifact.slug}`)}
@@ -109,6 +116,9 @@ function Running({
   )
 }
 
+/** What is archived of what runs, in a person's words. */
+const WORDS = { artifact: 'prompt', variant: 'variant', revision: 'version' }
+
 function itemsOf(
   row: BoardRow,
   environment: string,
@@ -117,36 +127,49 @@ function itemsOf(
   takeDown: () => void,
 ): readonly MenuItem[] {
   const cell = row.cells.get(environment)
-  const others = environments.map(({ slug }) => slug).filter((slug) => slug !== environment)
+  const refusal = environments.some((it) => it.slug === environment && it.isArchived)
+    ? `${environment} is archived: bring it back first.`
+    : undefined
+  const archived = cell?.archived && `The ${WORDS[cell.archived]} is archived: bring it back first.`
+  const others = environments.filter(({ slug }) => slug !== environment)
   const from = (slug: string): End => ({ kind: 'environment', slug })
   if (!cell?.revision) {
     return [
       ...others
-        .filter((slug) => row.cells.get(slug)?.revision)
-        .map((slug) => ({
+        .filter(({ slug }) => row.cells.get(slug)?.revision)
+        .map(({ slug }) => ({
           label: `Deploy what runs in ${slug}`,
+          refusal,
           run: () => deploy(environment, from(slug)),
         })),
-      { label: `Deploy a version to ${environment}…`, run: () => deploy(environment, undefined) },
-      ...(cell ? [{ label: `Take it down from ${environment}…`, run: takeDown }] : []),
+      { label: `Deploy a version to ${environment}…`, refusal, run: () => deploy(environment, undefined) },
+      ...(cell ? [{ label: `Take it down from ${environment}…`, refusal, run: takeDown }] : []),
     ]
   }
   const { version } = cell.revision
   const { variant, behind = 0, latest } = cell
   return [
-    ...others.map((slug) => ({
-      label: `Promote v${version} to ${slug}`,
-      run: () => deploy(slug, from(environment)),
-    })),
+    ...others
+      .filter((it) => !it.isArchived)
+      .map(({ slug }) => ({
+        label: `Promote v${version} to ${slug}`,
+        refusal: archived,
+        run: () => deploy(slug, from(environment)),
+      })),
     ...(behind > 0 && variant && latest
       ? [
           {
             label: `Update to v${latest.version}, the head of ${variant.slug}`,
+            refusal,
             run: () => deploy(environment, { kind: 'variant', slug: variant.slug } as const),
           },
         ]
       : []),
-    { label: `Deploy another version to ${environment}…`, run: () => deploy(environment, undefined) },
-    { label: `Take it down from ${environment}…`, run: takeDown },
+    {
+      label: `Deploy another version to ${environment}…`,
+      refusal,
+      run: () => deploy(environment, undefined),
+    },
+    { label: `Take it down from ${environment}…`, refusal, run: takeDown },
   ]
 }

@@ -2,6 +2,7 @@ import { useVirtualizer } from '@tanstack/react-virtual'
 import { Link, useNavigate } from '@tanstack/react-router'
 import { ShieldCheck } from 'lucide-react'
 import { useEffect, useRef, useState } from 'react'
+import { ArchivedBadge, BringBack } from '../../parts/archive/archived.tsx'
 import type { End } from '../../parts/compare/ends.ts'
 import { hueOf } from '../../parts/environment/environment-dot.tsx'
 import { useCommands } from '../../shell/commands.tsx'
@@ -60,6 +61,7 @@ export function Board({ rows, environments, hasMore, loadMore, deploy, takeDown 
     if (!here || !column) return
     // What runs here goes to the environment at its right; at the end, and where nothing runs, the sheet asks what is deployed here.
     const to = here.cells.has(column.slug) ? environments[at.column + 1] : undefined
+    if ((to ?? column).isArchived) return
     const key = ownKey(here)
     if (to)
       deploy({ artifact: here.artifact, to: to.slug, what: { kind: 'environment', slug: column.slug }, key })
@@ -91,7 +93,7 @@ export function Board({ rows, environments, hasMore, loadMore, deploy, takeDown 
         <thead>
           <tr>
             <th scope="col">Prompt</th>
-            {environments.map(({ slug, isGuarded }) => (
+            {environments.map(({ slug, id, isGuarded, isArchived }) => (
               <th key={slug} scope="col" style={{ borderBlockEndColor: hueOf(slug) }}>
                 <Link to={places.environment(slug)} title={`The timeline of ${slug}`}>
                   <span aria-hidden className={styles.dot} style={{ background: hueOf(slug) }} />
@@ -100,6 +102,18 @@ export function Board({ rows, environments, hasMore, loadMore, deploy, takeDown 
                 {isGuarded && (
                   <span className={styles.guard} title="Only keys with the scope deploy may deploy here">
                     <ShieldCheck size={14} aria-hidden /> guarded
+                  </span>
+                )}
+                {isArchived && (
+                  <span className={styles.archived}>
+                    <ArchivedBadge />
+                    <BringBack
+                      isShort
+                      it={{
+                        ...{ level: 'artifact', family: 'environments', id },
+                        ...{ artifact: slug, word: 'environment' },
+                      }}
+                    />
                   </span>
                 )}
               </th>

@@ -1,5 +1,6 @@
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { useDeferredValue, useState } from 'react'
+import { ArchivedToggle } from '../../parts/archive/archived.tsx'
 import { Button } from '../../parts/button/button.tsx'
 import { endOf, textOfEnd } from '../../parts/compare/ends.ts'
 import { DeploySheet } from '../../parts/deploy/deploy-sheet.tsx'
@@ -15,17 +16,17 @@ import { TakeDown } from './take-down.tsx'
 import { useBoard } from './use-board.ts'
 
 /**
- * What runs where: artifacts down, environments across. `?q=` narrows it, `?artifact=` puts one first; `?deploy=`, `?to=` and `?what=` are
+ * What runs where: artifacts down, environments across. `?q=` narrows it, `?artifact=` puts one first, `?archived=` shows archived environments; `?deploy=`, `?to=` and `?what=` are
  * the sheet that deploys, `?down=` and `?to=` the question whether something is taken down.
  */
 export default function DeploymentsPage() {
   const search = useSearch({ strict: false }) as Readonly<Record<string, string | undefined>>
-  const { q = '', artifact, deploy, to, what, key, down } = search
+  const { q = '', artifact, deploy, to, what, key, down, archived } = search
   const navigate = useNavigate()
   const [words, setWords] = useState(q)
   const asked = useDeferredValue(words.trim())
   const [isPicking, setPicking] = useState(false)
-  const board = useBoard(asked, artifact)
+  const board = useBoard(asked, artifact, archived !== undefined)
   const show = (more: Readonly<Record<string, string | undefined>>, replace = false): void =>
     void navigate({ to: places.environments(), search: { ...search, ...more }, replace })
   const nothing = { deploy: undefined, to: undefined, what: undefined, key: undefined, down: undefined }
@@ -50,6 +51,10 @@ export default function DeploymentsPage() {
             setWords(value)
             show({ q: value === '' ? undefined : value }, true)
           }}
+        />
+        <ArchivedToggle
+          isOn={archived !== undefined}
+          onChange={(isOn) => show({ archived: isOn ? '1' : undefined }, true)}
         />
       </div>
       {board.error && <Failure error={board.error} retry={board.refetch} />}

@@ -19,26 +19,29 @@ export interface BoardRow {
 /** A column of the board. */
 export interface BoardEnvironment {
   readonly slug: string
+  readonly id: string
   readonly isGuarded: boolean
+  readonly isArchived: boolean
 }
 
 const PAGE = 150
 
 /**
  * The board, page by page as it is needed; `words` narrow it, and the row of the artifact `first` is its first one. When somebody deploys
- * or commits, it is asked for anew.
+ * or commits, it is asked for anew. Archived environments are there where they are wanted, as the last ones.
  */
-export function useBoard(words: string, first: string | undefined) {
+export function useBoard(words: string, first: string | undefined, withArchived: boolean) {
   const cache = useQueryClient()
+  const archived = withArchived ? { include_archived: true } : {}
   const pages = usePages('POST /deployments/query', {
-    body: { deployment: { contains: words }, windowing: { limit: PAGE } },
+    body: { deployment: { contains: words }, ...archived, windowing: { limit: PAGE } },
   })
   const pinned = useRoute(
     'POST /deployments/query',
-    { body: { deployment: { artifact_slug: first ?? '' } } },
+    { body: { deployment: { artifact_slug: first ?? '' }, ...archived } },
     { enabled: first !== undefined, keepPrevious: true },
   )
-  const environments = useRoute('POST /environments/query', { body: {} })
+  const environments = useRoute('POST /environments/query', { body: archived }, { keepPrevious: true })
   useLive((event) => {
     if (event && event.kind !== 'deployment' && event.kind !== 'revision') return
     void cache.invalidateQueries({ queryKey: ['POST /deployments/query'] })
@@ -54,10 +57,14 @@ export function useBoard(words: string, first: string | undefined) {
   const { hasNextPage, isFetchingNextPage, fetchNextPage } = pages
   return {
     rows: [...own, ...all.filter(({ artifact }) => artifact !== first)],
-    environments: environments.data?.environments.map(({ slug, flags }) => ({
-      slug,
-      isGuarded: flags?.is_guarded === true,
-    })),
+    environments: environments.data?.environments
+      .map(({ slug, id, flags, deleted_at: archivedAt }) => ({
+        slug,
+        id,
+        isGuarded: flags?.is_guarded === true,
+        isArchived: archivedAt !== undefined,
+      }))
+      .sort((a, b) => Number(a.isArchived) - Number(b.isArchived)),
     error: pages.error ?? environments.error ?? pinned.error,
     isPending: pages.isPending || environments.isPending,
     hasMore: hasNextPage,

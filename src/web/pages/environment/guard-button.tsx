@@ -8,10 +8,12 @@ export interface GuardButtonProps {
   readonly id: string
   readonly slug: string
   readonly isGuarded: boolean
+  /** Why it cannot be changed now. */
+  readonly refusal: string | undefined
 }
 
 /** Guards the environment, or opens it again; a dialog says what that means first. */
-export function GuardButton({ id, slug, isGuarded }: GuardButtonProps) {
+export function GuardButton({ id, slug, isGuarded, refusal }: GuardButtonProps) {
   const [isOpen, setOpen] = useState(false)
   const guard = useWrite('POST /simple/environments/{id}/guard')
   const unguard = useWrite('POST /simple/environments/{id}/unguard')
@@ -19,7 +21,7 @@ export function GuardButton({ id, slug, isGuarded }: GuardButtonProps) {
   const label = isGuarded ? 'Unguard' : 'Guard'
   return (
     <>
-      <Button needs="deploy" onClick={() => setOpen(true)}>
+      <Button needs="deploy" refusal={refusal} onClick={() => setOpen(true)}>
         {label}…
       </Button>
       <Modal

@@ -1,7 +1,12 @@
 import { useNavigate, useParams, useSearch } from '@tanstack/react-router'
+import { useState } from 'react'
 import { useRoute } from '../../api/use-route.ts'
+import type { Archivable } from '../../parts/archive/archivable.ts'
+import { ArchiveDialog } from '../../parts/archive/archive-dialog.tsx'
+import { ArchivedNote } from '../../parts/archive/archived.tsx'
 import { endOf, textOfEnd } from '../../parts/compare/ends.ts'
-import { DeploySheet } from '../../parts/deploy/deploy-sheet.tsx'
+import { DeploySheet, useGuard } from '../../parts/deploy/deploy-sheet.tsx'
+import { Menu } from '../../parts/menu/menu.tsx'
 import { Page } from '../../parts/page/page.tsx'
 import { Failure } from '../../parts/states/failure.tsx'
 import { Skeleton } from '../../parts/states/skeleton.tsx'
@@ -27,6 +32,14 @@ export default function EnvironmentPage() {
   const show = (more: Readonly<Record<string, string | undefined>>, replace = false): void =>
     void navigate({ to: place, search: { ...search, ...more }, replace })
   const isNow = view === 'now'
+  const own: Archivable | undefined = data && {
+    ...{ level: 'artifact', family: 'environments', id: data.environment.id },
+    ...{ artifact: slug, word: 'environment' },
+  }
+  const isArchived = data?.environment.deleted_at !== undefined
+  const [isArchiving, setArchiving] = useState(false)
+  const guard = useGuard(slug)
+  const archivedRefusal = isArchived ? `${slug} is archived: bring it back first.` : undefined
   return (
     <Page
       crumbs={[
@@ -40,10 +53,34 @@ export default function EnvironmentPage() {
           ? 'Guarded: only keys with the scope deploy write to it'
           : 'Open: every key that may write, may deploy')
       }
-      actions={data && <GuardButton id={data.environment.id} slug={slug} isGuarded={isGuarded} />}
+      actions={
+        data && (
+          <>
+            <GuardButton
+              id={data.environment.id}
+              slug={slug}
+              isGuarded={isGuarded}
+              refusal={archivedRefusal}
+            />
+            <Menu
+              label="More"
+              title="What can be done with the environment"
+              items={[
+                {
+                  label: 'Archive the environment …',
+                  refusal: isArchived ? 'The environment is archived.' : guard,
+                  run: () => setArchiving(true),
+                },
+              ]}
+            />
+          </>
+        )
+      }
     >
       {error && <Failure error={error} retry={refetch} />}
       {!data && !error && <Skeleton label="Loading the environment" />}
+      {own && isArchived && <ArchivedNote it={own} />}
+      {own && isArchiving && <ArchiveDialog it={own} close={() => setArchiving(false)} />}
       {data && (
         <>
           <NewsLine
@@ -61,6 +98,7 @@ export default function EnvironmentPage() {
           {isNow ? (
             <RunsNow
               slug={slug}
+              refusal={archivedRefusal}
               deploy={(artifact, end, ownKey) =>
                 show({ deploy: artifact, what: end && textOfEnd(end), key: ownKey })
               }
@@ -68,6 +106,7 @@ export default function EnvironmentPage() {
           ) : (
             <Timeline
               slug={slug}
+              refusal={archivedRefusal}
               deploy={(artifact, end, ownKey) =>
                 show({ deploy: artifact, what: textOfEnd(end), key: ownKey })
               }

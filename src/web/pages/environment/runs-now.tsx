@@ -1,6 +1,7 @@
 import { Link } from '@tanstack/react-router'
 import type { Answer } from '../../api/call.ts'
 import { usePages } from '../../api/use-route.ts'
+import { ArchivedBadge } from '../../parts/archive/archived.tsx'
 import { Button } from '../../parts/button/button.tsx'
 import type { End } from '../../parts/compare/ends.ts'
 import { Copyable } from '../../parts/copy/copyable.tsx'
@@ -14,6 +15,8 @@ import styles from './environment.module.css'
 
 export interface RunsNowProps {
   readonly slug: string
+  /** Why nothing can be deployed to it now. */
+  readonly refusal: string | undefined
   readonly deploy: (artifact: string, what: End | undefined, key: string | undefined) => void
 }
 
@@ -22,7 +25,7 @@ type Deployment = Answer<'POST /deployments/query'>['deployments'][number]
 const PAGE = 100
 
 /** What the environment runs, and how a client asks for it. */
-export function RunsNow({ slug, deploy }: RunsNowProps) {
+export function RunsNow({ slug, refusal, deploy }: RunsNowProps) {
   const { data, error, isPending, hasNextPage, isFetchingNextPage, fetchNextPage, refetch } = usePages(
     'POST /deployments/query',
     { body: { deployment: { environment_ref: { slug } }, windowing: { limit: PAGE } } },
@@ -51,6 +54,7 @@ export function RunsNow({ slug, deploy }: RunsNowProps) {
               cell: ({ artifact, key }) =>
                 artifact?.kind === 'workflow' && (
                   <Button
+                    refusal={refusal}
                     aria-label={`Deploy another version of ${artifact.slug}`}
                     onClick={() =>
                       deploy(artifact.slug, undefined, key === `${artifact.slug}.revision` ? undefined : key)
@@ -91,14 +95,21 @@ function Name({ deployment: { artifact, key, problem } }: { readonly deployment:
   )
 }
 
-function Version({ deployment: { artifact, variant, revision } }: { readonly deployment: Deployment }) {
+function Version({
+  deployment: { artifact, variant, revision, archived },
+}: {
+  readonly deployment: Deployment
+}) {
   if (!artifact || !revision) return '–'
   const words = `v${revision.version}${!variant || variant.slug === artifact.slug ? '' : ` of ${variant.slug}`}`
   if (artifact.kind !== 'workflow') return words
   return (
-    <Link to={places.revision(artifact.slug, revision.slug)} title={revision.subject}>
-      {words}
-    </Link>
+    <>
+      <Link to={places.revision(artifact.slug, revision.slug)} title={revision.subject}>
+        {words}
+      </Link>{' '}
+      {archived && <ArchivedBadge />}
+    </>
   )
 }
 

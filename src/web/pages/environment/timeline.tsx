@@ -14,6 +14,8 @@ import styles from './environment.module.css'
 
 export interface TimelineProps {
   readonly slug: string
+  /** Why nothing can be deployed to it now. */
+  readonly refusal: string | undefined
   /** Opens the sheet that deploys the revision of the artifact; `key` is given where it is not the artifact's own. */
   readonly deploy: (artifact: string, what: End, key: string | undefined) => void
 }
@@ -26,7 +28,7 @@ type Moved = Deployed['moved'][number]
 type KeyTarget = NonNullable<Moved['to']>
 
 /** What was deployed, newest first: what moved from which version to which, by whom, when and why; each point can be gone back to. */
-export function Timeline({ slug, deploy }: TimelineProps) {
+export function Timeline({ slug, refusal, deploy }: TimelineProps) {
   const { data, error, isPending, hasNextPage, isFetchingNextPage, fetchNextPage, refetch } = usePages(
     'POST /deployments/log',
     { body: { environment_ref: { slug }, windowing: { limit: PAGE } } },
@@ -52,7 +54,13 @@ export function Timeline({ slug, deploy }: TimelineProps) {
     <>
       <ol className={styles.timeline} aria-label={`Deployments to ${slug}`}>
         {entries.map((entry) => (
-          <Entry key={entry.environment_revision.id} entry={entry} now={now} deploy={deploy} />
+          <Entry
+            key={entry.environment_revision.id}
+            entry={entry}
+            now={now}
+            refusal={refusal}
+            deploy={deploy}
+          />
         ))}
       </ol>
       {hasNextPage && (
@@ -67,13 +75,14 @@ export function Timeline({ slug, deploy }: TimelineProps) {
 interface EntryProps {
   readonly entry: Deployed
   readonly now: ReadonlyMap<string, KeyTarget | undefined>
+  readonly refusal: string | undefined
   readonly deploy: TimelineProps['deploy']
 }
 
 /** So many changes of one deployment are shown at first. */
 const MOST = 10
 
-function Entry({ entry, now, deploy }: EntryProps) {
+function Entry({ entry, now, refusal, deploy }: EntryProps) {
   const { environment_revision: revision, author, date, message, subject, moved: changes } = entry
   const [isOpen, setOpen] = useState(false)
   const shown = isOpen ? changes : changes.slice(0, MOST)
@@ -88,7 +97,13 @@ function Entry({ entry, now, deploy }: EntryProps) {
       {changes.length === 0 && <p className={styles.by}>It moved nothing.</p>}
       <ul>
         {shown.map((change) => (
-          <Change key={change.key} change={change} now={now.get(change.key)} deploy={deploy} />
+          <Change
+            key={change.key}
+            change={change}
+            now={now.get(change.key)}
+            refusal={refusal}
+            deploy={deploy}
+          />
         ))}
       </ul>
       {changes.length > MOST && !isOpen && (
@@ -103,10 +118,12 @@ function Entry({ entry, now, deploy }: EntryProps) {
 function Change({
   change: { key, from, to },
   now,
+  refusal,
   deploy,
 }: {
   readonly change: Moved
   readonly now: KeyTarget | undefined
+  readonly refusal: string | undefined
   readonly deploy: TimelineProps['deploy']
 }) {
   const artifact = artifactOf(key, to ?? from)
@@ -128,7 +145,10 @@ function Change({
         {!to && ' was taken down'}
       </span>
       {back?.revision !== undefined && back.kind === 'workflow' && back.revision !== now?.revision && (
-        <Button onClick={() => deploy(artifact, { kind: 'revision', slug: back.revision ?? '' }, ownKey)}>
+        <Button
+          refusal={refusal}
+          onClick={() => deploy(artifact, { kind: 'revision', slug: back.revision ?? '' }, ownKey)}
+        >
           Roll back to {wordsOf(artifact, back)}…
         </Button>
       )}

@@ -32,13 +32,16 @@ export function ArchiveDialog({ it, close }: { readonly it: Archivable; readonly
     >
       {error && <Failure error={error} />}
       <p className={styles.text}>{whatItHides(it)}</p>
-      <Running it={it} />
+      {it.family === 'environments' ? <RunningThere slug={it.artifact} /> : <Running it={it} />}
       <p>Nothing is deleted: links and clones keep working, and it can be brought back at any time.</p>
     </Modal>
   )
 }
 
-function whatItHides({ level, word, artifact, variant = '', version = 0 }: Archivable): string {
+function whatItHides({ level, family, word, artifact, variant = '', version = 0 }: Archivable): string {
+  if (family === 'environments') {
+    return `${artifact} leaves lists, menus, search and the board of deployments. Until it is brought back, nobody can deploy to it or take something down from it.`
+  }
   switch (level) {
     case 'artifact':
       return `${artifact} leaves lists, menus and search, with all of its variants and versions. Until it is brought back, nobody can save a version of the ${word} or deploy one.`
@@ -47,6 +50,32 @@ function whatItHides({ level, word, artifact, variant = '', version = 0 }: Archi
     case 'revision':
       return `Only v${version} leaves lists and search, and cannot be deployed; ${artifact} and its other versions stay. If v${version} is the newest version of ${variant}, the one before it is the newest then.`
   }
+}
+
+/** So many of what an environment runs are named; of more it says that there are more. */
+const MOST_NAMED = 10
+
+/** What the environment runs, which clients go on being answered. */
+function RunningThere({ slug }: { readonly slug: string }) {
+  const { data, error } = useRoute('POST /deployments/query', {
+    body: { deployment: { environment_ref: { slug } }, windowing: { limit: MOST_NAMED } },
+  })
+  if (error) return <Failure error={error} />
+  if (!data) return <Skeleton label="Looking for what runs" lines={2} />
+  if (data.deployments.length === 0) return <p className={styles.text}>Nothing runs in it.</p>
+  return (
+    <>
+      <p>Clients that ask {slug} go on being answered with what it runs:</p>
+      <ul className={styles.runs}>
+        {data.deployments.map(({ key, artifact, revision }) => (
+          <li key={key}>
+            {artifact?.slug ?? key} {revision && `v${revision.version}`}
+          </li>
+        ))}
+        {data.windowing?.next !== undefined && <li>and more</li>}
+      </ul>
+    </>
+  )
 }
 
 /** What of it runs, and goes on running. */

@@ -30,7 +30,7 @@ export function BringBack({ it, isShort = false }: { readonly it: Archivable; re
 
 /** Says on the page of something that it is archived, what that means, and brings it back. */
 export function ArchivedNote({ it }: { readonly it: Archivable }) {
-  const { level, artifact, version } = it
+  const { level, family, artifact, version } = it
   const name = fullNameOf(it)
   return (
     <div role="status" className={styles.note}>
@@ -38,7 +38,7 @@ export function ArchivedNote({ it }: { readonly it: Archivable }) {
       <span>
         {level === 'revision'
           ? `Only v${version} is archived: it is left out of lists and search, and cannot be deployed. ${artifact} and its other versions are not.`
-          : `${name.charAt(0).toUpperCase()}${name.slice(1)} is archived: it is left out of lists and search, and takes no new versions or deployments.`}
+          : `${name.charAt(0).toUpperCase()}${name.slice(1)} is archived: it is left out of lists and search, and takes no ${family === 'environments' ? 'deployments; clients that ask it are still answered' : 'new versions or deployments'}.`}
       </span>
       <BringBack it={it} />
     </div>
