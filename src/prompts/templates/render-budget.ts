@@ -31,7 +31,7 @@ export class RenderBudget {
   /** `characters` more of what is rendered. */
   output(characters: number): void {
     this.#output -= characters
-    if (this.#output < 0) {
+    if (!(this.#output >= 0)) {
       throw new TemplateFailure(
         `What is rendered is too long: at most ${MOST_OUTPUT} characters may come of a prompt.`,
       )
@@ -41,7 +41,8 @@ export class RenderBudget {
   /** Values of `size` characters, or 64 a list item, about to be made on the way to what is rendered. */
   work(size: number): void {
     this.#work -= size
-    if (this.#work < 0) {
+    // What is no number has no bound, and would lift it for all that follows.
+    if (!(this.#work >= 0)) {
       throw new TemplateFailure('The template makes too many values: make shorter loops, lists and texts.')
     }
   }
@@ -49,7 +50,7 @@ export class RenderBudget {
   /** `count` more nodes evaluated. */
   step(count = 1): void {
     this.#steps -= count
-    if (this.#steps < 0) {
+    if (!(this.#steps >= 0)) {
       throw new TemplateFailure(`The template takes more than ${MOST_STEPS} steps: make its loops shorter.`)
     }
   }

@@ -43,7 +43,11 @@ export function jinjaFunctions(operators: JinjaOperators): ReadonlyMap<string, C
 
 function range({ positional, named }: CallArguments, operators: JinjaOperators): JinjaValue {
   const limits = positional.map((limit) => {
-    if (typeof limit === 'boolean' || typeof limit === 'bigint') return Number(limit)
+    if (typeof limit === 'boolean' || typeof limit === 'bigint') {
+      const number = Number(limit)
+      if (Number.isSafeInteger(number)) return number
+      throw new TemplateFailure('range() takes numbers of at most 15 digits.')
+    }
     throw new TemplateFailure('range() takes whole numbers.')
   })
   const [first, second, step = 1] = limits

@@ -21,7 +21,10 @@ import {
 export function methodOf(object: JinjaValue, name: string, operators: JinjaOperators): Callable | undefined {
   if (isText(object)) {
     const method = textMethods.get(name)
-    return method && new Callable(name, (args) => method(textOf(object), args, operators))
+    return (
+      method &&
+      new Callable(name, (args) => method(lookedThrough(textOf(object), name, operators), args, operators))
+    )
   }
   if (Array.isArray(object) || object instanceof Tuple) {
     const method = listMethods.get(name)
@@ -32,6 +35,15 @@ export function methodOf(object: JinjaValue, name: string, operators: JinjaOpera
     return method && new Callable(name, (args) => method(object, args, operators))
   }
   return undefined
+}
+
+/** Methods that look at the ends of a text only. */
+const AT_ENDS: ReadonlySet<string> = new Set(['startswith', 'endswith'])
+
+/** The text, paid for: most methods look through all of it, and a loop may ask it again and again. */
+function lookedThrough(text: string, method: string, { spend }: JinjaOperators): string {
+  if (!AT_ENDS.has(method)) spend(text.length)
+  return text
 }
 
 /** `object.name`: what a dictionary has under the name, else a method. `path` is what is said to be missing where there is nothing. */
@@ -66,6 +78,7 @@ export function itemOf(
   if (isText(key)) return attributeOf(object, textOf(key), path, operators)
   const number = numberIn(key)
   if (typeof number !== 'bigint') return new Missing(path)
+  if (isText(object)) operators.spend(textOf(object).length)
   const items = isText(object) ? Array.from(textOf(object)) : sequenceIn(object)
   return orElse(items?.at(Number(number)), new Missing(path))
 }

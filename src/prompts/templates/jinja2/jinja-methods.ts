@@ -196,7 +196,8 @@ export const listMethods: ReadonlyMap<string, Method<JinjaValue[] | Tuple>> = ne
   ],
   [
     'reverse',
-    (list) => {
+    (list, _, { spend }) => {
+      spend(itemsOf(list).length)
       changing(list).reverse()
       return null
     },

@@ -138,7 +138,10 @@ export class JinjaOperators {
   contains(whole: JinjaValue, part: JinjaValue): boolean {
     if (whole instanceof Missing) return false
     if (isText(whole)) {
-      if (isText(part)) return textOf(whole).includes(textOf(part))
+      if (isText(part)) {
+        this.spend(textOf(whole).length / 8)
+        return textOf(whole).includes(textOf(part))
+      }
       throw new TemplateFailure(`In a text there are only texts, and ${kindOf(part)} is none.`)
     }
     if (isDict(whole)) return whole.has(keyOf(part))

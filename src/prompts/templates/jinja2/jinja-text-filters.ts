@@ -101,6 +101,7 @@ export const TEXT_FILTERS: readonly (readonly [string, JinjaFilter])[] = [
         const lines = wrappedLine(line, width, {
           breaksWords: isTrue(given.get('break_long_words') ?? true),
           breaksAtHyphens: isTrue(given.get('break_on_hyphens') ?? true),
+          spend: operators.spend,
         })
         operators.spend(lines.length * ITEM_SIZE)
         return lines.length === 0 ? [''] : lines
@@ -230,11 +231,17 @@ function urlQuoted(text: string, spend: (size: number) => void): string {
 const PIECES =
   /\s+|(?<=[\p{L}\p{N}_!"'&.,?])-{2,}(?=[\p{L}\p{N}_])|\S+?(?:-(?:(?<=[\p{L}_]{2}-)|(?<=[\p{L}_]-[\p{L}\p{N}_!"'&.,?]-))(?=[\p{L}_]-?[\p{L}_])|(?=\s|$)|(?<=[\p{L}\p{N}_!"'&.,?])(?=-{2,}[\p{L}\p{N}_]))/gu
 
+interface Wrapping {
+  readonly breaksWords: boolean
+  readonly breaksAtHyphens: boolean
+  readonly spend: (size: number) => void
+}
+
 /** The lines that a line is wrapped to, as Python's textwrap does it without touching white space inside. */
 function wrappedLine(
   line: string,
   width: number,
-  { breaksWords, breaksAtHyphens }: { readonly breaksWords: boolean; readonly breaksAtHyphens: boolean },
+  { breaksWords, breaksAtHyphens, spend }: Wrapping,
 ): readonly string[] {
   const pieces = (line.match(breaksAtHyphens ? PIECES : /\s+|\S+/g) ?? []).reverse()
   const lines: string[] = []
@@ -250,6 +257,8 @@ function wrappedLine(
       pieces.pop()
     }
     const long = pieces.pop()
+    // A long word is looked through once for each line that it is broken to.
+    spend(long?.length ?? 0)
     if (long !== undefined && Array.from(long).length > width) {
       const room = Math.max(1, width - length)
       if (breaksWords) {
