@@ -133,8 +133,15 @@ function renames(value: Json | undefined, loc: Loc, problems: FieldProblem[]): M
   for (const [index, pair] of value.entries()) {
     const [from, to, ...more] = isJsonArray(pair) ? pair : []
     const where = [...loc, index]
-    if (typeof from === 'string' && typeof to === 'string' && more.length === 0) pairs.set(from, to)
-    else problems.push({ loc: where, msg: 'must be a pair of names, [old, new]', type: 'tuple_type' })
+    if (typeof from !== 'string' || typeof to !== 'string' || more.length > 0)
+      problems.push({ loc: where, msg: 'must be a pair of names, [old, new]', type: 'tuple_type' })
+    else if ((pairs.get(from) ?? to) !== to)
+      problems.push({
+        loc: where,
+        msg: `gives the column "${from}" a second new name; a column has one, so send one pair for it`,
+        type: 'value_error',
+      })
+    else pairs.set(from, to)
   }
   return pairs
 }

@@ -25,7 +25,15 @@ describe('row deltas', () => {
   it('names every problem with its place at once', async () => {
     const delta: Json = {
       rows: { add: [{ data: 5 }, 'x'], remove: [ID, 7], replace: [{ id: ID, q: 1 }, { data: {} }] },
-      columns: { add: 'a', drop: [], replace: [['a', 1]] },
+      columns: {
+        add: 'a',
+        drop: [],
+        replace: [
+          ['a', 1],
+          ['b', 'c'],
+          ['b', 'd'],
+        ],
+      },
     }
     try {
       await parseRowDelta(delta, ['delta'], false)
@@ -35,6 +43,7 @@ describe('row deltas', () => {
       expect(error.data.errors?.map(({ loc }) => loc.join('.'))).to.have.members([
         ...['delta.rows.add.0.data', 'delta.rows.add.1', 'delta.rows.remove.1', 'delta.rows.replace.0.q'],
         ...['delta.rows.replace.1.id', 'delta.columns.drop', 'delta.columns.add', 'delta.columns.replace.0'],
+        'delta.columns.replace.2',
       ])
     }
   })
