@@ -344,6 +344,14 @@ describe('testsets: files that people have', () => {
       expect(data.filter(({ n }) => typeof n === 'string')).to.have.lengthOf(3)
     })
 
+    it('keep what a spreadsheet would run, where it was made harmless for the spreadsheet', async () => {
+      const testset = await client.make([{ q: 'first', sum: '=1+1', list: '-a', n: -5 }])
+      const csv = await client.download(testset.revisionId, 'escape_formulas=true')
+      expect(csv).to.include("'=1+1,'-a,-5")
+      const next = await client.replaceBy(testset.revisionId, csv.replace('first', 'edited'))
+      expect(contentsOf(next)).to.deep.equal([{ q: 'edited', sum: '=1+1', list: '-a', n: -5 }])
+    })
+
     it('leave text alone that only looks like what is stored elsewhere', async () => {
       const testset = await client.make([{ a: 1 }, { a: '1', b: 2 }])
       expect(

@@ -4,7 +4,8 @@ import { stringifyJson } from '../../../json/stringify-json.ts'
 export interface CsvLineOptions {
   /**
    * Whether a cell that a spreadsheet would take for a formula (one that begins with = + - @, a tab or a carriage return,
-   * and is no number) gets an apostrophe before it. Such a file does not read back as it was.
+   * and is no number) gets an apostrophe before it. Such a cell reads back as it was only where the row is known by its dedup id; see
+   * `isWrittenAs`.
    */
   readonly escapeFormulas: boolean
 }
@@ -38,8 +39,14 @@ export function csvRow(values: readonly (Json | undefined)[], options: CsvLineOp
 
 const AS_IT_IS: CsvLineOptions = { escapeFormulas: false }
 
+/** Whether a download writes the value as this cell, with or without its formulas made harmless. */
+export function isWrittenAs(value: Json | undefined, cell: string): boolean {
+  const text = cellText(value)
+  return cell === text || cell === escapedFormula(text)
+}
+
 /** What the cell of a value says, before it is quoted. */
-export function cellText(value: Json | undefined): string {
+function cellText(value: Json | undefined): string {
   if (typeof value === 'string') return value
   return value === undefined || value === null ? '' : stringifyJson(value)
 }

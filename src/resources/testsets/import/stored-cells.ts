@@ -6,7 +6,7 @@ import { SequentialPackReader } from '../../../git/packs/sequential-pack-reader.
 import { rowKeys } from '../dedup/row-index.ts'
 import { keyOfDedupId } from '../dedup/row-keys.ts'
 import type { RowSource } from '../deltas/named-rows.ts'
-import { cellText } from '../export/csv-line.ts'
+import { isWrittenAs } from '../export/csv-line.ts'
 import type { RowEntry } from '../rows/row-entry.ts'
 import { decodeRow, dedupIdOf } from '../rows/stored-row.ts'
 import { readBlobs } from '../rows/stored-rows.ts'
@@ -115,7 +115,7 @@ function keepStoredValues(content: JsonObject, { columns, texts }: RowCells, sto
   for (const [index, column] of columns.entries()) {
     const sent = getKey(content, column)
     const value = getKey(stored, column)
-    if (sent !== undefined && sent !== value && cellText(value) === (texts[index] ?? ''))
+    if (sent !== undefined && sent !== value && isWrittenAs(value, texts[index] ?? ''))
       kept.set(column, value)
   }
   if (kept.size === 0) return content
