@@ -73,6 +73,47 @@ describe('workbench: an artifact', () => {
     await visit.close()
   })
 
+  it('shows a README as it is written whose structure would keep the browser busy, and lays out a long one', async () => {
+    const texts = {
+      lists: '- '.repeat(20_000),
+      'lists-by-lines': Array.from({ length: 280 }, (_, at) => `${'  '.repeat(at)}- a`).join('\n'),
+      quotes: '> '.repeat(20_000),
+      links: '[a](b'.repeat(30_000),
+      columns: `${'|a'.repeat(20_000)}|\n${'|-'.repeat(20_000)}|\n`,
+      'columns-of-short-rows': `${'|a'.repeat(60)}|\n${'|-'.repeat(60)}|\n${'|b|\n'.repeat(10_000)}`,
+      emphasis: '*a **b _c '.repeat(4_000),
+      items: '- a\n'.repeat(10_000),
+    }
+    const visit = await bench.visit({ path: '/' })
+    const shown = visit.page.getByRole('region', { name: 'README.md' })
+    for (const [name, text] of Object.entries(texts)) {
+      const slug = `readme-${name}`
+      await withReadme(slug, text)
+      await visit.go(`/a/${slug}`)
+      await shown.getByText('This text has too much structure to be laid out.').waitFor()
+      expect(await shown.locator('pre').textContent(), name).to.equal(text)
+      expect(await shown.locator('li, blockquote, a, table, em').count(), name).to.equal(0)
+    }
+    await visit.expectNoBarriers()
+    const section =
+      '## Steps\n\n- Ask [the *manual*](https://example.org)\n  - twice\n\n|a|b|\n|-|-|\n|1|2|\n\nAnd so on.\n\n'
+    await withReadme('readme-long', section.repeat(200))
+    await visit.go('/a/readme-long')
+    await shown.getByRole('heading', { name: 'Steps' }).last().waitFor()
+    expect(await shown.locator('table').count()).to.equal(200)
+    expect(await shown.locator('li li').count()).to.equal(200)
+    await visit.close()
+  })
+
+  async function withReadme(slug: string, text: string): Promise<void> {
+    await bench.ask('POST', '/simple/applications/', { application: { slug, data: { parameters: {} } } })
+    await pushTo(bench, slug, (git, folder) => {
+      writeFileSync(join(folder, 'README.md'), text)
+      git('add', '-A')
+      git('commit', '-qm', 'Say what it is')
+    })
+  }
+
   it('leads by keys alone from the start over the palette to two picked revisions and their comparison', async () => {
     const visit = await bench.visit()
     const { page } = visit

@@ -132,6 +132,39 @@ describe('workbench: editing', () => {
     await visit.close()
   })
 
+  it('opens a prompt of 5,000 messages with editors for those that are seen, and edits any of them', async () => {
+    const messages = Array.from({ length: 5000 }, (_, at) => ({
+      role: 'user',
+      content: `Say ${at + 1} to {{who}}.`,
+    }))
+    const prompt = { messages, llm_config: { model: 'mock/echo' } }
+    await bench.ask('POST', '/simple/applications/', {
+      application: { slug: 'many', data: { uri: 'svc:builtin:completion:v0', parameters: { prompt } } },
+    })
+    const visit = await bench.visit({ path: '/a/many/edit/many' })
+    const { page } = visit
+    const list = page.getByRole('region', { name: 'Messages' })
+    await textOf(page, 'Text of message 1, user').waitFor()
+    expect(await list.getByRole('listitem').count()).to.equal(5000)
+    expect(await list.locator('.cm-editor').count()).to.be.within(5, 30)
+    expect(await page.evaluate('document.querySelectorAll("*").length')).to.be.below(25_000)
+    // What has no editor yet can be read, and gets one where it is scrolled to; so do its neighbours, for Tab.
+    await list.getByText('Say 4000 to {{who}}.', { exact: true }).scrollIntoViewIfNeeded()
+    await textOf(page, 'Text of message 4000, user').waitFor()
+    await textOf(page, 'Text of message 4002, user').waitFor()
+    await typeAtEnd(page, 'Text of message 4000, user', ' Loudly.')
+    expect(await list.locator('.cm-editor').count()).to.be.below(80)
+    await page.getByRole('region', { name: 'What is changed' }).getByText('1 message changed').waitFor()
+    await page.keyboard.press('Control+Enter')
+    await page.getByRole('dialog', { name: 'Commit' }).waitFor()
+    await page.keyboard.press('Control+Enter')
+    await page.waitForURL('**/a/many/v/many/2')
+    const stored = JSON.parse(await head('many')).workflow_revision.data.parameters.prompt.messages
+    messages[3999] = { role: 'user', content: 'Say 4000 to {{who}}. Loudly.' }
+    expect(stored).to.deep.equal(messages)
+    await visit.close()
+  })
+
   it('adds, moves and removes messages, and offers names after the braces', async () => {
     await makePrompt('messages')
     const visit = await bench.visit({ path: '/a/messages/edit/messages' })

@@ -176,10 +176,48 @@ describe('workbench: settings', () => {
     expect(await page.getByLabel('dark').isChecked()).to.equal(true)
     await visit.expectNoBarriers()
     await visit.picture('settings-session-dark-1440')
+    await page.getByText('it keeps none now').waitFor()
     await page.getByRole('button', { name: 'Sign out' }).click()
     await page.getByLabel('API key').waitFor()
     await page.reload()
     await page.getByLabel('API key').waitFor()
+    await visit.close()
+  })
+
+  it('empties the drafts when somebody signs out, that of another tab, too', async () => {
+    const prompt = {
+      uri: 'svc:builtin:completion:v0',
+      parameters: { prompt: { messages: [{ role: 'user', content: 'Hi' }] } },
+    }
+    for (const slug of ['kept', 'open']) {
+      await bench.ask('POST', '/simple/applications/', { application: { slug, data: prompt } })
+    }
+    const visit = await bench.visit({ path: '/a/kept/edit/kept', expected: /401/ })
+    const { page } = visit
+    const type = async (on: typeof page, text: string): Promise<void> => {
+      await on.getByRole('textbox', { name: 'Text of message 1, user' }).click()
+      await on.keyboard.type(text)
+    }
+    await type(page, 'A secret ')
+    await page.getByText('draft kept in this browser').waitFor()
+    const other = await visit.context.newPage()
+    await other.goto(`${bench.url}/a/open/edit/open`)
+    await type(other, 'Another ')
+    await other.getByText('draft kept in this browser').waitFor()
+    await visit.go('/settings/session')
+    await page.getByText('kept/kept, open/open').waitFor()
+    await page.getByRole('button', { name: 'Sign out' }).click()
+    await page.getByLabel('API key').waitFor()
+    // The other tab says so, and what is typed on there is not kept.
+    await other.getByText('somebody signed out in another tab').waitFor()
+    await type(other, 'More ')
+    await other.close({ runBeforeUnload: true })
+    await page.getByLabel('API key').fill(bench.key)
+    await page.keyboard.press('Enter')
+    await page.getByText('it keeps none now').waitFor()
+    await visit.go('/a/kept/edit/kept')
+    await page.getByText('no changes').waitFor()
+    expect(await page.getByText('A secret').count()).to.equal(0)
     await visit.close()
   })
 

@@ -516,6 +516,8 @@ describe('workbench: a testset', () => {
     await page.getByRole('menuitem', { name: 'As CSV' }).click()
     const download = await arriving
     expect(download.suggestedFilename()).to.equal('history-v2.csv')
+    // Cells that a spreadsheet would run are escaped.
+    expect(new URL(download.url()).searchParams.get('escape_formulas')).to.equal('true')
     await grid(page).focus()
     await page.keyboard.press('e')
     const dialog = page.getByRole('dialog', { name: 'Edit cells' })

@@ -1,5 +1,5 @@
 import { useQueryClient } from '@tanstack/react-query'
-import { useState } from 'react'
+import { useEffect, useState } from 'react'
 import { call } from '../../api/call.ts'
 import { Button } from '../../parts/button/button.tsx'
 import { Failure } from '../../parts/states/failure.tsx'
@@ -7,6 +7,7 @@ import { Ago } from '../../parts/time/ago.tsx'
 import { useSession } from '../../shell/session.tsx'
 import { chosenTheme, chooseTheme, type Theme } from '../../shell/theme.ts'
 import { Facts } from './facts.tsx'
+import { draftNames, emptyDrafts } from '../edit/draft/draft-store.ts'
 import { Lead } from './lead.tsx'
 import styles from './settings.module.css'
 
@@ -23,11 +24,18 @@ export function SessionSettings() {
   const [theme, setTheme] = useState(chosenTheme)
   const [error, setError] = useState<unknown>()
   const [isBusy, setBusy] = useState(false)
+  const [drafts, setDrafts] = useState<readonly string[]>([])
+  useEffect(() => {
+    // A browser that keeps no drafts has none to name.
+    draftNames().then(setDrafts, () => undefined)
+  }, [])
   async function signOut(): Promise<void> {
     setBusy(true)
     setError(undefined)
     try {
       await call('DELETE /sessions/current', {})
+      // A browser that cannot keep drafts cannot empty them either.
+      await emptyDrafts().catch(() => undefined)
       // What this key may see is shown to nobody after it.
       await cache.resetQueries({ queryKey: ['session'] })
       cache.removeQueries({ predicate: ({ queryKey }) => queryKey[0] !== 'session' })
@@ -45,8 +53,9 @@ export function SessionSettings() {
           </Button>
         }
       >
-        This browser is signed in with an API key and may do what that key may. Drafts of edits stay in this
-        browser when you sign out.
+        This browser is signed in with an API key and may do what that key may. Signing out deletes the drafts
+        of edits that this browser keeps
+        {drafts.length === 0 ? '; it keeps none now.' : `: ${drafts.map(shownDraft).join(', ')}.`}
       </Lead>
       {error !== undefined && <Failure error={error} />}
       <Facts
@@ -81,4 +90,9 @@ export function SessionSettings() {
       </fieldset>
     </>
   )
+}
+
+/** Without the project: `support-bot/warmer`. */
+function shownDraft(name: string): string {
+  return name.slice(name.indexOf('/') + 1)
 }

@@ -66,7 +66,12 @@ export function TestsetView({ testset, revision, total, isPinned, isEmpty, failu
       location.assign(
         addressOf('GET /testsets/revisions/{id}/download', {
           path: { id: revision.id },
-          query: { file_type: type, file_name: `${slug}-v${version}` },
+          query: {
+            file_type: type,
+            file_name: `${slug}-v${version}`,
+            // Who opens it in a spreadsheet must not run what somebody else wrote into a cell.
+            ...(type === 'csv' ? { escape_formulas: true } : {}),
+          },
         }),
       )
     },

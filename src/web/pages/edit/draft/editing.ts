@@ -144,7 +144,12 @@ export function promptInputs(text: string): readonly string[] {
   const places = promptPlaces(text)
   if (!places) return []
   const format = templateFormat(places.format && stringAt(text, places.format))
-  const texts = itemsAt(text, places.messages).map((message) => stringAt(message, ['content']) ?? '')
+  const count = lengthAt(text, places.messages) ?? 0
+  // Of the whole text, which is parsed once; each message by itself would be parsed anew.
+  const texts = Array.from(
+    { length: count },
+    (_, at) => stringAt(text, [...places.messages, at, 'content']) ?? '',
+  )
   return variableNames(texts, format)
 }
 

@@ -1,6 +1,6 @@
 import { useEffect, useMemo, useRef, useState } from 'react'
 import type { JsonChange } from '../../../parts/json-text/json-text.ts'
-import { dropDraft, keepDraft } from './draft-store.ts'
+import { dropDraft, keepDraft, onEmptied } from './draft-store.ts'
 import { type Base, beginAt, changeIn, type Editing, isChanged, problemOfParameters } from './editing.ts'
 
 /** How long a pause in typing is after which the draft is kept, in milliseconds. */
@@ -31,11 +31,12 @@ export function useEditing(
   const unsaved = useRef<Editing | undefined>(undefined)
   const change = useMemo(() => changeIn(base, editing), [base, editing])
   const isBroken = problemOfParameters(editing.typed) !== undefined
+  const isEmptied = useRef(false)
 
   async function save(): Promise<void> {
     const { current } = unsaved
     unsaved.current = undefined
-    if (!current) return
+    if (!current || isEmptied.current) return
     const at = new Date().toISOString()
     try {
       if (isChanged(base, current)) await keepDraft(name, { base, editing: current, savedAt: at })
@@ -64,6 +65,15 @@ export function useEditing(
       window.removeEventListener('pagehide', flush)
     }
   }, [])
+
+  useEffect(
+    () =>
+      onEmptied(() => {
+        isEmptied.current = true
+        setKept({ problem: 'somebody signed out in another tab.' })
+      }),
+    [],
+  )
 
   return {
     editing,
