@@ -1,6 +1,7 @@
 import { useEffect, useMemo, useRef, useState } from 'react'
 import type { JsonChange } from '../../../parts/json-text/json-text.ts'
-import { dropDraft, keepDraft, onEmptied } from './draft-store.ts'
+import { onEmptied } from '../../../parts/drafts/drafts-kept.ts'
+import { dropDraft, keepDraft } from './draft-store.ts'
 import { type Base, beginAt, changeIn, type Editing, isChanged, problemOfParameters } from './editing.ts'
 
 /** How long a pause in typing is after which the draft is kept, in milliseconds. */
