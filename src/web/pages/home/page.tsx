@@ -28,6 +28,7 @@ export default function HomePage() {
     q = '',
     tour,
     archived,
+    sort,
   } = useSearch({ strict: false }) as Readonly<Record<string, string | undefined>>
   const navigate = useNavigate()
   const [words, setWords] = useState(q)
@@ -88,7 +89,8 @@ export default function HomePage() {
       <FileDrop className={styles.drop} label="Drop the file to make a testset from it" drop={setFile}>
         {family ? (
           <ArtifactList
-            key={family.kind}
+            // Another list begins at its top.
+            key={JSON.stringify([family.kind, asked, sort, archived])}
             family={family}
             words={asked}
             make={family.kind === 'testsets' ? upload : undefined}
