@@ -123,7 +123,7 @@ function Hit({ hit }: { readonly hit: SearchHit }) {
       <span>
         <b>{hit.artifact.slug}</b> <span className={styles.note}>{wordOfKind(hit.kind)}</span>
       </span>
-      <span className={styles.excerpt}>
+      <span className={styles.excerpt} dir="auto">
         <Highlighted text={hit.excerpt} ranges={hit.ranges} />
       </span>
     </span>

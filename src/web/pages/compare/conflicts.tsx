@@ -74,7 +74,7 @@ function ConflictBlock({ conflict }: { readonly conflict: Conflict }) {
   return (
     <section className={styles.conflict} aria-label={`Conflict at ${placeText(place)}`}>
       <h3>
-        <code>{placeText(place)}</code> <span>{WORDS[kind]}</span>
+        <code dir="auto">{placeText(place)}</code> <span>{WORDS[kind]}</span>
       </h3>
       {regions.slice(0, PAGE).map((region, at) => (
         <div key={at} className={styles.values}>
@@ -107,7 +107,7 @@ function SideText({ side, region }: { readonly side: (typeof SIDES)[number]; rea
       {text === '' ? (
         <p className={styles.none}>nothing</p>
       ) : (
-        <div className={styles.text}>
+        <div className={styles.text} dir="auto">
           <LineText side="head" parts={marks?.head ?? [{ text, isChanged: false }]} />
         </div>
       )}

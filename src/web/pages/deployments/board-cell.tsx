@@ -110,7 +110,7 @@ function Running({
         )}
       </span>
       <span className={styles.since} title={since.message}>
-        <Ago date={since.date} /> · {authorName(since.author)}
+        <Ago date={since.date} /> · <bdi>{authorName(since.author)}</bdi>
       </span>
     </span>
   )

@@ -128,7 +128,9 @@ export function Board({ rows, environments, hasMore, loadMore, deploy, takeDown 
               row && (
                 <tr key={row.key} aria-rowindex={index + 2} data-at={index === at.row || undefined}>
                   <th scope="row">
-                    <Link to={places.artifact(row.artifact)}>{row.name ?? row.artifact}</Link>
+                    <Link to={places.artifact(row.artifact)} dir="auto">
+                      {row.name ?? row.artifact}
+                    </Link>
                     {row.name !== undefined && <code>{row.artifact}</code>}
                     {ownKey(row) !== undefined && (
                       <code title="The key under which it is deployed">{row.key}</code>

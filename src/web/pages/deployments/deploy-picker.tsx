@@ -40,7 +40,7 @@ export function DeployPicker({ choose, close }: DeployPickerProps) {
         {data?.workflows.map(({ slug, name }) => (
           <li key={slug}>
             <button type="button" onClick={() => choose(slug)}>
-              {name ?? slug} {name !== undefined && <code>{slug}</code>}
+              <bdi>{name ?? slug}</bdi> {name !== undefined && <code>{slug}</code>}
             </button>
           </li>
         ))}

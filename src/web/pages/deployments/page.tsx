@@ -44,6 +44,7 @@ export default function DeploymentsPage() {
       <div className={styles.filter}>
         <input
           type="search"
+          dir="auto"
           aria-label="Show prompts whose name has"
           placeholder="Filter by name"
           value={words}

@@ -89,9 +89,9 @@ function Entry({ entry, now, refusal, deploy }: EntryProps) {
   return (
     <li>
       <p className={styles.head}>
-        <b>{message ?? subject}</b>
+        <b dir="auto">{message ?? subject}</b>
         <span className={styles.by}>
-          {authorName(author)} · <Ago date={date} /> · v{revision.version} of the environment
+          <bdi>{authorName(author)}</bdi> · <Ago date={date} /> · v{revision.version} of the environment
         </span>
       </p>
       {changes.length === 0 && <p className={styles.by}>It moved nothing.</p>}

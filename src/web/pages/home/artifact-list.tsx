@@ -146,7 +146,7 @@ function Row({ row, family }: { readonly row: Listed; readonly family: Family })
           .slice(0, 4)
           .map(([name, value]) => (
             <span key={name}>
-              {name}: {typeof value === 'string' ? value : JSON.stringify(value)}
+              <bdi>{name}</bdi>: <bdi>{typeof value === 'string' ? value : JSON.stringify(value)}</bdi>
             </span>
           ))}
       </span>

@@ -76,7 +76,9 @@ function Hit({ hit }: { readonly hit: SearchHit }) {
   return (
     <>
       <div className={styles.hitHead}>
-        <Link {...placeOfHit(hit)}>{artifact.name ?? artifact.slug}</Link>
+        <Link {...placeOfHit(hit)} dir="auto">
+          {artifact.name ?? artifact.slug}
+        </Link>
         <span>
           {[wordOfKind(kind), variant?.slug, revision && `v${revision.version}`, whereIn(field, hit.place)]
             .filter(Boolean)

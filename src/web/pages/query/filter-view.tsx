@@ -51,7 +51,8 @@ function Parts({ filter }: { readonly filter: Filter }) {
 function Said({ condition: { field, relation, value } }: { readonly condition: Condition }) {
   return (
     <span className={styles.condition}>
-      <code>{field.slice(0, 200)}</code> {relation} {value !== undefined && <b>{value.slice(0, 300)}</b>}
+      <code dir="auto">{field.slice(0, 200)}</code> {relation}{' '}
+      {value !== undefined && <b dir="auto">{value.slice(0, 300)}</b>}
     </span>
   )
 }

@@ -103,7 +103,7 @@ export default function SavedQueryPage() {
       )}
       {revision && (
         <>
-          {query.data?.query.description !== undefined && <p>{query.data.query.description}</p>}
+          {query.data?.query.description !== undefined && <p dir="auto">{query.data.query.description}</p>}
           <NewsLine
             key={revision.id}
             concerns={({ kind, references }) =>

@@ -23,7 +23,9 @@ export function RecentRuns({ slug, show }: RecentRunsProps) {
                 {run.variant} v{run.version}
               </span>
               <span data-status={run.outcome.status}>{run.outcome.status}</span>
-              <span className={styles.clip}>{run.inputs}</span>
+              <span className={styles.clip} dir="auto">
+                {run.inputs}
+              </span>
               <span>{run.outcome.ms === undefined ? '' : duration(run.outcome.ms)}</span>
               <Ago date={run.at} />
             </button>

@@ -21,7 +21,7 @@ export const TRACE_COLUMNS: readonly Column<TraceRow>[] = [
           <span aria-hidden>{errors > 0 ? '!' : '✓'}</span>
           <span className="visually-hidden">{errors > 0 ? 'with errors:' : 'succeeded:'}</span>
         </span>{' '}
-        {name}
+        <bdi>{name}</bdi>
       </Link>
     ),
   },

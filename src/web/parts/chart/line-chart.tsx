@@ -55,7 +55,7 @@ export function LineChart(props: LineChartProps) {
                   strokeDasharray={dashesOfLine(at).join(' ')}
                 />
               </svg>
-              {name}
+              <bdi>{name}</bdi>
             </li>
           ))}
         </ul>

@@ -96,7 +96,7 @@ function ToolCall({ call }: { readonly call: unknown }) {
   if (typeof name !== 'string') return <JsonView value={call} />
   return (
     <>
-      <b>{name}</b> {typeof id === 'string' && <code title="The id of the call">{id}</code>}
+      <b dir="auto">{name}</b> {typeof id === 'string' && <code title="The id of the call">{id}</code>}
       {typeof sent === 'string' ? <Fold text={sent} /> : <JsonView value={sent} depth={1} />}
     </>
   )

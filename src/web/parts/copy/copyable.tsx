@@ -12,7 +12,7 @@ export function Copyable({ text, label }: CopyableProps) {
   const [isCopied, setCopied] = useState(false)
   return (
     <div className={styles.copyable}>
-      <pre tabIndex={0} aria-label={label}>
+      <pre tabIndex={0} aria-label={label} dir="auto">
         {text}
       </pre>
       <button

@@ -42,7 +42,7 @@ export function DataDiff({ base, head, views, same = 'Nothing changed.' }: DataD
       {conversations.map(({ place, messages }) => (
         <div key={place}>
           <h2 className={styles.heading}>
-            Messages <code>{visible(place)}</code>
+            Messages <code dir="auto">{visible(place)}</code>
           </h2>
           <MessageDiffs messages={messages} />
         </div>
@@ -50,7 +50,7 @@ export function DataDiff({ base, head, views, same = 'Nothing changed.' }: DataD
       {texts.map(({ place, lines }) => (
         <div key={place}>
           <h2 className={styles.heading}>
-            Text <code>{visible(place)}</code>
+            Text <code dir="auto">{visible(place)}</code>
           </h2>
           <div className={styles.framed}>
             <LineTable label={place} diff={lines} prose />

@@ -52,12 +52,12 @@ function Field({ field: { place, base, head, kind } }: { readonly field: FieldCh
         <span className={styles.sign} aria-label={kind} role="img">
           {SIGNS[kind]}
         </span>
-        {visible(place)}
+        <bdi>{visible(place)}</bdi>
       </th>
-      <td data-name="Before" className={base === undefined ? undefined : styles.base}>
+      <td data-name="Before" dir="auto" className={base === undefined ? undefined : styles.base}>
         {marks ? <LineText side="base" parts={marks.base} /> : <Value side="base" value={base} />}
       </td>
-      <td data-name="After" className={head === undefined ? undefined : styles.head}>
+      <td data-name="After" dir="auto" className={head === undefined ? undefined : styles.head}>
         {marks ? <LineText side="head" parts={marks.head} /> : <Value side="head" value={head} />}
       </td>
     </tr>

@@ -27,7 +27,8 @@ function FileDiff({ path, diff }: FileDiffsProps['files'][number]) {
   return (
     <div>
       <h2 className={styles.heading}>
-        <code>{visible(path)}</code> {lines && <LineCounts added={lines.added} removed={lines.removed} />}
+        <code dir="auto">{visible(path)}</code>{' '}
+        {lines && <LineCounts added={lines.added} removed={lines.removed} />}
       </h2>
       <div className={styles.framed}>
         {lines && lines.rows.length > 0 ? (

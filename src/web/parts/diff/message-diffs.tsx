@@ -102,7 +102,7 @@ function MessageCard({ message }: { readonly message: MessageDiff }) {
       )}
       {inner.texts.map((text) => (
         <div key={text.place}>
-          <h4>{visible(text.place)}</h4>
+          <h4 dir="auto">{visible(text.place)}</h4>
           <LineTable label={`${label}, ${text.place}`} diff={text.lines} prose />
         </div>
       ))}

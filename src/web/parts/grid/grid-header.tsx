@@ -52,7 +52,7 @@ export const GridHeader = memo(function GridHeader({
               style={{ insetInlineStart: left, width }}
               title={name.slice(0, 500)}
             >
-              {name === '' ? <i>no name</i> : name.slice(0, 120)}
+              {name === '' ? <i>no name</i> : <bdi>{name.slice(0, 120)}</bdi>}
               <Edge width={width} resize={(wanted) => resize(name, wanted)} />
             </div>
           )

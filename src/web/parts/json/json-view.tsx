@@ -31,7 +31,11 @@ function Value({ value, depth, name }: ValueProps) {
     return <Members value={value} depth={depth} name={name} />
   return (
     <div className={styles.line}>
-      {name !== undefined && <span className={styles.key}>{name}: </span>}
+      {name !== undefined && (
+        <span className={styles.key}>
+          <bdi>{name}</bdi>:{' '}
+        </span>
+      )}
       {typeof value === 'string' ? (
         <span className={styles.text}>
           <Fold text={value} />
@@ -61,7 +65,11 @@ function Members({
   if (members.length === 0) {
     return (
       <div className={styles.line}>
-        {name !== undefined && <span className={styles.key}>{name}: </span>}
+        {name !== undefined && (
+          <span className={styles.key}>
+            <bdi>{name}</bdi>:{' '}
+          </span>
+        )}
         {open}
         {close}
       </div>
@@ -70,7 +78,11 @@ function Members({
   return (
     <details open={isOpen} onToggle={(event) => setOpen(event.currentTarget.open)}>
       <summary>
-        {name !== undefined && <span className={styles.key}>{name}: </span>}
+        {name !== undefined && (
+          <span className={styles.key}>
+            <bdi>{name}</bdi>:{' '}
+          </span>
+        )}
         <span className={styles.size}>
           {open} {members.length.toLocaleString()} {close}
         </span>

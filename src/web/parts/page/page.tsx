@@ -56,7 +56,7 @@ export function Page({ crumbs, about, actions, wide = false, fills = false, chil
           className={[styles.inner, wide || fills ? '' : styles.reading, fills ? styles.fills : ''].join(' ')}
         >
           <div className={styles.heading}>
-            <h1>{title}</h1>
+            <h1 dir="auto">{title}</h1>
             {about !== undefined && <div className={styles.about}>{about}</div>}
             {actions !== undefined && <div className={styles.actions}>{actions}</div>}
           </div>
@@ -77,11 +77,11 @@ function CrumbPart({ crumb: { label, to, siblings }, isHere }: CrumbPartProps) {
   return (
     <>
       {to === undefined ? (
-        <span className={styles.crumb} aria-current={current}>
+        <span className={styles.crumb} aria-current={current} dir="auto">
           {label}
         </span>
       ) : (
-        <Link className={styles.crumb} to={to} aria-current={current}>
+        <Link className={styles.crumb} to={to} aria-current={current} dir="auto">
           {label}
         </Link>
       )}
@@ -115,7 +115,7 @@ function Standing() {
         <span aria-hidden>●</span> <span className={styles.word}>{connection}</span>
       </span>
       <Link to="/settings/session" title={`Signed in with the key "${principal.name}", project ${project}`}>
-        {principal.name}
+        <bdi>{principal.name}</bdi>
       </Link>
     </div>
   )

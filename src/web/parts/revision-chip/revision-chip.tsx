@@ -34,7 +34,7 @@ export function RevisionChip({
         <b>v{version}</b>
         {commit !== undefined && <code>{commit.slice(0, 7)}</code>}
       </Link>
-      {author !== undefined && <span title={author}>{authorName(author)}</span>}
+      {author !== undefined && <bdi title={author}>{authorName(author)}</bdi>}
       {date !== undefined && <Ago date={date} />}
       {environments.map((slug) => (
         <EnvironmentDot key={slug} slug={slug} />

@@ -26,11 +26,11 @@ export function ChangedCell({ base, head }: { readonly base: unknown; readonly h
   const marks = isLong || before === undefined || after === undefined ? undefined : wordMarks(before, after)
   return (
     <td>
-      <div className={styles.base}>
+      <div className={styles.base} dir="auto">
         <span className={styles.sign}>−</span>
         {before === undefined ? <i>none</i> : <LineText side="base" parts={marks?.base ?? plain(before)} />}
       </div>
-      <div className={styles.head}>
+      <div className={styles.head} dir="auto">
         <span className={styles.sign}>+</span>
         {after === undefined ? <i>none</i> : <LineText side="head" parts={marks?.head ?? plain(after)} />}
       </div>
@@ -47,7 +47,11 @@ export function ChangedCell({ base, head }: { readonly base: unknown; readonly h
 export function PlainCell({ kind, value }: { readonly kind: ChangedRow['kind']; readonly value: unknown }) {
   const text = textOf(value)
   const tone = kind === 'added' ? styles.head : kind === 'removed' ? styles.base : undefined
-  return <td className={tone}>{text !== undefined && <LineText side="head" parts={plain(text)} />}</td>
+  return (
+    <td className={tone} dir="auto">
+      {text !== undefined && <LineText side="head" parts={plain(text)} />}
+    </td>
+  )
 }
 
 function plain(text: string) {

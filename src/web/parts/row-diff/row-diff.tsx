@@ -60,7 +60,7 @@ export function RowDiff({ base, head }: RowDiffProps) {
                 <th scope="col">Row</th>
                 {columns.map((column) => (
                   <th key={column} scope="col">
-                    {visible(column)}
+                    <bdi>{visible(column)}</bdi>
                   </th>
                 ))}
               </tr>
@@ -110,7 +110,7 @@ function Row({ row, columns }: { readonly row: ChangedRow; readonly columns: rea
         <span aria-label={row.kind} role="img">
           {SIGNS[row.kind]}
         </span>{' '}
-        {visible(row.dedupId)}
+        <bdi>{visible(row.dedupId)}</bdi>
       </th>
       {columns.map((column) => {
         const [before, after] = [row.base?.[column], row.head?.[column]]

@@ -9,7 +9,7 @@ export interface FailureProps {
 export function Failure({ error, retry }: FailureProps) {
   return (
     <div role="alert" className={styles.failure}>
-      <p>{error instanceof Error ? error.message : 'Something went wrong.'}</p>
+      <p dir="auto">{error instanceof Error ? error.message : 'Something went wrong.'}</p>
       {retry && (
         <button type="button" onClick={() => void retry()}>
           Try again

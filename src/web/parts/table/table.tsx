@@ -43,7 +43,11 @@ export function Table<T>({ caption, columns, rows, keyOf, isAt, isMarked }: Tabl
               aria-current={isMarked?.(row) ? 'location' : undefined}
             >
               {columns.map(({ name, number, cell }) => (
-                <td key={name} className={number ? styles.number : undefined}>
+                <td
+                  key={name}
+                  className={number ? styles.number : undefined}
+                  dir={number ? undefined : 'auto'}
+                >
                   {cell(row)}
                 </td>
               ))}

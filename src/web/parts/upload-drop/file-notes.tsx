@@ -16,7 +16,7 @@ export function FileNotes({ collapsed = 0, replaced = 0, renamed_columns: rename
         )}
         {renamed.map(({ from, to }) => (
           <li key={to}>
-            Column <code>{JSON.stringify(from)}</code> is called <code>{to}</code>
+            Column <code dir="auto">{JSON.stringify(from)}</code> is called <code dir="auto">{to}</code>
           </li>
         ))}
       </ul>

@@ -63,7 +63,7 @@ export function UploadShown({ state, arrived, retry }: UploadShownProps) {
         <ul className={styles.errors}>
           {error.errors.slice(0, 50).map(({ loc, msg }, at) => (
             <li key={at}>
-              <code>{loc.join('.')}</code> {msg}
+              <code dir="auto">{loc.join('.')}</code> {msg}
             </li>
           ))}
         </ul>

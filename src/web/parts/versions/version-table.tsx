@@ -75,7 +75,7 @@ export function VersionTable<R extends ListedVersion>(props: VersionTableProps<R
             ),
           },
           { name: 'What', cell: ({ it }) => it.message ?? it.subject },
-          { name: 'By', cell: ({ it }) => <span title={it.author}>{authorName(it.author)}</span> },
+          { name: 'By', cell: ({ it }) => <bdi title={it.author}>{authorName(it.author)}</bdi> },
           { name: 'When', cell: ({ it }) => <Ago date={it.date} /> },
           {
             name: 'Changes',

@@ -52,7 +52,7 @@ export function WaterfallRow({ node, length, offset, isPicked, isClosed, pick, t
         </span>
         <span className={hasFailed(span) ? styles.failed : styles.label} title={name}>
           {hasFailed(span) && <b>! </b>}
-          {name.slice(0, MOST)}
+          <bdi>{name.slice(0, MOST)}</bdi>
         </span>
         <span className={styles.type}>{type}</span>
       </span>

@@ -69,12 +69,13 @@ export function CommitRow(props: CommitRowProps) {
             to={places.version(slug, variant.slug, version)}
             tabIndex={tabIndex}
             className={styles.subject}
+            dir="auto"
             title={`${shown}\n${commit.commit.slice(0, 12)}`}
           >
             {shown}
           </Link>
         ) : (
-          <span className={styles.subject} title={NOWHERE}>
+          <span className={styles.subject} dir="auto" title={NOWHERE}>
             {shown}
           </span>
         )}

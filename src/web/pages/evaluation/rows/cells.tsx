@@ -17,12 +17,12 @@ const MOST_INPUTS = 12
 export function InputsCell({ data, dedupId = '', without }: InputsCellProps) {
   const inputs = Object.entries(data ?? {}).filter(([name]) => name !== without)
   return (
-    <span role="cell" className={styles.clamped}>
+    <span role="cell" className={styles.clamped} dir="auto">
       <button type="button" className={styles.opener} aria-label={`Open the row ${dedupId}`} />
       {data === undefined && <i>The row is gone from its testset.</i>}
       {inputs.slice(0, MOST_INPUTS).map(([name, value]) => (
         <span key={name}>
-          <span className={styles.key}>{clipped(name)}</span> {clipped(textOf(value))}{' '}
+          <bdi className={styles.key}>{clipped(name)}</bdi> <bdi>{clipped(textOf(value))}</bdi>{' '}
         </span>
       ))}
     </span>
@@ -34,7 +34,7 @@ export function OutputCell({ result }: { readonly result: RowResult | undefined 
   if (!result) return <span role="cell">–</span>
   const hasFailed = 'error' in result.application
   return (
-    <span role="cell" className={hasFailed ? styles.error : styles.clamped}>
+    <span role="cell" className={hasFailed ? styles.error : styles.clamped} dir="auto">
       {hasFailed && <b>! error </b>}
       {clipped(outputOf(result))}
     </span>

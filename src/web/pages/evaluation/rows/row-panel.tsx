@@ -37,7 +37,7 @@ export function RowPanel({ run, testcaseId, expected, close }: RowPanelProps) {
   return (
     <aside className={styles.panel} aria-label="The opened row">
       <header>
-        <h2>Row {typeof dedupId === 'string' ? <code>{dedupId}</code> : ''}</h2>
+        <h2>Row {typeof dedupId === 'string' ? <code dir="auto">{dedupId}</code> : ''}</h2>
         <button type="button" onClick={close} aria-label="Close the row">
           <X size={16} aria-hidden />
         </button>

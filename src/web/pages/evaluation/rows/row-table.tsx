@@ -55,7 +55,7 @@ function Cells({ run, row: { result, data, dedupId, took }, expected }: CellsPro
     <>
       <InputsCell data={data} dedupId={dedupId} without={wanted?.column} />
       <OutputCell result={result} />
-      <span role="cell" className={styles.clamped}>
+      <span role="cell" className={styles.clamped} dir="auto">
         {wanted ? clipped(textOf(wanted.value)) : '–'}
       </span>
       <span role="cell" className={styles.verdicts}>

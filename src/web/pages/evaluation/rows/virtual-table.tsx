@@ -93,7 +93,7 @@ export function VirtualTable<T>(props: VirtualTableProps<T>) {
           <div role="row" className={styles.head} style={{ gridTemplateColumns: widths }}>
             {columns.map((name) => (
               <span key={name} role="columnheader" className={name === number ? styles.number : undefined}>
-                {name}
+                <bdi>{name}</bdi>
               </span>
             ))}
           </div>

@@ -52,7 +52,9 @@ export function PromptView({
         <p className={styles.variables}>
           <span className={styles.muted}>Variables:</span>
           {variables.slice(0, 50).map((name) => (
-            <code key={name}>{name}</code>
+            <code key={name} dir="auto">
+              {name}
+            </code>
           ))}
         </p>
       )}

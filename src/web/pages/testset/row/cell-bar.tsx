@@ -65,8 +65,10 @@ export function CellBar({ total, active, column, row, go, open, history, edit }:
         </span>
       </form>
       <output className={styles.value} aria-label="The cell that has the focus">
-        <b>{isKey ? 'dedup id' : column === '' ? 'no name' : column.slice(0, 60)}</b>
-        <code>{row ? (isKey ? row.key : cellText(row.values[column])) : '…'}</code>
+        <bdi>
+          <b>{isKey ? 'dedup id' : column === '' ? 'no name' : column.slice(0, 60)}</b>
+        </bdi>
+        <code dir="auto">{row ? (isKey ? row.key : cellText(row.values[column])) : '…'}</code>
       </output>
       <div className={styles.buttons}>
         <Button

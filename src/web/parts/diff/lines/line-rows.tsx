@@ -78,7 +78,7 @@ function Side({
   return (
     <>
       <td className={`${styles.number} ${kind ?? ''}`}>{line.number}</td>
-      <td className={`${styles.line} ${kind ?? ''}`}>
+      <td className={`${styles.line} ${kind ?? ''}`} dir="auto">
         <Sign side={isSame ? undefined : side} />
         <LineText side={side} parts={parts ?? [{ text: line.text, isChanged: false }]} />
       </td>
@@ -127,7 +127,7 @@ function Unified({
     <tr data-change={begins || undefined}>
       <td className={`${styles.number} ${kind}`}>{row.isSame || side === 'base' ? row.base?.number : ''}</td>
       <td className={`${styles.number} ${kind}`}>{row.isSame || side === 'head' ? row.head?.number : ''}</td>
-      <td className={`${styles.line} ${kind}`}>
+      <td className={`${styles.line} ${kind}`} dir="auto">
         <Sign side={row.isSame ? undefined : side} />
         <LineText side={side} parts={parts} />
       </td>
