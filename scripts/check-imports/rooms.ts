@@ -72,7 +72,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
         'catalog/*',
         'catalog/types/catalog-types',
       ],
-      ...['worker/check-schema', 'worker/long-jobs'],
+      ...['prompts/parameter-problems', 'worker/check-schema', 'worker/long-jobs'],
     ],
   },
   prompts: {
@@ -80,7 +80,12 @@ export const ROOMS: Readonly<Record<string, Room>> = {
     surface: [
       ...['fields', 'llm-config', 'prompt-messages', 'prompt-object', 'prompt-problem', 'prompt-variables'],
       ...['render-json', 'render-messages'],
-      ...['templates/render-budget', 'templates/resolve-path', 'templates/template-format'],
+      ...[
+        'templates/render-budget',
+        'templates/render-template',
+        'templates/resolve-path',
+        'templates/template-format',
+      ],
     ],
   },
   models: {

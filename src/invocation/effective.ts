@@ -19,7 +19,7 @@ export interface Effective {
  */
 export function effective(
   registry: Registry,
-  request: InvocationRequest,
+  request: Pick<InvocationRequest, 'parameters' | 'flags' | 'caller'>,
   found: FoundRunnable,
 ): Effective | Promise<Effective> {
   const { parameters: sent, flags } = request
@@ -41,7 +41,7 @@ export function effective(
 
 async function resolved(
   registry: Registry,
-  { caller }: InvocationRequest,
+  { caller }: Pick<InvocationRequest, 'caller'>,
   { data, stored, inline }: FoundRunnable,
   own: JsonObject | undefined,
 ): Promise<Effective> {

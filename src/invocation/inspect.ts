@@ -1,24 +1,42 @@
+import { Refusal } from '../errors.ts'
+import { HandlerFailure } from '../handlers/handler-failure.ts'
+import { parameterProblems } from '../handlers/prompts/parameter-problems.ts'
+import { checkSchema } from '../handlers/worker/check-schema.ts'
 import { handlerTable } from '../handlers/workflows.ts'
 import { getKey, isJsonObject, withKey, type JsonObject } from '../json/json.ts'
 import { handlerOf, parseHandlerUri } from '../resources/workflows/handler-uri.ts'
 import type { Registry } from '../versioning/registry.ts'
 import type { Revision } from '../versioning/revisions/revision.ts'
-import { findRunnable, type WorkflowSought } from './find-runnable.ts'
+import { effective } from './effective.ts'
+import { findRunnable, type FoundRunnable, type WorkflowSought } from './find-runnable.ts'
 import type { InvocationRequest } from './invocation-request.ts'
+import type { InvocationServices } from './invoke.ts'
+import { handlerKeyOf, schemaOf } from './runnable.ts'
 
 /** A workflow as whoever wants to invoke it needs to know it. */
 export interface Inspection {
   /** Its data; the schemas of its handler where it has none of its own. */
   readonly data: JsonObject
   readonly stored: Revision | undefined
+  /** What makes every run of it fail, and where its parameters break its own schema for them; places are from the top of `data`. */
+  readonly warnings: readonly InspectionWarning[]
+}
+
+/** Something that a run would fail with; it may be committed all the same. */
+export interface InspectionWarning {
+  readonly code: string
+  readonly message: string
+  readonly target: readonly (string | number)[]
 }
 
 /** What an invocation would run (contract/handlers 4.6): the handler's own interface where nothing else is named. */
 export async function inspect(
   registry: Registry,
-  request: WorkflowSought & Pick<InvocationRequest, 'key'>,
+  request: WorkflowSought & Pick<InvocationRequest, 'key' | 'caller' | 'untilGone'>,
+  services: Pick<InvocationServices, 'reach'>,
 ): Promise<Inspection> {
-  const { data, stored } = await findRunnable(registry, request)
+  const found = await findRunnable(registry, request)
+  const { data, stored } = found
   const named = getKey(data, 'uri') === undefined && request.key !== undefined
   const whole = named
     ? withKey(data, 'uri', parseHandlerUri(request.key) ? handlerTable.uriOf(request.key) : request.key)
@@ -26,5 +44,43 @@ export async function inspect(
   const own = handlerTable.find(handlerOf(whole))?.schemas
   const sent = getKey(whole, 'schemas')
   const schemas: JsonObject = { ...own, ...(isJsonObject(sent) ? sent : {}) }
-  return { data: own ? withKey(whole, 'schemas', schemas) : whole, stored }
+  const warnings = await warningsOf(registry, request, services, found)
+  return { data: own ? withKey(whole, 'schemas', schemas) : whole, stored, warnings }
+}
+
+/** Of the data with what it embeds in its place; embeds that cannot be resolved are the first thing that a run would say. */
+async function warningsOf(
+  registry: Registry,
+  { caller, untilGone }: Pick<InvocationRequest, 'caller' | 'untilGone'>,
+  services: Pick<InvocationServices, 'reach'>,
+  found: FoundRunnable,
+): Promise<readonly InspectionWarning[]> {
+  if (getKey(found.data, 'parameters') === undefined) return []
+  try {
+    const { data, parameters } = await effective(registry, { caller }, found)
+    const { project, models } = services.reach(registry)
+    const schema = schemaOf(data, 'parameters')
+    const broken =
+      schema &&
+      (await checkSchema(schema, 'parameters', parameters, {
+        project,
+        signal: untilGone(),
+        isPatient: false,
+      }))
+    const key = handlerKeyOf(data)
+    return [
+      ...(broken === undefined
+        ? []
+        : [warned('schema_violation', `The parameters break their schema: ${broken}`)]),
+      ...(await parameterProblems(key, parameters, models)),
+    ]
+  } catch (error) {
+    if (error instanceof HandlerFailure) return [warned('schema_violation', error.message)]
+    if (error instanceof Refusal && error.code !== 'overloaded') return [warned(error.code, error.message)]
+    throw error
+  }
+}
+
+function warned(code: string, message: string): InspectionWarning {
+  return { code, message, target: ['parameters'] }
 }

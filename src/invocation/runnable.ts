@@ -40,8 +40,11 @@ function readHandlerKey(data: JsonObject): string | undefined {
   return uri && typeof getKey(data, 'url') === 'string' ? 'hook' : undefined
 }
 
-/** The schema that the data has for what goes in or comes out, if it has one. */
-export function schemaOf(data: JsonObject, part: 'inputs' | 'outputs'): JsonObject | undefined {
+/** The schema that the data has for what goes in or comes out, or for its parameters, if it has one. */
+export function schemaOf(
+  data: JsonObject,
+  part: 'inputs' | 'outputs' | 'parameters',
+): JsonObject | undefined {
   const schemas = getKey(data, 'schemas')
   const schema = isJsonObject(schemas) ? getKey(schemas, part) : undefined
   return isJsonObject(schema) ? schema : undefined

@@ -1,6 +1,7 @@
 import { askModel } from './ask-model.ts'
 import { embedTexts } from './embed-texts.ts'
 import type { ModelSettings } from './model-settings.ts'
+import { modelProblem } from './model-endpoint.ts'
 import type { Models } from './models.ts'
 import { streamModel } from './stream-model.ts'
 
@@ -15,5 +16,6 @@ export function createModels(settings: ModelSettings): Models {
     chat: (call, span) => askModel(call, span, settings),
     streamChat: (call, span) => streamModel(call, span, settings),
     embed: (call, span) => embedTexts(call, span, settings),
+    problemOf: (model) => modelProblem(model, settings.credentials),
   }
 }

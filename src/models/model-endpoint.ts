@@ -1,8 +1,15 @@
 import { COMMAND } from '../command-name.ts'
 import { type OutgoingFetchSettings, outgoingFetch } from '../outgoing/outgoing-fetch.ts'
-import { keyVariable, MODEL_PROVIDERS, type ModelProvider, unknownProvider } from './model-providers.ts'
+import {
+  keyVariable,
+  MODEL_PROVIDERS,
+  type ModelProvider,
+  unknownProvider,
+  urlVariable,
+} from './model-providers.ts'
 import { type Credential, type CredentialSource, ModelFailure } from './models.ts'
-import type { ModelName } from './parse-model-name.ts'
+import { mockProblem } from './mock/mock-model.ts'
+import { type ModelName, parseModelName } from './parse-model-name.ts'
 
 /** Where a model is, and how to get there. */
 export interface ModelEndpoint {
@@ -50,6 +57,22 @@ export async function modelEndpoint(
   return reached(known, placed.id, stored, settings)
 }
 
+/**
+ * Why no provider can have a model: its name leads astray, or is one that nobody here is known by, and would go to OpenAI, whole, whose
+ * models have other names. Whoever has set another address for OpenAI may have any models there.
+ */
+export async function modelProblem(
+  model: string,
+  credentials: CredentialSource,
+): Promise<string | undefined> {
+  const { provider, id, isCertain } = parseModelName(model)
+  if (provider.protocol === 'mock') return mockProblem(id)
+  if (id === '' || LEADS_ASTRAY.test(id)) return astray(id)
+  if (isCertain || (await credentials.ofProvider(provider.name))?.baseUrl !== undefined) return undefined
+  const prefixes = [...MODEL_PROVIDERS.keys()].map((name) => `${name}/`).join(', ')
+  return `No provider has a model '${model.slice(0, 200)}': models of OpenAI are named like gpt-5 or o3, those of others begin with ${prefixes}. Other names need ${urlVariable(provider.name)} or a connection.`
+}
+
 /** A connection to someone unknown may have any models, and says where it leads: its key goes to nobody else. */
 function reachedElsewhere(
   model: string,
@@ -72,10 +95,7 @@ function reached(
   { apiKey, baseUrl = provider.baseUrl, mayBePrivate = false }: Credential,
   { policy, maxAnswerBytes }: ReachSettings,
 ): ModelEndpoint {
-  if (LEADS_ASTRAY.test(id)) {
-    const sentence = `The model '${id.slice(0, 200)}' cannot be asked: a name holds none of ? # % \\, no control character, and no . or .. between slashes.`
-    throw new ModelFailure('request', sentence)
-  }
+  if (LEADS_ASTRAY.test(id)) throw new ModelFailure('request', astray(id))
   const key = apiKey.trim()
   if (!/^[\x20-\x7e]*$/.test(key)) {
     const sentence = `The API key of '${provider.name}' holds a character that no header can; set or store it again.`
@@ -95,6 +115,10 @@ const NO_KEY: Credential = { apiKey: '' }
 
 /** Some protocols have the model's name in the path of the address: it must not end the path, or climb out of it. */
 const LEADS_ASTRAY = /[\x00-\x1f\x7f?#%\\]|(?:^|\/)\.{1,2}(?:\/|$)/
+
+function astray(id: string): string {
+  return `The model '${id.slice(0, 200)}' cannot be asked: a name holds none of ? # % \\, no control character, and no . or .. between slashes.`
+}
 
 function noKey(model: string, { name }: ModelProvider): ModelFailure {
   const variable = keyVariable(name)

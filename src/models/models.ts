@@ -9,6 +9,8 @@ export interface Models {
   streamChat(call: ChatCall, span: OpenSpan): AsyncGenerator<string, ChatReply, undefined>
   /** One vector a text. Throws a `ModelFailure`. */
   embed(call: EmbeddingCall, span: OpenSpan): Promise<readonly (readonly number[])[]>
+  /** Why no provider can have the model, in a sentence; undefined where one may. Whether there is a key for it is not looked at. */
+  problemOf(model: string): Promise<string | undefined>
 }
 
 /** One call of a chat model. What is undefined is not sent. */

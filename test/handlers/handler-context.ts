@@ -50,5 +50,5 @@ export function handlerRequest(more: Partial<HandlerRequest>): HandlerRequest {
 const notUsed = (): never => {
   throw new Error('not to be used here')
 }
-const NO_MODELS: Models = { chat: notUsed, streamChat: notUsed, embed: notUsed }
+const NO_MODELS: Models = { chat: notUsed, streamChat: notUsed, embed: notUsed, problemOf: notUsed }
 const NO_SANDBOX: Sandbox = { run: notUsed, close: notUsed }

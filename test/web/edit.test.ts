@@ -70,7 +70,7 @@ describe('workbench: editing', () => {
         data: {
           uri: 'svc:builtin:completion:v0',
           parameters: {
-            prompt: { messages: [{ role: 'user', content: 'Hi' }], llm_config: { model: 'mock/echo' } },
+            prompt: { messages: [{ role: 'user', content: 'Hi' }], llm_config: { model: 'mock/examples' } },
           },
         },
       },
@@ -98,6 +98,16 @@ describe('workbench: editing', () => {
     await checks.getByText(/^temperature has to be/).waitFor()
     await page.getByLabel('temperature').fill('0.5')
     await checks.getByText('No problems found.').waitFor()
+    // What the server would take, and every run fail with.
+    await page.getByRole('combobox', { name: 'Model' }).fill('mock/nothing')
+    await checks.getByText("The provider 'mock' has no model 'nothing'").waitFor()
+    expect(await checks.getByText('No problems found.').count()).to.equal(0)
+    await page.getByRole('combobox', { name: 'Model' }).fill('mock/examples')
+    await checks.getByText('No problems found.').waitFor()
+    await page.getByLabel('Variables are written').selectOption('jinja2')
+    await typeAtEnd(page, 'Text of message 1, user', '{% if x %}')
+    await checks.getByText('parameters.prompt.messages.0.content').waitFor()
+    expect(await checks.getByText('No problems found.').count()).to.equal(0)
     await visit.expectNoBarriers()
     await visit.close()
   })

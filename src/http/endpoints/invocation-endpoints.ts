@@ -54,15 +54,21 @@ export function invocationEndpoints(services: InvocationServices, options: Prese
         output: inspectOutput,
         ...(named ? { example: named } : {}),
         run: async (call: Call<InspectInput>) => {
-          const { registry, params, input } = call
-          const inspected = await inspect(registry, {
-            key: params['key'],
-            revisionId: params['id'],
-            inline: input.revision ?? input.data?.revision,
-            inlineLoc: input.revision ? ['body', 'revision', 'data'] : undefined,
-            references: input.references,
-            selectorKey: input.selector?.key,
-          })
+          const { registry, params, input, mayRead, mayWrite } = call
+          const inspected = await inspect(
+            registry,
+            {
+              key: params['key'],
+              revisionId: params['id'],
+              inline: input.revision ?? input.data?.revision,
+              inlineLoc: input.revision ? ['body', 'revision', 'data'] : undefined,
+              references: input.references,
+              selectorKey: input.selector?.key,
+              caller: { mayRead, mayWrite },
+              untilGone: () => call.untilGone(),
+            },
+            services,
+          )
           return { body: presentInspection(inspected, options) }
         },
       }),

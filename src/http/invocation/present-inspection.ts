@@ -3,6 +3,7 @@ import type { Inspection } from '../../invocation/inspect.ts'
 import { entriesOf, fromEntries, type JsonObject } from '../../json/json.ts'
 import { presentWorkflow } from '../../resources/workflows/workflow-url.ts'
 import { presentRevision, type PresentOptions } from '../presenters/record.ts'
+import { warning } from '../schemas/record-schemas.ts'
 import { PROTOCOL_VERSION } from './trace-headers.ts'
 
 /** What `/inspect` answers (contract/handlers 4.6). */
@@ -15,10 +16,11 @@ export const inspectOutput = z.strictObject({
       inputs: z.unknown().meta({ type: 'object' }),
     }),
   }),
+  warnings: z.array(warning).optional(),
 })
 
 /** What can be invoked, and a request that invokes it. */
-export function presentInspection({ data, stored }: Inspection, options: PresentOptions): object {
+export function presentInspection({ data, stored, warnings }: Inspection, options: PresentOptions): object {
   const { servicesBase } = options
   const whole = stored ? presentWorkflow(data, { servicesBase, revisionId: stored.id }) : data
   const shown = { data: invocationPart(whole) }
@@ -26,6 +28,7 @@ export function presentInspection({ data, stored }: Inspection, options: Present
     version: PROTOCOL_VERSION,
     revision: stored ? presentRevision(stored, options, shown) : shown,
     request: { data: { revision: shown, inputs: {} } },
+    ...(warnings.length > 0 && { warnings }),
   }
 }
 

@@ -6,6 +6,11 @@ import { ModelFailure } from '../models.ts'
 /** What the provider `mock` has. */
 const EXAMPLES = 'examples'
 
+/** Why there is no such model of the provider `mock`, in a sentence. */
+export function mockProblem(id: string): string | undefined {
+  return id === EXAMPLES ? undefined : `The provider 'mock' has no model '${id}': it has mock/${EXAMPLES}.`
+}
+
 /**
  * `mock/examples`: a model without a key and without a network, for a first try and for tests. It looks for the last message of the user
  * among the user's messages before, white space at the ends aside, and answers with the assistant's message behind the newest equal one;
@@ -13,8 +18,8 @@ const EXAMPLES = 'examples'
  * and for a conversation without a user.
  */
 export function mockModel(id: string, messages: readonly JsonObject[]): LanguageModel {
-  if (id !== EXAMPLES)
-    throw new ModelFailure('request', `The provider 'mock' has no model '${id}': it has mock/${EXAMPLES}.`)
+  const problem = mockProblem(id)
+  if (problem !== undefined) throw new ModelFailure('request', problem)
   const text = answerTo(messages)
   const usage = usageOf(messages, text)
   const finishReason = { unified: 'stop', raw: 'stop' } as const

@@ -18,12 +18,27 @@ import { valueText } from './value-text.ts'
  * JSON text, `{{$…}}` is a JSONPath into all variables and has to find something. Partials, empty tags and NUL are refused.
  */
 export function renderMustache(template: string, variables: JsonObject, budget: RenderBudget): string {
-  if (template.includes('\0')) throw new TemplateFailure('A mustache template must not hold a NUL character.')
   const writer = new JsonWriter(budget)
+  return readable(template, writer, (tokens) =>
+    writer.write(tokens, new JsonContext(variables, variables, budget)),
+  )
+}
+
+/** Throws a `TemplateFailure` for a template that cannot be read. */
+export function readMustache(template: string): void {
+  readable(template, new mustache.Writer() as Pick<JsonWriter, 'parse'>, () => undefined)
+}
+
+function readable<T>(
+  template: string,
+  writer: Pick<JsonWriter, 'parse'>,
+  use: (tokens: readonly Token[]) => T,
+): T {
+  if (template.includes('\0')) throw new TemplateFailure('A mustache template must not hold a NUL character.')
   try {
     const tokens = writer.parse(template)
     refuseUnwanted(tokens)
-    return writer.write(tokens, new JsonContext(variables, variables, budget))
+    return use(tokens)
   } catch (error) {
     // what the library cannot read, it says in an ordinary error
     if (!(error instanceof Error) || error instanceof TemplateFailure || error instanceof RangeError)

@@ -25,6 +25,7 @@ export class Problem extends Error {
 export interface FieldProblem {
   readonly loc: readonly (string | number)[]
   readonly msg: string
+  readonly type?: string
 }
 
 /**

@@ -58,7 +58,7 @@ function contextOf(embed: Embed): HandlerContext {
   const unasked = (): never => {
     throw new Error('evaluators do not ask for this')
   }
-  return handlerContext({}, { models: { chat: unasked, streamChat: unasked, embed } })
+  return handlerContext({}, { models: { chat: unasked, streamChat: unasked, embed, problemOf: unasked } })
 }
 
 const noModel: Embed = ({ model }) =>

@@ -22,6 +22,7 @@ function modelThat(reply: JsonObject | ModelFailure): { context: HandlerContext;
     },
     streamChat: nobody,
     embed: nobody,
+    problemOf: nobody,
   }
   return { context: handlerContext({}, { models }), calls }
 }

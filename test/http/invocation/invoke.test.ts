@@ -501,6 +501,59 @@ describe('http: invoking a workflow', () => {
       expect(again.body.data.outputs).to.deep.equal({ n: 1 })
     })
 
+    it('warns of what every run would fail with: bounds, templates, models, its own schema', async () => {
+      const warned = async (prompt: object, schemas?: object): Promise<string[]> => {
+        const data = { uri: 'svc:builtin:completion:v0', parameters: { prompt }, schemas }
+        const { status, body } = await service.post('/services/inspect', { revision: { data } })
+        expect(status, JSON.stringify(body)).to.equal(200)
+        return (body.warnings ?? []).map(
+          ({ code, target }: { code: string; target: string[] }) => `${code} ${target.join('.')}`,
+        )
+      }
+      const user = (content: unknown): object[] => [{ role: 'user', content }]
+      const usual = { llm_config: { model: 'mock/examples', temperature: 2 } }
+      expect(await warned({ ...usual, messages: user('{{name}} {% if') })).to.deep.equal([])
+      const placed = 'parameters.prompt'
+      expect(
+        await warned({ llm_config: { model: 'mock/examples', temperature: 2.5 }, messages: [] }),
+      ).to.deep.equal([`invalid_parameter ${placed}.llm_config.temperature`])
+      for (const [format, text] of [
+        ['jinja2', '{% if x %}'],
+        ['jinja2', '{% if x %}{{ x | nofilter }}{% endif %}'],
+        ['jinja2', '{{ 1 is notest }}'],
+        ['mustache', '{{#a}}'],
+        ['mustache', '{{> part}}'],
+        ['fstring', 'a { b'],
+        ['fstring', '{a.b}'],
+      ]) {
+        const found = await warned({ ...usual, template_format: format, messages: user(text) })
+        expect(found, text).to.deep.equal([`unreadable_template ${placed}.messages.0.content`])
+      }
+      const parts = user([{ type: 'text', text: '{{ x' }])
+      expect(await warned({ ...usual, template_format: 'jinja2', messages: parts })).to.deep.equal([
+        `unreadable_template ${placed}.messages.0.content.0.text`,
+      ])
+      for (const [format, text] of [
+        ['jinja2', '{% if x is defined and x | length > 2 %}{{ x | upper }}{% endif %}'],
+        ['mustache', '{{#a}}{{b}}{{/a}}'],
+        ['fstring', '{a[b][0]!r:>{width}} {{}}'],
+      ]) {
+        expect(await warned({ ...usual, template_format: format, messages: user(text) }), text).to.deep.equal(
+          [],
+        )
+      }
+      for (const model of ['mega/model-1', 'mock/nothing', 'openai/', 'groq/../x', 'nobody-has-this'])
+        expect(await warned({ llm_config: { model }, messages: [] }), model).to.deep.equal([
+          `unknown_model ${placed}.llm_config.model`,
+        ])
+      for (const model of ['gpt-99', 'groq/anything', 'o3'])
+        expect(await warned({ llm_config: { model }, messages: [] }), model).to.deep.equal([])
+      const parameters = { type: 'object', properties: { prompt: { type: 'object', required: ['owner'] } } }
+      expect(await warned({ ...usual, messages: [] }, { parameters })).to.deep.equal([
+        'schema_violation parameters',
+      ])
+    })
+
     it('tells what a handler takes', async () => {
       const { body } = await service.post('/services/auto_regex_test/v0/inspect')
       expect(body.revision.data.uri).to.equal('svc:builtin:auto_regex_test:v0')

@@ -1,7 +1,7 @@
 import { type Json, type JsonObject, getKey, isJsonArray, isJsonObject } from '../../../json/json.ts'
 import { formatValue } from './format-spec.ts'
 import { asciiOnly, pythonRepr, pythonText } from '../python-repr.ts'
-import type { RenderBudget } from '../render-budget.ts'
+import { RenderBudget } from '../render-budget.ts'
 import { TemplateFailure, variablesThere } from '../template-format.ts'
 
 /**
@@ -12,13 +12,19 @@ export function renderFString(template: string, variables: JsonObject, budget: R
   return new FString(template, variables, budget).render()
 }
 
+/** Throws a `TemplateFailure` for a template that cannot be read. */
+export function readFString(template: string): void {
+  new FString(template, undefined, new RenderBudget()).render()
+}
+
 class FString {
   readonly #template: string
-  readonly #variables: JsonObject
+  /** Undefined where it is only read. */
+  readonly #variables: JsonObject | undefined
   readonly #budget: RenderBudget
   #at = 0
 
-  constructor(template: string, variables: JsonObject, budget: RenderBudget) {
+  constructor(template: string, variables: JsonObject | undefined, budget: RenderBudget) {
     this.#template = template
     this.#variables = variables
     this.#budget = budget
@@ -51,7 +57,7 @@ class FString {
     const shown = this.#take('!') ? converted(value, this.#template.charAt(this.#at++)) : value
     const spec = this.#take(':') ? this.#spec(open, depth) : ''
     if (!this.#take('}')) throw unclosed(open)
-    return formatValue(shown, spec)
+    return this.#variables ? formatValue(shown, spec) : ''
   }
 
   /** Everything up to `!`, `:` or `}`, of which a key in brackets may hold any. */
@@ -73,8 +79,8 @@ class FString {
     const [name = ''] = /^[^.[]*/.exec(field) ?? []
     if (name === '')
       throw new TemplateFailure(`The field at ${open} has no name; write {name}, or {{ for a brace.`)
-    let value = getKey(this.#variables, name)
-    if (value === undefined) {
+    let value: Json | undefined = this.#variables ? getKey(this.#variables, name) : null
+    if (this.#variables && value === undefined) {
       throw new TemplateFailure(`The variable '${name}' is missing. ${variablesThere(this.#variables)}`)
     }
     let rest = field.slice(name.length)
@@ -85,11 +91,11 @@ class FString {
           `{${field}} cannot be followed; write keys and positions in brackets: {a[b][0]}.`,
         )
       }
-      value = memberOf(value, key)
+      if (this.#variables && value !== undefined) value = memberOf(value, key)
       if (value === undefined) throw new TemplateFailure(`There is no '${key}' for {${field}}.`)
       rest = rest.slice(step.length)
     }
-    return value
+    return value ?? null
   }
 
   /** The format behind the colon, its own fields filled in. */

@@ -33,7 +33,7 @@ export function useInspection(text: string): Inspection {
   useEffect(() => {
     const left = new AbortController()
     call('POST /services/inspect', { text: `{"revision":{"data":${asked}}}` }, left.signal).then(
-      () => setFound({ text: asked, problems: [], isReached: true }),
+      ({ warnings = [] }) => setFound({ text: asked, problems: warnings.map(told), isReached: true }),
       (error: unknown) => {
         if (left.signal.aborted) return
         setFound({ text: asked, problems: problemsIn(error), isReached: error instanceof Problem })
@@ -42,13 +42,26 @@ export function useInspection(text: string): Inspection {
     return () => left.abort()
   }, [asked])
   const own = useMemo(() => problemsOfParameters(text), [text])
-  const problems = found?.text === text ? [...own, ...found.problems] : own
+  const said = found?.text === text ? found.problems : []
+  // Where the schema is broken is said by place here, and as a whole by the server.
+  const problems = [...own, ...said.filter(({ type }) => own.length === 0 || type !== 'schema_violation')]
   return {
     problems,
     checked: found?.text !== text ? 'not yet' : found.isReached ? 'yes' : 'unreachable',
     problemAt: (path) =>
       problems.find(({ loc }) => path.every((step, at) => String(step) === String(loc[at])))?.msg,
   }
+}
+
+/** What the server takes, and a run would fail with. */
+function told({ code, message, target = [] }: Warned): FieldProblem {
+  return { loc: target, msg: message, type: code }
+}
+
+interface Warned {
+  readonly code: string
+  readonly message: string
+  readonly target?: readonly (string | number)[] | undefined
 }
 
 /** What the server refused, by place; a refusal of all of it has none. */
