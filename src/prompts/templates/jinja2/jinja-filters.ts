@@ -216,10 +216,7 @@ const FILTERS: ReadonlyMap<string, JinjaFilter> = new Map<string, JinjaFilter>([
 
 function lengthOf(value: JinjaValue, { operators }: JinjaRuntime): number {
   if (value instanceof Missing) return 0
-  if (isText(value)) {
-    operators.spend(textOf(value).length)
-    return Array.from(textOf(value)).length
-  }
+  if (isText(value)) return Array.from(textOf(value)).length
   if (isDict(value)) return value.size
   const items = sequenceIn(value)
   if (items) return items.length

@@ -17,6 +17,7 @@ import {
   Callable,
   type CallArguments,
   isDict,
+  isText,
   isTrue,
   type JinjaKey,
   type JinjaValue,
@@ -25,12 +26,20 @@ import {
   Missing,
   numberIn,
   orElse,
+  textOf,
   Tuple,
   valueOfJson,
 } from './jinja-values.ts'
 
 /** Steps that a turn of a loop costs beside what is in it. */
 const TURN_STEPS = 3
+
+/** Filters and tests that do not look through a text. */
+const OF_NO_LENGTH: ReadonlySet<string> = new Set([
+  ...['default', 'd', 'safe', 'string'],
+  ...['defined', 'undefined', 'none', 'true', 'false', 'boolean', 'number', 'integer', 'float', 'mapping'],
+  ...['sequence', 'iterable', 'callable', 'escaped', 'sameas', 'filter', 'test'],
+])
 
 /** The names of a scope, and of those around it. */
 class Scope {
@@ -81,11 +90,18 @@ export class JinjaInterpreter implements JinjaRuntime {
   }
 
   filter(name: string, value: JinjaValue, args: CallArguments): JinjaValue {
+    this.#payFor(name, value)
     return jinjaFilter(name)(value, args, this)
   }
 
   test(name: string, value: JinjaValue, args: CallArguments): boolean {
+    this.#payFor(name, value)
     return jinjaTest(name)(value, args, this)
+  }
+
+  /** Most filters and some tests look through all of a text, and a loop may ask the same one again and again. */
+  #payFor(name: string, value: JinjaValue): void {
+    if (isText(value) && !OF_NO_LENGTH.has(name)) this.operators.spend(textOf(value).length)
   }
 
   #run(statements: readonly Statement[], scope: Scope): Ending {
