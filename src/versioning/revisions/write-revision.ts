@@ -16,7 +16,8 @@ import { documentOf } from '../family/document-family.ts'
 import { asLarge } from '../family/large-document.ts'
 import type { AcceptedPayload, Family, Payload, PayloadTarget, Warning } from '../family/family.ts'
 import { payloadTarget } from '../family/payload-target.ts'
-import { readBytes } from '../family/tree-files.ts'
+import type { ObjectReader } from '../family/tree-files.ts'
+import { readBytes, readTree } from '../family/tree-files.ts'
 import { noteDecided } from '../idempotency/find-earlier-attempt.ts'
 import { objectUuid } from '../ids.ts'
 import type { Registry } from '../registry.ts'
@@ -27,6 +28,7 @@ import { isPending, makeDefaultVariant } from '../variants/default-variant.ts'
 import type { WriteContext } from '../write-context.ts'
 import { buildRevision, rootOf } from './build-revision.ts'
 import type { Trailers } from './commit-message.ts'
+import { REVISION_FILE } from './decoded-revision.ts'
 import type { StoredRevision } from './decoded-revision.ts'
 import type { VariantLocation } from './references.ts'
 
@@ -133,7 +135,12 @@ export async function writeRevision(
     // Where rows lie depends on the revision that they are written onto: below archived ones that is another one than the parent.
     const onLatest = { ...plan, taken: { parents: [], before: await rootOf(target, latest), other: [] } }
     const built = latest === head ? revision : await buildRevision(registry, family, target, onLatest)
-    const isSame = await saySame(family, built, await registry.revisions(family).readForList(target, latest))
+    const isSame = await saySame(
+      family,
+      target,
+      built,
+      await registry.revisions(family).readForList(target, latest),
+    )
     if (isSame) return { oid: latest, changed: false, warnings }
   }
   const commit = revision.oid
@@ -148,12 +155,25 @@ export async function writeRevision(
   return { oid: commit, changed: true, warnings }
 }
 
-/** Whether two revisions say the same, their messages aside: of a document as JSON, so that the order of keys does not count. */
-async function saySame(family: Family, one: StoredRevision, other: StoredRevision): Promise<boolean> {
+/** Whether two revisions say the same, their messages aside: of documents and headers as JSON, so that the order of keys does not count. */
+async function saySame(
+  family: Family,
+  source: ObjectReader,
+  one: StoredRevision,
+  other: StoredRevision,
+): Promise<boolean> {
   if (one.commit.tree === other.commit.tree) return true
   // Of what does not decode, or is larger than a commit can be, no commit says the same.
-  if (family.rowsFolder !== undefined || other.damage || asLarge(other.payload)) return false
+  if (other.damage || asLarge(other.payload)) return false
   const slice = new TimeSlice()
+  if (family.rowsFolder !== undefined) {
+    const filesOf = async ({ commit }: StoredRevision): Promise<readonly string[]> =>
+      (await readTree(source, commit.tree)).flatMap(({ name, oid }) =>
+        name === REVISION_FILE ? [] : `${oid} ${name}`,
+      )
+    if ((await filesOf(one)).join('\n') !== (await filesOf(other)).join('\n')) return false
+    return equalInSlices(one.header as Json, other.header as Json, slice)
+  }
   const contentOf = ({ header, payload }: StoredRevision): Json => [
     header as Json,
     payload === undefined ? null : documentOf(payload),

@@ -117,6 +117,9 @@ describe('if_changed', () => {
         const same = await done(commit(family, slug, { data: again, ...header, message: 'Other' }, asked))
         expect(same.changed, JSON.stringify(header)).to.equal(false)
       }
+      await done(commit(family, slug, { data, meta: { m: 1, n: { a: 1, b: 2 } } }))
+      const ordered = { data: again, meta: { n: { b: 2, a: 1 }, m: 1 } }
+      expect((await done(commit(family, slug, ordered, asked))).changed).to.equal(false)
       const { changed } = await done(commit(family, slug, { data }, asked))
       expect(changed).to.equal(true)
     })
