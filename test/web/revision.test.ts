@@ -259,7 +259,7 @@ describe('workbench: a revision', () => {
                     { type: 'image_url', image_url: { url: 'http://example.org/spy.png' } },
                   ],
                 },
-                { role: 'assistant', content: `{{${'x'.repeat(1_000_000)}` },
+                { role: 'assistant', content: `{{${'x'.repeat(700_000)}` },
                 {
                   role: 'assistant',
                   content: '{{a}}'.repeat(50_000),
