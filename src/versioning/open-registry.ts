@@ -7,7 +7,7 @@ import type { Family } from './family/family.ts'
 import { Mirrors } from './environments/mirrors.ts'
 import { damageOf } from './index/damage-of.ts'
 import { MANY } from './index/family-list.ts'
-import { keepClaims } from './slugs/record-claims.ts'
+import { type ClaimKeeper, keepClaims } from './slugs/record-claims.ts'
 import type { RegistrySettings } from './registry.ts'
 import { Registry } from './registry.ts'
 import { purgeTrash } from './trash/trash-artifact.ts'
@@ -35,7 +35,7 @@ export interface OpenRegistry {
 /**
  * Reads a project in: from the index file, as a process of before left it, and by a look at every repository, for which a start waits only
  * where they are few. What a crash cut off was finished before, from the journal and from nothing else; only what mirrors environments is
- * moved to where these say.
+ * moved to where these say, and it is recorded what plain git made meanwhile.
  */
 export async function openRegistry(
   store: ProjectStore,
@@ -45,8 +45,8 @@ export async function openRegistry(
   const registry = new Registry(store, families, settings)
   registry.index.restore()
   const mirrors = new Mirrors(registry)
-  const stopRecording = keepClaims(registry)
-  const loaded = load(registry, mirrors)
+  const claims = keepClaims(registry)
+  const loaded = load(registry, mirrors, claims)
   // Few are looked at within half a second, once they are here.
   if (!isLarge(registry) && !store.filling) await loaded
   const closing = new AbortController()
@@ -59,7 +59,7 @@ export async function openRegistry(
       closing.abort()
       stopSweeps()
       stopPurging()
-      stopRecording()
+      claims.stop()
       // What is not written by then, also since the store is gone, is found at the next start.
       registry.index.close().catch(() => undefined)
     },
@@ -67,9 +67,10 @@ export async function openRegistry(
 }
 
 /** Looks at every repository; of very many once what a start has to do else is done, or somebody asks for a list. */
-async function load(registry: Registry, mirrors: Mirrors): Promise<void> {
+async function load(registry: Registry, mirrors: Mirrors, claims: ClaimKeeper): Promise<void> {
   if (isLarge(registry)) await pause(SWEEP_EVERY)
   await registry.index.load()
+  await claims.recordSeen()
   await followEnvironments(registry, mirrors)
 }
 

@@ -295,6 +295,11 @@ export class ArtifactIndex {
     return this.#database
   }
 
+  /** The ids of all artifacts of which only this process, or the index file, knows since when some branch or tag is there; as last looked at. */
+  unrecorded(): string[] {
+    return Array.from(this.#tables.entries(), ({ isUnrecorded, id }) => (isUnrecorded ? id : [])).flat()
+  }
+
   /** Has the lists of these families as fresh as `list` has them, and the database with them. */
   async refresh(families: readonly Family[]): Promise<void> {
     for (const family of families) await this.list(family)

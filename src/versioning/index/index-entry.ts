@@ -29,6 +29,8 @@ export interface RestoredArtifact {
   readonly record: () => ArtifactRecord
   /** … and all else that the view is made of. */
   readonly viewJson: string
+  /** As of its view; seen without making that. */
+  readonly isUnrecorded: boolean
   /** What `ProjectStore.stamps` answers as long as nothing has changed. */
   readonly stamps: string
   readonly view: () => ArtifactView
@@ -159,6 +161,11 @@ export class IndexEntry {
   mayHaveRef(ref: string): boolean {
     const from = this.#from
     return isSeen(from) ? from.source.refs.refs.has(ref) : from.viewJson.includes(`"${ref}"`)
+  }
+
+  /** Whether only this process, or the index file, knows since when some branch or tag is there. */
+  get isUnrecorded(): boolean {
+    return this.#from.isUnrecorded
   }
 
   /** Whether it is as its row in the index file says, which it was restored from. */

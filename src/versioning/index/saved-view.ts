@@ -34,6 +34,7 @@ export function saveView(view: ArtifactView): string | undefined {
     pushed: pushed.map((variant) => [variant.slug, variant.record]),
     tags: [...tags],
     tagDates: source.state.tags ? [...source.state.tags] : null,
+    // The last one; see UNRECORDED.
     unrecorded: isUnrecorded,
   }
   const names = [
@@ -69,6 +70,7 @@ export function savedArtifact(
     recordJson: record,
     record: () => artifactRecord.parse(parseJson(record)),
     viewJson: json,
+    isUnrecorded: json.endsWith(UNRECORDED),
     view: () => restoreView({ family, slug, stamps, record, text: json, variants, tags }, open),
   }
 }
@@ -80,6 +82,9 @@ function sumOf(slug: string, text: string): string {
 
 /** So many lines are in front of the JSON. */
 const LINES = 6
+
+/** How the JSON of an unrecorded view ends: a start looks for those of very many, and does not parse each one for that. */
+const UNRECORDED = '"unrecorded":true}'
 
 /** Slugs and dates by turns; neither holds a space. */
 function datedIn(text: string): DatedSlug[] {

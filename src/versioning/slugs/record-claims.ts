@@ -13,25 +13,51 @@ const RECORDER = {
 /** How long refs may be on their way before what is missing of them counts as plain git's, in milliseconds. */
 const SETTLED = 200
 
+/** So many artifacts are written to before a start is done. Of more the rest follows while the server serves. */
+const AT_START = 100
+
+/** Keeps a record of what plain git makes. */
+export interface ClaimKeeper {
+  /** Records what a look at the whole store has shown, or an earlier process saw and did not record; resolves once that is done of few. */
+  recordSeen(): Promise<void>
+  stop(): void
+}
+
 /**
  * Records on refs/meta/artifact since when branches and tags are there that plain git made beside the server, so that what a slug means
- * stays the same after a restart and in a clone (decision 40). Answers how to end that.
+ * stays the same after a restart and in a clone (decision 40).
  */
-export function keepClaims(registry: Registry): () => void {
+export function keepClaims(registry: Registry): ClaimKeeper {
   const timers = new Map<string, NodeJS.Timeout>()
-  const unwatch = registry.index.watch(({ id, view }) => {
-    if (!view?.isUnrecorded || timers.has(id)) return
-    const record = async (): Promise<void> => {
-      timers.delete(id)
+  let isStopped = false
+  const record = async (id: string): Promise<void> => {
+    clearTimeout(timers.get(id))
+    timers.delete(id)
+    try {
       const now = await registry.index.findByDigits(id)
       if (now?.id === id) await recordClaims(registry, now)
+    } catch {
+      // Where it cannot be written now (a lock, a disk that is full), the next change of the artifact or the next start tries again.
     }
-    // Where it cannot be written now (a lock, a disk that is full), the next change of the artifact tries again.
-    timers.set(id, setTimeout(() => void record().catch(() => undefined), SETTLED).unref())
+  }
+  const recordAll = async (ids: readonly string[]): Promise<void> => {
+    for (const id of ids) if (!isStopped) await record(id)
+  }
+  const unwatch = registry.index.watch(({ id, view }) => {
+    if (!view?.isUnrecorded || timers.has(id)) return
+    timers.set(id, setTimeout(() => void record(id), SETTLED).unref())
   })
-  return () => {
-    unwatch()
-    for (const timer of timers.values()) clearTimeout(timer)
+  return {
+    recordSeen: async () => {
+      const ids = registry.index.unrecorded()
+      await recordAll(ids.slice(0, AT_START))
+      void recordAll(ids.slice(AT_START))
+    },
+    stop: () => {
+      isStopped = true
+      unwatch()
+      for (const timer of timers.values()) clearTimeout(timer)
+    },
   }
 }
 

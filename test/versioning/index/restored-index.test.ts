@@ -11,6 +11,7 @@ import { nodeFs } from '../../../src/storage/node-fs.ts'
 import { DatabaseFile } from '../../../src/storage/sqlite/database-file.ts'
 import type { ArtifactView } from '../../../src/versioning/artifacts/artifact-view.ts'
 import { createArtifact } from '../../../src/versioning/artifacts/create-artifact.ts'
+import { openRegistry } from '../../../src/versioning/open-registry.ts'
 import { Registry } from '../../../src/versioning/registry.ts'
 import { environmentFamily } from '../../../src/resources/environments/environment-family.ts'
 import { commitRevision } from '../../../src/versioning/revisions/commit-revision.ts'
@@ -22,14 +23,15 @@ import { listed } from './database/listed.ts'
 /** Stamps younger than this are not relied on; see RefReader. */
 const SETTLED = 40
 
+const SETTINGS = { servicesBase: 'http://localhost/services', now: () => new Date() }
+
 describe('versioning: an index that begins with what a process of before saw', () => {
   let folder: string
   let before: Registry
 
   const opened = async (): Promise<Registry> => {
     const project = await (await Store.open(nodeFs, folder)).project('default')
-    const settings = { servicesBase: 'http://localhost/services', now: () => new Date() }
-    return new Registry(project, [workflowFamily], settings)
+    return new Registry(project, [workflowFamily], SETTINGS)
   }
   const restored = async (): Promise<Registry> => {
     const registry = await opened()
@@ -197,6 +199,34 @@ describe('versioning: an index that begins with what a process of before saw', (
     expect((await restored()).index.size).to.equal(3)
   })
 
+  it('has a start record what git made and a process of before only saw, with the dates of then', async () => {
+    const place = await newVariant(before, workflowFamily, 'bot')
+    const revision = { data: { parameters: {} }, message: 'One', header: {}, loc: [], slug: 'first' }
+    await commitRevision(before, place, revision, context)
+    await newVariant(before, workflowFamily, 'other')
+    git(gitdir('bot'), ['branch', 'pushed', 'bot'])
+    git(gitdir('bot'), ['tag', 'noted', 'bot'])
+    await before.index.sweep()
+    await ended()
+    const metaOf = (slug: string): string => git(gitdir(slug), ['rev-parse', 'refs/meta/artifact'])
+    const dates = datesOf(before, 'bot')
+    const [other, seen] = [metaOf('other'), metaOf('bot')]
+    expect((await restored()).index.unrecorded()).to.deep.equal([place.artifact.id])
+    const started = await openRegistry((await opened()).store, [workflowFamily], SETTINGS)
+    // It is done when the start is: nobody gets an entity tag that holds for a moment only.
+    expect(git(gitdir('bot'), ['rev-parse', 'refs/meta/artifact^'])).to.equal(seen)
+    expect(metaOf('other')).to.equal(other)
+    expect(datesOf(started.registry, 'bot')).to.deep.equal({ ...dates, isUnrecorded: false })
+    expect(started.registry.index.unrecorded()).to.deep.equal([])
+    started.close()
+    const recorded = metaOf('bot')
+    rmSync(`${folder}/default/index.db`, { force: true })
+    const rebuilt = await openRegistry((await opened()).store, [workflowFamily], SETTINGS)
+    expect(datesOf(rebuilt.registry, 'bot')).to.deep.equal({ ...dates, isUnrecorded: false })
+    expect(metaOf('bot')).to.equal(recorded)
+    rebuilt.close()
+  })
+
   it('saves an artifact that was written to a moment ago when that is over', async () => {
     await newVariant(before, workflowFamily, 'bot')
     // At once, so that the times of its folders could be those of another change.
@@ -206,9 +236,13 @@ describe('versioning: an index that begins with what a process of before saw', (
   })
 })
 
-function datesOf({ index }: Registry, slug: string): unknown {
+function datesOf({ index }: Registry, slug: string): object {
   const view = index.viewAt(`workflows/${slug}`)
-  return [view?.isUnrecorded, view?.variants.map((it) => [it.slug, it.since]), [...(view?.tagsSince ?? [])]]
+  return {
+    isUnrecorded: view?.isUnrecorded,
+    variants: view?.variants.map((it) => [it.slug, it.since]),
+    tags: Object.fromEntries(view?.tagsSince ?? []),
+  }
 }
 
 /** All that is derived, but for the objects that read, and since when refs are there. */

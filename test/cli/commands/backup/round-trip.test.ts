@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { expect } from 'chai'
 import { expectSound } from '../../../git/expect-sound.ts'
+import { git } from '../../../../scripts/proofs/support/git-program.ts'
 import type { RunningService } from '../../../../scripts/proofs/support/service.ts'
 import { ADMIN_KEY, startService } from '../../../../scripts/proofs/support/service.ts'
 import { fillStore } from './full-store.ts'
@@ -43,11 +44,18 @@ describe('backup and restore: a store with every feature in use', () => {
   afterEach(stopped)
   after(() => rmSync(folder, { recursive: true, force: true }))
 
-  /** Every answer of the service is the recorded one. */
+  /** Every answer of the service is the recorded one, and what it was asked of has no other record than the backup. */
   async function expectSame(service: RunningService): Promise<void> {
     const now = await answersTo(service, requests)
     for (const [index, request] of requests.entries()) {
       expect(now[index], JSON.stringify(request)).to.equal(answers[index])
+    }
+    for (const family of ['workflows', 'testsets', 'environments', 'queries']) {
+      for (const name of readdirSync(join(backup, 'default', family))) {
+        const metaIn = (store: string): string =>
+          git(join(store, 'default', family, name), ['rev-parse', 'refs/meta/artifact'])
+        expect(metaIn(service.storeDir), `${family}/${name}`).to.equal(metaIn(backup))
+      }
     }
   }
 
