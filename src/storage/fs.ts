@@ -1,5 +1,8 @@
 import type { Documents } from './documents/documents.ts'
 
+/** Permissions of files that hold hashes of keys, secrets, or what users sent: whatever the umask, their owner alone reads them. */
+export const OWNER_ONLY = 0o600
+
 /**
  * The one door to the disk. Everything under `git/` (and the key and intent files of `access/`) goes through this
  * narrow interface, so that the same code runs on node:fs, on memory, and on a simulated disk that loses unsynced

@@ -2,7 +2,7 @@ import * as fs from 'node:fs'
 import { dirname } from 'node:path/posix'
 import { promisify } from 'node:util'
 import { noPlaceFor, refuseShell } from './durable-folder.ts'
-import type { FileStat, Fs, LogHandle, ReadHandle } from './fs.ts'
+import { type FileStat, type Fs, type LogHandle, OWNER_ONLY, type ReadHandle } from './fs.ts'
 import { isWorthWhile, syncFileSystems } from './sync-file-systems.ts'
 
 const { O_APPEND, O_CREAT, O_NONBLOCK, O_RDONLY, O_WRONLY } = fs.constants
@@ -18,9 +18,6 @@ const LONG_WRITE = 1024 * 1024
 const READ = O_RDONLY | O_NONBLOCK
 /** For writing behind what is there; into a FIFO nothing can be written that nobody reads. */
 const APPEND = O_WRONLY | O_APPEND | O_CREAT | O_NONBLOCK
-
-/** Permissions of files that hold what users send, or hashes of keys: journals, spools, logs, databases. */
-const OWNER_ONLY = 0o600
 
 /** Most files of a repository fit in here, which spares a read the question how long the file is. */
 const scratch = Buffer.allocUnsafeSlow(64 * 1024)

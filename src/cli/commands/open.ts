@@ -69,7 +69,9 @@ async function linkOfServer(
       body,
     },
   )
-  return { url: link.url, holder: key ? `the key "${key.name}"` : 'your key' }
+  // By the address that the server was asked at: it knows no other one of its own where PUBLIC_URL is not set.
+  const { pathname, hash } = new URL(link.url)
+  return { url: `${server.url}${pathname}${hash}`, holder: key ? `the key "${key.name}"` : 'your key' }
 }
 
 async function keyOfServer(server: ChosenServer, project: string, choice: KeyChoice) {

@@ -65,7 +65,8 @@ export function sessionEndpoints({ keys, sessions, door, publicUrl }: SessionPla
       output: single('link', linkRecord),
       example: { link: {} },
       run: async ({ caller, input: { link = {} }, headers }) => {
-        const url = publicUrl ?? `http://${headers.host}`
+        const scheme = isOverHttps(headers, publicUrl) ? 'https' : 'http'
+        const url = publicUrl ?? `${scheme}://${headers.host}`
         const made = await signInLink(sessions, callerOfLink(keys, caller, link.key), url)
         return { body: { count: 1, link: made }, headers: { 'Cache-Control': 'no-store' } }
       },

@@ -2,13 +2,10 @@ import { randomBytes } from 'node:crypto'
 import { basename, dirname } from 'node:path/posix'
 import { Refusal } from '../../errors.ts'
 import { createDurableFolder } from '../durable-folder.ts'
-import type { Fs } from '../fs.ts'
+import { type Fs, OWNER_ONLY } from '../fs.ts'
 import type { HeldLock } from '../lock-file.ts'
 import { endDeadLock, holdingLock, isLockHeld, lockFile, sweepDeadLocks } from '../lock-file.ts'
 import type { AbandonedLease, Changed, Documents, HowToLease, HowToPut, Lease } from './documents.ts'
-
-/** Documents hold hashes of keys, secrets, and what users sent to runs: whatever the umask, their owner alone reads them. */
-export const OWNER_ONLY = 0o600
 
 /** How the documents of a store are written: as it says itself where several folders have to agree, else as files of this folder. */
 export function documentsOf(fs: Fs): Documents {

@@ -1,7 +1,6 @@
-import { OWNER_ONLY } from './file-documents.ts'
 import { hash } from 'node:crypto'
 import { ensuringFolder } from '../durable-folder.ts'
-import type { Fs } from '../fs.ts'
+import { type Fs, OWNER_ONLY } from '../fs.ts'
 import type { DocumentEntry, DocumentNews, DocumentPart, DocumentSummary } from './document-table.ts'
 
 /**
