@@ -24,6 +24,7 @@ import type { Registry } from '../registry.ts'
 import { assertTagFree } from '../slugs/claim-slugs.ts'
 import { NamesInUse } from '../slugs/names-in-use.ts'
 import { claimTag } from '../slugs/slug-names.ts'
+import { numberedBase } from '../slugs/slug.ts'
 import { isPending, makeDefaultVariant } from '../variants/default-variant.ts'
 import type { WriteContext } from '../write-context.ts'
 import { buildRevision, rootOf } from './build-revision.ts'
@@ -53,7 +54,7 @@ export interface NewRevision {
   readonly ifMatch?: string | undefined
   /** Refuse with `revision_exists` unless the variant has no revision yet. */
   readonly mustBeFirst?: boolean
-  /** Commit nothing where payload and header are those of the latest revision already (ruling 3.13). */
+  /** Commit nothing where payload and header are those of the latest revision already, and a chosen slug is its own (ruling 3.13). */
   readonly ifChanged?: boolean | undefined
   readonly trailers?: Trailers
   readonly loc: readonly (string | number)[]
@@ -131,7 +132,9 @@ export async function writeRevision(
   const plan = { artifact: artifact.slug, variant: variant.slug, parent: head, draft, context }
   const revision = await buildRevision(registry, family, target, plan)
   const warnings = payload?.warnings ?? []
-  if (input.ifChanged && latest !== undefined) {
+  // Without a commit of its own a chosen slug would be dropped.
+  const mayBeSame = input.ifChanged && (await hasSlug({ artifact, variant }, latest, input.slug, transaction))
+  if (mayBeSame && latest !== undefined) {
     // Where rows lie depends on the revision that they are written onto: below archived ones that is another one than the parent.
     const onLatest = { ...plan, taken: { parents: [], before: await rootOf(target, latest), other: [] } }
     const built = latest === head ? revision : await buildRevision(registry, family, target, onLatest)
@@ -153,6 +156,28 @@ export async function writeRevision(
   // The answer shows it.
   registry.revisions(family).keep(revision)
   return { oid: commit, changed: true, warnings }
+}
+
+/** Whether a revision has the slug that is asked for, as its tag or as its version on the variant; any has none. */
+async function hasSlug(
+  { artifact, variant }: VariantLocation,
+  oid: Oid | undefined,
+  slug: string | undefined,
+  transaction: Transaction,
+): Promise<boolean> {
+  if (slug === undefined) return true
+  if (oid === undefined) return false
+  if (transaction.ref(`refs/tags/${slug}`) === oid) return true
+  if (numberedBase(slug) !== variant.slug) return false
+  const { objects, history } = artifact.repository
+  let stored: Oid | undefined = oid
+  let version = 0
+  // The newest may not be on the disk yet.
+  for (; stored !== undefined && !(await objects.has(stored)); version++) {
+    stored = parseCommit(await readBytes(transaction, stored, 'commit')).parents[0]
+  }
+  if (stored !== undefined) version += (await history.node(stored)).depth
+  return slug === `${variant.slug}-${version}`
 }
 
 /** Whether two revisions say the same, their messages aside: of documents and headers as JSON, so that the order of keys does not count. */

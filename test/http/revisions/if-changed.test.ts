@@ -141,6 +141,31 @@ describe('if_changed', () => {
     })
   }
 
+  it('a chosen slug that the latest revision does not have is a change, and no slug is dropped in silence', async () => {
+    for (const family of ['workflow', 'testset'] as const) {
+      const { plural, data, again } = FAMILIES[family]
+      const slug = await make(family)
+      const key = `${family}_revision`
+      const golden = `golden_${slug}`
+      const named = await done(commit(family, slug, { data: again, slug: golden }, asked))
+      expect([named.changed, named[key].version, named[key].slug]).to.deep.equal([true, 2, golden])
+      const found = await done(post(`/${plural}/revisions/retrieve`, { [`${key}_ref`]: { slug: golden } }))
+      expect(found[key].id).to.equal(named[key].id)
+      const same = await done(commit(family, slug, { data: again, slug: golden }, asked))
+      expect([same.changed, same[key].id]).to.deep.equal([false, named[key].id])
+      const next = await done(commit(family, slug, { data, slug: `${golden}.next` }, asked))
+      expect([next.changed, next[key].version]).to.deep.equal([true, 3])
+      // The slug that a version has by itself comes back in its record.
+      await done(commit(family, slug, { data }))
+      const numbered = await done(commit(family, slug, { data: again, slug: `${slug}-4` }, asked))
+      expect([numbered.changed, numbered[key].slug]).to.deep.equal([false, `${slug}-4`])
+      for (const taken of [golden, `${slug}-3`, `${slug}-5`]) {
+        const refused = await commit(family, slug, { data: again, slug: taken }, asked)
+        expect([refused.status, refused.body.code], taken).to.deep.equal([409, 'slug_taken'])
+      }
+    }
+  })
+
   it('a delta that changes nothing commits nothing', async () => {
     const slug = await make('workflow')
     const delta = { set: { parameters: FAMILIES.workflow.data.parameters } }
