@@ -7,6 +7,8 @@ import type { Json } from '../../json/json.ts'
 import { findVariant } from '../artifacts/artifact-view.ts'
 import type { DeployRequest, Pinned } from '../environments/deployment.ts'
 import { deploymentOf } from '../environments/deployment.ts'
+import { pinsAt } from '../environments/environments.ts'
+import { defaultKey, referencesTo } from '../environments/pin.ts'
 import type { AcceptedPayload, Warning } from '../family/family.ts'
 import type { FinishedAttempt } from '../idempotency/find-earlier-attempt.ts'
 import { findEarlierAttempt } from '../idempotency/find-earlier-attempt.ts'
@@ -16,6 +18,7 @@ import { assertSlug } from '../slugs/slug.ts'
 import { isPending } from '../variants/default-variant.ts'
 import type { WriteContext } from '../write-context.ts'
 import type { VariantLocation } from './references.ts'
+import { revisionById } from './references.ts'
 import type { RevisionLocation } from './revision.ts'
 import { locate, readRevisionAt } from './revision.ts'
 import type { NewRevision, WrittenRevision } from './write-revision.ts'
@@ -64,6 +67,8 @@ export async function commitRevision(
         })
   const earlier = await findEarlierAttempt(registry, place.artifact, branchOf(place), context)
   if (earlier) return committedEarlier(registry, place, earlier, input, deployment)
+  const deployed = deployment && (await deployedEarlier(registry, place, input, context, deployment))
+  if (deployed) return deployed
   const commit = (): Promise<CommittedRevision> =>
     commitTo(registry, place, input, accepted, context, deployment)
   const { slug, loc } = input
@@ -73,6 +78,7 @@ export async function commitRevision(
   return registry.store.claimingSlugs(commit)
 }
 
+/** What an earlier attempt committed. Nobody had deployed it before: it was new. */
 async function committedEarlier(
   registry: Registry,
   { variant }: VariantLocation,
@@ -84,6 +90,30 @@ async function committedEarlier(
   const place = await locate(artifact, findVariant(artifact, variant.slug) ?? variant, commit)
   const deployedTo = deployment?.to.map((to) => to.artifact.slug) ?? []
   return { place, changed: true, warnings: await warningsOf(registry, place, data), deployedTo }
+}
+
+/** What an earlier attempt came to that deployed the latest revision and had nothing to commit; undefined if there was none. */
+async function deployedEarlier(
+  registry: Registry,
+  { artifact: { family, slug }, variant }: VariantLocation,
+  { data }: NewRevision,
+  context: WriteContext,
+  { to }: CommitDeployment,
+): Promise<CommittedRevision | undefined> {
+  const deployedTo: string[] = []
+  let id: string | undefined
+  for (const place of to) {
+    const earlier = await findEarlierAttempt(registry, place.artifact, branchOf(place), context)
+    if (!earlier) continue
+    deployedTo.push(place.artifact.slug)
+    const pins = await pinsAt(registry, await locate(earlier.artifact, place.variant, earlier.commit))
+    const pin = pins.find(({ key }) => key === defaultKey(slug))
+    id ??= pin && referencesTo(family, pin)?.revision?.id
+  }
+  if (id === undefined) return undefined
+  const { artifact, oid } = await revisionById(registry, family, id)
+  const place = await locate(artifact, findVariant(artifact, variant.slug) ?? variant, oid)
+  return { place, changed: false, warnings: await warningsOf(registry, place, data), deployedTo }
 }
 
 async function commitTo(
@@ -138,7 +168,7 @@ async function commitAndDeploy(
   { artifact, variant }: VariantLocation,
   { slug, message, loc }: NewRevision,
   write: (transaction: Transaction, more: Pick<NewRevision, 'trailers'>) => Promise<WrittenRevision>,
-  { actor }: WriteContext,
+  { actor, attempt }: WriteContext,
   { to, entity }: CommitDeployment,
 ): Promise<WrittenRevision & Pick<CommittedRevision, 'deployedTo'>> {
   const repositories = [artifact, ...to.map((place) => place.artifact)].map(({ repository }) => repository)
@@ -150,12 +180,14 @@ async function commitAndDeploy(
     const revision = written.changed
       ? await revisionToBe(head, written.oid)
       : await readRevisionAt(registry, await locate(artifact, variant, written.oid))
+    // Who sends it again finds the commit or, where there was none, the deployments.
+    const context = written.changed ? { actor } : { actor, attempt }
     const deployedTo: string[] = []
     for (const [index, place] of to.entries()) {
       const transaction = others[index]
       const change = deploymentOf(registry, revision, { entity, message, loc })
       if (!transaction) continue
-      const { changed } = await writeRevision(registry, place, change, undefined, { actor }, transaction)
+      const { changed } = await writeRevision(registry, place, change, undefined, context, transaction)
       if (changed) deployedTo.push(place.artifact.slug)
     }
     return { ...written, deployedTo }

@@ -51,6 +51,10 @@ describe('environments: requests that are repeated under an Idempotency-Key', ()
     ],
     ['a commit that is deployed', () => ['/applications/revisions/commit', commitOf()]],
     [
+      'a commit that is deployed, if something changed',
+      () => ['/applications/revisions/commit', { ...commitOf(), if_changed: true }],
+    ],
+    [
       'a commit of data',
       () => [
         '/environments/revisions/commit',
@@ -78,6 +82,32 @@ describe('environments: requests that are repeated under an Idempotency-Key', ()
         expect(client.refs()).to.deep.equal(before)
       })
     }
+  }
+
+  for (const how of ['remembered', 'found again after a crash'] as const) {
+    it(`a commit that had nothing to commit and deployed the latest: the first answer again, ${how}`, async () => {
+      const { application_revision: fields } = commitOf()
+      await client.service.post('/applications/revisions/commit', {
+        application_revision: { ...fields, deploy: ['staging'] },
+      })
+      const headers = { 'idempotency-key': `nightly ${++keys}` }
+      const send = () =>
+        client.service.post('/applications/revisions/commit', { ...commitOf(), if_changed: true }, headers)
+      const first = await send()
+      expect(first.body, first.text).to.deep.include({ changed: false })
+      expect(first.body.deployments.map((it: any) => [it.environment, it.changed])).to.deep.equal([
+        [to.slug, true],
+        ['staging', false],
+      ])
+      const next = await client.applications.committed(bot.variantId, client.applications.payload('n9'))
+      await client.deployed(to.slug, { application_revision_ref: { id: next.id } })
+      if (how !== 'remembered') forgetResults()
+      const before = client.refs()
+      const again = await send()
+      expect(again.status, again.text).to.equal(200)
+      expect(again.body).to.deep.equal(first.body)
+      expect(client.refs()).to.deep.equal(before)
+    })
   }
 
   it('a deployment that changes nothing is remembered as such', async () => {
