@@ -59,7 +59,7 @@ describe('git: a folder that takes everything over from a log', () => {
     for (const slug of ['b', 'c', 'd', 'e', 'f', 'g']) await newRepository(here, slug)
     const held = heldFill(database.open)
     const there = await Store.follow(memoryFs(), '/store', held.openLog)
-    held.allow(2)
+    held.allow(4)
     while (there.filling?.progress().there !== 4) await pause(5)
     database.era = 'second'
     // Its name comes before those that the fill has had.
