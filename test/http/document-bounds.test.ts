@@ -1,10 +1,13 @@
 import { expect } from 'chai'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { setImmediate as pause } from 'node:timers/promises'
 import { git, gitBytes } from '../../scripts/proofs/support/git-program.ts'
 import type { Reply, RunningService } from '../../scripts/proofs/support/service.ts'
 import { ADMIN_KEY, startService } from '../../scripts/proofs/support/service.ts'
+import { MOST_WAITING_ASIDE } from '../../src/scheduling/run-aside.ts'
 import { restsDuring } from '../rests.ts'
+import { isLineFull, keepBusy } from '../scheduling/busy-threads.ts'
 import type { Clone } from './git/git-client.ts'
 import { cloneIn, cloneOf, newFolder, remoteOf } from './git/git-client.ts'
 
@@ -256,6 +259,31 @@ describe('documents have a bound: what is stored and larger', () => {
     expectRefused(invoked)
     const clone = await cloneOf(service, 'large')
     expect(await clone.git('rev-list', '--count', 'HEAD')).to.equal('3')
+  })
+
+  it('is refused while very many are read already, and waited for by nobody who left', async () => {
+    const body = { workflow: { workflow_variant_ref: { slug: 'large' } }, include_data: true }
+    const ask = (signal?: AbortSignal): Promise<Response> =>
+      fetch(`${service.url}/workflows/revisions/log`, {
+        method: 'POST',
+        headers: { authorization: `ApiKey ${ADMIN_KEY}`, 'content-type': 'application/json' },
+        body: JSON.stringify(body),
+        ...(signal && { signal }),
+      })
+    const end = keepBusy(MOST_WAITING_ASIDE - 1)
+    try {
+      const gone = new AbortController()
+      const left = ask(gone.signal).catch((error: unknown) => error)
+      while (!(await isLineFull())) await pause()
+      const refused = await service.post('/workflows/revisions/log', body)
+      expect([refused.status, refused.body.code], refused.text).to.deep.equal([503, 'overloaded'])
+      gone.abort()
+      expect(await left).to.include({ name: 'AbortError' })
+      while (await isLineFull()) await pause()
+    } finally {
+      await end()
+    }
+    expect(await (await ask()).text()).to.include(larger)
   })
 
   it('is followed by smaller data, whoever brings it', async () => {

@@ -64,13 +64,14 @@ export function logEndpoint(context: SurfaceContext, answerRevisions: AnswerRevi
         throw invalid(['body', singular], 'this field is required, or a reference beside it.', 'missing')
       const start = await logStart(registry, family, parents)
       const withData = input.includeData ?? of.include_data ?? false
+      const signal = untilGone()
       const window = start
         ? await logRevisions(registry, start, {
             withData,
             depth: input.depth ?? of.depth,
             includeArchived: input.includeArchived ?? of.include_archived,
             windowing: input.windowing,
-            signal: untilGone(),
+            signal,
           })
         : { rows: [], next: undefined }
       const arrivals = start
@@ -79,7 +80,7 @@ export function logEndpoint(context: SurfaceContext, answerRevisions: AnswerRevi
             window.rows.map(({ oid }) => oid),
           )
         : NONE
-      return answerRevisions(registry, window, input, withData, arrivals)
+      return answerRevisions(registry, window, { ...input, signal }, withData, arrivals)
     },
   })
 }
@@ -93,7 +94,15 @@ export function listRevisions({ surface, present, namesOf }: SurfaceContext) {
   return (
     registry: Registry,
     window: Window<Revision>,
-    { windowing: page, asked }: { readonly windowing?: Windowing | undefined; readonly asked: Reading },
+    {
+      windowing: page,
+      asked,
+      signal,
+    }: {
+      readonly windowing?: Windowing | undefined
+      readonly asked: Reading
+      readonly signal: AbortSignal
+    },
     withData: boolean,
     arrivals = NONE,
   ): Promise<EndpointResponse> => {
@@ -105,7 +114,7 @@ export function listRevisions({ surface, present, namesOf }: SurfaceContext) {
         present,
         withData
           ? await unlessDamaged(registry, revision.artifact, async () =>
-              presentPayload(revision, present, asked),
+              presentPayload(revision, { ...present, signal }, asked),
             )
           : undefined,
         arrival && presentArrival(arrival, names),

@@ -298,8 +298,10 @@ export function revisionEndpoints(context: SurfaceContext): Endpoint[] {
       example: { [key]: { message: 'cooler' }, [`${singular}_refs`]: [{ slug: 'support-bot' }] },
       run: async (call) => {
         const { registry, input } = call
-        const window = await queryRevisions(registry, family, await queryOf(call, context, 'revision'))
-        return answerRevisions(registry, window, input, true)
+        const signal = call.untilGone()
+        const query = await queryOf(call, context, 'revision')
+        const window = await queryRevisions(registry, family, { ...query, signal })
+        return answerRevisions(registry, window, { ...input, signal }, true)
       },
     }),
     diffEndpoint(surface),

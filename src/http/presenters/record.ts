@@ -2,7 +2,7 @@ import type { RecordedArtifact } from '../../versioning/artifacts/artifact-view.
 import type { FlatArtifact } from '../../versioning/artifacts/query-artifacts.ts'
 import { flatFlags } from '../../versioning/artifacts/query-artifacts.ts'
 import type { ArtifactRecord, Header, VariantRecord } from '../../versioning/artifacts/records.ts'
-import type { PresentedPayload, Reading } from '../../versioning/family/family.ts'
+import type { PresentContext, PresentedPayload, Reading } from '../../versioning/family/family.ts'
 import { PLAIN_READING } from '../../versioning/family/family.ts'
 import { parseUuid } from '../../versioning/ids.ts'
 import type { Arrival } from '../../versioning/push/push-notes.ts'
@@ -134,7 +134,7 @@ export async function presentFlat(
 /** The payload of a revision as its reader asked for it; undefined if there is none. */
 export async function presentPayload(
   { artifact, id, stored }: Revision,
-  { servicesBase, versionType }: PresentOptions,
+  { servicesBase, versionType, signal }: PresentOptions & Pick<PresentContext, 'signal'>,
   asked: Reading = PLAIN_READING,
 ): Promise<PresentedPayload | undefined> {
   if (stored.payload === undefined) return undefined
@@ -145,6 +145,7 @@ export async function presentPayload(
     source: artifact.repository.objects,
     asked,
     versionType,
+    signal,
   })
 }
 

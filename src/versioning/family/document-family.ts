@@ -1,4 +1,4 @@
-import { Refusal } from '../../errors.ts'
+import { Refusal, type RefusalCode } from '../../errors.ts'
 import type { TreeEntry } from '../../git/objects/tree.ts'
 import { patchInSlices } from '../../json/diff/json-patch.ts'
 import { isLight } from '../../json/is-light.ts'
@@ -138,8 +138,8 @@ export function documentFamily(definition: DocumentDefinition): Family {
       const written = { entries, stored: { payload, size: decodedSize(size) } }
       return apart ? { ...written, files: apart.files } : written
     },
-    read: async (source, entries, { part, limits = DOCUMENT_LIMITS, address } = {}) => {
-      const reading = { limits, isOutline: part === 'outline', address }
+    read: async (source, entries, { part, limits = DOCUMENT_LIMITS, address, signal } = {}) => {
+      const reading = { limits, isOutline: part === 'outline', address, signal }
       const { data, size } = await readDocument(definition, source, entries, reading)
       return data && { payload: data, size: decodedSize(size) }
     },
@@ -225,7 +225,7 @@ function decodedSize(bytes: number): number {
 }
 
 /** How a document is read from its files. */
-interface Reading extends Pick<ReadContext, 'address'> {
+interface Reading extends Pick<ReadContext, 'address' | 'signal'> {
   readonly limits: DocumentLimits
   readonly maxValues?: number
   /** What lies in folders is left empty. */
@@ -242,7 +242,7 @@ async function readDocument(
   definition: DocumentDefinition,
   source: ObjectReader,
   entries: readonly TreeEntry[],
-  { limits, maxValues, isOutline = false, address, onFile }: Reading,
+  { limits, maxValues, isOutline = false, address, signal, onFile }: Reading,
 ): Promise<{ readonly data: Payload | undefined; readonly size: number }> {
   const { decode, file, thread } = definition
   const tree = new FolderTree(source, entries)
@@ -264,10 +264,13 @@ async function readDocument(
   } catch (error) {
     if (!(error instanceof TooLarge)) throw error
     if (!thread || most >= limits.maxBytes) throw tooLargeToRead(most, address)
-    const data = await LargeDocument.open({ thread, file, entries, limits, address }, source)
-    return { data, size: 0 }
+    const data = await LargeDocument.open({ thread, file, entries, limits, address }, source, signal)
+    // It is held for the names of its files.
+    return { data, size: BYTES_PER_NAME * data.files.size }
   }
 }
+
+const BYTES_PER_NAME = 100
 
 /** A document that is being read is larger than what is read here. */
 class TooLarge extends Error {
@@ -324,10 +327,13 @@ async function asErrorOf({ file }: DocumentDefinition, work: () => unknown): Pro
   try {
     await work()
   } catch (error) {
-    if (!(error instanceof Refusal) || error.code === 'damaged_repository') throw error
+    if (!(error instanceof Refusal) || NOT_OF_THE_FILE.has(error.code)) throw error
     throw new Error(`${file}: ${error.message}. ${REMEDY}`, { cause: error })
   }
 }
+
+/** What is not about what the file holds. */
+const NOT_OF_THE_FILE: ReadonlySet<RefusalCode> = new Set(['damaged_repository', 'overloaded'])
 
 const REMEDY = 'Put it right in that commit (git commit --amend, or git rebase -i for an older one)'
 

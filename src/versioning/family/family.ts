@@ -113,6 +113,8 @@ export interface ReadContext {
   readonly limits?: DocumentLimits
   /** Where the repository can be cloned, for who is refused. */
   readonly address?: string | undefined
+  /** Comes when nobody waits for it any more: what has not begun by then does not. */
+  readonly signal?: AbortSignal | undefined
 }
 
 /** A revision, or what stands for none, that is merged. */
@@ -200,6 +202,8 @@ export interface PresentContext {
   readonly asked: Reading
   /** How versions inside a payload are shown (ruling 3.1); numbers unless it says otherwise. */
   readonly versionType?: 'number' | 'string' | undefined
+  /** Comes when nobody waits for it any more: what has not begun by then does not. */
+  readonly signal?: AbortSignal | undefined
 }
 
 /** What a reader may ask of a payload: members of the request that are flags, and which part of it. */

@@ -1,6 +1,6 @@
 import { Refusal } from '../../errors.ts'
 import type { TreeEntry } from '../../git/objects/tree.ts'
-import { runAside } from '../../scheduling/run-aside.ts'
+import { type AsideCall, runAside } from '../../scheduling/run-aside.ts'
 import type { DocumentLimits } from './document-limits.ts'
 import type { Payload, PresentContext } from './family.ts'
 import { FolderTree } from './folder-tree.ts'
@@ -72,24 +72,32 @@ export class LargeDocument {
     this.flags = flags
   }
 
-  /** Refuses what does not decode, and what unfolds to more than a stored document may (`document_too_large`). */
-  static async open(place: LargeDocumentPlace, source: ObjectReader): Promise<LargeDocument> {
+  /**
+   * Refuses what does not decode, and what unfolds to more than a stored document may (`document_too_large`). Ends with the signal's reason
+   * when that comes while it waits for a thread.
+   */
+  static async open(
+    place: LargeDocumentPlace,
+    source: ObjectReader,
+    signal?: AbortSignal,
+  ): Promise<LargeDocument> {
     const { thread, file } = place
-    const files = await run<ReadonlyMap<string, number>>(place, async () => {
+    const filesBeside = async (): Promise<AsideCall> => {
       const [main] = (await readFiles(place, new Map(), source)).values()
       return {
         module: thread.module,
         name: 'filesBeside',
         argument: { definition: thread.definition, file, main },
       }
-    })
-    return new LargeDocument(place, files, await doWork(place, files, source, { do: 'flags' }))
+    }
+    const files = await run<ReadonlyMap<string, number>>(place, filesBeside, signal)
+    return new LargeDocument(place, files, await doWork(place, files, source, { do: 'flags' }, signal))
   }
 
   /** The JSON text that a reader sees. */
-  present({ source, servicesBase, revisionId, versionType }: PresentContext): Promise<Uint8Array> {
+  present({ source, servicesBase, revisionId, versionType, signal }: PresentContext): Promise<Uint8Array> {
     const context = { servicesBase, revisionId, versionType }
-    return doWork(this.#place, this.files, source, { do: 'present', context })
+    return doWork(this.#place, this.files, source, { do: 'present', context }, signal)
   }
 
   /** Refuses a document that no commit over REST could have brought, whatever its size. */
@@ -131,12 +139,14 @@ function doWork<T>(
   beside: ReadonlyMap<string, number>,
   source: ObjectReader,
   work: DocumentWork,
+  signal?: AbortSignal,
 ): Promise<T> {
   const { module, definition } = place.thread
-  return run(place, async () => {
+  const call = async (): Promise<AsideCall> => {
     const job: DocumentJob = { definition, files: await readFiles(place, beside, source), work }
     return { module, name: 'doDocumentJob', argument: job }
-  })
+  }
+  return run(place, call, signal)
 }
 
 /** All files of the document; refuses them once they are too large together. A text counts each time that it stands in the document. */
@@ -159,10 +169,11 @@ async function readFiles(
 
 async function run<T>(
   { limits, address }: LargeDocumentPlace,
-  prepare: Parameters<typeof runAside>[0],
+  prepare: () => Promise<AsideCall>,
+  signal: AbortSignal | undefined,
 ): Promise<T> {
   try {
-    const result = await runAside<DocumentJobResult>(prepare)
+    const result = await runAside<DocumentJobResult>(prepare, signal)
     if ('refused' in result) throw new Refusal(result.refused.code, result.refused.message)
     return result.done as T // what the work answers
   } catch (error) {

@@ -14,6 +14,8 @@ export interface RevisionQuery extends Omit<ArtifactQuery, 'filter'> {
   readonly revisions?: readonly Reference[] | undefined
   /** Only those that changed what is pinned of one of these artifacts (contract/environments 9.2). */
   readonly pinned?: readonly Reference[] | undefined
+  /** Ends it. */
+  readonly signal?: AbortSignal | undefined
 }
 
 /** A query of revisions, with what had to be looked up for it. */

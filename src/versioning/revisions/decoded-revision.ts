@@ -1,6 +1,6 @@
 import { ZodError } from 'zod'
 import { recentlyUsed } from '../../cache/recently-used.ts'
-import { Refusal } from '../../errors.ts'
+import { Refusal, type RefusalCode } from '../../errors.ts'
 import type { Commit } from '../../git/objects/commit.ts'
 import { parseCommit } from '../../git/objects/commit.ts'
 import type { Oid } from '../../git/objects/object.ts'
@@ -14,6 +14,7 @@ import { revisionHeader } from '../artifacts/records.ts'
 import type { DocumentLimits } from '../family/document-limits.ts'
 import type { Family, Payload, ReadContext } from '../family/family.ts'
 import type { ObjectReader } from '../family/tree-files.ts'
+import { asLarge } from '../family/large-document.ts'
 import { readBytes, readTree } from '../family/tree-files.ts'
 import type { CommitMessage } from './commit-message.ts'
 import { decodeMessage } from './commit-message.ts'
@@ -70,7 +71,7 @@ export class RevisionCache {
   }
 
   /** The revision as far as it decodes: one bad commit must not hide the others of a list. */
-  async readForList(source: ObjectReader, oid: Oid): Promise<StoredRevision> {
+  async readForList(source: ObjectReader, oid: Oid, signal?: AbortSignal): Promise<StoredRevision> {
     const key = this.#keyOf(oid)
     const known = revisions.get(key)
     if (known) {
@@ -78,15 +79,21 @@ export class RevisionCache {
       return known
     }
     counts.lookups.revisions.misses++
-    const revision = await this.#readAnew(source, oid)
+    const revision = await this.#readAnew(source, oid, { signal })
     // What does not decode may be a disk that fails for a while.
     if (!revision.damage) revisions.set(key, revision)
     return revision
   }
 
   /** The same for a list that shows no payload: what of it lies in files of its own is not read, and left out. */
-  async readOutline(source: ObjectReader, oid: Oid): Promise<StoredRevision> {
-    return revisions.get(this.#keyOf(oid)) ?? this.#readAnew(source, oid, 'outline')
+  async readOutline(source: ObjectReader, oid: Oid, signal?: AbortSignal): Promise<StoredRevision> {
+    const key = this.#keyOf(oid)
+    const known = revisions.get(key)
+    if (known) return known
+    const revision = await this.#readAnew(source, oid, { part: 'outline', signal })
+    // A large document is never held, so its outline is all of it: without this, each list would open it in a thread again.
+    if (asLarge(revision.payload)) revisions.set(key, revision)
+    return revision
   }
 
   /** What the commit alone says: who, when and why; without header and payload, which may be large. */
@@ -102,10 +109,14 @@ export class RevisionCache {
     revisions.set(this.#keyOf(revision.oid), revision)
   }
 
-  #readAnew(source: ObjectReader, oid: Oid, part?: 'outline'): Promise<StoredRevision> {
+  #readAnew(
+    source: ObjectReader,
+    oid: Oid,
+    asked: Pick<ReadContext, 'part' | 'signal'>,
+  ): Promise<StoredRevision> {
     const folder = source.gitdir?.split('/').at(-1)
     const address = folder === undefined ? undefined : `${this.#gitBase}/${this.#family.folder}/${folder}`
-    return readRevision(this.#family, source, oid, { part, limits: this.#limits, address })
+    return readRevision(this.#family, source, oid, { ...asked, limits: this.#limits, address })
   }
 
   #keyOf(oid: Oid): string {
@@ -133,7 +144,8 @@ async function readRevision(
     return { oid, commit, ...said, header, payload, size: size + payloadSize }
   } catch (error) {
     // Nothing is wrong with the revision.
-    if (error instanceof Refusal && error.code === 'storage_unavailable') throw error
+    if (context.signal?.aborted) throw error
+    if (error instanceof Refusal && OF_THE_SERVER.has(error.code)) throw error
     if (error instanceof Refusal && error.code === 'document_too_large')
       return { oid, commit, ...said, header: {}, payload: undefined, size, damage: error }
     // it may quote what is as long as a file
@@ -144,6 +156,9 @@ async function readRevision(
     return { oid, commit, ...said, header: {}, payload: undefined, size, damage }
   }
 }
+
+/** What the server cannot do now. */
+const OF_THE_SERVER: ReadonlySet<RefusalCode> = new Set(['storage_unavailable', 'overloaded'])
 
 const LONGEST_WHY = 8000
 

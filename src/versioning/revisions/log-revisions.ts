@@ -55,7 +55,7 @@ export async function logRevisions(
   const window = await cutWindow(rows, { order: 'descending', ...windowing }, ({ isListed }) => isListed)
   const read = withData ? readListedRevision : readOutline
   return {
-    rows: await slice.map(window.rows, (place) => read(registry, place)),
+    rows: await slice.map(window.rows, (place) => read(registry, place, signal)),
     next: window.next,
   }
 }

@@ -79,7 +79,9 @@ async function queryByName(
   const window = await cutWindow(rows, windowing, () => true)
   return {
     ...window,
-    rows: await new TimeSlice().map(window.rows, (place) => readListedRevision(registry, place)),
+    rows: await new TimeSlice(ask.signal).map(window.rows, (place) =>
+      readListedRevision(registry, place, ask.signal),
+    ),
   }
 }
 
@@ -112,9 +114,10 @@ async function* matching(registry: Registry, family: Family, ask: RevisionAsk): 
   noteUnreadable(registry, ask, question)
   for await (const row of listed) {
     if (!isWanted(row, ask)) continue
+    ask.signal?.throwIfAborted()
     if (++decoded % YIELD_EVERY === 0) await yieldToEventLoop()
     const revision = await unlessDamaged(registry, row.artifact, async () => {
-      const read = await revisionOf(registry, row)
+      const read = await revisionOf(registry, row, ask.signal)
       if (!matches(read, ask.filter)) return undefined
       return pinned.length === 0 || (await changesPinOf(registry, read, pinned)) ? read : undefined
     })
@@ -179,13 +182,14 @@ async function keyOf(registry: Registry, family: Family, next: string): Promise<
 async function revisionOf(
   registry: Registry,
   { artifact, oid, depth, holders }: ListedRevision,
+  signal: AbortSignal | undefined,
 ): Promise<Revision> {
   const [first] = holders
   if (!first) throw new Error(`no variant holds ${oid}`)
   const place = { artifact, variant: first, oid, version: depth }
-  const revision = await readListedRevision(registry, place)
+  const revision = await readListedRevision(registry, place, signal)
   const home = homeAmong(holders, revision.stored.trailers.variant) ?? first
-  return home === first ? revision : readListedRevision(registry, { ...place, variant: home })
+  return home === first ? revision : readListedRevision(registry, { ...place, variant: home }, signal)
 }
 
 /** The ids that the references name, each as a retrieve by it would; undefined if they name nothing at all. */

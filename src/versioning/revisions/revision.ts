@@ -38,16 +38,26 @@ export async function readRevisionAt(registry: Registry, place: RevisionLocation
 }
 
 /** The same for a list, and for the answer of a write that did not ask: what does not decode is shown without it. */
-export async function readListedRevision(registry: Registry, place: RevisionLocation): Promise<Revision> {
+export async function readListedRevision(
+  registry: Registry,
+  place: RevisionLocation,
+  signal?: AbortSignal,
+): Promise<Revision> {
   const { artifact, oid } = place
-  const stored = await registry.revisions(artifact.family).readForList(artifact.repository.objects, oid)
+  const { objects } = artifact.repository
+  const stored = await registry.revisions(artifact.family).readForList(objects, oid, signal)
   return revisionOf(place, stored)
 }
 
 /** The same for a list that shows no payloads: of one that was not read lately it is left out, but for what flags follow from. */
-export async function readOutline(registry: Registry, place: RevisionLocation): Promise<Revision> {
+export async function readOutline(
+  registry: Registry,
+  place: RevisionLocation,
+  signal?: AbortSignal,
+): Promise<Revision> {
   const { artifact, oid } = place
-  const stored = await registry.revisions(artifact.family).readOutline(artifact.repository.objects, oid)
+  const { objects } = artifact.repository
+  const stored = await registry.revisions(artifact.family).readOutline(objects, oid, signal)
   return revisionOf(place, stored)
 }
 
