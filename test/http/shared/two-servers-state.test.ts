@@ -97,7 +97,7 @@ describe('http: what two servers over one PostgreSQL know beside repositories', 
     const { secrets } = (await there.get('/secrets')).body
     expect(secrets.map(({ name }: { name: string }) => name)).to.include('FROM_SHELL')
     expect((await branchpoint('secrets', 'remove', 'FROM_SHELL')).stdout).to.contain('Removed FROM_SHELL')
-    const { stdout } = await branchpoint('open', '--url', here.url)
+    const { stdout } = await branchpoint('open')
     const token = decodeURIComponent(stdout.trim().split('#token=').at(-1) ?? '')
     const signedIn = await here.call('POST', '/sessions', { session: { token } })
     expect(signedIn.status, `${stdout} ${signedIn.text}`).to.equal(200)
