@@ -55,6 +55,7 @@ export const STATUS = {
   precondition_failed: 412,
   invalid_request: 422,
   unknown_field: 422,
+  no_such_key: 422,
 } as const
 
 export type Code = keyof typeof STATUS

@@ -2,7 +2,7 @@ import type { ActualBody, Code, Planned, Told } from '../expectation.ts'
 import { refused } from '../expectation.ts'
 import { addRevision } from '../learn.ts'
 import type { ModelDelta } from '../state/model-data.ts'
-import { applyDelta } from '../state/model-data.ts'
+import { applyDelta, removesAbsent } from '../state/model-data.ts'
 import { revisionRecord } from '../state/model-records.ts'
 import { isRevisionSlugTaken, shadowsOf } from '../state/model-slugs.ts'
 import type { ModelState, VariantAt } from '../state/model-state.ts'
@@ -83,6 +83,8 @@ function refusals(
   if (slug !== undefined && isRevisionSlugTaken(artifact, slug)) reasons.push('slug_taken')
   if (payload === 'both') reasons.push('contradictory_request')
   if (payload === 'none' && latest?.data !== undefined) reasons.push('missing_payload')
+  if (typeof payload === 'object' && !('text' in payload) && removesAbsent(latest?.data, payload))
+    reasons.push('no_such_key')
   if (first) return variant.head ? [...reasons, 'revision_exists'] : reasons
   if (base === 'latest' && !latest) reasons.push('revision_conflict')
   if (base === 'other' && other !== latest?.id) reasons.push('revision_conflict')

@@ -16,6 +16,15 @@ export function applyDelta(base: Members | undefined, { set = {}, remove = [] }:
   return remove.reduce((data, path) => without(data, path.split('.')), Object.fromEntries(merged))
 }
 
+/** Whether a delta removes a path that is not there; the url of a managed handler is shown, and so may be removed. */
+export function removesAbsent(base: Members | undefined, { set = {}, remove = [] }: ModelDelta): boolean {
+  const merged = merge(base ?? {}, set)
+  const isShown = (path: string): boolean => path === 'url' && handlerOf(base ?? {}).provider === 'svc'
+  const isThere = (path: string): boolean =>
+    path.split('.').reduce<JsonValue | undefined>(member, merged) !== undefined
+  return remove.some((path) => !isThere(path) && !isShown(path))
+}
+
 function merge(base: Members, change: Members): Members {
   const changed = Object.entries(change).map(([key, value]) => {
     const before = Object.hasOwn(base, key) ? base[key] : undefined
@@ -72,7 +81,7 @@ function takesMessages(data: Members | undefined): boolean {
 }
 
 function member(value: JsonValue | undefined, key: string): JsonValue | undefined {
-  return isMembers(value) ? value[key] : undefined
+  return isMembers(value) && Object.hasOwn(value, key) ? value[key] : undefined
 }
 
 /** Whether a value is a JSON object. */
