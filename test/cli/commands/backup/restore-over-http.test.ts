@@ -1,4 +1,5 @@
 import { expect } from 'chai'
+import { setTimeout as pause } from 'node:timers/promises'
 import { readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { git } from '../../../../scripts/proofs/support/git-program.ts'
@@ -39,6 +40,12 @@ describe('branchpoint restore: over HTTP', () => {
       environment_ref: { slug: 'staging' },
     }
     await service.post('/workflows/revisions/deploy', deployed)
+    // The server records since when the tag is there, a moment after it sees it.
+    while (
+      !git(service.repository('a'), ['ls-tree', '--name-only', 'refs/meta/artifact']).includes('tags.json') ||
+      !git(service.repository('a'), ['show', 'refs/meta/artifact:tags.json']).includes('heavy')
+    )
+      await pause(20)
     await store.backUp()
     git(service.repository('a'), ['update-ref', 'refs/heads/a', 'a~1'])
     await store.backUp()
