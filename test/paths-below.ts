@@ -15,7 +15,7 @@ export function pathsBelow(folder: string): string[] {
 
 /** Whether it is a project's index or a file that SQLite keeps beside it: it is made of the repositories, at any time. */
 export function isIndex(path: string): boolean {
-  return /(?:^|\/)index\.db(?:-wal|-shm|\.guard)?$/.test(path)
+  return /(?:^|\/)index\.db(?:-wal|-shm|\.guard|\.guard-journal)?$/.test(path)
 }
 
 function entriesIn(folder: string): Dirent[] {
