@@ -25,7 +25,7 @@ import { RunningEvaluation } from './running-evaluation.ts'
 /** Of so many evaluations it is remembered what their logs say. */
 const MOST_REMEMBERED = 10_000
 
-/** So many rows of finished evaluations are kept in the order of their testsets, some 200 bytes each. */
+/** The most rows whose order in their testset is kept in memory, for all finished evaluations together: some 200 bytes each. */
 const MOST_ORDERED = 500_000
 
 /** Which results are asked for: `next` is a cursor, as a page has answered it. */

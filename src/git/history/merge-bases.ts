@@ -112,7 +112,7 @@ async function paint(
   return walked
 }
 
-/** So many candidates are compared pair by pair, which reads little of the history behind them. */
+/** Up to this many candidates are compared pair by pair, which reads little of the history behind them. */
 const FEW = 16
 
 /** Odd dates may let an ancestor of a base pass for one. */

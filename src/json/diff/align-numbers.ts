@@ -20,7 +20,7 @@ export class AlignmentSteps {
   }
 }
 
-/** So many steps are taken between two looks at whether it is time to rest. */
+/** Steps of an alignment before it looks whether it is time to yield. */
 const STEPS_BETWEEN_YIELDS = 5000
 
 /**
