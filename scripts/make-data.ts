@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util'
-import { DATA_FORMATS, type DataFormat, dataText } from './bench/data-text.ts'
-import { publicData } from './bench/public-data.ts'
+import { DATA_FORMATS, type DataFormat, dataText } from '../test/support/values/data-text.ts'
+import { publicData } from '../test/support/values/public-data.ts'
 import { writeTextFile } from './bench/write-text-file.ts'
 
 const USAGE = `Writes a file of made-up rows in the shape of public evaluation data sets, for uploads.

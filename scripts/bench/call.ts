@@ -1,5 +1,5 @@
 import type { z } from 'zod'
-import { type ChildServer, KEY } from './child-server.ts'
+import { type ChildServer, KEY } from '../../test/support/servers/child-server.ts'
 
 /** Posts a JSON text with the benchmarks' key and answers what comes back. Throws if it is refused. */
 export async function postText(server: ChildServer, path: string, body: string): Promise<string> {

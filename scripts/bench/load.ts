@@ -1,5 +1,5 @@
 import autocannon from 'autocannon'
-import { KEY } from './child-server.ts'
+import { KEY } from '../../test/support/servers/child-server.ts'
 
 /** One kind of request, sent again and again by a number of clients. */
 export interface Load {

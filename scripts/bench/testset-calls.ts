@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { post } from './call.ts'
-import type { ChildServer } from './child-server.ts'
+import type { ChildServer } from '../../test/support/servers/child-server.ts'
 import { upload } from './transfer.ts'
 
 /** A testset on a server, and its latest revision. */

@@ -4,7 +4,7 @@ import type { IncomingMessage } from 'node:http'
 import { request } from 'node:http'
 import { text } from 'node:stream/consumers'
 import { pipeline } from 'node:stream/promises'
-import { type ChildServer, KEY } from './child-server.ts'
+import { type ChildServer, KEY } from '../../test/support/servers/child-server.ts'
 
 /** Uploads a file as a multipart form without holding it; answers what comes back. Throws if it is refused. */
 export async function upload(

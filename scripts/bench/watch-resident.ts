@@ -1,4 +1,4 @@
-import type { ChildServer } from './child-server.ts'
+import type { ChildServer } from '../../test/support/servers/child-server.ts'
 
 /** What a piece of work answered, and the most resident memory, in bytes, that the server had from its start to its end. */
 export interface Watched<T> {

@@ -19,6 +19,29 @@ export function wrongImports({ path, imports }: SourceFile): string[] {
   })
 }
 
+/**
+ * Imports between `src`, `scripts` and `test` that go the wrong way: the program needs neither of the others, what runs without the tests of
+ * them only what they share with it (`test/support`), and tests no proof and no bench: theirs are in `scripts/test`.
+ */
+export function crossImports({ path, imports }: SourceFile): string[] {
+  return imports.flatMap((target) => {
+    const isWrong = CROSSING.some(
+      ({ from, to, but }) => from.test(path) && to.test(target) && !but?.test(target),
+    )
+    return isWrong ? [`${path} imports ${target}: put what both need into ${sharedBy(path)}`] : []
+  })
+}
+
+const CROSSING: readonly { readonly from: RegExp; readonly to: RegExp; readonly but?: RegExp }[] = [
+  { from: /^src\//, to: /^(?:test|scripts)\// },
+  { from: /^scripts\//, to: /^test\//, but: /^test\/support\// },
+  { from: /^test\//, to: /^scripts\/(?:proofs|bench|test)\// },
+]
+
+function sharedBy(path: string): string {
+  return path.startsWith('src/') ? 'src' : 'test/support'
+}
+
 /** Packages that only other rooms may import. */
 export function wrongPackages({ path, packages }: SourceFile): string[] {
   return packages.flatMap((name) => {

@@ -1,5 +1,5 @@
-import { startPostgres } from './support/postgres.ts'
-import { runTests } from './support/run-tests.ts'
+import { startPostgres } from '../../test/support/postgres/postgres.ts'
+import { runTests } from './run-tests.ts'
 
 /**
  * `npm run proof -- engine [FILE …]`: the tests of the HTTP interface, or these of them, run over PostgreSQL in place of files: every service

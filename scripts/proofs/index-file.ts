@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
-import { endServers } from '../bench/child-server.ts'
+import { endServers } from '../../test/support/servers/child-server.ts'
 import { indexRound } from './index-file/index-round.ts'
 import type { IndexHarm } from './index-file/index-states.ts'
 

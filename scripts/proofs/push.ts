@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
-import { KEY, startBranchpoint } from '../bench/child-server.ts'
+import { KEY, startBranchpoint } from '../../test/support/servers/child-server.ts'
 import { ask } from './kill/ask.ts'
 import { pushRound } from './kill/push-round.ts'
 

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { UsageError } from '../../src/cli/command/usage-error.ts'
-import { runTests } from './support/run-tests.ts'
+import { runTests } from './run-tests.ts'
 
 /**
  * `npm run proof -- samples [TIMES]`: the tests that compare a random sample with git (test/samples.ts), with a sample ten or so many times as

@@ -1,4 +1,4 @@
-import { runTests } from './support/run-tests.ts'
+import { runTests } from './run-tests.ts'
 
 /** The tests of the page as `npm test` runs them, in both themes and with the large stores, one file after the other. */
 const settings = { WEB_THEMES: 'both', WEB_ROWS: '1000000' }

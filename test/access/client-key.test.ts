@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { startService } from '../../scripts/proofs/support/service.ts'
+import { startService } from '../support/servers/service.ts'
 
 describe('BRANCHPOINT_KEY', () => {
   const outer = process.env['BRANCHPOINT_KEY']

@@ -8,7 +8,7 @@ import { openSecrets } from '../../src/secrets/open-secrets.ts'
 import type { Fs } from '../../src/storage/fs.ts'
 import { DeliveryStore } from '../../src/webhooks/deliveries/delivery-store.ts'
 import { WebhookStore } from '../../src/webhooks/webhook-store.ts'
-import { memoryShare } from '../../scripts/proofs/support/memory-table.ts'
+import { memoryShare } from '../support/postgres/memory-table.ts'
 import { FOLDER, sharingServer, type SharingServer } from '../storage/documents/shared-store.ts'
 
 describe('two servers with folders of their own, over one table', () => {

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import type { Reply, RunningService } from '../../scripts/proofs/support/service.ts'
+import type { Reply, RunningService } from '../support/servers/service.ts'
 
 /** The artifacts that are whole, and stay so. */
 export const HEALTHY = ['healthy', 'healthy-too']

@@ -1,7 +1,7 @@
 import { readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect } from 'chai'
-import { startService } from '../../scripts/proofs/support/service.ts'
+import { startService } from '../support/servers/service.ts'
 
 describe('a server that starts over a damaged repository', () => {
   it('refuses by name what nobody wrote to yet, rather than call it absent', async () => {

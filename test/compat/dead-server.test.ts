@@ -8,9 +8,9 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { setTimeout as pause } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
-import { git } from '../../scripts/proofs/support/git-program.ts'
-import type { RunningService } from '../../scripts/proofs/support/service.ts'
-import { ADMIN_KEY, startService } from '../../scripts/proofs/support/service.ts'
+import { git } from '../support/git/git-program.ts'
+import type { RunningService } from '../support/servers/service.ts'
+import { ADMIN_KEY, startService } from '../support/servers/service.ts'
 import { made } from '../http/keyed-operations.ts'
 
 const PROGRAM = fileURLToPath(new URL('doomed-server.js', import.meta.url))

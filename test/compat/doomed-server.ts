@@ -1,6 +1,6 @@
-import { failingFs } from '../git/failing-fs.ts'
+import { failingFs } from '../support/disk/failing-fs.ts'
 import { nodeFs } from '../../src/storage/node-fs.ts'
-import { startService } from '../../scripts/proofs/support/service.ts'
+import { startService } from '../support/servers/service.ts'
 
 /**
  * A server that kills itself before the first step on the disk that fits: `node doomed-server.js <store> <step>`, a regular

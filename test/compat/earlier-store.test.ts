@@ -3,10 +3,9 @@ import { execFileSync } from 'node:child_process'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { git } from '../../scripts/proofs/support/git-program.ts'
-import type { RunningService } from '../../scripts/proofs/support/service.ts'
-import { startService } from '../../scripts/proofs/support/service.ts'
-import { temporaryFolder } from '../git/git-program.ts'
+import { git, temporaryFolder } from '../support/git/git-program.ts'
+import type { RunningService } from '../support/servers/service.ts'
+import { startService } from '../support/servers/service.ts'
 
 /** The sources' folder: what is stored as an example is not built. */
 const EXAMPLE = fileURLToPath(new URL('../../../test/compat/earlier-store', import.meta.url))

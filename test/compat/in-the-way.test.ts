@@ -1,9 +1,8 @@
 import { expect } from 'chai'
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
-import { git } from '../../scripts/proofs/support/git-program.ts'
-import type { RunningService } from '../../scripts/proofs/support/service.ts'
-import { startService } from '../../scripts/proofs/support/service.ts'
-import { temporaryFolder } from '../git/git-program.ts'
+import { git, temporaryFolder } from '../support/git/git-program.ts'
+import type { RunningService } from '../support/servers/service.ts'
+import { startService } from '../support/servers/service.ts'
 
 describe('compat: what git left in the way', () => {
   let service: RunningService

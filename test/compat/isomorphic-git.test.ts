@@ -2,10 +2,10 @@ import { expect } from 'chai'
 import isomorphicGit from 'isomorphic-git'
 import http from 'isomorphic-git/http/node'
 import * as fs from 'node:fs'
-import type { RunningService } from '../../scripts/proofs/support/service.ts'
-import { ADMIN_KEY, startService } from '../../scripts/proofs/support/service.ts'
-import { temporaryFolder } from '../git/git-program.ts'
-import { EvaluationClient } from '../http/evaluations/evaluation-client.ts'
+import type { RunningService } from '../support/servers/service.ts'
+import { ADMIN_KEY, startService } from '../support/servers/service.ts'
+import { temporaryFolder } from '../support/git/git-program.ts'
+import { EvaluationClient } from '../support/clients/evaluation-client.ts'
 
 /** As the README has it: any user name, and an API key as the password. */
 const onAuth = () => ({ username: 'me', password: ADMIN_KEY })

@@ -5,11 +5,11 @@ import { connect, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import type { ChildServer } from '../../scripts/bench/child-server.ts'
-import { KEY, startBranchpoint } from '../../scripts/bench/child-server.ts'
-import { git } from '../../scripts/proofs/support/git-program.ts'
-import type { Clone } from '../http/git/git-client.ts'
-import { cloneIn, newFolder } from '../http/git/git-client.ts'
+import type { ChildServer } from '../support/servers/child-server.ts'
+import { KEY, startBranchpoint } from '../support/servers/child-server.ts'
+import { git } from '../support/git/git-program.ts'
+import type { Clone } from '../support/git/git-client.ts'
+import { cloneIn, newFolder } from '../support/git/git-client.ts'
 
 describe('servers: kill -9 between the write of a push and its answer', () => {
   let storeDir: string
@@ -72,7 +72,7 @@ function addressOf(url: string): string {
   return `${url.replace('//', `//any:${KEY}@`)}/git/workflows/bot.git`
 }
 
-// Answers are looked into freely, as in scripts/proofs/support/service.ts.
+// Answers are looked into freely, as in test/support/servers/service.ts.
 async function post({ url }: ChildServer, path: string, body: object): Promise<any> {
   const response = await fetch(url + path, {
     method: 'POST',

@@ -1,8 +1,8 @@
 import { expect } from 'chai'
 import { readFileSync, readdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { git } from '../../scripts/proofs/support/git-program.ts'
-import { startService } from '../../scripts/proofs/support/service.ts'
+import { git } from '../support/git/git-program.ts'
+import { startService } from '../support/servers/service.ts'
 
 describe('a store that was copied without its empty folders', () => {
   it('takes commits where objects/pack is missing because every object was a loose one', async () => {

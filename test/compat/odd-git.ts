@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process'
 import { mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { git } from '../../scripts/proofs/support/git-program.ts'
+import { git } from '../support/git/git-program.ts'
 
 /** A file of a tree, or a folder of such. */
 export interface Files {

@@ -2,10 +2,9 @@ import { expect } from 'chai'
 import { execFileSync } from 'node:child_process'
 import { rmSync } from 'node:fs'
 import { setTimeout as pause } from 'node:timers/promises'
-import { git } from '../../scripts/proofs/support/git-program.ts'
-import type { RunningService } from '../../scripts/proofs/support/service.ts'
-import { startService } from '../../scripts/proofs/support/service.ts'
-import { temporaryFolder } from '../git/git-program.ts'
+import { git, temporaryFolder } from '../support/git/git-program.ts'
+import type { RunningService } from '../support/servers/service.ts'
+import { startService } from '../support/servers/service.ts'
 
 const SLUGS = ['one', 'two', 'three']
 

@@ -1,8 +1,7 @@
 import { expect } from 'chai'
-import { git } from '../../scripts/proofs/support/git-program.ts'
-import type { RunningService } from '../../scripts/proofs/support/service.ts'
-import { startService } from '../../scripts/proofs/support/service.ts'
-import { temporaryFolder } from '../git/git-program.ts'
+import { git, temporaryFolder } from '../support/git/git-program.ts'
+import type { RunningService } from '../support/servers/service.ts'
+import { startService } from '../support/servers/service.ts'
 
 /** Trailers are hints: what plain git does to history is told by the graph (design section 1, ruling 3.9). */
 describe('compat: histories that git rewrote', () => {

@@ -13,12 +13,11 @@ import {
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { ChildServer } from '../../scripts/bench/child-server.ts'
-import { KEY, startBranchpoint } from '../../scripts/bench/child-server.ts'
-import { killRound } from '../../scripts/proofs/kill/kill-round.ts'
-import { git } from '../../scripts/proofs/support/git-program.ts'
-import type { RunningService } from '../../scripts/proofs/support/service.ts'
-import { startService } from '../../scripts/proofs/support/service.ts'
+import type { ChildServer } from '../support/servers/child-server.ts'
+import { KEY, startBranchpoint } from '../support/servers/child-server.ts'
+import { git } from '../support/git/git-program.ts'
+import type { RunningService } from '../support/servers/service.ts'
+import { startService } from '../support/servers/service.ts'
 import type { Fs } from '../../src/storage/fs.ts'
 import { nodeFs } from '../../src/storage/node-fs.ts'
 import { thisProcess } from '../../src/storage/process-identity.ts'
@@ -63,14 +62,6 @@ describe('servers: concurrent commits to one variant', () => {
       await Promise.all(servers.map((server) => server.stop()))
       rmSync(storeDir, { recursive: true })
     }
-  })
-
-  it('kill -9 in the middle of a write load loses nothing that was answered', async () => {
-    const storeDir = mkdtempSync(join(tmpdir(), 'branchpoint-kill-'))
-    const finding = await killRound({ storeDir, artifacts: 2, clients: 8, killAfter: 400 })
-    expect(finding.problems).to.deep.equal([])
-    expect(finding.acknowledged).to.be.greaterThan(0)
-    rmSync(storeDir, { recursive: true })
   })
 })
 
@@ -209,7 +200,7 @@ describe('servers: what is in the way', () => {
 interface Posted {
   readonly status: number
   readonly headers: Headers
-  // Answers are looked into freely, as in scripts/proofs/support/service.ts.
+  // Answers are looked into freely, as in test/support/servers/service.ts.
   readonly body: any
 }
 

@@ -12,9 +12,9 @@ import {
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { expect } from 'chai'
-import type { Reply, RunningService } from '../../scripts/proofs/support/service.ts'
-import { startService } from '../../scripts/proofs/support/service.ts'
-import { makeSpan } from '../traces/make-span.ts'
+import type { Reply, RunningService } from '../support/servers/service.ts'
+import { startService } from '../support/servers/service.ts'
+import { makeSpan } from '../support/values/make-span.ts'
 
 /** Longer than any background work of a server rests. */
 const ROUNDS = 2500

@@ -5,8 +5,8 @@ import { expect } from 'chai'
 import { createApiKey, createFirstApiKey } from '../../src/access/api-keys.ts'
 import type { Fs } from '../../src/storage/fs.ts'
 import { nodeFs } from '../../src/storage/node-fs.ts'
-import type { RunningService } from '../../scripts/proofs/support/service.ts'
-import { startService } from '../../scripts/proofs/support/service.ts'
+import type { RunningService } from '../support/servers/service.ts'
+import { startService } from '../support/servers/service.ts'
 
 describe('compat: what nobody may read', () => {
   let service: RunningService

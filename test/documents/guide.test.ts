@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { expect } from 'chai'
-import { type ChatStub, startChatStub } from '../models/chat-stub.ts'
+import { type ChatStub, startChatStub } from '../support/servers/chat-stub.ts'
 import { runDocument } from './run-document.ts'
 
 /** What a reader has done who comes to a page of the guide. */

@@ -1,5 +1,5 @@
 import { cpSync, readdirSync, renameSync, rmSync } from 'node:fs'
-import { temporaryFolder } from './git-program.ts'
+import { temporaryFolder } from '../support/git/git-program.ts'
 
 /** A copy of what is on the disk for certain. */
 export function snapshot(folder: string): string {

@@ -1,7 +1,13 @@
 import { expect } from 'chai'
 import { randomBytes } from 'node:crypto'
 import { chmodSync, readFileSync, readdirSync, renameSync, writeFileSync } from 'node:fs'
-import { allObjects, git, gitBytes } from '../../scripts/proofs/support/git-program.ts'
+import {
+  allObjects,
+  git,
+  gitBytes,
+  repositoryWithHistory,
+  temporaryFolder,
+} from '../support/git/git-program.ts'
 import { DamagedObject } from '../../src/git/objects/errors.ts'
 import { ObjectDatabase } from '../../src/git/objects/object-database.ts'
 import type { GitObject } from '../../src/git/objects/object.ts'
@@ -10,7 +16,6 @@ import { encodeTree } from '../../src/git/objects/tree.ts'
 import { PackCache } from '../../src/git/packs/pack-cache.ts'
 import { StreamingPackWriter } from '../../src/git/packs/streaming-pack-writer.ts'
 import { nodeFs } from '../../src/storage/node-fs.ts'
-import { repositoryWithHistory, temporaryFolder } from './git-program.ts'
 
 const row = (number: number): Buffer =>
   Buffer.from(`{"answer":"${number}","question":"What is ${number}, and why is it so?"}\n`)

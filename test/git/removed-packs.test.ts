@@ -2,13 +2,12 @@ import { expect } from 'chai'
 import { randomBytes } from 'node:crypto'
 import { readdirSync, readlinkSync } from 'node:fs'
 import { setTimeout as pause } from 'node:timers/promises'
-import { git } from '../../scripts/proofs/support/git-program.ts'
+import { git, temporaryFolder } from '../support/git/git-program.ts'
 import type { Oid } from '../../src/git/objects/object.ts'
 import { PackCache } from '../../src/git/packs/pack-cache.ts'
 import type { Repository } from '../../src/git/repository.ts'
 import { Store } from '../../src/git/store.ts'
 import { nodeFs } from '../../src/storage/node-fs.ts'
-import { temporaryFolder } from './git-program.ts'
 
 describe('git: packs that are open', () => {
   before(function () {

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { type RunningService, startService } from '../../scripts/proofs/support/service.ts'
+import { type RunningService, startService } from '../support/servers/service.ts'
 
 describe('the Content-Length of an answer', () => {
   let service: RunningService

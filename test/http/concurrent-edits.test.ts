@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { startService } from '../../scripts/proofs/support/service.ts'
+import { startService } from '../support/servers/service.ts'
 
 describe('http: edits at once', () => {
   it('of different roles of one artifact lose none', async () => {

@@ -1,8 +1,8 @@
 import { execFileSync } from 'node:child_process'
 import { expect } from 'chai'
-import { type RunningService, startService } from '../../scripts/proofs/support/service.ts'
-import { restsDuring } from '../rests.ts'
-import { cloneOf } from './git/git-client.ts'
+import { type RunningService, startService } from '../support/servers/service.ts'
+import { restsDuring } from '../support/rests.ts'
+import { cloneOf } from '../support/git/git-client.ts'
 
 /** Arrays in arrays: a kilobyte of it takes some fifty when indented. */
 const deep = (nests: number): string =>

@@ -1,12 +1,12 @@
 import { expect } from 'chai'
-import { git } from '../../scripts/proofs/support/git-program.ts'
-import type { Reply, RunningService } from '../../scripts/proofs/support/service.ts'
-import { startService } from '../../scripts/proofs/support/service.ts'
+import { git } from '../support/git/git-program.ts'
+import type { Reply, RunningService } from '../support/servers/service.ts'
+import { startService } from '../support/servers/service.ts'
 import type { NewKey } from '../../src/access/api-keys.ts'
 import { createApiKey } from '../../src/access/api-keys.ts'
 import { nodeFs } from '../../src/storage/node-fs.ts'
 import { nearNames } from '../../src/suggestions/near-names.ts'
-import { restsDuring } from '../rests.ts'
+import { restsDuring } from '../support/rests.ts'
 import { expectRefusal } from './conformance/surface-client.ts'
 
 describe('help with what is not found (ruling 1.13)', () => {

@@ -9,9 +9,9 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { v5 as uuidv5 } from 'uuid'
-import { git } from '../../scripts/proofs/support/git-program.ts'
-import type { Reply, RunningService } from '../../scripts/proofs/support/service.ts'
-import { ADMIN_KEY, startService } from '../../scripts/proofs/support/service.ts'
+import { git } from '../support/git/git-program.ts'
+import type { Reply, RunningService } from '../support/servers/service.ts'
+import { ADMIN_KEY, startService } from '../support/servers/service.ts'
 import { commitOf, made } from './keyed-operations.ts'
 
 const MAIN = fileURLToPath(new URL('../../src/main.js', import.meta.url))

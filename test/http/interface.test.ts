@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { ADMIN_KEY, type RunningService, startService } from '../../scripts/proofs/support/service.ts'
+import { ADMIN_KEY, type RunningService, startService } from '../support/servers/service.ts'
 import { postEverywhere } from './post-everywhere.ts'
 
 /** Every request that the interface writes out for workflows, sent as it stands there (testsets: interface-testsets). */

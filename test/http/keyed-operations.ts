@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import type { RunningService } from '../../scripts/proofs/support/service.ts'
+import type { RunningService } from '../support/servers/service.ts'
 import type { TestedFamily } from './conformance/tested-family.ts'
 import { environments, testsets, workflows } from './conformance/tested-family.ts'
 import { siblingsOf, testedFamilies } from './conformance/tested-surface.ts'

@@ -1,8 +1,8 @@
 import { expect } from 'chai'
 import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { git } from '../../scripts/proofs/support/git-program.ts'
-import type { Reply, RunningService } from '../../scripts/proofs/support/service.ts'
+import { git } from '../support/git/git-program.ts'
+import type { Reply, RunningService } from '../support/servers/service.ts'
 import { testedFamilies } from './conformance/tested-surface.ts'
 import { OPERATIONS } from './keyed-operations.ts'
 

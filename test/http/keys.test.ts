@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { type Reply, type RunningService, startService } from '../../scripts/proofs/support/service.ts'
+import { type Reply, type RunningService, startService } from '../support/servers/service.ts'
 
 describe('http: API keys', () => {
   let service: RunningService

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
-import { type RunningService, startService } from '../../scripts/proofs/support/service.ts'
-import { cloneOf } from './git/git-client.ts'
+import { type RunningService, startService } from '../support/servers/service.ts'
+import { cloneOf } from '../support/git/git-client.ts'
 
 const LONG = { notes: 'x'.repeat(300_000) }
 

@@ -3,7 +3,7 @@ import { request } from 'node:http'
 import { expect } from 'chai'
 import { createApiKey } from '../../src/access/api-keys.ts'
 import { nodeFs } from '../../src/storage/node-fs.ts'
-import { ADMIN_KEY, type RunningService, startService } from '../../scripts/proofs/support/service.ts'
+import { ADMIN_KEY, type RunningService, startService } from '../support/servers/service.ts'
 
 describe('GET /metrics', () => {
   let service: RunningService

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { connect } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
-import { ADMIN_KEY, type RunningService, startService } from '../../scripts/proofs/support/service.ts'
+import { ADMIN_KEY, type RunningService, startService } from '../support/servers/service.ts'
 import { rawRequest } from './raw-request.ts'
 
 describe('requests that are sent before the answers to those before them are there', () => {

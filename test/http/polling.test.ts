@@ -1,8 +1,8 @@
 import { expect } from 'chai'
 import type { Fs } from '../../src/storage/fs.ts'
 import { nodeFs } from '../../src/storage/node-fs.ts'
-import type { RunningService } from '../../scripts/proofs/support/service.ts'
-import { startService } from '../../scripts/proofs/support/service.ts'
+import type { RunningService } from '../support/servers/service.ts'
+import { startService } from '../support/servers/service.ts'
 
 describe('http: a caller that polls an environment', () => {
   const looked: string[] = []

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import type { Reply, RunningService } from '../../scripts/proofs/support/service.ts'
+import type { Reply, RunningService } from '../support/servers/service.ts'
 
 /** The same POST, which changes nothing when repeated, at each address a client may use; the one answer of all of them. */
 export async function postEverywhere(service: RunningService, path: string, body: object): Promise<Reply> {

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { request } from 'node:http'
 import { brotliDecompressSync, gunzipSync } from 'node:zlib'
-import { ADMIN_KEY, type RunningService, startService } from '../../scripts/proofs/support/service.ts'
+import { ADMIN_KEY, type RunningService, startService } from '../support/servers/service.ts'
 import { keyWithScopes } from './invocation/key-with-scopes.ts'
 
 interface RawReply {

@@ -8,7 +8,7 @@ import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { expect } from 'chai'
-import { ADMIN_KEY } from '../../scripts/proofs/support/service.ts'
+import { ADMIN_KEY } from '../support/servers/service.ts'
 
 const MAIN = fileURLToPath(new URL('../../src/main.js', import.meta.url))
 

@@ -4,7 +4,7 @@ import { canonicalJson } from '../../src/json/canonical-json.ts'
 import { equalJson } from '../../src/json/diff/equal-json.ts'
 import { type Json, entriesOf, fromEntries, isJsonArray, isJsonObject } from '../../src/json/json.ts'
 import { parseJson } from '../../src/json/parse-json.ts'
-import { arbitraryJson } from './arbitrary-json.ts'
+import { arbitraryJson } from '../support/values/arbitrary-json.ts'
 
 const canonical = (text: string): string => canonicalJson(parseJson(text))
 

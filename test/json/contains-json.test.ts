@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import fc from 'fast-check'
 import { containsJson } from '../../src/json/diff/contains-json.ts'
 import { parseJson } from '../../src/json/parse-json.ts'
-import { arbitraryJson } from './arbitrary-json.ts'
+import { arbitraryJson } from '../support/values/arbitrary-json.ts'
 
 describe('json: containment', () => {
   const contains = (value: string, part: string): boolean => containsJson(parseJson(value), parseJson(part))

@@ -6,8 +6,8 @@ import { MOST_MEMBERS } from '../../src/json/json-reading.ts'
 import { parseJson, parseLargeJson } from '../../src/json/parse-json.ts'
 import { printHeavy, printJson } from '../../src/json/print-json.ts'
 import { stringifyJson } from '../../src/json/stringify-json.ts'
-import { restsDuring } from '../rests.ts'
-import { arbitraryJson } from './arbitrary-json.ts'
+import { restsDuring } from '../support/rests.ts'
+import { arbitraryJson } from '../support/values/arbitrary-json.ts'
 
 /** Heavy values of different shapes, as a body of a megabyte may hold them. */
 const HEAVY: Readonly<Record<string, string>> = {

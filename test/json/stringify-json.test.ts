@@ -4,7 +4,7 @@ import fc from 'fast-check'
 import { ExactNumber, fromEntries } from '../../src/json/json.ts'
 import { parseJson } from '../../src/json/parse-json.ts'
 import { JsonText, stringifyJson } from '../../src/json/stringify-json.ts'
-import { arbitraryJson } from './arbitrary-json.ts'
+import { arbitraryJson } from '../support/values/arbitrary-json.ts'
 
 describe('json: stringify', () => {
   it('gives back every value that was read, compact and indented', () => {

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { expect } from 'chai'
 import type { JsonObject } from '../../src/json/json.ts'
 import { type ChatReply, ModelFailure } from '../../src/models/models.ts'
-import { type ChatStub, event, startChatStub } from './chat-stub.ts'
+import { type ChatStub, event, startChatStub } from '../support/servers/chat-stub.ts'
 import { asking, drain, modelWorld, type ModelWorld } from './model-world.ts'
 
 describe('models: any answer whatever', () => {

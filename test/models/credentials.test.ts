@@ -2,8 +2,8 @@ import { expect } from 'chai'
 import { environmentCredentials } from '../../src/models/model-providers.ts'
 import { parseModelName } from '../../src/models/parse-model-name.ts'
 import { resolveHost } from '../../src/outgoing/outgoing-policy.ts'
-import type { ChatStub } from './chat-stub.ts'
-import { startChatStub } from './chat-stub.ts'
+import type { ChatStub } from '../support/servers/chat-stub.ts'
+import { startChatStub } from '../support/servers/chat-stub.ts'
 import { asking, failureOf, modelWorld } from './model-world.ts'
 
 describe('models: credentials', () => {

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { type ChatStub, json, refusing, startChatStub } from './chat-stub.ts'
+import { type ChatStub, json, refusing, startChatStub } from '../support/servers/chat-stub.ts'
 import { failureOf, modelWorld, type ModelWorld } from './model-world.ts'
 
 describe('models: embeddings', () => {

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { type ChatReaction, type ChatStub, json, startChatStub } from './chat-stub.ts'
+import { type ChatReaction, type ChatStub, json, startChatStub } from '../support/servers/chat-stub.ts'
 import { asking, drain, failureOf, modelWorld, type ModelWorld, SECRET_KEY } from './model-world.ts'
 
 const PIXEL = 'iVBORw0KGgo='

@@ -1,6 +1,14 @@
 import { expect } from 'chai'
 import { setTimeout as pause } from 'node:timers/promises'
-import { type ChatStub, event, finished, refusing, startChatStub, streaming, text } from './chat-stub.ts'
+import {
+  type ChatStub,
+  event,
+  finished,
+  refusing,
+  startChatStub,
+  streaming,
+  text,
+} from '../support/servers/chat-stub.ts'
 import { asking, drain, failureOf, modelWorld, type ModelWorld, SECRET_KEY } from './model-world.ts'
 
 describe('models: streaming', () => {

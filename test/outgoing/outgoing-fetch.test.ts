@@ -3,7 +3,7 @@ import { expect } from 'chai'
 import { outgoingFetch } from '../../src/outgoing/outgoing-fetch.ts'
 import { OutgoingFailure } from '../../src/outgoing/outgoing-failure.ts'
 import type { OutgoingPolicy } from '../../src/outgoing/outgoing-policy.ts'
-import { type ChatStub, startChatStub, text } from '../models/chat-stub.ts'
+import { type ChatStub, startChatStub, text } from '../support/servers/chat-stub.ts'
 
 describe('outgoing fetch', () => {
   let stub: ChatStub

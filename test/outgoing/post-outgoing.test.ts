@@ -8,8 +8,8 @@ import { outgoingFetch } from '../../src/outgoing/outgoing-fetch.ts'
 import { type OutgoingPolicy, resolveHost } from '../../src/outgoing/outgoing-policy.ts'
 import type { OutgoingPost } from '../../src/outgoing/post-outgoing.ts'
 import { postOutgoing } from '../../src/outgoing/post-outgoing.ts'
-import type { Receiver } from '../http/webhooks/receiver.ts'
-import { startReceiver } from '../http/webhooks/receiver.ts'
+import type { Receiver } from '../support/servers/receiver.ts'
+import { startReceiver } from '../support/servers/receiver.ts'
 
 describe('outgoing requests', () => {
   let receiver: Receiver

@@ -1,14 +1,14 @@
 import { expect } from 'chai'
 import { existsSync } from 'node:fs'
 import { setTimeout as pause } from 'node:timers/promises'
-import { ask, type PostgresServer, startPostgres } from '../../scripts/proofs/support/postgres.ts'
+import { ask, type PostgresServer, startPostgres } from '../support/postgres/postgres.ts'
 import { openSpanTable } from '../../src/postgres/open-postgres.ts'
 import { traceQuestion } from '../../src/traces/query/trace-question.ts'
 import { storedSpan } from '../../src/traces/recording/span-record.ts'
 import type { SpanTable } from '../../src/traces/shared/span-table.ts'
-import { needsPostgres } from '../needs-postgres.ts'
+import { needsPostgres } from '../support/postgres/needs-postgres.ts'
 import { traceDatabase } from '../traces/engines/over-each-engine.ts'
-import { makeSpan, NOON } from '../traces/make-span.ts'
+import { makeSpan, NOON } from '../support/values/make-span.ts'
 import { type TraceProject, traceProject } from '../traces/trace-project.ts'
 
 /** So many traces there are, of two spans each, which are four pages. */

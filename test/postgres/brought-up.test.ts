@@ -1,7 +1,7 @@
 import { expect } from 'chai'
-import { ask, type PostgresServer, startPostgres } from '../../scripts/proofs/support/postgres.ts'
+import { ask, type PostgresServer, startPostgres } from '../support/postgres/postgres.ts'
 import { openPostgres } from '../../src/postgres/open-postgres.ts'
-import { needsPostgres } from '../needs-postgres.ts'
+import { needsPostgres } from '../support/postgres/needs-postgres.ts'
 import { makeVersion2 } from './earlier-database.ts'
 
 describe('postgres: a database of before is brought up', function () {

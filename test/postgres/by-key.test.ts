@@ -2,10 +2,10 @@ import { expect } from 'chai'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
-import { ask, type PostgresServer, startPostgres } from '../../scripts/proofs/support/postgres.ts'
+import { ask, type PostgresServer, startPostgres } from '../support/postgres/postgres.ts'
 import type { Proposal, ProposedWrite } from '../../src/git/following/shared-log.ts'
 import { openPostgres } from '../../src/postgres/open-postgres.ts'
-import { needsPostgres } from '../needs-postgres.ts'
+import { needsPostgres } from '../support/postgres/needs-postgres.ts'
 
 const TABLES = ['journal', 'names', 'pack_parts', 'packs', 'refs', 'repositories']
 

@@ -1,4 +1,4 @@
-import { ask } from '../../scripts/proofs/support/postgres.ts'
+import { ask } from '../support/postgres/postgres.ts'
 import { FIRST_MIGRATION } from '../../src/postgres/migrations/0001-log.ts'
 import { SECOND_MIGRATION } from '../../src/postgres/migrations/0002-documents.ts'
 

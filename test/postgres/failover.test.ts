@@ -2,10 +2,10 @@ import { expect } from 'chai'
 import { mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { makeSpan } from '../traces/make-span.ts'
-import { needsPostgres } from '../needs-postgres.ts'
-import { type PostgresPair, startPair } from '../../scripts/proofs/support/postgres.ts'
-import { type RunningService, startService } from '../../scripts/proofs/support/service.ts'
+import { makeSpan } from '../support/values/make-span.ts'
+import { needsPostgres } from '../support/postgres/needs-postgres.ts'
+import { type PostgresPair, startPair } from '../support/postgres/postgres.ts'
+import { type RunningService, startService } from '../support/servers/service.ts'
 
 describe('postgres: a failover', function () {
   let pair: PostgresPair

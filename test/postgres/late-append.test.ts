@@ -1,13 +1,13 @@
 import { expect } from 'chai'
 import { setTimeout as pause } from 'node:timers/promises'
-import { Link } from '../../scripts/proofs/linear/link.ts'
-import { ask, type PostgresServer, startPostgres } from '../../scripts/proofs/support/postgres.ts'
+import { Link } from '../support/postgres/link.ts'
+import { ask, type PostgresServer, startPostgres } from '../support/postgres/postgres.ts'
 import type { Proposal } from '../../src/git/following/shared-log.ts'
 import { Database, type Statement } from '../../src/postgres/database.ts'
 import { LostConnection } from '../../src/postgres/errors.ts'
 import { migrate } from '../../src/postgres/migrate.ts'
 import { PostgresLog } from '../../src/postgres/postgres-log.ts'
-import { needsPostgres } from '../needs-postgres.ts'
+import { needsPostgres } from '../support/postgres/needs-postgres.ts'
 
 describe('postgres: an append that was given up', function () {
   let postgres: PostgresServer

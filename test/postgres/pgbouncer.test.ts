@@ -5,10 +5,10 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
-import { ask, freePort, type PostgresServer, startPostgres } from '../../scripts/proofs/support/postgres.ts'
-import { pgbouncerProgram, postgresUser } from '../../scripts/proofs/support/postgres-programs.ts'
-import { type RunningService, startService } from '../../scripts/proofs/support/service.ts'
-import { needsPgbouncer } from '../needs-postgres.ts'
+import { ask, freePort, type PostgresServer, startPostgres } from '../support/postgres/postgres.ts'
+import { pgbouncerProgram, postgresUser } from '../support/postgres/postgres-programs.ts'
+import { type RunningService, startService } from '../support/servers/service.ts'
+import { needsPgbouncer } from '../support/postgres/needs-postgres.ts'
 
 describe('postgres: PgBouncer before the database', function () {
   let postgres: PostgresServer

@@ -2,11 +2,11 @@ import { expect } from 'chai'
 import { mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { ask, type PostgresServer, startPostgres } from '../../scripts/proofs/support/postgres.ts'
-import { type RunningService, startService } from '../../scripts/proofs/support/service.ts'
+import { ask, type PostgresServer, startPostgres } from '../support/postgres/postgres.ts'
+import { type RunningService, startService } from '../support/servers/service.ts'
 import { Database } from '../../src/postgres/database.ts'
 import { migrate } from '../../src/postgres/migrate.ts'
-import { needsPostgres } from '../needs-postgres.ts'
+import { needsPostgres } from '../support/postgres/needs-postgres.ts'
 
 /** What somebody may have set for a database, and what a connection of a server has all the same. */
 const ODD: Readonly<Record<string, Readonly<Record<string, readonly [set: string, needed: string]>>>> = {

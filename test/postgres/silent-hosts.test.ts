@@ -4,11 +4,11 @@ import { once } from 'node:events'
 import { connect, createServer, type Server, type Socket } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
 import { Client } from 'pg'
-import { Link } from '../../scripts/proofs/linear/link.ts'
-import { type PostgresPair, startPair } from '../../scripts/proofs/support/postgres.ts'
+import { Link } from '../support/postgres/link.ts'
+import { type PostgresPair, startPair } from '../support/postgres/postgres.ts'
 import { Database } from '../../src/postgres/database.ts'
 import { CONNECT } from '../../src/postgres/find-primary.ts'
-import { needsPostgres } from '../needs-postgres.ts'
+import { needsPostgres } from '../support/postgres/needs-postgres.ts'
 
 describe('postgres: looking for the primary among hosts', function () {
   let pair: PostgresPair

@@ -3,9 +3,9 @@ import { mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
-import { ask, type PostgresPair, startPair } from '../../scripts/proofs/support/postgres.ts'
-import { type RunningService, startService } from '../../scripts/proofs/support/service.ts'
-import { needsPostgres } from '../needs-postgres.ts'
+import { ask, type PostgresPair, startPair } from '../support/postgres/postgres.ts'
+import { type RunningService, startService } from '../support/servers/service.ts'
+import { needsPostgres } from '../support/postgres/needs-postgres.ts'
 
 describe('postgres: a primary without its standby', function () {
   let pair: PostgresPair

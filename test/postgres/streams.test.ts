@@ -1,10 +1,10 @@
 import { expect } from 'chai'
-import { ask, type PostgresServer, startPostgres } from '../../scripts/proofs/support/postgres.ts'
+import { ask, type PostgresServer, startPostgres } from '../support/postgres/postgres.ts'
 import { Store } from '../../src/git/store.ts'
 import { openPostgres } from '../../src/postgres/open-postgres.ts'
 import { memoryFs } from '../../src/storage/memory-fs.ts'
 import { commitOnMain, newRepository, tipOf } from '../git/following/repositories.ts'
-import { needsPostgres } from '../needs-postgres.ts'
+import { needsPostgres } from '../support/postgres/needs-postgres.ts'
 
 describe('postgres: the streams of folders', function () {
   let postgres: PostgresServer

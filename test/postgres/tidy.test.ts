@@ -1,6 +1,6 @@
 import { expect } from 'chai'
-import { needsPostgres } from '../needs-postgres.ts'
-import { ask, type PostgresServer, startPostgres } from '../../scripts/proofs/support/postgres.ts'
+import { needsPostgres } from '../support/postgres/needs-postgres.ts'
+import { ask, type PostgresServer, startPostgres } from '../support/postgres/postgres.ts'
 import { Database } from '../../src/postgres/database.ts'
 import { tidy } from '../../src/postgres/tidy.ts'
 import { openPostgres } from '../../src/postgres/open-postgres.ts'

@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { expect } from 'chai'
 import { TimeSlice } from '../../src/scheduling/cooperative.ts'
-import { restsDuring } from '../rests.ts'
+import { restsDuring } from '../support/rests.ts'
 
 /** Keeps the processor busy for so many milliseconds. */
 function work(ms: number): void {

@@ -10,7 +10,7 @@ import { memoryFs } from '../../src/storage/memory-fs.ts'
 import { nodeFs } from '../../src/storage/node-fs.ts'
 import { openSecrets } from '../../src/secrets/open-secrets.ts'
 import type { ProjectSecrets } from '../../src/secrets/project-secrets.ts'
-import { failingFs } from '../git/failing-fs.ts'
+import { failingFs } from '../support/disk/failing-fs.ts'
 import { makeStoreKey, parseSecretsKey } from '../../src/secrets/secrets-key.ts'
 
 const VALUE = 'sk-ünreadable-0123456789'

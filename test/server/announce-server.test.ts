@@ -1,9 +1,9 @@
 import { expect } from 'chai'
 import { mkdirSync, readdirSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { startService } from '../../scripts/proofs/support/service.ts'
+import { startService } from '../support/servers/service.ts'
 import { thisProcess } from '../../src/storage/process-identity.ts'
-import { temporaryFolder } from '../git/git-program.ts'
+import { temporaryFolder } from '../support/git/git-program.ts'
 
 describe('servers of several hosts', () => {
   let storeDir: string

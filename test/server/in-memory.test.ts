@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { existsSync } from 'node:fs'
-import type { RunningService } from '../../scripts/proofs/support/service.ts'
-import { startService } from '../../scripts/proofs/support/service.ts'
+import type { RunningService } from '../support/servers/service.ts'
+import { startService } from '../support/servers/service.ts'
 
 const inMemory = (): Promise<RunningService> => startService({ storeDir: ':memory:' })
 

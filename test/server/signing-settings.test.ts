@@ -2,9 +2,9 @@ import { chmodSync, symlinkSync, writeFileSync } from 'node:fs'
 import { expect } from 'chai'
 import { ConfigError } from '../../src/config.ts'
 import { signingSettings } from '../../src/server/signing-settings.ts'
-import { temporaryFolder } from '../git/git-program.ts'
-import { makeKey, type KeyPair, needsSshKeygen } from '../git/ssh-keygen.ts'
-import { startService } from '../../scripts/proofs/support/service.ts'
+import { temporaryFolder } from '../support/git/git-program.ts'
+import { makeKey, type KeyPair, needsSshKeygen } from '../support/git/ssh-keygen.ts'
+import { startService } from '../support/servers/service.ts'
 
 describe('the files of keys that the configuration names', () => {
   needsSshKeygen()

@@ -5,7 +5,7 @@ import { ChangeFeed } from '../../src/storage/change-feed.ts'
 import type { Fs } from '../../src/storage/fs.ts'
 import { memoryFs } from '../../src/storage/memory-fs.ts'
 import { nodeFs } from '../../src/storage/node-fs.ts'
-import { temporaryFolder } from '../git/git-program.ts'
+import { temporaryFolder } from '../support/git/git-program.ts'
 
 const BOT = 'workflows/bot'
 const TESTS = 'testsets/tests'

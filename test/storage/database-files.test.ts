@@ -5,7 +5,7 @@ import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { DatabaseFile } from '../../src/storage/sqlite/database-file.ts'
 import { DatabaseFiles } from '../../src/storage/sqlite/database-files.ts'
-import { temporaryFolder } from '../git/git-program.ts'
+import { temporaryFolder } from '../support/git/git-program.ts'
 
 describe('storage: SQLite files that several threads and processes have open', () => {
   const filesOfAThread = (): DatabaseFiles<DatabaseFile> =>

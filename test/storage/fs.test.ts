@@ -6,9 +6,9 @@ import { setTimeout as pause } from 'node:timers/promises'
 import type { Fs } from '../../src/storage/fs.ts'
 import { memoryFs } from '../../src/storage/memory-fs.ts'
 import { nodeFs } from '../../src/storage/node-fs.ts'
-import { randomFrom } from '../../scripts/proofs/crash/random.ts'
-import { SimulatedDisk } from '../../scripts/proofs/crash/disk/simulated-disk.ts'
-import { temporaryFolder } from '../git/git-program.ts'
+import { randomFrom } from '../support/values/random.ts'
+import { SimulatedDisk } from '../support/disk/simulated-disk.ts'
+import { temporaryFolder } from '../support/git/git-program.ts'
 
 const codeOf = (action: () => unknown): string | undefined => {
   try {

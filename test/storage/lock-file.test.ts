@@ -11,7 +11,7 @@ import { memoryFs } from '../../src/storage/memory-fs.ts'
 import { nodeFs } from '../../src/storage/node-fs.ts'
 import type { ProcessIdentity } from '../../src/storage/process-identity.ts'
 import { identityName, thisProcess } from '../../src/storage/process-identity.ts'
-import { temporaryFolder } from '../git/git-program.ts'
+import { temporaryFolder } from '../support/git/git-program.ts'
 
 describe('git: a lock', () => {
   const deadPid = spawnSync('true').pid

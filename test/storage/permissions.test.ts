@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process'
 import { chmodSync, readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect } from 'chai'
-import { type RunningService, startService } from '../../scripts/proofs/support/service.ts'
+import { type RunningService, startService } from '../support/servers/service.ts'
 
 describe('the permissions of files that hold what users sent, and hashes of keys', () => {
   let service: RunningService

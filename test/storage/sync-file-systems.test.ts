@@ -3,7 +3,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { release } from 'node:os'
 import { nodeFs } from '../../src/storage/node-fs.ts'
 import { syncFileSystems, tellsOfErrors } from '../../src/storage/sync-file-systems.ts'
-import { temporaryFolder } from '../git/git-program.ts'
+import { temporaryFolder } from '../support/git/git-program.ts'
 
 describe('storage: syncing whole file systems', () => {
   const path = process.env.PATH

@@ -1,6 +1,6 @@
 import { nodeFs } from '../../src/storage/node-fs.ts'
 import { OpenTraces } from '../../src/traces/open-traces.ts'
-import { NOON } from './make-span.ts'
+import { NOON } from '../support/values/make-span.ts'
 
 /** Brings the traces of the folder that it is given over, to be killed in the midst of it. */
 const [, , folder = ''] = process.argv

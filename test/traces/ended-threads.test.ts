@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect } from 'chai'
-import { startService } from '../../scripts/proofs/support/service.ts'
+import { startService } from '../support/servers/service.ts'
 
 describe('threads of the traces', () => {
   let child: ChildProcess | undefined

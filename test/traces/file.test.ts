@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { makeSpan, NOON, spanWith } from './make-span.ts'
+import { makeSpan, NOON, spanWith } from '../support/values/make-span.ts'
 import { rowsOfFile } from './trace-file-rows.ts'
 import { type TraceProject, traceProject } from './trace-project.ts'
 

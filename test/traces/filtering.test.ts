@@ -7,7 +7,7 @@ import { stringifyJson } from '../../src/json/stringify-json.ts'
 import { readTraceFilter } from '../../src/traces/query/filter/trace-filter.ts'
 import { isLike } from '../../src/traces/query/filter/is-like.ts'
 import { traceQuestion } from '../../src/traces/query/trace-question.ts'
-import { makeSpan, NOON, spanWith } from './make-span.ts'
+import { makeSpan, NOON, spanWith } from '../support/values/make-span.ts'
 import { overEachEngine } from './engines/over-each-engine.ts'
 import type { TraceProject } from './trace-project.ts'
 

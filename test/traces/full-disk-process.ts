@@ -1,6 +1,6 @@
 import { nodeFs } from '../../src/storage/node-fs.ts'
 import { OpenTraces } from '../../src/traces/open-traces.ts'
-import { makeSpan, NOON, spanWith } from './make-span.ts'
+import { makeSpan, NOON, spanWith } from '../support/values/make-span.ts'
 
 /**
  * Records more than its disk takes into the folder it is given, and writes what it saw as JSON: which traces it could read back, and

@@ -6,7 +6,7 @@ import type { Span } from '../../src/traces/span.ts'
 import { traceQuestion } from '../../src/traces/query/trace-question.ts'
 import { flatTraces, traceTrees } from '../../src/traces/query/trace-tree.ts'
 import { stringifyJson } from '../../src/json/stringify-json.ts'
-import { makeSpan, NOON, spanWith } from './make-span.ts'
+import { makeSpan, NOON, spanWith } from '../support/values/make-span.ts'
 import { overEachEngine } from './engines/over-each-engine.ts'
 import type { TraceProject } from './trace-project.ts'
 

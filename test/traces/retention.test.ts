@@ -2,7 +2,7 @@ import { statSync } from 'node:fs'
 import { expect } from 'chai'
 import { traceQuestion } from '../../src/traces/query/trace-question.ts'
 import { traceIdsOf } from '../../src/traces/query/trace-tree.ts'
-import { makeSpan, NOON, spanWith } from './make-span.ts'
+import { makeSpan, NOON, spanWith } from '../support/values/make-span.ts'
 import { type TraceProject, traceProject } from './trace-project.ts'
 
 const DAY = 24 * 3_600_000

@@ -19,7 +19,7 @@ import { Refusal } from '../../src/errors.ts'
 import { DatabaseFiles } from '../../src/storage/sqlite/database-files.ts'
 import { BUSY_MS, TraceFile } from '../../src/traces/storage/trace-file.ts'
 import { traceQuestion } from '../../src/traces/query/trace-question.ts'
-import { makeSpan, spanWith } from './make-span.ts'
+import { makeSpan, spanWith } from '../support/values/make-span.ts'
 import { type TraceProject, traceProject } from './trace-project.ts'
 
 describe('traces: trouble with the file', () => {

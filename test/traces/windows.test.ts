@@ -5,7 +5,7 @@ import { isoOf, readTime } from '../../src/traces/span-time.ts'
 import { traceIdsOf } from '../../src/traces/query/trace-tree.ts'
 import { traceQuestion } from '../../src/traces/query/trace-question.ts'
 import type { TraceWindow } from '../../src/traces/query/trace-window.ts'
-import { makeSpan, NOON, spanWith } from './make-span.ts'
+import { makeSpan, NOON, spanWith } from '../support/values/make-span.ts'
 import { overEachEngine } from './engines/over-each-engine.ts'
 import type { TraceProject } from './trace-project.ts'
 

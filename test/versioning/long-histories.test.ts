@@ -18,7 +18,7 @@ import type { Registry } from '../../src/versioning/registry.ts'
 import { commitRevision } from '../../src/versioning/revisions/commit-revision.ts'
 import { logRevisions } from '../../src/versioning/revisions/log-revisions.ts'
 import { locate, type RevisionLocation } from '../../src/versioning/revisions/revision.ts'
-import { restsDuring } from '../rests.ts'
+import { restsDuring } from '../support/rests.ts'
 import { context, memoryRegistry, newVariant } from './memory-registry.ts'
 
 /** More than two pieces of the index. */

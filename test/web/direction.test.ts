@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import type { Page } from 'playwright-core'
-import { closeBrowser } from '../../scripts/browser/open-browser.ts'
+import { closeBrowser } from '../support/browser/open-browser.ts'
 import { openWorkbench, type Workbench } from './support/workbench.ts'
 
 const QUESTION = 'מה בירת נורווגיה?'

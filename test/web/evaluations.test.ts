@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { closeBrowser } from '../../scripts/browser/open-browser.ts'
+import { closeBrowser } from '../support/browser/open-browser.ts'
 import { type HoldingHook, startHoldingHook } from './support/holding-hook.ts'
 import { openWorkbench, type Workbench } from './support/workbench.ts'
 

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect } from 'chai'
-import { closeBrowser } from '../../scripts/browser/open-browser.ts'
+import { closeBrowser } from '../support/browser/open-browser.ts'
 import { pushTo, seedPrompt, type SeededPrompt } from './support/seed-prompts.ts'
 import { openWorkbench, type Workbench } from './support/workbench.ts'
 

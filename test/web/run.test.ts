@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { closeBrowser } from '../../scripts/browser/open-browser.ts'
+import { closeBrowser } from '../support/browser/open-browser.ts'
 import type { Page } from 'playwright-core'
 import { eventually } from '../http/environments/environment-client.ts'
 import { openWorkbench, type Workbench } from './support/workbench.ts'

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createServer, type ViteDevServer } from 'vite'
-import { closeBrowser } from '../../scripts/browser/open-browser.ts'
+import { closeBrowser } from '../support/browser/open-browser.ts'
 import { openWorkbench, type Workbench } from './support/workbench.ts'
 
 // `npm run dev` takes a while to start: it is asked by `npm run proof -- web`.

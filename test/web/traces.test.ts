@@ -1,11 +1,11 @@
 import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
 import { expect } from 'chai'
-import { closeBrowser } from '../../scripts/browser/open-browser.ts'
+import { closeBrowser } from '../support/browser/open-browser.ts'
 import { nodeFs } from '../../src/storage/node-fs.ts'
 import { OpenTraces } from '../../src/traces/open-traces.ts'
 import type { Span } from '../../src/traces/span.ts'
-import { makeSpan } from '../traces/make-span.ts'
+import { makeSpan } from '../support/values/make-span.ts'
 import { openWorkbench, type Workbench } from './support/workbench.ts'
 
 /** What models may say: nothing of it may be more than text. */

@@ -1,8 +1,8 @@
 import { Agent, request } from 'node:http'
 import { setTimeout as pause } from 'node:timers/promises'
-import { KEY } from '../child-server.ts'
+import { KEY } from '../../../test/support/servers/child-server.ts'
 import { promptData } from '../fill-store.ts'
-import { seededRandom } from '../seeded-random.ts'
+import { seededRandom } from '../../../test/support/values/seeded-random.ts'
 
 /**
  * The load of `measure-felt` in a process of its own, so that what the server is asked beside it takes no time of these clients: each sends

@@ -4,7 +4,7 @@ import Database from 'libsql'
 import { z } from 'zod'
 import type { BenchSetting } from '../bench-setting.ts'
 import { post } from '../call.ts'
-import { type ChildServer, KEY, startBranchpoint } from '../child-server.ts'
+import { type ChildServer, KEY, startBranchpoint } from '../../../test/support/servers/child-server.ts'
 import { plainFigure } from '../figures/plain-figure.ts'
 import { progress } from '../progress.ts'
 

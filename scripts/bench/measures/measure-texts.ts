@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { z } from 'zod'
 import type { BenchSetting } from '../bench-setting.ts'
-import { KEY, startBranchpoint, type ChildServer } from '../child-server.ts'
+import { KEY, startBranchpoint, type ChildServer } from '../../../test/support/servers/child-server.ts'
 import { post } from '../call.ts'
 import { median } from '../figures/median.ts'
 import { plainFigure } from '../figures/plain-figure.ts'

@@ -1,7 +1,11 @@
 import { join } from 'node:path'
-import { type ApiDocument, type Operation, readApiDocument } from '../../proofs/fuzz/api-document.ts'
+import {
+  type ApiDocument,
+  type Operation,
+  readApiDocument,
+} from '../../../test/support/clients/api-document.ts'
 import type { BenchSetting } from '../bench-setting.ts'
-import { startMonitored } from '../child-server.ts'
+import { startMonitored } from '../bench-servers.ts'
 import { plainFigure } from '../figures/plain-figure.ts'
 import { tableCsv } from '../figures/table-rows.ts'
 import { hostileBodies } from '../turns/hostile-bodies.ts'

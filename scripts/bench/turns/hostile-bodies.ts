@@ -1,4 +1,4 @@
-import type { JsonSchema, Operation } from '../../proofs/fuzz/api-document.ts'
+import type { JsonSchema, Operation } from '../../../test/support/clients/api-document.ts'
 import { hostileDeltas, hostilePayloads } from './hostile-payloads.ts'
 import { HOSTILE_VALUES, inside, list, type MakeText, numbered } from './hostile-values.ts'
 

@@ -1,4 +1,4 @@
-import type { ApiDocument, Operation } from '../../proofs/fuzz/api-document.ts'
+import type { ApiDocument, Operation } from '../../../test/support/clients/api-document.ts'
 
 /** What is asked of a thing that is stored; making, committing and uploading are measured by themselves. */
 export function operationsOf({ operations }: ApiDocument, surface: string): Operation[] {

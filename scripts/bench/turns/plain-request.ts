@@ -1,4 +1,4 @@
-import type { Operation } from '../../proofs/fuzz/api-document.ts'
+import type { Operation } from '../../../test/support/clients/api-document.ts'
 import { singular, type Subject } from './subjects.ts'
 import type { TurnRequest } from './turn-client.ts'
 

@@ -1,5 +1,6 @@
 import { type IncomingMessage, request } from 'node:http'
-import { KEY, type MonitoredServer } from '../child-server.ts'
+import { KEY } from '../../../test/support/servers/child-server.ts'
+import type { MonitoredServer } from '../bench-servers.ts'
 import { progress } from '../progress.ts'
 import { boundOf, isMet, type TurnRow } from './turn-row.ts'
 

@@ -13,7 +13,7 @@ import { undeleteArtifact } from '../../../src/versioning/trash/trash-artifact.t
 import type { CrashHistory, Fact, Removal } from './crash-history.ts'
 import type { CrashServer } from './open-server.ts'
 import { newRegistry, openServer, STORE } from './open-server.ts'
-import type { SimulatedDisk } from './disk/simulated-disk.ts'
+import type { SimulatedDisk } from '../../../test/support/disk/simulated-disk.ts'
 
 /** What a history vouches for. */
 type Vouched = Pick<CrashHistory, 'facts' | 'together' | 'made' | 'removals'>

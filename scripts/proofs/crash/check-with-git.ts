@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Fs } from '../../../src/storage/fs.ts'
-import { git } from '../support/git-program.ts'
+import { git } from '../../../test/support/git/git-program.ts'
 import { STORE } from './open-server.ts'
 
 /** Writes the store of a simulated disk to a real folder and holds every repository against `git fsck --strict`; answers how many. */

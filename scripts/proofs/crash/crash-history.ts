@@ -3,7 +3,7 @@ import type { Fs } from '../../../src/storage/fs.ts'
 import type { Answered, CrashWrite } from './crash-write.ts'
 import type { CrashServer } from './open-server.ts'
 import { openServer } from './open-server.ts'
-import type { Random } from './random.ts'
+import type { Random } from '../../../test/support/values/random.ts'
 import { randomWrite } from './random-write.ts'
 
 /** Something that must be in the store from a step on. */

@@ -1,6 +1,6 @@
 import type { ArtifactView } from '../../../src/versioning/artifacts/artifact-view.ts'
 import type { CrashServer } from './open-server.ts'
-import type { Random } from './random.ts'
+import type { Random } from '../../../test/support/values/random.ts'
 
 /** A write that may be done to a store. */
 export interface CrashWrite {

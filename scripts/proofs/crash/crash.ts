@@ -1,9 +1,9 @@
 import { identityName, thisProcess } from '../../../src/storage/process-identity.ts'
-import type { DiskNode, NameChange, UnsyncedWrite } from './disk/disk-nodes.ts'
-import { DiskFile, DiskFolder, setName, writtenOver } from './disk/disk-nodes.ts'
-import type { Random } from './random.ts'
-import type { DiskState } from './disk/disk-names.ts'
-import { SimulatedDisk } from './disk/simulated-disk.ts'
+import type { DiskNode, NameChange, UnsyncedWrite } from '../../../test/support/disk/disk-nodes.ts'
+import { DiskFile, DiskFolder, setName, writtenOver } from '../../../test/support/disk/disk-nodes.ts'
+import type { Random } from '../../../test/support/values/random.ts'
+import type { DiskState } from '../../../test/support/disk/disk-names.ts'
+import { SimulatedDisk } from '../../../test/support/disk/simulated-disk.ts'
 
 /**
  * What a crash does to what no sync has vouched for. `killed` is the process's own end: the page cache stays. The others are

@@ -1,7 +1,7 @@
 import type { Family } from '../../../src/versioning/family/family.ts'
 import type { VariantLocation } from '../../../src/versioning/revisions/references.ts'
 import type { CrashServer } from './open-server.ts'
-import type { Random } from './random.ts'
+import type { Random } from '../../../test/support/values/random.ts'
 
 /** Some variant of some artifact of a family; undefined if there is none. */
 export async function randomPlace(

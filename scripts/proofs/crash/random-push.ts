@@ -9,12 +9,12 @@ import { encodePack } from '../../../src/git/packs/pack-writer.ts'
 import { workflowFamily } from '../../../src/handlers/workflows.ts'
 import { acceptPush } from '../../../src/versioning/push/accept-push.ts'
 import type { VariantLocation } from '../../../src/versioning/revisions/references.ts'
-import { commitBytes } from '../support/commit-bytes.ts'
+import { commitBytes } from '../../../test/support/git/commit-bytes.ts'
 import type { Plan } from './crash-write.ts'
 import { context } from './crash-write.ts'
 import { longText } from './long-text.ts'
 import { randomPlace } from './random-place.ts'
-import type { Random } from './random.ts'
+import type { Random } from '../../../test/support/values/random.ts'
 
 /**
  * A push of a commit or two to some branch of a workflow, or of a new branch and a tag at once (`--atomic`): from the pack on, which git

@@ -28,7 +28,7 @@ import { randomPlace } from './random-place.ts'
 import { randomPush } from './random-push.ts'
 import { randomRemoval, randomReturn } from './random-removal.ts'
 import { randomUpkeep } from './random-upkeep.ts'
-import type { Random } from './random.ts'
+import type { Random } from '../../../test/support/values/random.ts'
 
 /** A write of some kind to something that is there; `n` is a number that no other write of the history has. */
 export async function randomWrite(

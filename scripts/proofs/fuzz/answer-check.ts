@@ -1,5 +1,5 @@
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
-import type { ApiDocument, JsonSchema, Operation } from './api-document.ts'
+import type { ApiDocument, JsonSchema, Operation } from '../../../test/support/clients/api-document.ts'
 import type { CallerName, FuzzedRequest } from './arbitrary/arbitrary-request.ts'
 
 /** An answer, as far as it is judged. */

@@ -1,4 +1,4 @@
-import type { JsonSchema } from './api-document.ts'
+import type { JsonSchema } from '../../../test/support/clients/api-document.ts'
 import { inside, type MakeText } from '../../bench/turns/hostile-values.ts'
 
 /** Puts a text where something reads it. */

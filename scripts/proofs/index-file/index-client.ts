@@ -1,6 +1,6 @@
-import { KEY } from '../../bench/child-server.ts'
-import type { Answer } from '../support/ask.ts'
-import { Asker } from '../support/ask.ts'
+import { KEY } from '../../../test/support/servers/child-server.ts'
+import type { Answer } from '../../../test/support/servers/ask.ts'
+import { Asker } from '../../../test/support/servers/ask.ts'
 
 const asker = new Asker()
 

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
-import type { SeededRandom } from '../../bench/seeded-random.ts'
-import { git } from '../support/git-program.ts'
+import type { SeededRandom } from '../../../test/support/values/seeded-random.ts'
+import { git } from '../../../test/support/git/git-program.ts'
 import { answerOf, askServer } from './index-client.ts'
 
 /** Each message and each text has one of them. */

@@ -1,6 +1,6 @@
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { SeededRandom } from '../../bench/seeded-random.ts'
+import type { SeededRandom } from '../../../test/support/values/seeded-random.ts'
 
 /** The parts of an index file as a killed server left them; undefined where there is none. */
 export interface KeptIndex {

@@ -1,4 +1,4 @@
-import { KEY } from '../../bench/child-server.ts'
+import { KEY } from '../../../test/support/servers/child-server.ts'
 
 /**
  * Sends a request and answers its body, of the shape the caller knows from the interface. Throws when the service refuses

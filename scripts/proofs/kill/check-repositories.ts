@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process'
 import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { leftBehind } from '../../left-behind.ts'
+import { leftBehind } from '../left-behind.ts'
 
 const run = promisify(execFile)
 

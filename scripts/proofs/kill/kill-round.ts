@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process'
 import { setTimeout as pause } from 'node:timers/promises'
 import { promisify } from 'node:util'
-import { startBranchpoint } from '../../bench/child-server.ts'
+import { startBranchpoint } from '../../../test/support/servers/child-server.ts'
 import { checkJoint } from './check-joint.ts'
 import { checkLedger } from './check-ledger.ts'
 import { checkRepositories } from './check-repositories.ts'

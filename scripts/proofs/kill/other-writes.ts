@@ -1,5 +1,5 @@
 import { randomInt } from 'node:crypto'
-import { KEY } from '../../bench/child-server.ts'
+import { KEY } from '../../../test/support/servers/child-server.ts'
 import { ask } from './ask.ts'
 import type { Ledger } from './ledger.ts'
 import { randomName } from './random-name.ts'

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { KEY } from '../../bench/child-server.ts'
+import { KEY } from '../../../test/support/servers/child-server.ts'
 import type { Ledger } from './ledger.ts'
 import { randomName } from './random-name.ts'
 

@@ -1,7 +1,7 @@
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
-import { startBranchpoint } from '../../bench/child-server.ts'
+import { startBranchpoint } from '../../../test/support/servers/child-server.ts'
 import { checkJoint } from './check-joint.ts'
 import { checkLedger } from './check-ledger.ts'
 import { checkRepositories } from './check-repositories.ts'

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import type { ChildServer } from '../../bench/child-server.ts'
-import { type PostgresPair, startPair } from '../support/postgres.ts'
-import { Link } from './link.ts'
+import type { ChildServer } from '../../../test/support/servers/child-server.ts'
+import { type PostgresPair, startPair } from '../../../test/support/postgres/postgres.ts'
+import { Link } from '../../../test/support/postgres/link.ts'
 
 /** What goes wrong in the middle of a round. */
 export interface Fault {

@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { KEY } from '../../bench/child-server.ts'
+import { KEY } from '../../../test/support/servers/child-server.ts'
 import type { Recorder } from './recorder.ts'
 import { Unavailable } from './rest.ts'
 

@@ -1,4 +1,4 @@
-import { KEY } from '../../bench/child-server.ts'
+import { KEY } from '../../../test/support/servers/child-server.ts'
 
 /** A revision as the interface answers it, as far as clients here look at it. */
 export interface AnsweredRevision {

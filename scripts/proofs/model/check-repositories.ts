@@ -1,7 +1,7 @@
 import { strict as assert } from 'node:assert'
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { allObjects, git } from '../support/git-program.ts'
+import { allObjects, git } from '../../../test/support/git/git-program.ts'
 import type { ModelArtifact, ModelRevision, ModelState } from './state/model-state.ts'
 import { chainOf } from './state/model-state.ts'
 

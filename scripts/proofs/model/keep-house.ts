@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { git } from '../support/git-program.ts'
+import { git } from '../../../test/support/git/git-program.ts'
 import { pickFrom } from './plan/pick-targets.ts'
 import type { ModelState } from './state/model-state.ts'
 import type { Pick, Upkeep } from './step.ts'

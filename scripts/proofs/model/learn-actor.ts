@@ -1,5 +1,5 @@
 import { memoryFs } from '../../../src/storage/memory-fs.ts'
-import { startService } from '../support/service.ts'
+import { startService } from '../../../test/support/servers/service.ts'
 import type { ModelState } from './state/model-state.ts'
 
 let known: Promise<ModelState['actor']> | undefined

@@ -1,5 +1,5 @@
-import type { ChildServer } from '../../bench/child-server.ts'
-import { KEY } from '../../bench/child-server.ts'
+import type { ChildServer } from '../../../test/support/servers/child-server.ts'
+import { KEY } from '../../../test/support/servers/child-server.ts'
 import { childProcesses } from './child-processes.ts'
 import type { Interval } from './interval-tally.ts'
 import { metricIn } from './metric-in.ts'

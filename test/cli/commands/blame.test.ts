@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { expect } from 'chai'
-import { ADMIN_KEY, type RunningService, startService } from '../../../scripts/proofs/support/service.ts'
+import { ADMIN_KEY, type RunningService, startService } from '../../support/servers/service.ts'
 
 const PROGRAM = fileURLToPath(new URL('../../../src/cli/main.js', import.meta.url))
 

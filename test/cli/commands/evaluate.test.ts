@@ -6,9 +6,9 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { expect } from 'chai'
-import { type CountingHook, startCountingHook } from '../../http/evaluations/counting-hook.ts'
-import { EvaluationClient } from '../../http/evaluations/evaluation-client.ts'
-import { ADMIN_KEY, type RunningService, startService } from '../../../scripts/proofs/support/service.ts'
+import { type CountingHook, startCountingHook } from '../../support/servers/counting-hook.ts'
+import { EvaluationClient } from '../../support/clients/evaluation-client.ts'
+import { ADMIN_KEY, type RunningService, startService } from '../../support/servers/service.ts'
 import { withoutProgress } from '../without-progress.ts'
 
 const PROGRAM = fileURLToPath(new URL('../../../src/cli/main.js', import.meta.url))

@@ -4,9 +4,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect } from 'chai'
-import { startService } from '../../../scripts/proofs/support/service.ts'
+import { startService } from '../../support/servers/service.ts'
 import { makeEmptyStore } from '../empty-store.ts'
-import { Browser } from '../../http/sessions/browser.ts'
+import { Browser } from '../../support/clients/browser.ts'
 
 const MAIN = fileURLToPath(new URL('../../../src/cli/main.js', import.meta.url))
 

@@ -5,8 +5,8 @@ import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
 import { expect } from 'chai'
-import { ADMIN_KEY, type RunningService, startService } from '../../../scripts/proofs/support/service.ts'
-import { Browser } from '../../http/sessions/browser.ts'
+import { ADMIN_KEY, type RunningService, startService } from '../../support/servers/service.ts'
+import { Browser } from '../../support/clients/browser.ts'
 import { makeEmptyStore } from '../empty-store.ts'
 
 const PROGRAM = fileURLToPath(new URL('../../../src/cli/main.js', import.meta.url))

@@ -5,9 +5,9 @@ import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
 import { expect } from 'chai'
-import { ask, type PostgresServer, startPostgres } from '../../../scripts/proofs/support/postgres.ts'
-import { type RunningService, startService } from '../../../scripts/proofs/support/service.ts'
-import { needsPostgres } from '../../needs-postgres.ts'
+import { ask, type PostgresServer, startPostgres } from '../../support/postgres/postgres.ts'
+import { type RunningService, startService } from '../../support/servers/service.ts'
+import { needsPostgres } from '../../support/postgres/needs-postgres.ts'
 
 const PROGRAM = fileURLToPath(new URL('../../../src/cli/main.js', import.meta.url))
 

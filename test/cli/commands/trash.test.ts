@@ -3,8 +3,8 @@ import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { expect } from 'chai'
 import { runTrash } from '../../../src/cli/commands/trash.ts'
-import { create, REMOVABLES } from '../../http/removal/removal-client.ts'
-import { ADMIN_KEY, type RunningService, startService } from '../../../scripts/proofs/support/service.ts'
+import { create, REMOVABLES } from '../../support/clients/removal-client.ts'
+import { ADMIN_KEY, type RunningService, startService } from '../../support/servers/service.ts'
 
 const PROGRAM = fileURLToPath(new URL('../../../src/cli/main.js', import.meta.url))
 

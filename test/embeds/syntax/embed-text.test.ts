@@ -3,8 +3,8 @@ import fc from 'fast-check'
 import { embedText } from '../../../src/embeds/syntax/embed-text.ts'
 import { equalJson } from '../../../src/json/diff/equal-json.ts'
 import { parseJson } from '../../../src/json/parse-json.ts'
-import { restsDuring } from '../../rests.ts'
-import { arbitraryJson } from '../../json/arbitrary-json.ts'
+import { restsDuring } from '../../support/rests.ts'
+import { arbitraryJson } from '../../support/values/arbitrary-json.ts'
 
 describe('embeds: the text of a value', () => {
   for (const [json, text] of [

@@ -3,7 +3,7 @@ import type { EmbedToken } from '../../../src/embeds/syntax/embed-token.ts'
 import { embedsIn, findEmbeds as findInSlices, holdsEmbed } from '../../../src/embeds/syntax/find-embeds.ts'
 import { referencesJson } from '../../../src/embeds/references-json.ts'
 import { type Json, fromEntries } from '../../../src/json/json.ts'
-import { restsDuring } from '../../rests.ts'
+import { restsDuring } from '../../support/rests.ts'
 import { parseJson } from '../../../src/json/parse-json.ts'
 
 const ID = '0f3c9a1b-e2d4-85b1-8123-7d41c0aa93fe'

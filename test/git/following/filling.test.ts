@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { setTimeout as pause } from 'node:timers/promises'
-import { MemoryDatabase } from '../../../scripts/proofs/support/memory-log.ts'
+import { MemoryDatabase } from '../../support/postgres/memory-log.ts'
 import type { OpenLog } from '../../../src/git/following/shared-log.ts'
 import { Store } from '../../../src/git/store.ts'
 import { memoryFs } from '../../../src/storage/memory-fs.ts'

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { MemoryDatabase } from '../../../scripts/proofs/support/memory-log.ts'
+import { MemoryDatabase } from '../../support/postgres/memory-log.ts'
 import { Store } from '../../../src/git/store.ts'
 import { transactAcross } from '../../../src/git/transactions/cross-repository.ts'
 import type { Fs } from '../../../src/storage/fs.ts'

@@ -1,10 +1,10 @@
 import { expect } from 'chai'
-import { MemoryDatabase } from '../../../scripts/proofs/support/memory-log.ts'
+import { MemoryDatabase } from '../../support/postgres/memory-log.ts'
 import { Refusal } from '../../../src/errors.ts'
 import type { Repository } from '../../../src/git/repository.ts'
 import { Store } from '../../../src/git/store.ts'
 import { memoryFs } from '../../../src/storage/memory-fs.ts'
-import { failingFs } from '../failing-fs.ts'
+import { failingFs } from '../../support/disk/failing-fs.ts'
 import { commitOnMain, newRepository, tipOf } from './repositories.ts'
 
 describe('git: looks at a log', () => {

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { MemoryDatabase } from '../../../scripts/proofs/support/memory-log.ts'
+import { MemoryDatabase } from '../../support/postgres/memory-log.ts'
 import { DatabaseAway } from '../../../src/errors.ts'
 import type { Repository } from '../../../src/git/repository.ts'
 import { Store } from '../../../src/git/store.ts'

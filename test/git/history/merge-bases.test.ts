@@ -10,8 +10,8 @@ import { encodeCommit } from '../../../src/git/objects/commit.ts'
 import type { GitObject, Oid } from '../../../src/git/objects/object.ts'
 import { hashObject } from '../../../src/git/objects/object.ts'
 import { TimeSlice } from '../../../src/scheduling/cooperative.ts'
-import { git } from '../../../scripts/proofs/support/git-program.ts'
-import { samples } from '../../samples.ts'
+import { git } from '../../support/git/git-program.ts'
+import { samples } from '../../support/samples.ts'
 
 const EMPTY_TREE = '4b825dc642cb6eb9a060e54bf8d69288fbee4904'
 

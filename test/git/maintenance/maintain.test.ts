@@ -1,9 +1,9 @@
 import { expect } from 'chai'
 import { existsSync, readdirSync, writeFileSync } from 'node:fs'
 import { setTimeout as pause } from 'node:timers/promises'
-import { git } from '../../../scripts/proofs/support/git-program.ts'
-import type { RunningService } from '../../../scripts/proofs/support/service.ts'
-import { startService } from '../../../scripts/proofs/support/service.ts'
+import { git, temporaryFolder } from '../../support/git/git-program.ts'
+import type { RunningService } from '../../support/servers/service.ts'
+import { startService } from '../../support/servers/service.ts'
 import { countObjects } from '../../../src/git/maintenance/count-objects.ts'
 import { maintain } from '../../../src/git/maintenance/maintain.ts'
 import { startMaintenance } from '../../../src/git/maintenance/schedule.ts'
@@ -11,8 +11,7 @@ import { storeRepositories } from '../../../src/git/repository-path.ts'
 import { Store } from '../../../src/git/store.ts'
 import { memoryFs } from '../../../src/storage/memory-fs.ts'
 import { nodeFs } from '../../../src/storage/node-fs.ts'
-import { expectSound } from '../expect-sound.ts'
-import { temporaryFolder } from '../git-program.ts'
+import { expectSound } from '../../support/git/expect-sound.ts'
 
 describe('git: upkeep', () => {
   it('leaves a repository alone that is in order', async () => {

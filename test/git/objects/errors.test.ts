@@ -2,14 +2,13 @@ import { expect } from 'chai'
 import { createHash } from 'node:crypto'
 import { chmodSync, mkdirSync, readFileSync, readdirSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
 import { deflateSync } from 'node:zlib'
-import { allObjects, git } from '../../../scripts/proofs/support/git-program.ts'
+import { allObjects, git, repositoryWithHistory, temporaryFolder } from '../../support/git/git-program.ts'
 import { DamagedObject } from '../../../src/git/objects/errors.ts'
 import { ObjectDatabase } from '../../../src/git/objects/object-database.ts'
 import { hashObject } from '../../../src/git/objects/object.ts'
 import { PackCache } from '../../../src/git/packs/pack-cache.ts'
 import { encodePack } from '../../../src/git/packs/pack-writer.ts'
 import { nodeFs } from '../../../src/storage/node-fs.ts'
-import { repositoryWithHistory, temporaryFolder } from '../git-program.ts'
 
 const open = (folder: string) => new ObjectDatabase(nodeFs, folder, new PackCache())
 const refusal = (promise: Promise<unknown>) => promise.then(() => undefined).catch((error) => error)

@@ -4,7 +4,13 @@ import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { readdirSync, rmSync } from 'node:fs'
 import { setTimeout as pause } from 'node:timers/promises'
-import { allObjects, git, gitBytes } from '../../../scripts/proofs/support/git-program.ts'
+import {
+  allObjects,
+  git,
+  gitBytes,
+  repositoryWithHistory,
+  temporaryFolder,
+} from '../../support/git/git-program.ts'
 import { parseCommit } from '../../../src/git/objects/commit.ts'
 import { ObjectDatabase } from '../../../src/git/objects/object-database.ts'
 import { hashObject } from '../../../src/git/objects/object.ts'
@@ -12,7 +18,6 @@ import { PackCache } from '../../../src/git/packs/pack-cache.ts'
 import { encodePack } from '../../../src/git/packs/pack-writer.ts'
 import { memoryFs } from '../../../src/storage/memory-fs.ts'
 import { nodeFs } from '../../../src/storage/node-fs.ts'
-import { repositoryWithHistory, temporaryFolder } from '../git-program.ts'
 
 const open = (folder: string, cache = new PackCache()) => new ObjectDatabase(nodeFs, folder, cache)
 

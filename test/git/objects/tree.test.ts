@@ -1,9 +1,8 @@
 import { expect } from 'chai'
-import { git, gitBytes } from '../../../scripts/proofs/support/git-program.ts'
+import { git, gitBytes, temporaryFolder } from '../../support/git/git-program.ts'
 import { hashObject } from '../../../src/git/objects/object.ts'
 import type { TreeEntry } from '../../../src/git/objects/tree.ts'
 import { encodeTree, parseTree } from '../../../src/git/objects/tree.ts'
-import { temporaryFolder } from '../git-program.ts'
 
 describe('git: trees', () => {
   it('sorts as git does and is what git mktree makes', () => {

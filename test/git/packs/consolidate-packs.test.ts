@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import fc from 'fast-check'
 import { randomBytes } from 'node:crypto'
 import { readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
-import { git } from '../../../scripts/proofs/support/git-program.ts'
+import { git, temporaryFolder } from '../../support/git/git-program.ts'
 import { createRepository } from '../../../src/git/create-repository.ts'
 import { syncPublished } from '../../../src/git/journal/checkpoint.ts'
 import { FileArbiter } from '../../../src/git/journal/file-arbiter.ts'
@@ -19,8 +19,7 @@ import { encodePack } from '../../../src/git/packs/pack-writer.ts'
 import type { Fs } from '../../../src/storage/fs.ts'
 import { memoryFs } from '../../../src/storage/memory-fs.ts'
 import { nodeFs } from '../../../src/storage/node-fs.ts'
-import { hastyFs } from '../../http/hasty-fs.ts'
-import { temporaryFolder } from '../git-program.ts'
+import { hastyFs } from '../../support/disk/hasty-fs.ts'
 
 describe('git: many small packs', () => {
   describe('of one checkpoint', () => {

@@ -1,9 +1,8 @@
 import { expect } from 'chai'
 import { existsSync, readdirSync, renameSync, writeFileSync } from 'node:fs'
-import { git } from '../../../scripts/proofs/support/git-program.ts'
+import { git, temporaryFolder } from '../../support/git/git-program.ts'
 import { dropRedundantPacks } from '../../../src/git/packs/drop-redundant-packs.ts'
 import { nodeFs } from '../../../src/storage/node-fs.ts'
-import { temporaryFolder } from '../git-program.ts'
 
 describe('git: packs that another one stands for', () => {
   it('go with all that lies beside them, and a multi-pack index with them', async () => {

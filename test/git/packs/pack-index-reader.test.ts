@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { createHash } from 'node:crypto'
 import { closeSync, ftruncateSync, openSync, writeFileSync, writeSync } from 'node:fs'
-import { git, gitBytes } from '../../../scripts/proofs/support/git-program.ts'
+import { git, gitBytes, temporaryFolder } from '../../support/git/git-program.ts'
 import { ObjectDatabase } from '../../../src/git/objects/object-database.ts'
 import { hashObject } from '../../../src/git/objects/object.ts'
 import { PackCache } from '../../../src/git/packs/pack-cache.ts'
@@ -12,7 +12,6 @@ import { encodePackIndex } from '../../../src/git/packs/pack-index-writer.ts'
 import { packHeader } from '../../../src/git/packs/pack-writer.ts'
 import { memoryFs } from '../../../src/storage/memory-fs.ts'
 import { nodeFs } from '../../../src/storage/node-fs.ts'
-import { temporaryFolder } from '../git-program.ts'
 import { rowsInOrder } from '../rows-in-order.ts'
 
 describe('git: pack indexes', () => {

@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import isomorphicGit from 'isomorphic-git'
 import { randomBytes } from 'node:crypto'
 import * as fs from 'node:fs'
-import { git, gitBytes } from '../../../scripts/proofs/support/git-program.ts'
+import { git, gitBytes, temporaryFolder } from '../../support/git/git-program.ts'
 import { encodeCommit } from '../../../src/git/objects/commit.ts'
 import { ObjectDatabase } from '../../../src/git/objects/object-database.ts'
 import type { ObjectKind } from '../../../src/git/objects/object.ts'
@@ -14,7 +14,6 @@ import type { PackableObject } from '../../../src/git/packs/pack-writer.ts'
 import { encodePack, encodePackAside } from '../../../src/git/packs/pack-writer.ts'
 import { stageObjects } from '../../../src/git/transactions/stage-objects.ts'
 import { nodeFs } from '../../../src/storage/node-fs.ts'
-import { temporaryFolder } from '../git-program.ts'
 
 const object = (kind: ObjectKind, bytes: Buffer): PackableObject => ({
   oid: hashObject(kind, bytes),

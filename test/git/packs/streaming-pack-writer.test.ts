@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import isomorphicGit from 'isomorphic-git'
 import { randomBytes } from 'node:crypto'
 import * as fs from 'node:fs'
-import { git, gitBytes } from '../../../scripts/proofs/support/git-program.ts'
+import { git, gitBytes, temporaryFolder } from '../../support/git/git-program.ts'
 import { encodeCommit } from '../../../src/git/objects/commit.ts'
 import { ObjectDatabase } from '../../../src/git/objects/object-database.ts'
 import { hashObject } from '../../../src/git/objects/object.ts'
@@ -14,7 +14,6 @@ import type { Fs } from '../../../src/storage/fs.ts'
 import { memoryFs } from '../../../src/storage/memory-fs.ts'
 import { nodeFs } from '../../../src/storage/node-fs.ts'
 import { identityName, thisProcess } from '../../../src/storage/process-identity.ts'
-import { temporaryFolder } from '../git-program.ts'
 
 const row = (number: number): Buffer =>
   Buffer.from(`{"answer":"${number}","question":"What is ${number}, and why?"}\n`)

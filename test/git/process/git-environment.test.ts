@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import { writeFileSync } from 'node:fs'
 import { gitOn, runGit } from '../../../src/git/process/git-process.ts'
 import { gitEnvironment } from '../../../src/git/process/git-environment.ts'
-import { repositoryWithHistory, temporaryFolder } from '../git-program.ts'
+import { repositoryWithHistory, temporaryFolder } from '../../support/git/git-program.ts'
 
 describe('the environment of git', () => {
   it('has nothing of ours but where programs are', () => {

@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import { createHash, randomBytes } from 'node:crypto'
 import { readdirSync } from 'node:fs'
 import { deflateSync } from 'node:zlib'
-import { git, gitBytes } from '../../../scripts/proofs/support/git-program.ts'
+import { git, gitBytes, repositoryWithHistory, temporaryFolder } from '../../support/git/git-program.ts'
 import { Journal } from '../../../src/git/journal/journal.ts'
 import { FileArbiter } from '../../../src/git/journal/file-arbiter.ts'
 import { PackCache } from '../../../src/git/packs/pack-cache.ts'
@@ -10,7 +10,6 @@ import type { ListedObject } from '../../../src/git/process/list-objects.ts'
 import { Repository } from '../../../src/git/repository.ts'
 import { memoryFs } from '../../../src/storage/memory-fs.ts'
 import { nodeFs } from '../../../src/storage/node-fs.ts'
-import { repositoryWithHistory, temporaryFolder } from '../git-program.ts'
 
 describe('incoming objects', () => {
   let gitdir: string

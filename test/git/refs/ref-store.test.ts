@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { cpSync, mkdirSync, readdirSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
 import { setImmediate as nextTurn, setTimeout as pause } from 'node:timers/promises'
-import { git } from '../../../scripts/proofs/support/git-program.ts'
+import { git, repositoryWithHistory, temporaryFolder } from '../../support/git/git-program.ts'
 import type { Refusal } from '../../../src/errors.ts'
 import type { RefSnapshot } from '../../../src/git/refs/ref-store.ts'
 import { RefReader } from '../../../src/git/refs/ref-store.ts'
@@ -9,7 +9,6 @@ import { moveRefs } from './move-refs.ts'
 import type { Fs } from '../../../src/storage/fs.ts'
 import { memoryFs } from '../../../src/storage/memory-fs.ts'
 import { nodeFs } from '../../../src/storage/node-fs.ts'
-import { repositoryWithHistory, temporaryFolder } from '../git-program.ts'
 
 const MAIN = 'refs/heads/main'
 

@@ -1,14 +1,13 @@
 import { expect } from 'chai'
 import { readFileSync, writeFileSync } from 'node:fs'
-import { git, gitBytes } from '../../../scripts/proofs/support/git-program.ts'
+import { git, gitBytes, temporaryFolder } from '../../support/git/git-program.ts'
 import type { Commit } from '../../../src/git/objects/commit.ts'
 import { encodeCommit, parseCommit } from '../../../src/git/objects/commit.ts'
 import { parseAllowedSigners } from '../../../src/git/signing/allowed-signers.ts'
 import { signCommit, verifyCommit } from '../../../src/git/signing/commit-signature.ts'
 import { parseSigningKey } from '../../../src/git/signing/signing-key.ts'
-import { temporaryFolder } from '../git-program.ts'
-import type { KeyPair } from '../ssh-keygen.ts'
-import { makeKey, needsSshKeygen, sshKeygen } from '../ssh-keygen.ts'
+import type { KeyPair } from '../../support/git/ssh-keygen.ts'
+import { makeKey, needsSshKeygen, sshKeygen } from '../../support/git/ssh-keygen.ts'
 
 const ann = { name: 'Ann', email: 'ann@example.com', seconds: 1_700_000_000, timezone: '+0000' }
 const tree = '4b825dc642cb6eb9a060e54bf8d69288fbee4904'

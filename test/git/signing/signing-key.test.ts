@@ -2,8 +2,8 @@ import { generateKeyPairSync } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { expect } from 'chai'
 import { parseSigningKey } from '../../../src/git/signing/signing-key.ts'
-import { temporaryFolder } from '../git-program.ts'
-import { makeKey, needsSshKeygen } from '../ssh-keygen.ts'
+import { temporaryFolder } from '../../support/git/git-program.ts'
+import { makeKey, needsSshKeygen } from '../../support/git/ssh-keygen.ts'
 
 describe('git: signing keys', () => {
   needsSshKeygen()

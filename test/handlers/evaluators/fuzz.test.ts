@@ -5,7 +5,7 @@ import { HandlerFailure } from '../../../src/handlers/handler-failure.ts'
 import { canonicalJson } from '../../../src/json/canonical-json.ts'
 import { entriesOf, fromEntries, type Json, type JsonObject } from '../../../src/json/json.ts'
 import { ModelFailure } from '../../../src/models/models.ts'
-import { arbitraryJson } from '../../json/arbitrary-json.ts'
+import { arbitraryJson } from '../../support/values/arbitrary-json.ts'
 import { runEvaluator, type Embed, type Given } from './run-evaluator.ts'
 
 /** Texts that are something to an evaluator more often than random ones are. */

@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import { HandlerFailure } from '../../../src/handlers/handler-failure.ts'
 import { autoWebhookTest } from '../../../src/handlers/hooks/auto-webhook-test.ts'
 import { ExactNumber, type JsonObject, type Json } from '../../../src/json/json.ts'
-import { type Receiver, startReceiver } from '../../http/webhooks/receiver.ts'
+import { type Receiver, startReceiver } from '../../support/servers/receiver.ts'
 import { handlerContext, handlerRequest } from '../handler-context.ts'
 
 describe('auto_webhook_test', () => {

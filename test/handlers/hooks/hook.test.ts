@@ -3,8 +3,8 @@ import { HandlerFailure } from '../../../src/handlers/handler-failure.ts'
 import type { HandlerContext, HandlerRequest } from '../../../src/handlers/handler.ts'
 import { hook } from '../../../src/handlers/hooks/hook.ts'
 import { ExactNumber, type Json } from '../../../src/json/json.ts'
-import { restsDuring } from '../../rests.ts'
-import { type Receiver, startReceiver } from '../../http/webhooks/receiver.ts'
+import { restsDuring } from '../../support/rests.ts'
+import { type Receiver, startReceiver } from '../../support/servers/receiver.ts'
 import { handlerContext, handlerRequest } from '../handler-context.ts'
 
 /** So long that no busy machine makes an answer late, and so short that an answer is soon late, in milliseconds. */

@@ -4,7 +4,7 @@ import { TimeSlice } from '../../../src/scheduling/cooperative.ts'
 import { jsonDiff, type JsonDiffOptions } from '../../../src/handlers/metrics/json-diff.ts'
 import type { Json } from '../../../src/json/json.ts'
 import { parseJson } from '../../../src/json/parse-json.ts'
-import { arbitraryJson } from '../../json/arbitrary-json.ts'
+import { arbitraryJson } from '../../support/values/arbitrary-json.ts'
 
 describe('handlers: the diff of two documents', () => {
   const score = (expected: string, actual: string, options = ''): Promise<number> =>

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { refusing, replying } from '../../models/chat-stub.ts'
+import { refusing, replying } from '../../support/servers/chat-stub.ts'
 import { failing, prompting, type PromptWorld, startPromptWorld } from './prompt-world.ts'
 
 describe('handlers: completion', () => {

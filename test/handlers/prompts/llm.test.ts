@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import type { JsonObject } from '../../../src/json/json.ts'
-import { refusing, replying } from '../../models/chat-stub.ts'
+import { refusing, replying } from '../../support/servers/chat-stub.ts'
 import { failing, type PromptWorld, startPromptWorld } from './prompt-world.ts'
 
 describe('handlers: llm', () => {

@@ -4,7 +4,7 @@ import { StreamedOutputs } from '../../../src/handlers/handler.ts'
 import { builtInHandlers } from '../../../src/handlers/built-in-handlers.ts'
 import type { Json, JsonObject } from '../../../src/json/json.ts'
 import type { Span } from '../../../src/traces/span.ts'
-import { type ChatStub, startChatStub } from '../../models/chat-stub.ts'
+import { type ChatStub, startChatStub } from '../../support/servers/chat-stub.ts'
 import { modelWorld } from '../../models/model-world.ts'
 import { handlerContext, handlerRequest } from '../handler-context.ts'
 

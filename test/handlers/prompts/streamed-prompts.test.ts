@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { expect } from 'chai'
 import { StreamedOutputs } from '../../../src/handlers/handler.ts'
 import { getKey, type JsonObject } from '../../../src/json/json.ts'
-import { finished, refusing, streaming } from '../../models/chat-stub.ts'
+import { finished, refusing, streaming } from '../../support/servers/chat-stub.ts'
 import { failing, gathered, prompting, type PromptWorld, startPromptWorld } from './prompt-world.ts'
 
 describe('handlers: prompts, piece by piece', () => {

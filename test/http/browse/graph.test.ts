@@ -1,6 +1,6 @@
 import { expect } from 'chai'
-import type { Reply } from '../../../scripts/proofs/support/service.ts'
-import { git } from '../../../scripts/proofs/support/git-program.ts'
+import type { Reply } from '../../support/servers/service.ts'
+import { git } from '../../support/git/git-program.ts'
 import { expectRefusal, SurfaceClient } from '../conformance/surface-client.ts'
 import { testedSurfaces } from '../conformance/tested-surface.ts'
 import type { EnvironmentClient } from '../environments/environment-client.ts'

@@ -1,10 +1,10 @@
 import { expect } from 'chai'
-import { git } from '../../../scripts/proofs/support/git-program.ts'
-import type { Reply, RunningService } from '../../../scripts/proofs/support/service.ts'
-import { startService } from '../../../scripts/proofs/support/service.ts'
+import { git } from '../../support/git/git-program.ts'
+import type { Reply, RunningService } from '../../support/servers/service.ts'
+import { startService } from '../../support/servers/service.ts'
 import { expectRefusal, SurfaceClient } from '../conformance/surface-client.ts'
 import { testedSurfaces } from '../conformance/tested-surface.ts'
-import { hastyFs } from '../hasty-fs.ts'
+import { hastyFs } from '../../support/disk/hasty-fs.ts'
 
 interface Row {
   readonly id: string

@@ -4,7 +4,7 @@ import { expect } from 'chai'
 import { createApiKey } from '../../../src/access/api-keys.ts'
 import { SCOPES } from '../../../src/access/scope.ts'
 import { nodeFs } from '../../../src/storage/node-fs.ts'
-import { type RunningService, startService } from '../../../scripts/proofs/support/service.ts'
+import { type RunningService, startService } from '../../support/servers/service.ts'
 
 const EVALUATORS = catalogTemplates.filter(({ flags }) => flags.is_evaluator)
 

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import type { Reply } from '../../../scripts/proofs/support/service.ts'
+import type { Reply } from '../../support/servers/service.ts'
 import type { SurfaceClient } from './surface-client.ts'
 import { expectRefusal } from './surface-client.ts'
 import { siblingsOf } from './tested-surface.ts'

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
-import type { Reply, RunningService } from '../../../scripts/proofs/support/service.ts'
-import { startService } from '../../../scripts/proofs/support/service.ts'
-import { hastyFs } from '../hasty-fs.ts'
+import type { Reply, RunningService } from '../../support/servers/service.ts'
+import { startService } from '../../support/servers/service.ts'
+import { hastyFs } from '../../support/disk/hasty-fs.ts'
 import { SurfaceClient } from './surface-client.ts'
 import type { TestedSurface } from './tested-surface.ts'
 

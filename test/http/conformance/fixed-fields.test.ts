@@ -1,6 +1,6 @@
 import { expect } from 'chai'
-import type { Reply, RunningService } from '../../../scripts/proofs/support/service.ts'
-import { startService } from '../../../scripts/proofs/support/service.ts'
+import type { Reply, RunningService } from '../../support/servers/service.ts'
+import { startService } from '../../support/servers/service.ts'
 import { testedSurfaces } from './tested-surface.ts'
 
 const OTHER_ID = '01a1fbb1-f5c2-76ee-83de-4bacd1c878f6'

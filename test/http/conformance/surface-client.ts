@@ -1,6 +1,6 @@
 import { expect } from 'chai'
-import { git } from '../../../scripts/proofs/support/git-program.ts'
-import type { Reply, RunningService } from '../../../scripts/proofs/support/service.ts'
+import { git } from '../../support/git/git-program.ts'
+import type { Reply, RunningService } from '../../support/servers/service.ts'
 import type { TestedSurface } from './tested-surface.ts'
 
 // Tests look into records freely; the harness has held each against its schema.

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { startService, type RunningService } from '../../../scripts/proofs/support/service.ts'
+import { startService, type RunningService } from '../../support/servers/service.ts'
 
 describe('GET /docs', () => {
   let service: RunningService

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import type { Reply } from '../../../scripts/proofs/support/service.ts'
+import type { Reply } from '../../support/servers/service.ts'
 import { type EmbedClient, ok } from './embed-client.ts'
 
 /** Asks what depends on what the body names; the answer may be a refusal. */

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { git } from '../../../scripts/proofs/support/git-program.ts'
+import { git } from '../../support/git/git-program.ts'
 import type { EmbedClient } from './embed-client.ts'
 import { embed, ok, startEmbeds } from './embed-client.ts'
 

@@ -4,7 +4,7 @@ import {
   type RunningService,
   type ServiceOptions,
   startService,
-} from '../../../scripts/proofs/support/service.ts'
+} from '../../support/servers/service.ts'
 
 /** An artifact as its creation left it. */
 export interface MadeArtifact {

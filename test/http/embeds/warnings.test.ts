@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import type { Reply } from '../../../scripts/proofs/support/service.ts'
+import type { Reply } from '../../support/servers/service.ts'
 import { embed, type EmbedClient, longEmbed, type MadeArtifact, ok, startEmbeds } from './embed-client.ts'
 
 const UNKNOWN = '0190a000-0000-7000-8000-000000000001'

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
-import { cloneIn, newFolder } from '../git/git-client.ts'
-import { ADMIN_KEY } from '../../../scripts/proofs/support/service.ts'
+import { cloneIn, newFolder } from '../../support/git/git-client.ts'
+import { ADMIN_KEY } from '../../support/servers/service.ts'
 import { expectRefusal } from '../conformance/surface-client.ts'
 import type { Made } from '../conformance/surface-client.ts'
 import type { EnvironmentClient, MadeEnvironment } from './environment-client.ts'

@@ -1,6 +1,5 @@
 import { expect } from 'chai'
-import { git } from '../../../scripts/proofs/support/git-program.ts'
-import { temporaryFolder } from '../../git/git-program.ts'
+import { git, temporaryFolder } from '../../support/git/git-program.ts'
 import type { Made } from '../conformance/surface-client.ts'
 import type { EnvironmentClient, MadeEnvironment } from './environment-client.ts'
 import { digitsOf, eventually, startEnvironments } from './environment-client.ts'

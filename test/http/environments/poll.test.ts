@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import type { Made } from '../conformance/surface-client.ts'
-import type { Reply } from '../../../scripts/proofs/support/service.ts'
+import type { Reply } from '../../support/servers/service.ts'
 import type { EnvironmentClient, MadeEnvironment } from './environment-client.ts'
 import { eventually, startEnvironments } from './environment-client.ts'
 

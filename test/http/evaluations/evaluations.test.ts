@@ -3,10 +3,10 @@ import { execFileSync } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { ADMIN_KEY, type RunningService, startService } from '../../../scripts/proofs/support/service.ts'
+import { ADMIN_KEY, type RunningService, startService } from '../../support/servers/service.ts'
 import { keyWithScopes } from '../invocation/key-with-scopes.ts'
-import { startCountingHook } from './counting-hook.ts'
-import { EvaluationClient } from './evaluation-client.ts'
+import { startCountingHook } from '../../support/servers/counting-hook.ts'
+import { EvaluationClient } from '../../support/clients/evaluation-client.ts'
 
 const COUNTRIES = [
   { country: 'Norway', correct_answer: 'Oslo' },

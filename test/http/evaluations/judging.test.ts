@@ -5,9 +5,9 @@ import { rmSync } from 'node:fs'
 import { createServer, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
-import { type RunningService, startService } from '../../../scripts/proofs/support/service.ts'
+import { type RunningService, startService } from '../../support/servers/service.ts'
 import { keyWithScopes } from '../invocation/key-with-scopes.ts'
-import { EvaluationClient } from './evaluation-client.ts'
+import { EvaluationClient } from '../../support/clients/evaluation-client.ts'
 
 const ROWS = [0, 1, 2, 3, 4].map((n) => ({ n, correct_answer: n === 3 ? 'another' : `answer ${n}` }))
 

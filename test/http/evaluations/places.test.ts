@@ -1,8 +1,8 @@
 import { expect } from 'chai'
 import { nodeFs } from '../../../src/storage/node-fs.ts'
-import { type Reply, type RunningService, startService } from '../../../scripts/proofs/support/service.ts'
-import { type CountingHook, startCountingHook } from './counting-hook.ts'
-import { EvaluationClient } from './evaluation-client.ts'
+import { type Reply, type RunningService, startService } from '../../support/servers/service.ts'
+import { type CountingHook, startCountingHook } from '../../support/servers/counting-hook.ts'
+import { EvaluationClient } from '../../support/clients/evaluation-client.ts'
 
 const ORDER = { testset_ref: { slug: 'numbers' }, application_ref: { slug: 'doubler' }, concurrency: 1 }
 

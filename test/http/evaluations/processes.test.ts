@@ -4,9 +4,9 @@ import { appendFileSync, mkdtempSync, readFileSync, rmSync, truncateSync } from 
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
-import { git } from '../../../scripts/proofs/support/git-program.ts'
-import type { CountingHook } from './counting-hook.ts'
-import { startCountingHook } from './counting-hook.ts'
+import { git } from '../../support/git/git-program.ts'
+import type { CountingHook } from '../../support/servers/counting-hook.ts'
+import { startCountingHook } from '../../support/servers/counting-hook.ts'
 import type { ServerProcess } from './server-process.ts'
 import { startProcess } from './server-process.ts'
 

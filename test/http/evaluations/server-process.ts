@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createInterface, type Interface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
-import { ADMIN_KEY } from '../../../scripts/proofs/support/service.ts'
+import { ADMIN_KEY } from '../../support/servers/service.ts'
 
 const MAIN = fileURLToPath(new URL('../../../src/main.js', import.meta.url))
 

@@ -1,8 +1,8 @@
 import { execFileSync } from 'node:child_process'
 import { expect } from 'chai'
-import { git } from '../../../scripts/proofs/support/git-program.ts'
-import { type RunningService, startService } from '../../../scripts/proofs/support/service.ts'
-import { cloneOf, workflow } from '../git/git-client.ts'
+import { git } from '../../support/git/git-program.ts'
+import { type RunningService, startService } from '../../support/servers/service.ts'
+import { cloneOf, workflow } from '../../support/git/git-client.ts'
 import { TestFollower, type Told } from './follower.ts'
 
 describe('http: GET /events', () => {

@@ -1,7 +1,7 @@
 import { type IncomingMessage, request } from 'node:http'
 import { once } from 'node:events'
 import { setTimeout as pause } from 'node:timers/promises'
-import { ADMIN_KEY } from '../../../scripts/proofs/support/service.ts'
+import { ADMIN_KEY } from '../../support/servers/service.ts'
 
 /** An event as it was told. */
 export interface Told {

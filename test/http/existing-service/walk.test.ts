@@ -1,6 +1,6 @@
 import { expect } from 'chai'
-import type { Reply, RunningService } from '../../../scripts/proofs/support/service.ts'
-import { startService } from '../../../scripts/proofs/support/service.ts'
+import type { Reply, RunningService } from '../../support/servers/service.ts'
+import { startService } from '../../support/servers/service.ts'
 import { uploadFormOf } from '../upload-form-of.ts'
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/

@@ -1,8 +1,8 @@
 import { expect } from 'chai'
-import { git } from '../../../scripts/proofs/support/git-program.ts'
-import type { RunningService } from '../../../scripts/proofs/support/service.ts'
-import { startService } from '../../../scripts/proofs/support/service.ts'
-import { cloneOf, latest, workflow } from './git-client.ts'
+import { git } from '../../support/git/git-program.ts'
+import type { RunningService } from '../../support/servers/service.ts'
+import { startService } from '../../support/servers/service.ts'
+import { cloneOf, latest, workflow } from '../../support/git/git-client.ts'
 
 describe('git: pushes to an environment', () => {
   let service: RunningService

@@ -4,8 +4,8 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { expect } from 'chai'
 import { createApiKey } from '../../../src/access/api-keys.ts'
 import { nodeFs } from '../../../src/storage/node-fs.ts'
-import { ADMIN_KEY, startService, type RunningService } from '../../../scripts/proofs/support/service.ts'
-import { cloneOf, newFolder, remoteOf, runGit, workflow } from './git-client.ts'
+import { ADMIN_KEY, startService, type RunningService } from '../../support/servers/service.ts'
+import { cloneOf, newFolder, remoteOf, runGit, workflow } from '../../support/git/git-client.ts'
 
 const AT_ONCE = 3
 

@@ -2,12 +2,12 @@ import { expect } from 'chai'
 import { existsSync, mkdirSync, readdirSync } from 'node:fs'
 import { connect } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
-import { git } from '../../../scripts/proofs/support/git-program.ts'
-import type { RunningService } from '../../../scripts/proofs/support/service.ts'
-import { ADMIN_KEY, startService } from '../../../scripts/proofs/support/service.ts'
+import { git } from '../../support/git/git-program.ts'
+import type { RunningService } from '../../support/servers/service.ts'
+import { ADMIN_KEY, startService } from '../../support/servers/service.ts'
 import { nodeFs } from '../../../src/storage/node-fs.ts'
 import { identityName, thisProcess } from '../../../src/storage/process-identity.ts'
-import { workflow } from './git-client.ts'
+import { workflow } from '../../support/git/git-client.ts'
 
 describe('git: a push that breaks off', () => {
   let service: RunningService

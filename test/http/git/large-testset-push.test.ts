@@ -2,11 +2,11 @@ import { expect } from 'chai'
 import { execFileSync } from 'node:child_process'
 import { mkdirSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { git } from '../../../scripts/proofs/support/git-program.ts'
-import type { RunningService } from '../../../scripts/proofs/support/service.ts'
-import { startService } from '../../../scripts/proofs/support/service.ts'
-import type { Clone } from './git-client.ts'
-import { cloneOf, latest } from './git-client.ts'
+import { git } from '../../support/git/git-program.ts'
+import type { RunningService } from '../../support/servers/service.ts'
+import { startService } from '../../support/servers/service.ts'
+import type { Clone } from '../../support/git/git-client.ts'
+import { cloneOf, latest } from '../../support/git/git-client.ts'
 
 const ROWS = 5000
 

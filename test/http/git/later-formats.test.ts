@@ -1,10 +1,10 @@
 import { expect } from 'chai'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { git, gitBytes } from '../../../scripts/proofs/support/git-program.ts'
-import type { RunningService } from '../../../scripts/proofs/support/service.ts'
-import { ADMIN_KEY, startService } from '../../../scripts/proofs/support/service.ts'
-import { cloneIn, cloneOf, latest, newFolder, workflow } from './git-client.ts'
+import { git, gitBytes } from '../../support/git/git-program.ts'
+import type { RunningService } from '../../support/servers/service.ts'
+import { ADMIN_KEY, startService } from '../../support/servers/service.ts'
+import { cloneIn, cloneOf, latest, newFolder, workflow } from '../../support/git/git-client.ts'
 
 /** What a later server would write for a prompt whose text is a file. */
 const LATER =

@@ -2,12 +2,12 @@ import { expect } from 'chai'
 import { createHash } from 'node:crypto'
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { git } from '../../../scripts/proofs/support/git-program.ts'
-import type { RunningService } from '../../../scripts/proofs/support/service.ts'
-import { ADMIN_KEY, startService } from '../../../scripts/proofs/support/service.ts'
-import { expectSound } from '../../git/expect-sound.ts'
-import { restsDuring } from '../../rests.ts'
-import { cloneOf, latest, workflow } from './git-client.ts'
+import { git } from '../../support/git/git-program.ts'
+import type { RunningService } from '../../support/servers/service.ts'
+import { ADMIN_KEY, startService } from '../../support/servers/service.ts'
+import { expectSound } from '../../support/git/expect-sound.ts'
+import { restsDuring } from '../../support/rests.ts'
+import { cloneOf, latest, workflow } from '../../support/git/git-client.ts'
 
 const pktLine = (text: string): string => (text.length + 4).toString(16).padStart(4, '0') + text
 const HEADER = Buffer.from('5041434b0000000200000000', 'hex')

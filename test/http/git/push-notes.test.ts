@@ -1,11 +1,11 @@
 import { expect } from 'chai'
-import { git } from '../../../scripts/proofs/support/git-program.ts'
-import type { RunningService } from '../../../scripts/proofs/support/service.ts'
-import { startService } from '../../../scripts/proofs/support/service.ts'
+import { git } from '../../support/git/git-program.ts'
+import type { RunningService } from '../../support/servers/service.ts'
+import { startService } from '../../support/servers/service.ts'
 import { createApiKey, revokeApiKey } from '../../../src/access/api-keys.ts'
 import { nodeFs } from '../../../src/storage/node-fs.ts'
-import type { Clone } from './git-client.ts'
-import { cloneOf, latest, remoteOf, workflow } from './git-client.ts'
+import type { Clone } from '../../support/git/git-client.ts'
+import { cloneOf, latest, remoteOf, workflow } from '../../support/git/git-client.ts'
 
 const REF = 'refs/notes/pushes'
 

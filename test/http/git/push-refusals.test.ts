@@ -1,11 +1,11 @@
 import { expect } from 'chai'
 import { symlinkSync } from 'node:fs'
 import { join } from 'node:path'
-import { git } from '../../../scripts/proofs/support/git-program.ts'
-import type { RunningService } from '../../../scripts/proofs/support/service.ts'
-import { startService } from '../../../scripts/proofs/support/service.ts'
-import type { Clone } from './git-client.ts'
-import { cloneOf, keyWith, latest, workflow } from './git-client.ts'
+import { git } from '../../support/git/git-program.ts'
+import type { RunningService } from '../../support/servers/service.ts'
+import { startService } from '../../support/servers/service.ts'
+import type { Clone } from '../../support/git/git-client.ts'
+import { cloneOf, keyWith, latest, workflow } from '../../support/git/git-client.ts'
 
 /** How somebody brings about a refusal: what is done in the clone, and what is pushed then. */
 interface RefusedPush {

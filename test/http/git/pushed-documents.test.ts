@@ -1,11 +1,11 @@
 import { expect } from 'chai'
 import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { git } from '../../../scripts/proofs/support/git-program.ts'
-import type { RunningService } from '../../../scripts/proofs/support/service.ts'
-import { startService } from '../../../scripts/proofs/support/service.ts'
-import type { Clone } from './git-client.ts'
-import { cloneIn, cloneOf, latest, newFolder, workflow } from './git-client.ts'
+import { git } from '../../support/git/git-program.ts'
+import type { RunningService } from '../../support/servers/service.ts'
+import { startService } from '../../support/servers/service.ts'
+import type { Clone } from '../../support/git/git-client.ts'
+import { cloneIn, cloneOf, latest, newFolder, workflow } from '../../support/git/git-client.ts'
 
 /** What a file of a workflow or query may not hold, and what the terminal shows of it. */
 const REFUSED: readonly (readonly [what: string, path: string, content: object, says: RegExp])[] = [

@@ -1,10 +1,10 @@
 import { expect } from 'chai'
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { git, gitBytes } from '../../../scripts/proofs/support/git-program.ts'
-import type { Reply, RunningService } from '../../../scripts/proofs/support/service.ts'
-import { ADMIN_KEY, startService } from '../../../scripts/proofs/support/service.ts'
-import { newFolder, workflow } from './git-client.ts'
+import { git, gitBytes } from '../../support/git/git-program.ts'
+import type { Reply, RunningService } from '../../support/servers/service.ts'
+import { ADMIN_KEY, startService } from '../../support/servers/service.ts'
+import { newFolder, workflow } from '../../support/git/git-client.ts'
 
 /** A bundle that no backup made: what is done to a copy of an honest artifact, and what the server says of it. */
 interface HostileBundle {

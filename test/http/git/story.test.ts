@@ -1,10 +1,10 @@
 import { expect } from 'chai'
 import { setTimeout as pause } from 'node:timers/promises'
-import { git } from '../../../scripts/proofs/support/git-program.ts'
-import type { RunningService } from '../../../scripts/proofs/support/service.ts'
-import { startService } from '../../../scripts/proofs/support/service.ts'
-import type { Clone } from './git-client.ts'
-import { cloneOf, latest, workflow } from './git-client.ts'
+import { git } from '../../support/git/git-program.ts'
+import type { RunningService } from '../../support/servers/service.ts'
+import { startService } from '../../support/servers/service.ts'
+import type { Clone } from '../../support/git/git-client.ts'
+import { cloneOf, latest, workflow } from '../../support/git/git-client.ts'
 
 describe('git: a prompt’s life from a clone', () => {
   let service: RunningService

@@ -2,10 +2,10 @@ import { execFileSync } from 'node:child_process'
 import { mkdirSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect } from 'chai'
-import type { RunningService } from '../../../scripts/proofs/support/service.ts'
-import { startService } from '../../../scripts/proofs/support/service.ts'
-import type { Clone } from './git-client.ts'
-import { cloneOf, latest } from './git-client.ts'
+import type { RunningService } from '../../support/servers/service.ts'
+import { startService } from '../../support/servers/service.ts'
+import type { Clone } from '../../support/git/git-client.ts'
+import { cloneOf, latest } from '../../support/git/git-client.ts'
 
 describe('git: pushes to a testset', () => {
   let service: RunningService

@@ -1,11 +1,11 @@
 import { expect } from 'chai'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { git } from '../../../scripts/proofs/support/git-program.ts'
-import type { RunningService } from '../../../scripts/proofs/support/service.ts'
-import { startService } from '../../../scripts/proofs/support/service.ts'
-import { restsDuring } from '../../rests.ts'
-import { cloneOf, newFolder, workflow } from './git-client.ts'
+import { git } from '../../support/git/git-program.ts'
+import type { RunningService } from '../../support/servers/service.ts'
+import { startService } from '../../support/servers/service.ts'
+import { restsDuring } from '../../support/rests.ts'
+import { cloneOf, newFolder, workflow } from '../../support/git/git-client.ts'
 
 /** A tree of `levels` folders in one another, each of which names the one below it twice: 2^levels files out of `levels` objects. */
 function unfoldingTree(repository: string, levels: number, text = 'x\n'): string {

@@ -1,10 +1,10 @@
 import { expect } from 'chai'
 import { writeFileSync } from 'node:fs'
-import { git } from '../../../scripts/proofs/support/git-program.ts'
-import type { RunningService } from '../../../scripts/proofs/support/service.ts'
-import { ADMIN_KEY, startService } from '../../../scripts/proofs/support/service.ts'
+import { git } from '../../support/git/git-program.ts'
+import type { RunningService } from '../../support/servers/service.ts'
+import { ADMIN_KEY, startService } from '../../support/servers/service.ts'
 import { pktLine } from '../../../src/http/git/pkt-line.ts'
-import { cloneIn, newFolder, remoteOf, workflow } from './git-client.ts'
+import { cloneIn, newFolder, remoteOf, workflow } from '../../support/git/git-client.ts'
 
 describe('git over HTTP: fetches that git cannot read', () => {
   let service: RunningService

@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process'
 import { expect } from 'chai'
-import { type RunningService, startService } from '../../../scripts/proofs/support/service.ts'
+import { type RunningService, startService } from '../../support/servers/service.ts'
 import { keyWithScopes } from './key-with-scopes.ts'
 
 describe('http: invoking a workflow', () => {

@@ -1,7 +1,7 @@
 import { createApiKey } from '../../../src/access/api-keys.ts'
 import type { Scope } from '../../../src/access/scope.ts'
 import { nodeFs } from '../../../src/storage/node-fs.ts'
-import type { RunningService } from '../../../scripts/proofs/support/service.ts'
+import type { RunningService } from '../../support/servers/service.ts'
 
 /** The headers of a new key that has these scopes and no others. */
 export async function keyWithScopes(

@@ -2,8 +2,8 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { expect } from 'chai'
 import { createApiKey } from '../../../src/access/api-keys.ts'
 import { nodeFs } from '../../../src/storage/node-fs.ts'
-import { ADMIN_KEY, type RunningService, startService } from '../../../scripts/proofs/support/service.ts'
-import { EvaluationClient } from '../evaluations/evaluation-client.ts'
+import { ADMIN_KEY, type RunningService, startService } from '../../support/servers/service.ts'
+import { EvaluationClient } from '../../support/clients/evaluation-client.ts'
 
 /** So many searches of a project wait for a thread at most (`workerPool`). */
 const MOST_WAITING = 100

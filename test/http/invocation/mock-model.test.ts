@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { ADMIN_KEY, type RunningService, startService } from '../../../scripts/proofs/support/service.ts'
+import { ADMIN_KEY, type RunningService, startService } from '../../support/servers/service.ts'
 
 describe('http: the model mock/examples', () => {
   let service: RunningService

@@ -1,8 +1,8 @@
 import { expect } from 'chai'
 import { openSecrets } from '../../../src/secrets/open-secrets.ts'
 import { nodeFs } from '../../../src/storage/node-fs.ts'
-import { type ChatStub, event, refusing, startChatStub, streaming } from '../../models/chat-stub.ts'
-import { ADMIN_KEY, type RunningService, startService } from '../../../scripts/proofs/support/service.ts'
+import { type ChatStub, event, refusing, startChatStub, streaming } from '../../support/servers/chat-stub.ts'
+import { ADMIN_KEY, type RunningService, startService } from '../../support/servers/service.ts'
 
 const KEY = 'sk-of-the-project-1234567890'
 

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { expect } from 'chai'
 import { createApiKey } from '../../../src/access/api-keys.ts'
 import { nodeFs } from '../../../src/storage/node-fs.ts'
-import { type RunningService, startService } from '../../../scripts/proofs/support/service.ts'
+import { type RunningService, startService } from '../../support/servers/service.ts'
 
 describe('http: a revision that was invoked before', () => {
   let service: RunningService

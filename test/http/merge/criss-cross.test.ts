@@ -1,6 +1,6 @@
 import { expect } from 'chai'
-import { git } from '../../../scripts/proofs/support/git-program.ts'
-import { cloneOf } from '../git/git-client.ts'
+import { git } from '../../support/git/git-program.ts'
+import { cloneOf } from '../../support/git/git-client.ts'
 import type { MergeClient } from './merge-client.ts'
 import { refused, startMerging } from './merge-client.ts'
 

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
-import type { Reply, RunningService, ServiceOptions } from '../../../scripts/proofs/support/service.ts'
-import { startService } from '../../../scripts/proofs/support/service.ts'
-import { git } from '../../../scripts/proofs/support/git-program.ts'
+import type { Reply, RunningService, ServiceOptions } from '../../support/servers/service.ts'
+import { startService } from '../../support/servers/service.ts'
+import { git } from '../../support/git/git-program.ts'
 
 // Tests look into answers freely; the harness has held each against its schema.
 // eslint-disable-next-line @typescript-eslint/no-explicit-any

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { cloneOf, keyWith } from '../git/git-client.ts'
+import { cloneOf, keyWith } from '../../support/git/git-client.ts'
 import type { MergeClient } from './merge-client.ts'
 import { refused, startMerging } from './merge-client.ts'
 

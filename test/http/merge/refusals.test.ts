@@ -1,6 +1,5 @@
 import { expect } from 'chai'
-import { keyWith } from '../git/git-client.ts'
-import { cloneOf } from '../git/git-client.ts'
+import { keyWith, cloneOf } from '../../support/git/git-client.ts'
 import type { MergeClient } from './merge-client.ts'
 import { refused, startMerging } from './merge-client.ts'
 

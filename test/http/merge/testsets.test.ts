@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { cloneOf } from '../git/git-client.ts'
+import { cloneOf } from '../../support/git/git-client.ts'
 import type { MergeClient } from './merge-client.ts'
 import { refused, startMerging } from './merge-client.ts'
 

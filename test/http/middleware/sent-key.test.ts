@@ -1,6 +1,6 @@
 import { expect } from 'chai'
-import { ADMIN_KEY, type RunningService, startService } from '../../../scripts/proofs/support/service.ts'
-import { Browser } from '../sessions/browser.ts'
+import { ADMIN_KEY, type RunningService, startService } from '../../support/servers/service.ts'
+import { Browser } from '../../support/clients/browser.ts'
 
 describe('http: a key', () => {
   let service: RunningService

@@ -1,8 +1,8 @@
 import { Validator } from '@seriousme/openapi-schema-validator'
 import { expect } from 'chai'
-import { withMembers } from '../../../scripts/proofs/fuzz/api-document.ts'
-import { startService } from '../../../scripts/proofs/support/service.ts'
-import { restsDuring } from '../../rests.ts'
+import { withMembers } from '../../support/clients/api-document.ts'
+import { startService } from '../../support/servers/service.ts'
+import { restsDuring } from '../../support/rests.ts'
 
 describe('the OpenAPI document as a whole', () => {
   let text: string

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { expect } from 'chai'
-import { type RunningService, startService } from '../../../scripts/proofs/support/service.ts'
+import { type RunningService, startService } from '../../support/servers/service.ts'
 
 const BROWSER = 'text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,image/webp,*/*;q=0.8'
 

@@ -1,4 +1,4 @@
-import type { ServiceOptions } from '../../../scripts/proofs/support/service.ts'
+import type { ServiceOptions } from '../../support/servers/service.ts'
 import type { TestedFamily } from '../conformance/tested-family.ts'
 import type { TestedSurface } from '../conformance/tested-surface.ts'
 import { siblingsOf, testedFamilies } from '../conformance/tested-surface.ts'

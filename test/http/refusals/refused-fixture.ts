@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { createApiKey } from '../../../src/access/api-keys.ts'
 import { nodeFs } from '../../../src/storage/node-fs.ts'
-import type { RunningService } from '../../../scripts/proofs/support/service.ts'
+import type { RunningService } from '../../support/servers/service.ts'
 import type { TestedFamily } from '../conformance/tested-family.ts'
 
 /** What the tests of refusals have in their store. */

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
-import type { RunningService, ServiceOptions } from '../../../scripts/proofs/support/service.ts'
-import { startService } from '../../../scripts/proofs/support/service.ts'
+import type { RunningService, ServiceOptions } from '../../support/servers/service.ts'
+import { startService } from '../../support/servers/service.ts'
 import { type ByRepository, filesOf, snapshotOf } from './store-snapshot.ts'
 
 /** How a refusal must look. */

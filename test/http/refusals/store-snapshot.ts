@@ -1,6 +1,6 @@
 import { existsSync, readFileSync, readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import { git } from '../../../scripts/proofs/support/git-program.ts'
+import { git } from '../../support/git/git-program.ts'
 
 /** Something of each repository, by its path in the store. */
 export type ByRepository = Readonly<Record<string, string>>

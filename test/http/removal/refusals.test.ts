@@ -1,7 +1,7 @@
 import { expect } from 'chai'
-import { type RunningService, startService } from '../../../scripts/proofs/support/service.ts'
-import { cloneOf, keyWith, remoteOf } from '../git/git-client.ts'
-import { create, REMOVABLES, remove } from './removal-client.ts'
+import { type RunningService, startService } from '../../support/servers/service.ts'
+import { cloneOf, keyWith, remoteOf } from '../../support/git/git-client.ts'
+import { create, REMOVABLES, remove } from '../../support/clients/removal-client.ts'
 
 describe('removal is refused', () => {
   let service: RunningService

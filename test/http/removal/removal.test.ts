@@ -1,9 +1,9 @@
 import { existsSync, readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect } from 'chai'
-import { type RunningService, startService } from '../../../scripts/proofs/support/service.ts'
-import { cloneIn, cloneOf, newFolder, remoteOf } from '../git/git-client.ts'
-import { create, fsck, refsOf, REMOVABLES, remove, undelete } from './removal-client.ts'
+import { type RunningService, startService } from '../../support/servers/service.ts'
+import { cloneIn, cloneOf, newFolder, remoteOf } from '../../support/git/git-client.ts'
+import { create, fsck, refsOf, REMOVABLES, remove, undelete } from '../../support/clients/removal-client.ts'
 
 const DAY = 24 * 60 * 60 * 1000
 

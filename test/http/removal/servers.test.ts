@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect } from 'chai'
 import { startProcess, type ServerProcess } from '../evaluations/server-process.ts'
-import { cloneOf, runGit } from '../git/git-client.ts'
-import { type RunningService, startService } from '../../../scripts/proofs/support/service.ts'
-import { create, fsck, REMOVABLES, remove, undelete } from './removal-client.ts'
+import { cloneOf, runGit } from '../../support/git/git-client.ts'
+import { type RunningService, startService } from '../../support/servers/service.ts'
+import { create, fsck, REMOVABLES, remove, undelete } from '../../support/clients/removal-client.ts'
 
 const [workflows] = REMOVABLES as [(typeof REMOVABLES)[0]] // the first of four
 

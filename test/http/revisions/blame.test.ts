@@ -1,10 +1,10 @@
 import { expect } from 'chai'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { RunningService } from '../../../scripts/proofs/support/service.ts'
-import { startService } from '../../../scripts/proofs/support/service.ts'
-import type { Clone } from '../git/git-client.ts'
-import { cloneOf, latest } from '../git/git-client.ts'
+import type { RunningService } from '../../support/servers/service.ts'
+import { startService } from '../../support/servers/service.ts'
+import type { Clone } from '../../support/git/git-client.ts'
+import { cloneOf, latest } from '../../support/git/git-client.ts'
 
 const PLACE = '/parameters/prompt/messages/0/content'
 

@@ -1,9 +1,9 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
-import { git } from '../../../scripts/proofs/support/git-program.ts'
-import type { RunningService } from '../../../scripts/proofs/support/service.ts'
-import { startService } from '../../../scripts/proofs/support/service.ts'
-import { cloneOf } from '../git/git-client.ts'
+import { git } from '../../support/git/git-program.ts'
+import type { RunningService } from '../../support/servers/service.ts'
+import { startService } from '../../support/servers/service.ts'
+import { cloneOf } from '../../support/git/git-client.ts'
 
 describe('subjects of revisions', () => {
   let service: RunningService

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
-import { git } from '../../../scripts/proofs/support/git-program.ts'
-import { ADMIN_KEY, type Reply } from '../../../scripts/proofs/support/service.ts'
+import { git } from '../../support/git/git-program.ts'
+import { ADMIN_KEY, type Reply } from '../../support/servers/service.ts'
 import type { MadeTestset, TestsetClient } from '../testsets/testset-client.ts'
 import { contentsOf, startTestsets } from '../testsets/testset-client.ts'
 

@@ -1,4 +1,4 @@
-import type { RunningService } from '../../../scripts/proofs/support/service.ts'
+import type { RunningService } from '../../support/servers/service.ts'
 
 /** Stands in everything that an administrator has stored. No name that an answer may show holds it. */
 export const MARK = 'UNSEEN'

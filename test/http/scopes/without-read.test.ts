@@ -1,8 +1,8 @@
 import { expect } from 'chai'
-import { readApiDocument } from '../../../scripts/proofs/fuzz/api-document.ts'
+import { readApiDocument } from '../../support/clients/api-document.ts'
 import { keyWithScopes } from '../invocation/key-with-scopes.ts'
-import type { RunningService } from '../../../scripts/proofs/support/service.ts'
-import { startService } from '../../../scripts/proofs/support/service.ts'
+import type { RunningService } from '../../support/servers/service.ts'
+import { startService } from '../../support/servers/service.ts'
 import type { Asked, Marked } from './asked-without-read.ts'
 import { askedOf, MARK, marked, SURFACES } from './asked-without-read.ts'
 

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
-import { ADMIN_KEY, type RunningService, startService } from '../../../scripts/proofs/support/service.ts'
+import { ADMIN_KEY, type RunningService, startService } from '../../support/servers/service.ts'
 import { rawRequest } from '../raw-request.ts'
-import { Browser } from './browser.ts'
+import { Browser } from '../../support/clients/browser.ts'
 
 /** What a browser says of the page that sends a request. */
 type Said = Readonly<Record<string, string>>

@@ -1,8 +1,8 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect } from 'chai'
-import { ADMIN_KEY, type RunningService, startService } from '../../../scripts/proofs/support/service.ts'
-import { Browser } from './browser.ts'
+import { ADMIN_KEY, type RunningService, startService } from '../../support/servers/service.ts'
+import { Browser } from '../../support/clients/browser.ts'
 
 const HOUR = 3600_000
 

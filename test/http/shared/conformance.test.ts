@@ -3,8 +3,8 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
-import { needsPostgres } from '../../needs-postgres.ts'
-import { startPostgres, type PostgresServer } from '../../../scripts/proofs/support/postgres.ts'
+import { needsPostgres } from '../../support/postgres/needs-postgres.ts'
+import { startPostgres, type PostgresServer } from '../../support/postgres/postgres.ts'
 
 const TESTS = fileURLToPath(new URL('../../', import.meta.url))
 

@@ -2,9 +2,9 @@ import { expect } from 'chai'
 import { mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { ask, type PostgresServer, startPostgres } from '../../../scripts/proofs/support/postgres.ts'
-import { type Reply, type RunningService, startService } from '../../../scripts/proofs/support/service.ts'
-import { needsPostgres } from '../../needs-postgres.ts'
+import { ask, type PostgresServer, startPostgres } from '../../support/postgres/postgres.ts'
+import { type Reply, type RunningService, startService } from '../../support/servers/service.ts'
+import { needsPostgres } from '../../support/postgres/needs-postgres.ts'
 
 /** What a busy or failing database says, an error or more of each class. */
 const TROUBLES: readonly string[] = [

@@ -3,10 +3,10 @@ import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
-import { ask, type PostgresServer, startPostgres } from '../../../scripts/proofs/support/postgres.ts'
-import { type RunningService, startService } from '../../../scripts/proofs/support/service.ts'
-import { needsPostgres } from '../../needs-postgres.ts'
-import { cloneOf, latest } from '../git/git-client.ts'
+import { ask, type PostgresServer, startPostgres } from '../../support/postgres/postgres.ts'
+import { type RunningService, startService } from '../../support/servers/service.ts'
+import { needsPostgres } from '../../support/postgres/needs-postgres.ts'
+import { cloneOf, latest } from '../../support/git/git-client.ts'
 
 /** A server fills its folder before it listens where there are no more repositories. */
 const FEW = 1000

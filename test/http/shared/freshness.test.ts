@@ -2,9 +2,9 @@ import { expect } from 'chai'
 import { mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { type PostgresServer, startPostgres } from '../../../scripts/proofs/support/postgres.ts'
-import { ADMIN_KEY, type RunningService, startService } from '../../../scripts/proofs/support/service.ts'
-import { needsPostgres } from '../../needs-postgres.ts'
+import { type PostgresServer, startPostgres } from '../../support/postgres/postgres.ts'
+import { ADMIN_KEY, type RunningService, startService } from '../../support/servers/service.ts'
+import { needsPostgres } from '../../support/postgres/needs-postgres.ts'
 
 describe('http: how fresh an answer is', function () {
   let postgres: PostgresServer

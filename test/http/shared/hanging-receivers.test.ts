@@ -2,11 +2,11 @@ import { expect } from 'chai'
 import { mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { type PostgresServer, startPostgres } from '../../../scripts/proofs/support/postgres.ts'
-import { type RunningService, startService } from '../../../scripts/proofs/support/service.ts'
-import { needsPostgres } from '../../needs-postgres.ts'
-import { type Receiver, startReceiver } from '../webhooks/receiver.ts'
-import { HOOK_ENV } from '../webhooks/webhook-client.ts'
+import { type PostgresServer, startPostgres } from '../../support/postgres/postgres.ts'
+import { type RunningService, startService } from '../../support/servers/service.ts'
+import { needsPostgres } from '../../support/postgres/needs-postgres.ts'
+import { type Receiver, startReceiver } from '../../support/servers/receiver.ts'
+import { HOOK_ENV } from '../../support/clients/webhook-client.ts'
 
 describe('http: a receiver that hangs, of two servers over one PostgreSQL', function () {
   let postgres: PostgresServer

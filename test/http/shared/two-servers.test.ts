@@ -5,11 +5,11 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
-import { git } from '../../../scripts/proofs/support/git-program.ts'
-import { ask, type PostgresServer, startPostgres } from '../../../scripts/proofs/support/postgres.ts'
-import { needsPostgres } from '../../needs-postgres.ts'
-import { type RunningService, startService } from '../../../scripts/proofs/support/service.ts'
-import { cloneOf, latest } from '../git/git-client.ts'
+import { git } from '../../support/git/git-program.ts'
+import { ask, type PostgresServer, startPostgres } from '../../support/postgres/postgres.ts'
+import { needsPostgres } from '../../support/postgres/needs-postgres.ts'
+import { type RunningService, startService } from '../../support/servers/service.ts'
+import { cloneOf, latest } from '../../support/git/git-client.ts'
 
 describe('http: two servers over one PostgreSQL', function () {
   let postgres: PostgresServer

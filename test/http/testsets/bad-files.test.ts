@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { gzipSync } from 'node:zlib'
-import { ADMIN_KEY } from '../../../scripts/proofs/support/service.ts'
+import { ADMIN_KEY } from '../../support/servers/service.ts'
 import { settledFiles, storeFiles } from './store-files.ts'
 import { type MadeTestset, refusal, startTestsets, type TestsetClient } from './testset-client.ts'
 

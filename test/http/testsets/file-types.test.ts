@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { type RunningService, startService } from '../../../scripts/proofs/support/service.ts'
+import { type RunningService, startService } from '../../support/servers/service.ts'
 import { expectRefusal } from '../conformance/surface-client.ts'
 
 const JSON_ROWS = '[{"a": 1}, {"a": 2}]'

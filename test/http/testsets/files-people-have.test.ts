@@ -1,9 +1,9 @@
 import { expect } from 'chai'
 import { gzipSync } from 'node:zlib'
-import { ADMIN_KEY } from '../../../scripts/proofs/support/service.ts'
+import { ADMIN_KEY } from '../../support/servers/service.ts'
 import { stringifyJson } from '../../../src/json/stringify-json.ts'
 import { parseJson } from '../../../src/json/parse-json.ts'
-import { zipFile } from '../../resources/testsets/files/xlsx-file.ts'
+import { zipFile } from '../../support/values/xlsx-file.ts'
 import { contentsOf, refusal, startTestsets, type TestsetClient } from './testset-client.ts'
 
 describe('testsets: files that people have', () => {

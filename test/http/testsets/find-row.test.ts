@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import type { Reply } from '../../../scripts/proofs/support/service.ts'
+import type { Reply } from '../../support/servers/service.ts'
 import { expectRefusal } from '../conformance/surface-client.ts'
 import { keyWithScopes } from '../invocation/key-with-scopes.ts'
 import type { TestsetClient } from './testset-client.ts'

@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { git } from '../../../scripts/proofs/support/git-program.ts'
+import { git } from '../../support/git/git-program.ts'
 import type { MadeTestset, TestsetClient } from './testset-client.ts'
 import { contentsOf, dedupIdsOf, refusal, startTestsets } from './testset-client.ts'
 

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { ADMIN_KEY } from '../../../scripts/proofs/support/service.ts'
+import { ADMIN_KEY } from '../../support/servers/service.ts'
 import { type MadeTestset, refusal, startTestsets, type TestsetClient } from './testset-client.ts'
 
 const MANY = 3000

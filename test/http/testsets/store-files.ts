@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { decodeJournal } from '../../../src/git/journal/journal-record.ts'
 import { nodeFs } from '../../../src/storage/node-fs.ts'
-import { isIndex, pathsBelow } from '../../paths-below.ts'
+import { isIndex, pathsBelow } from '../../support/disk/paths-below.ts'
 
 /**
  * Every file and folder of a store, with the size of each file, in order: what must not change when a request is refused.

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { git } from '../../../scripts/proofs/support/git-program.ts'
+import { git } from '../../support/git/git-program.ts'
 import type { MadeTestset, TestsetClient } from './testset-client.ts'
 import { refusal, startTestsets } from './testset-client.ts'
 

@@ -6,7 +6,7 @@ import {
   type RunningService,
   type ServiceOptions,
   startService,
-} from '../../../scripts/proofs/support/service.ts'
+} from '../../support/servers/service.ts'
 
 /** A testset as its creation left it. */
 export interface MadeTestset {

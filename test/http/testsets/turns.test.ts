@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { restsDuring } from '../../rests.ts'
+import { restsDuring } from '../../support/rests.ts'
 import { type MadeTestset, startTestsets, type TestsetClient } from './testset-client.ts'
 
 const ROWS = 4096

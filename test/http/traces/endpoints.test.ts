@@ -1,6 +1,6 @@
 import { expect } from 'chai'
-import { type RunningService, startService } from '../../../scripts/proofs/support/service.ts'
-import { makeSpan, NOON, spanWith } from '../../traces/make-span.ts'
+import { type RunningService, startService } from '../../support/servers/service.ts'
+import { makeSpan, NOON, spanWith } from '../../support/values/make-span.ts'
 
 describe('traces over HTTP', () => {
   let service: RunningService

@@ -2,8 +2,8 @@ import { existsSync, rmdirSync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect } from 'chai'
 import { memoryFs } from '../../../src/storage/memory-fs.ts'
-import { startService } from '../../../scripts/proofs/support/service.ts'
-import { makeSpan } from '../../traces/make-span.ts'
+import { startService } from '../../support/servers/service.ts'
+import { makeSpan } from '../../support/values/make-span.ts'
 
 describe('traces over HTTP: their file', () => {
   it('a file that cannot be opened: 503 for questions, a line in /ready, and everything else as ever', async () => {

@@ -1,10 +1,10 @@
 import { expect } from 'chai'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { git } from '../../../scripts/proofs/support/git-program.ts'
-import type { RunningService } from '../../../scripts/proofs/support/service.ts'
-import { startService } from '../../../scripts/proofs/support/service.ts'
-import { cloneOf } from '../git/git-client.ts'
+import { git } from '../../support/git/git-program.ts'
+import type { RunningService } from '../../support/servers/service.ts'
+import { startService } from '../../support/servers/service.ts'
+import { cloneOf } from '../../support/git/git-client.ts'
 
 const condition = { field: 'span_name', value: 'bot' }
 const conditions = (count: number) => ({ conditions: Array.from({ length: count }, () => condition) })

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
-import { type RunningService, startService } from '../../../scripts/proofs/support/service.ts'
-import { makeSpan, NOON } from '../../traces/make-span.ts'
+import { type RunningService, startService } from '../../support/servers/service.ts'
+import { makeSpan, NOON } from '../../support/values/make-span.ts'
 
 describe('traces over HTTP: saved queries', () => {
   let service: RunningService

@@ -1,4 +1,4 @@
-import type { JsonSchema } from '../../../scripts/proofs/fuzz/api-document.ts'
+import type { JsonSchema } from '../../support/clients/api-document.ts'
 
 /** An object in the body of a request: the way to it, and the fields that the document says it has. */
 export interface BodyLevel {

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
-import type { RunningService } from '../../../scripts/proofs/support/service.ts'
-import { startService } from '../../../scripts/proofs/support/service.ts'
+import type { RunningService } from '../../support/servers/service.ts'
+import { startService } from '../../support/servers/service.ts'
 
 describe('unknown fields: typos', () => {
   let service: RunningService

@@ -3,12 +3,12 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { expect } from 'chai'
-import type { ChildServer } from '../../../scripts/bench/child-server.ts'
-import { KEY, startBranchpoint } from '../../../scripts/bench/child-server.ts'
-import type { Received, Receiver } from './receiver.ts'
-import { startReceiver } from './receiver.ts'
-import type { WebhookClient } from './webhook-client.ts'
-import { HOOK_ENV, startWebhooks } from './webhook-client.ts'
+import type { ChildServer } from '../../support/servers/child-server.ts'
+import { KEY, startBranchpoint } from '../../support/servers/child-server.ts'
+import type { Received, Receiver } from '../../support/servers/receiver.ts'
+import { startReceiver } from '../../support/servers/receiver.ts'
+import type { WebhookClient } from '../../support/clients/webhook-client.ts'
+import { HOOK_ENV, startWebhooks } from '../../support/clients/webhook-client.ts'
 
 // Tests look into answers freely.
 // eslint-disable-next-line @typescript-eslint/no-explicit-any

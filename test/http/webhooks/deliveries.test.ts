@@ -1,9 +1,9 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import { expect } from 'chai'
-import type { Received } from './receiver.ts'
-import { startReceiver } from './receiver.ts'
-import type { WebhookClient } from './webhook-client.ts'
-import { startWebhooks } from './webhook-client.ts'
+import type { Received } from '../../support/servers/receiver.ts'
+import { startReceiver } from '../../support/servers/receiver.ts'
+import type { WebhookClient } from '../../support/clients/webhook-client.ts'
+import { startWebhooks } from '../../support/clients/webhook-client.ts'
 
 /** No port of this number is given to anybody who asks for a free one. */
 const NOBODY = 'http://127.0.0.1:1/hook'

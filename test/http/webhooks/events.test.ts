@@ -2,10 +2,10 @@ import { expect } from 'chai'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { git } from '../../../scripts/proofs/support/git-program.ts'
-import type { Received } from './receiver.ts'
-import type { WebhookClient } from './webhook-client.ts'
-import { startWebhooks } from './webhook-client.ts'
+import { git } from '../../support/git/git-program.ts'
+import type { Received } from '../../support/servers/receiver.ts'
+import type { WebhookClient } from '../../support/clients/webhook-client.ts'
+import { startWebhooks } from '../../support/clients/webhook-client.ts'
 
 describe('webhooks: events', () => {
   let client: WebhookClient

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
-import type { WebhookClient } from './webhook-client.ts'
-import { startWebhooks } from './webhook-client.ts'
+import type { WebhookClient } from '../../support/clients/webhook-client.ts'
+import { startWebhooks } from '../../support/clients/webhook-client.ts'
 
 describe('webhooks: filters', () => {
   let client: WebhookClient

@@ -4,8 +4,8 @@ import { expect } from 'chai'
 import { createApiKey } from '../../../src/access/api-keys.ts'
 import { nodeFs } from '../../../src/storage/node-fs.ts'
 import { v7 as uuidv7 } from 'uuid'
-import type { WebhookClient } from './webhook-client.ts'
-import { startWebhooks } from './webhook-client.ts'
+import type { WebhookClient } from '../../support/clients/webhook-client.ts'
+import { startWebhooks } from '../../support/clients/webhook-client.ts'
 
 describe('webhooks: registration', () => {
   let client: WebhookClient

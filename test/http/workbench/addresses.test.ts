@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { startService } from '../../../scripts/proofs/support/service.ts'
+import { startService } from '../../support/servers/service.ts'
 import { publicAddresses } from '../../../src/http/app.ts'
 import { SessionDoor } from '../../../src/http/sessions/session-door.ts'
 import { PAGES } from '../../../src/http/workbench/addresses.ts'

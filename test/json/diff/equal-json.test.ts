@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { equalJson } from '../../../src/json/diff/equal-json.ts'
 import { type Json, entriesOf, fromEntries, isJsonArray, isJsonObject } from '../../../src/json/json.ts'
 import { parseJson } from '../../../src/json/parse-json.ts'
-import { arbitraryJson } from '../arbitrary-json.ts'
+import { arbitraryJson } from '../../support/values/arbitrary-json.ts'
 
 describe('json: equality', () => {
   const equal = (a: string, b: string): boolean => equalJson(parseJson(a), parseJson(b))

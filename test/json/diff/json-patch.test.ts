@@ -6,8 +6,8 @@ import { type Json, getKey, isJsonArray, isJsonObject, withKey, withoutKey } fro
 import { type JsonPatchOperation, jsonPatch, patchInSlices } from '../../../src/json/diff/json-patch.ts'
 import { parseJson } from '../../../src/json/parse-json.ts'
 import { stringifyJson } from '../../../src/json/stringify-json.ts'
-import { restsDuring } from '../../rests.ts'
-import { arbitraryJson } from '../arbitrary-json.ts'
+import { restsDuring } from '../../support/rests.ts'
+import { arbitraryJson } from '../../support/values/arbitrary-json.ts'
 
 describe('json: RFC 6902 patches', () => {
   const patch = (base: string, head: string): string =>

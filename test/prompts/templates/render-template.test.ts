@@ -9,7 +9,7 @@ import {
   TemplateFailure,
   type TemplateFormat,
 } from '../../../src/prompts/templates/template-format.ts'
-import { arbitraryJson } from '../../json/arbitrary-json.ts'
+import { arbitraryJson } from '../../support/values/arbitrary-json.ts'
 
 const VARIABLES = variables(
   '{"x": "X", "n": null, "t": true, "f": 1.0, "big": 12345678901234567890, "o": {"a": {"b": "deep"}, "é": 1.0},' +

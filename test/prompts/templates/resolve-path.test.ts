@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { fromEntries, type Json } from '../../../src/json/json.ts'
 import { parseJson } from '../../../src/json/parse-json.ts'
 import { resolvePath } from '../../../src/prompts/templates/resolve-path.ts'
-import { arbitraryJson } from '../../json/arbitrary-json.ts'
+import { arbitraryJson } from '../../support/values/arbitrary-json.ts'
 
 describe('prompts: the path resolver', () => {
   const document = parseJson(

@@ -5,7 +5,7 @@ import { parseJson } from '../../../src/json/parse-json.ts'
 import { stringifyJson } from '../../../src/json/stringify-json.ts'
 import { acceptQueryData } from '../../../src/resources/queries/query-data.ts'
 import { decodeQuery, encodeQuery, isQueryFile } from '../../../src/resources/queries/query-files.ts'
-import { arbitraryJson } from '../../json/arbitrary-json.ts'
+import { arbitraryJson } from '../../support/values/arbitrary-json.ts'
 import { refusalOfAsync } from '../refusal-of.ts'
 import { writtenFile } from '../written-file.ts'
 

@@ -1,5 +1,5 @@
 import { writeFileSync } from 'node:fs'
-import { git } from '../../../scripts/proofs/support/git-program.ts'
+import { git } from '../../support/git/git-program.ts'
 import type { GitObject, ObjectKind, Oid } from '../../../src/git/objects/object.ts'
 import { encodePack } from '../../../src/git/packs/pack-writer.ts'
 import { NewObjects } from '../../../src/versioning/family/new-objects.ts'

@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import { readFileSync } from 'node:fs'
 import { Cluster } from '../../../scripts/cluster/cluster.ts'
 import { readClusterOptions } from '../../../scripts/cluster/cluster-options.ts'
-import { needsPostgres } from '../../needs-postgres.ts'
+import { needsPostgres } from '../../support/postgres/needs-postgres.ts'
 import { SETTINGS } from '../../../src/settings.ts'
 
 describe('scripts: npm run cluster', () => {

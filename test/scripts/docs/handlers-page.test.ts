@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { startService } from '../../../scripts/proofs/support/service.ts'
+import { startService } from '../../support/servers/service.ts'
 import { handlersPage } from '../../../scripts/docs/handlers-page.ts'
 import { handlerDefinitions } from '../../../src/handlers/built-in-handlers.ts'
 import { handlerTable } from '../../../src/handlers/workflows.ts'

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { memoryShare } from '../../../scripts/proofs/support/memory-table.ts'
+import { memoryShare } from '../../support/postgres/memory-table.ts'
 import { sharingTests, type Shared } from './sharing-tests.ts'
 
 describe('documents that several servers share', () => {

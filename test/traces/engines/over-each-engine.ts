@@ -1,7 +1,7 @@
-import { type PostgresServer, startPostgres } from '../../../scripts/proofs/support/postgres.ts'
+import { type PostgresServer, startPostgres } from '../../support/postgres/postgres.ts'
 import { openPostgres, openSpanTable } from '../../../src/postgres/open-postgres.ts'
 import type { TraceSettings } from '../../../src/traces/trace-settings.ts'
-import { needsPostgres } from '../../needs-postgres.ts'
+import { needsPostgres } from '../../support/postgres/needs-postgres.ts'
 import { type TraceProject, traceProject } from '../trace-project.ts'
 
 type MakeProject = (settings?: Partial<TraceSettings>) => TraceProject

@@ -5,7 +5,7 @@ import { workflowFamily } from '../../../src/handlers/workflows.ts'
 import { commitRevision } from '../../../src/versioning/revisions/commit-revision.ts'
 import { deployRevision } from '../../../src/versioning/environments/deploy-revision.ts'
 import { readRevisionAt } from '../../../src/versioning/revisions/revision.ts'
-import { failingFs } from '../../git/failing-fs.ts'
+import { failingFs } from '../../support/disk/failing-fs.ts'
 import { context, memoryRegistry, newVariant } from '../memory-registry.ts'
 
 const MIRROR = 'refs/environments/live'

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { lutimesSync, renameSync, symlinkSync, utimesSync } from 'node:fs'
 import { setImmediate as nextTurn, setTimeout as pause } from 'node:timers/promises'
-import { git } from '../../../scripts/proofs/support/git-program.ts'
+import { git, temporaryFolder } from '../../support/git/git-program.ts'
 import { Store } from '../../../src/git/store.ts'
 import { workflowFamily } from '../../../src/handlers/workflows.ts'
 import { memoryFs } from '../../../src/storage/memory-fs.ts'
@@ -11,7 +11,6 @@ import { createVariant } from '../../../src/versioning/variants/create-variant.t
 import { objectUuid } from '../../../src/versioning/ids.ts'
 import { Registry } from '../../../src/versioning/registry.ts'
 import { revisionById } from '../../../src/versioning/revisions/references.ts'
-import { temporaryFolder } from '../../git/git-program.ts'
 
 const context = { actor: { id: 'id', name: 'Ann', email: 'ann@example.com' } }
 

@@ -2,8 +2,8 @@ import { execFileSync } from 'node:child_process'
 import { appendFileSync, mkdirSync, rmSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect } from 'chai'
-import { type RunningService, startService } from '../../../scripts/proofs/support/service.ts'
-import { temporaryFolder } from '../../git/git-program.ts'
+import { type RunningService, startService } from '../../support/servers/service.ts'
+import { temporaryFolder } from '../../support/git/git-program.ts'
 
 describe('versioning: a disk that has no room for index.db', () => {
   let service: RunningService

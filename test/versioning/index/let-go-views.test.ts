@@ -13,8 +13,7 @@ import { queryArtifacts, queryVariants } from '../../../src/versioning/artifacts
 import { ArtifactIndex } from '../../../src/versioning/index/artifact-index.ts'
 import { viewCache } from '../../../src/versioning/index/index-entry.ts'
 import { Registry } from '../../../src/versioning/registry.ts'
-import { git } from '../../../scripts/proofs/support/git-program.ts'
-import { temporaryFolder } from '../../git/git-program.ts'
+import { git, temporaryFolder } from '../../support/git/git-program.ts'
 import { context, newVariant } from '../memory-registry.ts'
 
 /** So many views stay. */

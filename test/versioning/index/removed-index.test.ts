@@ -2,10 +2,10 @@ import { expect } from 'chai'
 import { readdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
-import type { ChildServer } from '../../../scripts/bench/child-server.ts'
-import { endServers, KEY, startBranchpoint } from '../../../scripts/bench/child-server.ts'
-import { Asker } from '../../../scripts/proofs/support/ask.ts'
-import { temporaryFolder } from '../../git/git-program.ts'
+import type { ChildServer } from '../../support/servers/child-server.ts'
+import { endServers, KEY, startBranchpoint } from '../../support/servers/child-server.ts'
+import { Asker } from '../../support/servers/ask.ts'
+import { temporaryFolder } from '../../support/git/git-program.ts'
 
 /** So often all of the index is removed, with so many answers between. */
 const REMOVALS = 60

@@ -9,7 +9,7 @@ import type { VariantLocation } from '../../../src/versioning/revisions/referenc
 import { resolveVariant } from '../../../src/versioning/revisions/references.ts'
 import { readRevisionAt } from '../../../src/versioning/revisions/revision.ts'
 import { forkVariant } from '../../../src/versioning/variants/fork-variant.ts'
-import { restsDuring } from '../../rests.ts'
+import { restsDuring } from '../../support/rests.ts'
 import { context, memoryRegistry, newVariant } from '../memory-registry.ts'
 
 describe('versioning: where a merge is worked out', () => {

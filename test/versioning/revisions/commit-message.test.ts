@@ -1,9 +1,8 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
 import { writeFileSync } from 'node:fs'
-import { git } from '../../../scripts/proofs/support/git-program.ts'
+import { git, temporaryFolder } from '../../support/git/git-program.ts'
 import { decodeMessage, encodeMessage } from '../../../src/versioning/revisions/commit-message.ts'
-import { temporaryFolder } from '../../git/git-program.ts'
 
 describe('commit messages', () => {
   const trailers = { variant: 'main', slug: 'named', idempotencyKey: 'k-1' }

@@ -1,6 +1,6 @@
-import { MemoryDatabase } from '../../../scripts/proofs/support/memory-log.ts'
-import { type PostgresServer, startPostgres } from '../../../scripts/proofs/support/postgres.ts'
-import { needsPostgres } from '../../needs-postgres.ts'
+import { MemoryDatabase } from '../../support/postgres/memory-log.ts'
+import { type PostgresServer, startPostgres } from '../../support/postgres/postgres.ts'
+import { needsPostgres } from '../../support/postgres/needs-postgres.ts'
 import type { OpenLog } from '../../../src/git/following/shared-log.ts'
 import { openPostgres } from '../../../src/postgres/open-postgres.ts'
 

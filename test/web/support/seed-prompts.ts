@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { git } from '../../../scripts/proofs/support/git-program.ts'
+import { git } from '../../support/git/git-program.ts'
 import type { Answer, Workbench } from './workbench.ts'
 
 /** A prompt with a life: two variants that parted and met again, a tag, a signature's absence, deployments, a README, what embeds it. */

@@ -7,7 +7,7 @@ import { readConfig } from '../../../src/config.ts'
 import { openLogger } from '../../../src/http/server/logger.ts'
 import { start } from '../../../src/server/start.ts'
 import { nodeFs } from '../../../src/storage/node-fs.ts'
-import { openBrowser } from '../../../scripts/browser/open-browser.ts'
+import { openBrowser } from '../../support/browser/open-browser.ts'
 import { barriers } from './barriers.ts'
 
 /** A real server on a store of its own, with the page. */

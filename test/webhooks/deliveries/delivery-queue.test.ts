@@ -3,7 +3,7 @@ import { memoryFs } from '../../../src/storage/memory-fs.ts'
 import { DeliveryStore } from '../../../src/webhooks/deliveries/delivery-store.ts'
 import type { Delivery } from '../../../src/webhooks/deliveries/delivery.ts'
 import { DeliveryQueue } from '../../../src/webhooks/deliveries/delivery-queue.ts'
-import { restsDuring } from '../../rests.ts'
+import { restsDuring } from '../../support/rests.ts'
 
 const WEBHOOK = '0190b3a0-0000-7000-8000-000000000001'
 const DAY = 24 * 60 * 60 * 1000

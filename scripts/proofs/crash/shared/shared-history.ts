@@ -5,7 +5,7 @@ import type { Fs } from '../../../../src/storage/fs.ts'
 import { type CrashHistory, noteAnswered, type Removal } from '../crash-history.ts'
 import type { CrashWrite } from '../crash-write.ts'
 import { type CrashServer, openServer } from '../open-server.ts'
-import type { Random } from '../random.ts'
+import type { Random } from '../../../../test/support/values/random.ts'
 import { randomWrite, SHARED_KINDS } from '../random-write.ts'
 
 export interface SharedHistoryOptions {

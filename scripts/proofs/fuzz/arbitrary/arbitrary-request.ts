@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import type { ApiDocument, Operation, Parameter } from '../api-document.ts'
+import type { ApiDocument, Operation, Parameter } from '../../../../test/support/clients/api-document.ts'
 import { arbitraryFile, type UploadedBytes } from './arbitrary-file.ts'
 import { arbitraryJunk, arbitraryText } from './arbitrary-junk.ts'
 import { arbitraryValue, type ValueContext } from './arbitrary-value.ts'

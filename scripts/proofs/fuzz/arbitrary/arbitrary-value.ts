@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import type { JsonSchema } from '../api-document.ts'
+import type { JsonSchema } from '../../../../test/support/clients/api-document.ts'
 import { arbitraryJunk, arbitraryJunkObject, arbitraryText } from './arbitrary-junk.ts'
 import { arbitraryFiltering, arbitraryPayload } from './arbitrary-payload.ts'
 import { calmPayload } from '../calm-payload.ts'

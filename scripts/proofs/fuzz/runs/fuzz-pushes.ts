@@ -17,13 +17,13 @@ import { hashObject } from '../../../../src/git/objects/object.ts'
 import { encodeTree } from '../../../../src/git/objects/tree.ts'
 import type { PackableObject } from '../../../../src/git/packs/pack-writer.ts'
 import { encodePack } from '../../../../src/git/packs/pack-writer.ts'
-import { leftBehind } from '../../../left-behind.ts'
+import { leftBehind } from '../../left-behind.ts'
 import '../arbitrary/arbitrary-push.ts'
 import { addUnfolding, isTooMuch } from '../arbitrary/arbitrary-unfolding.ts'
 import type { FuzzedService } from '../fuzzed-service.ts'
 import { startFuzzedService } from '../fuzzed-service.ts'
 import { seedStore } from '../seed-store.ts'
-import { differences, whatPushesReach } from '../what-pushes-reach.ts'
+import { differences, whatPushesReach } from '../../../../test/support/git/what-pushes-reach.ts'
 
 const run = promisify(execFile)
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { AnswerCheck } from '../answer-check.ts'
-import { readApiDocument } from '../api-document.ts'
+import { readApiDocument } from '../../../../test/support/clients/api-document.ts'
 import type { FuzzedRequest } from '../arbitrary/arbitrary-request.ts'
 import { arbitraryRequest } from '../arbitrary/arbitrary-request.ts'
 import type { FuzzedService } from '../fuzzed-service.ts'

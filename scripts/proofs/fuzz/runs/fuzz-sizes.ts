@@ -2,13 +2,17 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import fc from 'fast-check'
-import { type MonitoredServer, startMonitored } from '../../../bench/child-server.ts'
+import { type MonitoredServer, startMonitored } from '../../../bench/bench-servers.ts'
 import { at, placesIn } from '../../../bench/turns/hostile-bodies.ts'
 import { isTwin, operationsOf } from '../../../bench/turns/operations-of.ts'
 import { exampleAbout, plainRequest } from '../../../bench/turns/plain-request.ts'
 import { makeSubjects, type Subject, subjectOf, SURFACES } from '../../../bench/turns/subjects.ts'
 import { TurnClient, type TurnAnswer, type TurnRequest } from '../../../bench/turns/turn-client.ts'
-import { type ApiDocument, type Operation, readApiDocument } from '../api-document.ts'
+import {
+  type ApiDocument,
+  type Operation,
+  readApiDocument,
+} from '../../../../test/support/clients/api-document.ts'
 import { carriersTo } from '../carriers.ts'
 import { arbitrarySize } from '../arbitrary/arbitrary-size.ts'
 

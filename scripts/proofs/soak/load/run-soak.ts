@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import type { ChildServer } from '../../../bench/child-server.ts'
-import { startBranchpoint } from '../../../bench/child-server.ts'
+import type { ChildServer } from '../../../../test/support/servers/child-server.ts'
+import { startBranchpoint } from '../../../../test/support/servers/child-server.ts'
 import { IntervalTally } from '../interval-tally.ts'
 import { populate } from './population.ts'
 import { pushingLoad } from './pushing-load.ts'

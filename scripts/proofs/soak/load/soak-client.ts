@@ -1,4 +1,4 @@
-import { KEY } from '../../../bench/child-server.ts'
+import { KEY } from '../../../../test/support/servers/child-server.ts'
 import type { IntervalTally } from '../interval-tally.ts'
 
 /** A request of the load, and which statuses are right. */

@@ -6,8 +6,8 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { git } from '../../../../scripts/proofs/support/git-program.ts'
-import { pathsBelow } from '../../../paths-below.ts'
+import { git } from '../../../support/git/git-program.ts'
+import { pathsBelow } from '../../../support/disk/paths-below.ts'
 import { runCommand } from './run-command.ts'
 
 /** What a server that nobody should believe answers, and what it was asked. */

@@ -1,7 +1,7 @@
 import { testedSurfaces } from '../../../http/conformance/tested-surface.ts'
 import type { TestedSurface } from '../../../http/conformance/tested-surface.ts'
-import type { RunningService } from '../../../../scripts/proofs/support/service.ts'
-import { ADMIN_KEY } from '../../../../scripts/proofs/support/service.ts'
+import type { RunningService } from '../../../support/servers/service.ts'
+import { ADMIN_KEY } from '../../../support/servers/service.ts'
 
 /** A request that reads. */
 export interface ReadRequest {

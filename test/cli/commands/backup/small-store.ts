@@ -3,9 +3,9 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Report } from '../../../../src/cli/commands/backup/report/backup-report.ts'
-import { git } from '../../../../scripts/proofs/support/git-program.ts'
-import type { RunningService } from '../../../../scripts/proofs/support/service.ts'
-import { startService } from '../../../../scripts/proofs/support/service.ts'
+import { git } from '../../../support/git/git-program.ts'
+import type { RunningService } from '../../../support/servers/service.ts'
+import { startService } from '../../../support/servers/service.ts'
 import { runCommand } from './run-command.ts'
 
 /** A running service over a store of its own, with a backup beside it. */

@@ -4,8 +4,8 @@ import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { expect } from 'chai'
 import { makeEmptyStore } from '../../empty-store.ts'
-import { startService } from '../../../../scripts/proofs/support/service.ts'
-import { isIndex } from '../../../paths-below.ts'
+import { startService } from '../../../support/servers/service.ts'
+import { isIndex } from '../../../support/disk/paths-below.ts'
 import { runCommand } from './run-command.ts'
 
 describe('files into testsets and out of them are refused:', () => {

@@ -4,7 +4,7 @@ import { mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'n
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { gunzipSync, gzipSync } from 'node:zlib'
-import { git } from '../../../../scripts/proofs/support/git-program.ts'
+import { git } from '../../../support/git/git-program.ts'
 import { isLeftover, runCommand } from './run-command.ts'
 
 const CSV = 'country,capital\nNorway,Oslo\nPeru,"Lima\nCallao"\nMali,=1+1\n'

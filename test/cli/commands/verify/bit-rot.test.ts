@@ -1,8 +1,8 @@
 import { expect } from 'chai'
 import { chmodSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
-import { git } from '../../../../scripts/proofs/support/git-program.ts'
-import type { RunningService } from '../../../../scripts/proofs/support/service.ts'
-import { startService } from '../../../../scripts/proofs/support/service.ts'
+import { git } from '../../../support/git/git-program.ts'
+import type { RunningService } from '../../../support/servers/service.ts'
+import { startService } from '../../../support/servers/service.ts'
 import { verified } from './verified.ts'
 import { storeForEach } from './verify-store.ts'
 

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { mkdirSync, writeFileSync } from 'node:fs'
-import { git } from '../../../../scripts/proofs/support/git-program.ts'
+import { git } from '../../../support/git/git-program.ts'
 import { verified } from './verified.ts'
 import { storeForEach } from './verify-store.ts'
 

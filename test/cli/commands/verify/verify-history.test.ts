@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { rmSync } from 'node:fs'
-import { git } from '../../../../scripts/proofs/support/git-program.ts'
-import { startService } from '../../../../scripts/proofs/support/service.ts'
+import { git } from '../../../support/git/git-program.ts'
+import { startService } from '../../../support/servers/service.ts'
 import { verified } from './verified.ts'
 import { commitFile, storeForEach } from './verify-store.ts'
 

@@ -1,7 +1,7 @@
 import { cpSync, rmSync } from 'node:fs'
-import { git } from '../../../../scripts/proofs/support/git-program.ts'
-import type { RunningService } from '../../../../scripts/proofs/support/service.ts'
-import { startService } from '../../../../scripts/proofs/support/service.ts'
+import { git } from '../../../support/git/git-program.ts'
+import type { RunningService } from '../../../support/servers/service.ts'
+import { startService } from '../../../support/servers/service.ts'
 
 /** For each test of the current `describe` a copy of the store that `makeStore` makes. */
 export function storeForEach(): {

@@ -5,8 +5,8 @@ import { expect } from 'chai'
 import { parseSigningKey } from '../../../../src/git/signing/signing-key.ts'
 import { checkSsh, signSsh } from '../../../../src/git/signing/ssh/signature.ts'
 import { sshStrings } from '../../../../src/git/signing/ssh/wire.ts'
-import { temporaryFolder } from '../../git-program.ts'
-import { makeKey, sshKeygen, needsSshKeygen } from '../../ssh-keygen.ts'
+import { temporaryFolder } from '../../../support/git/git-program.ts'
+import { makeKey, sshKeygen, needsSshKeygen } from '../../../support/git/ssh-keygen.ts'
 
 /** What OpenSSH 9.2 wrote for the message `hello` with a key that is gone: `ssh-keygen -Y sign -n git`. */
 const SIGNED_HELLO = `-----BEGIN SSH SIGNATURE-----

@@ -3,7 +3,7 @@ import { Refusal } from '../../../../src/errors.ts'
 import type { Json } from '../../../../src/json/json.ts'
 import { acceptTestset } from '../../../../src/resources/testsets/accept-testset.ts'
 import { onlyAddsRows, parseRowDelta } from '../../../../src/resources/testsets/deltas/row-delta.ts'
-import { restsDuring } from '../../../rests.ts'
+import { restsDuring } from '../../../support/rests.ts'
 
 describe('row deltas', () => {
   const ID = '0190a000-0000-8000-8000-000000000001'

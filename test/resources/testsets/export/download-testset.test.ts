@@ -22,9 +22,9 @@ import { DEDUP_COLUMN } from '../../../../src/resources/testsets/import/input-ro
 import { decodeRow, inColumnOrder } from '../../../../src/resources/testsets/rows/stored-row.ts'
 import { testcaseId } from '../../../../src/resources/testsets/testcase.ts'
 import { rowPath } from '../../../../src/resources/testsets/testset-tree.ts'
-import { temporaryFolder } from '../../../git/git-program.ts'
-import { arbitraryJson } from '../../../json/arbitrary-json.ts'
-import { restsDuring } from '../../../rests.ts'
+import { temporaryFolder } from '../../../support/git/git-program.ts'
+import { arbitraryJson } from '../../../support/values/arbitrary-json.ts'
+import { restsDuring } from '../../../support/rests.ts'
 import { RecordedObjects } from '../recorded-objects.ts'
 
 const ID = '0190f3c9-a1be-7d24-8b5a-7d41c0aa93fe'

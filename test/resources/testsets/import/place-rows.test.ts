@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
-import { git } from '../../../../scripts/proofs/support/git-program.ts'
+import { git, temporaryFolder } from '../../../support/git/git-program.ts'
 import type { Oid } from '../../../../src/git/objects/object.ts'
 import { hashObject } from '../../../../src/git/objects/object.ts'
 import type { KeysOfBase, UnplacedRow } from '../../../../src/resources/testsets/import/place-rows.ts'
@@ -18,7 +18,6 @@ import {
 import { editRows } from '../../../../src/resources/testsets/rows/row-tree.ts'
 import { TimeSlice } from '../../../../src/scheduling/cooperative.ts'
 import { writeTree } from '../../../../src/versioning/family/tree-files.ts'
-import { temporaryFolder } from '../../../git/git-program.ts'
 import { RecordedObjects } from '../recorded-objects.ts'
 
 /** A row `name`, or `name version`: its key is the name. */

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
-import { git } from '../../../../scripts/proofs/support/git-program.ts'
+import { git, temporaryFolder } from '../../../support/git/git-program.ts'
 import type { Oid } from '../../../../src/git/objects/object.ts'
 import { hashObject } from '../../../../src/git/objects/object.ts'
 import type { TreeEntry } from '../../../../src/git/objects/tree.ts'
@@ -14,7 +14,6 @@ import {
 } from '../../../../src/resources/testsets/rows/row-position.ts'
 import { countRows, editRows, rowAt, rowsOfTree } from '../../../../src/resources/testsets/rows/row-tree.ts'
 import { writeFile, writeTree } from '../../../../src/versioning/family/tree-files.ts'
-import { temporaryFolder } from '../../../git/git-program.ts'
 import { RecordedObjects } from '../recorded-objects.ts'
 
 const blob = (text: string): Oid => hashObject('blob', Buffer.from(text))

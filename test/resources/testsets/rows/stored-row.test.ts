@@ -13,7 +13,7 @@ import {
   encodeRow,
   inColumnOrder,
 } from '../../../../src/resources/testsets/rows/stored-row.ts'
-import { arbitraryJson } from '../../../json/arbitrary-json.ts'
+import { arbitraryJson } from '../../../support/values/arbitrary-json.ts'
 
 describe('stored rows', () => {
   const anyContent = fc

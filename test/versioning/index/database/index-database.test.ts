@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import Database from 'libsql'
 import { readdirSync, rmSync, writeFileSync } from 'node:fs'
-import { git } from '../../../../scripts/proofs/support/git-program.ts'
+import { git, temporaryFolder } from '../../../support/git/git-program.ts'
 import { workflowFamily } from '../../../../src/handlers/workflows.ts'
 import type { JsonObject } from '../../../../src/json/json.ts'
 import { nodeFs } from '../../../../src/storage/node-fs.ts'
@@ -11,7 +11,6 @@ import type { VariantLocation } from '../../../../src/versioning/revisions/refer
 import { Registry } from '../../../../src/versioning/registry.ts'
 import { Store } from '../../../../src/git/store.ts'
 import { forkVariant } from '../../../../src/versioning/variants/fork-variant.ts'
-import { temporaryFolder } from '../../../git/git-program.ts'
 import { context, memoryRegistry, newVariant } from '../../memory-registry.ts'
 import { listed } from './listed.ts'
 

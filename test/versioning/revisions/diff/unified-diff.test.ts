@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import { applyPatch } from 'diff'
 import fc from 'fast-check'
 import { unifiedDiff } from '../../../../src/versioning/revisions/diff/unified-diff.ts'
-import { restsDuring } from '../../../rests.ts'
+import { restsDuring } from '../../../support/rests.ts'
 
 describe('unified diff', () => {
   it('looks as git diff prints it', async () => {

@@ -4,7 +4,7 @@ import { fromEntries } from '../../../../../src/json/json.ts'
 import { stringifyJson } from '../../../../../src/json/stringify-json.ts'
 import type { FileLimits } from '../../../../../src/resources/testsets/import/files/file-row.ts'
 import { jsonRows } from '../../../../../src/resources/testsets/import/files/json-rows.ts'
-import { arbitraryJson } from '../../../../json/arbitrary-json.ts'
+import { arbitraryJson } from '../../../../support/values/arbitrary-json.ts'
 import { STRETCH, WIDE, chunksOf, outcomeOf, refusalOf, rowsOf, textsOf } from '../../files/read-rows.ts'
 
 function read(file: string | Buffer, limits: FileLimits = WIDE): ReturnType<typeof jsonRows> {

@@ -3,7 +3,7 @@ import { stringifyJson } from '../../../../../src/json/stringify-json.ts'
 import type { FileNotes } from '../../../../../src/resources/testsets/import/files/file-row.ts'
 import { type XlsxOptions, xlsxRows } from '../../../../../src/resources/testsets/import/files/xlsx-rows.ts'
 import { WIDE, chunksOf, refusalOf, rowsOf, textsOf } from '../../files/read-rows.ts'
-import { type XlsxParts, xlsxFile, zipFile } from '../../files/xlsx-file.ts'
+import { type XlsxParts, xlsxFile, zipFile } from '../../../../support/values/xlsx-file.ts'
 
 function read(file: Buffer, options: Partial<XlsxOptions> = {}): ReturnType<typeof xlsxRows> {
   return xlsxRows(chunksOf(file, 1000), {
