@@ -9,7 +9,7 @@ const resultAddress = z.strictObject({
   id: z.string(),
   /** Of the revision that a flat record shows beside its artifact. */
   revision: z.string().optional(),
-  /** What became of the rows of a file. */
+  /** What became of rows that were sent, in a file or as JSON. */
   file: z
     .strictObject({
       collapsed: z.int(),

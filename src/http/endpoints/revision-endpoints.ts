@@ -40,7 +40,7 @@ import { ifChangedInQuery } from '../schemas/queries/query-parameters.ts'
 import { queryInput, queryOf } from '../schemas/queries/query-input.ts'
 import type { WithReadOptions } from '../schemas/queries/read-options.ts'
 import { payloadPage, withReadOptions } from '../schemas/queries/read-options.ts'
-import { orderedList, single, warning } from '../schemas/record-schemas.ts'
+import { orderedList, rowCounts, single, warning } from '../schemas/record-schemas.ts'
 import { anyJson, header, IF_CHANGED, message, slug, uuid } from '../schemas/request-schemas.ts'
 import { flagsNamed } from '../schemas/role-fields.ts'
 import { spellings } from '../schemas/surface-names.ts'
@@ -227,6 +227,7 @@ export function revisionEndpoints(context: SurfaceContext): Endpoint[] {
       }),
       output: single(key, records.revision, {
         changed: z.boolean().optional(),
+        ...(surface.payload === 'rows' ? rowCounts : {}),
         warnings: z.array(warning).optional(),
         deployments: deployments.optional(),
       }),

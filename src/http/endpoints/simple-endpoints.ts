@@ -3,13 +3,13 @@ import type { ResultAddress } from '../../access/intent-file.ts'
 import type { ArchiveAction } from '../../versioning/artifacts/archive.ts'
 import { archiveArtifact } from '../../versioning/artifacts/archive.ts'
 import type { ArtifactView } from '../../versioning/artifacts/artifact-view.ts'
-import { createArtifact } from '../../versioning/artifacts/create-artifact.ts'
+import { createWithRevision } from '../../versioning/artifacts/create-artifact.ts'
 import type { FlagsEdit } from '../../versioning/artifacts/edit-artifact.ts'
 import { editArtifact } from '../../versioning/artifacts/edit-artifact.ts'
 import type { FlatArtifact } from '../../versioning/artifacts/query-artifacts.ts'
 import { flatten, queryFlat } from '../../versioning/artifacts/query-artifacts.ts'
 import { assertActive, assertUnguarded } from '../../versioning/artifacts/write-guards.ts'
-import type { Reading, Warning } from '../../versioning/family/family.ts'
+import type { MetRows, Reading, Warning } from '../../versioning/family/family.ts'
 import { unlessDamaged } from '../../versioning/index/unless-damaged.ts'
 import type { Registry } from '../../versioning/registry.ts'
 import { commitRevision, warningsOf } from '../../versioning/revisions/commit-revision.ts'
@@ -19,7 +19,7 @@ import { madeArtifactWarnings } from '../../versioning/slugs/shadowed-slugs.ts'
 import { defaultVariantOrNew } from '../../versioning/variants/default-variant.ts'
 import { presentArtifact, presentFlat } from '../presenters/record.ts'
 import { templateFields } from '../revisions/chosen-template.ts'
-import { commitWarnings, toldOfCommit } from '../revisions/commit-warnings.ts'
+import { commitWarnings, metOf, toldOfCommit } from '../revisions/commit-warnings.ts'
 import { firstRevision, editedRoles } from '../revisions/first-revision.ts'
 import type { EndpointResponse, Endpoint } from '../routing/endpoint.ts'
 import { artifactIn, assertSameId, endpoint, named } from '../routing/endpoint.ts'
@@ -30,7 +30,7 @@ import { envelope } from '../schemas/envelope.ts'
 import { queryInput, queryOf } from '../schemas/queries/query-input.ts'
 import { ifChangedInQuery, queryParameters } from '../schemas/queries/query-parameters.ts'
 import { withReadOptions } from '../schemas/queries/read-options.ts'
-import { orderedList, single, warning } from '../schemas/record-schemas.ts'
+import { orderedList, rowCounts, single, warning } from '../schemas/record-schemas.ts'
 import { anyJson, header, headerEdit, IF_CHANGED, message, slug, uuid } from '../schemas/request-schemas.ts'
 import { flagsNamed, withRoleEdits, withRoles } from '../schemas/role-fields.ts'
 import { spellings, withArticle } from '../schemas/surface-names.ts'
@@ -47,13 +47,14 @@ export function simpleEndpoints(context: SurfaceContext): Endpoint[] {
   const fixed = ['slug', ...OF_FLAT.fixed]
   const record = records.flat
   const output = single(singular, record, { warnings: z.array(warning).optional() })
+  const counts = surface.payload === 'rows' ? rowCounts : {}
   const tag = `simple ${plural}`
 
   const answerFlat = async (
     flat: FlatArtifact,
     asked?: Reading,
     warnings: readonly object[] = [],
-  ): Promise<EndpointResponse> => ({
+  ): Promise<EndpointResponse & { readonly address: ResultAddress }> => ({
     body: {
       count: 1,
       [singular]: await presentFlat(flat, present, asked),
@@ -67,9 +68,12 @@ export function simpleEndpoints(context: SurfaceContext): Endpoint[] {
     flat: FlatArtifact,
     asked: Reading | undefined,
     own: readonly Warning[] | undefined,
+    met: MetRows | undefined,
   ): Promise<EndpointResponse> => {
     const warnings = await commitWarnings(registry, flat.revision, own)
-    return answerFlat(flat, asked, [...warnings, ...(await madeArtifactWarnings(registry, flat.artifact))])
+    const more = await madeArtifactWarnings(registry, flat.artifact)
+    const { body, address } = await answerFlat(flat, asked, [...warnings, ...more])
+    return { body: { ...body, ...met }, address: { ...address, ...(met && { file: met }) } }
   }
 
   const answer = async (registry: Registry, artifact: ArtifactView): Promise<EndpointResponse> =>
@@ -156,7 +160,7 @@ export function simpleEndpoints(context: SurfaceContext): Endpoint[] {
         }),
         fromQuery: queryParameters(spellings(names, '_id')),
       }),
-      output,
+      output: single(singular, record, { ...counts, warnings: z.array(warning).optional() }),
       example: {
         [singular]: {
           slug: 'support-bot',
@@ -169,7 +173,7 @@ export function simpleEndpoints(context: SurfaceContext): Endpoint[] {
         const loc = ['body', input.sentAs.artifact]
         const sent = { flags, template, preset, data, message: text, header: rest }
         const begin = await firstRevision(registry, surface, sent, loc)
-        const created = await createArtifact(
+        const { artifact: created, met } = await createWithRevision(
           registry,
           family,
           {
@@ -182,12 +186,12 @@ export function simpleEndpoints(context: SurfaceContext): Endpoint[] {
           context,
         )
         const flat = await flatten(registry, created)
-        return answerMade(registry, flat, input.asked, begin.warnings)
+        return answerMade(registry, flat, input.asked, begin.warnings, met)
       },
       recall: async ({ registry, input }, address) => {
         const flat = await recallFlat(registry, address)
         const warnings = flat.revision && (await warningsOf(registry, flat.revision, input.artifact.data))
-        return answerMade(registry, flat, input.asked, warnings)
+        return answerMade(registry, flat, input.asked, warnings, metOf(address))
       },
     }),
     endpoint({
@@ -257,6 +261,7 @@ export function simpleEndpoints(context: SurfaceContext): Endpoint[] {
       }),
       output: single(singular, record, {
         changed: z.boolean().optional(),
+        ...counts,
         warnings: z.array(warning).optional(),
       }),
       example: { [singular]: { data: surface.example } },

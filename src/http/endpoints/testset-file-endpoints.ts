@@ -36,7 +36,7 @@ import { RevisionResponses } from '../revisions/revision-responses.ts'
 import type { EndpointResponse, Call, Endpoint } from '../routing/endpoint.ts'
 import { artifactIn, endpoint, named, revisionIn, uploadEndpoint } from '../routing/endpoint.ts'
 import { queryParameters } from '../schemas/queries/query-parameters.ts'
-import { single, warning } from '../schemas/record-schemas.ts'
+import { rowCounts, single, warning } from '../schemas/record-schemas.ts'
 import { slug } from '../schemas/request-schemas.ts'
 import type { SurfaceContext } from '../surface-context.ts'
 
@@ -293,8 +293,7 @@ function fileNameOf(name: string, type: FileType): string {
 
 /** What the answer to an upload says of the file. */
 const fileOutcome = {
-  collapsed: z.int().optional().describe('Rows of the file that equal one before them, and are one with it'),
-  replaced: z.int().optional().describe('Rows of the file in whose place a later one of their dedup id is'),
+  ...rowCounts,
   renamed_columns: z
     .array(z.object({ from: z.string(), to: z.string() }))
     .optional()

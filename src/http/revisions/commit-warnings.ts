@@ -2,7 +2,7 @@ import type { ResultAddress } from '../../access/intent-file.ts'
 import { danglingReferences } from '../../embeds/dangling-references.ts'
 import type { Json } from '../../json/json.ts'
 import { documentOf } from '../../versioning/family/document-family.ts'
-import type { Family, Warning } from '../../versioning/family/family.ts'
+import type { Family, MetRows, Warning } from '../../versioning/family/family.ts'
 import { asLarge } from '../../versioning/family/large-document.ts'
 import { pinWarnings } from '../../versioning/environments/pin-warnings.ts'
 import type { Registry } from '../../versioning/registry.ts'
@@ -49,14 +49,14 @@ export interface CommitAsked {
  */
 export async function toldOfCommit(
   registry: Registry,
-  { place, changed, warnings: own, deployedTo }: CommittedRevision,
+  { place, changed, met, warnings: own, deployedTo }: CommittedRevision,
   { deploy = [], ifChanged, slug }: CommitAsked,
   present: PresentOptions,
 ): Promise<object> {
   const named = slug === undefined || !changed ? [] : ([['tag', slug]] as const)
   const shadowed = await shadowWarnings(registry, place.artifact, named)
   const warnings = [...(await commitWarnings(registry, place, own)), ...shadowed]
-  const told = { ...(ifChanged && { changed }), ...(warnings.length > 0 && { warnings }) }
+  const told = { ...(ifChanged && { changed }), ...met, ...(warnings.length > 0 && { warnings }) }
   if (deploy.length === 0) return told
   const revision = await readRevisionAt(registry, place)
   return { ...told, deployments: presentDeployments(revision, [...new Set(deploy)], deployedTo, present) }
@@ -66,9 +66,13 @@ export async function toldOfCommit(
 export function unchangedOf({
   place,
   changed,
+  met,
   deployedTo,
-}: Omit<CommittedRevision, 'warnings'>): Pick<ResultAddress, 'variant' | 'unchanged'> {
-  return changed ? {} : { variant: place.variant.id, unchanged: { deployed_to: [...deployedTo] } }
+}: Omit<CommittedRevision, 'warnings'>): Pick<ResultAddress, 'variant' | 'unchanged' | 'file'> {
+  const file = met && { file: met }
+  return changed
+    ? { ...file }
+    : { ...file, variant: place.variant.id, unchanged: { deployed_to: [...deployedTo] } }
 }
 
 /** The commit that was answered with this address; `sent` is its `data`, and `deploy` as above. */
@@ -80,8 +84,14 @@ export async function recalledCommit(
 ): Promise<CommittedRevision> {
   const place = await recalledPlace(registry, family, address)
   const { unchanged } = address
+  const met = metOf(address)
   const warnings = await warningsOf(registry, place, sent)
-  return { place, changed: !unchanged, warnings, deployedTo: unchanged?.deployed_to ?? deploy }
+  return { place, changed: !unchanged, met, warnings, deployedTo: unchanged?.deployed_to ?? deploy }
+}
+
+/** What became of rows that were sent; undefined where only the ids of a result are known. */
+export function metOf({ file }: ResultAddress): MetRows | undefined {
+  return file && { collapsed: file.collapsed, replaced: file.replaced }
 }
 
 /** The revision of a result, under the variant that the first answer named. */

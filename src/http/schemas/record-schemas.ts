@@ -293,3 +293,12 @@ function parents({ answered }: SurfaceNames, level: '' | '_variant'): Record<str
   }
   return fields
 }
+
+/** What the answer to a write says of the rows that it brought, beside those that it stored. */
+export const rowCounts = {
+  collapsed: z.int().optional().describe('Rows sent that equal another one, and are one with it'),
+  replaced: z
+    .int()
+    .optional()
+    .describe('Rows sent in whose place a later one of their dedup id, or of their testcase, is'),
+}

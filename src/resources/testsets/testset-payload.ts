@@ -1,6 +1,6 @@
 import type { Oid } from '../../git/objects/object.ts'
 import type { StagedPack } from '../../git/transactions/pack-staging.ts'
-import type { ChangedRows, Payload } from '../../versioning/family/family.ts'
+import type { ChangedRows, MetRows, Payload } from '../../versioning/family/family.ts'
 import type { InputRow } from './import/input-row.ts'
 import type { RowBlobs } from './rows/row-entry.ts'
 import type { RowPosition } from './rows/row-position.ts'
@@ -43,12 +43,6 @@ export interface CollectedTestset {
   readonly laid?: LaidRows & { readonly onto: Oid | undefined }
 }
 
-/** How many of the rows that came in together were equal to one before them, and how many gave way to one of their dedup id. */
-export interface MetRows {
-  readonly collapsed: number
-  readonly replaced: number
-}
-
 /** Rows that were laid over others: the folder that holds them, undefined if there are none, and what became of the others. */
 export interface LaidRows {
   readonly tree: Oid | undefined
@@ -68,6 +62,8 @@ export interface EditedTestset {
   readonly base: StoredTestset
   readonly changes: ReadonlyMap<RowPosition, RowBlobs | undefined>
   readonly columns: readonly string[]
+  /** What became of rows that came in and are none of it. */
+  readonly met?: MetRows
 }
 
 /** What a payload of the testset family is. */

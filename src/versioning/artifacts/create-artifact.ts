@@ -3,7 +3,7 @@ import { v7 as uuidv7 } from 'uuid'
 import { Refusal } from '../../errors.ts'
 import type { NewFolder } from '../../git/project-store.ts'
 import { assertPinsDeployable } from '../environments/assert-pins-deployable.ts'
-import type { Family } from '../family/family.ts'
+import type { Family, MetRows } from '../family/family.ts'
 import { NewObjects } from '../family/new-objects.ts'
 import { findEarlierAttempt } from '../idempotency/find-earlier-attempt.ts'
 import { repositoryDigits } from '../ids.ts'
@@ -45,23 +45,40 @@ export async function createArtifact(
   input: NewArtifact,
   context: WriteContext,
 ): Promise<ArtifactView> {
+  return (await createWithRevision(registry, family, input, context)).artifact
+}
+
+/** A new artifact. */
+export interface CreatedArtifact {
+  readonly artifact: ArtifactView
+  /** What became of rows that were sent and are none of its first revision's; not known of an earlier attempt's. */
+  readonly met?: MetRows | undefined
+}
+
+/** As createArtifact; answers as well what its caller should know of the first revision. */
+export async function createWithRevision(
+  registry: Registry,
+  family: Family,
+  input: NewArtifact,
+  context: WriteContext,
+): Promise<CreatedArtifact> {
   assertUnguarded(family, { slug: input.slug ?? 'new', flags: input.header.flags }, context.actor)
   const earlier = await createdEarlier(registry, family, input, context)
-  if (earlier) return earlier
+  if (earlier) return { artifact: earlier }
   const ofName = input.header.name === undefined ? undefined : slugOfName(input.header.name)
   const base = input.slug ?? ofName ?? randomBytes(6).toString('hex')
-  const create = async (): Promise<ArtifactView> => {
+  const create = async (): Promise<CreatedArtifact> => {
     const slug = input.slug ?? (await freeArtifactSlug(registry, family, base)) ?? base
     await assertArtifactSlugFree(registry, family, slug, input.loc)
     const id = await freeId(registry, input.id, context.artifactId)
     const variant = await freeVariantSlug(registry, family, slug)
-    const content = await firstContent(registry, family, input, context, { id, slug, variant })
+    const { met, ...content } = await firstContent(registry, family, input, context, { id, slug, variant })
     const meta = content.refs.get(META_REF)
     const note = meta && context.attempt?.noteOf(repositoryDigits(id), META_REF, meta)
     const claims = claimsOfArtifact(family, { id, slug, variant: input.withVariant && variant })
     const noted = { ...content, notes: note ? [note] : [], claims }
     const repository = await registry.store.create(family.folder, slug, noted, input.aside)
-    return registry.written(family, slug, repository)
+    return { artifact: await registry.written(family, slug, repository), met }
   }
   const wanted = input.id === undefined ? [] : [repositoryDigits(input.id)]
   return registry.store.claimingSlugs(create, [`${family.folder}/${unnumbered(base)}`, ...wanted])
@@ -89,7 +106,7 @@ async function firstContent(
   input: NewArtifact,
   context: WriteContext,
   names: { readonly id: string; readonly slug: string; readonly variant: string },
-): Promise<Parameters<typeof registry.store.create>[2]> {
+): Promise<Parameters<typeof registry.store.create>[2] & Pick<CreatedArtifact, 'met'>> {
   const objects = new NewObjects(names.id, input.aside)
   const now = registry.now()
   const created = { created_at: now.toISOString(), created_by_id: context.actor.id }
@@ -112,15 +129,17 @@ async function firstContent(
     now,
   }
   const refs = new Map([[META_REF, writeCommit(registry, objects, commit, context).oid]])
+  let met: MetRows | undefined
   const draft = input.withVariant?.revision
   if (draft) {
     await assertPinsDeployable(registry, family, draft.payload, undefined)
     const plan = { artifact: names.slug, variant: names.variant, parent: undefined, draft, context }
-    const revision = await buildRevision(registry, family, objects, plan)
-    refs.set(`refs/heads/${names.variant}`, revision.oid)
-    registry.revisions(family).keep(revision)
+    const built = await buildRevision(registry, family, objects, plan)
+    refs.set(`refs/heads/${names.variant}`, built.revision.oid)
+    registry.revisions(family).keep(built.revision)
+    met = built.met
   }
-  return { objects: objects.all(), packs: objects.packs, refs, head: names.variant }
+  return { objects: objects.all(), packs: objects.packs, refs, head: names.variant, met }
 }
 
 /**

@@ -160,6 +160,8 @@ export interface WrittenPayload {
   readonly files?: ReadonlyMap<string, string>
   /** Of a family of rows: what became of the parent's, undefined if that is not known without comparing all of them. */
   readonly changedRows?: () => ChangedRows | undefined | Promise<ChangedRows | undefined>
+  /** Of a family of rows: what became of rows that were sent and are none of the revision's. */
+  readonly met?: MetRows | undefined
 }
 
 /** How many rows a write changed. One that gave way to another row in its place is changed. */
@@ -167,9 +169,12 @@ export interface ChangedRows {
   readonly added: number
   readonly changed: number
   readonly removed: number
-  /** Rows that were sent and equal another one that was, and those that another one of the same identity replaced. */
-  readonly collapsed?: number
-  readonly replaced?: number
+}
+
+/** How many of the rows that were sent together are one with another that they equal, and how many gave way to a later one of their identity. */
+export interface MetRows {
+  readonly collapsed: number
+  readonly replaced: number
 }
 
 /** A decoded payload. */

@@ -302,7 +302,7 @@ async function build(
     return { oid, commit, ...decodeMessage(commit.message), header, payload, size }
   }
   const { payload, header, before, other } = result
-  return buildRevision(registry, family, scratch, {
+  const built = await buildRevision(registry, family, scratch, {
     artifact: artifact.slug,
     variant: variant.slug,
     parent: head,
@@ -310,6 +310,7 @@ async function build(
     draft: { message, subject, header, payload, author },
     context,
   })
+  return built.revision
 }
 
 function conflictsLeft(

@@ -5,7 +5,7 @@ import type { TreeEntry } from '../../git/objects/tree.ts'
 import { boundedHeader } from '../artifacts/bounded-header.ts'
 import type { Header } from '../artifacts/records.ts'
 import type { DocumentLimits } from '../family/document-limits.ts'
-import type { Family, Payload, PayloadTarget, WrittenPayload } from '../family/family.ts'
+import type { Family, MetRows, Payload, PayloadTarget, WrittenPayload } from '../family/family.ts'
 import type { ObjectReader, ObjectSink } from '../family/tree-files.ts'
 import { readBytes, readTree, writeFile, writeTree } from '../family/tree-files.ts'
 import { jsonFileBytes } from '../family/write-json-file.ts'
@@ -43,7 +43,7 @@ export async function buildRevision(
   family: Family,
   target: PayloadTarget,
   { artifact, variant, parent, taken, draft, context }: RevisionPlan,
-): Promise<StoredRevision> {
+): Promise<BuiltRevision> {
   const before = taken?.before ?? (parent === undefined ? [] : await rootOf(target, parent))
   const carried = before.filter((entry) => entry.name !== REVISION_FILE && !family.ownsFile(entry.name))
   const payload =
@@ -70,7 +70,8 @@ export async function buildRevision(
   const { oid, commit } = writeCommit(registry, target, planned, context)
   const { payload: stored, size = 0 } = payload?.stored ?? {}
   const said = decodeMessage(commit.message)
-  return { oid, commit, ...said, header, payload: stored, size: headerFile.size + size }
+  const revision = { oid, commit, ...said, header, payload: stored, size: headerFile.size + size }
+  return { revision, met: payload?.met }
 
   async function subjectOf(written: WrittenPayload | undefined, newHeader: Header): Promise<string> {
     const old =
@@ -82,9 +83,17 @@ export async function buildRevision(
       before: old,
       after: { header: newHeader, payload: written?.stored?.payload },
       changedRows: written?.changedRows,
+      met: written?.met,
       files: written?.files,
     })
   }
+}
+
+/** A revision whose objects are written. */
+export interface BuiltRevision {
+  readonly revision: StoredRevision
+  /** What became of rows that were sent and are none of its own. */
+  readonly met: MetRows | undefined
 }
 
 export interface RevisionPlan {

@@ -9,7 +9,7 @@ import type { DeployRequest, Pinned } from '../environments/deployment.ts'
 import { deploymentOf } from '../environments/deployment.ts'
 import { pinsAt } from '../environments/environments.ts'
 import { defaultKey, referencesTo } from '../environments/pin.ts'
-import type { AcceptedPayload, Warning } from '../family/family.ts'
+import type { AcceptedPayload, MetRows, Warning } from '../family/family.ts'
 import type { FinishedAttempt } from '../idempotency/find-earlier-attempt.ts'
 import { findEarlierAttempt } from '../idempotency/find-earlier-attempt.ts'
 import { objectUuid } from '../ids.ts'
@@ -29,6 +29,8 @@ export interface CommittedRevision {
   readonly place: RevisionLocation
   /** Whether something was committed. */
   readonly changed: boolean
+  /** What became of rows that were sent and are none of the revision's; not known of an earlier attempt's. */
+  readonly met?: MetRows | undefined
   readonly warnings: readonly Warning[]
   /** The slugs of the environments in which the revision was not deployed before. */
   readonly deployedTo: readonly string[]
@@ -127,13 +129,13 @@ async function commitTo(
   const { family, repository } = artifact
   const write = (transaction: Transaction, more: Pick<NewRevision, 'trailers'> = {}) =>
     writeRevision(registry, { artifact, variant }, { ...input, ...more }, accepted, context, transaction)
-  const { oid, changed, warnings, deployedTo } = deployment
+  const { oid, changed, met, warnings, deployedTo } = deployment
     ? await commitAndDeploy(registry, { artifact, variant }, input, write, context, deployment)
     : { ...(await commitAlone(repository, write)), deployedTo: [] }
   const written = await registry.written(family, artifact.slug)
   await takeInDeployments(registry, deployment)
   const place = await locate(written, findVariant(written, variant.slug) ?? variant, oid)
-  return { place, changed, warnings, deployedTo }
+  return { place, changed, met, warnings, deployedTo }
 }
 
 /** Commits in a transaction of its own. One that comes to nothing is given up, so that nothing of what was built is stored with others. */

@@ -14,7 +14,7 @@ import { assertActive, assertUnguarded } from '../artifacts/write-guards.ts'
 import { assertPinsDeployable } from '../environments/assert-pins-deployable.ts'
 import { documentOf } from '../family/document-family.ts'
 import { asLarge } from '../family/large-document.ts'
-import type { AcceptedPayload, Family, Payload, PayloadTarget, Warning } from '../family/family.ts'
+import type { AcceptedPayload, Family, MetRows, Payload, PayloadTarget, Warning } from '../family/family.ts'
 import { payloadTarget } from '../family/payload-target.ts'
 import type { ObjectReader } from '../family/tree-files.ts'
 import { readBytes, readTree } from '../family/tree-files.ts'
@@ -75,6 +75,8 @@ export interface WrittenRevision {
   readonly oid: Oid
   /** Whether something was committed. */
   readonly changed: boolean
+  /** What became of rows that were sent and are none of the revision's. */
+  readonly met?: MetRows | undefined
   readonly warnings: readonly Warning[]
 }
 
@@ -130,21 +132,22 @@ export async function writeRevision(
     trailers: { ...input.trailers, ...change?.trailers },
   }
   const plan = { artifact: artifact.slug, variant: variant.slug, parent: head, draft, context }
-  const revision = await buildRevision(registry, family, target, plan)
+  const { revision, met } = await buildRevision(registry, family, target, plan)
   const warnings = payload?.warnings ?? []
   // Without a commit of its own a chosen slug would be dropped.
   const mayBeSame = input.ifChanged && (await hasSlug({ artifact, variant }, latest, input.slug, transaction))
   if (mayBeSame && latest !== undefined) {
     // Where rows lie depends on the revision that they are written onto: below archived ones that is another one than the parent.
     const onLatest = { ...plan, taken: { parents: [], before: await rootOf(target, latest), other: [] } }
-    const built = latest === head ? revision : await buildRevision(registry, family, target, onLatest)
+    const built =
+      latest === head ? revision : (await buildRevision(registry, family, target, onLatest)).revision
     const isSame = await saySame(
       family,
       target,
       built,
       await registry.revisions(family).readForList(target, latest),
     )
-    if (isSame) return { oid: latest, changed: false, warnings }
+    if (isSame) return { oid: latest, changed: false, met, warnings }
   }
   const commit = revision.oid
   transaction.move(branch, commit)
@@ -155,7 +158,7 @@ export async function writeRevision(
   }
   // The answer shows it.
   registry.revisions(family).keep(revision)
-  return { oid: commit, changed: true, warnings }
+  return { oid: commit, changed: true, met, warnings }
 }
 
 /** Whether a revision has the slug that is asked for, as its tag or as its version on the variant; any has none. */

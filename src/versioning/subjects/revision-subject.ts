@@ -3,7 +3,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { documentOf } from '../family/document-family.ts'
 import type { Header } from '../artifacts/records.ts'
 import { referencesTo } from '../environments/pin.ts'
-import type { ChangedRows, Family, Payload, WrittenPayload } from '../family/family.ts'
+import type { ChangedRows, Family, MetRows, Payload, WrittenPayload } from '../family/family.ts'
 import type { Pin } from '../reference.ts'
 import { documentChanges, sentenceOf } from './document-changes.ts'
 import { LONGEST_NAME, LONGEST_SUBJECT, shownName } from './shown-name.ts'
@@ -18,6 +18,7 @@ export interface SubjectSides {
   readonly before: RevisionContent | undefined
   readonly after: RevisionContent
   readonly changedRows: WrittenPayload['changedRows']
+  readonly met: WrittenPayload['met']
   readonly files: WrittenPayload['files']
 }
 
@@ -50,19 +51,20 @@ async function subjectOfContent({
   before,
   after,
   changedRows,
+  met: metRows,
   files,
 }: SubjectSides): Promise<string> {
   const rows = await changedRows?.()
+  const met = metRows ? metInWords(metRows) : ''
   if (!before) {
     if (!after.payload) return 'First revision, without data'
-    return rows ? `First revision: ${rowsInWords(rows.added)}${metInWords(rows)}` : 'First revision'
+    return rows ? `First revision: ${rowsInWords(rows.added)}${met}` : 'First revision'
   }
   if (before.damage !== undefined) return UNKNOWN
   const header = documentChanges(asJson(before.header), asJson(after.header))
   if (family.rowsFolder !== undefined) {
     if (!rows)
       return isDeepStrictEqual(before.payload, after.payload) ? sentenceOf(header ?? []) : 'Change rows'
-    const met = metInWords(rows)
     const said = sentenceOfRows(rows, LONGEST_SUBJECT - met.length)
     if (said !== '') return said + met
     const other = isDeepStrictEqual(before.payload, after.payload)
@@ -102,7 +104,7 @@ function sentenceOfRows({ added, changed, removed }: ChangedRows, room: number):
 }
 
 /** What became of rows that were sent and are none of the revision's: ` (2 collapsed, 1 replaced)`. */
-function metInWords({ collapsed = 0, replaced = 0 }: ChangedRows): string {
+function metInWords({ collapsed, replaced }: MetRows): string {
   const parts = [collapsed > 0 && `${collapsed} collapsed`, replaced > 0 && `${replaced} replaced`]
   const said = parts.filter((part) => part !== false).join(', ')
   return said && ` (${said})`

@@ -296,4 +296,50 @@ describe('testsets: deltas', () => {
     const { body } = await client.commit({ testset_id: testset.id, data })
     expect(body.testset_revision.data.testcase_ids).to.deep.equal([three, one])
   })
+
+  describe('rows that meet', () => {
+    const EQUAL = [{ data: { a: 1 } }, { data: { a: 1 } }, { data: { a: 2 } }]
+    const SAME_ID = [{ data: { a: 1, __dedup_id__: 'x' } }, { data: { a: 2, __dedup_id__: 'x' } }]
+
+    it('are counted in the answers of creates, commits and edits with data, also when a key repeats them', async () => {
+      const headers = { 'idempotency-key': 'meet-as-json' }
+      const made = { testset: { slug: 'meeting', data: { testcases: EQUAL } } }
+      const created = await client.service.post('/simple/testsets/', made, headers)
+      expect(created.body).to.deep.include({ collapsed: 1, replaced: 0 })
+      expect((await client.service.post('/simple/testsets/', made, headers)).body).to.deep.equal(created.body)
+      const { id } = created.body.testset
+      const commit = {
+        testset_revision_commit: { testset_id: id, data: { testcases: [...SAME_ID, { data: { a: 2 } }] } },
+      }
+      const key = { 'idempotency-key': 'meet-as-commit' }
+      const committed = await client.service.post('/testsets/revisions/commit', commit, key)
+      expect(committed.body).to.deep.include({ collapsed: 1, replaced: 1 })
+      expect(committed.body.testset_revision.subject).to.match(/ \(1 collapsed, 1 replaced\)$/)
+      const again = await client.service.post('/testsets/revisions/commit', commit, key)
+      expect(again.body).to.deep.equal(committed.body)
+      const edit = { testset: { data: { testcases: EQUAL } } }
+      const edited = await client.service.put(`/simple/testsets/${id}`, edit)
+      expect(edited.body).to.deep.include({ collapsed: 1, replaced: 0 })
+      const [one] = edited.body.testset.data.testcase_ids
+      const named = { testset_id: id, data: { testcase_ids: [one, one] } }
+      expect((await client.commit(named)).body).to.deep.include({ collapsed: 1, replaced: 0 })
+    })
+
+    it('are counted in the answers and subjects of deltas: added ones, and new contents of one row', async () => {
+      const testset = await client.make([{ a: 1 }, { a: 5 }])
+      const [, last] = testset.ids
+      const { body } = await client.commit({
+        testset_id: testset.id,
+        delta: {
+          rows: {
+            add: [...EQUAL, { data: { a: 2, __dedup_id__: 'y' } }],
+            replace: [7, 8, 8].map((a) => ({ id: last, data: { a } })),
+          },
+        },
+      })
+      expect(body).to.deep.include({ collapsed: 4, replaced: 1 })
+      expect(body.testset_revision.subject).to.equal('Add 1 row, change 1 (4 collapsed, 1 replaced)')
+      expect(body.testset_revision.data.testcases.map(({ data }: any) => data.a)).to.deep.equal([1, 8, 2])
+    })
+  })
 })

@@ -1,7 +1,7 @@
 import { invalid } from '../../../errors.ts'
 import { keysOf } from '../../../json/json.ts'
 import { TimeSlice } from '../../../scheduling/cooperative.ts'
-import type { PayloadTarget } from '../../../versioning/family/family.ts'
+import type { MetRows, PayloadTarget } from '../../../versioning/family/family.ts'
 import type { AbsentName } from '../../documents/no-such-key.ts'
 import { noSuchKey } from '../../documents/no-such-key.ts'
 import { RowIndex, rowKeys } from '../dedup/row-index.ts'
@@ -49,7 +49,7 @@ export async function applyRowDelta(
   await edit.replace(replace)
   await edit.remove(remove)
   await edit.add(add, addLoc)
-  return { kind: 'edited', base, changes: edit.changes, columns: edit.columns }
+  return { kind: 'edited', base, changes: edit.changes, columns: edit.columns, met: edit.met }
 }
 
 type Loc = readonly (string | number)[]
@@ -65,6 +65,8 @@ class RowEdit {
   readonly #index: RowIndex
   #columns: Set<string>
   #named: RowsById | undefined
+  #collapsed = 0
+  #replaced = 0
 
   constructor(target: PayloadTarget, base: StoredTestset, limits: TestsetLimits, isExisting: boolean) {
     this.#target = target
@@ -78,6 +80,11 @@ class RowEdit {
   /** As they are now. */
   get columns(): readonly string[] {
     return [...this.#columns]
+  }
+
+  /** What became of rows that were sent and are none of the revision's. */
+  get met(): MetRows {
+    return { collapsed: this.#collapsed, replaced: this.#replaced }
   }
 
   /**
@@ -113,6 +120,7 @@ class RowEdit {
     const slice = this.#slice
     const entries = await this.#findAll(named)
     const replacements: Replacement[] = []
+    const places = new Map<RowPosition, string>()
     for await (const batch of rowBytes(this.#target, inBatches(withoutMeta(entries)), slice)) {
       for (const { row: entry, data: bytes } of batch) {
         const index = replacements.length
@@ -121,6 +129,11 @@ class RowEdit {
         const content = encodeContent(one.row.content)
         const before = dedupIdOf(decodeRow(bytes, () => rowPath(entry.position)))
         const dedupId = one.row.dedupId ?? before ?? generatedDedupId(content.hash)
+        const { position } = entries[index] ?? entry
+        const earlier = places.get(position)
+        if (earlier === content.hash) this.#collapsed++
+        else if (earlier !== undefined) this.#replaced++
+        places.set(position, content.hash)
         replacements.push({ one, entry: entries[index] ?? entry, content, dedupId })
         if (slice.isOver) await slice.rest()
       }
@@ -169,11 +182,15 @@ class RowEdit {
       hashes.push(content.hash)
       dedupIds.push(row.dedupId ?? generatedDedupId(content.hash))
     })
+    this.#collapsed += rows.length - encoded.length
     await this.#index.learn(hashes, dedupIds)
     const positions = positionsAfter(await this.#lastPosition(), encoded.length)
     let added = 0
     await slice.each(encoded, ({ row, index, content }) => {
-      if (row.dedupId === undefined && this.#index.hasContent(content.hash)) return undefined
+      if (row.dedupId === undefined && this.#index.hasContent(content.hash)) {
+        this.#collapsed++
+        return undefined
+      }
       if (row.dedupId !== undefined && this.#index.holderOf(row.dedupId) !== undefined)
         throw held(row.dedupId, [...loc, index])
       const position = positions[added++] ?? ''

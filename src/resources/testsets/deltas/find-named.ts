@@ -34,7 +34,8 @@ export async function findRowsById(
       if (slice.isOver) await slice.rest()
     }
   }
-  return { kind: 'collected', rows, columns: [...columns] }
+  const met = { collapsed: ids.length - rows.length, replaced: 0 }
+  return { kind: 'collected', rows, columns: [...columns], met }
 }
 
 /** The rows of these testcases, each once; one of an earlier revision has nothing beside its data. */

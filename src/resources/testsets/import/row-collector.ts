@@ -13,7 +13,8 @@ import {
   encodeRowMeta,
   generatedDedupId,
 } from '../rows/stored-row.ts'
-import type { CollectedRow, MetRows } from '../testset-payload.ts'
+import type { MetRows } from '../../../versioning/family/family.ts'
+import type { CollectedRow } from '../testset-payload.ts'
 
 /** How much a testset may hold (ruling 5.6). */
 export interface TestsetLimits {

@@ -34,7 +34,7 @@ export async function writeTestset(
   if (payload.kind === 'stored')
     return { entries: writeTestsetEntries(target, payload.tree, payload.columns) }
   if (payload.kind === 'edited') {
-    const { base, changes, columns } = payload
+    const { base, changes, columns, met } = payload
     const edited = await editRows(target, base.tree, changes)
     if (areColumnsCached(base)) cacheColumns({ kind: 'stored', tree: edited, columns })
     const countAll = async (): Promise<ChangedRows | undefined> => {
@@ -45,14 +45,15 @@ export async function writeTestset(
       ]
       return countChanges(changes, now - old)
     }
-    return { entries: writeTestsetEntries(target, edited, columns), changedRows: countAll }
+    return { entries: writeTestsetEntries(target, edited, columns), changedRows: countAll, met }
   }
   const { tree, columns, changedRows, met } = await laid(target, payload, before, limits)
   if (tree !== undefined) rowKeys.keep(tree, target.derived?.(ROW_KEYS_FILE))
   if (payload.kind !== 'named') cacheColumns({ kind: 'stored', tree, columns })
   return {
     entries: writeTestsetEntries(target, tree, columns),
-    changedRows: () => ({ ...changedRows, ...met }),
+    changedRows: () => changedRows,
+    met,
   }
 }
 
