@@ -1,4 +1,12 @@
-import { readFileSync } from 'node:fs'
+import { readFileSync, readdirSync } from 'node:fs'
+import {
+  deadLinks,
+  outsideCitations,
+  rulesOf,
+  unknownRules,
+  unnamedRules,
+  type CheckedText,
+} from './check-imports/citations.ts'
 import { circles } from './check-imports/circles.ts'
 import { longReadme, stalePages, undocumentedVariables } from './check-imports/documents.ts'
 import { doubledNames, longFiles, spreadArguments, tinyFiles } from './check-imports/house-rules.ts'
@@ -18,7 +26,7 @@ import { generatedPages } from './docs/generated-pages.ts'
 /**
  * Checks the rules of the house (`npm run check`): rooms use only rooms below them, and of those only what is on their surface; no
  * circles; a file has at most 500 lines; a room exports a name once; a concern has one mechanism; no list is spread into the arguments of a call; `src` needs nothing of `test` or `scripts`, `scripts` of `test` only `test/support`, and `test` no proof and no bench; the README is short, and every route and
- * variable is documented. Prints what does not hold, and then exits with 1.
+ * variable is documented; comments cite rules of `docs/interface.md` and nothing of elsewhere, and links in documents lead somewhere. Prints what does not hold, and then exits with 1.
  */
 const WEB = `${ROOT}/web`
 const source = readSource(ROOT, WEB)
@@ -26,6 +34,10 @@ const web = readSource(WEB)
 const scripts = readSource('scripts')
 const tests = readSource('test')
 const shared = tests.filter(({ path }) => path.startsWith('test/support/'))
+const documents = readDocuments()
+const rules = rulesOf(readFileSync('docs/interface.md', 'utf8'))
+const texts = [...source, ...web, ...scripts, ...tests, ...documents]
+const unnamed = unnamedRules(tests, rules)
 const problems = [
   ...source.flatMap(wrongImports),
   ...source.flatMap(wrongPackages),
@@ -46,11 +58,23 @@ const problems = [
   ...longReadme(readFileSync('README.md', 'utf8')),
   ...undocumentedVariables(source, readFileSync('docs/configuration.md', 'utf8')),
   ...stalePages(await generatedPages()),
+  ...outsideCitations(texts),
+  ...unknownRules(texts, rules),
+  ...deadLinks(documents),
 ]
 const imports = source.reduce((sum, file) => sum + file.imports.length, 0)
 process.stdout.write(
   problems.length > 0
     ? `${problems.join('\n')}\n`
-    : `the house: ${source.length + web.length} files, ${imports} imports, all of them downwards and on surfaces\n`,
+    : `the house: ${source.length + web.length} files, ${imports} imports, all of them downwards and on surfaces\n` +
+        `the interface: ${rules.length} rules, ${rules.length - unnamed.length} of them named by tests\n`,
 )
 process.exitCode = problems.length > 0 ? 1 : 0
+
+/** The pages of the repository that people read. */
+function readDocuments(): CheckedText[] {
+  const pages = readdirSync('docs', { recursive: true, encoding: 'utf8' }).map((name) => `docs/${name}`)
+  return [...readdirSync('.'), ...pages]
+    .filter((path) => path.endsWith('.md'))
+    .map((path) => ({ path, text: readFileSync(path, 'utf8') }))
+}

@@ -25,7 +25,7 @@ const resultAddress = z.strictObject({
   merge: z.strictObject({ kind: z.string(), base: z.string().optional(), resolved: z.int() }).optional(),
 })
 
-/** What is kept of a request that carries an `Idempotency-Key` (ruling 1.11): enough to know it again, never its body. */
+/** What is kept of a request that carries an `Idempotency-Key` (interface 2.25): enough to know it again, never its body. */
 export type Intent = Readonly<z.infer<typeof intent>>
 
 const intent = z.strictObject({

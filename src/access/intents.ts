@@ -41,7 +41,7 @@ export interface KeyedWork<T> {
 }
 
 const HOUR = 60 * 60 * 1000
-/** How long a key is remembered, in milliseconds (ruling 1.11). */
+/** How long a key is remembered, in milliseconds (interface 2.25). */
 const LIFETIME = 24 * HOUR
 /** So many files are looked at before other work gets its turn. */
 const YIELD_EVERY = 100

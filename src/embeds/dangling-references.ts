@@ -20,7 +20,7 @@ const STEPS = 16
 /**
  * A `dangling_reference` warning, with its place, for each of the first hundred embeds of a document whose references find
  * nothing now, and an `inert_embed` for each object that looks like one and is none. Such a document may be committed all the
- * same (contract/resolve 11). What cannot be looked up for any other reason is passed over.
+ * same (interface 10.15). What cannot be looked up for any other reason is passed over.
  */
 export async function danglingReferences(registry: Registry, data: Json): Promise<Warning[]> {
   const warnings: Warning[] = []

@@ -1,6 +1,6 @@
 import { EmbedRefusal } from './embed-refusal.ts'
 
-/** How many embeds may be resolved for one request, and how deep (contract/resolve 7). */
+/** How many embeds may be resolved for one request, and how deep (interface 10.10). */
 export interface EmbedLimits {
   /** Embeds inside embeds stay below it: 10 allows chains of 9. */
   readonly maxDepth: number
@@ -22,7 +22,7 @@ export const MOST_VISITED = 250_000
 
 /**
  * What one request may still do: one budget, however its embeds are nested, so that the work is bounded whatever they point
- * at (ruling 7). Nothing that was spent comes back.
+ * at (interface 10.10). Nothing that was spent comes back.
  */
 export class EmbedBudget {
   readonly #maxDepth: number

@@ -1,12 +1,12 @@
 import { Refusal, type RefusalCode, type RefusalData } from '../errors.ts'
 
-/** The codes of embeds that cannot be resolved (ruling 7). */
+/** The codes of embeds that cannot be resolved (interface 10.12). */
 export type EmbedRefusalCode = Extract<RefusalCode, `embed_${string}`>
 
 /**
  * How far a failure goes. `embed`: the error policy may put something in the embed's place. `run`: the data that the embed
  * stands in cannot be resolved; where that was being resolved for an embed of forms B or C, this one fails. `request`:
- * nothing can be answered, whatever the policy (contract/resolve 9).
+ * nothing can be answered, whatever the policy (interface 10.12).
  */
 export type Reach = 'embed' | 'run' | 'request'
 
@@ -31,7 +31,7 @@ export function placeholderOf({ code }: EmbedRefusal): string {
   return `<error:${NAMES[code]}>`
 }
 
-/** The names that clients know the failures by (contract/resolve 9). */
+/** The names that clients know the failures by (interface 10.12). */
 const NAMES: Readonly<Record<EmbedRefusalCode, string>> = {
   embed_not_found: 'EmbedNotFoundError',
   embed_path_not_found: 'PathExtractionError',

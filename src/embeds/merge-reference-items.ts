@@ -10,7 +10,7 @@ export interface ReferenceItem {
 
 /**
  * The references that the items of a string token make: those of one entity type are one reference, a field given twice
- * takes its last value (contract/resolve 3.2, 3.3). Undefined if there are none or one is ill-formed: mere text then.
+ * takes its last value (interface 10.3, 10.4). Undefined if there are none or one is ill-formed: mere text then.
  */
 export function mergeReferenceItems(items: Iterable<ReferenceItem>): EmbedReferences | undefined {
   const merged = new Map<string, Partial<Record<ReferenceField, string>>>()

@@ -1,7 +1,7 @@
 import { parseUuid } from '../versioning/ids.ts'
 import type { EmbedReference } from './syntax/embed-token.ts'
 
-/** A slug as the references of tokens may spell it (contract/resolve 1.1); nothing else ever reaches a lookup. */
+/** A slug as the references of tokens may spell it (interface 10.1); nothing else ever reaches a lookup. */
 const SLUG = /^[A-Za-z0-9_-][A-Za-z0-9_.-]*$/
 
 /** The fields of a reference. */

@@ -25,7 +25,7 @@ export interface ResolutionContext {
   readonly run: Run
   /** The revisions on the way from the host to here, whose data embeds the next one's. */
   readonly chain: readonly Ancestor[]
-  /** Of tokens here; 1 for those of the host (contract/resolve 10). */
+  /** Of tokens here; 1 for those of the host (interface 10.13). */
   readonly depth: number
   /** The place in the run's data. */
   readonly location: EmbedLocation

@@ -3,7 +3,7 @@ import type { EmbedToken } from './syntax/embed-token.ts'
 import { referencesJson } from './references-json.ts'
 import type { ResolutionContext, ResolutionCounts } from './resolution-context.ts'
 
-/** What was done to resolve the embeds of some data, as the wire has it (contract/resolve 10). */
+/** What was done to resolve the embeds of some data, as the wire has it (interface 10.13). */
 export interface ResolutionInfo {
   /** The references of each embed of the host and of what form A brought into it, as its token spells them. */
   readonly references_used: readonly JsonObject[]

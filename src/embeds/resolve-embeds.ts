@@ -16,7 +16,7 @@ import { isJsonPath, memberAt, pathSteps, selectValue, stepKey } from './values/
 import { enter, type Ancestor, type ResolutionContext } from './resolution-context.ts'
 import { TargetFinder } from './targets/target-finder.ts'
 
-/** How the embeds of a request are resolved (contract/resolve 1.1, 7, 9). */
+/** How the embeds of a request are resolved (interface 10.1, 10.10, 10.12). */
 export interface ResolveOptions extends EmbedLimits {
   readonly errorPolicy: ErrorPolicy
   /** The revision whose data this is, if it is one: embedding it is a cycle. */
@@ -33,7 +33,7 @@ export interface ResolvedData {
 }
 
 /**
- * The data with every embed token replaced by what it points at (contract/resolve 6): form A by the value, forms B and C by its
+ * The data with every embed token replaced by what it points at (interface 10.10): form A by the value, forms B and C by its
  * text. What comes in is resolved likewise. Form A selects from the target as it is stored, forms B and C from the target
  * with the embeds on the way and in the selected part resolved. Cycles are told by the ids of revisions, along the way from
  * the host to each place; all limits are shared by the whole request. Under the policy `exception` it refuses with an

@@ -7,7 +7,7 @@ import { RunningEvaluations } from './running-evaluations.ts'
 
 /** How often it is looked for what other servers did, and for evaluations, in milliseconds. */
 const LOOK_EVERY = 500
-/** How often a follower that nothing happens for is told that the connection is alive, in milliseconds (wire.md 8). */
+/** How often a follower that nothing happens for is told that the connection is alive, in milliseconds (interface 13.8). */
 const REMIND_EVERY = 15_000
 /** So long what happens is kept after the last follower has gone, in milliseconds: it may be about to come back. */
 const LINGER = 60_000

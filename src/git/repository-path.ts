@@ -16,7 +16,7 @@ export function repositoryPath(project: string, family: string, slug: string): s
   return `${project}/${family}/${slug}.git`
 }
 
-/** The paths of all repositories of a store (design 1): `<dir>/<project>/<family folder>/<slug>.git`. */
+/** The paths of all repositories of a store (interface 15.5): `<dir>/<project>/<family folder>/<slug>.git`. */
 export function storeRepositories(fs: Fs, dir: string, familyFolders: readonly string[]): string[] {
   const projects = (fs.readDir(dir) ?? []).filter((name) => !name.startsWith('.'))
   return projects.flatMap((project) =>

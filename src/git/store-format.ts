@@ -5,7 +5,7 @@ import type { ProcessIdentity } from '../storage/process-identity.ts'
 import { identityName, parseIdentity, thisProcess } from '../storage/process-identity.ts'
 import { JOURNAL_FOLDER } from './journal/journal-folder.ts'
 
-/** The layout this code writes, kept in the file `format` of a store: texts of prompts may lie in files (design 1a). */
+/** The layout this code writes, kept in the file `format` of a store: texts of prompts may lie in files (interface 7.16). */
 const FORMAT = '2'
 /** The one of before, of which nothing else is different. */
 const BEFORE = '1'

@@ -24,7 +24,7 @@ import { chat } from './prompts/chat.ts'
 import { completion } from './prompts/completion.ts'
 import { llm } from './prompts/llm.ts'
 
-/** Every handler of this service, in the order in which a refusal names them (contract/handlers 2, contract/workflows 10.5). */
+/** Every handler of this service, in the order in which a refusal names them (interface 11.1, 7.2). */
 export const handlerDefinitions: readonly HandlerDefinition[] = [
   chat,
   completion,

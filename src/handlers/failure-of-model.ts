@@ -2,7 +2,7 @@ import type { ModelFailure, ModelFailureKind } from '../models/models.ts'
 import { type FailureId, HandlerFailure } from './handler-failure.ts'
 
 /**
- * A model's failure as the run's (contract/handlers 2.1, 2.8, 3.5). What is wrong with keys and connections has ids of its own,
+ * A model's failure as the run's (interface 11.2, 11.17, 11.20). What is wrong with keys and connections has ids of its own,
  * and the message of the failure, which says what to set. Everything else is `otherwise`, and when the provider answered, the
  * message ends with its status.
  */

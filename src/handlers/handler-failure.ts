@@ -4,8 +4,8 @@ import type { Json } from '../json/json.ts'
 import { ExactNumber, isJsonArray, isJsonObject } from '../json/json.ts'
 
 /**
- * What made a run fail, by the id that `status.type` ends with (contract/handlers 2.1). Those that blame the request answer 400;
- * what failed behind us (a model, a hook, a script) answers 424 (rulings 1.5 and 9).
+ * What made a run fail, by the id that `status.type` ends with (interface 11.2). Those that blame the request answer 400;
+ * what failed behind us (a model, a hook, a script) answers 424 (interface 3.9, 11.2).
  */
 const STATUSES = {
   'v0:interface:invalid-uri': 400,
@@ -64,7 +64,7 @@ export class HandlerFailure extends Error {
     this.stacktrace = stacktrace
   }
 
-  /** A stable name in snake_case (ruling 1.3): `missing_parameter`. */
+  /** A stable name in snake_case (interface 3.1): `missing_parameter`. */
   get code(): string {
     return this.id.slice(this.id.lastIndexOf(':') + 1).replaceAll('-', '_')
   }
@@ -121,7 +121,7 @@ export function outputsProblem(sentence: string): HandlerFailure {
   return new HandlerFailure('v0:schemas:invalid-outputs', `Invalid outputs:\n${sentence}`)
 }
 
-/** The name a type goes by in messages (contract/handlers 2.1). */
+/** The name a type goes by in messages (interface 11.2). */
 export function typeWord(value: Json | undefined): string {
   if (value === undefined || value === null) return 'NoneType'
   if (typeof value === 'string') return 'str'

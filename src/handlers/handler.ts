@@ -18,7 +18,7 @@ export interface HandlerDefinition extends HandlerInterface {
 }
 
 /**
- * What runs a workflow (contract/handlers 2.1): makes outputs of a request. Throws a `HandlerFailure` for what the request, its
+ * What runs a workflow (interface 11.1): makes outputs of a request. Throws a `HandlerFailure` for what the request, its
  * configuration or something behind us has wrong; anything else that it throws is a bug of ours.
  */
 export type Handler = (
@@ -85,7 +85,7 @@ export class ReasonedVerdict {
   }
 }
 
-/** Outputs that come piece by piece, `{type, data}` each (contract/handlers 4.5). */
+/** Outputs that come piece by piece, `{type, data}` each (interface 12.5). */
 export class StreamedOutputs {
   readonly pieces: AsyncIterable<JsonObject>
   /** The outputs as a whole, to be asked for once the last piece was taken. */

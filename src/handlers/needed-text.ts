@@ -1,7 +1,7 @@
 import { getKey, type Json, type JsonObject } from '../json/json.ts'
 import { invalidParameter, missingParameter } from './handler-failure.ts'
 
-/** A parameter that has to be a string, empty or not. Null is absent (ruling 1.6). */
+/** A parameter that has to be a string, empty or not. Null is absent (interface 2.13). */
 export function neededText(parameters: JsonObject, name: string): string {
   const value = getKey(parameters, name)
   return value === '' ? value : filledText(value, name)

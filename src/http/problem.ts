@@ -2,7 +2,7 @@ import type { Refusal, RefusalCode, RefusalData } from '../errors.ts'
 import { boundedText } from '../json/json-values.ts'
 import { MOST_LISTED, boundedProblem } from '../resources/documents/problems-refusal.ts'
 
-/** An RFC 9457 problem document, as ruling 1.3 shapes it. */
+/** An RFC 9457 problem document, as interface 3.1 shapes it. */
 export interface Problem extends RefusalData {
   readonly type: string
   readonly title: string
@@ -40,7 +40,7 @@ export function internalProblem(requestId: string): Problem {
   )
 }
 
-/** Status and title of every code (ruling 1.5). */
+/** Status and title of every code (interface 3.3). */
 export const PROBLEMS: Readonly<Record<ProblemCode, readonly [status: number, title: string]>> = {
   malformed_json: [400, 'The body is not JSON'],
   contradictory_request: [400, 'The request contradicts itself'],

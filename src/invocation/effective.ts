@@ -70,7 +70,7 @@ function parametersOf(data: JsonObject): JsonObject {
   return isJsonObject(parameters) ? parameters : NO_PARAMETERS
 }
 
-/** As a retrieve resolves (contract/handlers 4.2). */
+/** As a retrieve resolves (interface 12.2). */
 const LIMITS = { maxDepth: 10, maxEmbeds: 100, errorPolicy: 'exception' } as const
 
 const NO_PARAMETERS: JsonObject = {}

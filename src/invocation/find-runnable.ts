@@ -30,7 +30,7 @@ export interface FoundRunnable extends Runnable {
 }
 
 /**
- * The workflow that a request means (contract/handlers 4.2): the revision its address is bound to, else one that it brings, else the
+ * The workflow that a request means (interface 12.1): the revision its address is bound to, else one that it brings, else the
  * one its references name. None of them leaves a handler without a workflow. Refuses as `retrieveRevision` does, what is brought and
  * is no workflow, and references to workflows of several kinds.
  */

@@ -29,7 +29,7 @@ export interface InspectionWarning {
   readonly target: readonly (string | number)[]
 }
 
-/** What an invocation would run (contract/handlers 4.6): the handler's own interface where nothing else is named. */
+/** What an invocation would run (interface 12.6): the handler's own interface where nothing else is named. */
 export async function inspect(
   registry: Registry,
   request: WorkflowSought & Pick<InvocationRequest, 'key' | 'caller' | 'untilGone'>,

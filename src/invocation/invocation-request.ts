@@ -2,11 +2,11 @@ import type { Json, JsonObject } from '../json/json.ts'
 import type { SpanLink } from '../traces/span.ts'
 import type { Reference } from '../versioning/reference.ts'
 
-/** What somebody wants run (contract/handlers 4.2). Null in a request is absent here. */
+/** What somebody wants run (interface 12.2). Null in a request is absent here. */
 export interface InvocationRequest {
   /** The handler's key, where the address names one; the workflow's uri decides otherwise. */
   readonly key?: string | undefined
-  /** The revision that a `data.url` is bound to (ruling 4). */
+  /** The revision that a `data.url` is bound to (interface 7.4). */
   readonly revisionId?: string | undefined
   /** A workflow that the request brings itself. */
   readonly inline?: InlineRevision | undefined

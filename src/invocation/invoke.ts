@@ -37,7 +37,7 @@ export interface Invocation {
 }
 
 /**
- * Runs a workflow (interface 4.2, contract/handlers 4): finds it, puts what it embeds in its place, checks the inputs against its
+ * Runs a workflow (interface 12.1): finds it, puts what it embeds in its place, checks the inputs against its
  * schema, runs its handler, checks the outputs. Every run leaves one trace, failed ones too. Refuses what cannot be found or
  * resolved; what fails in the run is part of the answer.
  */
@@ -177,7 +177,7 @@ function handlerNamed(
   )
 }
 
-/** What to do about a workflow that says neither one of our handlers nor where its own is (contract/handlers 4.2). */
+/** What to do about a workflow that says neither one of our handlers nor where its own is (interface 12.2). */
 function noHandler(
   uri: Json | undefined,
   stored: FoundRunnable['stored'],
@@ -197,7 +197,7 @@ function noHandler(
 }
 
 /**
- * Fails for what breaks its schema: inputs before anything runs (422), outputs as a failure of the handler's (424; ruling 9). Waits
+ * Fails for what breaks its schema: inputs before anything runs (422), outputs as a failure of the handler's (424; interface 12.3). Waits
  * only where the check is made aside.
  */
 function check(
@@ -255,7 +255,7 @@ function recorded(
   return new StreamedOutputs(pieces(), stream.whole)
 }
 
-/** What the trace says of a run before it has begun (contract/handlers 5.1). */
+/** What the trace says of a run before it has begun (interface 12.8). */
 function describe(
   span: OpenSpan,
   request: InvocationRequest,

@@ -5,7 +5,7 @@ import type { FoundRunnable } from './find-runnable.ts'
 import type { InvocationRequest } from './invocation-request.ts'
 
 /**
- * What a trace is about (interface 4.2, contract/handlers 5.1): the workflow, its variant and revision as `workflow…` and as whatever
+ * What a trace is about (interface 12.1, 12.8): the workflow, its variant and revision as `workflow…` and as whatever
  * else its roles make it, the environment it was found through, and what the request names beside them.
  */
 export function traceReferences(

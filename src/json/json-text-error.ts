@@ -1,6 +1,6 @@
 /**
- * Why a text is not JSON that this service can keep: `syntax` is not JSON at all (ruling 1.5: 400), the others are JSON
- * that would be changed in silence (ruling 3.15: 422), is nested too deeply or has too many values.
+ * Why a text is not JSON that this service can keep: `syntax` is not JSON at all (interface 3.3: 400), the others are JSON
+ * that would be changed in silence (interface 2.9: 422), is nested too deeply or has too many values.
  */
 export type JsonTextProblem = 'syntax' | 'duplicate_key' | 'lone_surrogate' | 'too_deep' | 'too_many_values'
 

@@ -1,5 +1,5 @@
 /**
- * JSON values that hold a text exactly (ruling 3.15). Ordinary values are plain JavaScript; two classes stand for what
+ * JSON values that hold a text exactly (interface 2.9). Ordinary values are plain JavaScript; two classes stand for what
  * JavaScript cannot hold: a number a double would change, and an object whose keys it would reorder or swallow.
  */
 export type Json = null | boolean | number | string | ExactNumber | readonly Json[] | JsonObject

@@ -5,7 +5,7 @@ import { JsonReading, type ParseJsonOptions } from './json-reading.ts'
 /**
  * Reads one RFC 8259 text into a value that `stringifyJson` writes back digit for digit and key for key. Throws
  * `JsonTextError` for what is not JSON, a key given twice in one object, a lone surrogate (raw or escaped, in a key or a
- * value), too many levels and too many values, as soon as it meets them. Answers to ruling 3.15; `JSON.parse` would change each of
+ * value), too many levels and too many values, as soon as it meets them. Answers to interface 2.9; `JSON.parse` would change each of
  * these without a word.
  */
 export function parseJson(text: string, options: ParseJsonOptions = {}): Json {

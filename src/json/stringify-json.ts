@@ -13,7 +13,7 @@ export class JsonText {
 
 /**
  * The JSON text of a value, compact or with two-space indentation (laid out as `JSON.stringify` does), every number and
- * key as it was read (ruling 3.15). Takes `Json`, ready texts anywhere in it, and records of our own; a member that is
+ * key as it was read (interface 2.9). Takes `Json`, ready texts anywhere in it, and records of our own; a member that is
  * undefined is left out. Throws TypeError for what JSON has no word for (NaN, infinities, undefined elsewhere, bigints,
  * functions, dates and other instances) where `JSON.stringify` would write something else in silence. One call a level:
  * what `parseJson` accepted is far from the end of the stack.

@@ -28,7 +28,7 @@ export interface ReachSettings extends OutgoingFetchSettings {
 }
 
 /**
- * Finds the credential for a model (contract/handlers 3.4): the connection's when it names one, else its provider's usual one. Throws
+ * Finds the credential for a model (interface 11.19): the connection's when it names one, else its provider's usual one. Throws
  * `ModelFailure`: `credential` when there is none, `connection` when none has that name, `mismatch` when it is for another provider than
  * the model is of; `request` for a name that would lead elsewhere on the provider's host. What the source of credentials throws comes
  * through.

@@ -18,7 +18,7 @@ export const USUAL_PROVIDER = provider('openai', 'https://api.openai.com/v1')
 /** Answers by itself, from the examples in a conversation: it has neither a key nor an address. */
 export const MOCK_PROVIDER: ModelProvider = { ...provider('mock', ''), protocol: 'mock' }
 
-/** Every provider that has a key or an address, by name (contract/handlers 1.3). */
+/** Every provider that has a key or an address, by name (interface 11.19). */
 export const MODEL_PROVIDERS: ReadonlyMap<string, ModelProvider> = new Map(
   [
     USUAL_PROVIDER,

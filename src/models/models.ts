@@ -1,7 +1,7 @@
 import type { JsonObject } from '../json/json.ts'
 import type { OpenSpan } from '../traces/recording/open-span.ts'
 
-/** The language models that handlers call (contract/handlers 3.4). Every call is a child span of `span`. */
+/** The language models that handlers call (interface 11.19). Every call is a child span of `span`. */
 export interface Models {
   /** One reply. Throws a `ModelFailure`. */
   chat(call: ChatCall, span: OpenSpan): Promise<ChatReply>
@@ -77,7 +77,7 @@ export interface CredentialSource {
 }
 
 /**
- * Why a call failed, in words that may be shown to whoever asked. `kind` decides what is tried again or elsewhere (contract 3.5):
+ * Why a call failed, in words that may be shown to whoever asked. `kind` decides what is tried again or elsewhere (interface 11.20):
  * `availability` timeouts, network, 5xx; `capacity` 429; `transient` 409 and 423; `access` 401, 403; `context` a prompt too long for
  * the model; `request` any other refusal; `credential` there is no key; `connection` and `mismatch` the named credential is unknown or
  * for another provider; `answer` the reply cannot be read.

@@ -9,7 +9,7 @@ export interface ModelName {
 }
 
 /**
- * Reads a model's name (contract/handlers 1.3): `groq/llama-3.3-70b` is groq's, a name without a known prefix is openai's, whole.
+ * Reads a model's name (interface 11.19): `groq/llama-3.3-70b` is groq's, a name without a known prefix is openai's, whole.
  * So `meta-llama/Llama-3` goes to whatever `OPENAI_BASE_URL` leads to, and `openai/<name>` says so outright.
  */
 export function parseModelName(model: string): ModelName {

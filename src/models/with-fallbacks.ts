@@ -1,6 +1,6 @@
 import { ModelFailure } from './models.ts'
 
-/** Which failures of a call are reason to make it elsewhere (contract/handlers 3.5); each policy includes those before it. */
+/** Which failures of a call are reason to make it elsewhere (interface 11.20); each policy includes those before it. */
 export const FALLBACK_POLICIES = ['off', 'availability', 'capacity', 'access', 'context', 'any'] as const
 
 /** When a call is made elsewhere. */

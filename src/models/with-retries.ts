@@ -1,6 +1,6 @@
 import { ModelFailure, type ModelFailureKind } from './models.ts'
 
-/** Which failures of a call are reason to make it again (contract/handlers 3.5); each policy includes those before it. */
+/** Which failures of a call are reason to make it again (interface 11.20); each policy includes those before it. */
 export const RETRY_POLICIES = ['off', 'availability', 'capacity', 'transient', 'any'] as const
 
 /** When a call is made again. */

@@ -1,7 +1,7 @@
 import { type Json, type JsonObject, entriesOf, fromEntries } from '../json/json.ts'
 import { Fields } from './fields.ts'
 
-/** How a model is called (contract/handlers 3.4). What is undefined is not sent. */
+/** How a model is called (interface 7.9). What is undefined is not sent. */
 export interface LlmConfig {
   readonly model: string
   readonly connection: string | undefined
@@ -83,7 +83,7 @@ function readResponseFormat(value: Json | undefined, path: string): JsonObject |
   members.text('description')
   members.object('schema')
   members.flag('strict')
-  // nulls of description and strict are kept (contract/handlers 3.4)
+  // nulls of description and strict are kept (interface 7.9)
   const known = entriesOf(schema).filter(([key]) => JSON_SCHEMA_KEYS.includes(key))
   return { type, json_schema: fromEntries(known) }
 }

@@ -4,11 +4,11 @@ import { PromptProblem } from './prompt-problem.ts'
 
 const ROLES = ['developer', 'system', 'user', 'assistant', 'tool', 'function'] as const
 
-/** What a message may have (contract/handlers 1.3). */
+/** What a message may have (interface 7.9). */
 const KEYS: readonly string[] = ['role', 'content', 'name', 'tool_calls', 'tool_call_id']
 
 /**
- * Reads messages that are at `path` (contract/handlers 1.3, `message`): roles, contents and tool calls are checked, unknown keys and
+ * Reads messages that are at `path` (interface 7.9, `message`): roles, contents and tool calls are checked, unknown keys and
  * nulls left out. Throws a `PromptProblem`.
  */
 export function readMessages(value: readonly Json[], path: string): readonly JsonObject[] {

@@ -6,7 +6,7 @@ import { type LlmConfig, MOST_MODELS, readLlmConfig } from './llm-config.ts'
 import { readMessages } from './prompt-messages.ts'
 import { TEMPLATE_FORMATS, type TemplateFormat } from './templates/template-format.ts'
 
-/** A prompt as `parameters.prompt` has it (contract/handlers 3.4), not rendered yet. */
+/** A prompt as `parameters.prompt` has it (interface 7.9), not rendered yet. */
 export interface Prompt {
   readonly messages: readonly JsonObject[]
   readonly templateFormat: TemplateFormat

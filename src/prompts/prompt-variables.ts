@@ -9,7 +9,7 @@ import {
 } from '../json/json.ts'
 
 /**
- * Inputs as they are meant (contract/handlers 2.10): `{"inputs": {…}}`, with `messages` beside it or not, stands for what is inside.
+ * Inputs as they are meant (interface 11.18): `{"inputs": {…}}`, with `messages` beside it or not, stands for what is inside.
  */
 export function unwrapInputs(inputs: JsonObject): JsonObject {
   const inner = getKey(inputs, 'inputs')
@@ -22,7 +22,7 @@ export function unwrapInputs(inputs: JsonObject): JsonObject {
 }
 
 /**
- * What templates may name (contract/handlers 2.10): every input, and all of them as `inputs`. `inputs` are unwrapped already; chat
+ * What templates may name (interface 11.18): every input, and all of them as `inputs`. `inputs` are unwrapped already; chat
  * leaves `messages` out of them first.
  */
 export function promptVariables(inputs: JsonObject): JsonObject {

@@ -3,7 +3,7 @@ import type { RenderBudget } from './templates/render-budget.ts'
 import { renderTemplate } from './templates/render-template.ts'
 import { TemplateFailure, type TemplateFormat } from './templates/template-format.ts'
 
-/** `renderTemplate`, with the place of the template before the message of its failure (contract/handlers 3.2). */
+/** `renderTemplate`, with the place of the template before the message of its failure (interface 11.23). */
 export function renderAt(
   at: string,
   format: TemplateFormat,

@@ -11,7 +11,7 @@ import { RenderBudget } from './templates/render-budget.ts'
 import { TemplateFailure, type TemplateFormat } from './templates/template-format.ts'
 
 /**
- * A value with each string and each key in it rendered, however deep (contract/handlers 3.2: `response_format`, `json_schema`). Throws
+ * A value with each string and each key in it rendered, however deep (interface 11.23: `response_format`, `json_schema`). Throws
  * a `TemplateFailure` that begins with where, and for keys that become the same.
  */
 export function renderJson(

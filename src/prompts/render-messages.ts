@@ -4,7 +4,7 @@ import { renderAt } from './render-at.ts'
 import { TemplateFailure, type TemplateFormat } from './templates/template-format.ts'
 
 /**
- * Messages with their contents rendered (contract/handlers 3.2): texts, and the `text` parts of contents that have parts. Roles, names,
+ * Messages with their contents rendered (interface 11.23): texts, and the `text` parts of contents that have parts. Roles, names,
  * tool calls and other parts stay as they are. Throws a `TemplateFailure` that begins with where: `messages[0].content: …`; `at` is
  * what the messages are called there.
  */

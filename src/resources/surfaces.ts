@@ -9,7 +9,7 @@ export interface ResourceSettings {
   readonly testsets: TestsetLimits
 }
 
-/** Every surface of the service (interface 2, 4): those of workflows, which their handlers are part of, and all others. */
+/** Every surface of the service (interface 1.8, 1.3): those of workflows, which their handlers are part of, and all others. */
 export function surfacesOf(
   workflows: readonly Surface[],
   { testsets }: ResourceSettings,

@@ -8,7 +8,7 @@ export interface Secrets {
 }
 
 /**
- * Opens the secrets of a store (ruling 4): credentials that handlers need and that no repository, answer, log or trace may hold.
+ * Opens the secrets of a store (interface 7.8): credentials that handlers need and that no repository, answer, log or trace may hold.
  * They are encrypted with `configured` (SECRETS_KEY); without it, with a key of the store's own, made when the first secret is set.
  * Nothing is read before a secret is asked for. What another process changes is seen by the next call.
  */

@@ -3,7 +3,7 @@ import { keyVariable } from '../models/model-providers.ts'
 import type { ProjectSecrets } from '../secrets/project-secrets.ts'
 
 /**
- * The credentials of a project (contract/handlers 3.4): its secret `<PROVIDER>_API_KEY` before what `environment` has for the provider,
+ * The credentials of a project (interface 11.19): its secret `<PROVIDER>_API_KEY` before what `environment` has for the provider,
  * and as connections the secrets that were set with a provider. A project's key without a base URL of its own is used where the
  * environment says that the provider is, so that a gateway which the operator chose is never gone around.
  */

@@ -17,7 +17,7 @@ import type { Fs } from '../storage/fs.ts'
 import type { Registry } from '../versioning/registry.ts'
 import { projectCredentials } from './model-credentials.ts'
 
-/** Largest answer of a hook (contract/handlers 2.7) and of a model's provider that is read, in bytes. */
+/** Largest answer of a hook (interface 11.16) and of a model's provider that is read, in bytes. */
 const HOOK_ANSWER = 1024 * 1024
 const MODEL_ANSWER = 16 * 1024 * 1024
 

@@ -22,7 +22,7 @@ export interface RefusalSource {
   readonly help?: (() => Promise<Help | undefined>) | undefined
 }
 
-/** A refusal that is told in the words of whoever asked, with what helps if they may know it (ruling 1.13). */
+/** A refusal that is told in the words of whoever asked, with what helps if they may know it (interface 3.13). */
 export class HelpfulRefusal extends Refusal {
   readonly #told: RefusalSource
 

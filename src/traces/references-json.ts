@@ -11,7 +11,7 @@ export function withReferences(
   return withKey(attributes, 'svc', withKey(svc, 'references', json(references)))
 }
 
-/** References as attributes have them (contract/handlers 5.1): an object each, under its name. */
+/** References as attributes have them (interface 12.8): an object each, under its name. */
 export function spanReferencesJson(references: ReadonlyMap<string, SpanReference>): JsonObject {
   return fromEntries([...references].map(([name, reference]) => [name, referenceJson(reference)]))
 }

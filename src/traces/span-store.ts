@@ -10,7 +10,7 @@ export interface SpanStore {
   /** What the place is called where an operator is told of it. */
   readonly name: string
   /**
-   * Stores spans, all of them or none: one that is there already, by its trace and its own id, is overwritten (contract/handlers 5.4).
+   * Stores spans, all of them or none: one that is there already, by its trace and its own id, is overwritten (interface 12.14).
    * Answers a sentence if something happened that an operator should know of.
    */
   write(spans: readonly StoredSpan[]): Promise<string | undefined>

@@ -24,7 +24,7 @@ let lastText = '1970-01-01T00:00:00.'
 
 /**
  * The microseconds that a client means: RFC 3339, or whole numbers of 10, 13, 16 or 19 digits, which are seconds, milliseconds,
- * microseconds or nanoseconds (contract/handlers 5.3). Undefined for anything else.
+ * microseconds or nanoseconds (interface 12.11). Undefined for anything else.
  */
 export function readTime(text: string): number | undefined {
   const scale = SCALES.get(text.length)

@@ -1,6 +1,6 @@
 import type { Json, JsonObject } from '../json/json.ts'
 
-/** What a span may be of (contract/handlers 5.2). */
+/** What a span may be of (interface 12.9). */
 export const SPAN_TYPES = [
   'agent',
   'chain',
@@ -28,7 +28,7 @@ export type SpanKind =
   | 'SPAN_KIND_PRODUCER'
   | 'SPAN_KIND_CONSUMER'
 
-/** A finished span (contract/handlers 5.2), as it is stored and exported. */
+/** A finished span (interface 12.9), as it is stored and exported. */
 export interface Span {
   /** 32 hex digits. */
   readonly traceId: string
@@ -45,7 +45,7 @@ export interface Span {
   readonly statusCode: 'STATUS_CODE_OK' | 'STATUS_CODE_ERROR'
   readonly statusMessage: string | undefined
   readonly sessionId: string | undefined
-  /** Nested; everything of ours under `svc` (contract/handlers 5.1, 5.4), where `references` join it as it is stored or exported. */
+  /** Nested; everything of ours under `svc` (interface 12.8, 12.9), where `references` join it as it is stored or exported. */
   readonly attributes: JsonObject
   /** What the run was of: artifact, variant, revision, environment, by name. */
   readonly references: ReadonlyMap<string, SpanReference>
@@ -58,7 +58,7 @@ export interface Span {
 export interface SpanReference {
   readonly id?: string | undefined
   readonly slug?: string | undefined
-  /** A number, or its text where answers carry versions as texts (ruling 3.1), and in what was recorded of old. */
+  /** A number, or its text where answers carry versions as texts (interface 4.5), and in what was recorded of old. */
   readonly version?: number | string | undefined
 }
 

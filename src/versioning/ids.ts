@@ -2,7 +2,7 @@ import { hash } from 'node:crypto'
 import type { Oid } from '../git/objects/object.ts'
 
 /**
- * Ids that say where the thing is (design section 2). An object's id is a UUIDv8 around the first 74 bits of its git id,
+ * Ids that say where the thing is (interface 1.13). An object's id is a UUIDv8 around the first 74 bits of its git id,
  * and its last 12 digits are those of its artifact's id, which name the repository:
  *
  *     oid   0f3c9a1be2d4 5b1 …          id   0f3c9a1b-e2d4-8 5b1 -b…-7d41c0aa93fe

@@ -2,7 +2,7 @@ import type { Refusal } from '../errors.ts'
 import { invalid } from '../errors.ts'
 import { TimeSlice } from '../scheduling/cooperative.ts'
 
-/** Which part of a list is wanted (ruling 1.8, contract/workflows 6.3). Times are RFC 3339. */
+/** Which part of a list is wanted (interface 2.18). Times are RFC 3339. */
 export interface Windowing {
   readonly limit?: number | undefined
   readonly order?: ListOrder | undefined

@@ -1,4 +1,4 @@
-/** One reference object of interface 2.1: an id, or a slug with or without a version. */
+/** One reference object of interface 5.1: an id, or a slug with or without a version. */
 export interface Reference {
   readonly id?: string | undefined
   readonly slug?: string | undefined

@@ -15,7 +15,7 @@ import { Trash } from './trash/trash.ts'
 
 /** Settings of the service that shape what is stored or answered. */
 export interface RegistrySettings {
-  /** `<PUBLIC_URL>/services`: a `data.url` under it is derived on read and never stored (ruling 4). */
+  /** `<PUBLIC_URL>/services`: a `data.url` under it is derived on read and never stored (interface 7.4). */
   readonly servicesBase: string
   readonly now: () => Date
   readonly signing?: Signing

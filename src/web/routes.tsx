@@ -121,7 +121,7 @@ const tree = root.addChildren([
     : []),
 ])
 
-/** Every page by its address (workbench.md 1); pages are loaded when they are opened. */
+/** Every page by its address; pages are loaded when they are opened. */
 export const router = createRouter({
   routeTree: tree,
   defaultPreload: 'intent',

@@ -5,7 +5,7 @@ import type { Webhook } from './webhook.ts'
 
 type Editable = Pick<Webhook, 'name' | 'description' | 'url' | 'events' | 'filters' | 'is_active'>
 
-/** What a PUT says: a field left out keeps its value, null clears it (ruling 3.12). */
+/** What a PUT says: a field left out keeps its value, null clears it (interface 4.23). */
 export type WebhookEdit = { readonly [K in keyof Editable]?: Editable[K] | null | undefined }
 
 /** Edits a webhook. Switching it on again forgets why the service switched it off; what waits for it goes on. */

@@ -32,7 +32,7 @@ export interface Happening {
   readonly seconds: number
   /** Its place within its second: a revision's is its version, so that a fork comes between where it began and what it adds. */
   readonly rank: number
-  /** By names like `workflow_variant` (contract/environments 11). */
+  /** By names like `workflow_variant` (interface 13.9). */
   readonly references: readonly (readonly [string, Json])[]
   readonly actor: Pick<Ident, 'name' | 'email'>
   /** What the commit says. */

@@ -3,7 +3,7 @@ import { git, temporaryFolder } from '../support/git/git-program.ts'
 import type { RunningService } from '../support/servers/service.ts'
 import { startService } from '../support/servers/service.ts'
 
-/** Trailers are hints: what plain git does to history is told by the graph (design section 1, ruling 3.9). */
+/** Trailers are hints: what plain git does to history is told by the graph (interface 15.4, 4.29). */
 describe('compat: histories that git rewrote', () => {
   const now = new Date('2026-03-01T09:30:00Z')
   let service: RunningService

@@ -5,7 +5,7 @@ import type { JsonObject } from '../../src/json/json.ts'
 import { openShelf, type Shelf } from './shelf.ts'
 import { refusalOf } from './refusal-of.ts'
 
-/** The worked examples of contract/resolve 13, over a real registry; versions begin with 1 here. */
+/** The worked examples, over a real registry; versions begin with 1 here. */
 describe('embeds: the worked examples', () => {
   const TONE = {
     parameters: {
@@ -40,7 +40,7 @@ describe('embeds: the worked examples', () => {
   }
   const after = async (parameters: JsonObject) => (await resolve({ parameters })).data
 
-  it('13.1 object, whole data', async () => {
+  it('object, whole data', async () => {
     const references = { workflow_revision: { slug: 'tone', version: '2' } }
     const { data, info } = await resolve({
       parameters: { style: { '@svc.embed': { '@svc.references': references } } },
@@ -54,7 +54,7 @@ describe('embeds: the worked examples', () => {
     })
   })
 
-  it('13.2 object, path, types kept, inside an array', async () => {
+  it('object, path, types kept, inside an array', async () => {
     const embed = {
       '@svc.references': { workflow: { slug: 'tone' } },
       '@svc.selector': { path: 'parameters.limits.words' },
@@ -62,20 +62,20 @@ describe('embeds: the worked examples', () => {
     expect(await after({ list: [{ '@svc.embed': embed }] })).to.deep.equal({ parameters: { list: [80] } })
   })
 
-  it('13.3 string, long form, twice', async () => {
+  it('string, long form, twice', async () => {
     const limits = voice.replace('parameters.voice', 'parameters.limits')
     const { data, info } = await resolve({ parameters: { t: `Be ${voice}, max ${limits}` } })
     expect(data).to.deep.equal({ parameters: { t: 'Be calm, max {"words": 80}' } })
     expect(info).to.include({ embeds_resolved: 2, depth_reached: 1 })
   })
 
-  it('13.4 shorthand, default path and explicit path', async () => {
+  it('shorthand, default path and explicit path', async () => {
     const a = '>> @{{workflow.slug=tone}}'
     const b = '@{{ workflow_revision.slug:tone-v1 & path:voice }}'
     expect(await after({ a, b })).to.deep.equal({ parameters: { a: '>> Stay calm.', b: 'calm' } })
   })
 
-  it('13.5 environment with key', async () => {
+  it('environment with key', async () => {
     const v = {
       '@svc.embed': {
         '@svc.references': { environment: { slug: 'prod' } },
@@ -88,7 +88,7 @@ describe('embeds: the worked examples', () => {
     })
   })
 
-  it('13.6 environment without key: reading the map', async () => {
+  it('environment without key: reading the map', async () => {
     const embed = {
       '@svc.references': { environment_revision: { slug: 'prod', version: '1' } },
       '@svc.selector': { path: '/references/tone.revision/workflow_revision/version' },
@@ -96,7 +96,7 @@ describe('embeds: the worked examples', () => {
     expect(await after({ pinned: { '@svc.embed': embed } })).to.deep.equal({ parameters: { pinned: '2' } })
   })
 
-  it('13.7 nesting', async () => {
+  it('nesting', async () => {
     const references = { workflow_revision: { slug: 'wrap', version: '1' } }
     const { data, info } = await resolve({
       parameters: { o: { '@svc.embed': { '@svc.references': references } } },
@@ -110,7 +110,7 @@ describe('embeds: the worked examples', () => {
     })
   })
 
-  it('13.8 policies', async () => {
+  it('policies', async () => {
     const bad = { '@svc.embed': { '@svc.references': { workflow_revision: { slug: 'gone', version: '1' } } } }
     const before = { parameters: { ok: 1, bad, s: 'x @{{workflow.slug=gone}} y' } }
     const error = '<error:EmbedNotFoundError>'
@@ -125,7 +125,7 @@ describe('embeds: the worked examples', () => {
     expect((await refusalOf(resolve(before))).code).to.equal('embed_not_found')
   })
 
-  it('13.9 inert tokens', async () => {
+  it('inert tokens', async () => {
     const before = {
       parameters: {
         a: { '@svc.embed': { '@svc.references': { workflow_revision: { slug: 'tone', version: true } } } },

@@ -9,7 +9,7 @@ import { nearNames } from '../../src/suggestions/near-names.ts'
 import { restsDuring } from '../support/rests.ts'
 import { expectRefusal } from './conformance/surface-client.ts'
 
-describe('help with what is not found (ruling 1.13)', () => {
+describe('help with what is not found (interface 3.13)', () => {
   let service: RunningService
   let ids: { readonly id: string; readonly variant_id: string; readonly revision_id: string }
   before(async () => {

@@ -127,7 +127,7 @@ describe('interface', () => {
     }
   })
 
-  it('4.4 POST /simple/workflows/query {} merges artifact, variant and latest revision', async () => {
+  it('POST /simple/workflows/query {} merges artifact, variant and latest revision', async () => {
     const data = { uri: 'svc:builtin:completion:v0', parameters: { prompt } }
     const { body } = await service.post('/simple/workflows/', {
       workflow: { slug: 'flat', name: 'Flat', data },
@@ -143,7 +143,7 @@ describe('interface', () => {
   })
 
   describe('4.5 applications', () => {
-    it('POST /applications/revisions/commit takes the prompt of 2.4 and gives it back', async () => {
+    it('POST /applications/revisions/commit takes a prompt and gives it back', async () => {
       const { variant } = await tell()
       const reply = await service.post('/applications/revisions/commit', {
         application_revision_commit: {
@@ -203,7 +203,7 @@ describe('interface', () => {
       expect(reply.body.detail).to.include('no-such-environment')
     })
 
-    it('9.4 of several references the most specific wins', async () => {
+    it('of several references the most specific wins', async () => {
       const [one, two] = [await tell(), await tell()]
       const reply = await service.post('/applications/revisions/retrieve', {
         application_revision_ref: { id: one.revision.id },
@@ -247,7 +247,7 @@ describe('interface', () => {
     })
   })
 
-  it('2.2 /workflows/{id} and /applications/{id} return the same record in their envelopes', async () => {
+  it('/workflows/{id} and /applications/{id} return the same record in their envelopes', async () => {
     const { workflow } = await tell()
     const asWorkflow = await service.get(`/workflows/${workflow.id}`)
     const asApplication = await service.get(`/applications/${workflow.id}`)
@@ -255,7 +255,7 @@ describe('interface', () => {
     expect(asApplication.body).to.deep.equal({ count: 1, application: workflow })
   })
 
-  it('5 the key comes in the Authorization header with the scheme ApiKey', async () => {
+  it('the key comes in the Authorization header with the scheme ApiKey', async () => {
     const ask = (headers: Record<string, string>) =>
       fetch(`${service.url}/workflows/query`, {
         method: 'POST',
@@ -268,7 +268,7 @@ describe('interface', () => {
     expect((await ask({ Authorization: `Digest ${ADMIN_KEY}` })).status).to.equal(401)
   })
 
-  it('9.3 revisions cannot be edited', async () => {
+  it('revisions cannot be edited', async () => {
     const { revision } = await tell()
     const body = { workflow_revision: { id: revision.id, message: 'Changed' } }
     const reply = await service.put(`/workflows/revisions/${revision.id}`, body)

@@ -16,7 +16,7 @@ export function checkRepositories({ artifacts }: ModelState, folder: string): vo
   }
 }
 
-/** `git show` of the first twelve digits is the revision (design section 2), and its depth the version (ruling 3.1). */
+/** `git show` of the first twelve digits is the revision (interface 1.13), and its depth the version (interface 4.5). */
 function checkRevision(
   repository: string,
   { id, version, author, date, message, data }: ModelRevision,
@@ -67,7 +67,7 @@ function checkBranches(repository: string, { variants }: ModelArtifact): void {
 
 /**
  * Ids made like a revision's of every object that is none: of trees, blobs, tags and the commits on refs/meta/artifact
- * (design section 2). None of them may be answered as a revision.
+ * (interface 1.13). None of them may be answered as a revision.
  */
 export function idsOfOtherObjects(folder: string, { artifacts }: ModelState): string[] {
   return artifacts.flatMap(({ id, slug, revisions }) =>

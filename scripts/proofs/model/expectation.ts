@@ -40,7 +40,7 @@ export interface Planned {
 // A test looks into what came back freely; everything in it is compared afterwards.
 export type ActualBody = any
 
-/** The refusals that histories run into, with the status each answers (ruling 1.5). */
+/** The refusals that histories run into, with the status each answers (interface 3.3). */
 export const STATUS = {
   contradictory_request: 400,
   incomplete_reference: 400,

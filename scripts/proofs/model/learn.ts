@@ -11,7 +11,7 @@ import type { PayloadText } from './step.ts'
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/
 
-/** An id that the server made: well-formed, nobody else's, and ending in its artifact's digits (design section 2). */
+/** An id that the server made: well-formed, nobody else's, and ending in its artifact's digits (interface 1.13). */
 export function learnId(state: ModelState, id: JsonValue | undefined, artifact?: ModelArtifact): string {
   if (typeof id !== 'string' || !UUID.test(id)) throw new Error(`${JSON.stringify(id)} is not a UUID`)
   const digits = id.slice(-12)
@@ -51,7 +51,7 @@ export interface Draft {
   readonly payload?: PayloadText | undefined
 }
 
-/** Adds a revision on top of the variant's head, archived or not (rulings 1.10, 3.1). */
+/** Adds a revision on top of the variant's head, archived or not (interface 4.24, 4.5). */
 export function addRevision(
   state: ModelState,
   artifact: ModelArtifact,

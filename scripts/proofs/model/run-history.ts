@@ -123,7 +123,7 @@ class Asker {
     return reply
   }
 
-  /** An entity tag stands for the very bytes of an answer, and is enough to be spared them (ruling 1.9). */
+  /** An entity tag stands for the very bytes of an answer, and is enough to be spared them (interface 2.21). */
   async #checkTag(
     server: RunningService,
     { method, path, body }: Planned['request'],

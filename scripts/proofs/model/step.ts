@@ -45,7 +45,7 @@ export type FilterStep = ModelFilter & {
   }
 }
 
-/** Fields of an edit: null clears (ruling 3.12). */
+/** Fields of an edit: null clears (interface 4.23). */
 export interface EditFields {
   readonly name?: string | null
   readonly description?: string | null
@@ -88,7 +88,7 @@ export interface CommitStep {
   readonly header: ModelHeader
   readonly slug: string | undefined
   readonly base: 'none' | 'latest' | 'other' | 'match latest' | 'match other' | 'match any'
-  /** Through `POST …/revisions/`, which makes only a first revision without payload (ruling 3.2). */
+  /** Through `POST …/revisions/`, which makes only a first revision without payload (interface 4.2). */
   readonly first: boolean
 }
 
@@ -140,7 +140,7 @@ export interface QueryStep {
   readonly revisions: readonly ReferenceStep[] | undefined
   readonly includeArchived: boolean | undefined
   readonly windowing: WindowingStep | undefined
-  /** As much as can be in the query string (ruling 1.7). */
+  /** As much as can be in the query string (interface 2.15). */
   readonly inUrl: boolean
 }
 

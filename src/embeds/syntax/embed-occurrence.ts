@@ -49,7 +49,7 @@ export class EmbedOccurrence {
     this.#brought.set(token, brought)
   }
 
-  /** Leaves what has not been brought in as it is, or puts a placeholder in place of everything (contract/resolve 9). */
+  /** Leaves what has not been brought in as it is, or puts a placeholder in place of everything (interface 10.12). */
   fail(placeholder: string | undefined): void {
     this.#failed = true
     this.#placeholder = placeholder

@@ -3,7 +3,7 @@ import { isLight } from '../../json/is-light.ts'
 import { TimeSlice } from '../../scheduling/cooperative.ts'
 
 /**
- * The text of a value inside a string (contract/resolve 3.4): a string as it is; anything else as JSON with a space after
+ * The text of a value inside a string (interface 10.3): a string as it is; anything else as JSON with a space after
  * every comma and colon, characters past ASCII escaped, every number digit for digit. A heavy one's is made in slices.
  */
 export async function embedText(value: Json): Promise<string> {

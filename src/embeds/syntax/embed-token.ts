@@ -1,4 +1,4 @@
-/** One reference of an embed, as the token spells it: the version is text there (contract/resolve 3.1). */
+/** One reference of an embed, as the token spells it: the version is text there (interface 10.2). */
 export interface EmbedReference {
   readonly id?: string
   readonly slug?: string
@@ -8,7 +8,7 @@ export interface EmbedReference {
 /** The references of one embed by entity type (`workflow_revision`), in the order of the token. */
 export type EmbedReferences = ReadonlyMap<string, EmbedReference>
 
-/** What an embed takes of its target (contract/resolve 5). */
+/** What an embed takes of its target (interface 10.8). */
 export interface EmbedSelector {
   /** The pin of an environment to follow. '' exists in form C only and says that none is followed. */
   readonly key?: string
@@ -40,5 +40,5 @@ export interface StringEmbed extends Embed {
   readonly offset: number
 }
 
-/** A token that a document holds (contract/resolve 3). */
+/** A token that a document holds (interface 10.2). */
 export type EmbedToken = ObjectEmbed | StringEmbed

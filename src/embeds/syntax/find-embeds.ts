@@ -9,7 +9,7 @@ import { shortEmbeds } from './short-embeds.ts'
 export const EMBED_SEARCH = new URL(import.meta.url)
 
 /**
- * Every embed token of a document with its location, in document order (contract/resolve 2, 3). Keys are never looked at,
+ * Every embed token of a document with its location, in document order (interface 10.1, 10.2). Keys are never looked at,
  * nor is anything inside an object embed; malformed tokens are not tokens, and `onInert` hears of objects that look like one.
  * Linear in the document, however deep it is, and in slices where it is large.
  */

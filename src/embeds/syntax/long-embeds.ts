@@ -14,7 +14,7 @@ export const LONGEST_TOKEN = 10_000
 
 /**
  * The form B tokens of a text, in order, and undefined for what only looks like one: `@svc.embed[@svc.references[workflow_revision.slug=a,
- * …], @svc.selector[path=b]]` (contract/resolve 3.2). Brackets are balanced by counting, so one that is never closed swallows the rest of
+ * …], @svc.selector[path=b]]` (interface 10.3). Brackets are balanced by counting, so one that is never closed swallows the rest of
  * the text. Each character is looked at a few times at most, whatever the text.
  */
 export function* longEmbeds(text: string): Generator<FoundInText | undefined> {

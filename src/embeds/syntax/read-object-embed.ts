@@ -16,7 +16,7 @@ const REFERENCES = '@svc.references'
 const SELECTOR = '@svc.selector'
 
 /**
- * Whether an object claims to be a form A embed, or what one holds by itself (ruling 7): references, with nothing beside them but a
+ * Whether an object claims to be a form A embed, or what one holds by itself (interface 10.2): references, with nothing beside them but a
  * selector. What is inside such an object is looked at by nobody else.
  */
 export function isObjectEmbed(value: Json): value is JsonObject {
@@ -33,7 +33,7 @@ function isBare(object: JsonObject): boolean {
 }
 
 /**
- * What a form A embed says (contract/resolve 3.1), without its place: `{"@svc.embed": {"@svc.references": {…},
+ * What a form A embed says (interface 10.2), without its place: `{"@svc.embed": {"@svc.references": {…},
  * "@svc.selector"?: {"key"?, "path"?}}}`, or the inner object alone. Undefined if it is malformed, which makes it inert: it stays as it is.
  */
 export function readObjectEmbed(object: JsonObject): Omit<ObjectEmbed, 'location'> | undefined {
@@ -60,7 +60,7 @@ function readReferences(value: Json | undefined): EmbedReferences | undefined {
   return references
 }
 
-/** A version is a number or a numeric string (ruling 7); null equals absent. */
+/** A version is a number or a numeric string (interface 10.2); null equals absent. */
 function readReference(object: JsonObject): EmbedReference | undefined {
   const fields: Partial<Record<ReferenceField, string>> = {}
   for (const field of REFERENCE_FIELDS) {

@@ -9,7 +9,7 @@ const ENTITY = /^(?:workflow|application|evaluator|environment)(?:_artifact|_var
 const DEFAULT_PATH = 'prompt.messages.0.content'
 
 /**
- * The form C tokens of a text, in order, and undefined for what only looks like one: `@{{workflow.slug=a, path=b}}` (contract/resolve 3.3).
+ * The form C tokens of a text, in order, and undefined for what only looks like one: `@{{workflow.slug=a, path=b}}` (interface 10.4).
  * A token ends at the first `}}`; one that is never closed swallows the rest of the text. Without a valid reference it is mere text, as
  * `@{{name}}`. Each character is looked at a few times at most, whatever the text.
  */

@@ -3,7 +3,7 @@ import type { Reference } from '../../versioning/reference.ts'
 import { EmbedRefusal } from '../embed-refusal.ts'
 import type { EmbedReference, EmbedReferences } from '../syntax/embed-token.ts'
 
-/** Where to look for a target: applications, evaluators and workflows are one family (contract/resolve 4.1). */
+/** Where to look for a target: applications, evaluators and workflows are one family (interface 10.6). */
 export interface EmbedLookup {
   readonly family: 'workflow' | 'environment'
   readonly references: Readonly<Partial<Record<EmbedLevel, Reference>>>
@@ -13,7 +13,7 @@ export interface EmbedLookup {
 export type EmbedLevel = 'artifact' | 'variant' | 'revision'
 
 /**
- * The one lookup that the references of an embed ask for. Refuses what contract/resolve 4.1 does: `embed_invalid` for no
+ * The one lookup that the references of an embed ask for. Refuses what interface 10.6 does: `embed_invalid` for no
  * reference, `embed_unsupported_entity`, `embed_mixed_entities`, and `embed_contradictory` for one level named twice; and a
  * version that is no number with `embed_not_found`.
  */

@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../json/json.ts'
 import type { EmbedLookup } from './embed-lookup.ts'
 
-/** A revision that an embed points at (contract/resolve 4.4). */
+/** A revision that an embed points at (interface 10.6). */
 export interface EmbedTarget {
   /** Of the revision: what cycles are told by. */
   readonly id: string

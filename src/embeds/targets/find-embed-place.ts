@@ -7,7 +7,7 @@ import type { EmbedLookup } from './embed-lookup.ts'
 import { EmbedRefusal, type EmbedRefusalCode } from '../embed-refusal.ts'
 
 /**
- * The place of the revision that is looked for (contract/resolve 4.2): archived ones too, of whatever role. Refuses with an
+ * The place of the revision that is looked for (interface 10.7): archived ones too, of whatever role. Refuses with an
  * `EmbedRefusal` if there is none.
  */
 export async function findEmbedPlace(

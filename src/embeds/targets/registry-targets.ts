@@ -9,7 +9,7 @@ import type { EmbedTarget, EmbedTargets } from './embed-targets.ts'
 import { findEmbedPlace } from './find-embed-place.ts'
 
 /**
- * The revisions of a registry as targets of embeds (contract/resolve 4): archived ones too, of whatever role. A revision
+ * The revisions of a registry as targets of embeds (interface 10.6): archived ones too, of whatever role. A revision
  * without data is none. `versionType` is how the versions of an environment's pins are shown.
  */
 export function registryTargets(

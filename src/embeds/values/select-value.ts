@@ -4,7 +4,7 @@ import { memberOf } from './value-at.ts'
 import { queryJsonPath } from './query-json-path.ts'
 
 /**
- * The part of a value that a path names (contract/resolve 5.1): JSONPath if it begins with `$`, an RFC 6901 pointer if with `/`,
+ * The part of a value that a path names (interface 10.8): JSONPath if it begins with `$`, an RFC 6901 pointer if with `/`,
  * else dot notation. Without a path it is the whole. Refuses with `embed_path_not_found`; a null that is there is a value.
  */
 export function selectValue(value: Json, path: string | undefined, spend: (values: number) => void): Json {

@@ -18,7 +18,7 @@ export interface DecidedWrite {
   readonly pack?: EncodedPack | undefined
   /** What `Arbiter.stageLarge` answered of packs of new objects that are on the disk. */
   readonly large?: readonly string[]
-  /** The names that the repository comes to have in its project (ruling 3.3). */
+  /** The names that the repository comes to have in its project (interface 4.9). */
   readonly claims?: readonly NameClaim[]
   /** Where the repository itself is new, how it begins. */
   readonly created?: CreatedRepository | undefined

@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../json/json.ts'
 import type { BuiltInSchemas } from '../../resources/workflows/schemas/built-in.ts'
 
-/** What to begin a workflow from: a handler with its schemas and default values (interface 2.5, contract/handlers 1.2). */
+/** What to begin a workflow from: a handler with its schemas and default values (interface 7.13). */
 export interface CatalogTemplate {
   readonly key: string
   readonly name?: string
@@ -30,7 +30,7 @@ export interface HandlerTemplate {
   readonly callsModels?: boolean
 }
 
-/** Pinned values for a template (contract/handlers 1.6). */
+/** Pinned values for a template (interface 7.14). */
 export interface CatalogPreset {
   readonly key: string
   readonly name: string

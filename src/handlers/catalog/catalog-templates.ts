@@ -4,10 +4,10 @@ import { handlerTable } from '../workflows.ts'
 import type { CatalogTemplate } from './catalog-template.ts'
 import { parameterDefaults, withPlainDefaults } from './parameter-defaults.ts'
 
-/** The catalog begins with these, the most general ones; the others follow in the order of the table (contract/handlers 1.4). */
+/** The catalog begins with these, the most general ones; the others follow in the order of the table (interface 7.13). */
 const FIRST: readonly string[] = ['feedback', 'hook', 'code', 'mock', 'match', 'llm']
 
-/** Every template, archived ones included, in the order of the catalog (contract/handlers 1.4). */
+/** Every template, archived ones included, in the order of the catalog (interface 7.13). */
 export const catalogTemplates: readonly CatalogTemplate[] = handlerDefinitions
   .flatMap(templateOf)
   .sort((a, b) => placeOf(a) - placeOf(b))

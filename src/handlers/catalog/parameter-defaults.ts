@@ -11,7 +11,7 @@ import {
 } from '../../json/json.ts'
 
 /**
- * The values that parameters have by default, by a schema of them (contract/handlers 1.2); `{}` if none has one. A default of null
+ * The values that parameters have by default, by a schema of them (interface 7.13); `{}` if none has one. A default of null
  * is none: it says the same as leaving the parameter out.
  */
 export function parameterDefaults(schema: JsonObject | undefined): JsonObject {

@@ -3,7 +3,7 @@ import type { CatalogPreset, CatalogTemplate } from './catalog-template.ts'
 
 /**
  * The `data` of a workflow made from a template: its uri, and the values that the preset pins, or the template's default ones
- * (interface 2.5). The uri's schemas are filled in when it is committed.
+ * (interface 7.13). The uri's schemas are filled in when it is committed.
  */
 export function templateData(template: CatalogTemplate, preset: CatalogPreset | undefined): JsonObject {
   const { parameters, schemas = {} } = preset ?? { parameters: template.parameters }

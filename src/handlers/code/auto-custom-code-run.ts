@@ -11,7 +11,7 @@ import { runScript } from './run-script.ts'
 import { scriptRuntime } from './script-runtime.ts'
 
 /**
- * `svc:builtin:auto_custom_code_run:v0` (contract/handlers 2.6): calls `evaluate` of the parameter `code` in the sandbox. Parameter
+ * `svc:builtin:auto_custom_code_run:v0` (interface 11.14): calls `evaluate` of the parameter `code` in the sandbox. Parameter
  * `version`: "2" and "3" call it with inputs, outputs and trace; everything else is "1", which calls it with `{}`, inputs, outputs and
  * the correct answer.
  */

@@ -3,7 +3,7 @@ import { typeWord } from '../handler-failure.ts'
 import { numberIn } from '../scoring/number-in.ts'
 import { type Verdict, verdictOn } from '../scoring/verdict.ts'
 
-/** Up to version 2 a result is a score; from version 3 on it may be any JSON (contract/handlers 2.5, 2.6). */
+/** Up to version 2 a result is a score; from version 3 on it may be any JSON (interface 11.14). */
 export type ResultVersion = '1' | '2' | '3'
 
 /**

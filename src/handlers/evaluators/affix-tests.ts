@@ -6,7 +6,7 @@ import { neededOutputs } from '../scoring/needed-outputs.ts'
 import { textOf } from '../scoring/text-of.ts'
 import { textTest, type TextTest } from './text-test.ts'
 
-/** `svc:builtin:auto_starts_with:v0` (contract/handlers 2.3). */
+/** `svc:builtin:auto_starts_with:v0` (interface 11.3). */
 export const autoStartsWith = affixTest('prefix', 'Beginning', (text, prefix) => text.startsWith(prefix), {
   key: 'auto_starts_with',
   name: 'Starts With',
@@ -14,7 +14,7 @@ export const autoStartsWith = affixTest('prefix', 'Beginning', (text, prefix) =>
   sought: 'Paris',
 })
 
-/** `svc:builtin:auto_ends_with:v0` (contract/handlers 2.3). */
+/** `svc:builtin:auto_ends_with:v0` (interface 11.3). */
 export const autoEndsWith = affixTest('suffix', 'Ending', (text, suffix) => text.endsWith(suffix), {
   key: 'auto_ends_with',
   name: 'Ends With',
@@ -22,7 +22,7 @@ export const autoEndsWith = affixTest('suffix', 'Ending', (text, suffix) => text
   sought: 'Seine',
 })
 
-/** `svc:builtin:auto_contains:v0` (contract/handlers 2.3). */
+/** `svc:builtin:auto_contains:v0` (interface 11.3). */
 export const autoContains = affixTest('substring', 'Text to find', containsText, {
   key: 'auto_contains',
   name: 'Contains',

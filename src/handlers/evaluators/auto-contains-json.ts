@@ -5,7 +5,7 @@ import { containsDocument } from '../metrics/contains-document.ts'
 import { neededOutputs } from '../scoring/needed-outputs.ts'
 import { passed } from '../scoring/schema-parts.ts'
 
-/** `svc:builtin:auto_contains_json:v0` (ruling 9): whether a JSON object or array stands whole in the outputs, or is them. */
+/** `svc:builtin:auto_contains_json:v0` (interface 11.6): whether a JSON object or array stands whole in the outputs, or is them. */
 export const autoContainsJson: HandlerDefinition = {
   key: 'auto_contains_json',
   kind: 'builtin',

@@ -9,7 +9,7 @@ import { advanced, answerKey, passed } from '../scoring/schema-parts.ts'
 import { differenceOfTypes } from '../scoring/verdict.ts'
 
 /**
- * `svc:builtin:auto_exact_match:v0` (contract/handlers 2.3): whether outputs and answer are the same JSON value: numbers by their value,
+ * `svc:builtin:auto_exact_match:v0` (interface 11.5): whether outputs and answer are the same JSON value: numbers by their value,
  * arrays and objects deeply, text only with text. No outputs are null. A reason says where only the types differ.
  */
 export const autoExactMatch: HandlerDefinition = {

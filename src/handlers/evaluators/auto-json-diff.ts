@@ -12,7 +12,7 @@ import { advanced, answerKey, scored } from '../scoring/schema-parts.ts'
 import { differenceOfTypes, verdictOn } from '../scoring/verdict.ts'
 
 /**
- * `svc:builtin:auto_json_diff:v0` (contract/handlers 2.3): the share of the answer's leaves that the outputs have, too. Both are documents
+ * `svc:builtin:auto_json_diff:v0` (interface 11.7): the share of the answer's leaves that the outputs have, too. Both are documents
  * or the texts of documents; no outputs are null.
  */
 export const autoJsonDiff: HandlerDefinition = {

@@ -7,7 +7,7 @@ import { advanced, answerKey, scored } from '../scoring/schema-parts.ts'
 import { scoredTexts } from '../scoring/scored-texts.ts'
 import { verdictOn } from '../scoring/verdict.ts'
 
-/** `svc:builtin:auto_levenshtein_distance:v0` (contract/handlers 2.3): how few edits make the answer of the outputs. */
+/** `svc:builtin:auto_levenshtein_distance:v0` (interface 11.3): how few edits make the answer of the outputs. */
 export const autoLevenshteinDistance: HandlerDefinition = {
   key: 'auto_levenshtein_distance',
   kind: 'builtin',

@@ -10,7 +10,7 @@ import { searchPattern } from '../worker/search-pattern.ts'
 import { regexPresets } from './regex-presets.ts'
 
 /**
- * `svc:builtin:auto_regex_test:v0` (contract/handlers 2.3): whether `regex_pattern` is found in the outputs, or is not where
+ * `svc:builtin:auto_regex_test:v0` (interface 11.3): whether `regex_pattern` is found in the outputs, or is not where
  * `regex_should_match` is there and not `true`.
  */
 export const autoRegexTest: HandlerDefinition = {

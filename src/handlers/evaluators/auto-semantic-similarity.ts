@@ -11,7 +11,7 @@ import { textOf } from '../scoring/text-of.ts'
 import { verdictOn } from '../scoring/verdict.ts'
 
 /**
- * `svc:builtin:auto_semantic_similarity:v0` (contract/handlers 2.3): how alike outputs and answer are to an embedding model, which
+ * `svc:builtin:auto_semantic_similarity:v0` (interface 11.3): how alike outputs and answer are to an embedding model, which
  * `embedding_model` names.
  */
 export const autoSemanticSimilarity: HandlerDefinition = {

@@ -8,7 +8,7 @@ import { answerKey, scored } from '../scoring/schema-parts.ts'
 import { scoredTexts } from '../scoring/scored-texts.ts'
 import { verdictOn } from '../scoring/verdict.ts'
 
-/** `svc:builtin:auto_similarity_match:v0` (contract/handlers 2.3): how much of outputs and answer are blocks that both have. */
+/** `svc:builtin:auto_similarity_match:v0` (interface 11.3): how much of outputs and answer are blocks that both have. */
 export const autoSimilarityMatch: HandlerDefinition = {
   key: 'auto_similarity_match',
   kind: 'builtin',

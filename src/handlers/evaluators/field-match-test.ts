@@ -11,7 +11,7 @@ import { advanced, answerKey, passed } from '../scoring/schema-parts.ts'
 import { differenceOfTypes } from '../scoring/verdict.ts'
 
 /**
- * `svc:builtin:field_match_test:v0` (contract/handlers 2.3): whether the own top-level key `json_field` of the outputs, an object or the
+ * `svc:builtin:field_match_test:v0` (interface 11.3): whether the own top-level key `json_field` of the outputs, an object or the
  * text of one, holds the answer. Throws `invalid-outputs` for any other outputs.
  */
 export const fieldMatchTest: HandlerDefinition = {

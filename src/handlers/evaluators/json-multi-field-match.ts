@@ -18,7 +18,7 @@ import { answerKey } from '../scoring/schema-parts.ts'
 import { differenceOfTypes } from '../scoring/verdict.ts'
 
 /**
- * `svc:builtin:json_multi_field_match:v0` (contract/handlers 2.3): 1 for each of `fields` (paths, contract/handlers 3.3) that outputs and
+ * `svc:builtin:json_multi_field_match:v0` (interface 11.3): 1 for each of `fields` (paths, interface 11.21) that outputs and
  * answer have the same at, or both lack, else 0; `aggregate_score` is the mean. Both are documents or the texts of documents; no outputs
  * are null. A reason names a field of which only the types differ.
  */

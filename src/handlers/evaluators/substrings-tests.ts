@@ -13,7 +13,7 @@ import { neededOutputs } from '../scoring/needed-outputs.ts'
 import { textOf } from '../scoring/text-of.ts'
 import { textTest, type TextTest } from './text-test.ts'
 
-/** `svc:builtin:auto_contains_any:v0` (contract/handlers 2.3): one piece that is there decides. Without pieces it fails. */
+/** `svc:builtin:auto_contains_any:v0` (interface 11.3): one piece that is there decides. Without pieces it fails. */
 export const autoContainsAny = substringsTest(true, 'Texts of which one must be found', {
   key: 'auto_contains_any',
   name: 'Contains Any',
@@ -21,7 +21,7 @@ export const autoContainsAny = substringsTest(true, 'Texts of which one must be 
   sought: ['Seine', 'Rhine'],
 })
 
-/** `svc:builtin:auto_contains_all:v0` (contract/handlers 2.3): one piece that is not there decides. Without pieces it succeeds. */
+/** `svc:builtin:auto_contains_all:v0` (interface 11.3): one piece that is not there decides. Without pieces it succeeds. */
 export const autoContainsAll = substringsTest(false, 'Texts that must all be found', {
   key: 'auto_contains_all',
   name: 'Contains All',

@@ -13,7 +13,7 @@ import { textOf } from '../scoring/text-of.ts'
 import { callHook } from './call-hook.ts'
 import { neededHookUrl } from './needed-hook-url.ts'
 
-/** What asks the user's server, with its time limit (contract/handlers 2.7, 2.9). */
+/** What asks the user's server, with its time limit (interface 11.16, 11.15). */
 export const autoWebhookTestDefinition: HandlerDefinition = {
   key: 'auto_webhook_test',
   kind: 'builtin',
@@ -34,7 +34,7 @@ export const autoWebhookTestDefinition: HandlerDefinition = {
 }
 
 /**
- * `svc:builtin:auto_webhook_test:v0` (contract/handlers 2.7): has outputs scored by whoever answers at `parameters.webhook_url`. A
+ * `svc:builtin:auto_webhook_test:v0` (interface 11.16): has outputs scored by whoever answers at `parameters.webhook_url`. A
  * number or boolean is a score to be compared with the threshold; an object or a string is the outputs as it is.
  */
 export function autoWebhookTest(timeoutMs: number): Handler {

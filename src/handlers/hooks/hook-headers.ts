@@ -12,7 +12,7 @@ export interface HookHeaders {
 }
 
 /**
- * The headers of a hook from `data.headers` (contract/handlers 2.9, ruling 4): literals as they are, numbers and booleans as text,
+ * The headers of a hook from `data.headers` (interface 11.15, 7.8): literals as they are, numbers and booleans as text,
  * `{"secret": NAME}` as the value of the project's secret; null counts as absent. Throws a `HandlerFailure` for a secret that the project
  * does not have, for reference objects, which name nothing that could be sent, and for headers that belong to the connection.
  * No value is shown in a failure.

@@ -9,7 +9,7 @@ import { hookHeaders } from './hook-headers.ts'
 import { maskSecrets } from './mask-secrets.ts'
 import { neededHookUrl } from './needed-hook-url.ts'
 
-/** What asks the user's server, with its time limit (contract/handlers 2.7, 2.9). */
+/** What asks the user's server, with its time limit (interface 11.16, 11.15). */
 export const hookDefinition: HandlerDefinition = {
   key: 'hook',
   kind: 'custom',
@@ -23,7 +23,7 @@ export const hookDefinition: HandlerDefinition = {
 }
 
 /**
- * `svc:custom:hook:v0` (contract/handlers 2.9): posts the request to `<data.url>/invoke` with the headers of `data.headers`, and gives
+ * `svc:custom:hook:v0` (interface 11.15): posts the request to `<data.url>/invoke` with the headers of `data.headers`, and gives
  * the JSON that is answered as outputs, or the text if it is no JSON. What whoever asked us sent as credentials goes nowhere. Secrets
  * that went out in headers are masked in whatever comes back.
  */

@@ -15,7 +15,7 @@ export function neededHookUrl(value: Json | undefined, name: string, allowPrivat
 }
 
 /**
- * Why no hook may be called at this URL, as the end of a sentence that begins with it (contract/handlers 2.9); undefined if one may.
+ * Why no hook may be called at this URL, as the end of a sentence that begins with it (interface 11.15); undefined if one may.
  * Hooks are sent secrets and data of users, so they need https, unless the configuration allows private addresses, where there
  * may be no certificates.
  */

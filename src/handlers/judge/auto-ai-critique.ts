@@ -15,7 +15,7 @@ import { judgePresets } from './judge-presets.ts'
 import { judgeSchemas } from './judge-schemas.ts'
 
 /**
- * `svc:builtin:auto_ai_critique:v0` (contract/handlers 2.8): a model grades outputs by a prompt. Its reply is read as JSON: a number or
+ * `svc:builtin:auto_ai_critique:v0` (interface 11.17): a model grades outputs by a prompt. Its reply is read as JSON: a number or
  * a boolean is the score, an object is the outputs as it is. Throws a `HandlerFailure`.
  */
 export const autoAiCritique: HandlerDefinition = {
@@ -41,12 +41,12 @@ async function run(request: HandlerRequest, { models, span, signal }: HandlerCon
     const rendered = render(parameters, variablesOf(request, parameters.correctAnswerKey))
     return outputsOf(await models.chat({ model, connection, ...rendered, signal }, span), threshold)
   } catch (error) {
-    // a judge's message begins with where it is (contract/handlers 2.8)
+    // a judge's message begins with where it is (interface 11.17)
     throw failureOfPrompt(error, '')
   }
 }
 
-/** What the prompt may name (contract/handlers 2.8); of two with one name the later counts. */
+/** What the prompt may name (interface 11.17); of two with one name the later counts. */
 function variablesOf(request: HandlerRequest, correctAnswerKey: string | undefined): JsonObject {
   const inputs = unwrapInputs(request.inputs ?? {})
   const answer = correctAnswerKey === undefined ? undefined : getKey(inputs, correctAnswerKey)
@@ -85,7 +85,7 @@ function outputsOf({ message }: ChatReply, threshold: number): Json {
   return outputs
 }
 
-/** A reply that is no verdict blames the model, not the request (ruling 1.5). */
+/** A reply that is no verdict blames the model, not the request (interface 3.9). */
 function nonsense(reply: Json | undefined): HandlerFailure {
   const { id, message } = invalidOutputs('dict | float | bool', reply)
   const hint =

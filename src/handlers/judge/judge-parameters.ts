@@ -4,7 +4,7 @@ import { readMessages } from '../../prompts/prompt-messages.ts'
 import { TEMPLATE_FORMATS, type TemplateFormat } from '../../prompts/templates/template-format.ts'
 import { readFreeThreshold } from '../scoring/read-threshold.ts'
 
-/** How a judge judges (contract/handlers 2.8). */
+/** How a judge judges (interface 11.17). */
 export interface JudgeParameters {
   readonly messages: readonly JsonObject[]
   readonly templateFormat: TemplateFormat
@@ -24,7 +24,7 @@ const RESPONSE_TYPES = ['text', 'json_object', 'json_schema'] as const
 export type ResponseType = (typeof RESPONSE_TYPES)[number]
 
 /**
- * Reads the parameters in the order of the contract, null as absent. Throws a `PromptProblem`, or a `HandlerFailure` for the threshold, of
+ * Reads the parameters in the order in which refusals name them, null as absent. Throws a `PromptProblem`, or a `HandlerFailure` for the threshold, of
  * the first that is wrong.
  */
 export function readJudgeParameters(parameters: JsonObject): JudgeParameters {

@@ -15,7 +15,7 @@ export interface Aggregation {
 }
 
 /**
- * What a matcher, or the parameters, say of it: `weighted`, `threshold` and 1.0 unless given (contract/handlers 2.4). Throws
+ * What a matcher, or the parameters, say of it: `weighted`, `threshold` and 1.0 unless given (interface 11.13). Throws
  * `invalid-parameter`; `path` is where the fields stand, with a dot at the end.
  */
 export function readAggregation(fields: JsonObject, path: string): Aggregation {

@@ -9,7 +9,7 @@ import { readMatchers } from './read-matchers.ts'
 import { runMatchers } from './run-matchers.ts'
 
 /**
- * `svc:builtin:match:v0` (contract/handlers 2.4): a tree of matchers over inputs, outputs and trace. Answers `{<key>: node…, score,
+ * `svc:builtin:match:v0` (interface 11.13): a tree of matchers over inputs, outputs and trace. Answers `{<key>: node…, score,
  * success}`: of matchers with the same key the last is shown, all count.
  */
 export const match: HandlerDefinition = {

@@ -11,7 +11,7 @@ export interface Matcher {
 }
 
 /**
- * A list of matchers (contract/handlers 2.4). Throws `invalid-parameter` for what no result could be shown for: no list, a matcher that is
+ * A list of matchers (interface 11.13). Throws `invalid-parameter` for what no result could be shown for: no list, a matcher that is
  * no object, a key that is no string.
  */
 export function readMatchers(list: Json, path: string): readonly Matcher[] {

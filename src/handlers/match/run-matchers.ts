@@ -26,7 +26,7 @@ export interface MatchResult extends Verdict {
   readonly node: JsonObject
 }
 
-/** The results of matchers, in their order (contract/handlers 2.4). What one of them has wrong is the `error` of its own node. */
+/** The results of matchers, in their order (interface 11.13). What one of them has wrong is the `error` of its own node. */
 export async function runMatchers(
   matchers: readonly Matcher[],
   run: MatchRun,

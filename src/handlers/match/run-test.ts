@@ -44,7 +44,7 @@ const SIMILARITIES = ['jaccard', 'levenshtein', 'cosine'] as const
 const DIFFS = ['full', 'schema', 'strict'] as const
 const QUANTITIES = ['all', 'any'] as const
 
-/** The table of contract/handlers 2.4. Throws a `HandlerFailure` for what the fields have wrong and for what cannot be computed. */
+/** The table of interface 11.13. Throws a `HandlerFailure` for what the fields have wrong and for what cannot be computed. */
 export async function runTest(test: MatchTest): Promise<Verdict> {
   const { fields, path } = test
   switch (readChoice(fields, 'match', TESTS, 'valid', path)) {

@@ -2,7 +2,7 @@ import { equalJson } from '../../json/diff/equal-json.ts'
 import { entriesOf, getKey, isJsonArray, isJsonObject, keysOf, type Json } from '../../json/json.ts'
 
 /**
- * Equality as contract/handlers P3 has it, at every depth: `true` is 1 and `false` is 0; numbers are equal when their decimal values are,
+ * Equality as interface 11.5 has it, at every depth: `true` is 1 and `false` is 0; numbers are equal when their decimal values are,
  * objects whatever the order of their keys.
  */
 export function equalLoosely(a: Json, b: Json): boolean {

@@ -13,7 +13,7 @@ export interface JsonDiffOptions {
 }
 
 /**
- * The share of leaves in which a document agrees with the one that is expected (contract/handlers 2.3); 1 for a document and itself. A
+ * The share of leaves in which a document agrees with the one that is expected (interface 11.7); 1 for a document and itself. A
  * leaf is anything but an object or array that holds something, known by its path: keys and indexes joined by dots, so `{"a.b": 1}` and
  * `{"a": {"b": 1}}` have the same; of two leaves with one path the later counts. Takes time that grows with the documents only; throws
  * what `slice` does.

@@ -1,6 +1,6 @@
 /**
  * Whether a text is JSON, whatever this service would do with it: a key may stand there twice. `NaN` and `Infinity` pass for numbers, as
- * many writers of JSON let them (contract/handlers 2.3).
+ * many writers of JSON let them (interface 11.3).
  */
 export function parsesAsJson(text: string): boolean {
   return isJson(text) || (/NaN|Infinity/.test(text) && isJson(withoutNonNumbers(text)))

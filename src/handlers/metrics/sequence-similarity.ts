@@ -1,8 +1,8 @@
-/** From so many characters on, the frequent ones of the second text cannot start a block (contract/handlers 2.3). */
+/** From so many characters on, the frequent ones of the second text cannot start a block (interface 11.8). */
 const LONG_TEXT = 200
 
 /**
- * Ratcliff and Obershelp's measure as difflib has it (contract/handlers 2.3): twice what the matching blocks of two texts hold, by what
+ * Ratcliff and Obershelp's measure as difflib has it (interface 11.8): twice what the matching blocks of two texts hold, by what
  * the texts do; 1 for two empty ones. Takes code points. It is not symmetric. Undefined once it took more than `mostSteps`, each a pair of
  * characters looked at: two texts of n characters may need n³.
  */

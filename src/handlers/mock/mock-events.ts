@@ -2,7 +2,7 @@ import type { JsonObject } from '../../json/json.ts'
 import { StreamedOutputs } from '../handler.ts'
 
 /**
- * A reply that comes word by word, in the records of contract/handlers 4.5: `message_start`, one `message_delta` a word, `message_end`,
+ * A reply that comes word by word, in the records of interface 11.24: `message_start`, one `message_delta` a word, `message_end`,
  * `usage`, `done`. A token is a word. As a whole it is what the mock `messages` answers.
  */
 export function mockEvents(text: string): StreamedOutputs {

@@ -7,7 +7,7 @@ import { verdictOn } from '../scoring/verdict.ts'
 import { mockEvents } from './mock-events.ts'
 
 /**
- * `svc:custom:mock:v0` (contract/handlers 2.9), for tests of whatever calls handlers: does what `parameters.key` says with
+ * `svc:custom:mock:v0` (interface 11.24), for tests of whatever calls handlers: does what `parameters.key` says with
  * `parameters.kwargs`. The keys are those of `MOCKS`.
  */
 export const mock: HandlerDefinition = {

@@ -5,7 +5,7 @@ import { HandlerFailure } from '../handler-failure.ts'
 import type { HandlerContext } from '../handler.ts'
 
 /**
- * Asks one model after the other until one answers (contract/handlers 2.11). The next is asked when one refuses the key or has none, has no
+ * Asks one model after the other until one answers (interface 11.18). The next is asked when one refuses the key or has none, has no
  * capacity, is not there or does not know the model; any other `ModelFailure` is thrown. When all were asked in vain, says what each
  * of them said.
  */

@@ -7,7 +7,7 @@ import type { HandlerContext } from '../handler.ts'
 import type { PreparedPrompt } from './prepared-prompt.ts'
 
 /**
- * Makes the call of a prompt, again and elsewhere as its policies say (contract/handlers 3.5). `make` is given the call of each
+ * Makes the call of a prompt, again and elsewhere as its policies say (interface 11.20). `make` is given the call of each
  * attempt. Throws the last `ModelFailure`.
  */
 export function callPrompt<T>(

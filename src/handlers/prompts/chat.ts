@@ -18,7 +18,7 @@ import { preparedPrompt } from './prepared-prompt.ts'
 import { messageList, oneMessage, promptParameters } from './prompt-schemas.ts'
 
 /**
- * One prompt, many turns (`svc:builtin:chat:v0`, contract/handlers 2.10): what was said so far, `inputs.messages`, follows the prompt
+ * One prompt, many turns (`svc:builtin:chat:v0`, interface 11.18): what was said so far, `inputs.messages`, follows the prompt
  * exactly as it is. Answers the next message, in which a refusal stands as its content.
  */
 export const chat: HandlerDefinition = {

@@ -9,7 +9,7 @@ import { preparedPrompt } from './prepared-prompt.ts'
 import { promptParameters } from './prompt-schemas.ts'
 
 /**
- * One prompt, one reply (`svc:builtin:completion:v0`, contract/handlers 2.10): the reply's text, which is left as text even where a
+ * One prompt, one reply (`svc:builtin:completion:v0`, interface 11.18): the reply's text, which is left as text even where a
  * schema was asked for; else why the model would not; else the tools it calls.
  */
 export const completion: HandlerDefinition = {

@@ -15,7 +15,7 @@ import { askInTurn } from './ask-in-turn.ts'
 import { llmSchemas } from './llm-schemas.ts'
 
 /**
- * One call of the first model of a list that answers (`svc:builtin:llm:v0`, contract/handlers 2.11). Answers the whole conversation
+ * One call of the first model of a list that answers (`svc:builtin:llm:v0`, interface 11.18). Answers the whole conversation
  * with what it ended as. Neither a loop nor tools of ours are there: a request for them is refused.
  */
 export const llm: HandlerDefinition = {
@@ -90,7 +90,7 @@ export function mergedMembers(first: JsonObject = {}, second: JsonObject = {}): 
   return fromEntries([...entriesOf(first), ...entriesOf(second)])
 }
 
-/** The same for consent, whose `decisions` are merged as well (contract/handlers 2.11). */
+/** The same for consent, whose `decisions` are merged as well (interface 11.18). */
 export function mergedConsent(first: JsonObject = {}, second: JsonObject = {}): JsonObject {
   const [before, after] = [getKey(first, 'decisions'), getKey(second, 'decisions')]
   const merged = mergedMembers(first, second)

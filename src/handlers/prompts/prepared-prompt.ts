@@ -19,7 +19,7 @@ export interface PreparedPrompt extends Pick<Prompt, 'fallbackPolicy' | 'retries
 }
 
 /**
- * Reads and renders the prompt of a request (contract/handlers 2.10). The inputs `reserved` are no variables of it. Without inputs it is
+ * Reads and renders the prompt of a request (interface 11.18). The inputs `reserved` are no variables of it. Without inputs it is
  * left as it is written, unless it says which it needs. Throws a `HandlerFailure`, a `PromptProblem` or a `TemplateFailure`.
  */
 export function preparedPrompt(request: HandlerRequest, reserved: readonly string[] = []): PreparedPrompt {

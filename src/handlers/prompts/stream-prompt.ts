@@ -6,7 +6,7 @@ import { callPrompt } from './call-prompt.ts'
 import type { PreparedPrompt } from './prepared-prompt.ts'
 
 /**
- * Sends a prompt's messages and answers the reply while it is made (contract/handlers 4.5): `message_start`, a `message_delta` each time
+ * Sends a prompt's messages and answers the reply while it is made (interface 12.5): `message_start`, a `message_delta` each time
  * text comes, `message_end`, `usage`, `done`. Resolves once the first text or the whole reply is there, so that until then the policies
  * of the prompt hold, and what fails has a status of its own. What fails later is thrown between pieces.
  */

@@ -10,8 +10,8 @@ export interface ExpectedOutput<Value extends Json = Json> {
 }
 
 /**
- * The answer that outputs are compared with: the input that `correct_answer_key` names, `correct_answer` unless given (contract/handlers
- * 2.1). Throws `invalid-inputs`, `invalid-parameter` for a key that is no string, or `missing-input`.
+ * The answer that outputs are compared with: the input that `correct_answer_key` names, `correct_answer` unless given (interface 11.3).
+ * Throws `invalid-inputs`, `invalid-parameter` for a key that is no string, or `missing-input`.
  */
 export function expectedOutput({ parameters, inputs }: HandlerRequest): ExpectedOutput {
   if (inputs === undefined) throw invalidInputs('dict', inputs)

@@ -6,7 +6,7 @@ import { numberIn } from './number-in.ts'
 const USUAL = 0.5
 
 /**
- * The score from which on a run succeeds (contract/handlers 2.2): 0.5 where `value` is falsy, else a number above 0 and up to 1, an
+ * The score from which on a run succeeds (interface 11.4): 0.5 where `value` is falsy, else a number above 0 and up to 1, an
  * integer or not. Throws `invalid-parameter`, always at `threshold`.
  */
 export function readThreshold(value: Json | undefined): number {
@@ -23,7 +23,7 @@ export function readFreeThreshold(value: Json | undefined): number {
   return threshold
 }
 
-/** The same for custom code (contract/handlers 2.5): a text that spells the number will do, and 0 is 0. */
+/** The same for custom code (interface 11.14): a text that spells the number will do, and 0 is 0. */
 export function readLooseThreshold(value: Json | undefined): number {
   if (value === undefined || value === null || value === '') return USUAL
   const threshold = numberIn(value)

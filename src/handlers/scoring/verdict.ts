@@ -4,7 +4,7 @@ import { ExactNumber, isJsonArray, isJsonObject, type Json } from '../../json/js
 /** What a score comes to. */
 export type Verdict = { readonly score: number; readonly success: boolean }
 
-/** The verdict on a score: it succeeds where it reaches the threshold (contract/handlers 2.2). */
+/** The verdict on a score: it succeeds where it reaches the threshold (interface 11.4). */
 export function verdictOn(score: number, threshold: number): Verdict {
   return { score, success: score >= threshold }
 }

@@ -4,14 +4,14 @@ import { HandlerFailure } from '../handler-failure.ts'
 import type { WorkerCaller, WorkerOutcome } from './long-jobs.ts'
 import { workerPool } from './long-jobs.ts'
 
-/** How long a search may go on (ruling 9). */
+/** How long a search may go on (interface 11.9). */
 export const PATTERN_LIMIT_MS = 1000
 
 /** A pattern without an operator has one way to match, and is looked for where it is asked for. */
 const LITERAL = /^[^\\^$.*+?()[\]{}|]{0,1000}$/
 
 /**
- * Whether a regular expression matches somewhere in a text: JavaScript's (ruling 9), with inline flags at its start (`compilePattern`).
+ * Whether a regular expression matches somewhere in a text: JavaScript's (interface 11.9), with inline flags at its start (`compilePattern`).
  * Any but a plain text runs in a worker, and no longer than a second. Throws `regex-pattern-error`, quoting the
  * pattern, and refuses as `WorkerPool` does.
  */

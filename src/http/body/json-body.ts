@@ -32,7 +32,7 @@ export type ReadJsonBody = (ctx: ParameterizedContext<unknown>) => Promise<JsonB
 
 /**
  * Makes the reader of JSON bodies. koa-body reads and inflates them; a plain one that is large, or may be, is counted here while it comes,
- * so that nobody holds room for what was only announced. Parsing is ours always, because ruling 3.15 wants every number, key and
+ * so that nobody holds room for what was only announced. Parsing is ours always, because interface 2.9 wants every number, key and
  * character back as it was sent.
  *
  * Refuses another media type, charset or encoding (415), a body past a limit (413) or for which there is no room now (503), what
@@ -243,7 +243,7 @@ function refuse(error: unknown): never {
 
 /**
  * What the door answers when a body is not JSON that can be kept: 400 with line and column for bad syntax, 413 for
- * too many values, 422 with the place for what would be changed in silence (ruling 3.15). Undefined for any other error.
+ * too many values, 422 with the place for what would be changed in silence (interface 2.9). Undefined for any other error.
  */
 export function refusalOfJson(error: unknown): Refusal | undefined {
   if (!(error instanceof JsonTextError)) return undefined

@@ -25,7 +25,7 @@ export interface FormOptions {
 
 /**
  * Reads a multipart/form-data body with one file in the part `file` and text fields around it in any order. A part with a
- * file name is a file, any other a field, whatever its own Content-Type says (contract/testsets 5.1).
+ * file name is a file, any other a field, whatever its own Content-Type says (interface 8.16).
  *
  * Refuses a form without a boundary or an end (400), fields that contradict each other (400) or are too large (413), and
  * anything but exactly one file in its place (422).

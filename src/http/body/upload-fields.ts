@@ -15,7 +15,7 @@ import type { SurfaceNames } from '../schemas/surface-names.ts'
 import { idSpellings, spellings } from '../schemas/surface-names.ts'
 import type { Upload } from './upload.ts'
 
-/** The text fields of a form (contract/testsets 5.1). */
+/** The text fields of a form (interface 8.16). */
 
 const optionalText = z.string().optional()
 

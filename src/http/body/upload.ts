@@ -110,7 +110,7 @@ export function uploadReader({ spools, maxBytes, maxFieldBytes }: UploadOptions)
   }
 }
 
-/** What makes an upload another one than the one before, whatever boundary and order the client chose (ruling 1.11). */
+/** What makes an upload another one than the one before, whatever boundary and order the client chose (interface 2.25). */
 export function uploadIdentity({ fields, file }: Upload): string[] {
   const sorted = Object.entries(fields).sort(([a], [b]) => (a < b ? -1 : 1))
   const isTold = file.mediaType === undefined && file.saidType !== undefined && file.saidType !== 'csv'

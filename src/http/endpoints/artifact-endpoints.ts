@@ -28,7 +28,7 @@ import { spellings, withArticle } from '../schemas/surface-names.ts'
 import { OF_ARTIFACTS } from '../schemas/unused-fields.ts'
 import type { SurfaceContext } from '../surface-context.ts'
 
-/** The routes of a surface at the artifact level (contract/workflows 4.1). */
+/** The routes of a surface at the artifact level (interface 4.23). */
 export function artifactEndpoints(context: SurfaceContext): Endpoint[] {
   const { surface, names, present, records, isExisting } = context
   const { family, path, singular, plural } = surface
@@ -191,7 +191,7 @@ export function artifactEndpoints(context: SurfaceContext): Endpoint[] {
   ]
 }
 
-/** `?application_id=`: existing clients choose an artifact's id in the query string (contract/workflows 3.1). */
+/** `?application_id=`: existing clients choose an artifact's id in the query string (interface 1.14). */
 export function idInQuery(singulars: readonly string[]): { id: { names: string[]; schema: typeof uuid } } {
   return { id: { names: singulars.map((name) => `${name}_id`), schema: uuid } }
 }

@@ -19,7 +19,7 @@ import type { SurfaceContext } from '../surface-context.ts'
 /** So many lines are in an answer. */
 const MOST_LINES = 1000
 
-/** `GET …/revisions/{id}/blame`: who wrote each line of a text (wire.md 4). */
+/** `GET …/revisions/{id}/blame`: who wrote each line of a text (interface 6.13). */
 export function blameEndpoint({ surface, present }: SurfaceContext): Endpoint {
   const { family, path, plural } = surface
   return endpoint({

@@ -13,7 +13,7 @@ import { shown } from '../schemas/request-schemas.ts'
 import type { SurfaceContext } from '../surface-context.ts'
 
 /**
- * The catalog as a surface shows it (interface 4.3, contract/handlers 1.1): templates and presets of the surface's own roles, and
+ * The catalog as a surface shows it (interface 7.13): templates and presets of the surface's own roles, and
  * the types that every schema may refer to.
  */
 export function catalogEndpoints({ surface }: SurfaceContext): Endpoint[] {

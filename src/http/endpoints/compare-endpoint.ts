@@ -18,7 +18,7 @@ import type { SurfaceContext } from '../surface-context.ts'
 /** So many revisions are listed on either side. */
 const MOST_LISTED = 1000
 
-/** `POST …/variants/compare` of a surface: how far two sides have gone since they parted, and what one changed since then (wire.md 5). */
+/** `POST …/variants/compare` of a surface: how far two sides have gone since they parted, and what one changed since then (interface 6.4). */
 export function compareEndpoint({ surface, present }: SurfaceContext): Endpoint {
   const { family, path, plural, payload } = surface
   const isRows = payload === 'rows'

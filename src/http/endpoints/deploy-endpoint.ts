@@ -34,7 +34,7 @@ export function deploySlugs({ isDeployable, plural }: Surface): z.ZodType<readon
 }
 
 /**
- * `POST …/revisions/deploy` of a surface (contract/environments 8.1): points an environment at a revision and answers that.
+ * `POST …/revisions/deploy` of a surface (interface 9.3): points an environment at a revision and answers that.
  * A key that may only deploy is enough.
  */
 export function deployEndpoint(

@@ -8,7 +8,7 @@ import { envelope } from '../schemas/envelope.ts'
 import { documentDiff, pageInfo, rowDiff } from '../schemas/record-schemas.ts'
 import { pageWindowing, reference } from '../schemas/request-schemas.ts'
 
-/** `POST …/revisions/diff` of a surface: a patch and text diffs of documents, pages of rows (rulings 3.16, 5.7). */
+/** `POST …/revisions/diff` of a surface: a patch and text diffs of documents, pages of rows (interface 6.1, 8.24). */
 export function diffEndpoint({ family, path, plural, payload }: Surface): Endpoint {
   const isRows = payload === 'rows'
   return endpoint({

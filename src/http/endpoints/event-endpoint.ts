@@ -12,7 +12,7 @@ export interface EventPlace {
   readonly sessions: Pick<Sessions, 'find'>
 }
 
-/** `GET /events`: what happens in the key's project, while it happens (wire.md 8). */
+/** `GET /events`: what happens in the key's project, while it happens (interface 13.8). */
 export function eventEndpoint({ events, keys, sessions }: EventPlace): Endpoint {
   return endpoint({
     method: 'GET',

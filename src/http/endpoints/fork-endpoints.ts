@@ -23,7 +23,7 @@ import { ofVariants } from '../schemas/unused-fields.ts'
 import { toldDisagreements } from '../revisions/told-disagreements.ts'
 import { madeVariantResponse } from '../revisions/variant-responses.ts'
 
-/** `POST …/variants/fork` of a surface (interface 4.5, ruling 3.9). */
+/** `POST …/variants/fork` of a surface (interface 4.22). */
 export function forkEndpoint(surfaceContext: SurfaceContext, path: string): Endpoint {
   const { surface, names, records, present } = surfaceContext
   const { family, singular } = surface
@@ -59,7 +59,7 @@ export function forkEndpoint(surfaceContext: SurfaceContext, path: string): Endp
       },
       artifactRef: { names: spellings(names, '_ref'), schema: reference },
       variantRef: { names: spellings(names, '_variant_ref'), schema: reference },
-      // Existing clients say it in the query string (contract/workflows 8).
+      // Existing clients say it in the query string (interface 4.22).
       variantId: { names: idSpellings(names, '_variant'), schema: uuid },
       revisionRef: { names: spellings(names, '_revision_ref'), schema: reference },
     }),
@@ -92,7 +92,7 @@ export function forkEndpoint(surfaceContext: SurfaceContext, path: string): Endp
   })
 }
 
-/** `POST /variants/fork`, which takes the keys of any surface, and answers in the words of the first one that the body names (ruling 2). */
+/** `POST /variants/fork`, which takes the keys of any surface, and answers in the words of the first one that the body names (interface 2.8). */
 export function sharedForkEndpoint(contexts: readonly SurfaceContext[]): Endpoint {
   const all = contexts.map((context) => ({
     family: context.surface.family,

@@ -18,7 +18,7 @@ import type { PresentOptions } from '../presenters/record.ts'
 import { uuid } from '../schemas/request-schemas.ts'
 
 /**
- * Running workflows (interface 4.2, contract/handlers 4.1): at a revision's `data.url`, at a handler's address without a
+ * Running workflows (interface 12.1): at a revision's `data.url`, at a handler's address without a
  * revision, and through the dispatcher `/services`, where the workflow says which handler runs.
  */
 export function invocationEndpoints(services: InvocationServices, options: PresentOptions): Endpoint[] {

@@ -25,7 +25,7 @@ export interface KeyPlace {
   readonly hasAdminKey: boolean
 }
 
-/** The API keys of the project (wire.md 2). */
+/** The API keys of the project (interface 14.1). */
 export function keyEndpoints({ fs, storeDir, uses, hasAdminKey }: KeyPlace): Endpoint[] {
   const tag = 'keys'
   const output = single('key', keyRecord)

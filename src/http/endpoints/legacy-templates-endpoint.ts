@@ -6,7 +6,7 @@ import { legacyTemplate } from '../schemas/catalog.ts'
 import { queryReading } from '../schemas/queries/query-parameters.ts'
 import { list } from '../schemas/record-schemas.ts'
 
-/** The templates of evaluators as older clients ask for them (contract/handlers 1.1). */
+/** The templates of evaluators as older clients ask for them (interface 7.13). */
 export const legacyTemplatesEndpoint = endpoint({
   method: 'GET',
   path: '/simple/evaluators/templates',

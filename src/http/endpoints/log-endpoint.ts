@@ -21,7 +21,7 @@ import { depth, windowing } from '../schemas/request-schemas.ts'
 import { spellings } from '../schemas/surface-names.ts'
 import type { SurfaceContext } from '../surface-context.ts'
 
-/** `POST …/revisions/log` of a surface (contract/workflows 7, ruling 3.10). */
+/** `POST …/revisions/log` of a surface (interface 4.20). */
 export function logEndpoint(context: SurfaceContext, answerRevisions: AnswerRevisions): Endpoint {
   const { surface, names, records } = context
   const { family, path, singular } = surface

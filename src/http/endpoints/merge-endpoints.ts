@@ -28,7 +28,7 @@ import { single } from '../schemas/record-schemas.ts'
 import { message, reference, uuid } from '../schemas/request-schemas.ts'
 import type { SurfaceContext } from '../surface-context.ts'
 
-/** `POST …/variants/merge`, `…/revisions/revert` and `…/revisions/cherry-pick` of a surface (wire.md 5). */
+/** `POST …/variants/merge`, `…/revisions/revert` and `…/revisions/cherry-pick` of a surface (interface 6.5). */
 export function mergeEndpoints(
   { surface, names, records, present }: SurfaceContext,
   answers: RevisionResponses,

@@ -14,7 +14,7 @@ import type { SurfaceContext } from '../surface-context.ts'
 /** So many of the newest revisions are shown. */
 const NEWEST = 10
 
-/** `GET /projects/current`: what a first page shows of the key's project (wire.md 3). What is archived is left out. */
+/** `GET /projects/current`: what a first page shows of the key's project (interface 13.7). What is archived is left out. */
 export function projectEndpoint(contexts: readonly SurfaceContext[]): Endpoint {
   return endpoint({
     method: 'GET',

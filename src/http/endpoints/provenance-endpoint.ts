@@ -60,7 +60,7 @@ function presentRunning({ environment, key, since }: Running, options: PresentOp
   }
 }
 
-/** Who and when, as everywhere (ruling 3.14), and who else committed it. */
+/** Who and when, as everywhere (interface 4.19), and who else committed it. */
 function presentCommit({ revision, commit, signature }: SignedRevision, options: PresentOptions): object {
   const { author, committer } = commit
   return {

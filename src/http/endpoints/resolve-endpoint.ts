@@ -27,7 +27,7 @@ export function isResolvable({ mayEmbed, pins }: Family): boolean {
 }
 
 /**
- * `POST …/revisions/resolve` of a surface (interface 4.1, contract/resolve): a revision, or one that the request brings itself,
+ * `POST …/revisions/resolve` of a surface (interface 10.1): a revision, or one that the request brings itself,
  * with every `@svc.embed` and `@{{…}}` token replaced by what it points at.
  */
 export function resolveEndpoint(
@@ -110,7 +110,7 @@ const inlineRecord = z.strictObject({
   data: z.unknown().meta({ type: 'object' }),
 })
 
-/** Clients send 0 for the default (contract/resolve 1.1). */
+/** Clients send 0 for the default (interface 10.1). */
 function limit(most: number) {
   return z
     .number()

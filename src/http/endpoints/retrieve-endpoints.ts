@@ -10,7 +10,7 @@ import type { RetrieveQuestion, RevisionResponses } from '../revisions/revision-
 import type { SurfaceContext } from '../surface-context.ts'
 import { isResolvable } from './resolve-endpoint.ts'
 
-/** The two forms of `…/revisions/retrieve` of a surface (interface 9.4, rulings 1.9, 3.6; contract/environments 8.2). */
+/** The two forms of `…/revisions/retrieve` of a surface (interface 5.3, 2.21, 9.7). */
 export function retrieveEndpoints(
   { surface, names, records, enrichment }: SurfaceContext,
   answers: RevisionResponses,

@@ -58,7 +58,7 @@ import { provenanceEndpoint } from './provenance-endpoint.ts'
 import { isResolvable, resolveEndpoint } from './resolve-endpoint.ts'
 import { retrieveEndpoints } from './retrieve-endpoints.ts'
 
-/** The routes of a surface at the revision level (interface 4.1, 4.5, section 9; contract/workflows 4.2). */
+/** The routes of a surface at the revision level (interface 4.3, 4.20, 5.2, 1.3). */
 export function revisionEndpoints(context: SurfaceContext): Endpoint[] {
   const { surface, names, present, records, isExisting } = context
   const { family, path, singular } = surface
@@ -222,7 +222,7 @@ export function revisionEndpoints(context: SurfaceContext): Endpoint[] {
           ...parentsBeside(names),
           ifChanged: IF_CHANGED,
         }),
-        // Existing clients say it in the query string, too (contract/workflows 11.1).
+        // Existing clients say it in the query string, too (interface 4.3).
         fromQuery: (query, body) => ({ ...parentsInQuery(names)(query), ...ifChangedInQuery(query, body) }),
       }),
       output: single(key, records.revision, {

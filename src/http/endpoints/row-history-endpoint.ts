@@ -21,7 +21,7 @@ import { list, historyOfRow } from '../schemas/record-schemas.ts'
 import { newestFirstWindowing } from '../schemas/request-schemas.ts'
 import type { SurfaceContext } from '../surface-context.ts'
 
-/** `POST /testsets/rows/history`: how one row changed along a variant (wire.md 3). */
+/** `POST /testsets/rows/history`: how one row changed along a variant (interface 13.6). */
 export function rowHistoryEndpoint({ surface, names, present }: SurfaceContext): Endpoint {
   const { family, path, singular, plural } = surface
   const { artifactRef, variantRef } = parentsBeside(names)

@@ -8,7 +8,7 @@ import { envelope } from '../schemas/envelope.ts'
 import { secretRecord, secretValue } from '../schemas/key.ts'
 import { list, single } from '../schemas/record-schemas.ts'
 
-/** The secrets of the project, by their names (wire.md 2). No answer has a value. */
+/** The secrets of the project, by their names (interface 14.3). No answer has a value. */
 export function secretEndpoints(secretsOf: (registry: Registry) => ProjectSecrets): Endpoint[] {
   const tag = 'secrets'
   const output = single('secret', secretRecord)

@@ -27,7 +27,7 @@ export interface SessionPlace {
   readonly publicUrl: string | undefined
 }
 
-/** Signing in, signing out, and who is signed in (wire.md 2). */
+/** Signing in, signing out, and who is signed in (interface 14.4). */
 export function sessionEndpoints({ keys, sessions, door, publicUrl }: SessionPlace): Endpoint[] {
   const common = { tag: 'sessions', ...anyKey, output: single('session', sessionRecord) } as const
   const current = '/sessions/current'

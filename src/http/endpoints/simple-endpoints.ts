@@ -38,7 +38,7 @@ import { OF_FLAT } from '../schemas/unused-fields.ts'
 import type { SurfaceContext } from '../surface-context.ts'
 import { idElsewhere, idInQuery } from './artifact-endpoints.ts'
 
-/** The simple routes of a surface: one flat record an artifact (interface 4.4, contract/workflows 15). */
+/** The simple routes of a surface: one flat record an artifact (interface 1.11). */
 export function simpleEndpoints(context: SurfaceContext): Endpoint[] {
   const { surface, names, present, records, isExisting } = context
   const { family, singular, plural } = surface
@@ -103,7 +103,7 @@ export function simpleEndpoints(context: SurfaceContext): Endpoint[] {
       recall: async ({ registry }, address) => answerFlat(await recallFlat(registry, address)),
     })
 
-  /** Guards an artifact or takes the guard away; who may not deploy can do neither (contract/environments 10). */
+  /** Guards an artifact or takes the guard away; who may not deploy can do neither (interface 9.10). */
   const guarding = (action: 'guard' | 'unguard', flag: string): Endpoint =>
     endpoint({
       method: 'POST',

@@ -38,7 +38,7 @@ const testcases = z.strictObject({
 /** So many ids may be asked for at once. */
 const MANY = 10_000
 
-/** Testcases by their ids, and lists of them; there is nothing to change about one (interface 3.4, contract/testsets 1.5). */
+/** Testcases by their ids, and lists of them; there is nothing to change about one (interface 8.2). */
 export function testcaseEndpoints({ surface, names }: SurfaceContext): Endpoint[] {
   const { family } = surface
   const tag = 'testcases'
@@ -55,7 +55,7 @@ export function testcaseEndpoints({ surface, names }: SurfaceContext): Endpoint[
     },
   })
 
-  /** The testcases of these ids, in order; unknown ones are left out, as in any list (ruling 1.4). */
+  /** The testcases of these ids, in order; unknown ones are left out, as in any list (interface 3.5). */
   const byIds = async (
     { registry, untilGone }: Pick<Call<unknown>, 'registry' | 'untilGone'>,
     ids: readonly string[],

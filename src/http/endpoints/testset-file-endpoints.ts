@@ -47,7 +47,7 @@ const MEDIA = {
   jsonl: 'application/x-ndjson; charset=utf-8',
 } as const
 
-/** Files into testsets and out of them (interface 4.6, contract/testsets 5). */
+/** Files into testsets and out of them (interface 8.16). */
 export function testsetFileEndpoints(context: SurfaceContext, limits: TestsetLimits): Endpoint[] {
   const { surface, names, present, records } = context
   const { family, singular, path, plural } = surface

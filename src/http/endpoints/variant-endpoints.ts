@@ -29,7 +29,7 @@ import { ofVariants } from '../schemas/unused-fields.ts'
 import type { SurfaceContext } from '../surface-context.ts'
 import { forkEndpoint } from './fork-endpoints.ts'
 
-/** The routes of a surface at the variant level (contract/workflows 4.2, interface 4.5). */
+/** The routes of a surface at the variant level (interface 1.3, 4.22). */
 export function variantEndpoints(context: SurfaceContext): Endpoint[] {
   const { surface, names, present, records, isExisting } = context
   const { family, path, singular } = surface

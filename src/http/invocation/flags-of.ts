@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http'
 import { hasKey, withKey, type JsonObject } from '../../json/json.ts'
 
 /**
- * The flags of an invocation: those of its body, and beside them those that headers set (contract/handlers 4.5). A value that no
+ * The flags of an invocation: those of its body, and beside them those that headers set (interface 12.5). A value that no
  * header has is ignored.
  */
 export function flagsOf(

@@ -8,7 +8,7 @@ import type { EndpointResponse } from '../routing/endpoint.ts'
 import { PROTOCOL_VERSION, type Session, traceHeaders } from './trace-headers.ts'
 import type { OutputForm } from './wanted-form.ts'
 
-/** What an invocation answers (contract/handlers 4.3): `data` where it came out well; `code` of the failure where it did not. */
+/** What an invocation answers (interface 12.4): `data` where it came out well; `code` of the failure where it did not. */
 export const invokeOutput = z.strictObject({
   version: z.string(),
   status: z.strictObject({

@@ -5,7 +5,7 @@ import { anyJson, jsonObject, reference, slug, uuid, version } from '../schemas/
 
 import { UNUSED_HEADER, unusedOfRevisions } from '../schemas/unused-fields.ts'
 
-/** What a trace may refer to (contract/handlers 5.1). */
+/** What a trace may refer to (interface 12.8). */
 const KINDS = [
   'testcase',
   'testset',
@@ -28,7 +28,7 @@ const references = mapOf(
       : `${JSON.stringify(name)} is no name of a reference; use ${KINDS.join(', ')}, or one of these with _variant or _revision`,
 ).transform((read) => new Map([...read].map(([name, it]) => [name.replace(/_ref$/, ''), it])))
 
-/** Spans of other traces, by name (contract/handlers 5.5). */
+/** Spans of other traces, by name (interface 12.9). */
 const links = mapOf(
   z
     .object({ trace_id: hex(32), span_id: hex(16) })
@@ -58,7 +58,7 @@ const inlineRevision = z.preprocess(
   ),
 )
 
-/** The body of an invocation (contract/handlers 4.2). Some of what clients send has no meaning here. */
+/** The body of an invocation (interface 12.2). Some of what clients send has no meaning here. */
 export const invokeInput = declare(
   z.object({
     session_id: z.string().optional(),
@@ -85,7 +85,7 @@ export type InvokeInput = z.infer<typeof invokeInput>
 
 const DATA_OF_INVOCATIONS = ['inputs', 'parameters', 'outputs', 'trace', 'testcase']
 
-/** The body of `/inspect` (contract/handlers 4.6): like that of an invocation, with the revision at the top. */
+/** The body of `/inspect` (interface 12.6): like that of an invocation, with the revision at the top. */
 export const inspectInput = declare(
   z.object({
     references: references.optional(),

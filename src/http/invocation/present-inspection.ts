@@ -6,7 +6,7 @@ import { presentRevision, type PresentOptions } from '../presenters/record.ts'
 import { warning } from '../schemas/record-schemas.ts'
 import { PROTOCOL_VERSION } from './trace-headers.ts'
 
-/** What `/inspect` answers (contract/handlers 4.6). */
+/** What `/inspect` answers (interface 12.6). */
 export const inspectOutput = z.strictObject({
   version: z.string(),
   revision: z.looseObject({ data: z.unknown().meta({ type: 'object' }) }),

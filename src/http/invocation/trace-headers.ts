@@ -3,7 +3,7 @@ import type { Invocation } from '../../invocation/invoke.ts'
 import { randomHex } from '../../traces/recording/random-hex.ts'
 import type { SpanLink } from '../../traces/span.ts'
 
-/** The version of the invocation protocol that answers name (contract/handlers 4.2). */
+/** The version of the invocation protocol that answers name (interface 12.2). */
 export const PROTOCOL_VERSION = '2025.07.14'
 
 /** The span that the caller says its request is part of: W3C `traceparent`, else `x-svc-trace-id` and `x-svc-span-id`. */
@@ -31,7 +31,7 @@ export interface Session {
   readonly minted: string | undefined
 }
 
-/** The session that a request names in its body, its header or its baggage; a new one where it names none (contract/handlers 4.3). */
+/** The session that a request names in its body, its header or its baggage; a new one where it names none (interface 12.10). */
 export function sessionOf(inBody: string | undefined, headers: IncomingHttpHeaders): Session {
   const named = inBody ?? oneOf(headers['x-svc-session-id']) ?? inBaggage(oneOf(headers['baggage']))
   if (named === undefined) return { sent: undefined, minted: randomHex(16) }
@@ -48,7 +48,7 @@ function inBaggage(baggage: string | undefined): string | undefined {
   return value
 }
 
-/** The headers of every answer to an invocation that has begun (contract/handlers 4.3). */
+/** The headers of every answer to an invocation that has begun (interface 12.10). */
 export function traceHeaders(
   { traceId, spanId }: Pick<Invocation, 'traceId' | 'spanId'>,
   { sent, minted }: Session,

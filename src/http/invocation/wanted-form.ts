@@ -4,7 +4,7 @@ import { getKey, type JsonObject } from '../../json/json.ts'
 export type OutputForm = 'json' | 'ndjson' | 'events'
 
 /**
- * The form that whoever asks wants (contract/handlers 4.5): of the media types known here the first that Accept names without q=0, and
+ * The form that whoever asks wants (interface 12.5): of the media types known here the first that Accept names without q=0, and
  * where it names none, JSON unless `flags.stream` asks for a stream, which comes as NDJSON.
  */
 export function negotiateOutput(accept: string | undefined, flags: JsonObject | undefined): OutputForm {

@@ -15,7 +15,7 @@ export interface ErrorHandling {
 }
 
 /**
- * The one place where an error becomes an answer (rulings 1.3 and 1.5). A refusal is answered as it says, a failing disk
+ * The one place where an error becomes an answer (interface 3.1, 3.11). A refusal is answered as it says, a failing disk
  * as `storage_unavailable`; anything else is a bug of ours: logged whole, answered without internals.
  */
 export function errorHandler(handling: ErrorHandling): Middleware<RequestState> {
@@ -46,7 +46,7 @@ function respondWithError(ctx: RequestContext, error: unknown, { log, form }: Er
   ctx.type = isTerminal ? 'text/plain' : 'application/problem+json'
 }
 
-/** What the `detail` of a 422 is: a sentence, or the list of problems that clients of the existing service read (ruling 1.14). */
+/** What the `detail` of a 422 is: a sentence, or the list of problems that clients of the existing service read (interface 2.30). */
 export type ErrorForm = 'sentence' | 'list'
 
 function withListedDetail(problem: Problem): object {

@@ -12,7 +12,7 @@ export interface HowFresh {
 
 /**
  * Sees to it that a request finds what was acknowledged anywhere before it came; that a key was revoked, too. Where servers share a database,
- * the answer to a read says how fresh it is: `Svc-Freshness: quorum; age=<ms>` (wire 8).
+ * the answer to a read says how fresh it is: `Svc-Freshness: quorum; age=<ms>` (interface 2.31).
  */
 export function lookFirst(fresh: () => Promise<HowFresh | undefined>): Middleware<RequestState> {
   return (ctx, next) => fresh().then((how) => (how ? telling(ctx, how, next) : next()))

@@ -1,6 +1,6 @@
 /**
  * The one form in which routes see an address: without leading `/api` and `/preview` segments and without a trailing
- * slash (ruling 1.1), the query string untouched. Costs a few comparisons when there is nothing to do.
+ * slash (interface 2.1), the query string untouched. Costs a few comparisons when there is nothing to do.
  */
 export function normalisePath(url: string): string {
   if (!url.startsWith('/')) return URL.canParse(url) ? normalisePath(withoutOrigin(url)) : url

@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http'
 import { Refusal } from '../../errors.ts'
 
 /**
- * The key that a request carries (ruling 1.12): in `Authorization: ApiKey <key>` or `Authorization: Bearer <key>`, or alone in `X-API-Key`.
+ * The key that a request carries (interface 2.3): in `Authorization: ApiKey <key>` or `Authorization: Bearer <key>`, or alone in `X-API-Key`.
  * Beside the latter, an Authorization header of another kind is somebody else's, such as a proxy's, and another key is refused as
  * `contradictory_request`. Refuses with `missing_key` where there is none, and says what is there in its place.
  */

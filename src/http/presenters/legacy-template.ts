@@ -1,7 +1,7 @@
 import type { CatalogTemplate } from '../../handlers/catalog/catalog-template.ts'
 import { entriesOf, getKey, isJsonArray, isJsonObject, type Json } from '../../json/json.ts'
 
-/** An evaluator's template in the shape that clients had before there was a catalog (contract/handlers 1.1). */
+/** An evaluator's template in the shape that clients had before there was a catalog (interface 7.13). */
 export function presentLegacyTemplate(template: CatalogTemplate): object {
   const { key, name = key, description, categories, flags, schemas, presets, callsModels } = template
   const settings = settingsOf(template)

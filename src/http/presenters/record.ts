@@ -26,7 +26,7 @@ export interface PresentOptions {
   readonly contradictions: 'warned' | 'refused'
 }
 
-/** An artifact as a record (contract/workflows 2.1). Fields without a value are undefined, and so left out. */
+/** An artifact as a record (interface 1.8). Fields without a value are undefined, and so left out. */
 export function presentArtifact(artifact: RecordedArtifact, options: PresentOptions): object {
   const { record, family } = artifact
   return {
@@ -39,7 +39,7 @@ export function presentArtifact(artifact: RecordedArtifact, options: PresentOpti
   }
 }
 
-/** A variant as a record (contract/workflows 2.2): its flags are always the artifact's roles. */
+/** A variant as a record (interface 1.9): its flags are always the artifact's roles. */
 export function presentVariant(
   { artifact, variant }: Pick<VariantLocation, 'variant'> & { readonly artifact: RecordedArtifact },
   options: PresentOptions,
@@ -54,7 +54,7 @@ export function presentVariant(
   }
 }
 
-/** A revision as a record (contract/workflows 2.3, interface 2.1), with the payload and the arrival that were presented, if any. */
+/** A revision as a record (interface 1.10), with the payload and the arrival that were presented, if any. */
 export function presentRevision(
   revision: Revision,
   options: PresentOptions,
@@ -84,7 +84,7 @@ export function presentRevision(
   }
 }
 
-/** How a commit came: the pusher under the name that the key has now, or had where it is not known (wire.md 1). */
+/** How a commit came: the pusher under the name that the key has now, or had where it is not known (interface 6.2). */
 export function presentArrival(
   { door, principal: { id, kind, name }, time }: Arrival,
   names: ReadonlyMap<string, string>,
@@ -92,7 +92,7 @@ export function presentArrival(
   return { door, principal: { id, kind, name: names.get(id) ?? name }, time }
 }
 
-/** References to a revision and what it belongs to, as `singular` things (contract/workflows 5.4). */
+/** References to a revision and what it belongs to, as `singular` things (interface 5.15). */
 export function presentReferences(
   singular: string,
   revision: Revision,
@@ -106,7 +106,7 @@ export function presentReferences(
   }
 }
 
-/** A short revision (wire.md 1). */
+/** A short revision (interface 6.2). */
 export function presentShort(
   { id, slug, version }: Revision,
   options: Pick<PresentOptions, 'versionType'>,
@@ -114,7 +114,7 @@ export function presentShort(
   return { id, slug, version: presentVersion(version, options) }
 }
 
-/** A flat record: artifact, default variant and latest revision merged (interface 4.4, contract/workflows 2.5). */
+/** A flat record: artifact, default variant and latest revision merged (interface 1.11). */
 export async function presentFlat(
   flat: FlatArtifact,
   options: PresentOptions,
@@ -149,12 +149,12 @@ export async function presentPayload(
   })
 }
 
-/** A git author, `Name <email>`, as clients of this service know people (rulings 1.14, 3.14). */
+/** A git author, `Name <email>`, as clients of this service know people (interface 2.30, 4.19). */
 export function presentAuthor(author: string, { authorType }: Pick<PresentOptions, 'authorType'>): string {
   return authorType === 'uuid' ? authorUuid(author) : author
 }
 
-/** A version as clients of this service know it (ruling 3.1). */
+/** A version as clients of this service know it (interface 4.5). */
 export function presentVersion(
   version: number,
   { versionType }: Pick<PresentOptions, 'versionType'>,

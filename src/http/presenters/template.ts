@@ -3,7 +3,7 @@ import type { JsonObject } from '../../json/json.ts'
 import { keysOf } from '../../json/json.ts'
 import type { BuiltInSchemas } from '../../resources/workflows/schemas/built-in.ts'
 
-/** A template as an answer has it: what it is made of at the top level and under `data` (ruling 4), and its presets. */
+/** A template as an answer has it: what it is made of at the top level and under `data` (interface 7.13), and its presets. */
 export function presentTemplate(template: CatalogTemplate): object {
   const { key, name, description, categories, flags, uri, schemas, parameters } = template
   const data = dataOf(uri, schemas, parameters)

@@ -20,7 +20,7 @@ export const health: PublicRoute = (ctx) => {
   ctx.type = 'application/json'
 }
 
-/** `GET /services/health` and `/services/<key>/v0/health` (contract/handlers 4.1): handlers live where the process does. */
+/** `GET /services/health` and `/services/<key>/v0/health` (interface 12.7): handlers live where the process does. */
 export function servicesHealth(): Readonly<Record<string, PublicRoute>> {
   const addresses = ['/services', ...handlerTable.keys.map((key) => `/services/${key}/v0`)]
   return Object.fromEntries(addresses.map((address) => [`${address}/health`, health]))

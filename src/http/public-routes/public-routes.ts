@@ -5,7 +5,7 @@ import type { RequestState } from '../request-state.ts'
 /** Answers a GET that needs no key, or asks for one itself. */
 export type PublicRoute = (ctx: ParameterizedContext<RequestState>) => void | Promise<void>
 
-/** Serves the few addresses that need no key (ruling 1.5), by exact path. */
+/** Serves the few addresses that need no key (interface 2.3), by exact path. */
 export function publicRoutes(routes: Readonly<Record<string, PublicRoute>>): Middleware<RequestState> {
   const byPath = new Map(Object.entries(routes))
   return (ctx, next: Next) => {

@@ -38,7 +38,7 @@ export function templateFields({ hasCatalog }: Surface): typeof fields {
 }
 
 /**
- * What the chosen template makes of a new artifact of this surface (ruling 4); undefined if none is chosen. `loc` is the artifact's
+ * What the chosen template makes of a new artifact of this surface (interface 7.15); undefined if none is chosen. `loc` is the artifact's
  * place in the request. Refuses keys that are not there or not this surface's, and data that names another handler.
  */
 export function chosenTemplate(

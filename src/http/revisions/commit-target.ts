@@ -20,7 +20,7 @@ export interface CommitTarget extends VariantLocation {
 
 /**
  * The variant that a commit goes to: the one it names, or the default one of the artifact it names. Where payloads are rows, which
- * deltas change, the revision that a delta was made for may say which variant (ruling 5.4, see `variantToWrite`).
+ * deltas change, the revision that a delta was made for may say which variant (interface 8.13, see `variantToWrite`).
  */
 export async function commitTarget(
   { surface, names }: Pick<SurfaceContext, 'surface' | 'names'>,

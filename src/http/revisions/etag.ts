@@ -15,7 +15,7 @@ export function etagMatches(header: string | undefined, etag: string): boolean {
 }
 
 /**
- * The revision id in one of our entity tags, `"<revision id>.<hash>"`, as sent in `If-Match` (ruling 1.9 compares only
+ * The revision id in one of our entity tags, `"<revision id>.<hash>"`, as sent in `If-Match` (interface 2.21 compares only
  * this part); undefined if the header is not such a tag.
  */
 export function revisionOfEtag(ifMatch: string): string | undefined {
@@ -30,7 +30,7 @@ function withoutWeakness(tag: string): string {
 
 /**
  * The entity tag of an answer about a revision: `"<revision id>.<hash>"`, the hash over everything else that shapes the
- * bytes (ruling 1.9): the meta commit, the variant it is shown at, its slug, and the surface and options of the answer.
+ * bytes (interface 2.21): the meta commit, the variant it is shown at, its slug, and the surface and options of the answer.
  */
 export function etagOf(revision: Revision, shape: string): string {
   const { artifact, variant, slug } = revision

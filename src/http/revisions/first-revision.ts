@@ -17,7 +17,7 @@ export interface FirstRevisionRequest extends TemplateChoice {
 
 /** What a new artifact begins with. */
 export interface FirstRevision {
-  /** Undefined when neither data nor a template was sent: then there is no revision (ruling 3.2). */
+  /** Undefined when neither data nor a template was sent: then there is no revision (interface 4.1). */
   readonly revision: RevisionDraft | undefined
   readonly flags: Readonly<Record<string, boolean>> | undefined
   readonly warnings: readonly Warning[]
@@ -47,7 +47,7 @@ export async function firstRevision(
 
 /**
  * The role flags an artifact is to have: all of the family's as soon as one is given (the others false), and those that its
- * surface fixes, always (contract/workflows 2.1, ruling 4). Undefined when no role is given or fixed. Flags that are no roles
+ * surface fixes, always (interface 1.6). Undefined when no role is given or fixed. Flags that are no roles
  * are derived, never set, and ignored.
  */
 export function roleFlagsOf(

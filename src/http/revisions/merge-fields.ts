@@ -6,7 +6,7 @@ import { parent } from '../schemas/parents.ts'
 import { shortRevision } from '../schemas/record-schemas.ts'
 import { anyJson, deploymentKey, reference } from '../schemas/request-schemas.ts'
 
-/** Merges, reverts, cherry-picks and comparisons, as requests and answers say them (wire.md 1 and 5). */
+/** Merges, reverts, cherry-picks and comparisons, as requests and answers say them (interface 6.3, 6.5). */
 
 /** One end of a merge or comparison: exactly one of variant, revision and environment. */
 export const side: z.ZodType<SideReference> = z

@@ -7,7 +7,7 @@ import type { Family, PresentedPayload } from '../../versioning/family/family.ts
 import type { Registry } from '../../versioning/registry.ts'
 import type { PresentOptions } from '../presenters/record.ts'
 
-/** How a request wants embeds resolved (contract/resolve 1.1). */
+/** How a request wants embeds resolved (interface 10.1). */
 export type EmbedOptions = Omit<ResolveOptions, 'host'>
 
 /** How they are unless it says otherwise. */
@@ -17,7 +17,7 @@ const NOTHING: ResolutionInfo = { references_used: [], depth_reached: 0, embeds_
 
 /**
  * Data with its embeds resolved; without data there is nothing to resolve. Refuses a result that its family would not take,
- * whatever the error policy (contract/resolve 2).
+ * whatever the error policy (interface 10.1).
  */
 export async function resolveEmbedsOf(
   registry: Registry,

@@ -42,7 +42,7 @@ const encoder = new TextEncoder()
 let instances = 0
 
 /**
- * The answers that hold one revision, with their entity tags (ruling 1.9). Written answers are kept for a while: a view never changes,
+ * The answers that hold one revision, with their entity tags (interface 2.21). Written answers are kept for a while: a view never changes,
  * so neither does what was written from it.
  */
 export class RevisionResponses {
@@ -70,7 +70,7 @@ export class RevisionResponses {
   }
 
   /**
-   * The revision that references name, with `retrieval_info` (contract/workflows 5.4).
+   * The revision that references name, with `retrieval_info` (interface 5.15).
    */
   retrieve(
     registry: Registry,
@@ -122,7 +122,7 @@ export class RevisionResponses {
   }
 
   /**
-   * The revision with its embeds resolved (contract/resolve 1). Refuses what cannot be, and data that would not be the family's
+   * The revision with its embeds resolved (interface 10.1). Refuses what cannot be, and data that would not be the family's
    * any more. What is embedded may change while the revision does not, so the entity tag is of the answer itself.
    */
   async resolve(

@@ -32,7 +32,7 @@ export class AskedQuery extends URLSearchParams {
     return this.#known
   }
 
-  /** The parameters that nobody looked for (ruling 1.6), save those that may be sent for nothing. */
+  /** The parameters that nobody looked for (interface 2.10), save those that may be sent for nothing. */
   unknown(unused: readonly string[] = []): readonly FieldProblem[] {
     const known = [...this.#known]
     return [...new Set(super.keys())]

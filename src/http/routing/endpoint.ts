@@ -110,7 +110,7 @@ export interface Endpoint {
   readonly optionalBody?: boolean
   /** Whether null means something other than absent (PUT). */
   readonly keepNulls?: boolean
-  /** Makes body members out of query-string parameters (ruling 1.7, and GET forms), beside those that the body has. */
+  /** Makes body members out of query-string parameters (interface 2.15, and GET forms), beside those that the body has. */
   readonly fromQuery?: (
     query: URLSearchParams,
     body: Readonly<Record<string, unknown>>,
@@ -199,7 +199,7 @@ export const named = { params: z.object({ id: idOrSlug }) } as const
 
 type Params = Readonly<Record<string, string>>
 
-/** The artifact that `{id}` names, by id or slug (ruling 2). What is the id of one thing and the slug of another is the id. */
+/** The artifact that `{id}` names, by id or slug (interface 2.7). What is the id of one thing and the slug of another is the id. */
 export function artifactIn(registry: Registry, family: Family, { id = '' }: Params): Promise<ArtifactView> {
   return idFirst(
     id,
@@ -256,7 +256,7 @@ function isNotFound(error: unknown): boolean {
   return error instanceof Refusal && error.code.endsWith('_not_found')
 }
 
-/** Refuses a PUT whose body names another thing than its path (contract/workflows 4.1). */
+/** Refuses a PUT whose body names another thing than its path (interface 4.23). */
 export function assertSameId(inPath: string, inBody: string | undefined): void {
   if (inBody === undefined || inBody === inPath) return
   throw new Refusal(

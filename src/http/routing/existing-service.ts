@@ -3,7 +3,7 @@ import { Refusal, type RefusalCode } from '../../errors.ts'
 import type { EndpointResponse, Endpoint } from './endpoint.ts'
 
 /**
- * The endpoint as clients of the existing service know it, where nothing is found (ruling 1.14): 200 with `count: 0`, and no record or an
+ * The endpoint as clients of the existing service know it, where nothing is found (interface 2.30): 200 with `count: 0`, and no record or an
  * empty list. Only where it reads, or archives, as that service has it: other writes, deploying and what environments do not hold are
  * 404 there, too. Unless `isExisting`, it stays as it is.
  */

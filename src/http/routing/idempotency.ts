@@ -6,7 +6,7 @@ import type { EndpointResponse, Call, Endpoint, Recall } from './endpoint.ts'
 
 /**
  * Answers a request with an `Idempotency-Key`: runs the endpoint the first time, afterwards answers its first result again,
- * as the thing at its address is now (ruling 1.11).
+ * as the thing at its address is now (interface 2.25).
  */
 export function respondOnce(
   intents: Intents,

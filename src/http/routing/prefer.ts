@@ -3,8 +3,8 @@ import { z } from 'zod'
 import type { EndpointResponse, Call, Endpoint } from './endpoint.ts'
 
 /**
- * The endpoint, which answers a write with ids, slugs and versions alone where the client sends `Prefer: return=minimal` (RFC 7240, ruling
- * 1.12). Warnings and deployments stay: nothing else tells of them. Reads, and what only an admin key may do, answer as ever: what is made
+ * The endpoint, which answers a write with ids, slugs and versions alone where the client sends `Prefer: return=minimal` (RFC 7240, interface 2.3).
+ * Warnings and deployments stay: nothing else tells of them. Reads, and what only an admin key may do, answer as ever: what is made
  * there is shown once.
  */
 export function preferring(endpoint: Endpoint): Endpoint {

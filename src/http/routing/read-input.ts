@@ -20,7 +20,7 @@ export interface GuardedInput {
 
 export interface ReadInputOptions {
   readonly readJsonBody: ReadJsonBody
-  /** What becomes of fields and parameters that nobody reads (rulings 1.6, 1.14). */
+  /** What becomes of fields and parameters that nobody reads (interface 2.10, 2.30). */
   readonly onUnknown: 'refuse' | 'ignore'
 }
 

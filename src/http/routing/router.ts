@@ -68,7 +68,7 @@ function routerOf(dependencies: RouterDependencies): Middleware<RequestState> {
     const own = fixed.get(path)
     const place = own?.get(method)
     if (place) return answer(place, ctx, dependencies)
-    // A fixed path is never read as the slug of something (ruling 1.12); HEAD is what @koa/router makes of its GET.
+    // A fixed path is never read as the slug of something (interface 2.1); HEAD is what @koa/router makes of its GET.
     if (own && !(method === 'HEAD' && own.has('GET'))) throw methodNotAllowed(method, path, allowed(own))
     const router = routers.get(segmentOf(path))
     return router ? router(ctx, next) : next()
@@ -168,7 +168,7 @@ function unknownOf(
   return [...unknownFields(schema, part(true), 'query'), ...unknownFields(schema, part(false), 'body')]
 }
 
-/** An empty field of a form is an absent one (contract/testsets 5.1): a form that people fill in has all of them. */
+/** An empty field of a form is an absent one (interface 8.16): a form that people fill in has all of them. */
 function filled(fields: Readonly<Record<string, string>>): Record<string, string> {
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== ''))
 }
@@ -221,7 +221,7 @@ function run(
 
 /**
  * The answer, saying how old it may be where it is a list of a project with so many artifacts that what plain git did is seen later than
- * after two seconds: `Svc-Freshness: files; age=<ms>` (wire 8).
+ * after two seconds: `Svc-Freshness: files; age=<ms>` (interface 2.31).
  */
 function withFreshness(answer: EndpointResponse, age: number): EndpointResponse {
   if (age === 0 || !answer.body || !('count' in answer.body)) return answer

@@ -52,7 +52,7 @@ function sendWhole(
 
 /**
  * Sets the headers that an answer brings: its own, its entity tag, that it is told again, how it is compressed.
- * The tag is of the revision (ruling 1.9), so it is the same however the bytes are compressed; nobody is sent a part of them.
+ * The tag is of the revision (interface 2.21), so it is the same however the bytes are compressed; nobody is sent a part of them.
  */
 function setOwnHeaders(
   ctx: AuthenticatedContext,
@@ -114,7 +114,7 @@ function startingWith<T>(first: IteratorResult<T>, rest: AsyncIterator<T>): Asyn
   }
 }
 
-/** The answer of a list: its rows, their number, and where to go on when more remain (rulings 1.2, 1.8). */
+/** The answer of a list: its rows, their number, and where to go on when more remain (interface 2.2, 2.18). */
 export function respondWithList(
   key: string,
   window: Window<unknown>,

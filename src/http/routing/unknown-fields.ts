@@ -10,7 +10,7 @@ import { type Known, type KnownObject, knownFields } from './known-fields.ts'
 export type Where = 'body' | 'query'
 
 /**
- * What a request holds at any level and nobody reads (ruling 1.6): each with its place and the name that was meant, as far as that can
+ * What a request holds at any level and nobody reads (interface 2.10): each with its place and the name that was meant, as far as that can
  * be told; of very many the first. A null equals absent unless `keepNulls`.
  */
 export function unknownFields(

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 
-/** What the catalog answers, as schemas (contract/handlers 1.2). */
+/** What the catalog answers, as schemas (interface 7.13). */
 
 const schema = z.unknown().meta({ type: 'object', description: 'A JSON Schema.' })
 

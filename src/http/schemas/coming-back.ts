@@ -14,7 +14,7 @@ type Fields = Readonly<Record<string, unknown>>
 /** Where a request names its record, and whose clients it comes from. */
 interface SentRecord {
   readonly loc: readonly string[]
-  /** Clients of the existing service send what they like there (ruling 1.6). */
+  /** Clients of the existing service send what they like there (interface 2.30). */
   readonly isExisting: boolean
 }
 
@@ -39,7 +39,7 @@ export function apart<T extends Fields>(
 }
 
 /**
- * Refuses fixed fields whose value is not the one that is answered: `slug_is_fixed`, or `read_only_field` for any other (ruling 1.6). To take
+ * Refuses fixed fields whose value is not the one that is answered: `slug_is_fixed`, or `read_only_field` for any other (interface 2.11). To take
  * them and do nothing would say that something was done.
  */
 export function assertComesBack(fixed: Fields, answered: Fields, { loc, isExisting }: SentRecord): void {

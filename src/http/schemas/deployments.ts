@@ -2,7 +2,7 @@ import { z } from 'zod'
 import type { Revision } from '../../versioning/revisions/revision.ts'
 import { type PresentOptions, presentVersion } from '../presenters/record.ts'
 
-/** Where a write deployed a revision: in which environments, and whether that was new (ruling 1.12). */
+/** Where a write deployed a revision: in which environments, and whether that was new (interface 9.6). */
 export const deployments = z.array(
   z.strictObject({
     environment: z.string().meta({ description: 'The slug of the environment.' }),

@@ -25,8 +25,8 @@ export type EnvelopeValue<P extends Readonly<Record<string, EnvelopePart>>> = {
 } & { readonly sentAs: Readonly<Record<keyof P, string>> }
 
 /**
- * The schema of a request body whose members each have several accepted names (rulings section 2). Members that nobody asks
- * for are ignored (ruling 1.6). One member under two names must say the same under both.
+ * The schema of a request body whose members each have several accepted names (interface 2.5). Members that nobody asks
+ * for are left to the check of unknown fields (interface 2.10). One member under two names must say the same under both.
  */
 export function envelope<const P extends Readonly<Record<string, EnvelopePart>>>(
   parts: P,
@@ -93,7 +93,7 @@ function nameSent(record: Readonly<Record<string, unknown>>, names: readonly str
 /**
  * A parsed body made ready for a schema. Envelopes, their members and what is listed in those become plain objects (an odd
  * key like `7` or `__proto__` there is an unknown key, as any other), numbers written as `1.0` plain numbers; free-form
- * values deeper down stay exact. Where `null` equals absent (ruling 1.6; not in PUT), nulls at these levels are left out.
+ * values deeper down stay exact. Where `null` equals absent (interface 2.10; not in PUT), nulls at these levels are left out.
  */
 export function plainEnvelope(body: Json | undefined, options: { readonly keepNulls: boolean }): unknown {
   let left = MOST_IN_ENVELOPES

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { SCOPES } from '../../access/scope.ts'
 
-/** What requests about API keys, sessions and secrets hold, and what is answered (wire.md 2). */
+/** What requests about API keys, sessions and secrets hold, and what is answered (interface 14.1). */
 
 const timestamp = z.string().meta({ format: 'date-time' })
 const scopes = z.array(z.enum(SCOPES, `must be some of ${SCOPES.join(', ')}`))
@@ -34,7 +34,7 @@ export const keyRecord = z.strictObject({
     .meta({ description: 'The key itself, in the answer that makes it and never again.' }),
 })
 
-/** Whoever acts (wire.md 1). */
+/** Whoever acts (interface 14.2). */
 export const principal = z.strictObject({ id: z.string(), kind: z.literal('key'), name: z.string() })
 
 /** What somebody signs in with. */

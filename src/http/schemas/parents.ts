@@ -15,7 +15,7 @@ export const parent = reference
   .omit({ version: true })
   .meta({ description: '{id} or {slug}, in place of the id.' })
 
-/** The fields of a record that name what it belongs to: ids, or references in their place (ruling 2). */
+/** The fields of a record that name what it belongs to: ids, or references in their place (interface 2.7). */
 export function parentFields(
   names: SurfaceNames,
   levels: readonly ParentLevel[],

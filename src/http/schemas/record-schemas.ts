@@ -111,7 +111,7 @@ export const trashedRecord = z.strictObject({
   until: z.string(),
 })
 
-/** `{count: 1, <key>: record}` and what else an answer may carry (ruling 1.2). */
+/** `{count: 1, <key>: record}` and what else an answer may carry (interface 2.2). */
 export function single(
   key: string,
   record: z.ZodType,
@@ -129,7 +129,7 @@ export const listWindow = z.strictObject({
   oldest: timestamp.optional(),
 })
 
-/** `{count: n, <key>: [record], windowing?}`; windowing is there exactly when more rows remain (ruling 1.8). */
+/** `{count: n, <key>: [record], windowing?}`; windowing is there exactly when more rows remain (interface 2.18). */
 export function list(key: string, record: z.ZodType): z.ZodType {
   return z.strictObject({ count: z.int().min(0), [key]: z.array(record), windowing: listWindow.optional() })
 }
@@ -155,7 +155,7 @@ export function pagedList(key: string, record: z.ZodType): z.ZodType {
   return z.strictObject({ count: z.int().min(0), [key]: z.array(record), windowing: pageInfo.optional() })
 }
 
-/** Where the next part of a payload begins; there exactly when more of it remains (rulings 1.8, 5.8). */
+/** Where the next part of a payload begins; there exactly when more of it remains (interface 2.18, 8.15). */
 export const pageInfo = z.strictObject({
   next: z.string(),
   limit: z.int().optional(),
@@ -165,7 +165,7 @@ export const pageInfo = z.strictObject({
 /** The same of rows, which may be counted. */
 export const rowsPageInfo = pageInfo.extend({ count_total: z.boolean().optional() })
 
-/** An immutable row of a testset (interface 2.6); its flags, tags and meta belong to the revision it is shown in. */
+/** An immutable row of a testset (interface 8.1); its flags, tags and meta belong to the revision it is shown in. */
 export const testcase = z.strictObject({
   id,
   testset_id: id,
@@ -176,13 +176,13 @@ export const testcase = z.strictObject({
   meta: recordObject.optional(),
 })
 
-/** The diff of two JSON documents (ruling 3.16). */
+/** The diff of two JSON documents (interface 6.1). */
 export const documentDiff = z.strictObject({
   patch: z.array(z.looseObject({ op: z.string(), path: z.string() })),
   files: z.array(z.strictObject({ path: z.string(), diff: z.string() })),
 })
 
-/** The diff of two lists of rows, joined on their dedup ids (ruling 5.7). */
+/** The diff of two lists of rows, joined on their dedup ids (interface 8.24). */
 export const rowDiff = z.strictObject({
   rows: z.strictObject({
     added: z.array(testcase),
@@ -204,7 +204,7 @@ export function revisionReferencesSchema(singular: string): Readonly<Record<stri
   return Object.fromEntries(LEVELS.map((level) => [`${singular}${level}`, referenced.optional()]))
 }
 
-/** Which records a retrieve went through (contract/workflows 5.4). */
+/** Which records a retrieve went through (interface 5.15). */
 export function retrievalInfo(names: SurfaceNames): z.ZodType {
   const [own = ''] = names.singulars
   return z.strictObject({
@@ -226,7 +226,7 @@ export const referenced = z.strictObject({
   version: z.union([z.int(), z.string()]).optional(),
 })
 
-/** A short revision (wire.md 1). */
+/** A short revision (interface 6.2). */
 export const shortRevision = referenced.required()
 
 export const gitId = z.string().regex(/^[0-9a-f]{40}$/)
@@ -273,7 +273,7 @@ export const graphNode = z.strictObject({
   archived: archivedLevels.optional(),
 })
 
-/** What was done to resolve embeds (contract/resolve 10). */
+/** What was done to resolve embeds (interface 10.13). */
 export const resolutionInfo = z.strictObject({
   references_used: z.array(recordObject),
   depth_reached: z.int().min(0),

@@ -7,7 +7,7 @@ import { parseUuid } from '../../versioning/ids.ts'
 import { LIST_ORDERS } from '../../versioning/pagination.ts'
 import { declare } from '../routing/known-fields.ts'
 
-/** Parts of request bodies that all families share (interface section 2, contract/workflows 2). */
+/** Parts of request bodies that all families share (interface 1.8, 1.17). */
 
 export const uuid = z
   .string()
@@ -38,7 +38,7 @@ export const slug = z
   })
   .meta({ description: 'Letters, digits, _ . and -; at most 200 characters.' })
 
-/** A version as a number or a numeric string: 1, 2, 3 … (ruling 3.1). */
+/** A version as a number or a numeric string: 1, 2, 3 … (interface 4.5). */
 export const version = z
   .unknown()
   .transform((value, context): number => {
@@ -64,7 +64,7 @@ export const jsonObject = z
   .custom<JsonObject>((value) => isJsonObject(value as Json), 'expected an object')
   .meta({ type: 'object', description: 'A JSON object; kept exactly, key order and numbers included.' })
 
-/** Tags: strings, booleans, and nested objects of those (contract/workflows 2). */
+/** Tags: strings, booleans, and nested objects of those (interface 1.17). */
 export const tags = jsonObject.check((context) => {
   if (isTagValue(context.value)) return
   context.issues.push({
@@ -105,7 +105,7 @@ export const roleFlagsSchema = jsonObject
   })
   .meta({ type: 'object', additionalProperties: { type: 'boolean' } })
 
-/** A name that is there says something (ruling 3.11a). */
+/** A name that is there says something (interface 4.28). */
 export const name = z
   .string()
   .refine((text) => text.trim() !== '', 'must not be blank; give a name, or leave it out')
@@ -119,7 +119,7 @@ export const header = {
   meta: jsonObject.optional(),
 }
 
-/** The same in a PUT, where null clears (ruling 3.12). */
+/** The same in a PUT, where null clears (interface 4.23). */
 export const headerEdit = {
   name: name.nullish(),
   description: z.string().nullish(),
@@ -221,7 +221,7 @@ export const searchText = z.string().max(10_000, 'must have at most 10000 charac
     'Words that must all be there; "…" is a phrase, a final * a prefix, -word leaves out what has it.',
 })
 
-/** As a part of an envelope: commit nothing where payload and header are what the latest revision says (ruling 3.13). */
+/** As a part of an envelope: commit nothing where payload and header are what the latest revision says (interface 4.18). */
 export const IF_CHANGED = {
   names: ['if_changed'],
   schema: z.boolean().meta({

@@ -3,7 +3,7 @@ import { Refusal } from '../../errors.ts'
 import { declare } from '../routing/known-fields.ts'
 import { roleFlagsSchema } from './request-schemas.ts'
 
-/** The role flags of an artifact, as requests may say them: together under `flags`, or each as a field beside it (ruling 2). */
+/** The role flags of an artifact, as requests may say them: together under `flags`, or each as a field beside it (interface 1.4). */
 
 type Flags = Readonly<Record<string, boolean>>
 

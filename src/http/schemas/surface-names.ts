@@ -1,6 +1,6 @@
 import type { Surface } from '../../resources/surface.ts'
 
-/** The words of one surface in requests and answers (rulings section 2). */
+/** The words of one surface in requests and answers (interface 2.5). */
 export interface SurfaceNames {
   /** Accepted singulars, the surface's own first: `application`, `workflow`, … */
   readonly singulars: readonly string[]

@@ -61,7 +61,7 @@ function problem(context: z.RefinementCtx, message: string): never {
   return z.NEVER
 }
 
-/** Which of the traces or spans that match, newest first unless ascending (contract/handlers 5.3). */
+/** Which of the traces or spans that match, newest first unless ascending (interface 12.11). */
 export const traceWindowing: z.ZodType<TraceWindow> = z
   .object({
     newest: time.optional(),
@@ -88,7 +88,7 @@ const timestamp = z.string().meta({ format: 'date-time' })
 const json = z.unknown().meta({ type: 'object' })
 const key = z.strictObject({ key: z.string() })
 
-/** A span (contract/handlers 5.2); in a trace, with the spans below it. */
+/** A span (interface 12.9); in a trace, with the spans below it. */
 export const spanRecordSchema = z.strictObject({
   trace_id: z.string(),
   span_id: z.string(),
@@ -130,7 +130,7 @@ export const traceRecord = z.strictObject({
   spans: z.record(z.string(), z.union([spanRecordSchema, z.array(spanRecordSchema)])),
 })
 
-/** Where the list goes on; there exactly when it does (ruling 1.8). */
+/** Where the list goes on; there exactly when it does (interface 2.18). */
 export const traceWindowInfo = z.strictObject({
   next: z.string(),
   newest: timestamp.optional(),

@@ -3,7 +3,7 @@ import { spellings } from './surface-names.ts'
 
 /**
  * Fields of records that the server makes, and says in its answers. A client sends back what it was answered, or what other services of this
- * kind take (ruling 1.6). What changes by itself is _unused_: nothing is made of it, whatever it says. What never changes is _fixed_: it may
+ * kind take (interface 2.11). What changes by itself is _unused_: nothing is made of it, whatever it says. What never changes is _fixed_: it may
  * come back as it was answered (see `assertComesBack`), and a request that makes something anew brings none of it.
  */
 interface ServerFields {

@@ -50,7 +50,7 @@ export const newWebhook = z.object({
   is_active: isActive.optional(),
 })
 
-/** An edit of one, where null clears (ruling 3.12). */
+/** An edit of one, where null clears (interface 4.23). */
 export const webhookEdit = declare(
   z.object({
     id: uuid.optional(),

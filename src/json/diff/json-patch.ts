@@ -20,7 +20,7 @@ export type JsonPatchOperation =
   | { readonly op: 'remove'; readonly path: string }
 
 /**
- * The RFC 6902 patch (add, remove and replace) that turns `base` into `head` (ruling 3.16), as exact as the values are.
+ * The RFC 6902 patch (add, remove and replace) that turns `base` into `head` (interface 6.1), as exact as the values are.
  * Undefined stands for no document at all. Key order is no difference, as in RFC 6902 itself; nor are two spellings of
  * one number. Arrays whose difference is too large to align are replaced whole, so that the work stays bounded whatever
  * is compared. (Measured: rfc6902's createPatch doubles its time with each array inside an array, half a minute at 22

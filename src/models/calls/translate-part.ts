@@ -7,7 +7,7 @@ import { ModelFailure } from '../models.ts'
 export type UserPart = Extract<CallOptions['prompt'][number], { role: 'user' }>['content'][number]
 
 /**
- * A content part of the chat-completions protocol (contract/handlers 1.3) as the AI SDK has it: text, images, files and sound, as
+ * A content part of the chat-completions protocol (interface 11.19) as the AI SDK has it: text, images, files and sound, as
  * data or by address. Nothing is fetched: the provider gets the address. Throws a `ModelFailure` that names the part.
  */
 export function translatePart(part: Json, place: string): UserPart {

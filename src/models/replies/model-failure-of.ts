@@ -15,7 +15,7 @@ export interface FailedCall {
 }
 
 /**
- * Why a call failed, of what the SDK, the connection or the time limit made of it (contract/handlers 3.5). The message holds what the
+ * Why a call failed, of what the SDK, the connection or the time limit made of it (interface 11.20). The message holds what the
  * provider said, without the key and at most 1000 characters of it.
  */
 export function modelFailureOf(error: unknown, { model, reached, limit }: FailedCall): ModelFailure {

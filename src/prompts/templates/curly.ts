@@ -7,7 +7,7 @@ import { spacedJson } from './spaced-json.ts'
 import { TemplateFailure, variablesThere } from './template-format.ts'
 
 /**
- * Renders `{{ expression }}` (contract/handlers 3.1): a variable's name, a dotted path, a JSONPath or a JSON Pointer; `curlyTags` says
+ * Renders `{{ expression }}` (interface 11.21): a variable's name, a dotted path, a JSONPath or a JSON Pointer; `curlyTags` says
  * what is one. Only once: what was put in is not looked at again. Throws a `TemplateFailure` that names all that finds nothing, and the
  * variables that there are.
  */

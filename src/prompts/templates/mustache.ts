@@ -14,7 +14,7 @@ import { TemplateFailure } from './template-format.ts'
 import { valueText } from './value-text.ts'
 
 /**
- * Renders Mustache (contract/handlers 3.1) without HTML escaping: what is missing or null becomes nothing, objects and arrays become
+ * Renders Mustache (interface 11.22) without HTML escaping: what is missing or null becomes nothing, objects and arrays become
  * JSON text, `{{$…}}` is a JSONPath into all variables and has to find something. Partials, empty tags and NUL are refused.
  */
 export function renderMustache(template: string, variables: JsonObject, budget: RenderBudget): string {

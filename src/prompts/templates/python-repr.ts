@@ -2,7 +2,7 @@ import { type Json, entriesOf, isJsonArray, isJsonObject } from '../../json/json
 import { wordOf } from './value-text.ts'
 
 /**
- * A value as Python shows it: `{'a': [1, None], 'b': "it's"}` (contract/handlers 3.1: objects and arrays in fstring and jinja2).
+ * A value as Python shows it: `{'a': [1, None], 'b': "it's"}` (interface 11.22: objects and arrays in fstring and jinja2).
  * `spend` is told how long each piece is before the next is made, and may throw.
  */
 export function pythonRepr(value: Json, spend: (characters: number) => void = free): string {

@@ -10,7 +10,7 @@ import { TemplateFailure, type TemplateFormat } from './template-format.ts'
 const LONGEST_TEMPLATE = 1024 * 1024
 
 /**
- * The text that a template makes of the variables (contract/handlers 3.1). Throws a `TemplateFailure`, and nothing else, for a
+ * The text that a template makes of the variables (interface 11.21). Throws a `TemplateFailure`, and nothing else, for a
  * template that cannot be read, that asks for what is not there, or that costs more than is left of the budget.
  */
 export function renderTemplate(

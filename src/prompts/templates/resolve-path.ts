@@ -6,7 +6,7 @@ import { getKey, isJsonObject, type Json } from '../../json/json.ts'
 const MOST_VALUES = 100_000
 
 /**
- * The part of a document that an expression names (contract/handlers 3.3): JSONPath if it begins with `$`, an RFC 6901 pointer if with
+ * The part of a document that an expression names (interface 11.21): JSONPath if it begins with `$`, an RFC 6901 pointer if with
  * `/`, else dot notation, where a literal key goes first, digits index arrays and empty steps do not count. JSONPath answers the one
  * value it selects, or an array of several. Undefined where that fails: a bad expression, nothing there, no step at all, too much to
  * look at.

@@ -14,7 +14,7 @@ export interface JsonLayout {
 }
 
 /**
- * The JSON text of a value as templates show it (contract/handlers P2): keys in their order, a space after each comma and colon,
+ * The JSON text of a value as templates show it (interface 11.21): keys in their order, a space after each comma and colon,
  * nothing beyond ASCII escaped. `spend` is told how long each piece is before the next is made, and may throw.
  */
 export function spacedJson(

@@ -1,7 +1,7 @@
 import { boundedJson } from '../../json/bounded-json.ts'
 import { type JsonObject, keysOf } from '../../json/json.ts'
 
-/** The four template formats of a prompt (contract/handlers 3.1). */
+/** The four template formats of a prompt (interface 11.21). */
 export const TEMPLATE_FORMATS = ['mustache', 'curly', 'fstring', 'jinja2'] as const
 
 /** The language that a template is written in. */

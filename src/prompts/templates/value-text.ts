@@ -2,7 +2,7 @@ import { type Json, ExactNumber, isJsonArray, isJsonObject } from '../../json/js
 import { spacedJson } from './spaced-json.ts'
 
 /**
- * What a placeholder becomes (contract/handlers P2): strings as they are, objects and arrays as JSON text with a space after each
+ * What a placeholder becomes (interface 11.21): strings as they are, objects and arrays as JSON text with a space after each
  * comma and colon, `True`, `False` and `None`, numbers digit for digit.
  */
 export function valueText(value: Json): string {

@@ -9,7 +9,7 @@ export type MemberReader = (value: Json, problems: ProblemCollector) => Json | u
 
 /**
  * An object with a closed set of keys, each member as its reader would store it. Another key is a problem that names it;
- * a null is left out, whatever its key (ruling 1.6). `name` is what the sentences call the object.
+ * a null is left out, whatever its key (interface 2.13). `name` is what the sentences call the object.
  */
 export function readClosedObject(
   value: Json,

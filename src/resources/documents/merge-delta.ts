@@ -8,7 +8,7 @@ import type { ProblemCollector } from './problem-collector.ts'
 import { readDelta, refuseOtherMembers } from './read-delta.ts'
 
 /**
- * What a delta `{set, remove}` on paths makes of `base` (ruling 4; contract/workflows 11.4, legacy form), for its family
+ * What a delta `{set, remove}` on paths makes of `base` (interface 4.4, legacy form), for its family
  * to accept. `set` is merged into the root, objects recursively, anything else by replacement. Then each dotted path in
  * `remove` is taken out. Refuses a delta of another shape with `invalid_delta`, and paths that lead nowhere with `no_such_key`, unless the context
  * has them ignored. `examplePath` is a path that its sentences may show; members that readers are shown and that are not stored (`derived`) may be

@@ -29,7 +29,7 @@ export const READ_ONLY = 'read_only_field'
 
 /**
  * The code for these problems of a request: `unknown_field` if one of them is a key that nobody reads, `read_only_field` if one is the server's, so
- * that clients can tell (ruling 1.6).
+ * that clients can tell (interface 2.10).
  */
 export function refusalCode(code: RefusalCode, problems: readonly FieldProblem[]): RefusalCode {
   if (code !== 'invalid_request' && code !== 'invalid_delta') return code

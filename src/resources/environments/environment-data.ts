@@ -8,7 +8,7 @@ import { ProblemCollector } from '../documents/problem-collector.ts'
 import { acceptReferences, acceptReferencesInTurns } from './references-map.ts'
 
 /**
- * A `data` object as a client sent it, made ready to store (contract/environments 1): `references` is its only key, and
+ * A `data` object as a client sent it, made ready to store (interface 9.9): `references` is its only key, and
  * no references are an empty map. Refuses with one `invalid_request` that lists every problem at its place below
  * `context.loc`.
  */

@@ -9,7 +9,7 @@ import { readDelta, refuseOtherMembers, type DeltaForm } from '../documents/read
 import { acceptReferences, MOST_PINS } from './references-map.ts'
 
 /**
- * The data that a delta `{set, remove}` makes of `base` (contract/environments 6.2): each group in `set` takes the place
+ * The data that a delta `{set, remove}` makes of `base` (interface 9.8): each group in `set` takes the place
  * of the old group of its key, new keys follow, then the keys in `remove` are taken out. Keys are literal: a dot is a dot. Refuses a delta of
  * another shape with `invalid_delta`, a group that is none with `invalid_request`, and to remove keys that are not there with `no_such_key`.
  */

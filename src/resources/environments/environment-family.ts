@@ -33,5 +33,5 @@ export const environmentDocument: DocumentDefinition = {
   present: presentEnvironment,
 }
 
-/** Environments: what is deployed, and the history of it (interface 2.1, contract/environments). */
+/** Environments: what is deployed, and the history of it (interface 9.1). */
 export const environmentFamily = documentFamily(environmentDocument)

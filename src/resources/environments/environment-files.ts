@@ -3,7 +3,7 @@ import type { PayloadFile } from '../../versioning/family/document-family.ts'
 import { decodeDocument } from '../documents/decode-document.ts'
 import { readReferencesInTurns } from './references-map.ts'
 
-/** The file that is the map of pins (design 1). */
+/** The file that is the map of pins (interface 15.5). */
 export const REFERENCES_FILE = 'references.json'
 
 /** Whether a path of a commit's tree is the one that the functions below write and read. */
@@ -11,7 +11,7 @@ export function isEnvironmentFile(path: string): boolean {
   return path === REFERENCES_FILE
 }
 
-/** The file that holds an environment's data (design 1): `references.json` is the map of pins itself. */
+/** The file that holds an environment's data (interface 15.5): `references.json` is the map of pins itself. */
 export function encodeEnvironment(data: JsonObject): readonly PayloadFile[] {
   const references = getKey(data, 'references')
   return [{ path: REFERENCES_FILE, content: isJsonObject(references) ? references : {} }]

@@ -1,7 +1,7 @@
 import type { Surface } from '../surface.ts'
 import { environmentFamily } from './environment-family.ts'
 
-/** The surface over environments (interface 2.1). */
+/** The surface over environments (interface 9.1). */
 export const environmentSurface: Surface = {
   path: 'environments',
   singular: 'environment',

@@ -1,7 +1,7 @@
 import { entriesOf, fromEntries, isJsonObject, type Json, type JsonObject } from '../../json/json.ts'
 import type { PresentContext } from '../../versioning/family/family.ts'
 
-/** An environment's data as a reader sees it: the versions of its references as numbers, or as text (ruling 3.1). */
+/** An environment's data as a reader sees it: the versions of its references as numbers, or as text (interface 4.5). */
 export function presentEnvironment(
   data: JsonObject,
   { versionType }: Pick<PresentContext, 'versionType'>,

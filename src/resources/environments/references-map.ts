@@ -8,8 +8,8 @@ import { formatValueForPeople } from '../documents/shown-value.ts'
 import { typeName } from '../documents/type-name.ts'
 
 /**
- * A map of pins as it is stored (contract/environments 1): under any key a group, in it under any name a reference
- * `{id?, slug?, version?}`. Ids are in lower case, versions are numbers (ruling 3.1), and what else a reference held is
+ * A map of pins as it is stored (interface 9.9): under any key a group, in it under any name a reference
+ * `{id?, slug?, version?}`. Ids are in lower case, versions are numbers (interface 4.5), and what else a reference held is
  * left out. A reference may point at nothing, and a group may be empty.
  */
 export function readReferences(map: Json, problems: ProblemCollector): JsonObject {

@@ -12,7 +12,7 @@ const SEEDER = {
 const SEEDS = ['development', 'staging', 'production']
 
 /**
- * Makes the environments that every project starts with (rulings 6), each with its variant and no revision yet. A project in
+ * Makes the environments that every project starts with (interface 9.2), each with its variant and no revision yet. A project in
  * which somebody made one, or in which all of them were made before, is left alone; what a crash cut off is finished.
  */
 export async function seedEnvironments(registry: Registry): Promise<void> {

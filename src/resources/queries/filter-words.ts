@@ -1,4 +1,4 @@
-/** The operators of a condition of a query of traces (contract/handlers 5.3). */
+/** The operators of a condition of a query of traces (interface 12.12). */
 export const CONDITION_OPERATORS = [
   'is',
   'is_not',

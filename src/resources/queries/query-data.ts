@@ -10,7 +10,7 @@ import { readFiltering } from './query-filtering.ts'
 import { readWindowing } from './query-windowing.ts'
 
 /**
- * A `data` object as a client sent it, made ready to store (contract/testsets 9): what a filter of traces asks for, and not
+ * A `data` object as a client sent it, made ready to store (interface 13.4): what a filter of traces asks for, and not
  * the traces that it once found. Refuses with one `invalid_request` that lists every problem at its place below
  * `context.loc`; an unknown key, at any level, is one of them, and so is a filtering past its bounds.
  */

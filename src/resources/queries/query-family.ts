@@ -24,7 +24,7 @@ export const queryDocument: DocumentDefinition = {
   present: (data) => data,
 }
 
-/** Queries: saved filters of traces (ruling 8, contract/testsets 9). */
+/** Queries: saved filters of traces (interface 13.4). */
 export const queryFamily = documentFamily(queryDocument)
 
 /**

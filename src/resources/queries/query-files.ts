@@ -3,7 +3,7 @@ import type { PayloadFile } from '../../versioning/family/document-family.ts'
 import { decodeDocument } from '../documents/decode-document.ts'
 import { readQueryData } from './query-data.ts'
 
-/** The file that is a query's data (design 1). */
+/** The file that is a query's data (interface 15.5). */
 export const QUERY_DATA_FILE = 'data.json'
 
 /** Whether a path of a commit's tree is the one that the functions below write and read. */
@@ -11,7 +11,7 @@ export function isQueryFile(path: string): boolean {
   return path === QUERY_DATA_FILE
 }
 
-/** The file that holds a query's data (design 1): `data.json`. */
+/** The file that holds a query's data (interface 15.5): `data.json`. */
 export function encodeQuery(data: JsonObject): readonly PayloadFile[] {
   return [{ path: QUERY_DATA_FILE, content: data }]
 }

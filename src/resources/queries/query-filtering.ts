@@ -14,7 +14,7 @@ import { CONDITION_OPERATORS, FILTERING_OPERATORS } from './filter-words.ts'
 import { oneOfWords } from './one-of.ts'
 
 /**
- * A filtering as it is stored (contract/testsets 9): conditions and further filterings, with the operator that joins
+ * A filtering as it is stored (interface 13.4): conditions and further filterings, with the operator that joins
  * them filled in (`and`) where it was left out. Nothing else is filled in, and a condition's value is kept exactly. It may
  * be nested as deeply as a body.
  */

@@ -1,7 +1,7 @@
 import type { Surface } from '../surface.ts'
 import { queryFamily } from './query-family.ts'
 
-/** The surface over queries (ruling 8, contract/testsets 9). */
+/** The surface over queries (interface 13.4). */
 export const querySurface: Surface = {
   path: 'queries',
   singular: 'query',

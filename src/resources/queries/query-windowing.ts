@@ -4,7 +4,7 @@ import type { ProblemCollector } from '../documents/problem-collector.ts'
 import { formatValueForPeople } from '../documents/shown-value.ts'
 import { oneOfWords } from './one-of.ts'
 
-/** Which traces of those that match, as it is stored (contract/testsets 9): every member as it was sent. */
+/** Which traces of those that match, as it is stored (interface 13.4): every member as it was sent. */
 export function readWindowing(value: Json, problems: ProblemCollector): JsonObject {
   return readClosedObject(value, 'windowing', MEMBERS, problems)
 }

@@ -16,7 +16,7 @@ import type { TestsetPayload } from './testset-payload.ts'
 type Loc = readonly (string | number)[]
 
 /**
- * The `data` of a testset commit: `testcases`, or else `testcase_ids` of rows that the testset has (contract/testsets 4.1).
+ * The `data` of a testset commit: `testcases`, or else `testcase_ids` of rows that the testset has (interface 8.11).
  * Refuses with every problem at once.
  */
 export async function acceptTestset(

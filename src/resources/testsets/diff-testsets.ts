@@ -26,7 +26,7 @@ interface Side extends Pick<DiffSide, 'artifactId' | 'source'> {
 }
 
 /**
- * The rows that two revisions of testsets do not share, joined on their dedup ids, and the columns (ruling 5.7); a windowing's
+ * The rows that two revisions of testsets do not share, joined on their dedup ids, and the columns (interface 8.24); a windowing's
  * limit pages through the rows. Only rows whose content differs are read, those of the page when they are written.
  */
 export async function diffTestsets(

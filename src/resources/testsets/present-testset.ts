@@ -11,11 +11,11 @@ import { rowBytes } from './rows/stored-rows.ts'
 import { presentTestcase, testcaseId } from './testcase.ts'
 import type { StoredTestset } from './testset-payload.ts'
 
-/** The flags by which a request says what of a testset it wants to see (interface 4.6); each is true unless it is false. */
+/** The flags by which a request says what of a testset it wants to see (interface 8.15); each is true unless it is false. */
 export const READ_FLAGS = ['include_testcases', 'include_testcase_ids'] as const
 
 /**
- * A testset as its reader asked for it: ids and rows unless they are left out, all of them or a page (ruling 5.8). A page
+ * A testset as its reader asked for it: ids and rows unless they are left out, all of them or a page (interface 8.15). A page
  * costs its rows, wherever it is; a whole large testset costs time and no memory.
  */
 export async function presentTestset(
@@ -65,7 +65,7 @@ async function* writeData(
   yield '}'
 }
 
-/** The JSON text of some rows of a revision as testcases, without what is the revision's (ruling 5.2a), piece by piece. */
+/** The JSON text of some rows of a revision as testcases, without what is the revision's (interface 8.7), piece by piece. */
 export async function* writeRows(
   source: ObjectReader,
   rows: readonly RowEntry[],

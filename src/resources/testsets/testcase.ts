@@ -9,7 +9,7 @@ export function testcaseId(oid: Oid, testsetId: string): string {
   return objectUuid(oid, repositoryDigits(testsetId))
 }
 
-/** A row of a revision as a record (interface 2.6), its keys in the order of the columns. */
+/** A row of a revision as a record (interface 8.1), its keys in the order of the columns. */
 export function presentTestcase(
   { row, data, meta }: RowBytes,
   testsetId: string,

@@ -13,7 +13,7 @@ import { asStored, asTestset } from './testset-payload.ts'
 import { isTestsetFile, readTestset, ROWS_FOLDER } from './testset-tree.ts'
 import { writeTestset } from './import/write-testset.ts'
 
-/** Testsets: immutable rows, each a blob of its own (interface 2.6, rulings 5, design 1). */
+/** Testsets: immutable rows, each a blob of its own (interface 8.1, 15.5). */
 export function testsetFamily(limits: TestsetLimits): Family {
   return {
     name: 'testset',

@@ -3,7 +3,7 @@ import { READ_FLAGS } from './present-testset.ts'
 import type { TestsetLimits } from './import/row-collector.ts'
 import { testsetFamily } from './testset-family.ts'
 
-/** The surface over testsets (interface 4.6). */
+/** The surface over testsets (interface 8.10). */
 export function testsetSurface(limits: TestsetLimits): Surface {
   return {
     path: 'testsets',

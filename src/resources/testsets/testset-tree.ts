@@ -8,7 +8,7 @@ import { readBytes, writeFile } from '../../versioning/family/tree-files.ts'
 import { positionPath, type RowPosition } from './rows/row-position.ts'
 import type { StoredTestset } from './testset-payload.ts'
 
-/** The folder of rows, and the file of columns, in the root of a testset's commit (design 1). */
+/** The folder of rows, and the file of columns, in the root of a testset's commit (interface 15.5). */
 export const ROWS_FOLDER = 'testcases'
 const COLUMNS_FILE = 'columns.json'
 

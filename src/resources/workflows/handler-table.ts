@@ -8,11 +8,11 @@ export interface HandlerInterface {
   readonly key: string
   readonly kind: 'builtin' | 'custom'
   readonly schemas?: BuiltInSchemas
-  /** The outputs schema that configured parameters determine (contract/workflows 10.3); undefined where they determine none. */
+  /** The outputs schema that configured parameters determine (interface 7.5); undefined where they determine none. */
   readonly computedOutputs?: (parameters: Json | undefined) => JsonObject | undefined
 }
 
-/** The handlers of the provider `svc`, by kind and key (contract/workflows 10.5). */
+/** The handlers of the provider `svc`, by kind and key (interface 7.2). */
 export class HandlerTable {
   /** Of both kinds, in the order of the table. */
   readonly keys: readonly string[]
@@ -42,7 +42,7 @@ export class HandlerTable {
 
   /**
    * What is wrong with a uri of the service's own provider: a sentence naming the keys it could have been, or undefined
-   * if it is fine (ruling 4). Other providers' uris are their own business, and versions are not checked.
+   * if it is fine (interface 7.2). Other providers' uris are their own business, and versions are not checked.
    */
   uriProblem(uri: HandlerUri | undefined): string | undefined {
     if (!isManaged(uri) || this.#handlers.get(uri.key)?.kind === uri.kind) return undefined

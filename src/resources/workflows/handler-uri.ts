@@ -10,10 +10,10 @@ export interface HandlerUri {
 }
 
 /**
- * Reads a `data.uri` of one to four parts between colons (contract/workflows 10.1): `key`, `kind:key`,
+ * Reads a `data.uri` of one to four parts between colons (interface 7.2): `key`, `kind:key`,
  * `provider:kind:key`, `provider:kind:key:version`. Provider and kind default to `svc` and `builtin`. Undefined for
  * what names no handler: blank text, more than four parts, a web address, whose colon separates nothing, and text that holds
- * an embed token, which names one only once it is resolved (contract/resolve 2).
+ * an embed token, which names one only once it is resolved (interface 10.1).
  */
 export function parseHandlerUri(uri: string): HandlerUri | undefined {
   if (uri.trim() === '' || /^https?:\/\/|@\{\{|@svc\.embed\[/i.test(uri)) return undefined
@@ -30,12 +30,12 @@ export function handlerOf(data: JsonObject): HandlerUri | undefined {
   return typeof uri === 'string' ? parseHandlerUri(uri) : undefined
 }
 
-/** Whether the service itself provides the handler (interface 2.3, `is_managed`). */
+/** Whether the service itself provides the handler (interface 7.10, `is_managed`). */
 export function isManaged(uri: HandlerUri | undefined): uri is HandlerUri {
   return uri?.provider === 'svc'
 }
 
-/** Whether the uri is the managed one whose workflows hold snippet content and never run (contract/workflows 10.3). */
+/** Whether the uri is the managed one whose workflows hold snippet content and never run (interface 7.12). */
 export function isSkill(uri: HandlerUri | undefined): boolean {
   return isManaged(uri) && uri.key === 'skill'
 }

@@ -12,7 +12,7 @@ import type { AcceptedDocument } from '../../versioning/family/document-family.t
 
 /**
  * The data of a skill, which is content and never runs: `uri`, `parameters` and `schemas.parameters` stay
- * (contract/workflows 10.3), and a warning names each thing left out.
+ * (interface 7.12), and a warning names each thing left out.
  */
 export function reduceToSkill(data: JsonObject): AcceptedDocument {
   const sent = getKey(data, 'schemas')

@@ -23,7 +23,7 @@ import { workflowSchemasProblems } from './workflow-schemas.ts'
 import { dropServicesUrl } from './workflow-url.ts'
 
 /**
- * A `data` object as a client sent it, made ready to store (interface 2.3; contract/workflows 2.4, 10): nulls left out,
+ * A `data` object as a client sent it, made ready to store (interface 7.1, 7.5): nulls left out,
  * a url of our own dropped, the schemas of a built-in handler filled in, a skill reduced to what a skill has. Refuses
  * with one `invalid_request` that lists every problem at its place below `context.loc`; an unknown key is one of them.
  */
@@ -87,7 +87,7 @@ function escapedBracesWarnings(data: JsonObject, key: string | undefined): reado
   return warnings
 }
 
-/** Judges of these versions are fstring and mustache unless they say something else (contract/handlers 2.8). */
+/** Judges of these versions are fstring and mustache unless they say something else (interface 11.17). */
 function isJudgeOfAnotherFormat(parameters: JsonObject, key: string | undefined): boolean {
   return key === 'auto_ai_critique' && ['2', '5'].includes(String(getKey(parameters, 'version')))
 }
@@ -107,7 +107,7 @@ function refuseProblems(data: JsonObject, loc: readonly (string | number)[], han
   if (problems.length > 0) throw problemsRefusal('invalid_request', problems, problems.length + unnamed)
 }
 
-/** The object without members that are null, and so its named members, one level down: null equals absent (ruling 1.6). */
+/** The object without members that are null, and so its named members, one level down: null equals absent (interface 2.13). */
 function withoutNulls(object: JsonObject, ...inside: readonly string[]): JsonObject {
   return fromEntries(
     entriesOf(object)

@@ -47,13 +47,13 @@ export function workflowDocumentOf(handlers: HandlerTable): DocumentDefinition {
   }
 }
 
-/** Workflows, and so applications, evaluators and snippets, which are workflows by role (interface 1, 2.2). */
+/** Workflows, and so applications, evaluators and snippets, which are workflows by role (interface 1.1, 1.5). */
 export function workflowFamilyOf(handlers: HandlerTable): Family {
   return documentFamily(workflowDocumentOf(handlers))
 }
 
 /**
- * The data that a delta `{set, remove}` makes of `base` (ruling 4; contract/workflows 11.4, legacy form): a null at the
+ * The data that a delta `{set, remove}` makes of `base` (interface 4.4, legacy form): a null at the
  * top level of `set` unsets that field, a deeper one is stored. Refuses a delta of another shape with `invalid_delta`,
  * and a result that is no valid data with `invalid_request`.
  */

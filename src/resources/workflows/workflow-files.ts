@@ -8,7 +8,7 @@ import { scriptFile, scriptFiles } from './script-file.ts'
 import { mentionsIn, readTexts } from './texts/read-texts.ts'
 import { isTextPath, TEXT_FOLDERS } from './texts/text-names.ts'
 
-/** The file that is a workflow's data, but for a source in a file of its own (design 1). */
+/** The file that is a workflow's data, but for a source in a file of its own (interface 15.5). */
 export const WORKFLOW_DATA_FILE = 'data.json'
 
 /** Whether a path of a commit's tree is one that the functions below write and read, or a folder of texts. */
@@ -17,7 +17,7 @@ export function isWorkflowFile(path: string): boolean {
 }
 
 /**
- * The files that hold a workflow's data (design 1): `data.json`, two-space JSON with its keys in their order, and the
+ * The files that hold a workflow's data (interface 15.5): `data.json`, two-space JSON with its keys in their order, and the
  * source in a file of its own when `runtime` says the language; `script` then holds the name of that file.
  */
 export function encodeWorkflow(data: JsonObject | undefined): readonly PayloadFile[] {
@@ -34,7 +34,7 @@ export function encodeWorkflow(data: JsonObject | undefined): readonly PayloadFi
 /**
  * The data in a commit's tree, undefined if there is no `data.json`. A source file wins over a source inside
  * `data.json` and comes last when that has no `script` key, so that either may be changed with plain git; texts may lie in files of their
- * own (design 1a). What cannot be read is refused with `damaged_repository` naming the file and the place, a format of later servers with `unsupported_format`.
+ * own (interface 7.16). What cannot be read is refused with `damaged_repository` naming the file and the place, a format of later servers with `unsupported_format`.
  */
 export async function decodeWorkflow(read: FileReader, maxValues?: number): Promise<JsonObject | undefined> {
   const bytes = await read(WORKFLOW_DATA_FILE)

@@ -1,7 +1,7 @@
 import { entriesOf, getKey, isJsonObject, type Json, type JsonObject } from '../../json/json.ts'
 import { handlerOf, isManaged, isSkill } from './handler-uri.ts'
 
-/** The flags that `deriveFlags` gives, in wire order (contract/workflows 2.3). */
+/** The flags that `deriveFlags` gives, in wire order (interface 7.10). */
 export const derivedFlagNames = [
   'is_managed',
   'is_custom',
@@ -23,7 +23,7 @@ export const derivedFlagNames = [
 const RUN_A_MODEL: readonly string[] = ['llm', 'completion', 'chat']
 
 /**
- * What a revision's data says about it (interface 2.3, contract/workflows 10.4); all false for a revision without data.
+ * What a revision's data says about it (interface 7.10); all false for a revision without data.
  * `has_handler` is false because no handler is registered over HTTP, `is_static` because no stored revision is one that
  * ships with the service. Never fails, whatever a push has put into the data.
  */

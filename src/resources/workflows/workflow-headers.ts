@@ -15,7 +15,7 @@ import { typeName } from '../documents/type-name.ts'
 const MOST_HEADERS = 1000
 
 /**
- * What is wrong with a `data.headers` that a client sent (interface 2.3, ruling 4). A name must be one HTTP allows; a
+ * What is wrong with a `data.headers` that a client sent (interface 7.8). A name must be one HTTP allows; a
  * value is a string HTTP allows, a reference object, or `{"secret": "NAME"}`. A value that is null counts as absent.
  */
 export function headersProblems(headers: Json, loc: readonly (string | number)[]): readonly FieldProblem[] {
@@ -74,7 +74,7 @@ function objectProblem(value: Json): string | undefined {
   return referenceProblem(value)
 }
 
-/** The reference object of interface 2.1: by id, by slug, or by slug and version. */
+/** The reference object of interface 5.1: by id, by slug, or by slug and version. */
 function referenceProblem(value: JsonObject): string | undefined {
   const stray = keysOf(value).find((key) => !['id', 'slug', 'version'].includes(key))
   if (stray !== undefined) {

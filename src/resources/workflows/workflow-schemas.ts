@@ -6,7 +6,7 @@ import { typeName } from '../documents/type-name.ts'
 import { unknownKey } from '../documents/unknown-key.ts'
 import { schemaProblems } from './schemas/schema-problems.ts'
 
-/** The schemas a workflow may carry: of its configuration, of a request, of an answer (interface 2.3). */
+/** The schemas a workflow may carry: of its configuration, of a request, of an answer (interface 7.6). */
 const schemaParts: readonly string[] = ['parameters', 'inputs', 'outputs']
 
 /** So many values the schemas may hold at any depth: to check one against its meta-schema is far more work than to read it. */
@@ -14,7 +14,7 @@ const MOST_VALUES = 10_000
 
 /**
  * What is wrong with a `data.schemas` that a client sent, each problem at its place below `loc`. A part that is null
- * counts as absent (ruling 1.6); a key that is no part is refused like an unknown key of `data`.
+ * counts as absent (interface 2.13); a key that is no part is refused like an unknown key of `data`.
  */
 export function workflowSchemasProblems(
   schemas: Json,

@@ -10,7 +10,7 @@ const common = {
   example: { parameters: { prompt: { messages: [{ role: 'system', content: 'Be brief.' }] } } },
 } as const
 
-/** The three surfaces over workflows (interface 2.2, ruling 4); snippets have none of their own. */
+/** The three surfaces over workflows (interface 1.5, 1.6); snippets have none of their own. */
 export function workflowSurfacesOf(family: Family): readonly Surface[] {
   return [
     { ...common, family, path: 'workflows', singular: 'workflow', plural: 'workflows' },

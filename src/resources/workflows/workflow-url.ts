@@ -4,7 +4,7 @@ import { effectiveVersion, handlerOf, isManaged, isSkill } from './handler-uri.t
 
 /**
  * The data as a reader sees it: beside a managed uri, `url` is where the service runs exactly this revision,
- * `<services base>/<key>/<version>/<revision id>`, unless a url of elsewhere is stored (ruling 4). A skill has none.
+ * `<services base>/<key>/<version>/<revision id>`, unless a url of elsewhere is stored (interface 7.4). A skill has none.
  */
 export function presentWorkflow(
   data: JsonObject,
@@ -18,7 +18,7 @@ export function presentWorkflow(
   return withKey(data, 'url', [context.servicesBase, ...parts].join('/'))
 }
 
-/** The data without a url that this service derives itself: such a url is never stored (ruling 4). */
+/** The data without a url that this service derives itself: such a url is never stored (interface 7.4). */
 export function dropServicesUrl(data: JsonObject, servicesBase: string): JsonObject {
   const url = getKey(data, 'url')
   return typeof url === 'string' && isServicesUrl(url, servicesBase) ? withoutKey(data, 'url') : data

@@ -12,7 +12,7 @@ export interface DocumentQuestion {
   readonly kinds: readonly DocumentKind[]
   /** Whether rows are wanted, too. */
   readonly withRows: boolean
-  /** Whether revisions that are no variant's latest (ruling 3.7) are wanted, too; of rows, those of the latest are. */
+  /** Whether revisions that are no variant's latest (interface 4.24) are wanted, too; of rows, those of the latest are. */
   readonly includeHistory: boolean
   readonly includeArchived: boolean
   /** How long it may be looked for, in milliseconds. */

@@ -14,7 +14,7 @@ export interface SavedQuery {
   readonly windowing: JsonObject | undefined
 }
 
-/** What the query says that references name (contract/testsets 9). Refuses as `resolveReference` does. */
+/** What the query says that references name (interface 13.5). Refuses as `resolveReference` does. */
 export async function findSavedQuery(registry: Registry, references: References): Promise<SavedQuery> {
   const place = await resolveReference(registry, queryFamily, references)
   const { stored } = await readRevisionAt(registry, place)

@@ -19,7 +19,7 @@ export interface TraceQuestion {
 /** A part of the answer: spans, those of one trace together when traces were asked for. */
 export interface TracePage {
   readonly spans: readonly SpanRow[]
-  /** Behind which row it goes on; there exactly when more remain (ruling 1.8). */
+  /** Behind which row it goes on; there exactly when more remain (interface 2.18). */
   readonly next: string | undefined
 }
 

@@ -9,7 +9,7 @@ export interface TraceRecord {
 }
 
 /**
- * Traces as trees (contract/handlers 5.2): spans by name, siblings of one name in a list, children in the `spans` of their parent. A
+ * Traces as trees (interface 12.9): spans by name, siblings of one name in a list, children in the `spans` of their parent. A
  * span whose parent is not there heads a tree: the caller's span that a run is a part of lies with the caller.
  */
 export function traceTrees(rows: readonly SpanRow[]): TraceRecord[] {
@@ -19,7 +19,7 @@ export function traceTrees(rows: readonly SpanRow[]): TraceRecord[] {
   }))
 }
 
-/** Traces with their spans by id, side by side (contract/testsets 9). */
+/** Traces with their spans by id, side by side (interface 13.5). */
 export function flatTraces(rows: readonly SpanRow[]): TraceRecord[] {
   return byTrace(rows).map(([traceId, spans]) => ({
     trace_id: traceId,

@@ -1,4 +1,4 @@
-/** Which traces or spans of those that match, newest first unless ascending (contract/handlers 5.3). Times are in microseconds. */
+/** Which traces or spans of those that match, newest first unless ascending (interface 12.11). Times are in microseconds. */
 export interface TraceWindow {
   readonly order?: 'ascending' | 'descending' | undefined
   /** They began at this time or later. */

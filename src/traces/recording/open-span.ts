@@ -39,7 +39,7 @@ export function startTrace(start: TraceStart, name: string): OpenSpan {
 }
 
 /**
- * A span while what it times goes on (contract/handlers 5.1). What it is told is kept as it is, not copied. The trace is recorded when
+ * A span while what it times goes on (interface 12.8). What it is told is kept as it is, not copied. The trace is recorded when
  * its root ends; a child that has not ended by then is left out.
  */
 export class OpenSpan {
@@ -167,7 +167,7 @@ export class OpenSpan {
   }
 
   /**
-   * What is measured and counted: `incremental` is the span's own, `cumulative` with all inside (contract/handlers 5.4). The span around
+   * What is measured and counted: `incremental` is the span's own, `cumulative` with all inside (interface 12.9). The span around
    * it is told.
    */
   #metrics(duration: number): JsonObject {
@@ -218,7 +218,7 @@ interface SpanBirth {
 const NO_LINKS: ReadonlyMap<string, SpanLink> = new Map()
 const NO_REFERENCES: ReadonlyMap<string, SpanReference> = new Map()
 
-/** Members under the first steps of dotted names, as attributes are stored (contract/handlers 5.4). */
+/** Members under the first steps of dotted names, as attributes are stored (interface 12.9). */
 function nested(named: ReadonlyMap<string, Json>): readonly (readonly [string, Json])[] {
   const groups = new Map<string, Map<string, Json>>()
   const members: [string, Json][] = []

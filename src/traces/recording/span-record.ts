@@ -17,7 +17,7 @@ export interface StoredSpan {
   readonly end_time: string
   readonly status_code: string
   readonly session_id: string | null
-  /** All of the span as JSON (contract/handlers 5.2), as it is answered. */
+  /** All of the span as JSON (interface 12.9), as it is answered. */
   readonly record: string
 }
 
@@ -90,7 +90,7 @@ function linkJson({ traceId, spanId }: SpanLink): object {
   return { trace_id: traceId, span_id: spanId }
 }
 
-/** Named things as records list them (contract/handlers 5.2): each with its name in `attributes.key`; undefined where there are none. */
+/** Named things as records list them (interface 12.9): each with its name in `attributes.key`; undefined where there are none. */
 function namedList<T>(named: ReadonlyMap<string, T>, membersOf: (value: T) => object): object[] | undefined {
   if (named.size === 0) return undefined
   return [...named].map(([key, value]) => ({ ...membersOf(value), attributes: { key } }))

@@ -2,7 +2,7 @@ import { exactSpan, type SpanRow, type StoredSpan } from '../recording/span-reco
 import { OLDER, READABLE_NAME, sourcesOf } from './span-source.ts'
 import type { TraceFile } from './trace-file.ts'
 
-/** Stores spans, all of them or none. One that is there already, by its trace and its own id, is overwritten (contract/handlers 5.4). */
+/** Stores spans, all of them or none. One that is there already, by its trace and its own id, is overwritten (interface 12.14). */
 export function writeSpans(file: TraceFile, spans: readonly StoredSpan[]): void {
   file.transaction(() => {
     if (file.hasOlder) for (const id of new Set(spans.map((span) => span.trace_id))) bringOver(file, id)

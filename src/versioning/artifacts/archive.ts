@@ -7,7 +7,7 @@ import type { ArtifactView, VariantView } from './artifact-view.ts'
 import { changeArtifact } from './change-artifact.ts'
 import { updated, variantInView } from './edit-artifact.ts'
 
-/** Whether to archive or to unarchive. Doing what is done already changes nothing (interface section 3). */
+/** Whether to archive or to unarchive. Doing what is done already changes nothing (interface 4.26). */
 export type ArchiveAction = 'archive' | 'unarchive'
 
 /** Archives or unarchives an artifact, which hides or shows its variants and revisions with it. */

@@ -15,7 +15,7 @@ import { slugProblem } from '../slugs/slug.ts'
 import type { ArchivedRecord, ArtifactRecord, VariantRecord } from './records.ts'
 import { archivedRecord, artifactRecord, tagsRecord, variantRecord } from './records.ts'
 
-/** The ref that holds what may change about an artifact (design section 1). */
+/** The ref that holds what may change about an artifact (interface 15.5). */
 export const META_REF = 'refs/meta/artifact'
 
 /** Everything on refs/meta/artifact, decoded. */

@@ -120,7 +120,7 @@ function damagedRecord(why: string): RefRefused {
   return new RefRefused('damaged record', `${META_REF} is not right: ${why}.`)
 }
 
-/** As for a push, within the repository only (ruling 3.4a). */
+/** As for a push, within the repository only (interface 5.9). */
 function checkNames({ variants, tags }: ArtifactView, refs: AllRefs['refs']): void {
   const names = new NamesInUse()
   for (const { slug } of variants) {

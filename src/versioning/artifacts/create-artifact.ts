@@ -28,7 +28,7 @@ export interface NewArtifact {
   readonly id?: string | undefined
   readonly slug?: string | undefined
   readonly header: Header
-  /** With a variant, and with its first revision if the payload is there: the simple create (rulings 3.2, 3.3). */
+  /** With a variant, and with its first revision if the payload is there: the simple create (interface 4.1, 4.10). */
   readonly withVariant?: { readonly revision?: RevisionDraft | undefined } | undefined
   /** Where packs of the revision's payload are staged. */
   readonly aside?: NewFolder

@@ -8,7 +8,7 @@ import { changeArtifact } from './change-artifact.ts'
 import type { Header } from './records.ts'
 import { assertActive } from './write-guards.ts'
 
-/** An edit of a header: a field left out keeps its value, null clears it (ruling 3.12). */
+/** An edit of a header: a field left out keeps its value, null clears it (interface 4.23). */
 export type HeaderEdit = { readonly [K in keyof Header]?: Header[K] | null }
 
 /** The same of an artifact, whose flags may be worked out from those it has when nobody else edits it. */

@@ -3,7 +3,7 @@ import type { JsonObject } from '../../json/json.ts'
 import type { Reference } from '../reference.ts'
 import type { Header } from './records.ts'
 
-/** What a query may ask of a thing's slug and header; everything given must hold (contract/workflows 6.1). */
+/** What a query may ask of a thing's slug and header; everything given must hold (interface 2.16). */
 export interface HeaderFilter {
   readonly slug?: string | undefined
   readonly slugs?: readonly string[] | undefined

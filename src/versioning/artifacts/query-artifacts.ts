@@ -16,7 +16,7 @@ import type { HeaderFilter } from './filters.ts'
 import type { VariantRecord } from './records.ts'
 import { isThe, matchesFlags, matchesHeader, matchesReferences } from './filters.ts'
 
-/** A query at the artifact or variant level (contract/workflows 6.1). */
+/** A query at the artifact or variant level (interface 2.16). */
 export interface ArtifactQuery {
   readonly filter: HeaderFilter
   /** Flags that the surface asks for beside the filter's own. */

@@ -22,7 +22,7 @@ const header = {
   meta: exactObject.optional(),
 }
 
-/** `artifact.json` on refs/meta/artifact: what may change about an artifact (interface 2.1, contract/workflows 2). */
+/** `artifact.json` on refs/meta/artifact: what may change about an artifact (interface 1.8, 1.17). */
 export const artifactRecord = z.object({
   id: z.string(),
   kind: z.string(),

@@ -97,7 +97,7 @@ async function judged(registry: Registry, aside: string, copy: RestoredRepositor
   }
 }
 
-/** A project has a slug once, whatever its case (ruling 3.3), also where the repository is not served. */
+/** A project has a slug once, whatever its case (interface 4.9), also where the repository is not served. */
 async function assertFree(registry: Registry, family: Family, slug: string): Promise<void> {
   const { name, folder } = family
   const { store, trash } = registry

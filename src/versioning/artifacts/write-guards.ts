@@ -9,7 +9,7 @@ import type { ArtifactRecord } from './records.ts'
 /** What is to be done with what must not be archived. */
 export type ArchivedUse = 'write to' | 'deploy' | 'merge'
 
-/** Refuses to write to what is archived, or to deploy or merge it (ruling 3.11). */
+/** Refuses to write to what is archived, or to deploy or merge it (interface 4.28). */
 export function assertActive(
   level: 'artifact' | 'variant' | 'revision',
   slug: string,
@@ -33,7 +33,7 @@ export function assertRevisionActive(
 }
 
 /**
- * Refuses to deploy what is archived: the artifact, the revision by itself, or every variant whose chain holds it (ruling 3.11). The one
+ * Refuses to deploy what is archived: the artifact, the revision by itself, or every variant whose chain holds it (interface 4.28). The one
  * rule for all ways in which an environment comes to run a revision.
  */
 export async function assertDeployable(place: RevisionLocation): Promise<void> {
@@ -47,8 +47,8 @@ export async function assertDeployable(place: RevisionLocation): Promise<void> {
 }
 
 /**
- * Refuses to write to an artifact that is guarded, or would be by this very write, whoever may not deploy (rulings 6, contract/environments
- * 10).
+ * Refuses to write to an artifact that is guarded, or would be by this very write, whoever may not deploy (interface 9.10).
+ *
  */
 export function assertUnguarded(
   { guardFlag, name }: Family,

@@ -23,7 +23,7 @@ export interface GraphNode {
   readonly id: string
   readonly commit: Oid
   readonly parents: readonly Oid[]
-  /** Its home (ruling 3.9); undefined for a commit that is on no variant's first-parent line. */
+  /** Its home (interface 4.29); undefined for a commit that is on no variant's first-parent line. */
   readonly variant: VariantView | undefined
   /** First-parent depth. */
   readonly version: number

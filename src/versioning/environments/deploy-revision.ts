@@ -20,7 +20,7 @@ export interface Deployed {
 }
 
 /**
- * Deploys a revision: a commit on the environment's variant under whose key is the revision (rulings 6). Where it is already,
+ * Deploys a revision: a commit on the environment's variant under whose key is the revision (interface 9.5). Where it is already,
  * nothing is committed.
  * Refuses what is archived, on either side, and a guarded environment.
  */

@@ -9,7 +9,7 @@ import type { Revision } from '../revisions/revision.ts'
 import type { NewRevision } from '../revisions/write-revision.ts'
 import { defaultKey, referencesTo } from './pin.ts'
 
-/** What a deploy request says (contract/environments 8.1); `loc` is where it stands in the request. */
+/** What a deploy request says (interface 9.3); `loc` is where it stands in the request. */
 export interface DeployRequest {
   /** The singular under which the pin refers to the revision: `application`. */
   readonly entity: string

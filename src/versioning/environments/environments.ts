@@ -33,7 +33,7 @@ const EMPTY: readonly string[] = ['revision_not_found', 'variant_not_found']
 
 /**
  * The variant of an environment that a deployment to these references goes to: that of a revision named, else the one named,
- * else the default one, which the deployment makes if there is none yet (ruling 3.2).
+ * else the default one, which the deployment makes if there is none yet (interface 9.5).
  */
 export async function environmentVariant(
   registry: Registry,

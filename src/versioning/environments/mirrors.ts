@@ -10,8 +10,8 @@ import { defaultKey } from './pin.ts'
 import { pinnedRevision } from './pinned-revision.ts'
 
 /**
- * Keeps `refs/environments/<slug>` in the repositories of deployed artifacts where the environments say (rulings 6, design 1,
- * 3): it mirrors what the latest revision of the environment's default variant holds under the artifact's default key. The
+ * Keeps `refs/environments/<slug>` in the repositories of deployed artifacts where the environments say (interface 9.11, 15.5, 15.8):
+ * it mirrors what the latest revision of the environment's default variant holds under the artifact's default key. The
  * environment's repository is the truth; a mirror that was left behind is moved when the store is opened.
  */
 export class Mirrors {
@@ -142,7 +142,7 @@ const YIELD_EVERY = 50
 /** The folder of the refs that mirror environments. */
 export const ENVIRONMENT_REFS = 'refs/environments/'
 
-/** The ref that mirrors an environment in the repositories of deployed artifacts (rulings 6). */
+/** The ref that mirrors an environment in the repositories of deployed artifacts (interface 9.11). */
 export function mirrorRef({ slug }: ArtifactView): string {
   return `${ENVIRONMENT_REFS}${slug}`
 }

@@ -6,7 +6,7 @@ import type { Pin, Reference, References } from '../reference.ts'
 import type { Registry } from '../registry.ts'
 import type { Revision } from '../revisions/revision.ts'
 
-/** The key under which a revision is deployed unless another one is chosen (contract/environments 1). */
+/** The key under which a revision is deployed unless another one is chosen (interface 9.4). */
 export function defaultKey(artifactSlug: string): string {
   return `${artifactSlug}.revision`
 }

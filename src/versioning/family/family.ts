@@ -33,9 +33,9 @@ export interface Family {
   readonly flagNames: readonly string[]
   /** Other singulars that references to its artifacts come under: `application`, `application_revision`. */
   readonly aliases?: readonly string[]
-  /** Whether its payloads are documents that may embed others (contract/resolve). */
+  /** Whether its payloads are documents that may embed others (interface 10.1). */
   readonly mayEmbed?: boolean
-  /** The flag of an artifact that, while it is set, lets only those write to it who may deploy (rulings 6). */
+  /** The flag of an artifact that, while it is set, lets only those write to it who may deploy (interface 9.10). */
   readonly guardFlag?: string
   /** Whether a name in the root of a commit's tree is part of the payload. What is not is carried over by a commit. */
   ownsFile(name: string): boolean
@@ -86,7 +86,7 @@ export interface Family {
     delta: Json,
     context: PayloadContext & { readonly target: PayloadTarget },
   ): Promise<AcceptedPayload>
-  /** Whether a delta that names an older base may be applied to the latest revision all the same (ruling 5.4). */
+  /** Whether a delta that names an older base may be applied to the latest revision all the same (interface 8.13). */
   mayRebase(delta: Json): boolean
   /** What the sender of a stored payload was told of it, worked out again. */
   warnings(payload: Payload, context: PayloadContext): readonly Warning[]
@@ -98,7 +98,7 @@ export interface Family {
   texts?(payload: Payload): Promise<readonly PlacedText[]>
   /** The references that a payload holds under keys. A family that has this is the one of environments. */
   pins?(payload: Payload): readonly Pin[]
-  /** What tells two revisions apart, as `revisions/diff` answers it (rulings 3.16, 5.7). */
+  /** What tells two revisions apart, as `revisions/diff` answers it (interface 6.1, 8.24). */
   diff(base: DiffSide, head: DiffSide, asked: DiffRequest): Promise<PresentedDiff>
   /**
    * Makes one payload of what two revisions made of a third one's, ready to store. What both changed goes to `merging`; while a conflict is
@@ -190,7 +190,7 @@ export interface PayloadContext {
   /** `<PUBLIC_URL>/services`, without a slash at the end. */
   readonly servicesBase: string
   /**
-   * It comes from clients of the existing service (`COMPAT`, ruling 1.6): a delta that removes what is not there changes nothing, and unknown
+   * It comes from clients of the existing service (`COMPAT`, interface 2.30): a delta that removes what is not there changes nothing, and unknown
    * keys of a testcase's record are ignored.
    */
   readonly isExisting?: boolean
@@ -205,7 +205,7 @@ export interface PresentContext {
   readonly revisionId: string
   readonly source: ObjectReader
   readonly asked: Reading
-  /** How versions inside a payload are shown (ruling 3.1); numbers unless it says otherwise. */
+  /** How versions inside a payload are shown (interface 4.5); numbers unless it says otherwise. */
   readonly versionType?: 'number' | 'string' | undefined
   /** Comes when nobody waits for it any more: what has not begun by then does not. */
   readonly signal?: AbortSignal | undefined

@@ -7,7 +7,7 @@ import type { ObjectSink } from './tree-files.ts'
 import { writeFile } from './tree-files.ts'
 
 /**
- * The bytes of a file that holds a value as people read it (design 1): two-space JSON, keys in their order, a newline. Deep values grow a
+ * The bytes of a file that holds a value as people read it (interface 15.5): two-space JSON, keys in their order, a newline. Deep values grow a
  * hundredfold by that; a text that would be longer than `maxBytes` is written on one line, whoever writes it. (Then it may be
  * longer all the same.)
  */

@@ -2,7 +2,7 @@ import { ArtifactList } from './artifact-list.ts'
 import type { IndexEntry } from './index-entry.ts'
 import { entriesByCreation } from './index-entry.ts'
 
-/** How stale a project-wide query may be towards plain git, in milliseconds (design section 4). */
+/** How stale a project-wide query may be towards plain git, in milliseconds. */
 export const STALE = 2000
 
 /** With more artifacts than so many nobody waits for a sweep that the first one is behind: lists show what the last one found. */

@@ -136,7 +136,7 @@ export function claimsIn(
   return claims.sort((a, b) => compare(a.since, b.since) || LEVELS.indexOf(a.level) - LEVELS.indexOf(b.level))
 }
 
-/** Whether one claim is older than another: ties go by the artifacts' ids, and of one artifact the variant is first (ruling 3.5). */
+/** Whether one claim is older than another: ties go by the artifacts' ids, and of one artifact the variant is first (interface 5.7). */
 export function isOlder(a: SlugClaim, b: SlugClaim): boolean {
   return compareClaims(a, b) < 0
 }

@@ -9,7 +9,7 @@ import type { AskedThrough } from '../revisions/retrieve-revision.ts'
 import { retrieveRevision } from '../revisions/retrieve-revision.ts'
 import type { RevisionLocation } from '../revisions/revision.ts'
 
-/** One end of a merge or comparison (wire.md 1): a variant, a revision, or what an environment runs. */
+/** One end of a merge or comparison (interface 6.2): a variant, a revision, or what an environment runs. */
 export interface SideReference {
   readonly variant?: Reference | undefined
   readonly artifact?: Reference | undefined

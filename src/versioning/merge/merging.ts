@@ -10,7 +10,7 @@ export interface Sides<T> {
   readonly source: T
 }
 
-/** Where a conflict is (wire.md 1): a JSON Pointer into `data`, or a row, a file, a field of the header, the order of the rows. */
+/** Where a conflict is (interface 6.3): a JSON Pointer into `data`, or a row, a file, a field of the header, the order of the rows. */
 export type Place =
   | string
   | { readonly row: string; readonly column?: string | undefined }

@@ -59,7 +59,7 @@ export class PushedHistory {
 
   /**
    * Refuses a command unless each revision that it brings is what a commit over REST could have made, and the chain holds what the ref
-   * holds now, so that no revision gets another version or is lost (design 1, 2). Answers what there is to know of what is taken.
+   * holds now, so that no revision gets another version or is lost (interface 15.3, 1.13). Answers what there is to know of what is taken.
    */
   async check(command: RefCommand & { readonly target: Oid }): Promise<readonly Warning[]> {
     const { ref, expected, target } = command

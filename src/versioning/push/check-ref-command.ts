@@ -4,7 +4,7 @@ import { slugProblem } from '../slugs/slug.ts'
 
 /**
  * Refuses what no push may do, whatever it brings: refs other than branches and tags, deletions, tags that move, names that are
- * no slugs (ruling 3.3).
+ * no slugs (interface 4.7).
  */
 export function checkRefCommand({ ref, expected, target }: RefCommand): void {
   const slug = branchSlug(ref) ?? tagSlug(ref)

@@ -160,7 +160,7 @@ function isUnchanged(family: Family, entries: readonly TreeEntry[], before: read
   return textOf(entries) === textOf(before)
 }
 
-/** Only a variant's first revision may be without a payload (ruling 3.2). */
+/** Only a variant's first revision may be without a payload (interface 4.2). */
 function droppedPayload(family: Family, oid: Oid, before: readonly TreeEntry[]): RefRefused {
   const names = before.map(({ name }) => name).filter((name) => family.ownsFile(name))
   const files = names.join(' and ')

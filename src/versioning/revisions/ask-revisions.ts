@@ -12,7 +12,7 @@ import type { Reference } from '../reference.ts'
 export interface RevisionQuery extends Omit<ArtifactQuery, 'filter'> {
   readonly filter: RevisionFilter
   readonly revisions?: readonly Reference[] | undefined
-  /** Only those that changed what is pinned of one of these artifacts (contract/environments 9.2). */
+  /** Only those that changed what is pinned of one of these artifacts (interface 9.12). */
   readonly pinned?: readonly Reference[] | undefined
   /** Ends it. */
   readonly signal?: AbortSignal | undefined

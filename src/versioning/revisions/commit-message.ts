@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 
-/** What our trailers say about a commit: hints about its origin (design section 1), never a reason to refuse. */
+/** What our trailers say about a commit: hints about its origin (interface 15.4), never a reason to refuse. */
 export interface Trailers {
   /** The variant it was committed to. */
   readonly variant?: string

@@ -44,7 +44,7 @@ export interface CommitDeployment extends Pick<DeployRequest, 'entity'> {
 
 /**
  * Commits a revision on a variant. Concurrent commits to one variant queue up and all succeed with consecutive versions,
- * unless they name a base (ruling 1.10). The answer comes when the revision is on the disk. With `deployment` it is committed
+ * unless they name a base (interface 4.16). The answer comes when the revision is on the disk. With `deployment` it is committed
  * and deployed, or neither.
  */
 export async function commitRevision(

@@ -30,8 +30,8 @@ export interface FollowedReferences extends References {
 }
 
 /**
- * The references that a request brought beside the one that was followed, which exist and do not hold what was found (decision 40, interface
- * 9.4). Those that say where a slug or a version is to be looked for were followed, too.
+ * The references that a request brought beside the one that was followed, which exist and do not hold what was found (decision 40, interface 5.3).
+ * Those that say where a slug or a version is to be looked for were followed, too.
  */
 export async function disagreementsWith(
   registry: Registry,

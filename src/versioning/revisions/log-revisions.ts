@@ -25,7 +25,7 @@ export interface LogOptions {
 
 /**
  * The revision at `start` and those before it on its first-parent chain, newest first unless windowing orders otherwise
- * (interface 9.5, ruling 3.10). Revisions archived one by one are left out unless asked for.
+ * (interface 4.20). Revisions archived one by one are left out unless asked for.
  */
 export async function logRevisions(
   registry: Registry,
@@ -60,7 +60,7 @@ export async function logRevisions(
   }
 }
 
-/** The commit date, `YYYY-MM-DDTHH:MM:SSZ` (ruling 3.14). */
+/** The commit date, `YYYY-MM-DDTHH:MM:SSZ` (interface 4.19). */
 export function dateOf(revision: Revision): string {
   return isoSeconds(revision.stored.commit.committer.seconds)
 }
@@ -72,8 +72,8 @@ export function isoSeconds(seconds: number): string {
 
 /**
  * Where a log begins: the revision named, else the head of the variant or of the artifact's default variant; the log itself
- * leaves out what is archived. Undefined where there is no revision to list, which is an empty list and no error (ruling
- * 1.4).
+ * leaves out what is archived. Undefined where there is no revision to list, which is an empty list and no error (interface 3.5).
+ *
  */
 export async function logStart(
   registry: Registry,

@@ -27,7 +27,7 @@ const MOST_BY_NAME = 10_000
 
 /**
  * The revisions that match, by date unless the window asks for names; each once, at its home, or at the variant asked for. Hidden while
- * archived by itself, with its artifact, or with every variant that holds it (ruling 3.11). What a commit alone says is asked of all of
+ * archived by itself, with its artifact, or with every variant that holds it (interface 4.27). What a commit alone says is asked of all of
  * them, the rest of those that are left, in order, until the page is full. Refuses with `query_too_slow` to order very many by name.
  */
 export async function queryRevisions(

@@ -108,7 +108,7 @@ export async function revisionById(
   return place
 }
 
-/** Refuses a reference that identifies nothing (ruling 3.6). */
+/** Refuses a reference that identifies nothing (interface 5.6). */
 export function incomplete(field: string, needed: string): Refusal {
   return new Refusal('incomplete_reference', `${field} identifies nothing; it needs ${needed}.`)
 }

@@ -22,7 +22,7 @@ import type { RevisionLocation } from './revision.ts'
 import { homeOf, isHeldBy, latestOf, versionOf } from './revision.ts'
 
 /**
- * The revision that references name, most specific first: revision, variant, artifact (interface 9.4, ruling 3.6; for those that name an
+ * The revision that references name, most specific first: revision, variant, artifact (interface 5.3; for those that name an
  * environment see retrieveRevision). Beside a slug or a version, the less specific references say where to look. Refuses with
  * `…_not_found`, or `incomplete_reference` when nothing is identified. A slug without an artifact beside it means its oldest claim
  * (decision 40).

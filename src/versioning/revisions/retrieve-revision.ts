@@ -44,7 +44,7 @@ export interface AskedThrough {
 }
 
 /**
- * The revision that references name, most specific first: revision, variant, environment, artifact (interface 9.4, ruling 3.6).
+ * The revision that references name, most specific first: revision, variant, environment, artifact (interface 5.3).
  * Beside an environment, `key` or the artifact names what is deployed there, whichever surface deployed it; alone it means the
  * only deployment that is one of the surface's artifacts, or was made through it. What else was named and does not hold it, is answered
  * beside it. Refuses as resolveReference does, and with `environment_not_found` or `deployment_not_found`.

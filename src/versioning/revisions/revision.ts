@@ -15,7 +15,7 @@ export interface RevisionLocation {
   readonly artifact: ArtifactView
   readonly variant: VariantView
   readonly oid: Oid
-  /** First-parent depth: 1 for the first commit of a variant (ruling 3.1). */
+  /** First-parent depth: 1 for the first commit of a variant (interface 4.5). */
   readonly version: number
   /** Whether nothing named the variant, so that it is only the revision's home (see `homeOf`): others may hold the revision as well. */
   readonly isHome?: boolean | undefined
@@ -24,7 +24,7 @@ export interface RevisionLocation {
 /** A revision with everything a record of it shows. */
 export interface Revision extends RevisionLocation {
   readonly id: string
-  /** The chosen slug if its tag stands, else `<variant slug>-<version>` (ruling 3.4). */
+  /** The chosen slug if its tag stands, else `<variant slug>-<version>` (interface 4.12). */
   readonly slug: string
   readonly stored: StoredRevision
   readonly archived: ArchivedRecord | undefined
@@ -88,7 +88,7 @@ export async function locate(
   return { artifact, variant, oid, version: depth }
 }
 
-/** The variant's newest revision that is not archived by itself (ruling 3.7); undefined if there is none. */
+/** The variant's newest revision that is not archived by itself (interface 4.24); undefined if there is none. */
 export async function latestOf(
   artifact: ArtifactView,
   variant: VariantView,
@@ -113,7 +113,7 @@ export async function versionOf(
 }
 
 /**
- * The place of the revision an id names: a commit on the first-parent chain of a branch or tag (design section 2), as
+ * The place of the revision an id names: a commit on the first-parent chain of a branch or tag (interface 1.13), as
  * reached through its home. Undefined if there is none.
  */
 export async function findRevisionById(
@@ -163,7 +163,7 @@ export async function homeOf(
 }
 
 /**
- * The home of a commit among the variants whose chain holds it, oldest first (ruling 3.9): the live one that it was made on, as its
+ * The home of a commit among the variants whose chain holds it, oldest first (interface 4.29): the live one that it was made on, as its
  * `Variant:` trailer says, else the oldest live one, else the oldest one. Undefined if there are none.
  */
 export function homeAmong(
@@ -203,7 +203,7 @@ async function isHeldByTag(artifact: ArtifactView, node: HistoryNode): Promise<b
   return false
 }
 
-/** All flags of a revision in wire order: the artifact's roles, then what is derived from the payload (interface 2.3). */
+/** All flags of a revision in wire order: the artifact's roles, then what is derived from the payload (interface 7.10). */
 export function revisionFlags(
   artifact: ArtifactView,
   payload: Payload | undefined,

@@ -12,7 +12,7 @@ export interface NamedBeside {
 }
 
 /**
- * The variant that a write goes to which names a revision (ruling 3.9a). A revision that was found by its id, or by a slug of its own, is a
+ * The variant that a write goes to which names a revision (interface 4.30). A revision that was found by its id, or by a slug of its own, is a
  * commit that several variants may hold: a fork holds one with the variant it was made from at once. The variant is then the one named
  * beside it; else the home, if its head is this revision and no other live variant has that head; else the only live variant that holds
  * it; else the default variant of the artifact named beside it, if that holds it. Refuses with `ambiguous_variant` where none of these

@@ -33,7 +33,7 @@ import { REVISION_FILE } from './decoded-revision.ts'
 import type { StoredRevision } from './decoded-revision.ts'
 import type { VariantLocation } from './references.ts'
 
-/** What a commit request says (interface 4.1, 4.5; contract/workflows 11); `loc` is where it stands in the request. */
+/** What a commit request says (interface 4.3, 4.20); `loc` is where it stands in the request. */
 export interface NewRevision {
   readonly message?: string | undefined
   readonly header: Header
@@ -46,7 +46,7 @@ export interface NewRevision {
   readonly delta?: Json | undefined
   /** A delta that depends on the latest payload, in place of `delta`; where it is undefined, nothing is committed. */
   readonly change?: ((latest: Payload | undefined) => Promise<DeployedChange | undefined>) | undefined
-  /** The revision that a delta was made for, if the request says (ruling 5.4). */
+  /** The revision that a delta was made for, if the request says (interface 8.13). */
   readonly deltaBaseId?: string | undefined
   /** Refuse unless this is the latest revision: with `revision_conflict` … */
   readonly baseRevisionId?: string | undefined
@@ -54,7 +54,7 @@ export interface NewRevision {
   readonly ifMatch?: string | undefined
   /** Refuse with `revision_exists` unless the variant has no revision yet. */
   readonly mustBeFirst?: boolean
-  /** Commit nothing where payload and header are those of the latest revision already, and a chosen slug is its own (ruling 3.13). */
+  /** Commit nothing where payload and header are those of the latest revision already, and a chosen slug is its own (interface 4.18). */
   readonly ifChanged?: boolean | undefined
   readonly trailers?: Trailers
   readonly loc: readonly (string | number)[]

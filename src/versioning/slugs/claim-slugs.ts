@@ -8,7 +8,7 @@ import { inTrash } from '../trash/trash.ts'
 import type { NamesInUse, Rival } from './names-in-use.ts'
 import { assertSlug } from './slug.ts'
 
-/** Refuses an artifact's slug that is ill-formed, or that another one of its family has, compared without case (ruling 3.3). */
+/** Refuses an artifact's slug that is ill-formed, or that another one of its family has, compared without case (interface 4.9). */
 export async function assertArtifactSlugFree(
   registry: Registry,
   family: Family,

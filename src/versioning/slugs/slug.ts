@@ -4,7 +4,7 @@ const SHAPE = /^[A-Za-z0-9_][A-Za-z0-9_.-]*$/
 const LONGEST = 200
 const WINDOWS_DEVICE = /^(con|prn|aux|nul|com[0-9]|lpt[0-9])(\..*)?$/i
 
-/** What is wrong with a slug (ruling 3.3), or undefined if nothing is: git and file systems must take it as a name. */
+/** What is wrong with a slug (interface 4.7), or undefined if nothing is: git and file systems must take it as a name. */
 export function slugProblem(slug: string): string | undefined {
   if (slug === '') return 'is empty; give at least one character or leave the field out'
   if (slug.length > LONGEST) return `has ${slug.length} characters; at most ${LONGEST} are allowed`
@@ -29,7 +29,7 @@ export function assertSlug(slug: string, loc: readonly (string | number)[]): voi
   if (problem) throw invalid(loc, `the slug ${JSON.stringify(slug)} ${problem}.`, 'invalid_slug')
 }
 
-/** What stands before `-<number>` in a slug that reads as a variant's revision (ruling 3.4); undefined in another. */
+/** What stands before `-<number>` in a slug that reads as a variant's revision (interface 4.12); undefined in another. */
 export function numberedBase(slug: string): string | undefined {
   return /^(.+)-[0-9]+$/.exec(slug)?.[1]
 }
@@ -63,7 +63,7 @@ const ASCII: Readonly<Record<string, string>> = {
 }
 const LONGEST_OF_NAME = 60
 
-/** How slugs are compared: two that differ in case only are the same slug (ruling 3.3). */
+/** How slugs are compared: two that differ in case only are the same slug (interface 4.9). */
 export function foldSlug(slug: string): string {
   return slug.toLowerCase()
 }

@@ -10,7 +10,7 @@ const MOST_PAIRS = 65_536
 const MOST_SAME_PAIRS = 262_144
 
 /**
- * Which text of `before` each text goes on from (design 1a), at most one, and none twice: first the one that says the same, at its own place
+ * Which text of `before` each text goes on from (interface 7.16), at most one, and none twice: first the one that says the same, at its own place
  * or else nearest; then the one with most lines in common, at least half of the longer; then the one of its place, for messages of its role
  * in order. Beyond one pass over the texts, the work has a bound.
  */

@@ -8,7 +8,7 @@ export interface PayloadPlace {
   readonly message?: { readonly array: string; readonly role: string | undefined }
 }
 
-/** A text that people write: a string of a payload that has its own lines, and goes on from one revision to the next (design 1a). */
+/** A text that people write: a string of a payload that has its own lines, and goes on from one revision to the next (interface 7.16). */
 export interface PlacedText extends PayloadPlace {
   readonly text: string
 }

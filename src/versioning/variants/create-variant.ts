@@ -29,7 +29,7 @@ export interface NewVariant extends VariantPlan {
 }
 
 /**
- * Adds a variant to an artifact: its record, and for a fork a branch at the start commit and nothing else (ruling 3.9). The
+ * Adds a variant to an artifact: its record, and for a fork a branch at the start commit and nothing else (interface 4.22). The
  * first variant of an artifact becomes the default one. Refuses archived artifacts and taken slugs.
  */
 export async function createVariant(

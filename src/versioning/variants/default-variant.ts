@@ -14,7 +14,7 @@ import type { WriteContext } from '../write-context.ts'
 import { planVariant } from './create-variant.ts'
 
 /**
- * The default variant of an artifact. Where there is none yet it is one that is to be (rulings 3.2, 3.3): the first revision
+ * The default variant of an artifact. Where there is none yet it is one that is to be (interface 4.1, 4.10): the first revision
  * committed to it makes it, in the same write, so that a refused one leaves no variant behind.
  */
 export async function defaultVariantOrNew(

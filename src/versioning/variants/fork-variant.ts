@@ -10,7 +10,7 @@ import { createVariant } from './create-variant.ts'
 
 /**
  * Makes a variant at an existing revision (default: the latest of the variant referred to): a branch at that commit, no
- * copies, the original untouched (interface 9.6, ruling 3.9). `check` may refuse what is forked.
+ * copies, the original untouched (interface 4.22). `check` may refuse what is forked.
  */
 export async function forkVariant(
   registry: Registry,

@@ -8,7 +8,7 @@ export interface MissingRef {
 }
 
 /**
- * The refs that follow from what the registry's own records prove (design section 3): the branch of a fork, from the record of its
+ * The refs that follow from what the registry's own records prove (interface 15.8): the branch of a fork, from the record of its
  * variant, and HEAD. What the messages of commits say proves nothing: they may have been pushed.
  */
 export function missingRefs(artifact: ArtifactView): readonly MissingRef[] {

@@ -74,7 +74,7 @@ async function verifyFirstParents({ repository }: ArtifactView): Promise<readonl
   ]
 }
 
-/** What an id says must be what the artifact is, and lead to it (design 2). */
+/** What an id says must be what the artifact is, and lead to it (interface 1.13). */
 function verifyIdentity(registry: Registry, { id, record, family }: ArtifactView): readonly Finding[] {
   const findings: Finding[] = []
   if (!UUID.test(id)) findings.push(damage(`Its artifact id ${JSON.stringify(id)} is no UUID. ${RESTORE}`))

@@ -43,7 +43,7 @@ async function targetsOf(registry: Registry, environment: ArtifactView): Promise
 }
 
 /**
- * The mirror refs of an artifact that are not what the environments say (rulings 6): these are the truth, and mirrors follow. A
+ * The mirror refs of an artifact that are not what the environments say (interface 9.11): these are the truth, and mirrors follow. A
  * deployment that is on its way meanwhile is waited for.
  */
 export async function verifyMirrors(

@@ -27,7 +27,7 @@ export interface VerifiedRevisions {
 
 /**
  * Reads every revision of every branch and tag: each must decode as its family has it, hold what its payload's check asks for,
- * and have an id of its own (design 2: 74 bits of the commit).
+ * and have an id of its own (interface 1.13: 74 bits of the commit).
  */
 export async function verifyRevisions(
   registry: Registry,

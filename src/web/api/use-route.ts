@@ -61,7 +61,7 @@ export function useParts<R extends Route>(
   }
 }
 
-/** A list that goes on where `windowing.next` of the page before says (ruling 1.8). `ask` has no `windowing.next` of its own. */
+/** A list that goes on where `windowing.next` of the page before says (interface 2.18). `ask` has no `windowing.next` of its own. */
 export function usePages<R extends Route>(route: R, ask: Ask<R>, options: RouteOptions = {}) {
   return useInfiniteQuery({
     queryKey: [route, ask, 'pages'],

@@ -1,6 +1,6 @@
 import { PAGES } from '../../http/workbench/addresses.ts'
 
-/** The addresses of pages (workbench.md 1). Slugs and ids stand in them as they are: they hold nothing that an address would change. */
+/** The addresses of pages. Slugs and ids stand in them as they are: they hold nothing that an address would change. */
 export const places = {
   home: (kind?: string) => (kind === undefined ? '/' : `/?kind=${kind}`),
   artifact: (slug: string) => `/${PAGES.artifact}/${slug}`,

@@ -10,7 +10,7 @@ import type { Happening } from '../registry-event.ts'
 
 /**
  * What a revision of an environment deployed and undeployed, against its parent: an event for each of the two, with the whole
- * difference (contract/environments 11). Nothing for other families.
+ * difference (interface 13.9). Nothing for other families.
  */
 export async function deploymentEvents(
   registry: Registry,

@@ -2,7 +2,7 @@ import type { Json } from '../../json/json.ts'
 import type { Revision } from '../../versioning/revisions/revision.ts'
 import { artifactReference } from '../registry-event.ts'
 
-/** How an event refers to a revision and what it belongs to (contract/workflows 5.4). */
+/** How an event refers to a revision and what it belongs to (interface 5.15). */
 export function revisionReferences({
   artifact,
   variant,

@@ -15,7 +15,7 @@ const pinned = (preset: CatalogPreset | undefined, name: string): Json =>
   getKey(preset?.parameters ?? {}, name) ?? expect.fail(name)
 
 describe('catalog presets', () => {
-  it('are those of the contract, in its order', () => {
+  it('are those that clients know, in their order', () => {
     const keys = catalogTemplates.map(
       ({ key, presets }) => `${key}: ${presets.map((it) => it.key).join(' ')}`,
     )

@@ -11,7 +11,7 @@ import { namedTypes } from './named-types.ts'
 
 const ajv = new Ajv2020({ strict: false })
 
-/** Key, roles, archived or not, categories, name (contract/handlers 1.4). */
+/** Key, roles, archived or not, categories, name (interface 7.13). */
 const TABLE = `
 feedback AE - - Custom Feedback
 hook AE - - Custom Hook
@@ -43,7 +43,7 @@ auto_semantic_similarity E - similarity Semantic Similarity Match
 `
 
 describe('catalog templates', () => {
-  it('are those of the contract, in its order', () => {
+  it('are those that clients know, in their order', () => {
     const rows = catalogTemplates.map(({ key, flags, categories, name = '' }) =>
       [
         key,
@@ -68,7 +68,7 @@ describe('catalog templates', () => {
     }
   })
 
-  it('have schemas that are JSON Schemas, none for what the contract leaves open', () => {
+  it('have schemas that are JSON Schemas, none for what takes anything', () => {
     const without = catalogTemplates.filter(({ schemas }) => Object.keys(schemas).length === 0)
     expect(without.map(({ key }) => key)).to.deep.equal(['feedback', 'hook', 'code', 'mock'])
     for (const { key, schemas } of catalogTemplates)

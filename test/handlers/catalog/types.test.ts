@@ -9,7 +9,7 @@ import { namedTypes } from './named-types.ts'
 const ajv = new Ajv2020({ strict: false })
 
 describe('catalog types', () => {
-  it('are those of the contract, in its order, each under its own x-svc-type', () => {
+  it('are those that clients know, in their order, each under its own x-svc-type', () => {
     expect([...catalogTypes.keys()].join(' ')).to.equal(
       'message messages model llm llms loop tool tools context permissions response ' +
         'prompt-template agent-template skill-template run_request run_result',

@@ -8,7 +8,7 @@ import { ExactNumber, type Json } from '../../../src/json/json.ts'
 
 const PROBLEM = Symbol('problem')
 
-/** What evaluate returned, and the outputs in version 2 (and 1) and 3 (contract/handlers 2.5), with a threshold of 0.5. */
+/** What evaluate returned, and the outputs in version 2 (and 1) and 3 (interface 11.14), with a threshold of 0.5. */
 const RESULTS: readonly (readonly [result: Json | undefined, scored: unknown, free: unknown])[] = [
   [0.7, { score: 0.7, success: true }, { score: 0.7, success: true }],
   [0.5, { score: 0.5, success: true }, { score: 0.5, success: true }],

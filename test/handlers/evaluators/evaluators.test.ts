@@ -3,7 +3,7 @@ import type { FailureId } from '../../../src/handlers/handler-failure.ts'
 import type { Json } from '../../../src/json/json.ts'
 import { exact, exactObject, failureOf, runEvaluator, type Given } from './run-evaluator.ts'
 
-/** Rows of the contract's table (contract/handlers 2.3): what is given, what comes of it. */
+/** What evaluators make of what they are given (interface 11.3): what is given, what comes of it. */
 type Row = readonly [why: string, given: Given, expected: Json | Failed]
 
 interface Failed {
@@ -603,7 +603,7 @@ function documentRows(given: Given): readonly Row[] {
   ]
 }
 
-/** The rule T (contract/handlers 2.2), with what scores `score`. */
+/** The rule T (interface 11.4), with what scores `score`. */
 function thresholdRows(given: Given, score: number): readonly Row[] {
   const row = (threshold: Json, expected: Json | Failed): Row => [
     `a threshold of ${JSON.stringify(threshold)}`,

@@ -9,7 +9,7 @@ import { ExactNumber, type Json } from '../../../src/json/json.ts'
 
 const NONE = 'none'
 
-/** A threshold, and what it is to evaluators, to judges and to custom code (contract/handlers 2.2, 2.5); `NONE` is a failure. */
+/** A threshold, and what it is to evaluators, to judges and to custom code (interface 11.4, 11.14); `NONE` is a failure. */
 const THRESHOLDS: readonly (readonly [
   value: Json | undefined,
   strict: number | string,

@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import type { SurfaceClient } from './surface-client.ts'
 import { expectRefusal } from './surface-client.ts'
 
-/** Archive and unarchive at three levels (interface section 3; rulings 3.7, 3.11). */
+/** Archive and unarchive at three levels (interface 4.26, 4.24, 4.27). */
 export function describeArchiving(client: SurfaceClient): void {
   const { singular } = client.surface
   /** What queries show of one artifact: its slug, its variants and its versions. */

@@ -3,7 +3,7 @@ import type { SurfaceClient } from './surface-client.ts'
 import { expectRefusal } from './surface-client.ts'
 import { freeRoleOf, siblingsOf, singularsOf, testedSurfaces } from './tested-surface.ts'
 
-/** Artifacts: created, read, edited (interface 2.1, 4.1; rulings 2, 3.2, 3.3, 3.12). */
+/** Artifacts: created, read, edited (interface 1.8, 4.1, 2.5, 4.7, 4.23). */
 export function describeArtifacts(client: SurfaceClient): void {
   const { path, singular, role, family } = client.surface
   const siblings = siblingsOf(client.surface)

@@ -4,7 +4,7 @@ import type { SurfaceClient } from './surface-client.ts'
 import { expectRefusal } from './surface-client.ts'
 import { siblingsOf, singularsOf } from './tested-surface.ts'
 
-/** Commits (interface 4.1, 9.3; rulings 1.10, 2, 3.1, 3.2, 3.4, 3.13, 3.14). */
+/** Commits (interface 4.3, 2.24, 2.5, 4.5, 4.1, 4.12, 4.18, 4.19). */
 export function describeCommits(client: SurfaceClient): void {
   const { singular, family } = client.surface
   const singulars = singularsOf(client.surface)

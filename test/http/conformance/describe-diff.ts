@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import type { SurfaceClient } from './surface-client.ts'
 import { expectRefusal } from './surface-client.ts'
 
-/** Diff (rulings 3.16, 5.7): what holds whatever a payload is. */
+/** Diff (interface 6.1, 8.24): what holds whatever a payload is. */
 export function describeDiff(client: SurfaceClient): void {
   const { noDiff } = client.surface.family
 

@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import { applyPatch } from 'rfc6902'
 import type { SurfaceClient } from './surface-client.ts'
 
-/** The diff of two documents (ruling 3.16): an RFC 6902 patch, and a text diff of each file that changed. */
+/** The diff of two documents (interface 6.1): an RFC 6902 patch, and a text diff of each file that changed. */
 export function describeDocumentDiff(client: SurfaceClient): void {
   const { singular, family } = client.surface
   const { documents, files: payloadFiles, free } = family

@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import type { SurfaceClient } from './surface-client.ts'
 import { freeRoleOf, siblingsOf } from './tested-surface.ts'
 
-/** ETag and conditional reads (ruling 1.9). */
+/** ETag and conditional reads (interface 2.21). */
 export function describeEntityTags(client: SurfaceClient): void {
   const { singular, family } = client.surface
   const siblings = siblingsOf(client.surface)

@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import type { SurfaceClient } from './surface-client.ts'
 
 /**
- * JSON is never changed in silence (ruling 3.15): commit → answer → retrieve → git show, character by character, at the
+ * JSON is never changed in silence (interface 2.9): commit → answer → retrieve → git show, character by character, at the
  * place where a family's payloads are free.
  */
 export function describeExactJson(client: SurfaceClient): void {

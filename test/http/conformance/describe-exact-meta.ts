@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import type { SurfaceClient } from './surface-client.ts'
 
-/** JSON is never changed in silence (ruling 3.15): `meta`, which every level has. */
+/** JSON is never changed in silence (interface 2.9): `meta`, which every level has. */
 export function describeExactMeta(client: SurfaceClient): void {
   const { singular } = client.surface
 

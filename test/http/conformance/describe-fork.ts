@@ -3,7 +3,7 @@ import type { SurfaceClient } from './surface-client.ts'
 import { expectRefusal } from './surface-client.ts'
 import { singularsOf } from './tested-surface.ts'
 
-/** Fork (interface 4.5, 9.6; rulings 2, 3.8, 3.9). */
+/** Fork (interface 4.22, 2.5, 4.15). */
 export function describeFork(client: SurfaceClient): void {
   const [V, R] = [
     `${client.surface.singular}_variant_ref`,

@@ -3,7 +3,7 @@ import type { SurfaceClient } from './surface-client.ts'
 import { expectRefusal } from './surface-client.ts'
 import { singularsOf } from './tested-surface.ts'
 
-/** Log (interface 4.5, 9.5; rulings 2, 3.10). Its windowing is with that of all lists. */
+/** Log (interface 4.20, 2.5). Its windowing is with that of all lists. */
 export function describeLog(client: SurfaceClient): void {
   const { singular } = client.surface
   const versions = (rows: readonly { readonly version: number }[]) => rows.map(({ version }) => version)

@@ -4,7 +4,7 @@ import { expectRefusal } from './surface-client.ts'
 
 const NOBODY = '01a1fbb1-f5c2-76ee-83de-4bacd1c878f6'
 
-/** References where requests ask for a parent's id (ruling 2). */
+/** References where requests ask for a parent's id (interface 2.7). */
 export function describeParentReferences(client: SurfaceClient): void {
   const { singular } = client.surface
   const [A, V, R] = [`${singular}_ref`, `${singular}_variant_ref`, `${singular}_revision_ref`] as const

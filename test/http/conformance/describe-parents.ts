@@ -3,7 +3,7 @@ import type { SurfaceClient } from './surface-client.ts'
 import { expectRefusal } from './surface-client.ts'
 import { singularsOf } from './tested-surface.ts'
 
-/** The ids of parents as filters, inside the filter object and beside it, under every spelling (ruling 2). */
+/** The ids of parents as filters, inside the filter object and beside it, under every spelling (interface 2.16). */
 export function describeParents(client: SurfaceClient): void {
   const { surface } = client
   const { singular, path } = surface

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import type { SurfaceClient } from './surface-client.ts'
 
-/** What is derived from a workflow's payload, and what is left out of it (interface 2.3; ruling 4; contract/workflows 10). */
+/** What is derived from a workflow's payload, and what is left out of it (interface 7.1, 7.4, 7.5). */
 export function describePayloads(client: SurfaceClient): void {
   const commit = async (data: object) => client.committed((await client.made(0)).variantId, { data })
   const base = () => `${client.service.url}/services`

@@ -3,7 +3,7 @@ import type { SurfaceClient } from './surface-client.ts'
 import { pathOf } from './surface-client.ts'
 import { freeRoleOf, siblingsOf, singularsOf } from './tested-surface.ts'
 
-/** Query filters, in the body and in the query string (rulings 1.6, 1.7; contract/workflows 6.1, 6.2). */
+/** Query filters, in the body and in the query string (interface 2.10, 2.15, 2.16). */
 export function describeQueries(client: SurfaceClient): void {
   const { singular, role, family } = client.surface
   type Level = '' | '_variant' | '_revision'

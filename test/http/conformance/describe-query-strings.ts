@@ -3,7 +3,7 @@ import type { SurfaceClient } from './surface-client.ts'
 import { pathOf } from './surface-client.ts'
 import { singularsOf } from './tested-surface.ts'
 
-/** What a query says in its query string, and beside it in its body (rulings 1.6, 1.7, 2; contract/workflows 6.2). */
+/** What a query says in its query string, and beside it in its body (interface 2.10, 2.15, 2.5). */
 export function describeQueryStrings(client: SurfaceClient): void {
   const { singular } = client.surface
   const singulars = singularsOf(client.surface)

@@ -3,7 +3,7 @@ import type { SurfaceClient } from './surface-client.ts'
 import { expectRefusal } from './surface-client.ts'
 import { singularsOf } from './tested-surface.ts'
 
-/** Retrieve by reference (interface 2.1, 9.4; rulings 3.5 to 3.7, 3.9; contract/workflows 5.2, 5.4). */
+/** Retrieve by reference (interface 5.1, 5.3, 5.7, 4.24, 4.22, 5.2, 5.15). */
 export function describeRetrieval(client: SurfaceClient): void {
   const { singular } = client.surface
   const [A, V, R] = [`${singular}_ref`, `${singular}_variant_ref`, `${singular}_revision_ref`] as const

@@ -3,7 +3,7 @@ import type { SurfaceClient } from './surface-client.ts'
 import { expectRefusal } from './surface-client.ts'
 import { freeRoleOf } from './tested-surface.ts'
 
-/** The roles of an artifact as fields beside `flags` (interface 2.2, ruling 2). */
+/** The roles of an artifact as fields beside `flags` (interface 1.4). */
 export function describeRoleFields(client: SurfaceClient): void {
   const { family, role, path } = client.surface
   const free = freeRoleOf(family)

@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import { hunks } from './describe-document-diff.ts'
 import type { SurfaceClient } from './surface-client.ts'
 
-/** The source of a custom handler, a file of its own in git (interface 2.3; rulings 3.16, 4; design 1). */
+/** The source of a custom handler, a file of its own in git (interface 7.7, 6.1, 15.5). */
 export function describeScripts(client: SurfaceClient): void {
   it('the file is named after the runtime', async () => {
     for (const [runtime, file] of [

@@ -4,7 +4,7 @@ import type { SurfaceClient } from './surface-client.ts'
 import { expectRefusal } from './surface-client.ts'
 import { siblingsOf } from './tested-surface.ts'
 
-/** The simple endpoints: one flat record (interface 4.4; rulings 3.2, 3.3, 3.12; contract/workflows 15). */
+/** The simple endpoints: one flat record (interface 1.11, 4.1, 4.7, 4.23). */
 export function describeSimple(client: SurfaceClient): void {
   const { path, singular, plural, role, family } = client.surface
   const url = `/simple/${path}`

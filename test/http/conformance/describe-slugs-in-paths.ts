@@ -4,7 +4,7 @@ import { expectRefusal } from './surface-client.ts'
 
 const UUID = '01a1fbb1-f5c2-76ee-83de-4bacd1c878f6'
 
-/** A slug where a path asks for an id (ruling 2). */
+/** A slug where a path asks for an id (interface 2.7). */
 export function describeSlugsInPaths(client: SurfaceClient): void {
   const { singular, path } = client.surface
 

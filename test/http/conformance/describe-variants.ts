@@ -3,7 +3,7 @@ import type { SurfaceClient } from './surface-client.ts'
 import { expectRefusal } from './surface-client.ts'
 import { singularsOf } from './tested-surface.ts'
 
-/** Variants: created, read, edited (interface 2.1, 4.1; rulings 2, 3.2, 3.3, 3.8, 3.12). */
+/** Variants: created, read, edited (interface 1.9, 4.1, 2.5, 4.7, 4.15, 4.23). */
 export function describeVariants(client: SurfaceClient): void {
   const { singular, family } = client.surface
   const singulars = singularsOf(client.surface)

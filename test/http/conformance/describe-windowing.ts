@@ -21,7 +21,7 @@ interface Listing {
   readonly ask: (windowing?: object, inQuery?: Readonly<Record<string, string>>) => Promise<Reply>
 }
 
-/** Windowing, the same on every list (ruling 1.8, contract/workflows 6.3): a server of its own, with a clock that ticks. */
+/** Windowing, the same on every list (interface 2.18): a server of its own, with a clock that ticks. */
 export function describeWindowing(surface: TestedSurface): void {
   let service: RunningService | undefined
   let listings: readonly Listing[] = []

@@ -15,16 +15,16 @@ import { testedSurfaces } from './tested-surface.ts'
 
 /** Fields that a write takes and makes nothing of, and the place in the interface that allows it: ten at most. */
 const ALLOWED: Readonly<Record<string, string>> = {
-  updated_at: 'ruling 1.6: it changes by itself, and is accepted whatever it holds',
-  updated_by_id: 'ruling 1.6, likewise',
-  deleted_at: 'ruling 1.6, likewise, in a flat record and in a commit',
-  deleted_by_id: 'ruling 1.6, likewise',
-  variant_id: 'ruling 1.6, likewise, in a flat record',
-  revision_id: 'ruling 1.6, likewise, in a flat record',
-  version: 'ruling 1.6, likewise, in a flat record',
-  folder_id: 'contract/workflows 2.1: a field that a service may ignore',
-  inactive_reason: 'ruling 1.6: of a webhook, it changes by itself',
-  'flags.*': 'contract/workflows 2.1: flags that are no roles are derived, never set, and ignored',
+  updated_at: 'interface 2.12: it changes by itself, and is accepted whatever it holds',
+  updated_by_id: 'interface 2.12, likewise',
+  deleted_at: 'interface 2.12, likewise, in a flat record and in a commit',
+  deleted_by_id: 'interface 2.12, likewise',
+  variant_id: 'interface 2.12, likewise, in a flat record',
+  revision_id: 'interface 2.12, likewise, in a flat record',
+  version: 'interface 2.12, likewise, in a flat record',
+  folder_id: 'interface 2.12: a field that a service may ignore',
+  inactive_reason: 'interface 2.12: of a webhook, it changes by itself',
+  'flags.*': 'interface 2.12: flags that are no roles are derived, never set, and ignored',
 }
 
 const UNKNOWN = '01a1fbb1-f5c2-76ee-83de-4bacd1c878f6'

@@ -9,7 +9,7 @@ const OTHER_ID = '01a1fbb1-f5c2-76ee-83de-4bacd1c878f6'
 // eslint-disable-next-line @typescript-eslint/no-explicit-any
 type Shown = any
 
-/** What the server makes and never changes may come back as it was answered, and nothing else (ruling 1.6). */
+/** What the server makes and never changes may come back as it was answered, and nothing else (interface 2.11). */
 describe('fields that never change', () => {
   let service: RunningService
   before(async () => (service = await startService()))

@@ -11,7 +11,7 @@ export interface TestedSurface {
   readonly role: string | undefined
 }
 
-/** Every surface (interface 2, ruling 4), written down anew: the tests do not believe the tables of the code. */
+/** Every surface (interface 1.8, 1.6), written down anew: the tests do not believe the tables of the code. */
 export const testedSurfaces: readonly TestedSurface[] = [
   { path: 'workflows', singular: 'workflow', plural: 'workflows', family: workflows, role: undefined },
   {
@@ -49,7 +49,7 @@ export function siblingsOf({ family }: Pick<TestedSurface, 'family'>): readonly 
   return testedSurfaces.filter((surface) => surface.family === family)
 }
 
-/** The singulars that a surface accepts in envelopes, references and ids (rulings section 2). */
+/** The singulars that a surface accepts in envelopes, references and ids (interface 2.5). */
 export function singularsOf(surface: TestedSurface): readonly string[] {
   return siblingsOf(surface).map(({ singular }) => singular)
 }

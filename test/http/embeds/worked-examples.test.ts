@@ -24,7 +24,7 @@ const INERT = {
 }
 const FAILED = '<error:EmbedNotFoundError>'
 
-/** What contract/resolve 13 has in parameters, what becomes of it, and what it says was done. */
+/** What stands in parameters, what becomes of it, and what it says was done. */
 interface Example {
   readonly before: object
   readonly after: object
@@ -33,29 +33,29 @@ interface Example {
 }
 
 const EXAMPLES: Readonly<Record<string, Example>> = {
-  '13.1 object, whole data': {
+  'object, whole data': {
     before: { style: embed({ workflow_revision: { slug: 'tone', version: '1' } }) },
     after: { style: { parameters: TONE } },
     info: { embeds_resolved: 1, depth_reached: 1 },
   },
-  '13.2 object, path, types kept, inside an array': {
+  'object, path, types kept, inside an array': {
     before: { list: [embed({ workflow: { slug: 'tone' } }, { path: 'parameters.limits.words' })] },
     after: { list: [80] },
     info: { embeds_resolved: 1, depth_reached: 1, references_used: [{ workflow: { slug: 'tone' } }] },
   },
-  '13.3 string, long form, twice': {
+  'string, long form, twice': {
     before: {
       t: `Be ${longEmbed('workflow_revision.slug=tone-v1', 'path=parameters.voice')}, max ${longEmbed('workflow_revision.slug=tone-v1', 'path=parameters.limits')}`,
     },
     after: { t: 'Be calm, max {"words": 80}' },
     info: { embeds_resolved: 2, depth_reached: 1 },
   },
-  '13.4 shorthand, default path and explicit path': {
+  'shorthand, default path and explicit path': {
     before: { a: '>> @{{workflow.slug=tone}}', b: '@{{ workflow_revision.slug:tone-v1 & path:voice }}' },
     after: { a: '>> Stay calm.', b: 'calm' },
     info: { embeds_resolved: 2, depth_reached: 1 },
   },
-  '13.5 environment with key': {
+  'environment with key': {
     before: {
       v: embed({ environment: { slug: 'prod' } }, { key: 'tone.revision', path: 'parameters.voice' }),
       w: '@{{environment.slug=prod, key=tone.revision, path=voice}}',
@@ -64,7 +64,7 @@ const EXAMPLES: Readonly<Record<string, Example>> = {
     after: { v: 'calm', w: 'calm', x: 'Stay calm.' },
     info: { embeds_resolved: 3, depth_reached: 1 },
   },
-  '13.6 environment without key: reading the map': {
+  'environment without key: reading the map': {
     before: {
       pinned: embed(
         { environment_revision: { slug: 'prod', version: '1' } },
@@ -74,7 +74,7 @@ const EXAMPLES: Readonly<Record<string, Example>> = {
     after: { pinned: 1 },
     info: { embeds_resolved: 1, depth_reached: 1 },
   },
-  '13.7 nesting': {
+  nesting: {
     before: { o: embed({ workflow_revision: { slug: 'wrap', version: '1' } }) },
     after: { o: { parameters: { line: 'W(calm)' } } },
     info: {
@@ -86,13 +86,13 @@ const EXAMPLES: Readonly<Record<string, Example>> = {
       ],
     },
   },
-  '13.8 placeholder': {
+  placeholder: {
     before: { ok: 1, bad: embed(GONE), s: SHORT_GONE },
     after: { ok: 1, bad: FAILED, s: FAILED },
     info: { embeds_resolved: 0, depth_reached: 0, references_used: [] },
     policy: 'placeholder',
   },
-  '13.8 keep': {
+  keep: {
     before: { ok: 1, bad: embed(GONE), s: SHORT_GONE },
     after: { ok: 1, bad: embed(GONE), s: SHORT_GONE },
     info: { embeds_resolved: 0, depth_reached: 0, references_used: [] },
@@ -100,7 +100,7 @@ const EXAMPLES: Readonly<Record<string, Example>> = {
   },
   ...Object.fromEntries(
     ['exception', 'placeholder', 'keep'].map((policy) => [
-      `13.9 inert tokens, ${policy}`,
+      `inert tokens, ${policy}`,
       {
         before: INERT,
         after: INERT,
@@ -111,7 +111,7 @@ const EXAMPLES: Readonly<Record<string, Example>> = {
   ),
 }
 
-describe('embeds: the worked examples of the contract', () => {
+describe('embeds: the worked examples', () => {
   let client: EmbedClient
   before(async () => {
     client = await startEmbeds()
@@ -161,7 +161,7 @@ describe('embeds: the worked examples of the contract', () => {
     })
   }
 
-  it('13.8 exception: the call is refused, naming the first embed that fails', async () => {
+  it('exception: the call is refused, naming the first embed that fails', async () => {
     const { status, body } = await client.refused({ ok: 1, bad: embed(GONE), s: SHORT_GONE })
     expect([status, body.code]).to.deep.equal([404, 'embed_not_found'])
     expect(body.detail).to.include('data.parameters.bad').and.include('gone')
@@ -213,8 +213,8 @@ describe('embeds: versions as strings (VERSION_TYPE=string)', () => {
     }
   })
 
-  it('are so in what an embed reads from an environment (13.6)', async () => {
-    const { before } = EXAMPLES['13.6 environment without key: reading the map'] ?? {}
+  it('are so in what an embed reads from an environment', async () => {
+    const { before } = EXAMPLES['environment without key: reading the map'] ?? {}
     expect((await client.resolved(before ?? {})).parameters).to.deep.equal({ pinned: '1' })
   })
 

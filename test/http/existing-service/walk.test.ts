@@ -10,7 +10,7 @@ const NOBODY = '01a1fbb1-f5c2-76ee-83de-4bacd1c878f6'
 // eslint-disable-next-line @typescript-eslint/no-explicit-any
 type Found = any
 
-/** The steps that a client library of the existing service takes, in the shapes that it sends (contract/*), one after the other. */
+/** The steps that a client library of the existing service takes, in the shapes that it sends, one after the other. */
 describe('COMPAT=existing: what clients of the existing service do', () => {
   let service: RunningService
   let app: Found

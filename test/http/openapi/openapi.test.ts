@@ -12,7 +12,7 @@ import { surfacesOf } from '../../../src/resources/surfaces.ts'
 import { environments, workflows } from '../conformance/tested-family.ts'
 import { testedSurfaces } from '../conformance/tested-surface.ts'
 
-/** What every surface answers, below its path and below `/simple/<path>` (interface 4, rulings 2 and 3.16). */
+/** What every surface answers, below its path and below `/simple/<path>` (interface 1.3, 2.5, 6.1). */
 const ROUTES = [
   'POST /X',
   'GET /X/{id}',
@@ -57,7 +57,7 @@ const ROUTES = [
   'POST /simple/X/query',
 ]
 
-/** What the surfaces over workflows answer of the catalog, below their paths (interface 4.3). */
+/** What the surfaces over workflows answer of the catalog, below their paths (interface 7.13). */
 const CATALOG_ROUTES = [
   'GET /X/catalog/types',
   'GET /X/catalog/types/{key}',

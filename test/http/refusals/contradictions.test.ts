@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { describeRefusals } from './describe-refusals.ts'
 
-/** One field under two of its spellings (rulings 1.5, 2): to take one value would drop the other in silence. */
+/** One field under two of its spellings (interface 2.6, 2.5): to take one value would drop the other in silence. */
 describeRefusals('two spellings that contradict each other', ({ family, second, third, store }) => {
   const { singular, folder } = family
   const contradicts = (path: string, body: object, ...names: readonly string[]) =>

@@ -6,7 +6,7 @@ describe('testsets: columns, and what belongs to a row', () => {
   before(async () => (client = await startTestsets()))
   after(() => client.stop())
 
-  it('top-level keys come back in order of first appearance, nested ones sorted (5.2a)', async () => {
+  it('top-level keys come back in order of first appearance, nested ones sorted', async () => {
     const lines = [
       '{"z":1,"10":"x","a":{"d":1,"c":{"2":0,"1":0}}}',
       '{"a":2,"__proto__":{"y":1,"x":2},"z":3}',

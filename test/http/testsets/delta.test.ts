@@ -16,7 +16,7 @@ describe('testsets: deltas', () => {
   const deltaOf = (testset: MadeTestset, delta: object, more: object = {}) =>
     client.commit({ testset_id: testset.id, delta, ...more })
 
-  it('columns first, then rows replaced, removed and added (5.4)', async () => {
+  it('columns first, then rows replaced, removed and added', async () => {
     const testset = await client.make([
       { q: 1, old: 'x' },
       { q: 2, old: 'y' },

@@ -33,7 +33,7 @@ describe('testsets: diff', () => {
     return { testset, head: body.testset_revision }
   }
 
-  it('joins rows on their dedup ids, and names columns that came and went (5.7)', async () => {
+  it('joins rows on their dedup ids, and names columns that came and went', async () => {
     const { testset, head } = await changed()
     const [one, two] = await rowsOf(testset.revisionId)
     const [, edited, four] = head.data.testcases

@@ -26,7 +26,7 @@ describe('testsets: which rows are one', () => {
     return [committed.body.testset_revision, put, json, replaced, added]
   }
 
-  it('equal content is one row, the first, whatever the order of the keys (5.1)', async () => {
+  it('equal content is one row, the first, whatever the order of the keys', async () => {
     for (const revision of await everyDoor([
       { a: '1', b: { x: 1, y: 2 } },
       { a: '2' },
@@ -68,7 +68,7 @@ describe('testsets: which rows are one', () => {
     }
   })
 
-  it('a dedup id is generated from the content hash, and is there in every stored row (5.2)', async () => {
+  it('a dedup id is generated from the content hash, and is there in every stored row', async () => {
     const { data } = await client.latest(await client.make([{ b: 1, a: 'é' }, {}]))
     expect(data.testcases.map((testcase: any) => testcase.data)).to.deep.equal([
       { b: 1, a: 'é', testcase_dedup_id: generated('{"a":"é","b":1}') },
@@ -165,7 +165,7 @@ describe('testsets: which rows are one', () => {
     expect((await client.latest(testset)).id).to.equal(testset.revisionId)
   })
 
-  it('__id__ of a testcase of this testset says "this row": the same content keeps its id (5.3)', async () => {
+  it('__id__ of a testcase of this testset says "this row": the same content keeps its id', async () => {
     const testset = await client.make([{ a: '1' }, { a: '2' }])
     const [one, two] = testset.ids
     const revision = await client.replaceBy(testset.revisionId, `a,__id__\n2,${two}\n1,${one}\n`)

@@ -73,7 +73,7 @@ describe('testsets: files go round', () => {
       .testset_revision.data.testcase_ids
 
   for (const type of TYPES) {
-    it(`upload(download(r)) gives the testcases of r in order: ${type} (5.5)`, async () => {
+    it(`upload(download(r)) gives the testcases of r in order: ${type}`, async () => {
       const empty = await client.make([])
       await fc.assert(
         fc.asyncProperty(type === 'csv' ? stringRows : anyRows, async (rows) => {

@@ -211,7 +211,7 @@ describe('testcases', () => {
   })
 })
 
-/** The id that an object has in the repository of `id`: bits 0 to 73 of the object's id around the fixed ones (design 2). */
+/** The id that an object has in the repository of `id`: bits 0 to 73 of the object's id around the fixed ones (interface 1.13). */
 function idLike(id: string, oid: string): string {
   const bits = BigInt(`0x${oid}`) >> BigInt(160 - 74)
   const [high, middle, low] = [bits >> 26n, (bits >> 14n) & 0xfffn, bits & 0x3fffn]

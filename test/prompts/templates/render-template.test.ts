@@ -162,7 +162,7 @@ const TABLE: readonly Row[] = [
 
 describe('prompts: templates', () => {
   for (const format of TEMPLATE_FORMATS) {
-    it(`renders ${format} as the table of the contract says`, () => {
+    it(`renders ${format} as its table says`, () => {
       for (const [construct, ofFormat, template, result] of TABLE) {
         if (ofFormat !== format) continue
         const what = `${construct}: ${template}`

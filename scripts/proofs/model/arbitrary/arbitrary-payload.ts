@@ -22,7 +22,7 @@ export const DELTAS: readonly ModelDelta[] = [
   { set: { parameters: null } },
 ]
 
-/** A payload whose text must come back exact (ruling 3.15). */
+/** A payload whose text must come back exact (interface 2.9). */
 export const payload: fc.Arbitrary<PayloadText> = fc
   .record({
     parameters: maybe(

@@ -49,7 +49,7 @@ export function referenceTo(
   const target = targetOf(state, level, pick, stray ? undefined : center)
   const version = pick % 5 === 4 ? pick % 7 : target.version
   const sent = Math.max(1, version ?? (pick % 3) + 1)
-  // A version may come as a number or as a numeric string (ruling 3.1).
+  // A version may come as a number or as a numeric string (interface 4.5).
   const written = pick % 2 === 0 ? sent : String(sent)
   if (by === 'nothing') return {}
   if (by === 'version' && level === 'revision') return { version: written }

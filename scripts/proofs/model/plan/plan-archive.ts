@@ -7,7 +7,7 @@ import { revisionsOf, stamp, variantsOf } from '../state/model-state.ts'
 import { pickFrom, wrongId } from './pick-targets.ts'
 import type { ArchiveStep, Step } from '../step.ts'
 
-/** `POST …/{id}/archive` and `/unarchive` (interface section 3); doing what is done already changes nothing. */
+/** `POST …/{id}/archive` and `/unarchive` (interface 4.26); doing what is done already changes nothing. */
 export function planArchive(state: ModelState, { surface, level, pick, undo }: ArchiveStep & Step): Planned {
   const target = targetAt(state, level, surface, pick)
   const id = target?.id ?? wrongId(state, level, pick)

@@ -10,7 +10,7 @@ import { definedOf, latestOf, revisionsOf, variantsOf } from '../state/model-sta
 import { pickFrom, UNKNOWN_ID, wrongId } from './pick-targets.ts'
 import type { CommitStep, PayloadText, Step } from '../step.ts'
 
-/** `POST /<x>s/revisions/commit`, and `POST /<x>s/revisions/` for a first revision without payload (ruling 3.2). */
+/** `POST /<x>s/revisions/commit`, and `POST /<x>s/revisions/` for a first revision without payload (interface 4.2). */
 export function planCommit(state: ModelState, step: CommitStep & Step): Planned {
   const { surface, pick, message, header, slug, first } = step
   const place = pickFrom(variantsOf(state), pick)

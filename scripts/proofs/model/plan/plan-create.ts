@@ -8,7 +8,7 @@ import type { ModelArtifact, ModelState } from '../state/model-state.ts'
 import { definedOf, stamp } from '../state/model-state.ts'
 import type { CreateStep, Step } from '../step.ts'
 
-/** `POST /<x>s/`: an artifact and nothing else. `POST /simple/<x>s/`: with a variant, and a revision if data came (ruling 3.2). */
+/** `POST /<x>s/`: an artifact and nothing else. `POST /simple/<x>s/`: with a variant, and a revision if data came (interface 4.1). */
 export function planCreate(state: ModelState, step: CreateStep & Step): Planned {
   const { surface, simple, slug, header, flags, data, message } = step
   const path = simple ? `/simple/${surface}s/` : `/${surface}s/`
@@ -48,7 +48,7 @@ export function planCreate(state: ModelState, step: CreateStep & Step): Planned 
   return { request, expected: { answer, warnings } }
 }
 
-/** All three roles once one is given or fixed by the surface (contract/workflows 2.1, ruling 4). */
+/** All three roles once one is given or fixed by the surface (interface 1.4, 1.6). */
 export function roleFlags(
   surface: SurfaceName,
   given: Readonly<Record<string, boolean>> | null | undefined,

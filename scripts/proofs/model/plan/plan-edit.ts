@@ -10,7 +10,7 @@ import { notFoundAt, pathOf } from './plan-archive.ts'
 import { roleFlags } from './plan-create.ts'
 import type { EditFields, EditStep, Step } from '../step.ts'
 
-/** `PUT …/{id}`: header fields; a simple one may bring a payload, which becomes a revision (ruling 3.12). */
+/** `PUT …/{id}`: header fields; a simple one may bring a payload, which becomes a revision (interface 4.23). */
 export function planEdit(state: ModelState, step: EditStep & Step): Planned {
   const { surface, level, pick, edit, data } = step
   const place = level === 'variant' ? pickFrom(variantsOf(state), pick) : undefined

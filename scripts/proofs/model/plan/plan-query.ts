@@ -8,7 +8,7 @@ import { referenceTo, windowingOf } from './pick-targets.ts'
 import { pathOf } from './plan-archive.ts'
 import type { FilterStep, Pick, QueryStep, ReferenceStep, Step } from '../step.ts'
 
-/** `POST …/query` at every level (contract/workflows 6, rulings 1.6 to 1.8). */
+/** `POST …/query` at every level (interface 2.16, 2.10, 2.18). */
 export function planQuery(state: ModelState, step: QueryStep & Step): Planned {
   const { surface, level, includeArchived, inUrl } = step
   const windowing = windowingOf(rowsAt(state, level), step.windowing)
@@ -57,7 +57,7 @@ export function listing(
   return { request, expected: expectedList(state, level, surface, query) }
 }
 
-/** A member of a query as parameters of the query string (contract/workflows 6.2); undefined where it has no such form. */
+/** A member of a query as parameters of the query string (interface 2.15); undefined where it has no such form. */
 function asParameters(name: string, member: unknown): readonly (readonly [string, string])[] | undefined {
   if (typeof member !== 'object' || member === null) return [[name, String(member)]]
   if (Array.isArray(member)) return referenceParameters(name.replace(/_refs$/, ''), member)

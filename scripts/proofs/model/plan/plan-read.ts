@@ -49,7 +49,7 @@ function recordAt(
   return { id: artifact.id, record }
 }
 
-/** `POST …/revisions/retrieve`, or its GET form with dotted parameters (ruling 1.9). */
+/** `POST …/revisions/retrieve`, or its GET form with dotted parameters (interface 2.23). */
 export function planRetrieve(
   state: ModelState,
   { surface, references, method }: RetrieveStep & Step,
@@ -93,7 +93,7 @@ function dotted(body: Readonly<Record<string, object>>): URLSearchParams {
   return parameters
 }
 
-/** `POST …/revisions/log`: newest first, without payloads unless asked for (ruling 3.10). */
+/** `POST …/revisions/log`: newest first, without payloads unless asked for (interface 4.20). */
 export function planLog(state: ModelState, step: LogStep & Step): Planned {
   const { surface, of, pick, depth, includeData, includeArchived } = step
   const start = logStart(state, of, pick)
@@ -137,7 +137,7 @@ export function planLog(state: ModelState, step: LogStep & Step): Planned {
   return { request, expected: answered(body) }
 }
 
-/** Where a log begins; `place` is undefined where there is nothing to list (an empty list, ruling 1.4). */
+/** Where a log begins; `place` is undefined where there is nothing to list (an empty list, interface 3.5). */
 function logStart(
   state: ModelState,
   of: LogStep['of'],

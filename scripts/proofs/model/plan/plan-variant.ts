@@ -10,7 +10,7 @@ import { definedOf } from '../state/model-state.ts'
 import { pickFrom, referencesOf, wrongId } from './pick-targets.ts'
 import type { ForkStep, Step, VariantStep } from '../step.ts'
 
-/** `POST /<x>s/variants/`: a variant without revisions (ruling 3.2). */
+/** `POST /<x>s/variants/`: a variant without revisions (interface 4.1). */
 export function planVariant(state: ModelState, step: VariantStep & Step): Planned {
   const { surface, pick, slug, header } = step
   const artifact = pickFrom(state.artifacts, pick)
@@ -24,7 +24,7 @@ export function planVariant(state: ModelState, step: VariantStep & Step): Planne
   return { request, expected: expectVariant(state, step, artifact) }
 }
 
-/** `POST …/variants/fork`: a variant at an existing revision, and nothing else (ruling 3.9). */
+/** `POST …/variants/fork`: a variant at an existing revision, and nothing else (interface 4.22). */
 export function planFork(state: ModelState, step: ForkStep & Step): Planned {
   const { surface, slug, header, shared } = step
   const references = referencesOf(state, step.references)

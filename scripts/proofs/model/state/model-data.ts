@@ -4,7 +4,7 @@ export interface Members {
   readonly [key: string]: JsonValue
 }
 
-/** A change of the latest payload (ruling 4; contract/workflows 11.4, legacy form). */
+/** A change of the latest payload (interface 7.4, 4.4, legacy form). */
 export interface ModelDelta {
   readonly set?: Members
   readonly remove?: readonly string[]
@@ -39,14 +39,14 @@ function without(data: Members, [key = '', ...rest]: readonly string[]): Members
   return Object.fromEntries(Object.entries(data).filter(([name]) => name !== key))
 }
 
-/** The payload as a reader sees it: with the url that a managed handler is served at (ruling 4). */
+/** The payload as a reader sees it: with the url that a managed handler is served at (interface 7.4). */
 export function presentData(data: Members, publicUrl: string, revisionId: string): Members {
   const { provider, key, version } = handlerOf(data)
   if (provider !== 'svc' || data['url'] !== undefined) return data
   return { ...data, url: `${publicUrl}/services/${key}/${version}/${revisionId}` }
 }
 
-/** What a payload says about its revision (contract/workflows 10.4); the models' handlers are custom ones. */
+/** What a payload says about its revision (interface 7.10); the models' handlers are custom ones. */
 export function derivedFlags(data: Members | undefined): Readonly<Record<string, boolean>> {
   const { provider, kind, key } = handlerOf(data ?? {})
   return {

@@ -13,7 +13,7 @@ import { cutRows } from './model-window.ts'
 
 export type QueryLevel = 'artifact' | 'variant' | 'revision' | 'flat'
 
-/** What a query may ask of a slug, a header and, of revisions, a commit (contract/workflows 6.1). */
+/** What a query may ask of a slug, a header and, of revisions, a commit (interface 2.16). */
 export interface ModelFilter {
   readonly slug?: string
   readonly slugs?: readonly string[]
@@ -56,7 +56,7 @@ export function expectedList(
   })
 }
 
-/** Whether a filter asks for what things of the level do not have, which is an unknown key of it (ruling 1.6). */
+/** Whether a filter asks for what things of the level do not have, which is an unknown key of it (interface 2.10). */
 function hasForeignFilter(level: QueryLevel, filter: ModelFilter = {}): boolean {
   const { message, author, authors, date, dates, flags = {} } = filter
   const asksCommit = [message, author, authors, date, dates].some((it) => it !== undefined)
@@ -116,7 +116,7 @@ function isArtifactWanted(
   )
 }
 
-/** Archiving an artifact hides its variants (ruling 3.11); role flags are asked of the artifact. */
+/** Archiving an artifact hides its variants (interface 4.27); role flags are asked of the artifact. */
 function isVariantWanted(
   { artifact, variant }: VariantAt,
   surface: SurfaceName,
@@ -133,7 +133,7 @@ function isVariantWanted(
   )
 }
 
-/** The variant a listed revision is shown at: its home among those asked for and in view (ruling 3.9). */
+/** The variant a listed revision is shown at: its home among those asked for and in view (interface 4.29). */
 function shownPlace(
   { artifact, revision }: Omit<RevisionAt, 'variant'>,
   { variants, includeArchived }: ModelQuery,

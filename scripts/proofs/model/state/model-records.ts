@@ -8,21 +8,21 @@ export const SURFACES: readonly SurfaceName[] = ['workflow', 'application', 'eva
 
 export const ROLES = ['is_application', 'is_evaluator', 'is_snippet'] as const
 
-/** An artifact as every answer must show it (contract/workflows 2.1). */
+/** An artifact as every answer must show it (interface 1.8). */
 export function artifactRecord(state: ModelState, artifact: ModelArtifact): object {
   const { id, slug, header, flags, lifecycle } = artifact
   const git_url = `${state.publicUrl}/git/workflows/${slug}.git`
   return definedOf({ id, slug, ...header, flags, ...lifecycle, git_url })
 }
 
-/** A variant as every answer of a surface must show it (contract/workflows 2.2, rulings 2). */
+/** A variant as every answer of a surface must show it (interface 1.9, 2.5). */
 export function variantRecord({ artifact, variant }: VariantAt, surface: SurfaceName): object {
   const { id, slug, header, lifecycle } = variant
   const { flags } = artifact
   return definedOf({ id, slug, ...links('', artifact, surface), ...header, flags, ...lifecycle })
 }
 
-/** A revision as every answer of a surface must show it (contract/workflows 2.3, rulings 2 and 3). */
+/** A revision as every answer of a surface must show it (interface 1.10, 2.5, 4.1). */
 export function revisionRecord(
   state: ModelState,
   place: RevisionAt,
@@ -48,7 +48,7 @@ export function revisionRecord(
   })
 }
 
-/** An artifact merged with its default variant's latest revision (interface 4.4, contract/workflows 2.5). */
+/** An artifact merged with its default variant's latest revision (interface 1.11). */
 export function flatRecord(state: ModelState, artifact: ModelArtifact): object {
   const variant = artifact.variants[0]
   const revision = variant && latestOf(variant)
@@ -79,7 +79,7 @@ export function rolesOf({ flags }: ModelArtifact): Readonly<Record<string, boole
   return Object.fromEntries(ROLES.map((role) => [role, flags?.[role] ?? false]))
 }
 
-/** What a retrieve says it went through (contract/workflows 5.4). */
+/** What a retrieve says it went through (interface 5.15). */
 export function retrievalInfo(place: RevisionAt, surface: SurfaceName): object {
   const { artifact, variant, revision } = place
   return {

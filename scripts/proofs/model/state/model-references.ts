@@ -5,7 +5,7 @@ import { byAge, claimsOf } from './model-slugs.ts'
 import type { ModelArtifact, ModelState, RevisionAt, VariantAt } from './model-state.ts'
 import { atHome, holds, latestOf, revisionsOf, variantsOf, versionOf } from './model-state.ts'
 
-/** A reference object (interface 2.1). */
+/** A reference object (interface 5.1). */
 export interface ModelReference {
   readonly id?: string
   readonly slug?: string
@@ -21,7 +21,7 @@ export interface ModelReferences {
 
 type Found<T> = T | Refused
 
-/** The revision that references name, or every acceptable one where the rulings leave a choice (rulings 3.5 to 3.7). */
+/** The revision that references name, or every acceptable one where the interface leaves a choice (interface 5.7, 4.24). */
 export function resolve(state: ModelState, references: ModelReferences): Found<readonly RevisionAt[]> {
   const { artifact, variant, revision } = references
   if (revision) return resolveRevision(state, revision, references)
@@ -66,7 +66,7 @@ export function names(state: ModelState, reference: ModelReference, place: Revis
   return !('refused' in found) && found.some(({ revision }) => revision === place.revision)
 }
 
-/** The oldest claim of those that are asked for: what a slug means that stands alone (ruling 3.4a). */
+/** The oldest claim of those that are asked for: what a slug means that stands alone (interface 5.9). */
 function oldest(
   artifacts: readonly ModelArtifact[],
   isMeant: (claim: ModelClaim) => boolean,
@@ -85,7 +85,7 @@ function numberBehind(variant: string, slug: string): number | undefined {
   return /^[1-9][0-9]*$/.test(number) ? Number(number) : undefined
 }
 
-/** `{slug, version}` in an artifact: the first of variant, artifact and revision that has the slug decides (ruling 3.5). */
+/** `{slug, version}` in an artifact: the first of variant, artifact and revision that has the slug decides (interface 5.7). */
 function bySlugAndVersion(artifact: ModelArtifact, slug: string, version: number): RevisionAt | undefined {
   const own = artifact.slug === slug ? artifact.variants[0] : undefined
   const variant = artifact.variants.find((it) => it.slug === slug) ?? own
@@ -102,7 +102,7 @@ function defaultOf(artifact: ModelArtifact | undefined): VariantAt | undefined {
   return artifact && variant && { artifact, variant }
 }
 
-/** In an artifact, the older of a chosen slug and `<variant slug>-<version>` (ruling 3.4). */
+/** In an artifact, the older of a chosen slug and `<variant slug>-<version>` (interface 4.12). */
 function byRevisionSlug(artifact: ModelArtifact, slug: string): RevisionAt | undefined {
   const claim = oldest([artifact], (it) => claimsRevision(it, slug))
   if (!claim) return undefined
@@ -116,7 +116,7 @@ function byRevisionSlug(artifact: ModelArtifact, slug: string): RevisionAt | und
 }
 
 /**
- * Beside a slug, a variant reference says where to look (ruling 3.6): what it does not hold is not there. What it does
+ * Beside a slug, a variant reference says where to look (interface 5.3): what it does not hold is not there. What it does
  * hold was reached through both, so either place may be shown.
  */
 function within(
@@ -161,7 +161,7 @@ function resolveVariant(
 
 /**
  * What is told of references beside the one that was followed: those that name something that is there, and that does not hold what was found
- * (ruling 3.6).
+ * (interface 5.3).
  */
 export function disagreementsOf(
   state: ModelState,

@@ -22,21 +22,21 @@ export function claimsOf(artifact: ModelArtifact): ModelClaim[] {
   ]
 }
 
-/** The older first: ties go by the artifacts' ids, and of one artifact the variant comes first (rulings 3.4a, 3.5). */
+/** The older first: ties go by the artifacts' ids, and of one artifact the variant comes first (interface 5.9, 5.7). */
 export function byAge(a: ModelClaim, b: ModelClaim): number {
   const order = (it: ModelClaim): string =>
     `${it.since} ${it.artifact.id} ${['variant', 'artifact', 'tag'].indexOf(it.level)}`
   return order(a) < order(b) ? -1 : 1
 }
 
-/** Whether another artifact has the slug, compared without case (ruling 3.3). */
+/** Whether another artifact has the slug, compared without case (interface 4.9). */
 export function isArtifactSlugTaken(state: ModelState, slug: string): boolean {
   return state.artifacts.some((it) => same(it.slug, slug))
 }
 
 /**
  * Whether a variant of an artifact cannot have the slug: another has it, a chosen revision slug reads as one of its numbers, or it reads as a
- * number of another (rulings 3.3, 3.4).
+ * number of another (interface 4.9, 4.12).
  */
 export function isVariantSlugTaken(artifact: ModelArtifact, slug: string): boolean {
   return (
@@ -46,7 +46,7 @@ export function isVariantSlugTaken(artifact: ModelArtifact, slug: string): boole
   )
 }
 
-/** Whether a revision of an artifact cannot have the slug: another has it, or it reads as a variant and a number (ruling 3.4). */
+/** Whether a revision of an artifact cannot have the slug: another has it, or it reads as a variant and a number (interface 4.12). */
 export function isRevisionSlugTaken(artifact: ModelArtifact, slug: string): boolean {
   return (
     chosenSlugs([artifact]).some((chosen) => same(chosen, slug)) ||
@@ -54,7 +54,7 @@ export function isRevisionSlugTaken(artifact: ModelArtifact, slug: string): bool
   )
 }
 
-/** The slug of a variant whose maker gave none: the artifact's, with _2, _3 … where any artifact has a variant of it (ruling 3.3). */
+/** The slug of a variant whose maker gave none: the artifact's, with _2, _3 … where any artifact has a variant of it (interface 4.9). */
 export function generatedVariantSlug(state: ModelState, artifactSlug: string): string {
   const isTaken = (slug: string): boolean =>
     state.artifacts.some(({ variants }) => variants.some((it) => same(it.slug, slug))) ||

@@ -32,7 +32,7 @@ export interface ModelRevision {
   readonly message: string | undefined
   readonly header: ModelHeader
   readonly data: Members | undefined
-  /** Text that every answer with the payload must hold, digit for digit and in this order of keys (ruling 3.15). */
+  /** Text that every answer with the payload must hold, digit for digit and in this order of keys (interface 2.9). */
   readonly exact: string | undefined
   readonly author: string
   readonly date: string
@@ -53,7 +53,7 @@ export interface ModelArtifact {
   header: ModelHeader
   flags: Readonly<Record<string, boolean>> | undefined
   lifecycle: ModelLifecycle
-  /** In order of creation; the first is the default one (ruling 3.8). */
+  /** In order of creation; the first is the default one (interface 4.15). */
   readonly variants: ModelVariant[]
   /** Every revision of every variant, each once. */
   readonly revisions: ModelRevision[]
@@ -100,7 +100,7 @@ export function holds(variant: ModelVariant, revision: ModelRevision): boolean {
   return chainOf(variant.head).includes(revision)
 }
 
-/** The variant at which a revision is shown, of those that hold it: the live one it was made on, else the oldest live one (ruling 3.9). */
+/** The variant at which a revision is shown, of those that hold it: the live one it was made on, else the oldest live one (interface 4.29). */
 export function homeAmong(
   holders: readonly ModelVariant[],
   { home }: ModelRevision,
@@ -119,7 +119,7 @@ export function atHome(artifact: ModelArtifact, revision: ModelRevision): Revisi
   return { artifact, variant, revision }
 }
 
-/** The newest revision that is not archived by itself (ruling 3.7). */
+/** The newest revision that is not archived by itself (interface 4.24). */
 export function latestOf(variant: ModelVariant): ModelRevision | undefined {
   return chainOf(variant.head).find((revision) => !revision.archived)
 }
@@ -128,7 +128,7 @@ export function versionOf(variant: ModelVariant, version: number): ModelRevision
   return chainOf(variant.head).find((revision) => revision.version === version)
 }
 
-/** A revision's slug as shown through a variant (ruling 3.4). */
+/** A revision's slug as shown through a variant (interface 4.12). */
 export function shownSlug({ variant, revision }: RevisionAt): string {
   return revision.chosenSlug ?? `${variant.slug}-${revision.version}`
 }
@@ -138,7 +138,7 @@ export function stamp({ clock }: ModelState): string {
   return new Date(clock.ms).toISOString()
 }
 
-/** The time of a commit: seconds (ruling 3.14). */
+/** The time of a commit: seconds (interface 4.19). */
 export function commitDate({ clock }: ModelState): string {
   return `${new Date(clock.ms).toISOString().slice(0, 19)}Z`
 }
@@ -149,7 +149,7 @@ export function definedOf<T extends object>(record: T): { [K in keyof T]: Exclud
   return Object.fromEntries(Object.entries(record).filter(([, value]) => value !== undefined)) as never
 }
 
-/** Whether an object has at least what another has, as deep as that goes (contract/workflows 6.1). */
+/** Whether an object has at least what another has, as deep as that goes (interface 2.16). */
 export function contains(value: JsonValue | undefined, part: JsonValue): boolean {
   if (!isMembers(value) || !isMembers(part)) return JSON.stringify(value) === JSON.stringify(part)
   return Object.entries(part).every(

@@ -1,4 +1,4 @@
-/** Which part of a list is wanted (ruling 1.8, contract/workflows 6.3). */
+/** Which part of a list is wanted (interface 2.18). */
 export interface ModelWindowing {
   readonly limit?: number
   readonly order?: 'ascending' | 'descending'
@@ -16,7 +16,7 @@ export interface ModelRow {
 }
 
 /**
- * The wanted rows of a window, in order of time, then depth, then id (ruling 3.14), and the id to go on from when more
+ * The wanted rows of a window, in order of time, then depth, then id (interface 4.19), and the id to go on from when more
  * remain. Any row of the level is a cursor, wanted or not.
  */
 export function cutRows(

@@ -49,7 +49,7 @@ export async function* verifyProject(project: ProjectToVerify): AsyncGenerator<V
   await registry.index.close()
 }
 
-/** By repository: another one of its family whose slug differs in case only (ruling 3.3). */
+/** By repository: another one of its family whose slug differs in case only (interface 4.9). */
 function clashingSlugs(
   places: readonly { readonly family: Family; readonly slug: string }[],
 ): ReadonlyMap<string, string> {

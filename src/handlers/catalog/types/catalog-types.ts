@@ -16,7 +16,7 @@ import { promptTemplateType } from './prompt-template-type.ts'
 
 /**
  * The JSON Schemas that schemas of workflows refer to by `x-svc-type-ref`, under their names, in the catalog's order
- * (contract/handlers 1.3). What one of them refers to is written out inside it, save by `x-svc-type-ref`.
+ * (interface 7.14). What one of them refers to is written out inside it, save by `x-svc-type-ref`.
  */
 export const catalogTypes: ReadonlyMap<string, PlainObject> = new Map([
   ['message', messageType],

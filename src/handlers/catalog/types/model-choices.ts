@@ -5,7 +5,7 @@ export interface ModelChoice {
 }
 
 /**
- * Models worth offering, by provider (contract/handlers 1.3). An id is what `llm_config.model` says: bare for OpenAI, behind the
+ * Models worth offering, by provider (interface 11.19). An id is what `llm_config.model` says: bare for OpenAI, behind the
  * provider's prefix for the others. It is a choice, no limit: any other id is sent to its provider as well.
  */
 export const modelChoices: Readonly<Record<string, readonly ModelChoice[]>> = {

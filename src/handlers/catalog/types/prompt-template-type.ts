@@ -3,7 +3,7 @@ import { modelFields, samplingFields, templateFormatField } from './llm-types.ts
 import { messagesType } from './message-type.ts'
 import { nullable, objectType } from './object-type.ts'
 
-/** A prompt: what is sent to which model, and what happens when that fails (contract/handlers 3.4, 3.5). */
+/** A prompt: what is sent to which model, and what happens when that fails (interface 7.9, 11.20). */
 export const promptTemplateType: PlainObject = objectType(
   {
     messages: {

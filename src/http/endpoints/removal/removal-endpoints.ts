@@ -18,7 +18,7 @@ import type { SurfaceContext } from '../../surface-context.ts'
 import type { UserPlaces } from './users-of.ts'
 import { usersOf } from './users-of.ts'
 
-/** Removing what was made by mistake, and bringing it back (wire.md 2). */
+/** Removing what was made by mistake, and bringing it back (interface 4.32). */
 export function removalEndpoints(surfaces: readonly SurfaceContext[], places: UserPlaces): Endpoint[] {
   return [
     ...surfaces.flatMap((context) => inWordsOf(context, ofSurface(context, places))),

@@ -13,7 +13,7 @@ import { presentWindow, traceWindowInfo, traceWindowing } from '../../schemas/tr
 
 /**
  * What a retrieve of a query may answer beside the query: the ids of the traces that it finds (`include_trace_ids`), or the traces
- * with their ids (`include_traces`); ruling 8, contract/testsets 9.
+ * with their ids (`include_traces`); interface 13.5.
  */
 export function includeTraces(tracesOf: (registry: Registry) => ProjectTraces): Enrichment {
   const input = z

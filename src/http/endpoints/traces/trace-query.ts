@@ -19,7 +19,7 @@ export interface TracesRequest extends References {
 
 /**
  * The question of a request: its own filtering and windowing, or those of the saved query that it names, of which it may change
- * only `limit` and `next` (contract/handlers 5.3). Refuses a query that is about the other thing (`focus_mismatch`).
+ * only `limit` and `next` (interface 12.11). Refuses a query that is about the other thing (`focus_mismatch`).
  */
 export async function traceQuery(
   registry: Registry,

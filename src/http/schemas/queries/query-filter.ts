@@ -18,7 +18,7 @@ export type QueryLevel = 'artifact' | 'variant' | 'revision' | 'flat'
 
 export type ReferenceLevel = '' | '_variant' | '_revision'
 
-/** Which lists of references each level takes (contract/workflows 6.1). */
+/** Which lists of references each level takes (interface 2.16). */
 export const REFERENCED: Readonly<Record<QueryLevel, readonly ReferenceLevel[]>> = {
   artifact: [''],
   flat: [''],
@@ -33,7 +33,7 @@ export function listOf<T>(item: z.ZodType<T>): z.ZodArray<z.ZodType<T>> {
   return z.array(item).max(MOST_ITEMS, `must have at most ${MOST_ITEMS} items; ask in several requests`)
 }
 
-/** The ids of what a thing belongs to, and its own, as parts of a request (ruling 2). */
+/** The ids of what a thing belongs to, and its own, as parts of a request (interface 2.16). */
 export function parentParts(names: SurfaceNames, level: QueryLevel) {
   const part = (of: ReferenceLevel) => ({
     names: REFERENCED[level].includes(of) ? idSpellings(names, of) : [],

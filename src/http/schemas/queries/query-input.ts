@@ -21,7 +21,7 @@ const SUFFIX = { artifact: '', variant: '_variant', revision: '_revision', flat:
 
 const PLAIN = { '': 'artifact', _variant: 'variant', _revision: 'revision' } as const
 
-/** The input of a query endpoint: body and query string alike (contract/workflows 6, rulings 1.6 to 1.8). */
+/** The input of a query endpoint: body and query string alike (interface 2.16, 2.10, 2.18). */
 export function queryInput(names: SurfaceNames, level: QueryLevel, family: Family) {
   const suffix = SUFFIX[level]
   const references = REFERENCED[level]

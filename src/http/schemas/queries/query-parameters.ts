@@ -48,7 +48,7 @@ export function queryIds(
 }
 
 /**
- * Reads the filters that existing clients send in the query string beside an empty body (contract/workflows 6.2): `X_id`,
+ * Reads the filters that existing clients send in the query string beside an empty body (interface 2.15): `X_id`,
  * `X_slug`, `X_version`, the repeatable `X_ids`, `X_slugs` and `X_versions`, the fields of the filter object (its lists
  * repeatable; flags, tags and meta as JSON text), and windowing. Answers the members that a body would have, save those that
  * `body` has itself. `filterNames` are the spellings of the filter object, `levels` those of what each kind of reference is to.

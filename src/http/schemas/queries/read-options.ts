@@ -12,7 +12,7 @@ export type WithReadOptions<T> = T & { readonly asked: Reading }
 
 /**
  * Adds to the input of an endpoint what a request of this surface may ask to see of payloads: its flags, and with `paged` a
- * windowing where payloads come in parts; in the body or in the query string (ruling 5.8).
+ * windowing where payloads come in parts; in the body or in the query string (interface 8.15).
  */
 export function withReadOptions<T extends object>(
   { readFlags, payload }: Surface,

@@ -6,7 +6,7 @@ import type { SurfaceNames } from '../surface-names.ts'
 import { spellings } from '../surface-names.ts'
 
 /**
- * The references of one request (interface 9.4; contract/environments 8): things of the surface, and an environment beside them
+ * The references of one request (interface 5.3, 9.7): things of the surface, and an environment beside them
  * unless the surface is environments itself, where the same names mean its own.
  */
 export function retrieveReferences(names: SurfaceNames): z.ZodType<RetrieveReferences> {

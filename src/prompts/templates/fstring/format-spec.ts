@@ -7,7 +7,7 @@ import { TemplateFailure } from '../template-format.ts'
 const WIDEST = 1000
 
 /**
- * A value in Python's format mini-language, `[[fill]align][sign][#][0][width][grouping][.precision][type]` (contract/handlers 3.1).
+ * A value in Python's format mini-language, `[[fill]align][sign][#][0][width][grouping][.precision][type]` (interface 11.22).
  * Whole numbers keep all their digits. Throws a `TemplateFailure` for a format that is none, or none of such a value.
  */
 export function formatValue(value: Json, format: string): string {

@@ -5,7 +5,7 @@ import { RenderBudget } from '../render-budget.ts'
 import { TemplateFailure, variablesThere } from '../template-format.ts'
 
 /**
- * Renders what Python's `str.format` does (contract/handlers 3.1): `{name}`, `{name[key][0]}`, `{name!r}`, `{name:>10.2f}`, where the
+ * Renders what Python's `str.format` does (interface 11.22): `{name}`, `{name[key][0]}`, `{name!r}`, `{name:>10.2f}`, where the
  * format may hold fields itself; `{{` and `}}` are braces. Attributes (`{name.key}`) are refused, as JSON has none.
  */
 export function renderFString(template: string, variables: JsonObject, budget: RenderBudget): string {

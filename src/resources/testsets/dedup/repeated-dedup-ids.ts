@@ -7,7 +7,7 @@ import { readBlobs } from '../rows/stored-rows.ts'
 import { rowPath } from '../testset-tree.ts'
 
 /**
- * The rows of a revision that share a dedup id with one before them: rows are joined on it (ruling 5.2), so no two may have the
+ * The rows of a revision that share a dedup id with one before them: rows are joined on it (interface 8.5), so no two may have the
  * same. `among` are the keys (`keyOfDedupId`) of those that may be shared, all of them if it is left out. Costs a comparison of
  * 32 bits a row, and the blobs of those that seem to be the same. Rows must decode.
  */

@@ -34,7 +34,7 @@ import type { RowById, RowDelta } from './row-delta.ts'
 
 /**
  * The testset that a delta makes of `base`: columns first, on the rows of the base only, then rows replaced, removed and added
- * (contract/testsets 4.2). Adding rows costs the rows added, however many there are. Refuses rows and columns that are not there, unless
+ * (interface 8.12). Adding rows costs the rows added, however many there are. Refuses rows and columns that are not there, unless
  * `isExisting`, and dedup ids that another row holds.
  */
 export async function applyRowDelta(
@@ -170,7 +170,7 @@ class RowEdit {
     })
   }
 
-  /** Adds rows behind the last, save those whose content another row has and that bring no dedup id (ruling 5.1). */
+  /** Adds rows behind the last, save those whose content another row has and that bring no dedup id (interface 8.3). */
   async add(rows: RowDelta['add'], loc: Loc): Promise<void> {
     if (rows.length === 0) return
     const slice = this.#slice
@@ -297,7 +297,7 @@ interface EncodedRow {
   readonly content: EncodedContent
 }
 
-/** Without rows that bring no dedup id and equal another one of the list that does, which takes the earlier place (ruling 5.1). */
+/** Without rows that bring no dedup id and equal another one of the list that does, which takes the earlier place (interface 8.3). */
 function collapsed(rows: readonly EncodedRow[]): readonly EncodedRow[] {
   const given = new Map<string, EncodedRow>()
   for (const one of rows.toReversed()) if (one.row.dedupId !== undefined) given.set(one.content.hash, one)

@@ -6,7 +6,7 @@ import { noSuchKey } from '../../documents/no-such-key.ts'
 import type { RowDelta } from './row-delta.ts'
 
 /**
- * Makes of a row's content one with columns removed, renamed (all at once, so two may swap) and added (contract/testsets 4.2). No new name is
+ * Makes of a row's content one with columns removed, renamed (all at once, so two may swap) and added (interface 8.12). No new name is
  * that of a column that stays.
  */
 export function rowChange({ add, remove, rename }: RowDelta['columns']): (content: JsonObject) => JsonObject {

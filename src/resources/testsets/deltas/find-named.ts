@@ -10,7 +10,7 @@ import type { CollectedRow, CollectedTestset, ByIdTestset, StoredTestset } from 
 import { RowsById } from './named-rows.ts'
 
 /**
- * The rows that a request named by testcase ids, in the order it named them, each once (ruling 5.1): rows of the revision that
+ * The rows that a request named by testcase ids, in the order it named them, each once (interface 8.12): rows of the revision that
  * this one follows, with their flags, tags and meta, or of any before it.
  */
 export async function findRowsById(

@@ -14,7 +14,7 @@ import { testcaseId } from '../testcase.ts'
 export type RowSource = ObjectReader &
   Pick<PayloadTarget, 'artifactId' | 'readMany' | 'startingWith' | 'tips'>
 
-/** The rows of a testset by the ids of their testcases: those of one revision, and those of any (ruling 5.3). */
+/** The rows of a testset by the ids of their testcases: those of one revision, and those of any (interface 8.9). */
 export class RowsById {
   readonly #source: RowSource
   readonly #base: readonly RowEntry[]

@@ -13,7 +13,7 @@ import { DEDUP_COLUMN, METADATA_COLUMNS } from '../import/input-row.ts'
 
 type Loc = readonly (string | number)[]
 
-/** What a delta of a testset asks for (contract/testsets 4.2). */
+/** What a delta of a testset asks for (interface 8.12). */
 export interface RowDelta {
   readonly columns: {
     readonly add: readonly string[]

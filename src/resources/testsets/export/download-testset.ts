@@ -35,7 +35,7 @@ export interface Export {
 
 /**
  * The rows of a testset as a file, piece by piece: the columns in order, then `__id__` and `__dedup_id__`, and `__flags__`,
- * `__tags__` and `__meta__` where rows have them (interface 2.6). Uploaded again, it gives equal testcases in order (ruling 5.5).
+ * `__tags__` and `__meta__` where rows have them (interface 8.28). Uploaded again, it gives equal testcases in order (interface 8.17).
  */
 export function writeTestsetFile(wanted: Export): AsyncGenerator<Buffer> {
   return wanted.type === 'csv' ? writeCsv(wanted) : writeJson(wanted)

@@ -2,7 +2,7 @@ import type { Json, JsonObject } from '../../../json/json.ts'
 import { entriesOf, fromEntries, getKey, hasKey, isJsonObject } from '../../../json/json.ts'
 import { parseUuid } from '../../../versioning/ids.ts'
 
-/** A row as it comes in, its metadata taken apart from its content (interface 2.6, rulings 5.2, 5.3). */
+/** A row as it comes in, its metadata taken apart from its content (interface 8.5, 8.9). */
 export interface InputRow {
   /** The row without dedup id and metadata columns, in the sender's order. */
   readonly content: JsonObject
@@ -15,7 +15,7 @@ export interface InputRow {
   readonly hasDedupColumn: boolean
 }
 
-/** What belongs to a row in a revision, beside its data (ruling 5.2a). */
+/** What belongs to a row in a revision, beside its data (interface 8.7). */
 export interface RowMeta {
   readonly flags?: JsonObject
   readonly tags?: JsonObject

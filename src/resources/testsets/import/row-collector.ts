@@ -16,7 +16,7 @@ import {
 import type { MetRows } from '../../../versioning/family/family.ts'
 import type { CollectedRow } from '../testset-payload.ts'
 
-/** How much a testset may hold (ruling 5.6). */
+/** How much a testset may hold (interface 8.27). */
 export interface TestsetLimits {
   readonly maxRows: number
   /** Bytes of one row as it is stored. */
@@ -44,7 +44,7 @@ const EQUAL_ROWS = 4
 
 /**
  * Turns rows that come in one after the other into the rows of a revision: gives each its dedup id, collapses equal ones
- * onto the first (rulings 5.1, 5.2), and writes their blobs. What collapses is settled at the end, because a row may still
+ * onto the first (interface 8.3, 8.5), and writes their blobs. What collapses is settled at the end, because a row may still
  * be replaced by a later one of its dedup id.
  */
 export class RowCollector {
@@ -163,7 +163,7 @@ export class RowCollector {
   }
 }
 
-/** Refuses what is past a limit of the service (ruling 5.6): `limitExceeded('rows', 1000000)`. */
+/** Refuses what is past a limit of the service (interface 8.27): `limitExceeded('rows', 1000000)`. */
 export function limitExceeded(what: string, limit: number): Refusal {
   return new Refusal(
     'limit_exceeded',

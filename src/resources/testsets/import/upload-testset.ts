@@ -26,7 +26,7 @@ export interface Uploaded {
 }
 
 /**
- * Creates a testset whose first revision holds the rows of a file (interface 4.6). A bad file creates nothing, nor does one that
+ * Creates a testset whose first revision holds the rows of a file (interface 8.16). A bad file creates nothing, nor does one that
  * nobody waits for any more: `gone` ends the work with its reason, up to the moment when there is nothing left but to store it.
  */
 export async function createFromFile(
@@ -57,7 +57,7 @@ export async function createFromFile(
 }
 
 /**
- * Commits a revision that holds the rows of a file, whatever the one before it held (ruling 5.4). A testset that has no variant
+ * Commits a revision that holds the rows of a file, whatever the one before it held (interface 8.16). A testset that has no variant
  * gets one; a bad file makes none. `gone` is as above.
  */
 export async function commitFile(

@@ -92,7 +92,7 @@ async function collected(
   return findRowsById(target, payload, base.rows, await readTestset(target, before), slice)
 }
 
-/** Writes rows of a request, which know the rows of the revision they replace by their ids (ruling 5.3). */
+/** Writes rows of a request, which know the rows of the revision they replace by their ids (interface 8.9). */
 async function collectInput(
   target: PayloadTarget,
   rows: readonly InputRow[],

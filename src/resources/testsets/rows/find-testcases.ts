@@ -13,7 +13,7 @@ import { RowHistory } from './row-history.ts'
 import { decodeRow, inColumnOrder } from './stored-row.ts'
 import { rowBytes, rowEntriesOf } from './stored-rows.ts'
 
-/** A testcase by itself: what follows from its content alone (ruling 5.2a). */
+/** A testcase by itself: what follows from its content alone (interface 8.7). */
 export interface Testcase {
   readonly testset: ArtifactView
   readonly oid: Oid
@@ -22,7 +22,7 @@ export interface Testcase {
 /** The histories of the testsets that were asked for testcases; a million rows take some ten megabytes. */
 const histories = new WeakMap<Repository, RowHistory>()
 
-/** The testcase of this id, for ever (interface 3.4): a row of some revision, of now or of long ago; undefined if none is. */
+/** The testcase of this id, for ever (interface 8.2): a row of some revision, of now or of long ago; undefined if none is. */
 export async function findTestcase(
   registry: Registry,
   family: Family,

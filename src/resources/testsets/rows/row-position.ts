@@ -1,5 +1,5 @@
 /**
- * Where a row stands (design 1): a sequence of bytes, one character (U+0000 to U+00FF) a byte, so that comparing strings
+ * Where a row stands (interface 15.5): a sequence of bytes, one character (U+0000 to U+00FF) a byte, so that comparing strings
  * compares positions. The bytes 00 3f 05 are the file `testcases/00/3f/05.json`; rows put in after it lie in the folder
  * `testcases/00/3f/05/`. git sorts `05.json`, `05.meta.json`, `05/`, `06.json` in this order, so its depth-first order is
  * the order of positions. None ends in the byte 00: something always fits before the first row of a folder.

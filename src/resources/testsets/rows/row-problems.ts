@@ -33,7 +33,7 @@ export interface RowLook {
 }
 
 /**
- * What keeps the rows in a `testcases` tree from being what a commit over REST writes (design 1): each file must be a row, canonical
+ * What keeps the rows in a `testcases` tree from being what a commit over REST writes (interface 15.5): each file must be a row, canonical
  * JSON and a newline with a dedup id, or a row's flags, tags and meta. What lies where it lies in `before` is not looked at.
  */
 export async function* rowProblems(

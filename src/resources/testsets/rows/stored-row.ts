@@ -8,7 +8,7 @@ import { MOST_LEVELS, parseJson } from '../../../json/parse-json.ts'
 import type { RowMeta } from '../import/input-row.ts'
 import { DEDUP_COLUMN } from '../import/input-row.ts'
 
-/** A row on its way into a blob: its content as canonical JSON, and what makes two rows equal (ruling 5.1). */
+/** A row on its way into a blob: its content as canonical JSON, and what makes two rows equal (interface 8.3). */
 export interface EncodedContent {
   readonly members: CanonicalMembers
   /** The SHA-1, in hex, of the canonical content. */
@@ -22,7 +22,7 @@ export function encodeContent(content: JsonObject): EncodedContent {
 }
 
 /**
- * A row's blob (design 1): the canonical JSON of its data, dedup id and all, and one newline. So its git id is a hash of the
+ * A row's blob (interface 15.5): the canonical JSON of its data, dedup id and all, and one newline. So its git id is a hash of the
  * content.
  */
 export function encodeRow({ members: { keys, texts } }: EncodedContent, dedupId: string): Buffer {
@@ -33,7 +33,7 @@ export function encodeRow({ members: { keys, texts } }: EncodedContent, dedupId:
 
 const DEDUP_NAME = canonicalJson(DEDUP_COLUMN)
 
-/** The dedup id that a row gets which brought none (ruling 5.2), given its content hash. */
+/** The dedup id that a row gets which brought none (interface 8.5), given its content hash. */
 export function generatedDedupId(contentHashHex: string): string {
   return contentHashHex.slice(0, 12)
 }
@@ -78,7 +78,7 @@ export function decodeRowMeta(bytes: Buffer): RowMeta {
   )
 }
 
-/** The data with its keys in the order of the columns (ruling 5.2a), then any others, the dedup id last unless it is a column. */
+/** The data with its keys in the order of the columns (interface 8.7), then any others, the dedup id last unless it is a column. */
 export function inColumnOrder(data: JsonObject, columns: readonly string[]): JsonObject {
   if (!(data instanceof ExactObject)) return plainInColumnOrder(data, columns)
   const members = new Map(entriesOf(data))

@@ -5,7 +5,7 @@ import { entriesOf, isJsonArray, isJsonObject } from '../../../json/json.ts'
 const MOST_PATTERN = 100_000
 
 /**
- * The patterns in a JSON Schema that are no regular expressions of JavaScript (ruling 9), wherever a subschema can be.
+ * The patterns in a JSON Schema that are no regular expressions of JavaScript (interface 7.6), wherever a subschema can be.
  * A meta-schema asks for this by `format`, which ajv leaves out of account there.
  */
 export function patternProblems(schema: Json): readonly SchemaProblem[] {

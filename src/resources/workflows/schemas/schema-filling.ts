@@ -2,7 +2,7 @@ import { getKey, hasKey, isJsonObject, withKey, type JsonObject } from '../../..
 import type { HandlerInterface } from '../handler-table.ts'
 
 /**
- * The data with the schemas that a handler implies (contract/workflows 10.3): `parameters` and `outputs` where the
+ * The data with the schemas that a handler implies (interface 7.5): `parameters` and `outputs` where the
  * client sent none, and `outputs` over whatever was sent where the configured values determine it. `inputs` is never
  * filled. Keys that are added come last.
  */

@@ -14,7 +14,7 @@ import { patternProblems } from './pattern-problems.ts'
 /**
  * What keeps an object from being a JSON Schema of the draft its `$schema` names (2020-12 if it names none): its first
  * wrong place, and every pattern that is no regular expression. The schema is only looked at: never compiled, and no
- * reference in it is followed (contract/workflows 10.6).
+ * reference in it is followed (interface 7.6).
  */
 export function schemaProblems(schema: JsonObject): readonly SchemaProblem[] {
   const draft = draftOf(schema)

@@ -8,7 +8,7 @@ import type { FileReader } from '../../../versioning/family/document-family.ts'
 import type { Marker } from './text-marks.ts'
 import { findMarkers, withTexts } from './text-marks.ts'
 
-/** The format in which texts lie in files (design 1a). */
+/** The format in which texts lie in files (interface 7.16). */
 export const TEXT_FORMAT = 2
 
 /** A revision's texts lie in at most so many files. */
@@ -21,7 +21,7 @@ export interface ReadTexts {
 }
 
 /**
- * The data as it was sent, of data with markers and the texts' files (design 1a): those that `read` answers, undefined where there is none.
+ * The data as it was sent, of data with markers and the texts' files (interface 7.16): those that `read` answers, undefined where there is none.
  * Data without a mark is as it is. Refuses with `damaged_repository` what cannot be read, naming `file`, which the data is from, or the
  * text's file; a format of later servers with `unsupported_format`.
  */

@@ -13,7 +13,7 @@ const LONGEST_PATH = 200
 /** So many numbers are tried behind a name that others have. */
 const MOST_NUMBERS = 1000
 
-/** Whether a marker may name this path (design 1a). */
+/** Whether a marker may name this path (interface 7.16). */
 export function isTextPath(path: string): boolean {
   return path.length <= LONGEST_PATH && PATH.test(path)
 }

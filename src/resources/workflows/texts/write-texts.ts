@@ -20,7 +20,7 @@ const ODD = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/
 
 /**
  * Writes the texts of a workflow's data into files, onto the root of the parent's tree, whose entries are `before` and whose data is in
- * `file` (design 1a). Their names are a function of the data and of that tree: a text keeps its file, wherever it goes. One that came from
+ * `file` (interface 7.16). Their names are a function of the data and of that tree: a text keeps its file, wherever it goes. One that came from
  * another revision, whose root is `other`, takes the file that it has there, where that is free.
  */
 export async function writeTexts(

@@ -54,7 +54,7 @@ const NEGATIONS: ReadonlyMap<ConditionOperator, ConditionOperator> = new Map([
 
 type ValueTest = (value: Json | undefined) => boolean
 
-/** Null is absent (ruling 1.6), and of what is absent no positive test is true. */
+/** Null is absent (interface 2.13), and of what is absent no positive test is true. */
 function valueTest(condition: Condition): ValueTest {
   const { operator, value: wanted = null } = condition
   const test = presentTest(condition, operator, wanted)

@@ -35,7 +35,7 @@ export interface Condition {
 
 /**
  * The condition of a filtering whose shape has been checked (`readFiltering`). What means nothing is a problem and gives undefined: a
- * filter is never dropped in silence (ruling 1.7).
+ * filter is never dropped in silence (interface 2.15).
  */
 export function readCondition(condition: JsonObject, problems: ProblemCollector): Condition | undefined {
   const field = textOf(getKey(condition, 'field')) ?? ''

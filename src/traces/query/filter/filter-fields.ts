@@ -3,7 +3,7 @@ import type { ConditionOperator } from '../../../resources/queries/filter-words.
 /** What the value of a field is, which decides the operators and how they compare. */
 export type FieldKind = 'trace id' | 'span id' | 'word' | 'text' | 'time' | 'attribute' | 'list' | 'content'
 
-/** The fields of a condition (contract/handlers 5.3): the members of a span's record, and all of its text. */
+/** The fields of a condition (interface 12.12): the members of a span's record, and all of its text. */
 export const FILTER_FIELDS: ReadonlyMap<string, FieldKind> = new Map<string, FieldKind>([
   ['trace_id', 'trace id'],
   ['trace_type', 'word'],

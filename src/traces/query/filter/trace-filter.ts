@@ -10,13 +10,13 @@ import { conditionTest } from './condition-test.ts'
 import { hintOfCondition } from './hint-of-condition.ts'
 import { allOf, anyOf, type SpanHint } from './span-hint.ts'
 
-/** A filtering (contract/handlers 5.3) made ready to be used. */
+/** A filtering (interface 12.12) made ready to be used. */
 export interface TraceFilter {
   /** Whether a span's record matches. */
   readonly matches: RecordTest
   /** What a database can leave others out by; undefined when nothing can be said. */
   readonly hint: SpanHint | undefined
-  /** Whether it does nothing but name traces; then windowing has no say (contract/handlers 5.3). */
+  /** Whether it does nothing but name traces; then windowing has no say (interface 12.12). */
   readonly onlyNamesTraces: boolean
 }
 

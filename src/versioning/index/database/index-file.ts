@@ -44,7 +44,7 @@ const WORDS = "unicode61 remove_diacritics 0 categories 'L* N* M* Co'"
  * (`base`, `base_depth`) or at a root. A variant holds the commits of its segments up to a depth each (`lines`): so a fork of ten
  * thousand revisions is one row more.
  *
- * `latest` of a variant is its newest revision that is not archived by itself (ruling 3.7); null if there is none.
+ * `latest` of a variant is its newest revision that is not archived by itself (interface 4.24); null if there is none.
  *
  * `saved` is what a start has of an artifact (see saveView); null where its repository was written to just then.
  *

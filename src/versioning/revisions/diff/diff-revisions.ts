@@ -9,7 +9,7 @@ import type { RevisionLocation } from '../revision.ts'
 import { changedFiles, tooDifferent } from './changed-files.ts'
 import { STEPS_OF_DIFF, unifiedDiff } from './unified-diff.ts'
 
-/** The difference between two revisions of a family, of one artifact or of two (rulings 3.16, 5.7). */
+/** The difference between two revisions of a family, of one artifact or of two (interface 6.1, 8.24). */
 export async function diffRevisions(
   registry: Registry,
   base: RevisionLocation,

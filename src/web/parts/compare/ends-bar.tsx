@@ -73,7 +73,7 @@ export interface StandingProps {
   readonly placeOf: (revision: Short) => string
 }
 
-/** A short revision (wire.md 1). */
+/** A short revision (interface 6.2). */
 interface Short {
   readonly slug: string
   readonly version: number | string

@@ -29,7 +29,7 @@ export function textOfEnd({ kind, slug }: End): string {
   return `${kind[0] ?? ''}:${slug}`
 }
 
-/** An end as a side of `compare` and `merge` (wire.md 1). A revision goes by its id: its slug may stand in several artifacts. */
+/** An end as a side of `compare` and `merge` (interface 6.2). A revision goes by its id: its slug may stand in several artifacts. */
 export function sideOf({ kind, slug }: End, artifact: string, revisionId: string) {
   switch (kind) {
     case 'variant':

@@ -85,7 +85,7 @@ describe('RowCollector', () => {
     ).to.match(/at most 8 rows, equal ones included/)
   })
 
-  it('agrees with the rulings read one after the other, whatever comes in', async () => {
+  it('agrees with the rules applied one after the other, whatever comes in', async () => {
     const row = fc.tuple(
       fc.constantFrom('x', 'y', 'z'),
       fc.option(fc.constantFrom('1', '2', '3'), { nil: undefined }),

@@ -55,7 +55,7 @@ describe('built-in interfaces', () => {
     })
   }
 
-  /** Outputs of the handlers as contract/handlers 2.3, 2.7 and 2.8 describe them. */
+  /** Outputs of the handlers as interface 11.3, 11.16, 11.17 describe them. */
   const answers: readonly [key: string, outputs: readonly Json[]][] = [
     ['echo', [{ got: 'hi' }, { got: null }, { got: { deep: [1] } }]],
     [

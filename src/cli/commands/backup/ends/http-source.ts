@@ -53,7 +53,7 @@ export function httpSource(door: Door, project: string, settings: Config): Sourc
 }
 
 /**
- * What a server calls an artifact becomes a folder here, so it has to be a slug (ruling 3.3); what is none is told, and nothing is made.
+ * What a server calls an artifact becomes a folder here, so it has to be a slug (interface 4.7); what is none is told, and nothing is made.
  */
 function unbelieved(name: RepositoryName, problem: string, base: string): SourceRepository {
   const slug = JSON.stringify(name.slug.slice(0, 100))

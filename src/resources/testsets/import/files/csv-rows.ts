@@ -16,7 +16,7 @@ export interface CsvOptions extends FileOptions {
 
 /**
  * The rows of a CSV file, in batches of what a stretch of it holds, if any: UTF-8, RFC 4180 quoting, LF or CRLF, the first
- * record names the columns, blank lines are skipped (ruling 5.5). Cells are not trimmed; an empty one is "". The cells of
+ * record names the columns, blank lines are skipped (interface 8.17). Cells are not trimmed; an empty one is "". The cells of
  * `__flags__`, `__tags__` and `__meta__` hold JSON text, an empty one leaves the member out. A header without rows is a table
  * without rows, a file without a header is refused (`empty_file`) unless that is meant. Refuses a bad file (`invalid_file`) and one
  * past the limits (`limit_exceeded`) with the place.

@@ -4,7 +4,7 @@ import { fileText } from './file-text.ts'
 
 /**
  * The rows of a JSON Lines file, in batches of what a stretch of it holds, if any: one object a line, each a row; blank lines are
- * skipped (ruling 5.5). Numbers and keys stay exactly as they are written. Refuses a bad file (`invalid_file`) and one
+ * skipped (interface 8.17). Numbers and keys stay exactly as they are written. Refuses a bad file (`invalid_file`) and one
  * past the limits (`limit_exceeded`) with the place, and one without rows (`empty_file`) unless that is meant.
  */
 export async function* jsonLinesRows(

@@ -11,7 +11,7 @@ import { type FileLimits, type FileOptions, type FileRow, rowOfJson } from './fi
 import { type FileText, fileText } from './file-text.ts'
 
 /**
- * The rows of a JSON file, in batches of what a stretch of it holds, if any: one array of objects, each a row (ruling 5.5). Numbers
+ * The rows of a JSON file, in batches of what a stretch of it holds, if any: one array of objects, each a row (interface 8.17). Numbers
  * and keys stay exactly as they are written. Refuses a bad file (`invalid_file`: anything but such an array, and what
  * `parseJson` refuses) and one past the limits (`limit_exceeded`) with the place, and one that holds nothing (`empty_file`) unless
  * that is meant.

@@ -34,7 +34,7 @@ export interface RowFile {
 
 /**
  * The rows of a file, in batches, read as what it is: CSV, JSON or JSONL in UTF-8, or in UTF-16 with its byte order mark, or a sheet
- * of an .xlsx file; each of them as it is or compressed with gzip (ruling 5.5). What else is known by its first bytes is refused by
+ * of an .xlsx file; each of them as it is or compressed with gzip (interface 8.17). What else is known by its first bytes is refused by
  * name, and so are options that the file has no use for. Refuses as the readers of the formats do, and (`limit_exceeded`) what
  * unpacks to more than it may.
  */

@@ -32,7 +32,7 @@ const THREAD_MEMORY = 768
 /**
  * The rows of a sheet of an .xlsx file, in batches. The first row that holds something names the columns, and rows that hold nothing
  * are skipped. A text is as it is, a number as JSON writes it, a date as `2026-11-27` or `2026-11-27T13:45:00`, a formula what it came
- * to last (ruling 5.5). The file is held in memory and read in a thread of its own, so that nothing else waits for it. Refuses what is
+ * to last (interface 8.17). The file is held in memory and read in a thread of its own, so that nothing else waits for it. Refuses what is
  * no such file, and (`limit_exceeded`) what holds more than `MOST_UNPACKED` or `MOST_CELLS`.
  */
 export async function* xlsxRows(

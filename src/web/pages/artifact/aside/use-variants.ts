@@ -13,7 +13,7 @@ export interface Variants {
   readonly loadMore: (() => void) | undefined
 }
 
-/** The variants of an artifact, archived ones too, in the order in which they were made: the first one is the default (ruling 3.8). */
+/** The variants of an artifact, archived ones too, in the order in which they were made: the first one is the default (interface 4.15). */
 export function useVariants(slug: string): Variants {
   const { data, error, isPending, hasNextPage, isFetchingNextPage, fetchNextPage } = usePages(
     'POST /workflows/variants/query',

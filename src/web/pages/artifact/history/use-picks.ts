@@ -50,7 +50,7 @@ export function usePicks(commits: readonly Commit[], slug: string): Picks {
   }
 }
 
-/** The slug that a revision has whatever other ones it was given (ruling 3.4); of a commit on no variant's line, its own name. */
+/** The slug that a revision has whatever other ones it was given (interface 4.12); of a commit on no variant's line, its own name. */
 export function slugOf({ variant, version, commit }: Commit): string {
   return variant ? `${variant.slug}-${version}` : commit
 }
