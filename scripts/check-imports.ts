@@ -37,7 +37,8 @@ const shared = tests.filter(({ path }) => path.startsWith('test/support/'))
 const documents = readDocuments()
 const rules = rulesOf(readFileSync('docs/interface.md', 'utf8'))
 const texts = [...source, ...web, ...scripts, ...tests, ...documents]
-const unnamed = unnamedRules(tests, rules)
+const proofTests = scripts.filter(({ path }) => path.startsWith('scripts/test/'))
+const unnamed = unnamedRules([...tests, ...proofTests], rules)
 const problems = [
   ...source.flatMap(wrongImports),
   ...source.flatMap(wrongPackages),
@@ -61,6 +62,9 @@ const problems = [
   ...outsideCitations(texts),
   ...unknownRules(texts, rules),
   ...deadLinks(documents),
+  ...unnamed.map(
+    (number) => `docs/interface.md: no test names interface ${number}, the rule that it asserts`,
+  ),
 ]
 const imports = source.reduce((sum, file) => sum + file.imports.length, 0)
 process.stdout.write(

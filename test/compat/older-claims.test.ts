@@ -57,6 +57,7 @@ describe('compat: since when slugs count that an earlier version left', () => {
   })
   after(() => service.stop())
 
+  // interface 5.13
   it('are those of commits and creation, and opening writes nothing', async () => {
     expect(await meant({ workflow_revision_ref: { slug: 'stable' } })).to.equal('two')
     // A branch that git made counts from its own oldest commit.
@@ -65,6 +66,7 @@ describe('compat: since when slugs count that an earlier version left', () => {
     expect(refs()).to.deep.equal(refsBefore)
   })
 
+  // interface 5.13
   it('are recorded with the next write, and what git makes from then on counts from when it was seen', async () => {
     await service.put('/workflows/one', { workflow: { description: 'Changed' } })
     const dates = shown('one', 'tags.json')

@@ -20,6 +20,7 @@ describe('compat: what the service writes, as git sees it', () => {
     expect(kilobytes).to.be.at.most(64)
   })
 
+  // interface 1.2, 15.5
   it('a clone has the latest of the default variant as files a person can read', async () => {
     const data = {
       uri: 'user:custom:fn:v1',
@@ -37,6 +38,7 @@ describe('compat: what the service writes, as git sees it', () => {
     expect(git(clone, ['log', '-1', '--format=%an <%ae>'])).to.equal('admin <admin@branchpoint.local>')
   })
 
+  // interface 15.5
   it('a file that git brought is carried over by the next commit', async () => {
     const variant = await create(service, 'carried')
     const clone = temporaryFolder()
@@ -66,6 +68,7 @@ describe('compat: what git writes, as the service sees it', () => {
       ['gc', '--quiet'],
     ],
   })) {
+    // interface 15.7
     it(`${what}: read and written on without a restart`, async () => {
       const slug = what.replaceAll(/[^a-z]+/g, '_')
       const variant = await create(service, slug)
@@ -79,6 +82,7 @@ describe('compat: what git writes, as the service sees it', () => {
     })
   }
 
+  // interface 15.2, 4.13
   it('a branch and tags that a fetch brings are a variant and revision slugs at once', async () => {
     await create(service, 'fetched')
     const repository = service.repository('fetched')
@@ -121,6 +125,7 @@ describe('compat: what git writes, as the service sees it', () => {
     expect(await found()).to.equal(1)
   })
 
+  // interface 4.15
   it('the default variant is the one HEAD names', async () => {
     await create(service, 'headed')
     await service.post('/variants/fork', {

@@ -33,6 +33,7 @@ describe('compat: histories that git rewrote', () => {
     }
   })
 
+  // interface 15.4
   it('a cherry-pick is a revision of the branch it lies on, whatever its trailer says', async () => {
     const { clone, repository } = await forked(service, 'picked')
     git(clone, ['switch', '-q', 'picked-exp'])

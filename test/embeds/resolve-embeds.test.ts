@@ -224,6 +224,7 @@ describe('embeds: references', () => {
     expect(info).to.include({ embeds_resolved: 3, depth_reached: 1 })
   })
 
+  // interface 10.6
   it('must be there, of one entity, of one that is known, and each level once', async () => {
     expect(await refused({ workflow: 'x' })).to.equal('embed_invalid')
     expect(await refused({ testset_revision: { slug: 'a' } })).to.equal('embed_unsupported_entity')
@@ -244,6 +245,7 @@ describe('embeds: references', () => {
 })
 
 describe('embeds: through an environment', () => {
+  // interface 10.9
   it('a key leads on to what is pinned, and its path is for that', async () => {
     const { parameters, info } = await resolve({
       v: env('prod', { key: 'tone.revision', path: 'parameters.voice' }),
@@ -389,6 +391,7 @@ describe('embeds: in a circle', () => {
     ['one that embeds itself', { a: C('a') }, 'a -> a'],
     ['a circle further down', { a: A('b'), b: B('c'), c: C('b') }, 'b -> c -> b'],
   ] as const)
+    // interface 10.11
     it(`${what} are refused naming it`, async () => {
       for (const token of [objectToken('a'), longToken('a', 'parameters.next'), shortToken('a', 'next')]) {
         const refusal = await refusalOf(resolve({ x: token }, workflows))
@@ -413,6 +416,7 @@ describe('embeds: in a circle', () => {
     expect(refusal.message).to.contain('tone -> tone')
   })
 
+  // interface 10.11
   it('is not a diamond: one target by several ways, also at several depths', async () => {
     const workflows = {
       b: { parameters: { t: objectToken('tone'), u: shortToken('tone', 'voice') } },

@@ -40,6 +40,7 @@ describe('embeds: the worked examples', () => {
   }
   const after = async (parameters: JsonObject) => (await resolve({ parameters })).data
 
+  // interface 10.2
   it('object, whole data', async () => {
     const references = { workflow_revision: { slug: 'tone', version: '2' } }
     const { data, info } = await resolve({
@@ -62,6 +63,7 @@ describe('embeds: the worked examples', () => {
     expect(await after({ list: [{ '@svc.embed': embed }] })).to.deep.equal({ parameters: { list: [80] } })
   })
 
+  // interface 10.3
   it('string, long form, twice', async () => {
     const limits = voice.replace('parameters.voice', 'parameters.limits')
     const { data, info } = await resolve({ parameters: { t: `Be ${voice}, max ${limits}` } })
@@ -69,12 +71,14 @@ describe('embeds: the worked examples', () => {
     expect(info).to.include({ embeds_resolved: 2, depth_reached: 1 })
   })
 
+  // interface 10.4
   it('shorthand, default path and explicit path', async () => {
     const a = '>> @{{workflow.slug=tone}}'
     const b = '@{{ workflow_revision.slug:tone-v1 & path:voice }}'
     expect(await after({ a, b })).to.deep.equal({ parameters: { a: '>> Stay calm.', b: 'calm' } })
   })
 
+  // interface 10.9
   it('environment with key', async () => {
     const v = {
       '@svc.embed': {
@@ -96,6 +100,7 @@ describe('embeds: the worked examples', () => {
     expect(await after({ pinned: { '@svc.embed': embed } })).to.deep.equal({ parameters: { pinned: '2' } })
   })
 
+  // interface 10.10, 10.13
   it('nesting', async () => {
     const references = { workflow_revision: { slug: 'wrap', version: '1' } }
     const { data, info } = await resolve({
@@ -125,6 +130,7 @@ describe('embeds: the worked examples', () => {
     expect((await refusalOf(resolve(before))).code).to.equal('embed_not_found')
   })
 
+  // interface 10.5
   it('inert tokens', async () => {
     const before = {
       parameters: {

@@ -4,6 +4,7 @@ import { holdsStream, stringifyStreams } from '../../src/json/json-stream.ts'
 
 describe('a list of large records', () => {
   for (const length of [0, 1, 20, 21, 300]) {
+    // interface 2.2
     it(`holds those that there are, and says how many (${length})`, async () => {
       const rows = Array.from({ length }, (_, n) => n)
       const { body } = await respondWithLargeList(

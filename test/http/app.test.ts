@@ -75,6 +75,7 @@ describe('the door', () => {
       ['two keys', 'ApiKey svc_test svc_test', 'missing_key'],
       ['an unknown key', 'ApiKey svc_other', 'unknown_key'],
     ] as const) {
+      // interface 3.4
       it(`answers 401 to ${what}`, async () => {
         const response = await fetch(
           `${door.url}/who`,
@@ -86,17 +87,20 @@ describe('the door', () => {
       })
     }
 
+    // interface 2.3
     it('lets in who has one, the scheme in any case', async () => {
       const response = await fetch(`${door.url}/who`, { headers: { authorization: 'apikey svc_test' } })
       expect(await response.json()).to.deep.equal(CALLER)
     })
 
+    // interface 2.3
     it('asks for one before saying whether a route exists', async () => {
       expect((await fetch(`${door.url}/nowhere`)).status).to.equal(401)
     })
   })
 
   describe('routes', () => {
+    // interface 2.1
     it('answer at the root, under /api and /preview, with and without a trailing slash', async () => {
       for (const path of [
         '/who',
@@ -128,6 +132,7 @@ describe('the door', () => {
       expect(body['detail']).to.contain('GET /nowhere')
     })
 
+    // interface 2.26
     it('that do not take the method are 405 with Allow', async () => {
       const { response, body } = await problem('/api/who/', { method: 'DELETE' })
       expect(response.status).to.equal(405)
@@ -139,6 +144,7 @@ describe('the door', () => {
   describe('refusals', () => {
     for (const [code, [status, title]] of Object.entries(PROBLEMS)) {
       if (code === 'internal_error') continue
+      // interface 3.1
       it(`${code} is ${status}`, async () => {
         const { response, body } = await problem(`/refuse/${code}`)
         expect(response.status).to.equal(status)
@@ -156,6 +162,7 @@ describe('the door', () => {
       })
     }
 
+    // interface 3.2
     it('carry the problems of fields and what they conflict with', async () => {
       const { body } = await problem('/invalid')
       expect(body['errors']).to.deep.equal([
@@ -166,6 +173,7 @@ describe('the door', () => {
   })
 
   describe('errors', () => {
+    // interface 3.11
     it('of ours are 500, answered without internals and logged whole under the request id', async () => {
       const { response, body } = await problem('/bug', { headers: { 'x-request-id': 'find-me.1' } })
       expect(response.status).to.equal(500)
@@ -182,6 +190,7 @@ describe('the door', () => {
     })
 
     for (const code of ['ENOSPC', 'EIO', 'EMFILE', 'EACCES', 'EROFS', 'EDQUOT']) {
+      // interface 3.10
       it(`of the disk (${code}) are 503 and name no path`, async () => {
         const { response, body } = await problem(`/disk/${code}`)
         expect(response.status).to.equal(503)
@@ -264,6 +273,7 @@ describe('the door', () => {
   })
 
   describe('without a key', () => {
+    // interface 2.3
     it('/health says ok', async () => {
       const response = await fetch(`${door.url}/api/health/`)
       expect(response.status).to.equal(200)
@@ -302,6 +312,7 @@ describe('the door', () => {
       })
     })
 
+    // interface 2.3
     it('/openapi.json is served', async () => {
       const response = await fetch(`${door.url}/openapi.json`)
       expect(response.headers.get('content-type')).to.contain('application/json')

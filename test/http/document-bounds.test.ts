@@ -55,6 +55,7 @@ describe('documents have a bound: what a commit brings', () => {
   const versions = (slug: string): number =>
     Number(git(service.repository(slug), ['rev-list', '--count', 'HEAD']))
 
+  // interface 2.28
   it('as it is sent, to the byte: creates, commits and simple writes', async () => {
     // As it is stored there is a line feed behind it.
     expect((await create('exact', dataOf(MOST - 1))).status).to.equal(200)
@@ -72,6 +73,7 @@ describe('documents have a bound: what a commit brings', () => {
     expect(versions('exact')).to.equal(1)
   })
 
+  // interface 2.28
   it('as it is stored, with its texts filled in: also what a delta makes', async () => {
     const text = 'word '.repeat(8000)
     expect((await create('texts', { parameters: { a: text } })).status).to.equal(200)
@@ -79,6 +81,7 @@ describe('documents have a bound: what a commit brings', () => {
     expect(versions('texts')).to.equal(1)
   })
 
+  // interface 2.28
   it('what comes of a merge', async () => {
     await create('merged', { parameters: { a: 1 } })
     const fork = { workflow_variant: { slug: 'other', workflow_variant_ref: { slug: 'merged' } } }
@@ -101,6 +104,7 @@ describe('documents have a bound: what a commit brings', () => {
     expectTooLarge(reply)
   })
 
+  // interface 2.28
   it('testsets and environments have bounds of their own', async () => {
     const testcases = [{ data: { text: 'x'.repeat(2 * MOST) } }]
     const testset = await service.post('/simple/testsets/', {
@@ -116,6 +120,7 @@ describe('documents have a bound: what a commit brings', () => {
     expect(JSON.stringify(references).length).to.be.greaterThan(MOST)
   })
 
+  // interface 2.28
   it('a push, each new commit of it', async () => {
     await create('pushed', { parameters: { a: 1 } })
     const clone = await cloneOf(service, 'pushed')
@@ -146,6 +151,7 @@ describe('documents have a bound: what a commit brings', () => {
     expect((await clone.try('push', '-q', 'origin', 'sides')).terminal).to.include('(document too large)')
   })
 
+  // interface 2.29
   it('a first push may bring what an earlier version could store, and nothing larger', async () => {
     expect((await service.post('/workflows/', { workflow: { slug: 'moved' } })).status).to.equal(200)
     const clone = cloneIn(newFolder())
@@ -235,6 +241,7 @@ describe('documents have a bound: what is stored and larger', () => {
     expect(log.text).to.include(larger)
   })
 
+  // interface 2.29
   it('is deployed, and retrieved through its environment', async () => {
     const deployed = await service.post('/workflows/revisions/deploy', {
       environment_ref: { slug: 'staging' },

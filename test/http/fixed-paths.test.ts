@@ -11,6 +11,7 @@ describe('fixed paths', () => {
   })
   after(() => service.stop())
 
+  // interface 2.26
   it('answer 405 with Allow to every method that they do not take, also where one could read them as an id', async () => {
     const { body } = await service.get('/openapi.json')
     const fixed = Object.entries<object>(body.paths).filter(([path]) => !path.includes('{'))
@@ -32,6 +33,7 @@ describe('fixed paths', () => {
     expect(reply.text).to.equal('')
   })
 
+  // interface 2.1
   it('win over an artifact that has such a slug, which its id reaches', async () => {
     const made = await service.post('/workflows', { workflow: { slug: 'query' } })
     expectRefusal(await service.get('/workflows/query'), 405, 'method_not_allowed')

@@ -60,6 +60,7 @@ describe('help with what is not found (interface 3.13)', () => {
     }
   })
 
+  // interface 3.13
   it('names the slugs that are near, in the words of the surface', async () => {
     const typo = await retrieve({ application_ref: { slug: 'suport-bot' } })
     expectRefusal(typo, 404, 'artifact_not_found', 'There is no application with the slug "suport-bot"')
@@ -87,6 +88,7 @@ describe('help with what is not found (interface 3.13)', () => {
     )
   })
 
+  // interface 3.13
   it('says that what is near is archived', async () => {
     await service.post('/simple/applications', { application: { slug: 'veteran' } })
     await service.post('/applications/veteran/archive')
@@ -94,6 +96,7 @@ describe('help with what is not found (interface 3.13)', () => {
     expect(body.detail).to.include('Did you mean "veteran" (archived)?')
   })
 
+  // interface 3.13
   it('says which version is the latest, and why there is none', async () => {
     const version = { application_variant_ref: { slug: 'support-bot', version: 9 } }
     expectRefusal(
@@ -117,6 +120,7 @@ describe('help with what is not found (interface 3.13)', () => {
     expect(archived.body.detail).to.include('All of its 1 are archived')
   })
 
+  // interface 3.13
   it('names the environments that exist', async () => {
     const asked = { environment_ref: { slug: 'prod' }, application_ref: { slug: 'support-bot' } }
     const reply = await retrieve(asked)
@@ -149,6 +153,7 @@ describe('help with what is not found (interface 3.13)', () => {
     expectRefusal(created, 409, 'slug_taken', '"bare_2" is free')
   })
 
+  // interface 3.13
   it('tells a key that may not read no names of others', async () => {
     const writing = await keyFor(['write'])
     const commitTo = (slug: string) =>
@@ -174,6 +179,7 @@ describe('help with what is not found (interface 3.13)', () => {
     expect(gone.body.detail).to.equal('There is no environment with the slug "prod".')
   })
 
+  // interface 5.10
   it('says in which other artifact a slug leads to the version, but to no such key', async () => {
     for (const slug of ['one', 'two']) {
       await service.post('/simple/applications', { application: { slug, data: {} } })

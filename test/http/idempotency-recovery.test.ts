@@ -84,6 +84,7 @@ describe('Idempotency-Key after a failure', () => {
     service = await startService({ storeDir: service.storeDir, env: ENV, fs, now: () => now })
   }
 
+  // interface 2.25
   it('finds the work of a request that a crash cut off after its commit, whatever the operation', async () => {
     const sent = await sendAll(service)
     const before = everything(service)

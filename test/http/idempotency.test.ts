@@ -55,6 +55,7 @@ describe('Idempotency-Key', () => {
       expect(recall !== undefined, `${method} ${path}`).to.equal(method === 'POST' && scope !== 'read')
   })
 
+  // interface 2.25
   it('repeats the first answer of every operation, also after a restart, and changes nothing', async () => {
     const sent = await sendAll(service)
     const before = everything(service)
@@ -107,6 +108,7 @@ describe('Idempotency-Key', () => {
     expect(git(service.repository('bot'), ['log', '-1', format, 'bot']).trim()).to.equal('a b: c')
   })
 
+  // interface 2.25
   it('is refused with another body, path or query string', async () => {
     const { id, variant_id } = await made(service, 'bot')
     await keyed('/workflows/revisions/commit', commitOf(variant_id), 'used')
@@ -158,6 +160,7 @@ describe('Idempotency-Key', () => {
     expect([status, headers.has('idempotent-replayed')]).to.deep.equal([200, false])
   })
 
+  // interface 2.25
   it('is forgotten after 24 hours', async () => {
     const { variant_id } = await made(service, 'bot')
     const versions = []

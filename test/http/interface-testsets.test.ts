@@ -58,6 +58,7 @@ describe('interface: testsets', () => {
   }
 
   describe('4.6 simple testsets', () => {
+    // interface 8.10
     it('POST /simple/testsets/ answers a flat record with id, revision_id and the ids of the testcases', async () => {
       const addresses = [
         '/simple/testsets/',
@@ -93,6 +94,7 @@ describe('interface: testsets', () => {
     })
 
     for (const [file_type, file] of files) {
+      // interface 8.16
       it(`POST /simple/testsets/upload makes a testset and its first revision of ${file_type}`, async () => {
         const fields = { file_type, testset_slug: `uploaded-${file_type}`, testset_name: 'Uploaded' }
         const { status, text, body } = await service.post(
@@ -122,6 +124,7 @@ describe('interface: testsets', () => {
   })
 
   describe('4.6 testset revisions', () => {
+    // interface 8.11
     it('POST /testsets/revisions/commit with rows.add answers the new revision', async () => {
       const { id, revision_id, data } = await tell()
       const revision = await commit(id, revision_id, {
@@ -133,6 +136,7 @@ describe('interface: testsets', () => {
       expect(capitalsIn(revision.data)).to.deep.equal(['Oslo', 'Lima', 'Havana'])
     })
 
+    // interface 5.2
     it('POST /testsets/revisions/retrieve takes a testset, a variant or a revision', async () => {
       const { id, slug, variant_id, revision_id, data } = await tell()
       for (const references of [
@@ -149,6 +153,7 @@ describe('interface: testsets', () => {
       }
     })
 
+    // interface 8.15
     it('of include_testcases and include_testcase_ids each is true unless it is false', async () => {
       const { id, data } = await tell()
       const { testcase_ids, testcases } = data
@@ -210,6 +215,7 @@ describe('interface: testsets', () => {
   })
 
   describe('3.4, 3.5 and 9.8', () => {
+    // interface 8.2
     it('editing a row makes a testcase with a new id; the old one stays reachable by its own', async () => {
       const { id, revision_id, data } = await tell()
       const [oslo, lima] = data.testcases
@@ -226,6 +232,7 @@ describe('interface: testsets', () => {
       expect((await service.get(`/testcases/${oslo.id}`)).text).to.equal(before)
     })
 
+    // interface 1.18, 1.12
     it('a pinned revision stays as it is, byte by byte, whatever is committed after it', async () => {
       const { id, slug, revision_id, data } = await tell()
       const pinned = [{ id: revision_id }, { slug, version: 1 }, { slug: `${slug}-1` }]

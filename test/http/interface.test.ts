@@ -143,6 +143,7 @@ describe('interface', () => {
   })
 
   describe('4.5 applications', () => {
+    // interface 7.9
     it('POST /applications/revisions/commit takes a prompt and gives it back', async () => {
       const { variant } = await tell()
       const reply = await service.post('/applications/revisions/commit', {
@@ -180,6 +181,7 @@ describe('interface', () => {
       }
     })
 
+    // interface 9.3
     it('POST /applications/revisions/retrieve by environment_ref: the revision deployed there; it is as it was', async () => {
       const { workflow, variant, revision } = await tell()
       await service.post('/environments', { environment: { slug: 'canary' } })
@@ -203,6 +205,7 @@ describe('interface', () => {
       expect(reply.body.detail).to.include('no-such-environment')
     })
 
+    // interface 5.3
     it('of several references the most specific wins', async () => {
       const [one, two] = [await tell(), await tell()]
       const reply = await service.post('/applications/revisions/retrieve', {

@@ -12,6 +12,7 @@ describe('http: API keys', () => {
     (await service.post('/keys/', { key: { name, scopes } })).body.key
   const as = (secret: string) => ({ authorization: `ApiKey ${secret}` })
 
+  // interface 14.1
   it('are made with a secret that is shown once, listed, and revoked', async () => {
     const key = await make('ci', 'read', 'write')
     expect(key).to.include({
@@ -89,6 +90,7 @@ describe('http: API keys', () => {
 })
 
 describe('http: the last admin key', () => {
+  // interface 14.1
   it('cannot be revoked where SVC_API_KEY is not set', async () => {
     const first = await startService()
     const { secret } = (await first.post('/keys', { key: { name: 'root', scopes: ['admin'] } })).body.key
@@ -119,6 +121,7 @@ describe('http: secrets', () => {
   before(async () => (service = await startService()))
   after(() => service.stop())
 
+  // interface 14.3
   it('are set, replaced, listed and removed, and no answer has a value', async () => {
     const set = (name: string, secret: object) => service.put(`/secrets/${name}`, { secret })
     const first = await set('OPENAI_API_KEY', {

@@ -116,6 +116,7 @@ describe('http: what a client prefers', () => {
     }
   })
 
+  // interface 2.27
   it('return=minimal: ids, slugs and versions alone, of a create, a commit and a deploy', async () => {
     const headers = { prefer: 'respond-async, return=minimal; foo' }
     const made = await service.post(
@@ -145,6 +146,7 @@ describe('http: what a client prefers', () => {
     expect(asEver.body.application_revision.data).to.be.an('object')
   })
 
+  // interface 9.6, 3.6
   it('deployments: where, of what, and whether it was new; the same for a repeated key', async () => {
     const { id, version } = (await service.post('/applications/revisions/commit', commit())).body
       .application_revision

@@ -23,6 +23,7 @@ describe('http: a path with parameters that was asked for before', () => {
     return { authorization: `ApiKey ${token}` }
   }
 
+  // interface 1.15, 2.4
   it('asks every key for its scopes, and shows none what is in another project', async () => {
     const writing = await authorised({ project: 'default', scopes: ['write'] })
     expect((await service.get(path, writing)).status).to.equal(403)

@@ -11,6 +11,7 @@ describe('models: credentials', () => {
   beforeEach(async () => (stub = await startChatStub()))
   afterEach(() => stub.stop())
 
+  // interface 11.19
   it('a prefix says whose a model is; without a known one it is openai’s', () => {
     for (const [model, provider, id] of [
       ['gpt-4o', 'openai', 'gpt-4o'],
@@ -59,6 +60,7 @@ describe('models: credentials', () => {
     ])
   })
 
+  // interface 11.19
   it('a connection is used by its name, for models of its provider', async () => {
     const named = { mine: { provider: 'groq', apiKey: 'gk', baseUrl: stub.url, mayBePrivate: true } }
     const { models, span, spans } = modelWorld({}, { named })

@@ -26,6 +26,7 @@ const FAILURES: readonly (readonly [ModelFailureKind, number | undefined, string
 ]
 
 describe('models: retries and fallbacks', () => {
+  // interface 11.20
   it('each retry policy takes its failures, and those of the policies before it', async () => {
     for (const [kind, status, retriedFrom] of FAILURES)
       for (const [strength, policy] of RETRY_POLICIES.entries()) {
@@ -57,6 +58,7 @@ describe('models: retries and fallbacks', () => {
     expect(waits).to.deep.equal([100, 200, 400])
   })
 
+  // interface 11.20
   it('each fallback policy takes its failures, and those of the policies before it', async () => {
     for (const [kind, status, , movedFrom] of FAILURES)
       for (const [strength, policy] of FALLBACK_POLICIES.entries()) {

@@ -5,6 +5,7 @@ import { renderJson } from '../../src/prompts/render-json.ts'
 import { renderMessages } from '../../src/prompts/render-messages.ts'
 
 describe('prompts: messages', () => {
+  // interface 11.23
   it('renders contents and text parts, and nothing else', () => {
     const image = { type: 'image_url', image_url: { url: '{{x}}' } }
     const file = { type: 'file', file: { file_id: '{{x}}' } }

@@ -43,6 +43,7 @@ describe('secrets: a project', () => {
     await nodeFs.createSynced(file(), Buffer.from(content))
   }
 
+  // interface 14.3
   it('gives back what was set, and nothing of it can be read in the store', async () => {
     await secrets.set('OPENAI_API_KEY', VALUE)
     expect(await secrets.get('OPENAI_API_KEY')).to.equal(VALUE)

@@ -245,6 +245,7 @@ overEachEngine('traces: filters', (traceProject) => {
   }
 
   for (const [condition, names] of CASES) {
+    // interface 12.12
     it(`${stringifyJson(condition)} finds ${names.join(', ') || 'nothing'}`, async () => {
       expect(await found({ conditions: [condition] })).to.deep.equal(names)
       // where spans share their references, because they came a second time
@@ -294,6 +295,7 @@ overEachEngine('traces: filters', (traceProject) => {
     [{ field: 'span_name', value: 'a', because: 1 }, /"because" is not a key of a condition/],
   ]
   for (const [condition, message] of BAD) {
+    // interface 12.12
     it(`${stringifyJson(condition).slice(0, 90)} is refused, and its place named`, () => {
       const read = () => readTraceFilter({ conditions: [condition as Json] }, ['body', 'filtering'])
       expect(read).to.throw(Refusal, message)

@@ -48,6 +48,7 @@ overEachEngine('traces: recording and reading back', (traceProject) => {
     expect(await found('session_id', 's')).to.deep.equal([])
   })
 
+  // interface 12.8, 12.9
   it('a run is one trace whose record has what the run was told', async () => {
     const root = startTrace({ record: (spans) => project.traces.record(spans), sessionId: 's-1' }, 'chat_v0')
     root
@@ -77,6 +78,7 @@ overEachEngine('traces: recording and reading back', (traceProject) => {
     expect(run.spans.model.attributes.svc.metrics.tokens.incremental.total).to.equal(4)
   })
 
+  // interface 12.9
   it('what a span counts is its own; cumulative has what is inside', async () => {
     const root = startTrace({ record: (spans) => project.traces.record(spans) }, 'judge_v0')
     const inner = root.child('retry')
@@ -100,6 +102,7 @@ overEachEngine('traces: recording and reading back', (traceProject) => {
     })
   })
 
+  // interface 12.8
   it('a failed run says why, and has an event of it', async () => {
     const root = startTrace({ record: (spans) => project.traces.record(spans) }, 'code_v0')
     root.fail({ type: 'TypeError', message: 'no "x"\n', stacktrace: ['a.js:1', 'b.js:2'] }).end()
@@ -210,6 +213,7 @@ overEachEngine('traces: recording and reading back', (traceProject) => {
     expect(own.open.problems()).to.deep.equal([{ project: basename(own.folder), dropped: 1 }])
   })
 
+  // interface 12.14
   it('recording a span again overwrites it, and leaves the others of its trace', async () => {
     const [first, second] = [makeSpan(), makeSpan({ name: 'other' })]
     const { traceId } = first

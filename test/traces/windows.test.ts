@@ -33,6 +33,7 @@ overEachEngine('traces: windows', (traceProject) => {
     project.traces.query(traceQuestion(focus, filtering && { value: filtering as Json, loc: [] }, window))
   const micro = (n: number) => (NOON + n * 1000) * 1000
 
+  // interface 12.11
   it('newest first unless ascending; without a limit all of them, each whole', async () => {
     const page = await ask({})
     expect(traceIdsOf(page.spans)).to.deep.equal(ids)
@@ -94,6 +95,7 @@ overEachEngine('traces: windows', (traceProject) => {
     expect((await ask({ oldest: micro(10), newest: micro(13) }, filtering, 'span')).spans).to.have.length(6)
   })
 
+  // interface 12.11
   it('a trace of which one span matches is answered whole', async () => {
     const filtering = {
       conditions: [{ field: 'attributes', key: 'svc.data.inputs.n', operator: 'in', value: [3, 200] }],
@@ -103,6 +105,7 @@ overEachEngine('traces: windows', (traceProject) => {
     expect(page.spans).to.have.length(4)
   })
 
+  // interface 12.13
   it('a filter that only names traces knows no window', async () => {
     const named = { conditions: [{ field: 'trace_id', operator: 'in', value: [ids[0], ids[9]] }] }
     expect(traceIdsOf((await ask({ limit: 1, newest: micro(1) }, named)).spans)).to.deep.equal([

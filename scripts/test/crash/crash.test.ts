@@ -10,6 +10,7 @@ describe('crash: whatever a crash leaves of the disk', () => {
   // Which cuts are looked at that closely is left to chance: of one history it may be none.
   let [cutTwice, lookedAtByGit] = [0, 0]
   for (const seed of [1, 2]) {
+    // interface 15.8
     it(`every answered write is there after a start, nothing half done, the store sound (history ${seed})`, async () => {
       const { cuts, states, twice, checkedByGit, failures } = await cutEverywhere({
         ...HISTORY,

@@ -31,6 +31,7 @@ describe('clients that leave', () => {
   })
   after(() => service.stop())
 
+  // interface 2.33
   it('in the midst of a request, anywhere in it, leave nothing behind', async () => {
     for (const { bytes } of requests) {
       const count = bytes.length <= SHORT ? Math.ceil(bytes.length / STRIDE) : PLACES
@@ -44,6 +45,7 @@ describe('clients that leave', () => {
     await isWell()
   })
 
+  // interface 2.33
   it('before their answer, or in the midst of it, leave nothing behind', async () => {
     for (const { bytes } of requests) {
       await all(4 * MANNERS.length, (index) => ({

@@ -8,7 +8,7 @@ import { damage, note } from './finding.ts'
 
 /**
  * Names that git brought and no request could have: slugs of one artifact that differ in case only, which a clone on many a
- * file system would lose (interface 4.7); worth a note are tags that read as another revision's slug (3.4) and names that are no
+ * file system would lose (interface 4.7); worth a note are tags that read as another revision's slug (interface 4.14) and names that are no
  * slugs.
  */
 export function verifySlugs(artifact: ArtifactView): readonly Finding[] {

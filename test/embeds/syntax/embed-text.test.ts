@@ -20,6 +20,7 @@ describe('embeds: the text of a value', () => {
   ] as const)
     it(json, async () => expect(await embedText(parseJson(json))).to.equal(text))
 
+  // interface 10.3
   it('is JSON of the same value, in ASCII, unless it is a string', async () => {
     const valid = arbitraryJson.filter(
       (value) => typeof value !== 'string' && isWellFormed(JSON.stringify(value)),

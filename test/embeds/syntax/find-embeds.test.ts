@@ -179,6 +179,7 @@ describe('embeds: finding long string tokens', () => {
     long('workflow.slug=a', ', @svc.references[workflow.slug=b]'),
     long('workflow.slug=a', ', @svc.selector[path=a], @svc.selector[path=b]'),
   ]) {
+    // interface 10.5
     it(`leaves ${JSON.stringify(text)} alone`, () => expect(tokens(text)).to.deep.equal([]))
   }
 

@@ -31,6 +31,7 @@ describe('embeds: targets of a registry', () => {
   }
   const refused = async (references: JsonObject) => refusalOf(found(references))
 
+  // interface 1.7, 10.6
   it('are found at every level, by id and by slug, on every surface', async () => {
     const { artifact, variant, id } = lib
     for (const entity of ['workflow', 'application', 'evaluator']) {
@@ -44,6 +45,7 @@ describe('embeds: targets of a registry', () => {
     }
   })
 
+  // interface 10.7
   it('are scoped and versioned by the references beside', async () => {
     expect(await found({ workflow: { slug: 'lib', version: '1' } })).to.equal(1)
     expect(await found({ workflow: { slug: 'lib' }, workflow_revision: { version: '1' } })).to.equal(1)
@@ -58,6 +60,7 @@ describe('embeds: targets of a registry', () => {
     )
   })
 
+  // interface 10.6
   it('may be archived', async () => {
     await archiveRevision(shelf.registry, lib, 'archive', CONTEXT)
     expect(await found({ workflow_revision: { slug: 'lib-2' } })).to.equal(2)
@@ -145,6 +148,7 @@ describe('embeds: targets of a registry', () => {
 describe('embeds: dangling references', () => {
   const token = (slug: string) => `@{{workflow.slug=${slug}}}`
 
+  // interface 10.15
   it('are warned of, each with its place', async () => {
     const { registry, put } = await openShelf()
     await put('lib', n(1))

@@ -14,6 +14,7 @@ const DATA = parseJson(TEXT)
 const select = (path: string, value: Json = DATA) => stringifyJson(selectValue(value, path, () => undefined))
 const refused = async (path: string, value: Json = DATA) => (await refusalOf(() => select(path, value))).code
 
+// interface 10.8
 describe('embeds: selecting with dot notation', () => {
   for (const [path, value] of [
     ['parameters.voice', '"calm"'],
@@ -53,6 +54,7 @@ describe('embeds: selecting with dot notation', () => {
     it(`${path} selects nothing`, async () => expect(await refused(path)).to.equal('embed_path_not_found'))
 })
 
+// interface 10.8
 describe('embeds: selecting with a JSON Pointer', () => {
   for (const [path, value] of [
     ['/parameters/voice', '"calm"'],
@@ -77,6 +79,7 @@ describe('embeds: selecting with a JSON Pointer', () => {
     })
 })
 
+// interface 10.8
 describe('embeds: selecting with JSONPath', () => {
   for (const [path, value] of [
     ['$.parameters.voice', '"calm"'],

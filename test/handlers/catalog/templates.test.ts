@@ -43,6 +43,7 @@ auto_semantic_similarity E - similarity Semantic Similarity Match
 `
 
 describe('catalog templates', () => {
+  // interface 7.13
   it('are those that clients know, in their order', () => {
     const rows = catalogTemplates.map(({ key, flags, categories, name = '' }) =>
       [

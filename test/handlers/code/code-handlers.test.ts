@@ -38,6 +38,7 @@ describe('handlers: custom code', () => {
   }
 
   describe('code', () => {
+    // interface 11.14
     it('calls the revision’s script with inputs, outputs and trace', async () => {
       const data = { script: SEES, runtime: 'javascript' }
       const parameters = { version: '3', code: 'nonsense', runtime: 'python' }
@@ -117,6 +118,7 @@ describe('handlers: custom code', () => {
       expect(await run(KEY, { ...given, outputs: 'y' })).to.deep.equal({ score: 0, success: false })
     })
 
+    // interface 11.1, 11.14
     it('calls the later ones with inputs, outputs and trace', async () => {
       const given = { parameters: js(SEES), outputs: { b: 2 } }
       expect(await run(KEY, given)).to.deep.equal({ args: [{}, { b: 2 }, null] })

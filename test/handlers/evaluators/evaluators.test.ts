@@ -488,6 +488,7 @@ describe('handlers: evaluators', () => {
 function table(key: string, rows: readonly Row[]): void {
   describe(key, () => {
     for (const [why, given, expected] of rows) {
+      // interface 11.3, 11.4, 11.5, 11.6, 11.7, 11.8, 11.10
       it(`${why}${isFailed(expected) ? ` fails with ${expected.fails}` : ''}`, async () => {
         if (!isFailed(expected)) {
           expect(await runEvaluator(key, given)).to.deep.equal(expected)

@@ -143,6 +143,7 @@ const PARAMETERS: Readonly<Record<string, JsonObject>> = {
 
 describe('handlers: evaluators and every type of JSON', () => {
   for (const [key, table] of Object.entries(COMPARED)) {
+    // interface 11.3
     it(`${key} answers any two with a verdict or an error that names the type`, async () => {
       const lines = await Promise.all(
         VALUES.map(async (outputs) =>

@@ -29,6 +29,7 @@ describe('auto_webhook_test', () => {
   const answering = (body: string, status = 200) =>
     receiver.answerNext((response) => response.writeHead(status).end(body))
 
+  // interface 11.16
   it('posts inputs and the text of outputs', async () => {
     answering('1')
     await run({}, { q: 1 }, { b: 'é', a: [1, true] })
@@ -54,6 +55,7 @@ describe('auto_webhook_test', () => {
     ['{"score":1,"why":"x"}', {}, { score: 1, why: 'x' }],
     ['"fine"', {}, 'fine'],
   ] as const) {
+    // interface 11.16
     it(`makes ${JSON.stringify(expected)} of ${body} with ${JSON.stringify(parameters)}`, async () => {
       answering(body)
       expect(await run(parameters)).to.deep.equal(expected)

@@ -34,6 +34,7 @@ describe('hooks', () => {
   const answering = (status: number, body: string) =>
     receiver.answerNext((response) => response.writeHead(status).end(body))
 
+  // interface 11.15
   it('are posted the flat request at <url>/invoke, exactly, and answer their JSON as it is', async () => {
     answering(200, '{"outputs":{"2":1.50,"1":"é"}}')
     const outputs = await run(
@@ -65,6 +66,7 @@ describe('hooks', () => {
     expect(await run({ url: receiver.url })).to.equal('')
   })
 
+  // interface 11.15, 7.8
   it('are sent data.headers, secrets looked up, over ours, and where the trace goes on', async () => {
     answering(200, '1')
     const context = handlerContext({ TOKEN: SECRET })
@@ -192,6 +194,7 @@ describe('hooks', () => {
     expect(receiver.received).to.have.length(0)
   })
 
+  // interface 11.15
   it('that are silent, hang up, pour or answer nonsense have failed, within bounds', async () => {
     const clientError = async (context = handlerContext(), patience = PATIENT) => {
       const { id, status, message } = await failure(
@@ -232,6 +235,7 @@ describe('hooks', () => {
     expect(message).to.contain('aborted').and.not.contain('within')
   })
 
+  // interface 11.15
   it('are public and https, unless the configuration allows private addresses', async () => {
     const strict = (address: string) =>
       handlerContext(

@@ -64,6 +64,7 @@ async function rendered(
 }
 
 describe('handlers: the judge', () => {
+  // interface 11.17
   it('makes a score of a number or a boolean, and outputs of an object', async () => {
     expect(await judged('0.7')).to.deep.equal({ score: 0.7, success: true })
     expect(await judged(' 0.4\n')).to.deep.equal({ score: 0.4, success: false })
@@ -89,6 +90,7 @@ describe('handlers: the judge', () => {
     })
   })
 
+  // interface 11.17
   it('refuses a reply that grades nothing', async () => {
     for (const reply of ['good', '"0.5"', '[1]', 'null', '', '```json\n1\n```']) {
       const failure = await failureOf(judged(reply))

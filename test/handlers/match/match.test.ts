@@ -227,6 +227,7 @@ describe('handlers: match', () => {
       })
     }
 
+    // interface 11.13
     it('shows the results of children in the node of a group, whose own test does not count', async () => {
       const group: JsonObject = {
         key: 'group',

@@ -47,6 +47,7 @@ describe('handlers: whether a JSON object or array stands somewhere in a text', 
   for (const text of no)
     it(`in ${text || 'nothing'} it does not`, () => expect(containsDocument(text)).to.equal(false))
 
+  // interface 11.6
   it('finds what a search of every piece finds', () => {
     const pieces = fc.constantFrom(
       '{',

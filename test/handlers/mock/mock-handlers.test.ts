@@ -45,6 +45,7 @@ describe('mock', () => {
     ['delay', { seconds: 0, then: 'error' }, {}, '424 mock_error: mock error'],
     ['error', { message: 'as asked' }, {}, '424 mock_error: as asked'],
   ] as const) {
+    // interface 11.24
     it(`${key} with ${JSON.stringify(kwargs)} makes ${JSON.stringify(expected)}`, async () => {
       expect(await mock(key, kwargs, request)).to.deep.equal(expected)
     })

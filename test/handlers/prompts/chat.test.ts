@@ -12,6 +12,7 @@ describe('handlers: chat', () => {
   const run = (inputs: JsonObject | undefined, prompt: JsonObject = SYSTEM) =>
     world.run('chat', { ...prompting(prompt), inputs })
 
+  // interface 11.18
   it('what was said follows the prompt exactly as it is', async () => {
     const messages: JsonObject[] = [
       { role: 'user', content: 'Say {{context}}' },

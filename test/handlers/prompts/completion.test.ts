@@ -28,6 +28,7 @@ describe('handlers: completion', () => {
     ])
   })
 
+  // interface 11.23
   it('sends what the llm_config says, its response format rendered', async () => {
     const llm_config = {
       model: 'mistral/small',
@@ -51,6 +52,7 @@ describe('handlers: completion', () => {
     ])
   })
 
+  // interface 11.18
   it('answers text, else the refusal, else the tool calls; text stays text', async () => {
     const calls = [{ id: 'a', type: 'function', function: { name: 'f', arguments: '{}' } }]
     world.stub.answerNext(
@@ -119,6 +121,7 @@ describe('handlers: completion', () => {
     expect(message).to.contain('Oh no').and.to.contain('500')
   })
 
+  // interface 11.20
   it('tries again and elsewhere as the policies say, a span each', async () => {
     const prompt = {
       ...ASK,

@@ -66,6 +66,7 @@ describe('handlers: llm', () => {
     expect(outputs).to.have.deep.property('messages', [{ role: 'assistant', tool_calls: calls }])
   })
 
+  // interface 11.18
   it('asks one model after the other while they cannot be had', async () => {
     const llms = [
       { model: null },

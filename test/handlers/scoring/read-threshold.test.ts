@@ -49,6 +49,7 @@ describe('handlers: thresholds', () => {
   }
 
   for (const [value, ...expected] of THRESHOLDS)
+    // interface 11.4
     it(`reads ${JSON.stringify(value) ?? 'nothing'}`, () => {
       const readers = [readThreshold, readFreeThreshold, readLooseThreshold]
       expect(readers.map((read) => outcome(read, value))).to.deep.equal(expected)

@@ -31,6 +31,7 @@ describe('handlers: regular expressions', () => {
     ['[^]', '\n', true, 'any character at all'],
   ]
   for (const [pattern, text, found, why] of table) {
+    // interface 11.9
     it(`${why}: /${pattern}/`, async () => {
       expect(await searchPattern(pattern, true, text)).to.equal(found)
     })
@@ -51,6 +52,7 @@ describe('handlers: regular expressions', () => {
 
   // None that a later V8 sees through: it knows that (?=(a+)+$)b matches nothing.
   const bombs = ['(a+)+$', '(a|a)*$', '^(([a-z])+.)+[A-Z]([a-z])+$', '(?=(a+)+$)a']
+  // interface 11.9
   it('stops what goes on for too long, more of them than there are threads; others go on meanwhile', async () => {
     let running = bombs.length
     const searches = bombs.map((bomb) =>

@@ -34,6 +34,7 @@ describe('the files of a revision', () => {
   const blob = (slug: string, bytes: Buffer | string): string =>
     git(client.service.repository(slug), ['hash-object', '-w', '--stdin'], bytes)
 
+  // interface 6.14
   it('are those of git, at every surface, each with its bytes', async () => {
     for (const surface of testedSurfaces) {
       const own = new SurfaceClient(surface, () => client.service)
@@ -76,6 +77,7 @@ describe('the files of a revision', () => {
     expect(body.windowing).to.deep.equal({ next: all[999] })
   })
 
+  // interface 6.14
   it('are bytes for a download where they are no text, and never what a browser would run', async () => {
     const { slug } = await client.application(1)
     const bytes = Buffer.from(Array.from({ length: 200_000 }, (_, n) => (n * 7) % 256))

@@ -49,6 +49,7 @@ describe('POST /<x>s/graph', () => {
     return oid
   }
 
+  // interface 6.14
   it('answers at every surface what the revisions of the artifact are', async () => {
     for (const surface of testedSurfaces) {
       const own = new SurfaceClient(surface, () => client.service)
@@ -74,6 +75,7 @@ describe('POST /<x>s/graph', () => {
     }
   })
 
+  // interface 6.14
   it('shows forks at their homes, merges with both parents, and what tags and environments name', async () => {
     const { slug, variantId, revisions } = await client.application(2)
     const forked = await client.applications.post('/variants/fork', {

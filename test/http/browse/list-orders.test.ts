@@ -85,6 +85,7 @@ describe('the orders of lists', () => {
   for (const name of ['artifacts', 'simple', 'variants', 'revisions']) {
     const listing = (): Listing => listings.get(name) ?? expect.fail(name)
     for (const field of ['name', 'created', 'updated']) {
+      // interface 2.19
       it(`${name}: by ${field} from both ends, what is alike by id, paged without a gap`, async () => {
         const keyOf = BY[field] ?? expect.fail(field)
         const expected = [...listing().rows]
@@ -113,6 +114,7 @@ describe('the orders of lists', () => {
       })
     }
 
+    // interface 2.19
     it(`${name}: counts within the bounds of time, in every order, and only where it is asked`, async () => {
       const [, first = '', , , last = ''] = listing().rows.map((it) => it.created_at)
       const bounds = { oldest: first, newest: last }

@@ -15,6 +15,7 @@ describe('GET /projects/current', () => {
     return body.project
   }
 
+  // interface 13.7
   it('counts what is not archived, as each surface lists it, and names the environments', async () => {
     const before = await project()
     expect(before).to.include({ name: 'default' })
@@ -56,6 +57,7 @@ describe('GET /projects/current', () => {
     expect(found[0]).to.deep.equal({ id, slug, version })
   })
 
+  // interface 13.7, 14.2
   it('says who asks, and what that key may do', async () => {
     expect(await project()).to.deep.include({
       scopes: ['admin'],

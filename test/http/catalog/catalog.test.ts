@@ -30,6 +30,7 @@ describe('catalog', () => {
   }
 
   describe('types', () => {
+    // interface 7.14
     it('are the same sixteen on every surface, at every spelling of the path', async () => {
       const first = await service.get('/workflows/catalog/types/')
       expect(first.body.count).to.equal(16)
@@ -64,6 +65,7 @@ describe('catalog', () => {
   })
 
   describe('templates', () => {
+    // interface 7.13
     it('are listed by the role of the surface, without those that are archived', async () => {
       expect(keysOf(await templates('/workflows/catalog/templates/'))).to.deep.equal(
         offered(catalogTemplates),
@@ -115,6 +117,7 @@ describe('catalog', () => {
       }
     })
 
+    // interface 7.13
     it('say uri, schemas and parameters at the top and under data; a name only where there is one', async () => {
       for (const template of await templates('/workflows/catalog/templates?include_archived=true')) {
         const { data, ...rest } = template as unknown as Record<string, object>
@@ -131,6 +134,7 @@ describe('catalog', () => {
       })
     })
 
+    // interface 7.13
     it('come one by one with their presets, archived ones too', async () => {
       const one = await service.get('/evaluators/catalog/templates/auto_ai_critique/')
       expect(one.body.template).to.include({ uri: 'svc:builtin:auto_ai_critique:v0', name: 'LLM-as-a-judge' })
@@ -159,6 +163,7 @@ describe('catalog', () => {
   })
 
   describe('presets', () => {
+    // interface 7.14
     it('come one by one with the roles and the uri of their template', async () => {
       const path = '/workflows/catalog/templates/auto_regex_test/presets/starts_with'
       const { body } = await service.get(path)
@@ -185,6 +190,7 @@ describe('catalog', () => {
     })
   })
 
+  // interface 11.25
   it('has no harnesses', async () => {
     const { body } = await service.get('/workflows/catalog/harnesses/')
     expect(body).to.deep.equal({ count: 0, harnesses: [] })

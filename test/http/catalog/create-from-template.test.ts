@@ -16,6 +16,7 @@ describe('creating from a template', () => {
     return body[singular]
   }
 
+  // interface 7.15
   it('makes artifact, variant and version 1 of a preset’s values, in one call', async () => {
     const made = await create('/simple/evaluators/', 'evaluator', {
       slug: 'begins',
@@ -84,6 +85,7 @@ describe('creating from a template', () => {
     }
   })
 
+  // interface 7.15
   it('lays data of the simple form over the template’s: single parameters and schemas, and other members', async () => {
     const inputs = { type: 'object', properties: { correct_answer: { type: 'string' } } }
     const made = await create('/simple/evaluators', 'evaluator', {

@@ -18,6 +18,7 @@ export function describeArchiving(client: SurfaceClient): void {
   }
   const nothing = { artifacts: 0, variants: [], versions: [] }
 
+  // interface 4.26
   it('sets deleted_at and who did it, clears both, and is the same twice', async () => {
     const { id, variantId, revisions } = await client.made(1)
     for (const [level, target] of [
@@ -37,6 +38,7 @@ export function describeArchiving(client: SurfaceClient): void {
     }
   })
 
+  // interface 4.28, 4.23
   it('what is archived, or lies in something archived, cannot be edited; nor is a blank name stored', async () => {
     const { id, variantId } = await client.made(1)
     const put = (level: string, target: string, name: string) =>
@@ -64,6 +66,7 @@ export function describeArchiving(client: SurfaceClient): void {
     expectRefusal(simple, 409, 'archived')
   })
 
+  // interface 4.27, 2.20
   it('an archived artifact hides its variants and revisions; include_archived shows all', async () => {
     const { id, slug } = await client.made(2)
     const all = { artifacts: 1, variants: [slug], versions: [`${slug} 1`, `${slug} 2`] }
@@ -75,6 +78,7 @@ export function describeArchiving(client: SurfaceClient): void {
     expect(await seen(id)).to.deep.equal(all)
   })
 
+  // interface 4.27
   it('an archived variant hides its revisions, but not those a live variant shares', async () => {
     const { id, slug, variantId, revisions } = await client.made(2)
     const body = {
@@ -94,6 +98,7 @@ export function describeArchiving(client: SurfaceClient): void {
     expect((await seen(id)).versions).to.deep.equal([`${slug} 1`, `${slug} 2`])
   })
 
+  // interface 4.26, 4.27
   it('unarchiving restores what was visible before: a revision archived by itself stays hidden', async () => {
     const { id, slug, variantId, revisions } = await client.made(3)
     await client.archive('/revisions', revisions[1].id)
@@ -110,6 +115,7 @@ export function describeArchiving(client: SurfaceClient): void {
     expect((await seen(id)).versions).to.have.length(3)
   })
 
+  // interface 1.12, 4.25
   it('everything stays readable by id', async () => {
     const { id, variantId, revisions } = await client.made(1)
     await client.archive('/revisions', revisions[0].id)
@@ -120,6 +126,7 @@ export function describeArchiving(client: SurfaceClient): void {
     }
   })
 
+  // interface 4.28
   it('what is archived takes no writes, whichever of the two is archived', async () => {
     const { id, slug, variantId } = await client.made(1)
     const commit = () => client.commit(variantId, client.payload('next'))

@@ -10,6 +10,7 @@ export function describeArtifacts(client: SurfaceClient): void {
   const freeRole = freeRoleOf(family)
   const roles = Object.fromEntries(family.roles.map((name) => [name, false]))
 
+  // interface 1.8, 1.6, 2.2
   it('create answers the record with what was sent, its role, and when it was made', async () => {
     const slug = client.slug()
     const sent = { slug, name: 'Triage', description: '', tags: { team: 'a' }, meta: { n: null, list: [1] } }
@@ -24,6 +25,7 @@ export function describeArtifacts(client: SurfaceClient): void {
     expect(flags).to.deep.equal(role === undefined ? undefined : { ...roles, [role]: true })
   })
 
+  // interface 4.1
   it('create makes neither variant nor revision', async () => {
     const { id, slug } = await client.artifact()
     const refs = { [`${singular}_refs`]: [{ id }] }
@@ -40,6 +42,7 @@ export function describeArtifacts(client: SurfaceClient): void {
     }
   })
 
+  // interface 4.10
   it('create makes a slug that is left out of the name, or gives 12 hex digits', async () => {
     const made = async (fields: object): Promise<string> =>
       client.record(await client.post('/', client.wrap('', fields))).slug
@@ -50,6 +53,7 @@ export function describeArtifacts(client: SurfaceClient): void {
     expect(slug).to.match(/^[0-9a-f]{12}$/)
   })
 
+  // interface 1.14
   it('create takes the id from the query string, once', async () => {
     const id = '5f0c9a1b-e2d4-4b00-8000-' + `0000000000${testedSurfaces.findIndex((it) => it.path === path)}1`
     const create = () => client.post(`/?${singular}_id=${id}`, client.wrap('', { slug: client.slug() }))
@@ -57,6 +61,7 @@ export function describeArtifacts(client: SurfaceClient): void {
     expectRefusal(await create(), 409, 'id_taken', id)
   })
 
+  // interface 4.9, 3.7
   it('create refuses a taken slug, whatever its case, archived or not, on any surface of the family', async () => {
     const { id, slug } = await client.artifact({ slug: client.slug('Taken') })
     await client.archive('', id)
@@ -68,6 +73,7 @@ export function describeArtifacts(client: SurfaceClient): void {
     }
   })
 
+  // interface 1.5
   it('read answers the same record on all surfaces, each in its own envelope', async () => {
     const artifact = await client.artifact({ name: 'One record', tags: { a: { b: 'c' } } })
     for (const surface of siblings) {
@@ -76,6 +82,7 @@ export function describeArtifacts(client: SurfaceClient): void {
     }
   })
 
+  // interface 4.23
   it('edit keeps what is left out, and clears what is null', async () => {
     const { id, slug } = await client.artifact({
       name: 'A',
@@ -101,6 +108,7 @@ export function describeArtifacts(client: SurfaceClient): void {
     expect(client.record(await client.get(`/${id}`))).to.deep.equal(second)
   })
 
+  // interface 4.23, 4.28
   it('edit refuses a body that names another thing than the path, and what is archived', async () => {
     const [one, other] = [await client.artifact(), await client.artifact()]
     const mismatch = await client.put(`/${one.id}`, client.wrap('', { id: other.id, name: 'X' }))
@@ -110,6 +118,7 @@ export function describeArtifacts(client: SurfaceClient): void {
     expect(client.record(await client.get(`/${one.id}`))).to.not.have.property('name')
   })
 
+  // interface 2.1
   it('is there at the root and under /api, with and without a slash at the end', async () => {
     const { id } = await client.artifact()
     for (const url of [`/${path}/${id}`, `/${path}/${id}/`, `/api/${path}/${id}`, `/api/${path}/${id}/`]) {
@@ -117,6 +126,7 @@ export function describeArtifacts(client: SurfaceClient): void {
     }
   })
 
+  // interface 3.5
   it('an id that is unknown, or that is of another level, is a 404', async () => {
     const { variantId, revisions } = await client.made(1)
     for (const id of ['00000000-0000-7000-8000-000000000000', variantId, revisions[0].id]) {
@@ -140,6 +150,7 @@ export function describeArtifacts(client: SurfaceClient): void {
     return
   }
 
+  // interface 1.4
   it('role flags: one sent sets all of them; flags that are derived may be sent back', async () => {
     const { flags } = await client.artifact({
       flags: { [freeRole]: true, ...(family.derived && { [family.derived.flag]: true }) },

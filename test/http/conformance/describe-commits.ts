@@ -10,6 +10,7 @@ export function describeCommits(client: SurfaceClient): void {
   const singulars = singularsOf(client.surface)
   const { data } = client.payload('sent')
 
+  // interface 1.2, 4.5
   it('versions count from 1, and are the depth in git', async () => {
     const { slug, variantId, revisions } = await client.made(3)
     expect(revisions.map(({ version }) => version)).to.deep.equal([1, 2, 3])
@@ -21,6 +22,7 @@ export function describeCommits(client: SurfaceClient): void {
     expect((await client.committed(variantId, { data })).version).to.equal(4)
   })
 
+  // interface 4.19, 1.16
   it('author, date and message are the commit’s own; the message shows no trailer', async () => {
     const { slug, variantId } = await client.made(0)
     const message = 'Cooler\n\nLess temperature.\n\nVariant: of opinion\nSlug: sluggish'
@@ -34,11 +36,13 @@ export function describeCommits(client: SurfaceClient): void {
     expect(client.git(slug, 'log', '-1', '--format=%(trailers:key=Variant,valueonly)', slug)).to.include(slug)
   })
 
+  // interface 4.19
   it('a message left out is absent', async () => {
     const { variantId } = await client.made(0)
     expect(await client.committed(variantId, { data })).to.not.have.property('message')
   })
 
+  // interface 1.10, 2.5
   it('takes every spelling of wrapper and ids, and answers its own', async () => {
     const { id, variantId } = await client.made(0)
     let version = 0
@@ -61,6 +65,7 @@ export function describeCommits(client: SurfaceClient): void {
     }
   })
 
+  // interface 4.17
   it('equal data makes a new revision; git keeps its bytes once', async () => {
     const { slug, variantId } = await client.made(0)
     const [one, two] = [
@@ -74,6 +79,7 @@ export function describeCommits(client: SurfaceClient): void {
     )
   })
 
+  // interface 4.3, 4.33
   it('full data replaces all; header fields are the revision’s own and not inherited', async () => {
     const { variantId } = await client.made(1)
     const header = { name: 'N', description: 'D', tags: { a: 'b' }, meta: { c: [1, null] } }
@@ -85,6 +91,7 @@ export function describeCommits(client: SurfaceClient): void {
     expect(second).to.not.have.any.keys('name', 'description', 'tags', 'meta')
   })
 
+  // interface 4.2
   it('a first revision may be without data, by either route, but not a second by revisions/', async () => {
     const { id } = await client.artifact()
     const seeded = await client.variant(id)
@@ -98,6 +105,7 @@ export function describeCommits(client: SurfaceClient): void {
     expect((await client.committed(committed.id, { message: 'again' })).version).to.equal(2)
   })
 
+  // interface 4.4
   it('without data or delta is refused once there is a payload', async () => {
     const { variantId } = await client.made(1)
     expectRefusal(
@@ -109,6 +117,7 @@ export function describeCommits(client: SurfaceClient): void {
     )
   })
 
+  // interface 4.4
   it('a delta changes the latest payload', async () => {
     const { variantId } = await client.made(0)
     await client.committed(variantId, client.payload('a', 'b'))
@@ -123,6 +132,7 @@ export function describeCommits(client: SurfaceClient): void {
     expect(client.marks(revision)).to.deep.equal(['first'])
   })
 
+  // interface 4.12, 4.13
   it('a chosen slug is a tag in git and names the revision; others are <variant>-<version>', async () => {
     const { slug, variantId } = await client.made(1)
     const named = await client.committed(variantId, { data, slug: client.slug('Launch') })
@@ -135,6 +145,7 @@ export function describeCommits(client: SurfaceClient): void {
     expect(again.body.conflict).to.deep.equal({ slug: named.slug.toLowerCase() })
   })
 
+  // interface 4.14
   it('a slug that reads as a variant and a number is refused, and so is a variant that would read so', async () => {
     const { id, slug, variantId } = await client.made(1)
     expectRefusal(await client.commit(variantId, { data, slug: `${slug}-7` }), 409, 'slug_taken', `${slug}-7`)
@@ -144,6 +155,7 @@ export function describeCommits(client: SurfaceClient): void {
     expectRefusal(await client.post('/variants', client.wrap('_variant', fields)), 409, 'slug_taken', base)
   })
 
+  // interface 4.13
   it('a tag made with git is one more slug of that revision', async () => {
     const { slug, revisions } = await client.made(2)
     const tag = client.slug('by_hand')
@@ -155,6 +167,7 @@ export function describeCommits(client: SurfaceClient): void {
     expect((await client.retrieved(client.wrap('_revision_ref', { slug: annotated }))).id).to.equal(second.id)
   })
 
+  // interface 2.24
   it('base_revision_id holds the commit to the latest: 409 names the head that is', async () => {
     const { variantId, revisions } = await client.made(2)
     const [first, second] = revisions
@@ -165,6 +178,7 @@ export function describeCommits(client: SurfaceClient): void {
     expect(await client.log(variantId)).to.have.length(3)
   })
 
+  // interface 2.24
   it('If-Match compares the revision id alone, from whichever answer the tag came', async () => {
     const { variantId, revisions } = await client.made(2)
     const tags = []
@@ -186,6 +200,7 @@ export function describeCommits(client: SurfaceClient): void {
     expect((await client.commit(variantId, { data }, { 'if-match': '*' })).status).to.equal(200)
   })
 
+  // interface 4.24
   it('the base is the latest that is not archived; the parent in git is the head all the same', async () => {
     const { slug, variantId, revisions } = await client.made(2)
     const [first, second] = revisions
@@ -206,6 +221,7 @@ export function describeCommits(client: SurfaceClient): void {
     ).to.equal(true)
   })
 
+  // interface 4.16
   it('of commits that come at once all succeed, with consecutive versions; with one base, one does', async () => {
     const { slug, variantId, revisions } = await client.made(1)
     const all = await Promise.all(
@@ -221,6 +237,7 @@ export function describeCommits(client: SurfaceClient): void {
     expect(rivals.map(({ status }) => status).sort()).to.deep.equal([200, 409, 409, 409, 409])
   })
 
+  // interface 4.6
   it('there is no PUT of a revision', async () => {
     const { revisions } = await client.made(1)
     const reply = await client.put(

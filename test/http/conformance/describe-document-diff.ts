@@ -8,6 +8,7 @@ export function describeDocumentDiff(client: SurfaceClient): void {
   const { documents, files: payloadFiles, free } = family
   const pathsOf = (files: readonly { readonly path: string }[]) => files.map(({ path }) => path)
 
+  // interface 6.1
   it('the patch turns the payload of base into that of head, and back', async () => {
     const { variantId } = await client.made(0)
     const [first, second] = documents ?? expect.fail(`${family.folder} have no patches`)
@@ -24,6 +25,7 @@ export function describeDocumentDiff(client: SurfaceClient): void {
     }
   })
 
+  // interface 6.1
   it('a file that changed has a unified diff, the same as git’s', async () => {
     const { slug, variantId } = await client.made(0)
     const marks = Array.from({ length: 30 }, (_, n) => `line_${n}`)

@@ -8,6 +8,7 @@ export function describeEntityTags(client: SurfaceClient): void {
   const siblings = siblingsOf(client.surface)
   const etagOf = ({ headers }: { readonly headers: Headers }): string => headers.get('etag') ?? ''
 
+  // interface 2.21
   it('every answer with a revision has a tag that begins with its id, and may be kept if asked about', async () => {
     const { variantId, revisions } = await client.made(1)
     const replies = [
@@ -23,6 +24,7 @@ export function describeEntityTags(client: SurfaceClient): void {
     }
   })
 
+  // interface 2.22
   it('If-None-Match with that tag is a 304 without a body, in every form', async () => {
     const { variantId, revisions } = await client.made(1)
     const ref = client.wrap('_variant_ref', { id: variantId })
@@ -51,6 +53,7 @@ export function describeEntityTags(client: SurfaceClient): void {
     expect(etagOf(await byId())).to.equal(byIdBefore)
   })
 
+  // interface 2.21
   it('the tag changes whenever the bytes do: with the surface, the form, the artifact and the archiving', async () => {
     const { id, variantId, revisions } = await client.made(1)
     const path = `/revisions/${revisions[0].id}`

@@ -41,6 +41,7 @@ export function describeExactJson(client: SurfaceClient): void {
     ['all of it below an array', '{"list":[{"9":1e400,"1":{"__proto__":[12345678901234567890]}}]}'],
   ]
   for (const [name, object] of free.takesAnyValue ? [...keys, ...values] : keys) {
+    // interface 2.9
     it(`${name}: ${object.length > 60 ? `${object.slice(0, 60)}…` : object}`, async () => {
       const { slug, variantId } = await client.made(0)
       const committed = await commitText(variantId, `"data":${free.data(object)}`)

@@ -15,6 +15,7 @@ export function describeFork(client: SurfaceClient): void {
   }
   const ids = (rows: readonly { readonly id: string }[]) => rows.map(({ id }) => id)
 
+  // interface 4.22
   it('is a variant of the same artifact at the head, and one branch more in git: no copies', async () => {
     const { id, slug, variantId, revisions } = await client.made(2)
     const header = { name: 'Warm', description: 'D', tags: { t: true }, meta: { m: 1 } }
@@ -39,6 +40,7 @@ export function describeFork(client: SurfaceClient): void {
     }
   })
 
+  // interface 4.22
   it('continues the count; the original is untouched', async () => {
     const { variantId, revisions } = await client.made(3)
     const variant = await fork({}, { [R]: { id: revisions[1].id } })
@@ -48,6 +50,7 @@ export function describeFork(client: SurfaceClient): void {
     expect(ids(await client.log(variantId))).to.deep.equal(ids([...revisions].reverse()))
   })
 
+  // interface 4.29
   it('what is reached through a variant names that variant; by id alone, its home', async () => {
     const { slug, variantId, revisions } = await client.made(1)
     const variant = await fork({}, { [V]: { id: variantId } })
@@ -77,6 +80,7 @@ export function describeFork(client: SurfaceClient): void {
     expect((await client.retrieved(artifact)).id).to.equal(head.id)
   })
 
+  // interface 2.8
   it('takes the keys of any surface here and at /variants/fork', async () => {
     const { variantId, revisions } = await client.made(1)
     for (const name of singularsOf(client.surface)) {

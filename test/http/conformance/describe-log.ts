@@ -8,6 +8,7 @@ export function describeLog(client: SurfaceClient): void {
   const { singular } = client.surface
   const versions = (rows: readonly { readonly version: number }[]) => rows.map(({ version }) => version)
 
+  // interface 4.20
   it('is newest first, with commit metadata and without payloads', async () => {
     const { variantId, revisions } = await client.made(3)
     const rows = await client.log(variantId)
@@ -23,6 +24,7 @@ export function describeLog(client: SurfaceClient): void {
     expect(client.rows(await client.post('/revisions/log', inside), '_revision')).to.deep.equal(newestFirst)
   })
 
+  // interface 4.20
   it('depth counts from the newest, beside the wrapper or in it', async () => {
     const { variantId } = await client.made(4)
     expect(versions(await client.log(variantId, { depth: 2 }))).to.deep.equal([4, 3])
@@ -33,6 +35,7 @@ export function describeLog(client: SurfaceClient): void {
     expect(await client.log(variantId, { depth: 99 })).to.have.length(4)
   })
 
+  // interface 2.5
   it('takes every wrapper and every spelling of the id', async () => {
     const { variantId } = await client.made(1)
     for (const name of singularsOf(client.surface)) {
@@ -56,6 +59,7 @@ export function describeLog(client: SurfaceClient): void {
     expect(await log({ artifact_id: id, revision_id: revisions[0].id })).to.deep.equal([1])
   })
 
+  // interface 4.20
   it('leaves out what is archived by itself, also at its head, and shows it on demand', async () => {
     const { variantId, revisions } = await client.made(4)
     await client.archive('/revisions', revisions[3].id)

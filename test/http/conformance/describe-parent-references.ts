@@ -15,6 +15,7 @@ export function describeParentReferences(client: SurfaceClient): void {
       ...beside,
     })
 
+  // interface 2.7
   it('a commit goes to the variant, or to the default one of the artifact, in the record or beside it', async () => {
     const { id, slug, variantId } = await client.made(1)
     const ways: readonly (readonly [object, object?])[] = [
@@ -40,6 +41,7 @@ export function describeParentReferences(client: SurfaceClient): void {
     expect(client.record(reply, '_revision').version).to.equal(1)
   })
 
+  // interface 2.6
   it('a commit is refused that names nothing, two things, or nothing that there is', async () => {
     const [one, two] = [await client.made(1), await client.made(1)]
     expectRefusal(await commit({}), 422, 'invalid_request', `${singular}_variant_ref`)
@@ -105,6 +107,7 @@ export function describeParentReferences(client: SurfaceClient): void {
     expectRefusal(twice, 400, 'contradictory_request')
   })
 
+  // interface 2.8
   it('the shared fork answers in the words that were sent', async () => {
     const { slug } = await client.made(1)
     const body = { ...client.wrap('_variant', { slug: client.slug('fork') }), [V]: { slug } }

@@ -9,6 +9,7 @@ export function describeParents(client: SurfaceClient): void {
   const { singular, path } = surface
   const idsOf = (rows: readonly { readonly id: string }[]): string[] => rows.map(({ id }) => id)
 
+  // interface 2.16
   it('revisions: of the artifact, the variant, or the one of an id', async () => {
     const [one, other] = [await client.made(2), await client.made(1)]
     const wanted = idsOf(one.revisions)

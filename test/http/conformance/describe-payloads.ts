@@ -6,6 +6,7 @@ export function describePayloads(client: SurfaceClient): void {
   const commit = async (data: object) => client.committed((await client.made(0)).variantId, { data })
   const base = () => `${client.service.url}/services`
 
+  // interface 7.4
   it('the url of a managed handler is bound to the revision, and never stored', async () => {
     const { slug, variantId } = await client.made(0)
     const sent = { uri: 'svc:builtin:completion:v0', url: `${base()}/completion/v0` }
@@ -19,6 +20,7 @@ export function describePayloads(client: SurfaceClient): void {
       expect(client.git(slug, 'show', `${at}:data.json`)).to.not.include('"url"')
   })
 
+  // interface 7.4
   it('the url of a custom handler is likewise, and a foreign one is kept', async () => {
     const hook = await commit({ uri: 'svc:custom:hook:v0' })
     expect(hook.data.url).to.equal(`${base()}/hook/v0/${hook.id}`)
@@ -27,11 +29,13 @@ export function describePayloads(client: SurfaceClient): void {
     expect((await commit({ url })).data).to.deep.equal({ url })
   })
 
+  // interface 7.2, 7.3
   it('no uri, no url; another provider’s uri has none either', async () => {
     expect((await commit({ parameters: {} })).data).to.deep.equal({ parameters: {} })
     expect((await commit({ uri: 'user:custom:mine:v1' })).data).to.deep.equal({ uri: 'user:custom:mine:v1' })
   })
 
+  // interface 7.5
   it('schemas of a built-in handler are filled in where none are sent, inputs never', async () => {
     const { data } = await commit({ uri: 'svc:builtin:completion:v0' })
     expect(data.schemas).to.have.all.keys('parameters', 'outputs')
@@ -68,6 +72,7 @@ export function describePayloads(client: SurfaceClient): void {
     [{ schemas: { inputs: { properties: { m: { 'x-svc-type-ref': 'messages' } } } } }, 'is_chat'],
   ]
   for (const [data, ...flags] of flagged) {
+    // interface 7.10, 7.11, 7.3
     it(`flags of ${JSON.stringify(data)}: ${flags.join(', ') || 'none'}`, async () => {
       const { role } = client.surface
       const revision = await commit(data)
@@ -78,6 +83,7 @@ export function describePayloads(client: SurfaceClient): void {
     })
   }
 
+  // interface 7.10
   it('flags sent with a commit are ignored; roles are the artifact’s as it is now', async () => {
     const { id, variantId } = await client.made(0)
     const sent = { data: { parameters: {} }, flags: { is_chat: true, has_url: true } }
@@ -92,6 +98,7 @@ export function describePayloads(client: SurfaceClient): void {
     expect(read.flags.is_snippet).to.equal(true)
   })
 
+  // interface 7.8
   it('a literal header is accepted with a warning, one that names a secret without', async () => {
     const { variantId } = await client.made(0)
     const literal = await client.commit(variantId, { data: { headers: { 'X-Key': 'abc' } } })
@@ -105,11 +112,13 @@ export function describePayloads(client: SurfaceClient): void {
     })
   })
 
+  // interface 2.13
   it('null equals absent at the top of data, and is a value below', async () => {
     const revision = await commit({ uri: null, url: null, parameters: { a: null, b: '', c: 1 } })
     expect(revision.data).to.deep.equal({ parameters: { a: null, b: '', c: 1 } })
   })
 
+  // interface 4.4
   it('a delta sets and removes paths of the latest data', async () => {
     const { variantId } = await client.made(0)
     await client.committed(variantId, {

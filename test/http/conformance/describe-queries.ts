@@ -25,6 +25,7 @@ export function describeQueries(client: SurfaceClient): void {
       client.rows(await client.post(`${pathOf(level)}/query?${query}`), level).map(({ slug }) => slug)
     const name = level === '' ? 'artifacts' : `${level.slice(1)}s`
 
+    // interface 2.16
     it(`${name}: by slug and slugs, either`, async () => {
       const slugs = [(await one(level, {})).slug, (await one(level, {})).slug, (await one(level, {})).slug]
       expect(await list({ slug: slugs[0] })).to.deep.equal([slugs[0]])
@@ -32,6 +33,7 @@ export function describeQueries(client: SurfaceClient): void {
       expect(await list({ slug: slugs[0]?.toUpperCase() })).to.deep.equal([])
     })
 
+    // interface 2.16
     it(`${name}: by a part of name and description, without regard to case; % and _ are characters`, async () => {
       const mark = client.slug('mark')
       const { slug } = await one(level, { name: `A Fine ${mark} 100%`, description: 'Some TEXT' })
@@ -43,6 +45,7 @@ export function describeQueries(client: SurfaceClient): void {
       expect(await inQueryString(`name=fine%20${mark}`)).to.deep.equal([slug])
     })
 
+    // interface 2.16
     it(`${name}: by tags and meta, nested, numbers and all`, async () => {
       const mark = client.slug('mark')
       const header = {
@@ -63,6 +66,7 @@ export function describeQueries(client: SurfaceClient): void {
       ).to.deep.equal([slug])
     })
 
+    // interface 2.15, 3.5
     it(`${name}: filters count together; no match is an empty list`, async () => {
       const { slug } = await one(level, { name: 'Both', tags: { t: 'x' } })
       expect(await list({ slug, name: 'both', tags: { t: 'x' } })).to.deep.equal([slug])
@@ -87,6 +91,7 @@ export function describeQueries(client: SurfaceClient): void {
     })
   }
 
+  // interface 2.17
   it('references: ids and slugs of one list add up, lists narrow each other', async () => {
     const [one, two] = [await client.made(2), await client.made(1)]
     const refs = (level: string, ...list: object[]) => ({ [`${singular}${level}_refs`]: list })
@@ -126,6 +131,7 @@ export function describeQueries(client: SurfaceClient): void {
     expect(await ask('', `${singular}_id=${one.id}&include_archived=true`)).to.deep.equal([one.id])
   })
 
+  // interface 2.15
   it('what the body says wins over the query string', async () => {
     const [one, two] = [await client.artifact({ name: 'One' }), await client.artifact({ name: 'Two' })]
     const body = { ...client.wrap('', { slug: two.slug }), include_archived: false }
@@ -134,6 +140,16 @@ export function describeQueries(client: SurfaceClient): void {
     expect(client.rows(reply, '').map(({ id }) => id)).to.deep.equal([two.id])
   })
 
+  // interface 4.21
+  it('revisions: those of one second come in the order of their depth', async () => {
+    const { id, revisions } = await client.made(8)
+    const listed = await client.query('_revision', { [`${singular}_refs`]: [{ id }] })
+    expect(listed.map(({ version }) => version)).to.deep.equal(
+      revisions.map((_: unknown, index: number) => index + 1),
+    )
+  })
+
+  // interface 2.16
   it('revisions: by message, author and date', async () => {
     const { id, revisions } = await client.made(3)
     const scope = { [`${singular}_refs`]: [{ id }] }
@@ -151,6 +167,7 @@ export function describeQueries(client: SurfaceClient): void {
     expect(await versions({ date: '2001-01-01T00:00:00Z' })).to.deep.equal([])
   })
 
+  // interface 1.6
   it('lists by the stored role, whatever the surface that asks', async () => {
     const { id } = await client.made(1)
     for (const surface of siblingsOf(client.surface)) {
@@ -170,6 +187,7 @@ export function describeQueries(client: SurfaceClient): void {
     }
   })
 
+  // interface 2.5
   it('filters and references take every spelling', async () => {
     const { id, slug } = await client.artifact()
     for (const spelling of singularsOf(client.surface)) {

@@ -17,6 +17,7 @@ export function describeQueryStrings(client: SurfaceClient): void {
     _revision: revisions[0].id,
   })
 
+  // interface 2.15
   it('slug and slugs are filters there as in the body', async () => {
     const [one, two, three] = [await client.made(1), await client.made(1), await client.made(1)]
     for (const level of levels) {

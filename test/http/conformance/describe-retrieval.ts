@@ -133,6 +133,7 @@ export function describeRetrieval(client: SurfaceClient): void {
     ],
   ]
   for (const [name, refs, which] of found) {
+    // interface 5.1, 5.2, 5.3
     it(`by ${name}`, async () => {
       const revision = await client.retrieved({ ...refs(things) })
       const wanted = which(things)
@@ -205,6 +206,7 @@ export function describeRetrieval(client: SurfaceClient): void {
           ],
         ]
   for (const [name, refs, status, code] of [...missing, ...besides]) {
+    // interface 5.8
     it(`not by ${name}`, async () => expectRefusal(await client.retrieve({ ...refs(things) }), status, code))
   }
 
@@ -218,6 +220,7 @@ export function describeRetrieval(client: SurfaceClient): void {
     }
   })
 
+  // interface 5.7, 5.9
   it('a version counts on the artifact of that slug, which is older than a variant elsewhere', async () => {
     const { two } = things
     const rival = await client.variant(things.one.id, { slug: two.slug })
@@ -228,6 +231,7 @@ export function describeRetrieval(client: SurfaceClient): void {
     expect((await client.retrieved(beside)).id).to.equal(revision.id)
   })
 
+  // interface 5.7
   it('of one artifact, a version counts on the variant of that slug before the artifact itself', async () => {
     const { id, slug } = await client.artifact()
     const [first, own] = [
@@ -239,6 +243,7 @@ export function describeRetrieval(client: SurfaceClient): void {
     expect((await client.retrieved({ [R]: { slug, version: 1 } })).id).to.equal(revision.id)
   })
 
+  // interface 5.15
   it('says through which artifact, variant and revision it went', async () => {
     const { one } = things
     const { body } = await client.retrieve({ [V]: { id: one.variantId } })
@@ -251,6 +256,7 @@ export function describeRetrieval(client: SurfaceClient): void {
     })
   })
 
+  // interface 4.24, 4.25
   it('the latest skips what is archived by itself; an id and a version never do', async () => {
     const { id, slug, variantId, revisions } = await client.made(3)
     const [first, second, third] = revisions
@@ -279,6 +285,7 @@ export function describeRetrieval(client: SurfaceClient): void {
     }
   })
 
+  // interface 2.23
   it('is answered under GET with dotted parameters too', async () => {
     const { one } = things
     const get = async (query: string) =>

@@ -11,6 +11,7 @@ export function describeRoleFields(client: SurfaceClient): void {
   const others = Object.fromEntries(family.roles.map((name) => [name, name === role]))
   const taken = { ...others, [free]: true }
 
+  // interface 1.4
   it('create takes them, simple or not', async () => {
     expect((await client.artifact({ [free]: true })).flags).to.deep.equal(taken)
     const fields = { slug: client.slug(), [free]: true }
@@ -32,6 +33,7 @@ export function describeRoleFields(client: SurfaceClient): void {
     expect(client.record(await client.get(`/${id}`)).flags).to.deep.equal(flags)
   })
 
+  // interface 1.4, 1.7
   it('filters take them, at every level', async () => {
     const { slug, id, variantId, revisions } = await client.made(1, { [free]: true })
     const { id: other } = await client.made(1)

@@ -4,6 +4,7 @@ import type { SurfaceClient } from './surface-client.ts'
 
 /** The source of a custom handler, a file of its own in git (interface 7.7, 6.1, 15.5). */
 export function describeScripts(client: SurfaceClient): void {
+  // interface 7.7
   it('the file is named after the runtime', async () => {
     for (const [runtime, file] of [
       ['python', 'script.py'],

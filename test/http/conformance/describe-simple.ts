@@ -14,6 +14,7 @@ export function describeSimple(client: SurfaceClient): void {
     client.service.put(`${url}/${id}`, client.wrap('', fields))
   const { data } = client.payload('t1')
 
+  // interface 1.1, 4.1, 1.11
   it('create with data makes artifact, variant and exactly one revision, version 1', async () => {
     const header = { name: 'Flat', description: 'D', tags: { t: 'x' }, meta: { m: 1 } }
     const slug = client.slug()
@@ -55,6 +56,7 @@ export function describeSimple(client: SurfaceClient): void {
     }
   })
 
+  // interface 1.11
   it('shows the latest revision of the default variant', async () => {
     const flat = await create({ slug: client.slug(), data })
     const next = await client.committed(flat.variant_id, client.payload('t2'))
@@ -66,6 +68,7 @@ export function describeSimple(client: SurfaceClient): void {
     expect(await show()).to.deep.include({ revision_id: flat.revision_id, data: flat.data })
   })
 
+  // interface 9.8
   it('edit merges the header and commits only where data is sent', async () => {
     const flat = await create({ slug: client.slug(), name: 'A', description: 'B', data })
     const named = client.record(await edit(flat.id, { id: flat.id, name: 'A2', description: null }))

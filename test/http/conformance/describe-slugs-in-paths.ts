@@ -61,6 +61,7 @@ export function describeSlugsInPaths(client: SurfaceClient): void {
     expectRefusal(reply, 400, 'contradictory_request', id, UUID)
   })
 
+  // interface 2.7
   it('may look like an id; what is the id of one thing and the slug of another is the id', async () => {
     const made = await client.made(1, { slug: UUID })
     expect(client.record(await client.get(`/${UUID}`)).id).to.equal(made.id)

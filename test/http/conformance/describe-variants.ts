@@ -8,6 +8,7 @@ export function describeVariants(client: SurfaceClient): void {
   const { singular, family } = client.surface
   const singulars = singularsOf(client.surface)
 
+  // interface 1.9
   it('create takes the parent under every spelling, and answers it under the family’s and its own', async () => {
     const { id, slug, flags } = await client.artifact()
     for (const field of [...singulars.map((it) => `${it}_id`), 'artifact_id']) {
@@ -21,6 +22,7 @@ export function describeVariants(client: SurfaceClient): void {
     }
   })
 
+  // interface 4.1
   it('create makes no revision', async () => {
     const { id } = await client.artifact()
     const variant = await client.variant(id)
@@ -29,12 +31,14 @@ export function describeVariants(client: SurfaceClient): void {
     expectRefusal(reply, 404, 'revision_not_found', variant.slug)
   })
 
+  // interface 1.9
   it('create names a variant after its slug unless a name is sent', async () => {
     const { id } = await client.artifact()
     expect((await client.variant(id, { slug: client.slug('v') })).name).to.match(/^v_/)
     expect((await client.variant(id, { slug: client.slug('v'), name: 'Warm' })).name).to.equal('Warm')
   })
 
+  // interface 4.10, 4.11
   it('a slug left out is the artifact’s, then _2, _3 …', async () => {
     const { id, slug } = await client.artifact()
     const slugs = []
@@ -42,6 +46,7 @@ export function describeVariants(client: SurfaceClient): void {
     expect(slugs).to.deep.equal([slug, `${slug}_2`, `${slug}_3`])
   })
 
+  // interface 4.9
   it('a slug is one variant’s in the artifact, archived ones included, compared without case', async () => {
     const { id } = await client.artifact()
     const variant = await client.variant(id, { slug: client.slug('Warm') })
@@ -52,6 +57,7 @@ export function describeVariants(client: SurfaceClient): void {
     expect(reply.body.conflict).to.deep.equal({ slug: variant.slug.toUpperCase() })
   })
 
+  // interface 5.12, 5.11
   it('a slug that another artifact has is accepted with a warning, and leads to that one where it stands alone', async () => {
     const [first, second] = [await client.artifact(), await client.artifact()]
     const elder = await client.variant(first.id, { slug: client.slug('warm') })
@@ -69,6 +75,7 @@ export function describeVariants(client: SurfaceClient): void {
     expect(client.marks(await client.retrieved(beside))).to.deep.equal(['second'])
   })
 
+  // interface 4.14
   it('a slug that reads as a version is refused beside that variant, and accepted with a warning elsewhere', async () => {
     const [first, second] = [await client.artifact(), await client.artifact()]
     const { slug } = await client.variant(first.id, { slug: client.slug('base') })
@@ -79,6 +86,7 @@ export function describeVariants(client: SurfaceClient): void {
     expect(made.body.warnings.map((it: { code: string }) => it.code)).to.deep.equal(['shadowed_slug'])
   })
 
+  // interface 4.15
   it('the first one made is the default, in git too, however old another’s commits are', async () => {
     const { id, slug } = await client.artifact()
     const first = await client.variant(id, { slug: client.slug('first') })
@@ -97,6 +105,7 @@ export function describeVariants(client: SurfaceClient): void {
     expect(variant).to.deep.include(body[`${family.singular}_variant`])
   })
 
+  // interface 4.23
   it('edit keeps what is left out and clears what is null', async () => {
     const { id } = await client.artifact()
     const before = await client.variant(id, { name: 'N', description: 'D', tags: { t: 'x' }, meta: { m: 1 } })

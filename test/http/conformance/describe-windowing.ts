@@ -98,6 +98,7 @@ export function describeWindowing(surface: TestedSurface): void {
       expect(reply.body).to.not.have.property('windowing')
     })
 
+    // interface 2.18
     it(`${name}: a window without an order is descending`, async () => {
       expect(idsOf(await listing().ask({}))).to.deep.equal(inOrder('descending'))
       const reply = await listing().ask({ limit: 1 })
@@ -107,6 +108,7 @@ export function describeWindowing(surface: TestedSurface): void {
 
     for (const order of ['ascending', 'descending']) {
       for (const limit of [1, 2, 5, 9]) {
+        // interface 2.18
         it(`${name}: ${order} pages of ${limit} hold every row once, and next is there while more remain`, async () => {
           const seen: string[] = []
           let next: string | undefined

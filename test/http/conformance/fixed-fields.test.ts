@@ -45,6 +45,7 @@ describe('fields that never change', () => {
         { level: 'variant', member: key, at: () => `/${path}/variants/${flat.variant_id}` },
       ] as const
       for (const { level, member, at } of levels) {
+        // interface 2.12
         it(`${level}: what GET answers is taken by PUT, and says nothing new`, async () => {
           const before = (await ok(service.get(at())))[member]
           const after = (await ok(service.put(at(), { [member]: { ...before, name: 'Two' } })))[member]
@@ -53,6 +54,7 @@ describe('fields that never change', () => {
           expect(before).to.deep.include(rest)
         })
 
+        // interface 4.8
         it(`${level}: another slug is refused, and nothing is changed`, async () => {
           const reply = await service.put(at(), { [member]: { slug: 'another', name: 'Three' } })
           expectRefused(reply, 'slug_is_fixed', `body.${member}.slug`)
@@ -60,6 +62,7 @@ describe('fields that never change', () => {
           expect((await ok(service.get(at())))[member].name).to.equal('Two')
         })
 
+        // interface 2.11
         it(`${level}: what the server makes is refused with another value`, async () => {
           const others: Readonly<Record<string, unknown>> = {
             created_at: '2020-01-01T00:00:00Z',
@@ -77,6 +80,7 @@ describe('fields that never change', () => {
             )
         })
 
+        // interface 2.12
         it(`${level}: what changes by itself is taken, whatever it says`, async () => {
           const changing = {
             updated_at: '2020-01-01T00:00:00Z',

@@ -17,6 +17,7 @@ describe('conformance under VERSION_TYPE=string and a PUBLIC_URL', () => {
     const { singular, path } = surface
     const client = new SurfaceClient(surface, () => service)
 
+    // interface 4.5
     it(`${path}: every answer carries the version as a string; requests may send either`, async () => {
       // Surfaces share one namespace of slugs.
       const { slug, variantId, revisions } = await client.made(2, { slug: `of_${path}` })
@@ -50,6 +51,7 @@ describe('conformance under VERSION_TYPE=string and a PUBLIC_URL', () => {
     expect(version).to.equal('1')
   })
 
+  // interface 7.4
   it('PUBLIC_URL is where handlers are reached', async () => {
     const { body } = await service.post('/simple/workflows', {
       workflow: { slug: 'public', data: { uri: 'svc:builtin:echo:v0' } },

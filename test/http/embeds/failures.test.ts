@@ -175,6 +175,7 @@ describe('embeds: failures', () => {
   for (const [what, { token, status, code, words, name, references, inside }] of Object.entries(FAILURES)) {
     const parameters = { ok: 1, list: [{ 'a.b': token }] }
 
+    // interface 10.12
     it(`${what}: ${status} ${code} says where, which and why`, async () => {
       const reply = await client.refused(parameters)
       expectRefusal(reply, status, code, 'data.parameters.list.0.a.b', ...words)
@@ -184,6 +185,7 @@ describe('embeds: failures', () => {
       if (code !== 'embed_cycle') expect([location.length, told]).to.deep.equal([4, references])
     })
 
+    // interface 10.12
     it(`${what}: ${name} as placeholder, itself when kept`, async () => {
       const placeholder = await client.resolved(parameters, { error_policy: 'placeholder' })
       const keep = await client.resolved(parameters, { error_policy: 'keep' })
@@ -202,6 +204,7 @@ describe('embeds: failures', () => {
     })
   }
 
+  // interface 10.11
   it('a circle is told by its revisions', async () => {
     const { details } = (await client.refused({ x: embed({ workflow: { slug: 'ping' } }) })).body
     expect(details.cycle.map(({ slug }: any) => slug)).to.deep.equal(['ping-1', 'pong-1', 'ping-1'])

@@ -28,6 +28,7 @@ describe('embeds: which revision resolve answers', () => {
     return body.workflow_revision.data.parameters
   }
 
+  // interface 10.1
   it('any kind of reference, the most specific one of several', async () => {
     const first = { id: host.revisionId }
     for (const [references, n] of [
@@ -65,6 +66,7 @@ describe('embeds: which revision resolve answers', () => {
     }
   })
 
+  // interface 10.6
   it('an archived host, and one that embeds what is archived', async () => {
     const snippet = await client.snippet({ voice: 'old' }, { slug: 'old' })
     const outdated = await client.snippet({
@@ -134,6 +136,7 @@ describe('embeds: data that the request brings', () => {
   })
   after(() => client.stop())
 
+  // interface 10.14
   it('with parameters alone, it is answered with what it said of itself and no more', async () => {
     const bring = { id: UNKNOWN, slug: 'mine', version: '3', name: 'Mine', message: 'Hello' }
     const parameters = { voice: '@{{workflow.slug=tone, path=voice}}' }

@@ -45,6 +45,7 @@ describe('embeds: limits and error policy of a request', () => {
     expectRefusal(await client.refused(text, { max_depth: 4 }), 422, 'embed_depth_exceeded', 'level-3')
   })
 
+  // interface 10.10
   it('number: all embeds together may equal max_embeds', async () => {
     expect((await client.resolved(many(5), { max_embeds: 5 })).info.embeds_resolved).to.equal(5)
     expectRefusal(
@@ -59,6 +60,7 @@ describe('embeds: limits and error policy of a request', () => {
     expectRefusal(await client.refused(nested, { max_embeds: 5 }), 422, 'embed_limit_exceeded')
   })
 
+  // interface 10.10
   it('0 and null mean the defaults, 10 and 100', async () => {
     for (const none of [0, null, undefined]) {
       const options = { max_depth: none, max_embeds: none }
@@ -208,6 +210,7 @@ describe('embeds: what resolution_info counts (section 10)', () => {
     })
   }
 
+  // interface 10.13
   it('references as they are spelled, form A before B before C, nothing of a failed one', async () => {
     const { workflow_revision: revision } = await ok(
       client.service.post('/workflows/revisions/retrieve', { workflow_ref: { slug: 'tone' } }),
@@ -230,6 +233,7 @@ describe('embeds: what resolution_info counts (section 10)', () => {
     expect(info.errors[0]).to.include('data.parameters.gone').and.include('"gone"')
   })
 
+  // interface 10.11
   it('a diamond is no circle', async () => {
     const { parameters, info } = await client.resolved({ a: embed(tone), b: embed(wrap) })
     expect(parameters.b.parameters).to.deep.equal({ object: { voice: 'calm' }, text: 'calm' })

@@ -29,6 +29,7 @@ describe('embeds: results that the family would not take', () => {
     ],
   }
   for (const [what, [data, loc]] of Object.entries(BAD)) {
+    // interface 10.16
     it(`${what}: 422, stored or brought, under every policy`, async () => {
       const host = await client.make(data)
       for (const error_policy of ['exception', 'placeholder', 'keep']) {
@@ -44,6 +45,7 @@ describe('embeds: results that the family would not take', () => {
     })
   }
 
+  // interface 10.2, 10.7
   it('references by themselves, and versions that are numbers, are replaced', async () => {
     const references = { workflow_revision: { slug: 'tone', version: 1 } }
     const selected = { '@svc.references': references, '@svc.selector': { path: 'parameters.voice' } }

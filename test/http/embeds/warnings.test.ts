@@ -38,6 +38,7 @@ describe('embeds: warnings of what points at nothing', () => {
     return client.service.post('/workflows/revisions/commit', body, headers)
   }
 
+  // interface 10.15
   it('embeds: a commit of data, of a delta, a simple create and a simple PUT are told of each', async () => {
     const host = await client.snippet({})
     for (const reply of [
@@ -74,6 +75,7 @@ describe('embeds: warnings of what points at nothing', () => {
     expect(codesOf(warnings)).to.deep.equal(['literal_header', ...TARGETS.map(() => 'dangling_reference')])
   })
 
+  // interface 7.17
   it('braces behind a backslash, by a commit, a delta and a create', async () => {
     const host = await client.snippet({})
     const prompt = { messages: [{ role: 'user', content: String.raw`Write \{{name}}, {{name}}` }] }

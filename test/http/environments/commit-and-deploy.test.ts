@@ -35,6 +35,7 @@ describe('environments: commit and deploy in one write', () => {
   const trailers = (text: string): string[] =>
     text.split('\n').filter((line) => /^(?:Variant|Slug|Deploy[-A-Za-z]*): /.test(line))
 
+  // interface 9.6
   it('makes a commit in each repository, that say what they belong to, and moves the mirrors', async () => {
     await client.deployed(one.slug, { application_ref: { id: bot.id } })
     const { body } = await commit([one.slug, two.slug])
@@ -211,6 +212,7 @@ describe('environments: commit and deploy on a disk that fails', () => {
   })
   after(() => client.stop())
 
+  // interface 9.6, 15.8
   it('is everywhere or nowhere once a server was started again, wherever it failed', async () => {
     for (const ref of REFS) {
       failsAt = ref

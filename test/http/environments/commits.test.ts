@@ -27,6 +27,7 @@ describe('environments: revisions of data and deltas', () => {
   const dangling = { application: { id: UNKNOWN }, application_revision: { slug: 'nowhere', version: 7 } }
 
   describe('data', () => {
+    // interface 9.8
     it('takes the place of the whole map', async () => {
       await client.committed(to, { data: { references: { one: a(), two: b() } }, message: 'Both' })
       const next = await client.committed(to, { data: { references: { two: a() } } })
@@ -53,6 +54,7 @@ describe('environments: revisions of data and deltas', () => {
       })
     }
 
+    // interface 9.9
     it('may pin what is not there, and hold empty groups', async () => {
       const references = { 'gone.revision': dangling, empty: {} }
       const { data } = await client.committed(to, { data: { references } })
@@ -79,6 +81,7 @@ describe('environments: revisions of data and deltas', () => {
   describe('a delta', () => {
     beforeEach(() => client.committed(to, { data: { references: { 'a.revision': a(), b: b() } } }))
 
+    // interface 9.8
     it('sets groups, each whole, and removes keys', async () => {
       const other = { application_revision: { id: bot.revisions[2].id } }
       const delta = { set: { 'a.revision': other, c: {} }, remove: ['b'] }
@@ -88,6 +91,7 @@ describe('environments: revisions of data and deltas', () => {
       expect(JSON.stringify(await client.latest(to.slug))).to.not.include('delta')
     })
 
+    // interface 2.14
     it('that removes a key which is not there is refused, and the deployment stays', async () => {
       const reply = await client.service.post('/environments/revisions/commit', {
         environment_revision: { environment_variant_id: to.variantId, delta: { remove: ['a.revison'] } },
@@ -108,6 +112,7 @@ describe('environments: revisions of data and deltas', () => {
       expect(await client.pins(to.slug)).to.deep.equal({})
     })
 
+    // interface 9.8
     it('starts from the head: what was removed does not come back', async () => {
       await client.committed(to, { delta: { remove: ['a.revision', 'b'] } })
       await client.committed(to, { delta: { set: { c: a() } } })
@@ -144,6 +149,7 @@ describe('environments: revisions of data and deltas', () => {
       await client.committed(to, { data: {} })
       await refused({ message: 'Nothing' }, 400, 'missing_payload')
     })
+    // interface 9.9
     it('an unknown member of data', () => refused({ data: { refs: {} } }, 422, 'unknown_field', 'refs'))
     it('an unknown member of a delta', () =>
       refused({ delta: { add: {} } }, 422, 'unknown_field', 'set, remove'))
@@ -213,6 +219,7 @@ describe('environments: revisions of data and deltas', () => {
       expect(await client.latest('empty')).to.equal(undefined)
     })
 
+    // interface 9.8
     it('PUT with data commits it, without data keeps the pins and commits nothing', async () => {
       await client.committed(to, { data: { references: { one: a() } } })
       const renamed = await simple('PUT', to.id, { name: 'Renamed', data: null })
@@ -247,6 +254,7 @@ describe('environments: revisions of data and deltas', () => {
     })
   })
 
+  // interface 9.2
   it('every project starts with development, staging and production, guarded by nobody', async () => {
     const { body } = await client.service.post('/environments/query', {
       windowing: { order: 'ascending', limit: 3 },

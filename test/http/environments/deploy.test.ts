@@ -19,6 +19,7 @@ describe('environments: deploy', () => {
   const revision = (version: number): any => bot.revisions[version - 1]
 
   for (const { path, singular } of deployedSurfaces) {
+    // interface 9.3
     it(`/${path} answers the deployed revision, and pins it under its own names`, async () => {
       const surface = client.surface(singular)
       const made = await surface.made(2, { slug: `of-${path}` })
@@ -144,6 +145,7 @@ describe('environments: deploy', () => {
     }
 
     for (const key of ['', null]) {
+      // interface 9.4
       it(`${JSON.stringify(key)} is the default key`, async () => {
         await client.deployed(to.slug, { application_ref: { id: bot.id }, key })
         expect(Object.keys(await client.pins(to.slug))).to.deep.equal([`${bot.slug}.revision`])
@@ -221,6 +223,7 @@ describe('environments: deploy', () => {
   })
 
   describe('the revision that is there already', () => {
+    // interface 9.5, 3.6
     it('changes nothing, through whichever surface, and is answered', async () => {
       const body = { application_revision_ref: { id: revision(2).id } }
       await client.deployed(to.slug, body)
@@ -255,6 +258,7 @@ describe('environments: deploy', () => {
     })
   })
 
+  // interface 9.1
   it('rollback is deploying the older revision: one more revision, nothing rewritten', async () => {
     for (const version of [1, 2, 1]) {
       await client.deployed(to.slug, { application_revision_ref: { id: revision(version).id } })
@@ -270,6 +274,7 @@ describe('environments: deploy', () => {
     expect(deployed.map(({ version }) => version)).to.deep.equal([1, 2, 1])
   })
 
+  // interface 9.5
   it('a seeded environment without any revision gets version 1', async () => {
     for (const slug of ['development', 'staging', 'production']) {
       expect(await client.latest(slug)).to.equal(undefined)

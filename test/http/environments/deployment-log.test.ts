@@ -25,6 +25,7 @@ describe('POST /deployments/log', () => {
         .join(', '),
     )
 
+  // interface 9.13
   it('says of each deployment which keys it moved and nothing of the others, in pages without gaps', async () => {
     const bot = await client.application(3, { slug: 'bot' })
     const other = await client.application(1, { slug: 'other' })

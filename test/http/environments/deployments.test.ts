@@ -22,6 +22,7 @@ describe('POST /deployments/query', () => {
       (it: Found) => `${it.environment.slug} ${it.artifact?.slug ?? it.key} v${it.revision?.version}`,
     )
 
+  // interface 9.13
   it('says what runs where, since which deployment, and how far it is behind', async () => {
     const bot = await client.application(3, { slug: 'bot', name: 'Bot' })
     const [first, second, third] = bot.revisions

@@ -185,6 +185,7 @@ describe('environments: guard', () => {
   ]
 
   for (const { name, prepare, request } of writes) {
+    // interface 9.10, 3.4
     it(`${name}: 403 without the scope deploy and nothing stored; done with it`, async () => {
       await guard()
       await prepare?.()
@@ -215,6 +216,7 @@ describe('environments: guard', () => {
 
   describe('to put a guard up or take it down', () => {
     for (const action of ['guard', 'unguard']) {
+      // interface 9.10
       it(`${action} needs the scope deploy, and write is not enough`, async () => {
         if (action === 'unguard') await guard()
         const before = client.refs()
@@ -244,6 +246,7 @@ describe('environments: guard', () => {
       expectRefusal(reply, 404, 'artifact_not_found', id)
     })
 
+    // interface 9.10
     it('through flags needs the scope too, and stores nothing without it, not even the data beside them', async () => {
       const flags = { is_guarded: true }
       for (const [path, body] of [

@@ -52,6 +52,7 @@ describe('environments: history', () => {
       return reply.body
     }
 
+    // interface 9.1
     it('is newest first, by variant, by environment, or from a revision back', async () => {
       const all = [8, 7, 6, 5, 4, 3, 2, 1]
       const { environment_revisions } = await log({ environment_variant_id: to.variantId })
@@ -95,6 +96,7 @@ describe('environments: history', () => {
       return versionsOf((await query({ references, windowing, ...more })).environment_revisions)
     }
 
+    // interface 9.12
     it('is when it was deployed, moved and undeployed, and nothing of the others', async () => {
       expect(await changes([{ id: bot.id }])).to.deep.equal([7, 5, 3, 1])
       expect(await changes([{ id: other.id }])).to.deep.equal([4, 2])

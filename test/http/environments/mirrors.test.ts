@@ -29,6 +29,7 @@ describe('environments: mirrors in the repositories of what is deployed', () => 
     application_revision: { id: app.revisions[version - 1].id },
   })
 
+  // interface 9.11
   it('name the deployed commit as soon as a deployment is answered', async () => {
     for (const version of [1, 3, 2, 1]) {
       await deployVersion(version)
@@ -57,6 +58,7 @@ describe('environments: mirrors in the repositories of what is deployed', () => 
     expect([mirrored(), mirrored(other)]).to.deep.equal([undefined, undefined])
   })
 
+  // interface 9.11
   it('go when a delta removes the key, and git finds no trace of them', async () => {
     await deployVersion(2)
     await client.committed(to, { delta: { remove: [`${bot.slug}.revision`] } })
@@ -83,6 +85,7 @@ describe('environments: mirrors in the repositories of what is deployed', () => 
     expect(mirrored()).to.equal(undefined)
   })
 
+  // interface 9.11
   it('are not made by other keys, nor by other variants, nor by pins that point at nothing', async () => {
     await deployVersion(1, { key: 'qa' })
     expect(mirrored()).to.equal(undefined)

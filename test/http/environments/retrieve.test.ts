@@ -34,6 +34,7 @@ describe('environments: retrieve through one', () => {
 
   for (const deployed of deployedSurfaces) {
     for (const asked of deployedSurfaces) {
+      // interface 9.7
       it(`what /${deployed.path} deployed is found through /${asked.path}`, async () => {
         const place = await client.environment()
         const environment_ref = { slug: place.slug }
@@ -67,12 +68,14 @@ describe('environments: retrieve through one', () => {
       }
     })
 
+    // interface 5.5
     it('not at all: the only pin of that surface', async () => {
       expect((await client.retrieved(through())).id).to.equal(bot.revisions[1].id)
       const evaluator = await client.surface('evaluator').retrieved(through())
       expect(evaluator.id).to.equal(grader.revisions[0].id)
     })
 
+    // interface 5.5
     it('not at all, with several: 400 that lists their keys', async () => {
       const reply = await client.surface('workflow').retrieve(through())
       const keys = [`${bot.slug}.revision`, 'grader.revision']
@@ -111,6 +114,7 @@ describe('environments: retrieve through one', () => {
       }
     })
 
+    // interface 9.7
     it('by revision: an older deployment', async () => {
       const older = await client.service.post('/environments/revisions/retrieve', {
         environment_revision_ref: { slug: to.slug, version: 1 },
@@ -168,6 +172,7 @@ describe('environments: retrieve through one', () => {
     })
   })
 
+  // interface 5.15
   it('says through what it was found, exactly', async () => {
     const { body } = await client.retrieve(ofBot())
     const environment = await client.latest(to.slug)

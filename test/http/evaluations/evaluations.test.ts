@@ -43,6 +43,7 @@ describe('http: evaluations', () => {
   })
   after(() => service.stop())
 
+  // interface 1.18
   it('runs every row through the application and every evaluator, pinned by revision', async () => {
     const evaluation = await client.run({ ...order, evaluator_refs: [{ slug: 'exact' }, { slug: 'close' }] })
     expect(evaluation).to.include({ state: 'finished', rows: 4, concurrency: 4 })

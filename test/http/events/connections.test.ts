@@ -69,6 +69,7 @@ describe('http: those who follow GET /events', () => {
     expect(foreign.response.statusCode).to.be.within(401, 403)
   })
 
+  // interface 3.10
   it('are so many at most, count as no requests, and are counted out when they leave', async () => {
     const opened: TestFollower[] = []
     const open = async (secret: string): Promise<[number | undefined, string | undefined]> => {

@@ -45,6 +45,7 @@ describe('http: GET /events', () => {
     expect([data.subject, data.truncated]).to.deep.equal(['😀'.repeat(2000), true])
   })
 
+  // interface 13.8
   it('tells what REST creates and commits, each with its references, date, author and subject', async () => {
     const variant = await workflow(service, 'told')
     await commit(variant, 'Second\n\nand more', 2)
@@ -181,6 +182,7 @@ describe('http: GET /events', () => {
     expect(data.references.application_revision).to.include({ slug: 'app-1', version: 1 })
   })
 
+  // interface 13.8
   it('tells what was missed to who comes back with the last id, and has everybody else ask again', async () => {
     const variant = await workflow(service, 'missed')
     await follower.find(isRevision('missed-1'))

@@ -102,6 +102,7 @@ describe('COMPAT=existing: what clients of the existing service do', () => {
     }
   })
 
+  // interface 2.30
   it('is answered with count 0 where it reads, archives or asks for what is not there', async () => {
     for (const [method, path, body] of [
       ['GET', `/applications/${NOBODY}`],
@@ -270,6 +271,7 @@ describe('COMPAT=existing: what clients of the existing service do', () => {
     ).to.equal('greeter')
   })
 
+  // interface 2.30
   it('reads the problems of a 422 in its detail', async () => {
     const { status, body } = await service.post('/workflows/', { workflow: { slug: 'two words' } })
     expect([status, body.code]).to.deep.equal([422, 'invalid_request'])
@@ -284,6 +286,7 @@ describe('COMPAT=existing: what clients of the existing service do', () => {
     expect(noErrors.body.detail[0]).to.have.keys('loc', 'msg', 'type')
   })
 
+  // interface 2.30
   it('is answered 200 where it edits what never changes, and removes what is not there', async () => {
     const record = { ...app, slug: 'another', created_at: '2020-01-01T00:00:00Z', of_a_later_client: 1 }
     const { application } = await ok(service.put(`/applications/${app.id}`, { application: record }))
@@ -330,6 +333,7 @@ describe('COMPAT=existing: what clients of the existing service do', () => {
     expect(body.detail[0].msg).to.include('did you mean parameters?')
   })
 
+  // interface 2.30
   it('shows one author as one id, everywhere', async () => {
     const { provenance } = await ok(service.get(`/applications/revisions/${first.id}/provenance`))
     expect(provenance.author).to.equal(first.author)

@@ -48,6 +48,7 @@ describe('git: the door', () => {
     )
   })
 
+  // interface 15.1
   it('wants read to fetch and write to push, or deploy for environments', async () => {
     const [reader, writer, deployer] = await Promise.all([
       keyWith(service, 'read'),

@@ -46,6 +46,7 @@ describe('git over HTTP: trailers that were pushed', () => {
     service = await startService({ storeDir: join(folder, 'store') })
   }
 
+  // interface 15.4
   it('put nothing in place at the next start, wherever they would lead', async () => {
     writeFileSync(join(folder, 'store/secrets.key'), `${'a'.repeat(40)}\n`)
     const variant = await workflow(service, 'target')

@@ -33,6 +33,7 @@ describe('git: the texts of a prompt are files', () => {
   }
   const clone = () => cloneOf(service, 'bot')
 
+  // interface 7.16
   it('a clone has them, and a word that is changed there and pushed is a revision', async () => {
     const tree = await clone()
     expect(await tree.git('ls-files')).to.equal('data.json\nprompt/system.md\nprompt/user.md')
@@ -50,6 +51,7 @@ describe('git: the texts of a prompt are files', () => {
     )
   })
 
+  // interface 7.16
   it('git shows the words that changed, and who wrote each line', async () => {
     await commit(
       prompt(

@@ -45,6 +45,7 @@ describe('git: who pushed', () => {
     (await service.post('/workflows/revisions/log', { workflow: { workflow_ref: { slug } } })).body
       .workflow_revisions
 
+  // interface 15.6
   it('is noted on each commit that a push brings, and on no other', async () => {
     const clone = await started('bot', ann)
     const commits = [await edit(clone, 2), await edit(clone, 3)]
@@ -145,6 +146,7 @@ describe('git: who pushed', () => {
     inStore('spread', 'fsck', '--strict')
   })
 
+  // interface 14.2
   it('is shown by the name of the key, and where the key is unknown by that of the note', async () => {
     const carol = await keyOf('carol')
     const clone = await started('names', carol)

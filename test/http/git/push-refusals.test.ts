@@ -287,6 +287,7 @@ describe('git: what a push may not do', () => {
   after(() => service.stop())
 
   for (const { name, prepare, push, says, reason } of REFUSED) {
+    // interface 15.3
     it(`${name}: says why and what to do, and stores nothing`, async () => {
       const slug = `refused${++number}`
       await workflow(service, slug)
@@ -324,6 +325,7 @@ describe('git: what a push may not do', () => {
     await clone.git('push', '-q')
   })
 
+  // interface 15.3
   it('of several refs the good ones move, unless they are to move together', async () => {
     await workflow(service, 'several')
     const clone = await cloneOf(service, 'several')
@@ -380,6 +382,7 @@ describe('git: what a push may not do', () => {
     }
   })
 
+  // interface 9.10
   it('a guarded environment takes pushes from who may deploy only', async () => {
     const writer = await keyWith(service, 'read', 'write')
     const deployer = await keyWith(service, 'deploy')

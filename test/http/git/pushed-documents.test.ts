@@ -60,6 +60,7 @@ describe('git: a pushed document is checked as a commit over REST is', () => {
   }
 
   for (const [what, path, content, says] of REFUSED) {
+    // interface 15.2
     it(`names file, place and reason of ${what}`, async () => {
       const { clone, slug } = await fresh()
       clone.write(path, JSON.stringify(content))

@@ -15,6 +15,7 @@ describe('git: a prompt’s life from a clone', () => {
   })
   after(() => service.stop())
 
+  // interface 15.1
   it('clones at the git_url of the record', async () => {
     const { body } = await service.post('/workflows/query', { workflow: { slug: 'bot' } })
     expect(body.workflows[0].git_url).to.equal(`${service.url}/git/workflows/bot.git`)
@@ -24,6 +25,7 @@ describe('git: a prompt’s life from a clone', () => {
     )
   })
 
+  // interface 15.2
   it('a pushed commit is a revision when git push returns', async () => {
     clone.write('data.json', '{"parameters":\r\n\t{"number": 2, "big": 12345678901234567890}}')
     clone.write('README.md', '# About this prompt\n')
@@ -58,6 +60,7 @@ describe('git: a prompt’s life from a clone', () => {
     expect(await clone.git('show', 'HEAD:README.md')).to.equal('# About this prompt')
   })
 
+  // interface 15.2
   it('a new branch is a fork, by the key that pushed it', async () => {
     await clone.git('switch', '-q', '-c', 'warmer', 'HEAD~2')
     await clone.git('push', '-q', '-u', 'origin', 'warmer')
@@ -79,6 +82,7 @@ describe('git: a prompt’s life from a clone', () => {
     expect(first.workflow_revision.variant_slug).to.equal('bot')
   })
 
+  // interface 15.2
   it('tags, annotated or not, are revision slugs', async () => {
     await clone.git('tag', 'light')
     await clone.git('tag', '-a', '-m', 'Heavy', 'heavy')

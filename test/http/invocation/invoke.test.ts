@@ -44,6 +44,7 @@ describe('http: invoking a workflow', () => {
   after(() => service.stop())
 
   describe('what runs', () => {
+    // interface 12.1
     it("is the revision that its data.url is bound to, with the revision's parameters", async () => {
       const { status, body } = await invoke('echo', { inputs: { country: 'Peru' } })
       expect(status).to.equal(200)
@@ -86,6 +87,7 @@ describe('http: invoking a workflow', () => {
       expect([gone.status, gone.body.code]).to.deep.equal([404, 'revision_not_found'])
     })
 
+    // interface 12.1
     it('is what references name, by slug, by version, through an environment', async () => {
       for (const references of [
         { application: { slug: 'echo' } },
@@ -141,6 +143,7 @@ describe('http: invoking a workflow', () => {
       expect(body.data.outputs).to.deep.equal([1])
     })
 
+    // interface 11.1
     it('is a handler alone, with parameters that the request brings', async () => {
       const { body } = await service.post('/services/mock/v0/invoke', {
         data: { parameters: { key: 'pass' } },
@@ -148,6 +151,7 @@ describe('http: invoking a workflow', () => {
       expect(body.data.outputs).to.deep.equal({ score: 1, success: true })
     })
 
+    // interface 12.2
     it('takes the parameters of the request over those of the revision, unless they are empty', async () => {
       const own = await invoke('echo', { inputs: { a: 1 }, parameters: { key: 'fail' } })
       expect(own.body.data.outputs).to.deep.equal({ score: 0, success: false })
@@ -155,6 +159,7 @@ describe('http: invoking a workflow', () => {
       expect(empty.body.data.outputs).to.deep.equal({ a: 1 })
     })
 
+    // interface 12.4
     it('scores outputs', async () => {
       const right = await invoke('exact', { inputs: { correct_answer: 'Lima' }, outputs: 'Lima' })
       expect(right.body.data.outputs).to.deep.equal({ success: true })
@@ -162,6 +167,7 @@ describe('http: invoking a workflow', () => {
       expect(wrong.body.data.outputs).to.deep.equal({ success: false })
     })
 
+    // interface 11.11
     it('says why a verdict is what it is, in the outputs where their schema has room and always in the span', async () => {
       const given = { inputs: { correct_answer: 5 }, outputs: '5' }
       const reason = 'The types differ: the output is the text "5", the expected output is the number 5.'
@@ -189,6 +195,7 @@ describe('http: invoking a workflow', () => {
       }
     })
 
+    // interface 11.12
     it('is a verdict only where it runs as an evaluator', async () => {
       const code = (answer: string) => ({
         uri: 'svc:custom:code:v0',
@@ -231,6 +238,7 @@ describe('http: invoking a workflow', () => {
   })
 
   describe('what it refuses', () => {
+    // interface 12.3
     it('inputs that its schema does not take: 422, nothing runs', async () => {
       const { status, body } = await invoke('strict', { inputs: { n: 'x' } })
       expect(status).to.equal(422)
@@ -240,6 +248,7 @@ describe('http: invoking a workflow', () => {
       expect((await invoke('strict', {})).body.status.message).to.include("required property 'n'")
     })
 
+    // interface 12.3, 3.9
     it('outputs that its schema does not promise: 424 naming the path', async () => {
       const { status, body } = await invoke('strict', { inputs: { n: 10 } })
       expect(status).to.equal(424)
@@ -327,6 +336,7 @@ describe('http: invoking a workflow', () => {
         'invalid_request',
       ],
     ] as const) {
+      // interface 11.2, 12.4
       it(`${what}: ${status} ${code}`, async () => {
         const { status: answered, body, text } = await service.post(path, request)
         expect([answered, body.code], text).to.deep.equal([status, code])
@@ -405,6 +415,7 @@ describe('http: invoking a workflow', () => {
       expect([status, body.code]).to.deep.equal([400, 'contradictory_request'])
     })
 
+    // interface 12.1, 3.4
     it('a key without the scope invoke', async () => {
       const read = await keyWithScopes(service, ['read', 'write'])
       expect((await invoke('echo', {}, read)).status).to.equal(403)
@@ -446,6 +457,7 @@ describe('http: invoking a workflow', () => {
       })
     })
 
+    // interface 12.2
     it('is put in its place before it runs, unless flags.resolve is false', async () => {
       expect((await invoke('greeter', {})).body.data.outputs).to.deep.equal({ said: 'Be calm.' })
       const { body } = await service.post(`${urlOf('greeter')}/invoke`, { flags: { resolve: false } })
@@ -476,6 +488,7 @@ describe('http: invoking a workflow', () => {
   })
 
   describe('health', () => {
+    // interface 12.7
     it('is open at the addresses of handlers, and asks for a key at that of a revision', async () => {
       for (const path of ['/services/health', '/services/chat/v0/health']) {
         const answer = await fetch(service.url + path)
@@ -489,6 +502,7 @@ describe('http: invoking a workflow', () => {
   })
 
   describe('inspect', () => {
+    // interface 12.6
     it('tells what a revision takes, with a request that invokes it', async () => {
       const { status, body } = await service.post(`${urlOf('strict')}/inspect`)
       expect(status).to.equal(200)

@@ -33,6 +33,7 @@ describe('http: invocations that take long', () => {
     return Number(new RegExp(`^branchpoint_${name} (.*)$`, 'm').exec(text)?.[1])
   }
 
+  // interface 3.10
   it('are refused past a bound with 503 and Retry-After; other projects and evaluations have their turns; who leaves is not run for', async () => {
     const client = new EvaluationClient(service)
     await client.testset('texts', [{ n: 1 }])

@@ -58,6 +58,7 @@ describe('http: the model mock/examples', () => {
     ],
   ]
   for (const [what, call, answer] of answers) {
+    // interface 11.24
     it(`answers ${what}`, async () => {
       const { status, body, text } = await invoke(call)
       expect(status, text).to.equal(200)

@@ -69,6 +69,7 @@ describe('http: invoking a prompt', () => {
     expect(JSON.stringify(spans)).to.not.include(KEY)
   })
 
+  // interface 12.10
   it('goes on with the trace of the caller, and tells its own in the headers', async () => {
     const traceId = '0af7651916cd43dd8448eb211c80319c'
     const { headers, body } = await invoke(
@@ -87,6 +88,7 @@ describe('http: invoking a prompt', () => {
     ['application/x-ndjson', 'application/x-ndjson; charset=utf-8'],
     ['text/event-stream', 'text/event-stream; charset=utf-8'],
   ] as const) {
+    // interface 12.5
     it(`streams as ${accept} what the model says while it says it, and ends with the whole answer`, async () => {
       stub.answerNext(streaming([{ content: 'Par' }, { content: 'is' }]))
       const answer = await streamed(accept)

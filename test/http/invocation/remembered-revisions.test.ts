@@ -27,6 +27,7 @@ describe('http: a revision that was invoked before', () => {
     }
   })
 
+  // interface 1.15
   it('is not there for the key of another project', async () => {
     const wanted = { project: 'other', name: 'other', scopes: ['invoke'] } as const
     const { token } = await createApiKey(nodeFs, service.storeDir, wanted)

@@ -10,6 +10,7 @@ describe('revert and cherry-pick', () => {
   const tree = (slug: string, ref: string): string => client.git(slug, 'rev-parse', `${ref}^{tree}`)
   const body = (slug: string, ref = slug): string => client.git(slug, 'log', '-1', '--format=%B', ref)
 
+  // interface 6.11
   it('a revert undoes one revision and keeps what came after it', async () => {
     const slug = await client.make(data({ a: 1, b: 1 }))
     const bad = await client.commit(slug, { data: data({ a: 2, b: 1 }), message: 'Make a 2' })
@@ -39,6 +40,7 @@ describe('revert and cherry-pick', () => {
     expect(client.git(slug, 'for-each-ref')).to.equal(before)
   })
 
+  // interface 6.10
   it('a change that was changed again is a conflict; a dry run stores nothing', async () => {
     const slug = await client.make(data({ a: 1 }))
     const { id } = await client.commit(slug, { data: data({ a: 2 }) })
@@ -55,6 +57,7 @@ describe('revert and cherry-pick', () => {
     expect(await client.latest(slug)).to.deep.include({ version: 4, message: 'Back', data: data({ a: 1 }) })
   })
 
+  // interface 6.11
   it('a first revision cannot be reverted', async () => {
     const slug = await client.make(data({ a: 1 }))
     const reply = await client.post('/revisions/revert', { revision: { slug, version: 1 } })
@@ -62,6 +65,7 @@ describe('revert and cherry-pick', () => {
     expect(reply.body.detail).to.include(`"${slug}-1" is a first revision`)
   })
 
+  // interface 6.11
   it('a merge is reverted against its first parent', async () => {
     const target = await client.make(data({ a: 1 }))
     const source = await client.fork(target)
@@ -83,6 +87,7 @@ describe('revert and cherry-pick', () => {
     expect((await client.latest(slug)).data).to.deep.equal(data({ a: 2 }))
   })
 
+  // interface 6.11
   it('a cherry-pick keeps author and message, and has one parent', async () => {
     const slug = await client.make(data({ a: 1 }))
     const fork = await client.fork(slug)
@@ -123,6 +128,7 @@ describe('revert and cherry-pick', () => {
 })
 
 describe('compare', () => {
+  // interface 6.4
   it('counts along first parents, and shows what the head changed since the merge base', async () => {
     const client = await startMerging('testset')
     try {

@@ -71,6 +71,7 @@ describe('merge: sides that were merged into one another', () => {
     }
   })
 
+  // interface 6.12
   it('with 16 merge bases are merged; 17 are 422', async () => {
     const [source, target] = await withBases(16)
     expect(await mergedData(source, target)).to.deep.equal({ x: 1, y: 2 })

@@ -33,6 +33,7 @@ describe('merge: prompts', () => {
   }
   const messagesOf = ({ data }: any): any[] => data.parameters.prompt.messages
 
+  // interface 6.5
   it('edits of different lines and keys come together in a commit of two parents', async () => {
     const [source, target] = await both(
       prompt(SYSTEM, { model: 'small', temperature: 1 }),
@@ -71,6 +72,7 @@ describe('merge: prompts', () => {
     expect(messagesOf(made)[0].content).to.equal('You are a cheerful bot for the shop in Rome.')
   })
 
+  // interface 6.7, 6.8
   it('what both changed is a conflict, which a resolution ends', async () => {
     const [source, target] = await both(prompt('Be kind.\n'), prompt('Be short.\n'), prompt('Be long.\n'))
     const before = await client.latest(target)
@@ -106,6 +108,7 @@ describe('merge: prompts', () => {
     expect(messagesOf(made)[0].content).to.equal('Be fair.\n')
   })
 
+  // interface 6.8
   it('some resolutions leave the others open; one for no conflict is refused', async () => {
     const [source, target] = await both(
       prompt('Be kind.', { model: 'a' }),
@@ -126,6 +129,7 @@ describe('merge: prompts', () => {
     expect((await client.latest(target)).version).to.equal(2)
   })
 
+  // interface 6.9
   it('a last entry takes one side of all that the others leave, and may find nothing left', async () => {
     const [source, target] = await both(
       prompt('Be kind.', { model: 'a', top_p: 1 }),
@@ -175,6 +179,7 @@ describe('merge: prompts', () => {
     ])
   })
 
+  // interface 6.3
   it('a message that one side removed and the other changed is a conflict at its place in the side that has it', async () => {
     const extra = { role: 'assistant', content: 'One line.\nAnother line.\nA third one.' }
     const changed = { ...extra, content: extra.content.replace('third', 'last') }
@@ -221,6 +226,7 @@ describe('merge: prompts', () => {
     ])
   })
 
+  // interface 6.7
   it('both sides moved one message to different places: a conflict of the order', async () => {
     const say = (...said: string[]): object => ({
       parameters: { prompt: { messages: said.map((content) => ({ role: 'user', content })) } },
@@ -299,6 +305,7 @@ describe('merge: by moving the branch, or not', () => {
     return [source, target, await client.commit(source, { data: data(2) })]
   }
 
+  // interface 6.6
   it('the branch moves where its head is on the first-parent chain of the source', async () => {
     const [source, target, newest] = await ahead()
     const { merge, workflow_revision: made } = await client.merge(source, target)
@@ -308,6 +315,7 @@ describe('merge: by moving the branch, or not', () => {
     expect((await client.latest(target)).id).to.equal(newest.id)
   })
 
+  // interface 6.6
   it('a message, or fast_forward: false, makes a commit', async () => {
     for (const more of [{ message: 'Take it in' }, { fast_forward: false }]) {
       const [source, target, newest] = await ahead()
@@ -320,6 +328,7 @@ describe('merge: by moving the branch, or not', () => {
     }
   })
 
+  // interface 6.6
   it('a source that merged the target before is taken in by a commit with its tree, and versions and ids stay', async () => {
     const [source, target] = await ahead()
     await client.commit(target, { data: { parameters: { n: 1, m: 1 } } })
@@ -335,6 +344,7 @@ describe('merge: by moving the branch, or not', () => {
     )
   })
 
+  // interface 6.6, 3.6
   it('what is in the target already is up to date, and stores nothing', async () => {
     const [source, target] = await ahead()
     await client.merge(source, target, { message: 'In' })

@@ -57,6 +57,7 @@ describe('merge: environments', () => {
       expect(refused(await client.ask(source, target, more))).to.equal('409 archived')
   })
 
+  // interface 6.2
   it('what an environment runs is a side of a merge', async () => {
     const workflows = await startMerging('workflow')
     try {
@@ -161,6 +162,7 @@ describe('merge: files that are no payload', () => {
     ])
   })
 
+  // interface 6.3
   it('what both changed is a conflict of the file', async () => {
     const [source, target] = await pushed(
       { 'README.md': 'One\nTwo\nDrei\nFour\nFive\n', 'logo.bin': 'a\0x', 'prompt/notes.txt': '' },

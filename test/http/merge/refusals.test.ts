@@ -18,6 +18,7 @@ describe('merge: what is refused stores nothing', () => {
   }
   const refs = (slug: string): string => client.git(slug, 'for-each-ref')
 
+  // interface 6.12
   it('histories that have nothing in common', async () => {
     const [source, target] = await parted()
     const clone = await cloneOf(client.service, target)
@@ -33,6 +34,7 @@ describe('merge: what is refused stores nothing', () => {
     expect((await client.merge(source, target)).merge.kind).to.equal('merge')
   })
 
+  // interface 6.12
   it('another artifact', async () => {
     const [one] = await parted()
     const [, two] = await parted()
@@ -75,6 +77,7 @@ describe('merge: what is refused stores nothing', () => {
     expect(refused(await client.ask(source, target))).to.equal('409 archived')
   })
 
+  // interface 6.10
   it('a target that moved between the dry run and the merge', async () => {
     const [source, target] = await parted()
     const { id } = await client.latest(target)
@@ -89,6 +92,7 @@ describe('merge: what is refused stores nothing', () => {
     await client.merge(source, target, { expected_target: now.id })
   })
 
+  // interface 6.8
   it('a resolution where nothing is in conflict, also where nothing is to be merged', async () => {
     const [source, target] = await parted()
     const resolutions = [{ place: '/parameters/a', take: 'target' }]
@@ -144,6 +148,7 @@ describe('merge: what is refused stores nothing', () => {
     expect(refused(missing)).to.equal('404 variant_not_found')
   })
 
+  // interface 2.4
   it('a key without the scope: reading is enough to try, writing to merge', async () => {
     const [source, target] = await parted()
     const headers = { authorization: `ApiKey ${await keyWith(client.service, 'read')}` }

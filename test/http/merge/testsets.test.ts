@@ -24,6 +24,7 @@ describe('merge: testsets', () => {
   const [a, b, c, d] = ['a', 'b', 'c', 'd'].map((id) => row(id))
   const abcd = [a, b, c, d] as object[]
 
+  // interface 6.5
   it('columns of one row that each side changed come together', async () => {
     const base = [row('a', { x: 1, y: 1 }), row('b', { x: 1, y: 1 })]
     const [source, target] = await both(
@@ -49,6 +50,7 @@ describe('merge: testsets', () => {
     expect(await idsOf(target)).to.deep.equal(['c', 'a', 'b'])
   })
 
+  // interface 6.3
   it('a column that both changed is a conflict of that column', async () => {
     const [source, target] = await both(
       [row('a', { x: 1, y: 1 })],
@@ -218,6 +220,7 @@ describe('merge: testsets', () => {
     const cellsOf = async (variant: string, column: string): Promise<unknown[]> =>
       (await contents(variant)).map((it) => it[column])
 
+    // interface 6.16
     it('one side adds a column and the other removes rows, either way round', async () => {
       for (const [mine, theirs] of [
         [columns({ add: ['note'] }), without(10)],
@@ -261,6 +264,7 @@ describe('merge: testsets', () => {
       expect(body.conflicts[0]).to.deep.include({ place: { row: 'r35' }, kind: 'changed_and_removed' })
     })
 
+    // interface 6.16
     it('an edit of a cell follows a renamed column, either way round, and so does a row that is new', async () => {
       const renamed = columns({ replace: [['x', 'answer']] })
       const more: any = edited({ r3: { x: 'edited' } })

@@ -27,6 +27,7 @@ describeRefusals(
       ['a byte order mark', `\ufeff{"${singular}": {"slug": "new"}}`, 'byte order mark'],
     ]
     for (const [name, body, says] of malformed) {
+      // interface 3.3
       it(`${name} is malformed JSON, and the answer says where`, () =>
         refuses({ path: `/${folder}`, body }, { status: 400, code: 'malformed_json', says: [says] }))
     }
@@ -42,6 +43,7 @@ describeRefusals(
         refuses({ path: `/${folder}`, body }, { status: 422, code: 'invalid_request', says: ['body'] }))
     }
 
+    // interface 2.34
     it('another media type is a 415 that says which one is taken', () =>
       refuses(
         {
@@ -62,6 +64,7 @@ describeRefusals(
         { status: 415, code: 'unsupported_media_type', says: ['latin1', 'UTF-8'] },
       ))
 
+    // interface 2.34
     it('a body past the limit is a 413 that names the limit', () =>
       refuses(commitOf(`{"text": "${'x'.repeat(4096)}"}`), {
         status: 413,
@@ -76,6 +79,7 @@ describeRefusals(
         says: ['12', 'deep'],
       }))
 
+    // interface 2.9
     it('a key given twice is a 422 that names it, wherever it stands', async () => {
       await refuses(commitOf('{"a": {"b": 1, "c": 2, "b": 1}}'), {
         status: 422,
@@ -110,6 +114,7 @@ describeRefusals(
       ['a low surrogate alone', 'x\\udc00'],
       ['surrogates in the wrong order', '\\udc00\\ud800'],
     ]) {
+      // interface 2.9
       it(`${name} in a value is a 422 that names the place`, () =>
         refuses(commitOf(`{"list": ["fine", "${text}"]}`), {
           status: 422,

@@ -8,6 +8,7 @@ describeRefusals('two spellings that contradict each other', ({ family, second, 
     store.refuses({ path, body }, { status: 400, code: 'contradictory_request', says: names })
   const commit = `/${folder}/revisions/commit`
 
+  // interface 2.6
   it('of the wrapper of a commit', () => {
     const fields = { [`${singular}_variant_id`]: store.made.botVariant }
     const body = {

@@ -23,6 +23,7 @@ export function describeRefusals(
   options: ServiceOptions = {},
 ): void {
   for (const family of testedFamilies) {
+    // interface 2.32
     describe(`refusals: ${subject}: ${family.folder}`, () => {
       const [first, second = first, third = first] = siblingsOf({ family })
       if (!second || !third) throw new Error(`${family.folder} have no surface`)

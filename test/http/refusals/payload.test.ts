@@ -9,6 +9,7 @@ describe('refusals: payloads of workflows', () => {
   const { refuses } = store
   const { refusesData, refusesUnknown, refusesDelta } = refusedPayloads(workflows, store)
 
+  // interface 7.1
   it('an unknown key of data is named', () =>
     refusesUnknown({ temprature: 1 }, [['temprature']], '"temprature"'))
 
@@ -43,11 +44,13 @@ describe('refusals: payloads of workflows', () => {
     [{ schemas: [] }, ['schemas'], 'schemas'],
   ]
   for (const [data, at, says] of wrongTypes) {
+    // interface 7.1
     it(`${JSON.stringify(data)} is refused at ${['data', ...at].join('.')}`, () =>
       refusesData(data, [at], says))
   }
 
   for (const uri of ['svc:builtin:nonsense', 'svc:custom:nonsense']) {
+    // interface 7.2
     it(`an unknown handler, ${uri}, is refused`, () => refusesData({ uri: `${uri}:v0` }, [['uri']], uri))
   }
 
@@ -59,6 +62,7 @@ describe('refusals: payloads of workflows', () => {
     'http://json-schema.org/draft-04/schema#',
   ]
   for (const $schema of drafts) {
+    // interface 7.6
     it(`an invalid JSON Schema is refused by ${$schema}`, () =>
       refusesData(
         { schemas: { inputs: { $schema, type: 'strnig' } } },

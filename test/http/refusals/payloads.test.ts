@@ -10,6 +10,7 @@ describeRefusals('payloads', ({ family, store }) => {
     body: { [key]: { [`${singular}_variant_id`]: store.made.botVariant, ...fields } },
   })
 
+  // interface 3.3, 4.4
   it('both data and delta, or neither, is a 400', async () => {
     await store.refuses(commit({ data: {}, delta: {} }), {
       status: 400,

@@ -10,6 +10,7 @@ describe('refusals: payloads of queries', () => {
   const where = (...conditions: readonly unknown[]) => ({ filtering: { conditions } })
   const first = ['filtering', 'conditions', 0]
 
+  // interface 13.4
   it('an unknown key of data is named', () => refusesUnknown({ filter: {} }, [['filter']], '"filter"'))
 
   it('every problem is named at once, wherever it stands', () =>

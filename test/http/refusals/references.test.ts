@@ -15,6 +15,7 @@ describeRefusals('ids and references', ({ family: { singular, folder }, store })
     })
   }
 
+  // interface 3.5
   it('an unknown id in a path is a 404 by its level', async () => {
     const levels = [
       [`/${folder}`, 'artifact_not_found', singular],
@@ -98,12 +99,14 @@ describeRefusals('ids and references', ({ family: { singular, folder }, store })
         says: [`${singular}${of}_ref`],
         at: [['body', `${singular}${of}_ref`]],
       }))
+    // interface 5.6
     it(`${singular}${of}_ref {} identifies nothing`, () =>
       refuses(reference(of, {}), {
         status: 400,
         code: 'incomplete_reference',
         says: [`${singular}${of}_ref`, 'needs'],
       }))
+    // interface 5.6
     it(`${singular}${of}_ref with a version alone lacks what to count on`, () =>
       refuses(reference(of, { version: 1 }), {
         status: 400,
@@ -125,6 +128,7 @@ describeRefusals('ids and references', ({ family: { singular, folder }, store })
       { status: 400, code: 'incomplete_reference', says: [`${singular}_variant_ref`, 'environment_ref'] },
     ))
 
+  // interface 3.5
   it('what is not there is a 404 by the level asked for', async () => {
     const missing = { slug: 'nobody' }
     await refuses(reference('', missing), { status: 404, code: 'artifact_not_found', says: ['"nobody"'] })

@@ -29,6 +29,7 @@ describeRefusals('slugs', ({ family, second, third, store }) => {
   ]
   for (const slug of bad) {
     const name = slug.length > 60 ? `${slug.length} characters` : JSON.stringify(slug)
+    // interface 4.7
     it(`${name} is no slug, for artifact, variant, fork and revision`, async () => {
       const { bot, botVariant } = store.made
       const requests: readonly (readonly [string, string, object])[] = [
@@ -76,6 +77,7 @@ describeRefusals('slugs', ({ family, second, third, store }) => {
   }
 
   for (const slug of ['bot', 'Spare', 'OLD']) {
+    // interface 3.7, 4.9
     it(`the variant slug ${slug} is taken, for a new variant and for a fork`, async () => {
       const { bot, botVariant } = store.made
       const taken = { status: 409, code: 'slug_taken', says: [`"${slug}"`] }

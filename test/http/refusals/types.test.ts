@@ -54,6 +54,7 @@ describeRefusals('wrong types', ({ family, second, third, store }) => {
     ...family.roles.slice(-1).map((role) => ['flags', { [role]: 'yes' }, role] as const),
   ]
   for (const [field, value, ...below] of headers) {
+    // interface 1.17, 3.8
     it(`${field}: ${JSON.stringify(value)}`, async () => {
       const { bot, botVariant } = store.made
       const at = (key: string) => invalid('body', key, field, ...below)
@@ -86,6 +87,7 @@ describeRefusals('wrong types', ({ family, second, third, store }) => {
     await refuses(commit('a\0b'), invalid('body', `${singular}_revision`, 'message'))
   })
 
+  // interface 3.2, 3.8
   it('every problem is listed at once', () =>
     refuses(
       { path: `/${folder}`, body: { [singular]: { slug: 'a b', name: 7, tags: [] } } },
@@ -108,6 +110,7 @@ describeRefusals('wrong types', ({ family, second, third, store }) => {
     [`/simple/${folder}/query`, singular, singular],
   ] as const
   for (const [path, asking, filter] of queries) {
+    // interface 2.15
     it(`${path}: a filter that cannot be meant`, async () => {
       const nobodyReads: readonly (readonly [object, ...(string | number)[]])[] = [
         [{ nmae: 'x' }, 'nmae'],

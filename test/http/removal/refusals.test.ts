@@ -11,6 +11,7 @@ describe('removal is refused', () => {
   })
   after(() => service.stop())
 
+  // interface 4.32
   it('of what is or was deployed, embedded, traced, evaluated, watched, or forked, and says by what', async () => {
     const [workflows, testsets] = REMOVABLES
     if (!workflows || !testsets) throw new Error('there are families')

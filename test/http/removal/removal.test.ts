@@ -24,6 +24,7 @@ describe('removal of what was made by mistake', () => {
   for (const removable of REMOVABLES) {
     const { path, singular, folder } = removable
     describe(path, () => {
+      // interface 4.32
       it('lies whole in the trash, answers 404 with trashed_at, and comes back exactly', async () => {
         const slug = `mistake-${singular}`
         const made = await create(service, removable, slug)

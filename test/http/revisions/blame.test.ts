@@ -31,6 +31,7 @@ describe('http: blame of a text', () => {
     return reply.body
   }
 
+  // interface 6.13
   it('says of each line which revision and commit wrote it, whatever moved around it', async () => {
     const variant = await create('capitals', 'one\ntwo\nthree')
     await commit(variant, 'Second line', 'one\n2\nthree')
@@ -115,6 +116,7 @@ describe('http: blame of a text', () => {
     expect(variant).to.be.a('string')
   })
 
+  // interface 6.13
   it('refuses a place that is no text, naming those that are, and a revision without texts', async () => {
     const { id } = await commit(await create('places', 'one'), 'Two', 'one', 'two')
     for (const place of ['/parameters', '/parameters/prompt/messages/7/content', 'x', '']) {
@@ -142,6 +144,7 @@ describe('http: blame of a text', () => {
     expect(nothing.body.detail).to.include('It has no texts.')
   })
 
+  // interface 6.15
   it('ends at a thousand lines, and says so', async () => {
     const { id } = await commit(await create('long', 'x'), undefined, lines('long', 1001).join('\n'))
     const { count, lines: blamed, truncated } = await blame(id)

@@ -102,6 +102,7 @@ for (const compat of ['none', 'existing'] as const) {
       ],
     ]
     for (const [name, references, named] of disagreeing)
+      // interface 5.3, 5.4
       it(`${name}: ${compat === 'none' ? 'the most specific is answered with a warning' : '400'}`, async () => {
         for (const ask of [references(), { ...references(), resolve: true }]) {
           const { status, body, text } = await retrieve(ask)

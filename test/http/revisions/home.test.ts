@@ -43,11 +43,13 @@ describe('the variant that a revision is shown under, reached by its id alone', 
   }
   const all = (variant: string) => ({ get: variant, retrieve: variant, query: variant, graph: variant })
 
+  // interface 4.29
   it('is the one that it was made on', async () => {
     const { slug, id } = await forked()
     expect(await shownUnder(slug, id)).to.deep.equal(all(slug))
   })
 
+  // interface 4.29
   it('is the oldest live one that holds it, once that is archived', async () => {
     const { slug, fork, own, id } = await forked()
     await done(`/workflows/variants/${own}/archive`)
@@ -56,6 +58,7 @@ describe('the variant that a revision is shown under, reached by its id alone', 
     expect(await shownUnder(slug, id)).to.deep.equal(all(slug))
   })
 
+  // interface 4.29
   it('is the oldest one, once all are archived', async () => {
     const { slug, own, forkId, id } = await forked()
     await done(`/workflows/variants/${own}/archive`)

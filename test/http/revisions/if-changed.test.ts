@@ -88,6 +88,7 @@ describe('if_changed', () => {
     const { plural, data, again, other } = FAMILIES[family]
     const key = `${family}_revision`
 
+    // interface 4.18, 3.6
     it(`${plural}: commits nothing where nothing changed, and says so`, async () => {
       const slug = await make(family)
       const first = await done(commit(family, slug, { data: other, message: 'Other' }, asked))
@@ -104,6 +105,7 @@ describe('if_changed', () => {
       expect([never.changed, never[key].version]).to.deep.equal([undefined, 5])
     })
 
+    // interface 4.18
     it(`${plural}: a header that differs is a change, a message is none`, async () => {
       const slug = await make(family)
       for (const header of [
@@ -222,6 +224,7 @@ describe('if_changed', () => {
     expect([odd.status, odd.body.errors?.[0]?.loc]).to.deep.equal([422, ['body', 'if_changed']])
   })
 
+  // interface 4.18
   it('deploy beside it deploys the latest all the same, and says where that is new', async () => {
     const slug = await make('application')
     const { data, again } = FAMILIES.application
@@ -283,6 +286,7 @@ describe('if_changed', () => {
     expect(data).to.be.an('object')
   })
 
+  // interface 4.18
   it('no event tells of it', async () => {
     const slug = await make('workflow')
     const { again, other } = FAMILIES.workflow

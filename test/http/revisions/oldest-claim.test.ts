@@ -1,8 +1,13 @@
+import { spawn } from 'node:child_process'
+import { text } from 'node:stream/consumers'
+import { fileURLToPath } from 'node:url'
 import { expect } from 'chai'
 import { git } from '../../support/git/git-program.ts'
 import type { RunningService } from '../../support/servers/service.ts'
 import { startService } from '../../support/servers/service.ts'
 import { cloneOf } from '../../support/git/git-client.ts'
+
+const PROGRAM = fileURLToPath(new URL('../../../src/cli/main.js', import.meta.url))
 
 describe('http: a slug without an artifact beside it means its oldest claim', () => {
   let service: RunningService
@@ -35,6 +40,7 @@ describe('http: a slug without an artifact beside it means its oldest claim', ()
   const tagDates = (slug: string): Record<string, string> =>
     JSON.parse(git(service.repository(slug), ['show', 'refs/meta/artifact:tags.json']))
 
+  // interface 5.9, 5.12
   it('whatever is pushed to another repository, which is told of it', async () => {
     const id = await make('victim', 2)
     await make('other')
@@ -52,6 +58,19 @@ describe('http: a slug without an artifact beside it means its oldest claim', ()
     expect(await meant({ workflow_revision_ref: { slug: 'victim', version: 2 } })).to.equal('victim 2')
   })
 
+  // interface 5.14
+  it('verify lists each slug that two artifacts answer, and which one is meant', async () => {
+    await make('spoken')
+    await make('silent')
+    const variant = { workflow_ref: { slug: 'silent' }, slug: 'spoken' }
+    expect((await service.post('/workflows/variants', { workflow_variant: variant })).status).to.equal(200)
+    const verify = spawn(process.execPath, [PROGRAM, 'verify', '--store', service.storeDir])
+    const output = await text(verify.stdout)
+    const [, named = ''] = /default\/workflows\/silent ([^]*?)default\//.exec(output) ?? []
+    expect(named, output).to.match(/the variant slug "spoken" does not mean this one: "spoken"/)
+  })
+
+  // interface 5.10
   it('a pushed tag that reads as a version of a variant does not answer for it', async () => {
     await make('elder', 2)
     await make('tagger')
@@ -87,6 +106,7 @@ describe('http: a slug without an artifact beside it means its oldest claim', ()
     expect(await meant({ workflow_revision_ref: { slug: 'late-1' } })).to.equal('latecomer 1')
   })
 
+  // interface 5.9
   it('of artifacts, variants and tags, which {slug, version} looks at, the oldest decides', async () => {
     await make('room')
     await service.post('/variants/fork', {
@@ -116,6 +136,7 @@ describe('http: a slug without an artifact beside it means its oldest claim', ()
     expect(three.body.details.artifacts.map((it: { slug: string }) => it.slug)).to.deep.equal(['spoke'])
   })
 
+  // interface 5.12
   it('two revisions may be given one slug, and a repeated request is told of it again', async () => {
     await make('first')
     await make('second')
@@ -153,6 +174,7 @@ describe('http: a slug without an artifact beside it means its oldest claim', ()
     expect(await meant({ workflow_variant_ref: { slug: 'thrown' } })).to.equal('thrown 2')
   })
 
+  // interface 4.10, 4.11
   it('a slug is made of a name, and of one that is taken with _2', async () => {
     const made = async (name: string): Promise<string> =>
       (await service.post('/workflows', { workflow: { name } })).body.workflow.slug

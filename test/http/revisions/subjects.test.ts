@@ -203,6 +203,7 @@ describe('subjects of revisions', () => {
     }
   })
 
+  // interface 4.19
   it('are what git shows of any message that was sent, which stays as it was sent', async () => {
     const slug = await create({ parameters: {} })
     const word = fc.constantFrom(

@@ -84,6 +84,7 @@ describe('which variant a write goes to that names a revision', () => {
       const went = async (reply: Promise<Reply>): Promise<string> =>
         (await done(reply)).testset_revision.variant_slug
 
+      // interface 4.31
       it('is refused where two live variants have the revision as their head, and names both', async () => {
         const testset = await withHistory()
         const before = headsOf(testset)
@@ -99,6 +100,7 @@ describe('which variant a write goes to that names a revision', () => {
         expect(headsOf(testset)).to.equal(before)
       })
 
+      // interface 4.30
       it('goes to the variant that is named beside it, by id or by reference', async () => {
         const testset = await withHistory()
         const { slug, fork, forkId, latest } = testset
@@ -108,11 +110,13 @@ describe('which variant a write goes to that names a revision', () => {
         expect(git(client.repository(slug), ['rev-parse', slug])).to.equal(own)
       })
 
+      // interface 4.30
       it('goes to the default variant of the artifact that is named, if that holds the revision', async () => {
         const { id, slug, latest } = await withHistory()
         expect(await went(write(latest, { testset_id: id }))).to.equal(slug)
       })
 
+      // interface 4.30
       it('goes to the only live variant that holds the revision', async () => {
         const { slug, fork, forkId, latest } = await withHistory()
         await archive('variants/', forkId)
@@ -128,6 +132,7 @@ describe('which variant a write goes to that names a revision', () => {
     })
   }
 
+  // interface 4.30
   it('the home takes it while it alone has the revision as its head', async () => {
     const testset = await forked()
     const added = await client.change(testset, addRow)
@@ -236,6 +241,7 @@ describe('which variant a write goes to that names a revision', () => {
     expect([odd.status, odd.body.errors?.[0]?.loc]).to.deep.equal([422, ['body', 'testset_variant_ref']])
   })
 
+  // interface 4.31
   it('base_revision_id is a condition and names nothing: alone it is 422, in every family', async () => {
     const { revisionId } = await forked()
     const bodies: Readonly<Record<string, object>> = {

@@ -26,6 +26,7 @@ describe('a key without the scope read', () => {
   after(() => service.stop())
 
   for (const scope of ['write', 'deploy', 'invoke'] as const) {
+    // interface 2.4
     it(`sees nothing that is stored, whatever the scope ${scope} lets it ask`, async () => {
       const { operations } = await readApiDocument(service.url)
       const open = operations.filter(

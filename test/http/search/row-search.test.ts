@@ -99,6 +99,7 @@ describe('POST /search: rows of testsets that opt in', () => {
     expect(await search('no')).to.deep.equal([])
   })
 
+  // interface 13.1
   it('finds phrases, prefixes and scripts without spaces, and leaves out what is excluded, row by row', async () => {
     const texts = {
       a: 'The answer is forty-two',
@@ -117,6 +118,7 @@ describe('POST /search: rows of testsets that opt in', () => {
     expect(await found('気天')).to.deep.equal([])
   })
 
+  // interface 13.3
   it('looks into no rows of a testset that has not opted in, and into none of one that has opted out', async () => {
     const testset = await client.make([{ q: 'A shy word' }])
     expect(await search('shy')).to.deep.equal([])

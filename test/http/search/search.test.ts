@@ -55,6 +55,7 @@ describe('POST /search', () => {
   const slugs = async (query: string, options: object = {}): Promise<string[]> =>
     (await search(query, options)).map((hit: { artifact: { slug: string } }) => hit.artifact.slug)
 
+  // interface 13.1, 13.2
   it('finds what was just written, by name, description, tag, message and data, and marks it', async () => {
     await commit('capitals', 'Name the capital of {{country}}.', 'Rolled back the polite greeting')
     for (const [query, field, place, marked] of [
@@ -213,6 +214,7 @@ describe('POST /search', () => {
     expect(paged).to.deep.equal(all)
   })
 
+  // interface 13.1
   it('answers any text within a moment: it is no syntax', async () => {
     const texts = [
       'NEAR(',
@@ -262,6 +264,7 @@ describe('POST /search', () => {
       'body.windowing.next',
     ],
   ] as const)
+    // interface 13.2
     it(`refuses ${what}`, async () => {
       const answer = await service.post('/search', body)
       expect([answer.status, answer.body.code], answer.text).to.deep.equal([422, code])

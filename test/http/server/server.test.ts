@@ -257,6 +257,29 @@ describe('shutdown', () => {
       .and.not.match(/\n {4}at /)
   })
 
+  // interface 3.12
+  it('a server without the git program on its path starts, and commits over REST', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'gitless-'))
+    const env = { PATH: folder, STORE_DIR: join(folder, 'store'), PORT: '0', SVC_API_KEY: 'key' }
+    const main = fileURLToPath(new URL('../../../src/main.js', import.meta.url))
+    const child = spawn(process.execPath, [main], { stdio: ['ignore', 'pipe', 'inherit'], env })
+    children.push(child)
+    let said = ''
+    child.stdout.on('data', (piece) => (said += String(piece)))
+    while (!/"url":"([^"]+)"/.test(said)) await pause(20)
+    const [, url = ''] = /"url":"([^"]+)"/.exec(said) ?? []
+    const created = await fetch(`${url}/simple/workflows/`, {
+      method: 'POST',
+      headers: { authorization: 'ApiKey key', 'content-type': 'application/json' },
+      body: JSON.stringify({ workflow: { slug: 'flow', data: { parameters: {} } } }),
+    })
+    expect(created.status, await created.clone().text()).to.equal(200)
+    const closed = once(child, 'close')
+    child.kill('SIGTERM')
+    expect(await closed).to.deep.equal([0, null])
+    rmSync(folder, { recursive: true, force: true })
+  })
+
   it('a second signal ends it at once', async () => {
     const { child, url, says, closed } = await serve()
     const answer = fetch(url).catch(() => 'cut off')

@@ -34,6 +34,7 @@ describe('http: sessions and pages of others', () => {
     ],
   ]
   for (const [what, headers] of others) {
+    // interface 14.4
     it(`write nothing: a POST with the cookie that ${what} is 403, and so are PUT and DELETE`, async () => {
       const browser = await signedIn()
       const before = await count()

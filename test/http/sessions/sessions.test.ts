@@ -20,6 +20,7 @@ describe('http: sessions', () => {
     return browser
   }
 
+  // interface 14.4
   it('begin with a key, and are then the key: for scopes, authors and Idempotency-Key', async () => {
     const key = await make('Pat', 'read', 'write')
     const browser = new Browser(service.url)
@@ -113,6 +114,7 @@ describe('http: sessions', () => {
     expect(recorded()).to.have.length(1)
   })
 
+  // interface 14.4
   it('end at once when their key is revoked', async () => {
     const key = await make('short', 'read')
     const browser = await signedIn(key.secret)

@@ -35,6 +35,7 @@ describe('http: how fresh an answer is', function () {
     ['quorum', { READS: 'quorum' }],
     ['local', { READS: 'local' }],
   ] as const)
+    // interface 2.31
     it(`is said of reads, found and not found, with ${JSON.stringify(reads)}`, () =>
       serving(reads, async (service) => {
         const slug = `bot-${JSON.stringify(reads).length}`
@@ -62,6 +63,7 @@ describe('http: how fresh an answer is', function () {
         expect(advertised.headers.get('svc-freshness')).to.match(new RegExp(`^${by}; age=[0-9]+$`))
       }))
 
+  // interface 2.31
   it('is not said where the folder is the store', async () => {
     const service = await startService()
     try {

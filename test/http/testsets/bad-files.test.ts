@@ -72,6 +72,7 @@ describe('testsets: bad files', () => {
   after(() => client.stop())
 
   for (const [what, type, file, place] of BAD) {
+    // interface 8.16, 2.32
     it(`${what} is refused at ${place}; nothing is stored, by any upload`, async () => {
       const before = await settledFiles(client.service.storeDir)
       const fields = { file_type: type }

@@ -6,6 +6,7 @@ describe('testsets: columns, and what belongs to a row', () => {
   before(async () => (client = await startTestsets()))
   after(() => client.stop())
 
+  // interface 8.7
   it('top-level keys come back in order of first appearance, nested ones sorted', async () => {
     const lines = [
       '{"z":1,"10":"x","a":{"d":1,"c":{"2":0,"1":0}}}',
@@ -22,6 +23,7 @@ describe('testsets: columns, and what belongs to a row', () => {
     ])
   })
 
+  // interface 8.1
   it('a new revision begins the order anew, a delta appends to it', async () => {
     const testset = await client.make([{ b: 1, a: 1 }])
     const added = await client.change(testset, { rows: { add: [{ data: { c: 1, a: 2, b: 2 } }] } })
@@ -30,6 +32,7 @@ describe('testsets: columns, and what belongs to a row', () => {
     expect(Object.keys(replaced.data.testcases[0].data)).to.deep.equal(['a', 'b', 'testcase_dedup_id'])
   })
 
+  // interface 8.8
   it('flags, tags and meta are shown with a row of a revision, and never by /testcases', async () => {
     const flags = { checked: true }
     const tags = { lang: 'en' }
@@ -76,6 +79,7 @@ describe('testsets: columns, and what belongs to a row', () => {
     expect(tags).to.deep.equal([{ of: 'a' }, { of: 'B' }, { of: 'c' }])
   })
 
+  // interface 8.18
   it('in files they are __flags__, __tags__ and __meta__: JSON text in a CSV cell, empty is absent (5.5)', async () => {
     const file = 'q,__tags__,__meta__,__flags__\n?,"{""lang"":""en""}",,\n!,,"{""n"":1.50}","{""ok"":true}"\n'
     const testset = await client.makeOf(file)
@@ -102,6 +106,7 @@ describe('testsets: columns, and what belongs to a row', () => {
     ])
   })
 
+  // interface 8.19
   it('columns of metadata that no row fills are not exported', async () => {
     const testset = await client.makeOf('q,__tags__,__meta__\n?,,\n')
     expect((await client.download(testset.revisionId)).split('\r\n')[0]).to.equal('q,__id__,__dedup_id__')

@@ -16,6 +16,7 @@ describe('testsets: deltas', () => {
   const deltaOf = (testset: MadeTestset, delta: object, more: object = {}) =>
     client.commit({ testset_id: testset.id, delta, ...more })
 
+  // interface 8.12
   it('columns first, then rows replaced, removed and added', async () => {
     const testset = await client.make([
       { q: 1, old: 'x' },
@@ -63,6 +64,7 @@ describe('testsets: deltas', () => {
     expect(contentsOf(revision)).to.deep.equal([{ b: 2, e: '' }])
   })
 
+  // interface 8.14
   it('a rename takes the name of a column that the same delta removes or renames, and of no other', async () => {
     const testset = await client.make([{ q: 'first', x: 0, a: 'second' }])
     for (const [columns, place] of [
@@ -106,6 +108,7 @@ describe('testsets: deltas', () => {
     expect(contentsOf(await client.change(testset, rotated))).to.deep.equal([{ x: 'first', y: 0 }])
   })
 
+  // interface 2.14, 8.12
   it('columns and rows that are not there are refused, with those that are near, and nothing is stored', async () => {
     const testset = await client.make([{ question: 1, answer: 2 }])
     const [stranger] = (await client.make([{ a: 2 }])).ids
@@ -189,6 +192,7 @@ describe('testsets: deltas', () => {
     expect([revision.version, contentsOf(revision)]).to.deep.equal([1, [{ a: 1 }]])
   })
 
+  // interface 8.12
   it('unknown row ids, and what is no delta, are refused by place and store nothing', async () => {
     const testset = await client.make([{ a: 1 }])
     const [stranger] = (await client.make([{ a: 2 }])).ids
@@ -224,6 +228,7 @@ describe('testsets: deltas', () => {
     expect((await client.latest(testset)).id).to.equal(testset.revisionId)
   })
 
+  // interface 8.12
   it('a base of another testset is 422, one that does not exist 404', async () => {
     const testset = await client.make([{ a: 1 }])
     const other = await client.make([{ a: 1 }])
@@ -238,6 +243,7 @@ describe('testsets: deltas', () => {
       expect((await client.latest({ revisionId, ...made })).id).to.equal(revisionId)
   })
 
+  // interface 8.13
   it('a base that is no longer the head is 409 naming the head, unless the delta only adds rows', async () => {
     const testset = await client.make([{ a: 1 }])
     const second = await client.change(testset, { rows: { add: [{ data: { a: 2 } }] } })
@@ -281,6 +287,7 @@ describe('testsets: deltas', () => {
     expect(await client.contents(testset)).to.deep.equal([{ a: 1 }])
   })
 
+  // interface 8.16
   it('an upload replaces the rows at the head, whichever revision the path names', async () => {
     const testset = await client.make([{ a: '1' }])
     await client.change(testset, { rows: { add: [{ data: { a: '2' } }] } })
@@ -289,6 +296,7 @@ describe('testsets: deltas', () => {
     expect(contentsOf(revision)).to.deep.equal([{ a: '2' }, { a: '3' }])
   })
 
+  // interface 8.11
   it('testcase_ids commits rows of the revision before by their ids, in another order and fewer', async () => {
     const testset = await client.make([{ a: 1 }, { a: 2 }, { a: 3 }])
     const [one, , three] = testset.ids

@@ -33,6 +33,7 @@ describe('testsets: diff', () => {
     return { testset, head: body.testset_revision }
   }
 
+  // interface 8.24
   it('joins rows on their dedup ids, and names columns that came and went', async () => {
     const { testset, head } = await changed()
     const [one, two] = await rowsOf(testset.revisionId)
@@ -75,6 +76,7 @@ describe('testsets: diff', () => {
     expect(rows).to.deep.equal({ added: [], removed: [], changed: [] })
   })
 
+  // interface 8.24
   it('pages hold every difference once; `next` is there exactly when some remain', async () => {
     const rows = (from: number, to: number) => Array.from({ length: to - from }, (_, n) => ({ n: n + from }))
     const testset = await client.make(rows(0, 20))

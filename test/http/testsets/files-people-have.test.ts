@@ -35,6 +35,7 @@ describe('testsets: files that people have', () => {
       ['jsonl', ['', '\n\n']],
       ['xlsx', ['']],
     ] as const) {
+      // interface 8.25
       it(`are 422 empty_file as ${type} and store nothing, unless allow_empty says that it is meant`, async () => {
         const { revisionId, ...testset } = await client.make([{ a: 1 }])
         for (const file of [...files, gzipSync('')]) {
@@ -66,6 +67,7 @@ describe('testsets: files that people have', () => {
       expect((await send('?allow_empty=true')).status).to.equal(200)
     })
 
+    // interface 8.25
     it('an empty JSON array and a header are rows that are none', async () => {
       expect(await rowsOf('[]', { file_type: 'json' })).to.deep.equal([])
       expect(await rowsOf('question,answer\n')).to.deep.equal([])
@@ -76,6 +78,7 @@ describe('testsets: files that people have', () => {
     const SEMICOLONS = 'question;answer\nWhere, please?;"under; the mat"\n'
     const WANTED = [{ question: 'Where, please?', answer: 'under; the mat' }]
 
+    // interface 8.21
     it('have their cells separated by what the header shows: semicolons, tabs or bars', async () => {
       expect(await rowsOf(SEMICOLONS)).to.deep.equal(WANTED)
       for (const delimiter of ['\t', '|'])
@@ -87,6 +90,7 @@ describe('testsets: files that people have', () => {
       expect(await rowsOf(`a;b\n${'1;2\n'.repeat(5000)}`)).to.deep.equal([{ a: '1', b: '2' }])
     })
 
+    // interface 8.21
     it('have them separated by what a line sep= says, which is no row', async () => {
       expect(await rowsOf(`sep=;\r\n${SEMICOLONS}`)).to.deep.equal(WANTED)
       expect(await rowsOf('SEP=^\na^b\n1^2\n')).to.deep.equal([{ a: '1', b: '2' }])
@@ -99,6 +103,7 @@ describe('testsets: files that people have', () => {
       )
     })
 
+    // interface 8.21
     it('have them separated by what delimiter= says, whatever the file looks like', async () => {
       expect(await rowsOf(SEMICOLONS, { delimiter: ';' })).to.deep.equal(WANTED)
       expect(await rowsOf('sep=;\na,b;c\n1,2;3\n', { delimiter: ',' })).to.deep.equal([
@@ -117,6 +122,7 @@ describe('testsets: files that people have', () => {
       )
     })
 
+    // interface 8.21
     it('are refused where the header would be one column and holds a delimiter', async () => {
       for (const [file, shown] of [
         ['question;answer\nWhere?\nThere.\n', '";"'],
@@ -129,6 +135,7 @@ describe('testsets: files that people have', () => {
       expect(await rowsOf('a;b\n1\n', { delimiter: ',' })).to.deep.equal([{ 'a;b': '1' }])
     })
 
+    // interface 8.22
     it('lose what is not seen at the ends of names, and the answer lists the names that changed', async () => {
       const body = await uploaded(
         '/simple/testsets/upload',
@@ -147,6 +154,7 @@ describe('testsets: files that people have', () => {
       expect(await refused('a, a\n1,2\n')).to.include('The header names columns 1 and 2 both "a"')
     })
 
+    // interface 8.22
     it('lose columns at the end without a name, whose cells are all empty', async () => {
       expect(await rowsOf('a,b,\n1,2,\n3,4,""\n')).to.deep.equal([
         { a: '1', b: '2' },
@@ -167,6 +175,7 @@ describe('testsets: files that people have', () => {
     const WANTED = [{ question: 'Grüße 😀?', answer: 'a\r\nb' }]
     const utf16 = (text: string): Buffer => Buffer.from(text, 'utf16le')
 
+    // interface 8.22
     it('are read in UTF-16 with its byte order mark, whichever byte comes first', async () => {
       for (const [text, type] of [
         [TEXT, 'csv'],
@@ -181,6 +190,7 @@ describe('testsets: files that people have', () => {
       expect(await rowsOf(utf16(`\ufeff${long}`))).to.have.lengthOf(5000)
     })
 
+    // interface 8.22
     it('are refused by name in UTF-16 without a mark, and in UTF-32', async () => {
       expect(await refused(utf16(TEXT))).to.match(/^422 invalid_file: .*UTF-16 without a byte order mark/)
       expect(await refused(utf16(TEXT).swap16())).to.match(
@@ -192,6 +202,7 @@ describe('testsets: files that people have', () => {
       )
     })
 
+    // interface 8.17
     it('are read compressed with gzip, known by its bytes, in as many members as there are, up to the limit of a file', async () => {
       expect(await rowsOf(gzipSync(TEXT))).to.deep.equal(WANTED)
       expect(await rowsOf(Buffer.concat([gzipSync('a\n1\n'), gzipSync('2\n')]))).to.deep.equal([
@@ -238,6 +249,7 @@ describe('testsets: files that people have', () => {
       ['an old Excel file', Buffer.from('d0cf11e0a1b11ae1', 'hex'), /\.xls/],
       ['zstd', Buffer.from([0x28, 0xb5, 0x2f, 0xfd, 0]), /zstd/],
     ] as const) {
+      // interface 8.17
       it(`are refused by name: ${what}`, async () => {
         for (const type of ['csv', 'json', 'jsonl'])
           expect(await refused(file, { file_type: type }))
@@ -258,6 +270,7 @@ describe('testsets: files that people have', () => {
     const EQUAL = 'a,b\n1,2\n1,2\n3,4\n'
     const SAME_ID = 'a,__dedup_id__\n1,x\n2,x\n3,y\n'
 
+    // interface 8.4
     it('are told how many were equal, and how many gave way to one of their dedup id', async () => {
       for (const [file, met, rows] of [
         [EQUAL, { collapsed: 1, replaced: 0 }, 2],
@@ -314,6 +327,7 @@ describe('testsets: files that people have', () => {
         .map((line) => line.replace(/,"__id__".*/, '}'))
 
     for (const types of ['string', 'infer']) {
+      // interface 8.20
       it(`keep the values and types of all cells that were not edited, with types=${types}`, async () => {
         const testset = await client.makeOf(ROWS, { file_type: 'jsonl' })
         const before = await jsonOf(testset.revisionId)
@@ -362,6 +376,7 @@ describe('testsets: files that people have', () => {
       ])
     })
 
+    // interface 8.26
     it('begin with a byte order mark where bom=true says so, and come back with it', async () => {
       const testset = await client.make([{ q: 'Grüße', n: 1 }])
       const file = await fetch(

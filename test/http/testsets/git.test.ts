@@ -38,6 +38,7 @@ describe('testsets: what git sees, and what git does', () => {
   }
   const rowsIn = (text: string): string[] => text.split('\n').filter((line) => line !== '')
 
+  // interface 1.13, 8.2
   it('git show <first 12 digits of a testcase id> prints the row, sorted, with its dedup id', async () => {
     const testset = await client.make([{ q: 'Naïve?', a: { y: 2, x: 1 }, testcase_dedup_id: 'one' }])
     const digits = testset.ids[0]?.replaceAll('-', '').slice(0, 12) ?? ''
@@ -46,6 +47,7 @@ describe('testsets: what git sees, and what git does', () => {
     )
   })
 
+  // interface 15.5
   it('the files are one a row, and the list of columns', async () => {
     const testset = await client.make([{ b: 1, a: 1 }, { c: 1 }])
     const repository = client.repository(testset.slug)

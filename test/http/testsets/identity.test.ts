@@ -26,6 +26,7 @@ describe('testsets: which rows are one', () => {
     return [committed.body.testset_revision, put, json, replaced, added]
   }
 
+  // interface 8.3
   it('equal content is one row, the first, whatever the order of the keys', async () => {
     for (const revision of await everyDoor([
       { a: '1', b: { x: 1, y: 2 } },
@@ -57,6 +58,7 @@ describe('testsets: which rows are one', () => {
     }
   })
 
+  // interface 8.3
   it('two rows of equal content with different dedup ids are two rows', async () => {
     for (const revision of await everyDoor([
       { a: '1', testcase_dedup_id: 'x' },
@@ -68,6 +70,7 @@ describe('testsets: which rows are one', () => {
     }
   })
 
+  // interface 8.5
   it('a dedup id is generated from the content hash, and is there in every stored row', async () => {
     const { data } = await client.latest(await client.make([{ b: 1, a: 'é' }, {}]))
     expect(data.testcases.map((testcase: any) => testcase.data)).to.deep.equal([
@@ -97,6 +100,7 @@ describe('testsets: which rows are one', () => {
     expect(dedupIdsOf({ data })).to.deep.equal([`${id}-2`, id])
   })
 
+  // interface 8.6
   it('twice in one file, the later row of a dedup id wins, at the place of the earlier', async () => {
     const testset = await client.makeOf('k,testcase_dedup_id\n1,x\n2,y\n3,x\n4,z\n')
     const revision = await client.latest(testset)
@@ -121,6 +125,7 @@ describe('testsets: which rows are one', () => {
     expect(dedupIdsOf(revision)).to.deep.equal(['x', 'y'])
   })
 
+  // interface 8.5, 8.28
   it('__dedup_id__ comes in as testcase_dedup_id, and goes out of files as __dedup_id__', async () => {
     for (const key of ['__dedup_id__', 'testcase_dedup_id']) {
       const testset = await client.makeOf(`${key},q\nmine,?\n`)
@@ -155,6 +160,7 @@ describe('testsets: which rows are one', () => {
     expect(refusal(file)).to.match(/^422 invalid_file: Line 2, column 1: .*__dedup_id__/)
   })
 
+  // interface 8.6
   it('rows.add with a dedup id that a row holds, or twice in one delta, is refused and stores nothing', async () => {
     const testset = await client.make([{ a: '1', testcase_dedup_id: 'x' }])
     const add = (rows: object[]) => client.commit({ testset_id: testset.id, delta: { rows: { add: rows } } })
@@ -165,6 +171,7 @@ describe('testsets: which rows are one', () => {
     expect((await client.latest(testset)).id).to.equal(testset.revisionId)
   })
 
+  // interface 8.9
   it('__id__ of a testcase of this testset says "this row": the same content keeps its id', async () => {
     const testset = await client.make([{ a: '1' }, { a: '2' }])
     const [one, two] = testset.ids
@@ -172,6 +179,7 @@ describe('testsets: which rows are one', () => {
     expect(revision.data.testcase_ids).to.deep.equal([two, one])
   })
 
+  // interface 8.9
   it('__id__ with another content is an edit that keeps the dedup id', async () => {
     const testset = await client.make([{ a: '1' }, { a: '2', testcase_dedup_id: 'two' }])
     const [one, two] = testset.ids
@@ -190,6 +198,7 @@ describe('testsets: which rows are one', () => {
     expect(dedupIdsOf(put.body.testset)).to.deep.equal(['two'])
   })
 
+  // interface 8.9
   it('any other __id__ is ignored: of another testset, unknown, or no id at all', async () => {
     const other = await client.make([{ a: '1', testcase_dedup_id: 'theirs' }])
     const testset = await client.make([{ a: '0' }])

@@ -51,6 +51,7 @@ describe('testsets: limits (5.6)', () => {
   }
   const numbered = (count: number) => Array.from({ length: count }, (_, n) => ({ n }))
 
+  // interface 8.27
   it('more rows than the limit are 413 naming it, whatever brings them, and nothing is stored', async () => {
     await expectRefused(ways(numbered(ROWS + 1)), /\b20 rows\b/)
   })
@@ -72,6 +73,7 @@ describe('testsets: limits (5.6)', () => {
     await expectRefused([() => client.commit({ testset_id: full.id, delta: more })], /\b20 rows\b/)
   })
 
+  // interface 8.27
   it('a row larger than the limit is 413 naming it; a file names the line', async () => {
     const rows = [{ n: 1 }, { text: 'é'.repeat(ROW_BYTES / 2) }]
     await expectRefused(ways(rows), /\b2000 bytes a row\b/)
@@ -127,6 +129,7 @@ describe('testsets: limits (5.6)', () => {
     await wide.stop()
   })
 
+  // interface 8.27
   it('a file past the limit is 413 naming it, as a form or a body', async () => {
     const big = `n\n${'1\n'.repeat(FILE_BYTES / 2)}`
     await expectRefused([() => client.send('/simple/testsets/upload', big)], /\b100000 bytes\b/)

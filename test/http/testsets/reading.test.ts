@@ -89,6 +89,7 @@ describe('testsets: what a reader sees', () => {
       ],
     ]
     for (const [name, ask] of doors) {
+      // interface 8.15
       it(`${name} leaves out what is false, in the body or the query string`, async () => {
         const testset = await client.make([{ n: 0 }])
         for (const [flags, members] of FORMS) {
@@ -144,6 +145,7 @@ describe('testsets: what a reader sees', () => {
     })
   })
 
+  // interface 8.1
   it('without a limit all rows come, however many, ids and rows in order', async () => {
     const { body } = await retrieve({ testset_ref: { id: large.id } })
     expect(body).to.not.have.property('windowing')
@@ -167,6 +169,7 @@ describe('testsets: what a reader sees', () => {
     ['ascending', 1000],
     ['descending', 255],
   ] as const) {
+    // interface 8.15
     it(`pages of ${limit}, ${order}, hold every row once and end with the last`, async () => {
       const seen: number[] = []
       const ids: string[] = []

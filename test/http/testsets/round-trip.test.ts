@@ -73,6 +73,7 @@ describe('testsets: files go round', () => {
       .testset_revision.data.testcase_ids
 
   for (const type of TYPES) {
+    // interface 8.19
     it(`upload(download(r)) gives the testcases of r in order: ${type}`, async () => {
       const empty = await client.make([])
       await fc.assert(
@@ -124,6 +125,7 @@ describe('testsets: files go round', () => {
     expect(await client.download(renamed.id, 'file_type=csv')).to.contain('['.repeat(190))
   })
 
+  // interface 8.18
   it('with types=infer, CSV brings numbers, booleans, null and nested values back', async () => {
     const rows = [{ n: 1.5, big: 2 ** 60, yes: true, nothing: null, list: [1, { a: 'b' }], text: 'plain' }]
     const testset = await client.make(rows)
@@ -153,6 +155,7 @@ describe('testsets: files go round', () => {
     }
   })
 
+  // interface 8.28
   it('the simple download is the latest revision’s, by POST and GET, under a name of its own', async () => {
     const testset = await client.make([{ a: 'x' }])
     const body = await client.download(testset.revisionId, 'file_type=jsonl')

@@ -38,6 +38,7 @@ describe('POST /testsets/rows/history', () => {
   const row = (dedupId: string, value: number) => ({ n: value, testcase_dedup_id: dedupId })
   const many = (count: number) => Array.from({ length: count }, (_, n) => row(`r${n}`, n))
 
+  // interface 13.6
   it('tells when it was added, changed, removed and added again, and leaves out what did not touch it', async () => {
     const testset = await client.make([row('other', 1)])
     const added = await client.change(testset, { rows: { add: [{ data: row('mine', 1) }] } })

@@ -32,6 +32,7 @@ describe('testcases', () => {
       expect(text).to.include('"data":{"a":{"c":2,"d":1},"b":1,"testcase_dedup_id":"')
     })
 
+    // interface 8.2, 1.12
     it('for ever: after the row was edited, removed, and everything archived', async () => {
       const testset = await numbered(3)
       const [one, two, three] = testset.ids
@@ -124,6 +125,7 @@ describe('testcases', () => {
   })
 
   describe('GET /testcases', () => {
+    // interface 8.29
     it('keeps the order and repeats what is repeated, testcase_id before testcase_ids; unknown ones are left out', async () => {
       const { ids } = await numbered(3)
       const [zero, one, two] = ids
@@ -143,6 +145,7 @@ describe('testcases', () => {
   })
 
   describe('POST /testcases/query', () => {
+    // interface 8.29
     it('by references: rows of that revision, keys in its columns’ order, in pages', async () => {
       const testset = await client.make([{ n: 0, a: 1 }, { n: 1 }, { n: 2 }, { n: 3 }])
       await client.change(testset, { rows: { remove: [testset.ids[1]] } })
@@ -162,6 +165,7 @@ describe('testcases', () => {
       expect(numbersOf(await query({ ...first, testcase_ids: [testset.ids[1]] }))).to.deep.equal([0, 1, 2, 3])
     })
 
+    // interface 8.29
     it('by testset_id: every testcase it ever had, the oldest first, each once, in pages', async () => {
       const testset = await numbered(3)
       await client.change(testset, { rows: { remove: [testset.ids[0]], add: [{ data: { n: 3 } }] } })

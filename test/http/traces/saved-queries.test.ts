@@ -33,6 +33,7 @@ describe('traces over HTTP: saved queries', () => {
   const idsOf = ({ body }: { readonly body: any }): string[] =>
     (body.traces ?? body.spans).map((it: { trace_id: string }) => it.trace_id)
 
+  // interface 13.5
   it('runs by artifact, variant and revision; the request may change limit and next, and nothing else', async () => {
     for (const ref of [
       { query_ref: { slug: 'bots' } },
@@ -52,6 +53,7 @@ describe('traces over HTTP: saved queries', () => {
     expect(idsOf(await service.post('/spans/query', named))).to.deep.equal(bots.slice(0, 2))
   })
 
+  // interface 13.5
   it('a query about the other thing is 409, an unknown one 404, one with a filtering beside it 400', async () => {
     const codes = []
     for (const [path, body] of [
@@ -88,6 +90,7 @@ describe('traces over HTTP: saved queries', () => {
     }
   })
 
+  // interface 13.5
   it('include_trace_ids adds the ids, include_traces the traces too, with spans by id', async () => {
     const ids = await retrieve('bots', { include_trace_ids: true })
     expect(ids.body.query_revision.data.trace_ids).to.deep.equal(bots.slice(0, 2))

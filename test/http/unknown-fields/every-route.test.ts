@@ -36,6 +36,7 @@ describe('unknown fields: every route', () => {
       body,
     )
 
+  // interface 2.10
   it('refuses a parameter that it does not know, and stores nothing', async () => {
     const before = filesOf(service.storeDir)
     for (const operation of operations) {
@@ -46,6 +47,7 @@ describe('unknown fields: every route', () => {
     expect(filesOf(service.storeDir)).to.deep.equal(before)
   })
 
+  // interface 2.10, 2.32
   it('refuses a field that it does not know at every level of a body, and stores nothing', async () => {
     const before = filesOf(service.storeDir)
     let levels = 0

@@ -115,6 +115,7 @@ describe('unknown fields: typos', () => {
     ],
   ]
   for (const [method, path, body, place, meant] of typos) {
+    // interface 2.10
     it(`${place} is refused: did you mean ${meant}?`, async () => {
       const { status, body: problem, text } = await service.call(method, path(), body())
       expect([status, problem.code], text).to.deep.equal([422, 'unknown_field'])
@@ -154,6 +155,7 @@ describe('unknown fields: typos', () => {
     ])
   })
 
+  // interface 2.13
   it('null is absent, but not in an edit', async () => {
     const body = {
       nothing: null,
@@ -165,6 +167,7 @@ describe('unknown fields: typos', () => {
     expect([edit.status, edit.body.code]).to.deep.equal([422, 'unknown_field'])
   })
 
+  // interface 2.12
   it('a record that was answered can be sent back with what is changed in it', async () => {
     const { body: flat } = await service.get(`/simple/applications/${made.id}`)
     const edited = { application: { ...flat.application, name: 'Bot' } }

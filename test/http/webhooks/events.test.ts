@@ -95,6 +95,7 @@ describe('webhooks: events', () => {
     })
   })
 
+  // interface 13.9
   it('a deployment tells the environment’s revision and which pins were created, updated and deleted', async () => {
     const { variant_id } = await client.workflow('deployed')
     await client.commit(variant_id)
@@ -139,6 +140,7 @@ describe('webhooks: events', () => {
     await client.receiver.waitFor(1, ({ body }) => body.data.references.workflow_revision?.slug === 'both-2')
   })
 
+  // interface 13.9
   it('what plain git pushes into the store is told like a commit: revisions, a branch, a fork', async () => {
     await client.workflow('pushed')
     await client.receiver.waitFor(1, ofType('revision.committed'))

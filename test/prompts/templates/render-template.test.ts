@@ -162,6 +162,7 @@ const TABLE: readonly Row[] = [
 
 describe('prompts: templates', () => {
   for (const format of TEMPLATE_FORMATS) {
+    // interface 11.21, 11.22
     it(`renders ${format} as its table says`, () => {
       for (const [construct, ofFormat, template, result] of TABLE) {
         if (ofFormat !== format) continue

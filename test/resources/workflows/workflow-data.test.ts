@@ -36,6 +36,7 @@ describe('workflow data', () => {
     expect(stringifyJson(data)).to.contain('"got"')
   })
 
+  // interface 7.12
   it('reduces a skill to what a skill has, and says what it left out', () => {
     const { data, warnings } = accept(
       '{"script":"x","uri":"svc:builtin:skill:v0","schemas":{"inputs":{},"parameters":{"type":"object"}},"parameters":{"body":"b"},"url":"https://a.b"}',

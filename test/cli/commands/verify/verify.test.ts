@@ -13,6 +13,7 @@ const program = fileURLToPath(new URL('../../../../src/cli/main.js', import.meta
 describe('branchpoint verify', () => {
   const { dir, repository } = storeForEach()
 
+  // interface 15.9
   it('says ok of every repository of a store with everything in use, and exits 0', () => {
     const { stdout, status } = spawnSync(process.execPath, [program, 'verify', '--store', dir()], {
       encoding: 'utf8',
@@ -149,6 +150,7 @@ describe('branchpoint verify', () => {
       ],
     }
     for (const [what, [path, damage, named]] of Object.entries(cases)) {
+      // interface 15.9
       it(`${what}: is named, also with --repair, and hides no other repository`, async () => {
         damage(repository(path))
         const found = await verified(dir())

@@ -54,6 +54,7 @@ const CASES: readonly (readonly [value: string, rest: string, text: string | und
 ]
 
 describe('prompts: fstring', () => {
+  // interface 11.22
   it('formats as Python does', () => {
     for (const [value, rest, text] of CASES) {
       const render = (): string => renderTemplate('fstring', `{v${rest}}`, variables(`{"v": ${value}}`))

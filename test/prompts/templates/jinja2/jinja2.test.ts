@@ -108,6 +108,7 @@ describe('prompts: jinja2', () => {
     }
   })
 
+  // interface 11.22
   it('renders what prompts are made of as Jinja2 3.1 does', () => {
     for (const [template, rendered] of COMMON) {
       expect(renderTemplate('jinja2', template, VARIABLES), template).to.equal(rendered)

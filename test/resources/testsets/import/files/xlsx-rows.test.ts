@@ -28,6 +28,7 @@ const shared = (at: number): string => ` t="s"><v>${at}</v>`
 const number = (value: string, style = 0): string => ` s="${style}"><v>${value}</v>`
 
 describe('testset files: rows of a sheet', () => {
+  // interface 8.23
   it('are texts as they are, numbers as JSON writes them, and what formulas came to, as texts or as they are', async () => {
     const file = sheetOf(
       [
@@ -64,6 +65,7 @@ describe('testset files: rows of a sheet', () => {
     ])
   })
 
+  // interface 8.23
   it('have dates without a zone, with a time where there is one, in both of the calendars', async () => {
     const dates = [
       text('d'),
@@ -104,6 +106,7 @@ describe('testset files: rows of a sheet', () => {
     expect(notes).to.deep.equal({ columns: ['a', 'b'], renamed: [{ from: ' a ', to: 'a' }] })
   })
 
+  // interface 8.23
   it('are those of the first sheet, or of one that is named, or else numbered', async () => {
     const cell = (value: string): string =>
       `<row r="1"><c r="A1"${text('n')}</c></row><row r="2"><c r="A2"${text(value)}</c></row>`
@@ -172,6 +175,7 @@ describe('testset files: rows of a sheet', () => {
     }
   })
 
+  // interface 8.23
   it('are 413 past 64 MiB unpacked, past ten million cells, and where memory does not hold them', async function () {
     this.timeout(300_000)
     const bomb = Buffer.alloc(65 * 1024 * 1024, 0x20)
