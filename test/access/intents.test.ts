@@ -72,6 +72,7 @@ describe('intents', () => {
     expect(files().sort()).to.deep.equal([`${intent}.json`, decided].sort())
   })
 
+  // interface 2.25
   it('keep ids and hashes, never the body or the key', async () => {
     await send()
     const [file = ''] = files()

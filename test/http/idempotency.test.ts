@@ -100,6 +100,7 @@ describe('Idempotency-Key', () => {
     expect([other.status, other.body.code]).to.deep.equal([422, 'idempotency_key_reused'])
   })
 
+  // interface 2.25
   it('stands in the commit as a trailer that the message does not show', async () => {
     const { variant_id } = await made(service, 'bot')
     const { body } = await keyed('/workflows/revisions/commit', commitOf(variant_id), 'a b: c')

@@ -79,6 +79,7 @@ describe('fields of writes: what they change', () => {
   let made = 0
   for (const surface of testedSurfaces)
     for (const write of writesOf(surface))
+      // interface 2.10, 2.12
       it(`${write.name}: each field is answered as it was sent, or a wrong one is refused`, async () => {
         const { path: pattern, method, member } = write
         const endpoint = endpoints.find((it) => it.path === pattern && it.method === method)

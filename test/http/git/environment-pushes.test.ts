@@ -9,6 +9,7 @@ describe('git: pushes to an environment', () => {
   before(async () => (service = await startService()))
   after(() => service.stop())
 
+  // interface 9.11
   it('deploy, and move the mirror in the deployed artifact before git push returns', async () => {
     const variant = await workflow(service, 'bot')
     await service.post('/workflows/revisions/commit', {

@@ -258,6 +258,7 @@ describe('if_changed', () => {
     ])
   })
 
+  // interface 4.18
   it('an Idempotency-Key remembers the answer', async () => {
     const slug = await make('application')
     const { data, again, other } = FAMILIES.application

@@ -267,6 +267,7 @@ describe('which variant a write goes to that names a revision', () => {
     expect([reply.status, reply.body.code], reply.text).to.deep.equal([409, 'archived'])
   })
 
+  // interface 4.26
   it('archiving a revision needs no variant: the mark is the revision’s', async () => {
     const { revisionId, fork } = await forked()
     await archive('revisions/', revisionId)

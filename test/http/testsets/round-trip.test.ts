@@ -177,6 +177,7 @@ describe('testsets: files go round', () => {
     ).to.equal(422)
   })
 
+  // interface 8.25
   it('no rows are a header, an empty array, or an empty file that has to be meant, and come back as none', async () => {
     const { revisionId } = await client.make([])
     expect(await client.download(revisionId)).to.equal('__dedup_id__\r\n')
