@@ -232,9 +232,9 @@ export class ArtifactIndex {
     for (const [level, slug] of wanted) await this.#intake.bring(claimedName(family, level, slug))
     let oldest: SlugClaim | undefined
     for (const [level, slug] of wanted)
-      for (const claim of this.#tables.slugs.claims(level, family, slug)) {
+      for (const claim of this.#tables.slugs.claims(level, family, slug, { others: own.id })) {
         if (claim.since > own.since || (oldest && isOlder(oldest, claim))) break
-        if (claim.entry.id === own.id || (claim.since === own.since && claim.entry.id > own.id)) continue
+        if (claim.since === own.since && claim.entry.id > own.id) continue
         oldest = claim
         break
       }

@@ -28,13 +28,15 @@ export class SlugTable {
 
   /** Takes in every slug of the entry's view. */
   add(entry: IndexEntry): void {
+    // Two artifacts may share very many slugs, each of which would be looked for among all of the other's.
+    const ofOthers = new Map<IndexEntry, ReadonlyMap<string, SlugClaim[]>>()
     for (const [level, slug, since] of slugsOf(entry.names)) {
       const table = this.#tableOf(level, entry.family)
       const folded = keyOfSlug(level, slug)
       const owners = table.get(folded)
       if (owners === undefined) table.set(folded, entry)
       else if (owners !== entry) {
-        const claims = Array.isArray(owners) ? owners : claimsOf(owners, level, folded)
+        const claims = Array.isArray(owners) ? owners : sharedClaims(ofOthers, owners, level, folded)
         insert(claims, { entry, level, slug, since })
         table.set(folded, claims)
       }
@@ -60,10 +62,24 @@ export class SlugTable {
     return this.#tableOf(level, family).has(foldSlug(slug))
   }
 
-  /** Who has this very slug, the oldest first; of `numbered`, who has one that begins so. */
-  *claims(level: SlugLevel, family: Family, slug: string): Generator<SlugClaim, void, undefined> {
+  /**
+   * Who has this very slug, the oldest first; of `numbered`, who has one that begins so. With `others`, those of all but the artifact of
+   * that id: it need not be looked through for what only it has.
+   */
+  *claims(
+    level: SlugLevel,
+    family: Family,
+    slug: string,
+    { others }: { readonly others?: string } = {},
+  ): Generator<SlugClaim, void, undefined> {
+    const owner = others === undefined ? undefined : this.#tableOf(level, family).get(foldSlug(slug))
+    if (owner !== undefined && !Array.isArray(owner) && owner.id === others) return
     for (const claim of this.alike(level, family, slug))
-      if ((level === 'numbered' ? numberedBase(claim.slug) : claim.slug) === slug) yield claim
+      if (
+        claim.entry.id !== others &&
+        (level === 'numbered' ? numberedBase(claim.slug) : claim.slug) === slug
+      )
+        yield claim
   }
 
   /** Who has the slug, whatever its case, the oldest first. */
@@ -170,6 +186,27 @@ function claimsOf(entry: IndexEntry, at: SlugLevel, folded: string): SlugClaim[]
     for (const [slug, since] of names.tags)
       take(at === 'tag' ? slug : (numberedBase(slug) ?? ''), slug, since)
   return claims
+}
+
+/** The same of an artifact of which more is asked: by level and slug, made at the first question. */
+function sharedClaims(
+  made: Map<IndexEntry, ReadonlyMap<string, SlugClaim[]>>,
+  entry: IndexEntry,
+  level: SlugLevel,
+  folded: string,
+): SlugClaim[] {
+  let claims = made.get(entry)
+  if (!claims) {
+    const byKey = new Map<string, SlugClaim[]>()
+    for (const [at, slug, since] of slugsOf(entry.names)) {
+      const key = `${at}:${keyOfSlug(at, slug)}`
+      const same = byKey.get(key)
+      if (same) insert(same, { entry, level: at, slug, since })
+      else byKey.set(key, [{ entry, level: at, slug, since }])
+    }
+    made.set(entry, (claims = byKey))
+  }
+  return claims.get(`${level}:${folded}`) ?? []
 }
 
 function insert(claims: SlugClaim[], claim: SlugClaim): void {
