@@ -1,4 +1,4 @@
-import { mkdirSync } from 'node:fs'
+import { readdirSync, statSync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { z } from 'zod'
 import { alternate } from '../figures/alternate.ts'
@@ -7,7 +7,6 @@ import type { BenchSetting } from '../bench-setting.ts'
 import { post, postText } from '../call.ts'
 import { type ChildServer, startBranchpoint } from '../../../test/support/servers/child-server.ts'
 import { startFloor } from '../bench-servers.ts'
-import { filesMade } from '../files-made.ts'
 import { promptData } from '../fill-store.ts'
 import { type Load, requestsPerSecond } from '../load.ts'
 import { median } from '../figures/median.ts'
@@ -159,4 +158,24 @@ async function filesOfCommit(
 /** How long one client waits for each of so many answers a second. */
 function milliseconds(aSecond: number): number {
   return 1000 / aSecond
+}
+
+/** How many files that a piece of work made are in each of some folders, however deep; one that only changed its name is none. */
+async function filesMade(folders: readonly string[], work: () => Promise<unknown>): Promise<number[]> {
+  const before = folders.map(filesIn)
+  await work()
+  return folders.map(
+    (folder, index) => [...filesIn(folder)].filter((file) => !before[index]?.has(file)).length,
+  )
+}
+
+/** What a file is whatever its name: numbers of files that are gone are given away again, so the time of its birth as well. */
+function filesIn(folder: string): Set<string> {
+  const found = new Set<string>()
+  for (const entry of readdirSync(folder, { recursive: true, withFileTypes: true })) {
+    if (!entry.isFile()) continue
+    const stats = statSync(join(entry.parentPath, entry.name), { bigint: true, throwIfNoEntry: false })
+    if (stats) found.add(`${stats.ino} ${stats.birthtimeNs}`)
+  }
+  return found
 }

@@ -13,7 +13,6 @@ import { type RowBlobs, sizeOnDisk, takeRowBlobs, timeCatFile, timeFastImport } 
 import { tableCsv, tableRow } from '../figures/table-rows.ts'
 import { addRow, type Page, retrieve, type Testset, uploadFile } from '../testset-calls.ts'
 import { download } from '../transfer.ts'
-import { watchResident } from '../watch-resident.ts'
 import { writeTextFile } from '../write-text-file.ts'
 
 /**
@@ -245,3 +244,27 @@ function rate(rows: number, milliseconds: number): number {
 }
 
 const MB = 1024 * 1024
+
+/** What a piece of work answered, and the most resident memory, in bytes, that the server had from its start to its end. */
+interface Watched<T> {
+  readonly answer: T
+  readonly before: number
+  readonly peak: number
+}
+
+/** Looks at the server's resident memory every 50 ms while `work` is done. */
+async function watchResident<T>(server: ChildServer, work: () => Promise<T>): Promise<Watched<T>> {
+  const before = server.resident()
+  let peak = before
+  const look = (): void => {
+    peak = Math.max(peak, server.resident())
+  }
+  const timer = setInterval(look, 50)
+  try {
+    const answer = await work()
+    look()
+    return { answer, before, peak }
+  } finally {
+    clearInterval(timer)
+  }
+}

@@ -1,3 +1,6 @@
+import { execFile } from 'node:child_process'
+import { promisify } from 'node:util'
+import type { Version, Register } from './operation.ts'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { startBranchpoint } from '../../../test/support/servers/child-server.ts'
@@ -5,8 +8,6 @@ import { ask } from '../kill/ask.ts'
 import { git } from '../../../test/support/git/git-program.ts'
 import { checkRegister } from './check-register.ts'
 import type { Fault } from './database-faults.ts'
-import { environmentVersions, variantVersions } from './git-versions.ts'
-import type { Register } from './operation.ts'
 import { Pusher } from './pusher.ts'
 import { Recorder } from './recorder.ts'
 import { Unavailable } from './rest.ts'
@@ -184,4 +185,38 @@ function refsIn(storeDir: string): string {
 
 function numbers(count: number): number[] {
   return Array.from({ length: count }, (_, index) => index + 1)
+}
+
+const run = promisify(execFile)
+
+/** The versions of a variant, oldest first, as the git program lists them: each holds its `message`. */
+async function variantVersions(repository: string, branch: string): Promise<Version[]> {
+  const lines = await log(repository, branch, '%s')
+  return lines.map((subject) => ({ token: subject, values: new Map([['message', subject]]) }))
+}
+
+/** The versions of an environment, oldest first: each holds the id of the deployed revision by key. */
+async function environmentVersions(repository: string, branch: string): Promise<Version[]> {
+  const trailer = (name: string): string => `%(trailers:key=${name},valueonly,separator=%x2C)`
+  const lines = await log(repository, branch, `%s%x09${trailer('Deploy-Key')}%x09${trailer('Deploy-To')}`)
+  let values: ReadonlyMap<string, string> = new Map()
+  return lines.map((line) => {
+    const [subject = '', key = '', target = ''] = line.split('\t')
+    values = new Map([...values, [key, target.split(' ').at(-1) ?? '']])
+    return { token: subject, values }
+  })
+}
+
+async function log(repository: string, branch: string, format: string): Promise<string[]> {
+  const args = [
+    '-C',
+    repository,
+    'log',
+    '--first-parent',
+    '--reverse',
+    `--format=${format}`,
+    `refs/heads/${branch}`,
+  ]
+  const { stdout } = await run('git', args, { maxBuffer: 256 * 1024 * 1024 })
+  return stdout.split('\n').slice(0, -1)
 }

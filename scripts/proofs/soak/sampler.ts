@@ -1,8 +1,7 @@
+import { readdirSync, readFileSync } from 'node:fs'
 import type { ChildServer } from '../../../test/support/servers/child-server.ts'
 import { KEY } from '../../../test/support/servers/child-server.ts'
-import { childProcesses } from './child-processes.ts'
 import type { Interval } from './interval-tally.ts'
-import { metricIn } from './metric-in.ts'
 import type { Sample } from './sample.ts'
 
 /** Looks at a server from outside, and at what it tells of itself. */
@@ -64,4 +63,34 @@ function processorSeconds(metrics: string): number {
 /** What is measured is the time between two turns of a timer that is due every 10 ms. */
 function delay(seconds: number): number {
   return Math.max(0, seconds * 1000 - 10)
+}
+
+/** Reads one number out of what `GET /metrics` answers: the value of `name`, a metric with its labels as they are printed. Throws if it is not there. */
+function metricIn(text: string, name: string): number {
+  const line = text.split('\n').find((it) => it.startsWith(`${name} `))
+  if (line === undefined) throw new Error(`/metrics does not tell ${name}`)
+  return Number(line.slice(name.length + 1))
+}
+
+/** How many processes of this machine descend from `pid`. */
+function childProcesses(pid: number): number {
+  const childrenOf = new Map<number, number[]>()
+  for (const name of readdirSync('/proc').filter((it) => /^\d+$/.test(it))) {
+    const parent = parentOf(name)
+    if (parent !== undefined) childrenOf.set(parent, [...(childrenOf.get(parent) ?? []), Number(name)])
+  }
+  const below = (parent: number): number =>
+    (childrenOf.get(parent) ?? []).reduce((sum, child) => sum + 1 + below(child), 0)
+  return below(pid)
+}
+
+/** Undefined for a process that is gone by now. */
+function parentOf(pid: string): number | undefined {
+  try {
+    // The name before it stands in brackets, and may hold anything.
+    const after = readFileSync(`/proc/${pid}/stat`, 'utf8').split(')').at(-1) ?? ''
+    return Number(after.trim().split(' ')[1])
+  } catch {
+    return undefined
+  }
 }

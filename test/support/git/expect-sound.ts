@@ -1,7 +1,6 @@
 import { expect } from 'chai'
 import { readdirSync } from 'node:fs'
 import { git } from './git-program.ts'
-import { awaitRollUp } from './await-roll-up.ts'
 
 /** Locks, their owner files, and what was staged and not published. */
 export function leftovers(folder: string): string[] {
@@ -15,3 +14,14 @@ export function expectSound(folder: string): void {
   awaitRollUp(folder)
   expect(leftovers(folder)).to.deep.equal([])
 }
+
+/** Waits while a thread of this process makes one pack of many in the repository, five seconds at most: what it stages is nobody's leftover. */
+function awaitRollUp(folder: string): void {
+  for (let tries = 0; tries < 50 && isRolledUp(folder); tries++) Atomics.wait(NEVER, 0, 0, 100)
+}
+
+function isRolledUp(folder: string): boolean {
+  return readdirSync(`${folder}/objects/pack`).some((name) => name.startsWith('tmp_'))
+}
+
+const NEVER = new Int32Array(new SharedArrayBuffer(4))
