@@ -54,6 +54,7 @@ export const STATUS = {
   revision_conflict: 409,
   precondition_failed: 412,
   invalid_request: 422,
+  read_only_field: 422,
   unknown_field: 422,
   no_such_key: 422,
 } as const

@@ -1,12 +1,14 @@
+import { git } from '../../../test/support/git/git-program.ts'
+import { pickFrom } from './plan/pick-targets.ts'
+import type { ModelState } from './state/model-state.ts'
+import type { Pick, Upkeep, Step } from './step.ts'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { nodeFs } from '../../../src/storage/node-fs.ts'
 import { checkRepositories, idsOfOtherObjects } from './check-repositories.ts'
-import { keepHouse } from './keep-house.ts'
 import type { HistoryOutcome } from './run-history.ts'
 import { runHistory } from './run-history.ts'
-import type { Step } from './step.ts'
 
 /**
  * Runs a history on a real folder, where every repository must be one that git itself has nothing against and reads the
@@ -27,4 +29,10 @@ export async function proveOnDisk(steps: readonly Step[], servers: number): Prom
   } finally {
     rmSync(storeDir, { recursive: true, force: true })
   }
+}
+
+/** Does it to one of the artifacts' repositories. */
+function keepHouse(folder: string, { artifacts }: ModelState, upkeep: Upkeep, pick: Pick): void {
+  const artifact = pickFrom(artifacts, pick)
+  if (artifact) git(join(folder, `${artifact.slug}.git`), upkeep.split(' '))
 }

@@ -1,3 +1,4 @@
+import { memoryFs } from '../../../src/storage/memory-fs.ts'
 import { strict as assert } from 'node:assert'
 import { inspect } from 'node:util'
 import type { Fs } from '../../../src/storage/fs.ts'
@@ -5,7 +6,6 @@ import type { Reply, RunningService } from '../../../test/support/servers/servic
 import { startService } from '../../../test/support/servers/service.ts'
 import type { Planned, Told } from './expectation.ts'
 import { STATUS, refused } from './expectation.ts'
-import { learnActor } from './learn-actor.ts'
 import { planStep } from './plan/plan-step.ts'
 import type { ModelState } from './state/model-state.ts'
 import { wholeState } from './state/whole-state.ts'
@@ -195,4 +195,25 @@ function assertTold(
   )
   for (const [index, { says }] of told.entries())
     assert.ok(warnings[index]?.message.includes(says), `the warning says ${says}`)
+}
+
+let known: Promise<ModelState['actor']> | undefined
+
+/** Who the admin key of a test service is, as records tell it; asked once, of a store of its own. */
+function learnActor(): Promise<ModelState['actor']> {
+  known ??= ask()
+  return known
+}
+
+async function ask(): Promise<ModelState['actor']> {
+  const service = await startService({ fs: memoryFs(), storeDir: '/store' })
+  try {
+    const created = await service.post('/simple/workflows/', { workflow: { data: {} } })
+    const revision = await service.get(`/workflows/revisions/${created.body.workflow.revision_id}`)
+    const { author } = revision.body.workflow_revision
+    if (!/^\S.* <\S+@\S+>$/.test(author)) throw new Error(`the author ${author} is not Name <email>`)
+    return { id: created.body.workflow.created_by_id, author }
+  } finally {
+    await service.stop({ keepStore: true })
+  }
 }

@@ -10,7 +10,7 @@ import { notFoundAt, pathOf } from './plan-archive.ts'
 import { roleFlags } from './plan-create.ts'
 import type { EditFields, EditStep, Step } from '../step.ts'
 
-/** `PUT …/{id}`: header fields; a simple one may bring a payload, which becomes a revision (interface 4.23). */
+/** `PUT …/{id}`: header fields; a simple one may bring a payload, which becomes a revision (interface 4.23). The roles in a variant's flags are its artifact's (interface 2.11). */
 export function planEdit(state: ModelState, step: EditStep & Step): Planned {
   const { surface, level, pick, edit, data } = step
   const place = level === 'variant' ? pickFrom(variantsOf(state), pick) : undefined
@@ -27,9 +27,14 @@ export function planEdit(state: ModelState, step: EditStep & Step): Planned {
   }
   if (!target || !artifact) return { request, expected: refused(notFoundAt(level)) }
   const written = [artifact, place?.variant, brought ? artifact.variants[0] : undefined]
-  if (written.some((it) => it?.lifecycle.deleted_at !== undefined)) {
-    return { request, expected: refused('archived' satisfies Code) }
-  }
+  const hasOtherRoles =
+    level === 'variant' &&
+    Object.entries(edit.flags ?? {}).some(([role, is]) => is !== (artifact.flags?.[role] ?? false))
+  const codes: readonly Code[] = [
+    ...(hasOtherRoles ? (['read_only_field'] as const) : []),
+    ...(written.some((it) => it?.lifecycle.deleted_at !== undefined) ? (['archived'] as const) : []),
+  ]
+  if (codes.length > 0) return { request, expected: refused(...codes) }
   const answer = ({ [key]: actual }: ActualBody) => {
     if (brought) commitPayload(state, artifact, brought, actual)
     const changesHeader = Object.keys(edit).length > 0
