@@ -1,12 +1,12 @@
 import type { DecisionNote } from '../git/transactions/arbiter.ts'
-import { decidedFile, decidedIn } from './decided.ts'
+import { decidedFile, decidedIn, type DecidedCommit, type RowCounts } from './decided.ts'
 
 /** What one go at a keyed request asks of what was decided, and tells of what it decides. */
 export interface AttemptDecisions {
   /** The commits that earlier attempts put on a ref of an artifact (known by the end of its id), or were about to. */
-  decidedOn(digits: string, ref: string): readonly string[]
-  /** What the journal has to note with a write that puts a commit on a ref. */
-  noteOf(digits: string, ref: string, commit: string): DecisionNote
+  decidedOn(digits: string, ref: string): readonly DecidedCommit[]
+  /** What the journal has to note with a write that puts a commit on a ref; `met` is told to who sends the request again. */
+  noteOf(digits: string, ref: string, commit: string, met?: RowCounts): DecisionNote
 }
 
 /** What attempts at one keyed request decide: empty files beside its intent, whose names say it. */
@@ -30,7 +30,8 @@ export class Decisions {
   get attempt(): AttemptDecisions {
     return {
       decidedOn: (digits, ref) => decidedIn(this.#earlier, this.#intent, digits, ref),
-      noteOf: (digits, ref, commit) => this.#note(decidedFile(this.#intent, { digits, ref, commit })),
+      noteOf: (digits, ref, commit, met) =>
+        this.#note(decidedFile(this.#intent, { digits, ref, commit, met })),
     }
   }
 

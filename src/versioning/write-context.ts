@@ -1,5 +1,6 @@
 import type { DecisionNote } from '../git/transactions/arbiter.ts'
 import type { Oid } from '../git/objects/object.ts'
+import type { MetRows } from './family/family.ts'
 
 /** Who does something: the API key's id, name and email. Name and email become the git author. */
 export interface Actor {
@@ -24,7 +25,10 @@ export interface WriteContext {
 /** One go at a write that may be sent again: what it decides is noted with the decision itself, never read out of commits. */
 export interface KeyedAttempt {
   /** The commits that earlier attempts decided to put on a ref of an artifact, or were about to. */
-  decidedOn(digits: string, ref: string): readonly Oid[]
-  /** What a write has to note that puts a commit on a ref. */
-  noteOf(digits: string, ref: string, commit: Oid): DecisionNote
+  decidedOn(
+    digits: string,
+    ref: string,
+  ): readonly { readonly commit: Oid; readonly met: MetRows | undefined }[]
+  /** What a write has to note that puts a commit on a ref; `met` is what became of rows that were sent. */
+  noteOf(digits: string, ref: string, commit: Oid, met?: MetRows): DecisionNote
 }

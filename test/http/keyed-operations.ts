@@ -205,6 +205,14 @@ const ofWorkflows: readonly Operation[] = [
 
 const csv = 'mark,n\nHi,1\nmore,2\n'
 
+/** Rows of which two are equal, and two have one dedup id. */
+const MEETING = [
+  { data: { mark: 'Hi' } },
+  { data: { mark: 'Hi' } },
+  { data: { mark: 'one', __dedup_id__: 'a' } },
+  { data: { mark: 'two', __dedup_id__: 'a' } },
+]
+
 const ofTestsets: readonly Operation[] = [
   {
     name: 'testsets: commit a delta to a revision that the testset had',
@@ -222,6 +230,21 @@ const ofTestsets: readonly Operation[] = [
       const { body } = await service.get(`/simple/testsets/${id}`)
       const { testcase_ids } = body.testset.data
       const fields = { testset_id: id, data: { testcase_ids } }
+      return { path: '/testsets/revisions/commit', body: { testset_revision_commit: fields } }
+    },
+  },
+  {
+    name: 'testsets: create one of whose rows two are equal and one gives way',
+    prepare: async (_, slug) => ({
+      path: '/simple/testsets/',
+      body: { testset: { slug, data: { testcases: MEETING } } },
+    }),
+  },
+  {
+    name: 'testsets: commit rows of which two are equal and one gives way',
+    prepare: async (service, slug) => {
+      const { id } = await made(service, slug, testsets)
+      const fields = { testset_id: id, data: { testcases: MEETING } }
       return { path: '/testsets/revisions/commit', body: { testset_revision_commit: fields } }
     },
   },

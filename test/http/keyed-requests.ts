@@ -35,15 +35,6 @@ export function expectSame(name: string, first: Reply, again: Reply): void {
   expect(again.body, name).to.deep.equal(first.body)
 }
 
-/**
- * Expects the same of a request that a crash cut off after its commit. The work is found by its commit, which does not say how many of
- * the rows that were sent met: these two counts may be missing (an upload, whose file comes again, has them).
- */
-export function expectSameAfterCrash(name: string, first: Reply, again: Reply): void {
-  const { collapsed: _collapsed, replaced: _replaced, ...body } = first.body
-  expectSame(name, 'collapsed' in again.body ? first : { ...first, body }, again)
-}
-
 /** Every commit and every ref of every repository. */
 export function everything({ storeDir }: RunningService): string {
   return testedFamilies

@@ -5,7 +5,7 @@ import type { NewFolder } from '../../git/project-store.ts'
 import { assertPinsDeployable } from '../environments/assert-pins-deployable.ts'
 import type { Family, MetRows } from '../family/family.ts'
 import { NewObjects } from '../family/new-objects.ts'
-import { findEarlierAttempt } from '../idempotency/find-earlier-attempt.ts'
+import { findEarlierAttempt, type FinishedAttempt } from '../idempotency/find-earlier-attempt.ts'
 import { repositoryDigits } from '../ids.ts'
 import type { Registry } from '../registry.ts'
 import type { RevisionDraft } from '../revisions/build-revision.ts'
@@ -51,7 +51,7 @@ export async function createArtifact(
 /** A new artifact. */
 export interface CreatedArtifact {
   readonly artifact: ArtifactView
-  /** What became of rows that were sent and are none of its first revision's; not known of an earlier attempt's. */
+  /** What became of rows that were sent and are none of its first revision's. */
   readonly met?: MetRows | undefined
 }
 
@@ -64,7 +64,7 @@ export async function createWithRevision(
 ): Promise<CreatedArtifact> {
   assertUnguarded(family, { slug: input.slug ?? 'new', flags: input.header.flags }, context.actor)
   const earlier = await createdEarlier(registry, family, input, context)
-  if (earlier) return { artifact: earlier }
+  if (earlier) return earlier
   const ofName = input.header.name === undefined ? undefined : slugOfName(input.header.name)
   const base = input.slug ?? ofName ?? randomBytes(6).toString('hex')
   const create = async (): Promise<CreatedArtifact> => {
@@ -74,7 +74,7 @@ export async function createWithRevision(
     const variant = await freeVariantSlug(registry, family, slug)
     const { met, ...content } = await firstContent(registry, family, input, context, { id, slug, variant })
     const meta = content.refs.get(META_REF)
-    const note = meta && context.attempt?.noteOf(repositoryDigits(id), META_REF, meta)
+    const note = meta && context.attempt?.noteOf(repositoryDigits(id), META_REF, meta, met)
     const claims = claimsOfArtifact(family, { id, slug, variant: input.withVariant && variant })
     const noted = { ...content, notes: note ? [note] : [], claims }
     const repository = await registry.store.create(family.folder, slug, noted, input.aside)
@@ -90,14 +90,14 @@ async function createdEarlier(
   family: Family,
   input: NewArtifact,
   context: WriteContext,
-): Promise<ArtifactView | undefined> {
+): Promise<FinishedAttempt | undefined> {
   const id = input.id ?? context.artifactId
   if (id === undefined || context.attemptedAt === undefined) return undefined
   const found = await registry.index.findByDigits(id)
   if (found?.id !== id || found.family !== family) return undefined
   const earlier = await findEarlierAttempt(registry, found, META_REF, context)
   if (earlier) await registry.store.syncNames(family.folder)
-  return earlier?.artifact
+  return earlier
 }
 
 async function firstContent(

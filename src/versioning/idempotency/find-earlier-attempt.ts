@@ -3,6 +3,7 @@ import type { Oid } from '../../git/objects/object.ts'
 import type { Repository } from '../../git/repository.ts'
 import type { Transaction } from '../../git/transactions/transaction.ts'
 import type { ArtifactView } from '../artifacts/artifact-view.ts'
+import type { MetRows } from '../family/family.ts'
 import type { Registry } from '../registry.ts'
 import type { WriteContext } from '../write-context.ts'
 
@@ -10,6 +11,8 @@ import type { WriteContext } from '../write-context.ts'
 export interface FinishedAttempt {
   readonly commit: Oid
   readonly artifact: ArtifactView
+  /** What became of rows that were sent; undefined if it brought none. */
+  readonly met: MetRows | undefined
 }
 
 /**
@@ -24,9 +27,9 @@ export async function findEarlierAttempt(
   { attempt }: WriteContext,
 ): Promise<FinishedAttempt | undefined> {
   const { repository, digits, family, slug } = artifact
-  for (const commit of attempt?.decidedOn(digits, ref) ?? []) {
+  for (const { commit, met } of attempt?.decidedOn(digits, ref) ?? []) {
     if (await holds(repository, ref, commit))
-      return { commit, artifact: await registry.written(family, slug) }
+      return { commit, artifact: await registry.written(family, slug), met }
   }
   return undefined
 }
@@ -38,8 +41,9 @@ export function noteDecided(
   ref: string,
   commit: Oid,
   { attempt }: WriteContext,
+  met?: MetRows,
 ): void {
-  if (attempt) transaction.note(attempt.noteOf(digits, ref, commit))
+  if (attempt) transaction.note(attempt.noteOf(digits, ref, commit, met))
 }
 
 /** Somebody may have taken the commit off the ref since, and what was only planned never was there. */

@@ -84,14 +84,14 @@ export async function commitRevision(
 async function committedEarlier(
   registry: Registry,
   { variant }: VariantLocation,
-  { artifact, commit }: FinishedAttempt,
+  { artifact, commit, met }: FinishedAttempt,
   { data }: NewRevision,
   deployment: CommitDeployment | undefined,
 ): Promise<CommittedRevision> {
   await takeInDeployments(registry, deployment)
   const place = await locate(artifact, findVariant(artifact, variant.slug) ?? variant, commit)
   const deployedTo = deployment?.to.map((to) => to.artifact.slug) ?? []
-  return { place, changed: true, warnings: await warningsOf(registry, place, data), deployedTo }
+  return { place, changed: true, met, warnings: await warningsOf(registry, place, data), deployedTo }
 }
 
 /** What an earlier attempt came to that deployed the latest revision and had nothing to commit; undefined if there was none. */

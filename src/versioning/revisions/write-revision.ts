@@ -151,7 +151,7 @@ export async function writeRevision(
   }
   const commit = revision.oid
   transaction.move(branch, commit)
-  noteDecided(transaction, artifact, branch, commit, context)
+  noteDecided(transaction, artifact, branch, commit, context, met)
   if (input.slug !== undefined) {
     const named = { slug: input.slug, commit }
     await nameRevision(registry, artifact, state, named, context, transaction)
