@@ -15,7 +15,7 @@ export interface Caller {
 /** The id of the key that the server is started with (SVC_API_KEY), the same in every store. */
 export const SERVER_KEY_ID = uuidv5('branchpoint:SVC_API_KEY', uuidv5.URL)
 
-/** Whoever acts, as answers name them (interface 14.2). */
+/** The API key that made a change, as answers name it (interface 14.2). */
 export interface Principal {
   readonly id: string
   readonly kind: 'key'

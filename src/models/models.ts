@@ -77,7 +77,7 @@ export interface CredentialSource {
 }
 
 /**
- * Why a call failed, in words that may be shown to whoever asked. `kind` decides what is tried again or elsewhere (interface 11.20):
+ * Why a call failed, in words that may be shown to the client. `kind` decides whether the call is repeated or goes to a fallback (interface 11.20):
  * `availability` timeouts, network, 5xx; `capacity` 429; `transient` 409 and 423; `access` 401, 403; `context` a prompt too long for
  * the model; `request` any other refusal; `credential` there is no key; `connection` and `mismatch` the named credential is unknown or
  * for another provider; `answer` the reply cannot be read.

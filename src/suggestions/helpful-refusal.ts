@@ -22,7 +22,7 @@ export interface RefusalSource {
   readonly help?: (() => Promise<Help | undefined>) | undefined
 }
 
-/** A refusal that is told in the words of whoever asked, with what helps if they may know it (interface 3.13). */
+/** A refusal in the client's words, with suggestions if its key may read them (interface 3.13). */
 export class HelpfulRefusal extends Refusal {
   readonly #told: RefusalSource
 

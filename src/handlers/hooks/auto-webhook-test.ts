@@ -34,7 +34,7 @@ export const autoWebhookTestDefinition: HandlerDefinition = {
 }
 
 /**
- * `svc:builtin:auto_webhook_test:v0` (interface 11.16): has outputs scored by whoever answers at `parameters.webhook_url`. A
+ * `svc:builtin:auto_webhook_test:v0` (interface 11.16): sends outputs to `parameters.webhook_url` to be scored. An answered
  * number or boolean is a score to be compared with the threshold; an object or a string is the outputs as it is.
  */
 export function autoWebhookTest(timeoutMs: number): Handler {

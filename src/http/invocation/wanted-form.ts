@@ -4,8 +4,7 @@ import { getKey, type JsonObject } from '../../json/json.ts'
 export type OutputForm = 'json' | 'ndjson' | 'events'
 
 /**
- * The form that whoever asks wants (interface 12.5): of the media types known here the first that Accept names without q=0, and
- * where it names none, JSON unless `flags.stream` asks for a stream, which comes as NDJSON.
+ * The form of an answer (interface 12.5): the first known media type that Accept names without q=0. Where it names none: JSON, unless `flags.stream` asks for a stream, which comes as NDJSON.
  */
 export function negotiateOutput(accept: string | undefined, flags: JsonObject | undefined): OutputForm {
   const named = accept === undefined || accept === '*/*' ? undefined : formNamed(accept)

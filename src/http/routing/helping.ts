@@ -2,7 +2,7 @@ import { HelpfulRefusal } from '../../suggestions/helpful-refusal.ts'
 import type { Call, Endpoint } from './endpoint.ts'
 import type { SurfaceContext } from '../surface-context.ts'
 
-/** The endpoint, telling what it refuses in its own words, and what helps to whoever may read (interface 3.13). */
+/** The endpoint, with refusals in its own words. Suggestions go only to keys that may read (interface 3.13). */
 export function helping(endpoint: Endpoint, words = endpoint.words): Endpoint {
   const { run, recall } = endpoint
   const word = (family: string): string => (family === words?.family ? words.word : family)

@@ -34,7 +34,7 @@ export const keyRecord = z.strictObject({
     .meta({ description: 'The key itself, in the answer that makes it and never again.' }),
 })
 
-/** Whoever acts (interface 14.2). */
+/** The API key that made a change (interface 14.2). */
 export const principal = z.strictObject({ id: z.string(), kind: z.literal('key'), name: z.string() })
 
 /** What somebody signs in with. */

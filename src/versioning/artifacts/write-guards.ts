@@ -47,7 +47,7 @@ export async function assertDeployable(place: RevisionLocation): Promise<void> {
 }
 
 /**
- * Refuses to write to an artifact that is guarded, or would be by this very write, whoever may not deploy (interface 9.10).
+ * Refuses a write to an artifact that is guarded, or that this write would guard, to a key that may not deploy (interface 9.10).
  *
  */
 export function assertUnguarded(

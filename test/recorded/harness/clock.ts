@@ -4,8 +4,8 @@ import { CLOCK_HEADER } from './clock-header.ts'
 
 /**
  * Loaded into a server before its own code (`node --import`): every request begins in a second of its own, so that a date with seconds tells
- * which request made it, and lists by time have one order. Only what `new Date()` says moves; `Date.now()`, timers and times of files
- * are the machine's, which deadlines and caches are held against.
+ * which request made it, and lists by time have one order. Only `new Date()` is moved. `Date.now()`, timers and times of files stay
+ * the machine's, because deadlines and caches use them.
  */
 const AHEAD_MS = 2 * 24 * 3600 * 1000
 

@@ -9,8 +9,8 @@ import { type RecordedServer, startRecordedReceiver, startRecordedServer } from 
 
 const FOLDER = fileURLToPath(new URL('../../../../test/recorded/answers/', import.meta.url))
 
-/** So many scenarios run at once, each in a project of its own. */
-const AT_ONCE = 4
+/** Each scenario has a project of its own, so several can run at the same time. */
+const SCENARIOS_AT_ONCE = 4
 
 /** What a scenario answered now. */
 export interface Played {
@@ -51,7 +51,7 @@ export async function playAll(scenarios: readonly Scenario[], take: (played: Pla
         take({ scenario, recordings, failure, ms: performance.now() - began })
       }
     }
-    await Promise.all(Array.from({ length: AT_ONCE }, work))
+    await Promise.all(Array.from({ length: SCENARIOS_AT_ONCE }, work))
   } finally {
     receiver.stop()
     await Promise.all([...servers.values()].map(async (server) => (await server).stop()))
