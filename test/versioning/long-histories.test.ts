@@ -1,6 +1,7 @@
 import { expect } from 'chai'
 import { NOTES_REF, type ResultSet, writeEvaluationNote } from '../../src/evaluations/evaluation-note.ts'
 import { parseCommit } from '../../src/git/objects/commit.ts'
+import type { Oid } from '../../src/git/objects/object.ts'
 import { workflowFamily } from '../../src/handlers/workflows.ts'
 import type { JsonObject } from '../../src/json/json.ts'
 import { environmentFamily } from '../../src/resources/environments/environment-family.ts'
@@ -9,6 +10,7 @@ import type { DatabaseFile } from '../../src/storage/sqlite/database-file.ts'
 import { IN_MEMORY } from '../../src/storage/sqlite/database-file.ts'
 import type { ArtifactView } from '../../src/versioning/artifacts/artifact-view.ts'
 import { logDeployments } from '../../src/versioning/environments/log-deployments.ts'
+import { objectUuid } from '../../src/versioning/ids.ts'
 import { openIndexFile } from '../../src/versioning/index/database/index-file.ts'
 import { missingCommits } from '../../src/versioning/index/database/missing-commits.ts'
 import { piecesBefore, writeArtifact } from '../../src/versioning/index/database/write-artifact.ts'
@@ -160,6 +162,69 @@ describe('versioning: long histories', () => {
     } finally {
       file.close()
       whole.close()
+    }
+  })
+
+  it('of which much is archived have as many rows touched as a change of it makes, and no more', async () => {
+    const [variant] = artifact.variants
+    const { history } = artifact.repository
+    const line: Oid[] = []
+    for (let at = variant?.head; at !== undefined; at = (await history.node(at)).parent?.oid) line.push(at)
+    if (!variant || line.length < MANY) throw new Error('it is not there')
+    const variants = ['bot', 'one', 'two'].map((slug, at) => ({
+      ...variant,
+      slug,
+      id: slug,
+      head: line[at * 3],
+    }))
+    let changes = 0
+    /** As its record says that these are archived, by their places behind the head. */
+    const archiving = (places: readonly number[]): ArtifactView => ({
+      ...artifact,
+      variants,
+      metaCommit: `${++changes}`.padStart(40, '0'),
+      archived: new Map(
+        places.map((at) => [
+          objectUuid(line[at] ?? '', artifact.digits),
+          { deleted_at: '', deleted_by_id: '' },
+        ]),
+      ),
+    })
+    const many = Array.from({ length: 300 }, (_, at) => at + 10)
+    const file = openIndexFile(IN_MEMORY)
+    try {
+      const commits = await missingCommits(file, artifact, new TimeSlice())
+      const touchedBy = (places: readonly number[]): number => {
+        const view = archiving(places)
+        const total = (): number =>
+          file.rows<{ total: number }>('SELECT total_changes() AS total')[0]?.total ?? NaN
+        const before = total()
+        expect(file.transaction(() => writeArtifact(file, view, commits, undefined))).to.equal(true)
+        const touched = total() - before
+        const anew = openIndexFile(IN_MEMORY)
+        anew.transaction(() => writeArtifact(anew, view, commits, undefined))
+        expect(rowsOf(file), `${places.length} are archived`).to.deep.equal(rowsOf(anew))
+        anew.close()
+        return touched
+      }
+      touchedBy(many)
+      // Its own row, twice: what its record says, and as of when.
+      expect(touchedBy(many)).to.equal(2)
+      // One revision more, which is no variant's latest …
+      expect(touchedBy([...many, 350])).to.equal(3)
+      expect(touchedBy(many)).to.equal(3)
+      // … and the latest of one, of two, of all, and back.
+      expect(touchedBy([0, ...many])).to.equal(4)
+      expect(touchedBy([0, 1, 3, ...many])).to.equal(6)
+      expect(touchedBy([0, 1, 2, 3, 4, 5, 6, 7, 8, 9, ...many])).to.be.within(2 + 7 + 3, 2 + 7 + 3 * 3)
+      expect(touchedBy([0, 1, 2, 3, 4, 5, 6, 7, 8, ...many])).to.equal(2 + 1 + 3)
+      expect(touchedBy([])).to.be.at.least(2 + 309 + 3)
+      // A variant that moves onto an archived one while nothing else is archived.
+      touchedBy([3])
+      variants[2] = { ...variant, slug: 'two', id: 'two', head: line[3] }
+      touchedBy([3])
+    } finally {
+      file.close()
     }
   })
 })

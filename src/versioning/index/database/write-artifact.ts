@@ -34,9 +34,10 @@ export function writeArtifact(
     file.run('DELETE FROM variants WHERE number = ?', number)
   }
   const isOther = file.run(SET_META, view.metaCommit, artifact, view.metaCommit).changes > 0
-  if (isOther) setArchived(file, artifact, view)
-  if (isOther || view.archived.size > 0) file.run(SET_LATEST, artifact)
-  if (isOther) file.run(SEARCH_HEADS, artifact, artifact, artifact)
+  if (isOther) {
+    setArchived(file, artifact, view)
+    file.run(SEARCH_HEADS, artifact, artifact, artifact)
+  }
   file.run(SET_SEEN, seenOf(view), saved ?? null, artifact)
   return true
 }
@@ -107,6 +108,7 @@ function writeVariants(
     file.run(SET_VARIANT, artifact, slug, id, archived, tip, tip)
     const variant = before?.number ?? Number(file.rows<Numbered>(VARIANT, artifact, slug)[0]?.number)
     if (isMoved) setLines(file, variant, place)
+    file.run(SET_LATEST, variant)
   }
   return true
 }
@@ -135,18 +137,32 @@ export function removeArtifact(file: DatabaseFile, family: string, slug: string)
   return true
 }
 
-/** Marks the revisions that are archived one by one, and no others. */
-function setArchived(file: DatabaseFile, artifact: number, { archived }: ArtifactView): void {
-  file.run('UPDATE revisions SET archived = 0 WHERE artifact = ? AND archived', artifact)
+/**
+ * Marks the revisions that are archived one by one, and no others, and sets `latest` of the variants for which that makes a difference. It
+ * writes only what differs from what is marked: an artifact may have thousands of them, and each change of its record comes here.
+ */
+function setArchived(file: DatabaseFile, artifact: number, { archived, digits }: ArtifactView): void {
+  const changed: number[] = []
+  const marked = new Set<string>()
+  for (const { number, oid } of file.rows<MarkedRow>(MARKED, artifact)) {
+    const id = objectUuid(hexOf(oid), digits)
+    marked.add(id)
+    if (archived.has(id)) continue
+    file.run('UPDATE revisions SET archived = 0 WHERE number = ?', number)
+    changed.push(number)
+  }
   for (const id of archived.keys()) {
+    if (marked.has(id)) continue
     const prefix = oidPrefix(id)
     const range = [bytesOf(prefix.padEnd(40, '0')), bytesOf(prefix.padEnd(40, 'f'))] as const
-    file.run(
-      'UPDATE revisions SET archived = 1 WHERE artifact = ? AND oid BETWEEN ? AND ?',
-      artifact,
-      ...range,
-    )
+    for (const { number, oid } of file.rows<MarkedRow>(UNMARKED_BETWEEN, artifact, ...range)) {
+      if (objectUuid(hexOf(oid), digits) !== id) continue
+      file.run('UPDATE revisions SET archived = 1 WHERE number = ?', number)
+      changed.push(number)
+    }
   }
+  for (const revision of changed)
+    for (const { number } of file.rows<Numbered>(OTHER_LATEST, revision)) file.run(SET_LATEST, number)
 }
 
 function removeRevisions(file: DatabaseFile, artifact: number): void {
@@ -260,6 +276,10 @@ interface Numbered {
   readonly number: number
 }
 
+interface MarkedRow extends Numbered {
+  readonly oid: ArrayBuffer
+}
+
 interface ArtifactRow extends Numbered {
   readonly id: ArrayBuffer
   readonly archived: number
@@ -293,13 +313,23 @@ const SET_SEEN = 'UPDATE artifacts SET seen = ?, saved = ?, unreadable = 0 WHERE
 /** Names, tags and the like are other ones: what is found by them has to be looked at again. */
 const SET_META = 'UPDATE artifacts SET meta = ?, searched = 0 WHERE number = ? AND meta <> ?'
 const SEARCH_HEADS = `
-  UPDATE revisions SET searched = 0 WHERE artifact = ?
+  UPDATE revisions SET searched = 0 WHERE artifact = ? AND searched
     AND oid IN (SELECT head FROM variants WHERE artifact = ? UNION SELECT latest FROM variants WHERE artifact = ?)`
 const VARIANTS = 'SELECT number, CAST(slug AS BLOB) AS slug, archived, head FROM variants WHERE artifact = ?'
 const VARIANT = 'SELECT number FROM variants WHERE artifact = ? AND slug = ?'
 const SET_VARIANT = `
   INSERT INTO variants (artifact, slug, id, archived, head, latest) VALUES (?, ?, ?, ?, ?, ?)
   ON CONFLICT (artifact, slug) DO UPDATE SET archived = excluded.archived, head = excluded.head, latest = excluded.latest`
+const MARKED = 'SELECT number, oid FROM revisions WHERE artifact = ? AND archived'
+const UNMARKED_BETWEEN =
+  'SELECT number, oid FROM revisions WHERE artifact = ? AND NOT archived AND oid BETWEEN ? AND ?'
+/** The variants whose `latest` is another one since this revision was marked, or is not marked any more. */
+const OTHER_LATEST = `
+  SELECT v.number FROM revisions r
+    JOIN lines l ON l.segment = r.segment AND l.up_to >= r.depth
+    JOIN variants v ON v.number = l.variant
+    LEFT JOIN revisions t ON t.artifact = v.artifact AND t.oid = v.latest
+  WHERE r.number = ? AND iif(r.archived, v.latest = r.oid, t.depth IS NULL OR t.depth < r.depth)`
 /** Only of heads that are archived the line is followed. */
 const SET_LATEST = `
   UPDATE variants SET latest = CASE
@@ -309,7 +339,7 @@ const SET_LATEST = `
       WHERE l.variant = variants.number AND r.artifact = variants.artifact AND NOT r.archived
       ORDER BY r.depth DESC LIMIT 1)
     END
-  WHERE artifact = ?`
+  WHERE number = ?`
 const PLACE = 'SELECT segment, depth FROM revisions WHERE artifact = ? AND oid = ?'
 const SEGMENT = 'SELECT tip, base, base_depth FROM segments WHERE number = ?'
 const ADD_SEGMENT = 'INSERT INTO segments (artifact, base, base_depth, tip) VALUES (?, ?, ?, ?)'
