@@ -77,6 +77,7 @@ export type RefusalCode =
   | 'revision_exists'
   | 'revision_conflict'
   | 'merge_conflict'
+  | 'merge_too_slow'
   | 'no_such_conflict'
   | 'unrelated'
   | 'too_many_merge_bases'

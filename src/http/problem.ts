@@ -111,6 +111,7 @@ export const PROBLEMS: Readonly<Record<ProblemCode, readonly [status: number, ti
   revision_exists: [409, 'The variant has its first revision'],
   revision_conflict: [409, 'The head has moved'],
   merge_conflict: [409, 'Both sides changed the same'],
+  merge_too_slow: [422, 'The merge takes too long'],
   no_such_conflict: [422, 'There is no such conflict'],
   unrelated: [422, 'The sides have nothing in common'],
   too_many_merge_bases: [422, 'The sides have too many merge bases'],

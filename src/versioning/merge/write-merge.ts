@@ -107,7 +107,7 @@ const MOST_MS = 60_000
 /**
  * Works a merge out on top of what is there, and puts it on the target's branch if that is still there; else it is worked out anew. Writes
  * of the repository wait for it only where it was overtaken again and again. Refuses what is archived or guarded, conflicts that are left
- * (`merge_conflict`) and resolutions of none. A kind other than `merge` that changes nothing is `up_to_date`.
+ * (`merge_conflict`), resolutions of none, and what takes too long (`merge_too_slow`). A kind other than `merge` that changes nothing is `up_to_date`.
  */
 export async function writeMerge(
   registry: Registry,
@@ -145,7 +145,7 @@ const NO_CONFLICTS = { conflicts: [], isTruncated: false }
 
 function tookTooLong(): Refusal {
   return new Refusal(
-    'limit_exceeded',
+    'merge_too_slow',
     `The merge takes more than ${MOST_MS / 1000} seconds of work. Clone the repository, merge there with git, and push the result.`,
   )
 }

@@ -1,5 +1,7 @@
 import { expect } from 'chai'
+import type { Refusal } from '../../../src/errors.ts'
 import { workflowFamily } from '../../../src/handlers/workflows.ts'
+import { problemOf } from '../../../src/http/problem.ts'
 import type { Json } from '../../../src/json/json.ts'
 import { mergeVariants } from '../../../src/versioning/merge/merge-variants.ts'
 import type { Merged, MergeOptions } from '../../../src/versioning/merge/write-merge.ts'
@@ -101,7 +103,8 @@ describe('versioning: where a merge is worked out', () => {
     Object.defineProperty(performance, 'now', { value: () => ++looks * 100_000, configurable: true })
     try {
       const ended = await merge().catch((error: unknown) => error)
-      expect(ended).to.have.property('code', 'limit_exceeded')
+      expect(ended).to.have.property('code', 'merge_too_slow')
+      expect(problemOf(ended as Refusal)).to.include({ status: 422, title: 'The merge takes too long' })
     } finally {
       Reflect.deleteProperty(performance, 'now')
     }
