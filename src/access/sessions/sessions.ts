@@ -20,7 +20,7 @@ export const SESSION_SECONDS = 12 * 60 * 60
 /** So long a link that signs somebody in is good, in seconds. */
 export const LINK_SECONDS = 15 * 60
 
-/** A key may have so many sessions, and a project so many unused links: one more ends the oldest. */
+/** A key may have so many sessions, and so many unused links: one more ends its oldest, and nobody else's. */
 const MOST_SESSIONS = 20
 const MOST_LINKS = 20
 
@@ -72,11 +72,10 @@ export class Sessions {
   async begin(caller: Caller): Promise<{ readonly token: string; readonly session: OpenSession }> {
     const { project, key } = caller
     const { token, record } = this.#make(project, key.id, SESSION_SECONDS)
-    await this.#change(project, ({ sessions, links }) => {
-      const own = sessions.filter(({ key_id }) => key_id === key.id)
-      const tooMany = new Set(own.slice(0, Math.max(0, own.length - MOST_SESSIONS + 1)))
-      return { sessions: [...sessions.filter((it) => !tooMany.has(it)), record], links }
-    })
+    await this.#change(project, ({ sessions, links }) => ({
+      sessions: withOneMore(sessions, record, MOST_SESSIONS),
+      links,
+    }))
     return { token, session: { caller, createdAt: record.created_at, expiresAt: record.expires_at } }
   }
 
@@ -96,7 +95,7 @@ export class Sessions {
     const { token, record } = this.#make(project, key.id, LINK_SECONDS)
     await this.#change(project, ({ sessions, links }) => ({
       sessions,
-      links: [...links.slice(Math.max(0, links.length - MOST_LINKS + 1)), record],
+      links: withOneMore(links, record, MOST_LINKS),
     }))
     return { token, until: record.expires_at }
   }
@@ -181,6 +180,17 @@ export class Sessions {
       return change({ sessions: sessions.filter(isLive), links: links.filter(isLive) })
     })
   }
+}
+
+/** The records with a new one, of whose key the oldest go where it would have more than `most`. */
+function withOneMore(
+  records: readonly SessionRecord[],
+  record: SessionRecord,
+  most: number,
+): readonly SessionRecord[] {
+  const own = records.filter(({ key_id }) => key_id === record.key_id)
+  const tooMany = new Set(own.slice(0, Math.max(0, own.length - most + 1)))
+  return [...records.filter((it) => !tooMany.has(it)), record]
 }
 
 const NOBODY: ReadonlyMap<string, SessionRecord> = new Map()

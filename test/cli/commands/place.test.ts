@@ -207,4 +207,16 @@ describe('POST /sessions/links', () => {
     const unknown = await service.post('/sessions/links', { link: { kye: reader.id } })
     expect([unknown.status, unknown.body.code]).to.deep.equal([422, 'unknown_field'])
   })
+
+  it('keeps twenty unused links of each key: who makes more ends the own oldest, and nobody else’s', async () => {
+    const [one, other] = [await keyWith('one', 'read'), await keyWith('greedy', 'read')]
+    const linkOf = async ({ secret }: { readonly secret: string }): Promise<string> =>
+      (await service.post('/sessions/links', {}, as(secret))).body.link.url
+    const kept = await linkOf(one)
+    const made: string[] = []
+    for (let number = 0; number < 21; number++) made.push(await linkOf(other))
+    expect((await signIn(kept)).body.session.principal.id).to.equal(`key:${one.id}`)
+    const [first = '', second = ''] = made
+    expect([(await signIn(first)).status, (await signIn(second)).status]).to.deep.equal([401, 200])
+  })
 })
