@@ -258,6 +258,31 @@ describe('if_changed', () => {
     ])
   })
 
+  it('where nothing changed, no object is stored, with deploy and without', async () => {
+    const slug = await make('application')
+    const data = { parameters: { b: 1, a: 'one\ntwo' } }
+    await done(commit('application', slug, { data, deploy: ['staging'] }))
+    const again = { parameters: { a: 'one\ntwo', b: 1.0 } }
+    const stored = (): readonly string[] => {
+      const folders = [repository('application', slug), client.service.repository('staging', 'environments')]
+      return folders.map((it) => git(it, ['cat-file', '--batch-all-objects', '--batch-check']))
+    }
+    const before = stored()
+    for (const deploy of [undefined, ['staging']]) {
+      const { changed } = await done(
+        commit('application', slug, { data: again, deploy, message: 'no' }, asked),
+      )
+      expect(changed).to.equal(false)
+    }
+    expect(stored()).to.deep.equal(before)
+    // Only the environment is written to, and what was built beside it is not stored.
+    const { deployments } = await done(
+      commit('application', slug, { data: again, deploy: ['production'], message: 'no' }, asked),
+    )
+    expect(deployments[0].changed).to.equal(true)
+    expect(stored()[0]).to.equal(before[0])
+  })
+
   // interface 4.18
   it('an Idempotency-Key remembers the answer', async () => {
     const slug = await make('application')
