@@ -16,6 +16,6 @@ export function createModels(settings: ModelSettings): Models {
     chat: (call, span) => askModel(call, span, settings),
     streamChat: (call, span) => streamModel(call, span, settings),
     embed: (call, span) => embedTexts(call, span, settings),
-    problemOf: (model) => modelProblem(model, settings.credentials),
+    problemOf: (call) => modelProblem(call, settings),
   }
 }

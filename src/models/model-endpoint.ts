@@ -7,7 +7,13 @@ import {
   unknownProvider,
   urlVariable,
 } from './model-providers.ts'
-import { type Credential, type CredentialSource, ModelFailure } from './models.ts'
+import {
+  type ChatCall,
+  type Credential,
+  type CredentialSource,
+  ModelFailure,
+  type ModelProblem,
+} from './models.ts'
 import { mockProblem } from './mock/mock-model.ts'
 import { type ModelName, parseModelName } from './parse-model-name.ts'
 
@@ -58,14 +64,38 @@ export async function modelEndpoint(
 }
 
 /**
- * Why no provider can have a model: its name leads astray, or is one that nobody here is known by, and would go to OpenAI, whole, whose
- * models have other names. Whoever has set another address for OpenAI may have any models there.
+ * What keeps a model from being asked: what `modelEndpoint` would fail with, or a name that nobody here is known by, which would go to
+ * OpenAI, whole, whose models have other names. Whoever has set another address for OpenAI may have any models there, and so may a
+ * connection.
  */
 export async function modelProblem(
+  { model, connection }: Pick<ChatCall, 'model' | 'connection'>,
+  settings: ReachSettings,
+): Promise<ModelProblem | undefined> {
+  const placed = parseModelName(model)
+  if (connection === undefined) {
+    const message = await unknownModel(model, placed, settings.credentials)
+    if (message !== undefined) return { code: 'unknown_model', message }
+  }
+  try {
+    await modelEndpoint(model, placed, connection, settings)
+    return undefined
+  } catch (error) {
+    if (!(error instanceof ModelFailure)) throw error
+    if (error.kind === 'credential') return { code: 'missing_api_key', message: error.message }
+    if (error.kind === 'request') return { code: 'unknown_model', message: error.message }
+    if (error.kind === 'mismatch') return { code: 'unusable_connection', message: error.message }
+    // The failure of a call lists the project's connections, which are for those who may run something.
+    const message = `There is no connection '${connection?.slice(0, 200)}'. Store a secret of this name with its provider, or name another connection.`
+    return { code: 'unknown_connection', message }
+  }
+}
+
+async function unknownModel(
   model: string,
+  { provider, id, isCertain }: ModelName,
   credentials: CredentialSource,
 ): Promise<string | undefined> {
-  const { provider, id, isCertain } = parseModelName(model)
   if (provider.protocol === 'mock') return mockProblem(id)
   if (id === '' || LEADS_ASTRAY.test(id)) return astray(id)
   if (isCertain || (await credentials.ofProvider(provider.name))?.baseUrl !== undefined) return undefined

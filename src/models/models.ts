@@ -9,8 +9,15 @@ export interface Models {
   streamChat(call: ChatCall, span: OpenSpan): AsyncGenerator<string, ChatReply, undefined>
   /** One vector a text. Throws a `ModelFailure`. */
   embed(call: EmbeddingCall, span: OpenSpan): Promise<readonly (readonly number[])[]>
-  /** Why no provider can have the model, in a sentence; undefined where one may. Whether there is a key for it is not looked at. */
-  problemOf(model: string): Promise<string | undefined>
+  /** What keeps a call of the model from being made, whatever is asked; undefined where nothing does. No provider is asked. */
+  problemOf(call: Pick<ChatCall, 'model' | 'connection'>): Promise<ModelProblem | undefined>
+}
+
+/** Why a model cannot be asked: no provider can have it, there is no key for it, or its connection does not lead to it. */
+export interface ModelProblem {
+  readonly code: 'unknown_model' | 'missing_api_key' | 'unknown_connection' | 'unusable_connection'
+  /** A sentence that says what to do. It names no connection but the one that was asked for. */
+  readonly message: string
 }
 
 /** One call of a chat model. What is undefined is not sent. */

@@ -91,6 +91,7 @@ describe('workbench: editing', () => {
     expect(await checks.getByText('No problems found.').count()).to.equal(0)
     answer()
     await checks.getByText('It is too large.').waitFor()
+    await checks.getByText('Error', { exact: true }).waitFor()
     expect(await checks.getByText('No problems found.').count()).to.equal(0)
     // What cannot be taken as it is typed is said there, too.
     await page.unroute('**/services/inspect')
@@ -102,6 +103,13 @@ describe('workbench: editing', () => {
     await page.getByRole('combobox', { name: 'Model' }).fill('mock/nothing')
     await checks.getByText("The provider 'mock' has no model 'nothing'").waitFor()
     expect(await checks.getByText('No problems found.').count()).to.equal(0)
+    await page.getByRole('combobox', { name: 'Model' }).fill('groq/llama')
+    await checks.getByText("No API key found for model 'groq/llama'").waitFor()
+    // That may be committed all the same, so it is no error.
+    await checks.getByText('Warning', { exact: true }).waitFor()
+    expect(
+      await page.getByRole('button', { name: /^Commit to looked-at/ }).getAttribute('aria-disabled'),
+    ).not.to.equal('true')
     await page.getByRole('combobox', { name: 'Model' }).fill('mock/examples')
     await checks.getByText('No problems found.').waitFor()
     await page.getByLabel('Variables are written').selectOption('jinja2')

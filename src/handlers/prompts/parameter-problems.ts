@@ -1,6 +1,6 @@
 import { boundedJson } from '../../json/bounded-json.ts'
-import { getKey, isJsonArray, isJsonObject, type JsonObject } from '../../json/json.ts'
-import type { Models } from '../../models/models.ts'
+import { entriesOf, getKey, isJsonArray, isJsonObject, type Json, type JsonObject } from '../../json/json.ts'
+import type { ModelProblem, Models } from '../../models/models.ts'
 import { Fields } from '../../prompts/fields.ts'
 import type { LlmConfig } from '../../prompts/llm-config.ts'
 import { readMessages } from '../../prompts/prompt-messages.ts'
@@ -19,7 +19,7 @@ import { readLlms } from './llm.ts'
 
 /** What makes every run of a workflow fail: `target` is its place from the top of `data`. */
 export interface ParameterProblem {
-  readonly code: 'invalid_parameter' | 'unreadable_template' | 'unknown_model'
+  readonly code: 'invalid_parameter' | 'unreadable_template' | ModelProblem['code']
   readonly message: string
   readonly target: readonly (string | number)[]
 }
@@ -29,8 +29,8 @@ const MOST_TEMPLATES = 20
 
 /**
  * What is wrong with the parameters of a handler that asks a model, whatever the inputs are: the first that is of another type or range
- * than a run takes; else each template that cannot be read, and each model that no provider can have. Parameters of other handlers have no
- * problems here.
+ * than a run takes; else each template that cannot be read, and each model that cannot be asked: no provider has it, there is no key, or no
+ * such connection. Parameters of other handlers have no problems here.
  */
 export async function parameterProblems(
   key: string | undefined,
@@ -49,11 +49,16 @@ export async function parameterProblems(
   }
 }
 
+/** Steps from the top of the parameters. */
+type Place = readonly (string | number)[]
+
 /** What a handler reads of its parameters before it asks a model. */
 interface Written {
   readonly format: TemplateFormat
   /** By where they are in the parameters. */
   readonly messages: { readonly at: string; readonly list: readonly JsonObject[] }
+  /** The values whose texts and keys are templates, too. */
+  readonly formats: readonly { readonly at: Place; readonly value: Json | undefined }[]
   readonly models: readonly (Pick<LlmConfig, 'model' | 'connection'> & { readonly at: string })[]
 }
 
@@ -70,6 +75,13 @@ function writtenPrompt(parameters: JsonObject): Written {
   return {
     format: prompt.templateFormat,
     messages: { at: 'prompt.messages', list: prompt.messages },
+    formats: [
+      { at: ['prompt', 'llm_config', 'response_format'], value: prompt.llmConfig.responseFormat },
+      ...prompt.fallbackConfigs.map(({ responseFormat }, index) => ({
+        at: ['prompt', 'fallback_configs', index, 'response_format'],
+        value: responseFormat,
+      })),
+    ],
     models: [
       { ...prompt.llmConfig, at: 'prompt.llm_config.model' },
       ...prompt.fallbackConfigs.map((config, at) => ({
@@ -81,10 +93,11 @@ function writtenPrompt(parameters: JsonObject): Written {
 }
 
 function writtenJudge(parameters: JsonObject): Written {
-  const { templateFormat, messages, model, connection } = readJudgeParameters(parameters)
+  const { templateFormat, messages, model, connection, jsonSchema } = readJudgeParameters(parameters)
   return {
     format: templateFormat,
     messages: { at: 'prompt_template', list: messages },
+    formats: [{ at: ['json_schema'], value: jsonSchema }],
     models: [{ model, connection, at: 'model' }],
   }
 }
@@ -95,43 +108,66 @@ function writtenLlm(parameters: JsonObject): Written {
   return {
     format: fields.choice('template_format', TEMPLATE_FORMATS) ?? 'curly',
     messages: { at: 'messages', list },
+    formats: [],
     models: readLlms(fields).map((config) => ({ ...config, at: 'llms' })),
   }
 }
 
-function templateProblems({ format, messages }: Written): readonly ParameterProblem[] {
+function templateProblems({ format, messages, formats }: Written): readonly ParameterProblem[] {
   const budget = new RenderBudget()
   const problems: ParameterProblem[] = []
-  for (const [index, message] of messages.list.entries()) {
-    for (const { at, text } of textsOf(message, `${messages.at}[${index}].content`)) {
-      if (problems.length === MOST_TEMPLATES) return problems
-      try {
-        assertReadable(format, text, budget)
-      } catch (error) {
-        if (!(error instanceof TemplateFailure)) throw error
-        problems.push({ code: 'unreadable_template', message: error.message, target: placeOf(at) })
-      }
+  const look = (text: string, target: Place): void => {
+    if (problems.length === MOST_TEMPLATES) return
+    try {
+      assertReadable(format, text, budget)
+    } catch (error) {
+      if (!(error instanceof TemplateFailure)) throw error
+      problems.push({
+        code: 'unreadable_template',
+        message: error.message,
+        target: ['parameters', ...target],
+      })
     }
   }
+  for (const [index, message] of messages.list.entries())
+    for (const { at, text } of textsOf(message, [...placeOf(messages.at), index, 'content'])) look(text, at)
+  for (const { at, value } of formats) for (const { at: place, text } of textsIn(value, at)) look(text, place)
   return problems
 }
 
-function textsOf(message: JsonObject, at: string): readonly { readonly at: string; readonly text: string }[] {
+interface PlacedTemplate {
+  readonly at: Place
+  readonly text: string
+}
+
+function textsOf(message: JsonObject, at: Place): readonly PlacedTemplate[] {
   const content = getKey(message, 'content')
   if (typeof content === 'string') return [{ at, text: content }]
   if (!isJsonArray(content)) return []
   return content.flatMap((part, index) => {
     const text = isJsonObject(part) && getKey(part, 'type') === 'text' ? getKey(part, 'text') : undefined
-    return typeof text === 'string' ? [{ at: `${at}[${index}].text`, text }] : []
+    return typeof text === 'string' ? [{ at: [...at, index, 'text'], text }] : []
   })
+}
+
+/** Every text and every key of a value, as `renderJson` renders them. */
+function* textsIn(value: Json | undefined, at: Place): Generator<PlacedTemplate> {
+  if (typeof value === 'string') yield { at, text: value }
+  else if (isJsonArray(value)) {
+    for (const [index, item] of value.entries()) yield* textsIn(item, [...at, index])
+  } else if (isJsonObject(value)) {
+    for (const [key, member] of entriesOf(value)) {
+      yield { at: [...at, key], text: key }
+      yield* textsIn(member, [...at, key])
+    }
+  }
 }
 
 async function modelProblems(written: Written, models: Models): Promise<readonly ParameterProblem[]> {
   const problems: ParameterProblem[] = []
   for (const { model, connection, at } of written.models) {
-    // A connection may lead to anybody, who may have any models.
-    const message = connection === undefined ? await models.problemOf(model) : undefined
-    if (message !== undefined) problems.push({ code: 'unknown_model', message, target: placeOf(at) })
+    const problem = await models.problemOf({ model, connection })
+    if (problem) problems.push({ ...problem, target: ['parameters', ...placeOf(at)] })
   }
   return problems
 }
@@ -139,11 +175,11 @@ async function modelProblems(written: Written, models: Models): Promise<readonly
 function problemOf({ path, expected, got }: PromptProblem): ParameterProblem {
   const message =
     got === undefined ? `is needed: ${expected}` : `has to be ${expected}, but it is ${boundedJson(got, 80)}`
-  return { code: 'invalid_parameter', message, target: placeOf(path) }
+  return { code: 'invalid_parameter', message, target: ['parameters', ...placeOf(path)] }
 }
 
-/** `prompt.messages[0].content` of the parameters, from the top of `data`. */
-function placeOf(path: string): readonly (string | number)[] {
+/** The steps of `prompt.messages[0].content`. */
+function placeOf(path: string): Place {
   const steps = path.match(/[^.[\]]+/g) ?? []
-  return ['parameters', ...steps.map((step) => (/^\d+$/.test(step) ? Number(step) : step))]
+  return steps.map((step) => (/^\d+$/.test(step) ? Number(step) : step))
 }

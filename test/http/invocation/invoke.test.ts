@@ -561,10 +561,67 @@ describe('http: invoking a workflow', () => {
           `unknown_model ${placed}.llm_config.model`,
         ])
       for (const model of ['gpt-99', 'groq/anything', 'o3'])
-        expect(await warned({ llm_config: { model }, messages: [] }), model).to.deep.equal([])
+        expect(await warned({ llm_config: { model }, messages: [] }), model).to.deep.equal([
+          `missing_api_key ${placed}.llm_config.model`,
+        ])
+      const schema = { title: '{{ x', properties: { '{{ y': { description: ['{{ fine }}', '{% if z %}'] } } }
+      const response_format = { type: 'json_schema', json_schema: { name: '{{name}}', schema } }
+      const answers = {
+        template_format: 'jinja2',
+        messages: user('{{ fine }}'),
+        llm_config: { ...usual.llm_config, response_format },
+        fallback_configs: [
+          { model: 'mock/examples', response_format: { ...response_format, json_schema: { name: '{{' } } },
+        ],
+      }
+      const inside = 'response_format.json_schema'
+      expect(await warned(answers)).to.deep.equal([
+        `unreadable_template ${placed}.llm_config.${inside}.schema.title`,
+        `unreadable_template ${placed}.llm_config.${inside}.schema.properties.{{ y`,
+        `unreadable_template ${placed}.llm_config.${inside}.schema.properties.{{ y.description.1`,
+        `unreadable_template ${placed}.fallback_configs.0.${inside}.name`,
+      ])
       const parameters = { type: 'object', properties: { prompt: { type: 'object', required: ['owner'] } } }
       expect(await warned({ ...usual, messages: [] }, { parameters })).to.deep.equal([
         'schema_violation parameters',
+      ])
+    })
+
+    it('warns of models without a key, and of connections that are not there or lead nowhere', async () => {
+      const warned = async (llm_config: object): Promise<object[]> => {
+        const data = {
+          uri: 'svc:builtin:completion:v0',
+          parameters: { prompt: { messages: [], llm_config } },
+        }
+        const { status, body } = await service.post('/services/inspect', { revision: { data } })
+        expect(status, JSON.stringify(body)).to.equal(200)
+        return (body.warnings ?? []).map(({ code, message }: { code: string; message: string }) => ({
+          code,
+          message,
+        }))
+      }
+      const store = async (name: string, secret: object): Promise<void> => {
+        expect((await service.put(`/secrets/${name}`, { secret })).status).to.equal(200)
+      }
+      const codes = async (llm_config: object): Promise<string[]> =>
+        (await warned(llm_config)).map((it) => (it as { code: string }).code)
+      expect(await codes({ model: 'mistral/large' })).to.deep.equal(['missing_api_key'])
+      await store('MISTRAL_API_KEY', { value: 'k' })
+      expect(await codes({ model: 'mistral/large' })).to.deep.equal([])
+      await store('mine', { value: 'k', provider: 'groq' })
+      await store('house', { value: 'k', provider: 'our-own', base_url: 'https://models.example.org/v1' })
+      await store('lost', { value: 'k', provider: 'our-own' })
+      expect(await codes({ model: 'anything', connection: 'mine' })).to.deep.equal([])
+      expect(await codes({ model: 'anything', connection: 'house' })).to.deep.equal([])
+      expect(await codes({ model: 'anthropic/x', connection: 'mine' })).to.deep.equal(['unusable_connection'])
+      expect(await codes({ model: 'anything', connection: 'lost' })).to.deep.equal(['unusable_connection'])
+      // Whoever may only read does not learn here which connections there are.
+      expect(await warned({ model: 'anything', connection: 'yours' })).to.deep.equal([
+        {
+          code: 'unknown_connection',
+          message:
+            "There is no connection 'yours'. Store a secret of this name with its provider, or name another connection.",
+        },
       ])
     })
 

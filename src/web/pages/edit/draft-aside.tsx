@@ -5,7 +5,7 @@ import type { Inspection } from './draft/use-inspection.ts'
 /** What is known of a draft: the variables that it has, and what the server says is wrong with it. */
 export function DraftAside({
   text,
-  inspection: { problems, checked },
+  inspection: { problems, checked, isRefused },
   broken,
 }: {
   readonly text: string
@@ -43,6 +43,7 @@ export function DraftAside({
           <ul className={styles.problems}>
             {problems.map(({ loc, msg }, at) => (
               <li key={at}>
+                <strong>{isRefused ? 'Error' : 'Warning'}</strong>
                 {loc.length > 0 && <code>{loc.join('.')}: </code>}
                 {msg}
               </li>

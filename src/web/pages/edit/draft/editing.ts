@@ -139,7 +139,7 @@ export function isChanged(base: Base, editing: Editing): boolean {
   return problemOfParameters(editing.typed) !== undefined || changeIn(base, editing) !== undefined
 }
 
-/** The inputs that the messages of a prompt ask for. */
+/** The inputs that the messages of a prompt ask for, and the form of its answer. */
 export function promptInputs(text: string): readonly string[] {
   const places = promptPlaces(text)
   if (!places) return []
@@ -150,7 +150,21 @@ export function promptInputs(text: string): readonly string[] {
     { length: count },
     (_, at) => stringAt(text, [...places.messages, at, 'content']) ?? '',
   )
-  return variableNames(texts, format)
+  const answerForm = places.settings ? [...places.settings, 'response_format'] : ['parameters', 'json_schema']
+  return variableNames([...texts, ...textsIn(valueAt(text, answerForm))], format)
+}
+
+/** Every text and every key of a value: all of them are templates. */
+function textsIn(value: unknown): readonly string[] {
+  if (typeof value === 'string') return [value]
+  if (typeof value !== 'object' || value === null) return []
+  return Object.entries(value).flatMap(([key, member]) => [key, ...textsIn(member)])
+}
+
+/** For eyes: numbers of it may have lost digits. */
+function valueAt(text: string, path: JsonPath): unknown {
+  const written = textAt(text, path)
+  return written === undefined || problemOfJson(written) !== undefined ? undefined : JSON.parse(written)
 }
 
 /** The inputs that the schema of a workflow names. */

@@ -13,6 +13,8 @@ const PAUSE = 700
 /** What is wrong with a draft, by place: by its own schema of parameters, and by what the server says. */
 export interface Inspection {
   readonly problems: readonly FieldProblem[]
+  /** Whether the server would not take the draft; what it would take all the same is a warning. */
+  readonly isRefused: boolean
   /** Whether the server has looked at the draft as it is now; `unreachable` where it could not be asked. */
   readonly checked: 'yes' | 'not yet' | 'unreachable'
   /** What is wrong at a place, or below it. */
@@ -29,14 +31,17 @@ export function useInspection(text: string): Inspection {
     readonly text: string
     readonly problems: readonly FieldProblem[]
     readonly isReached: boolean
+    readonly isRefused: boolean
   }>()
   useEffect(() => {
     const left = new AbortController()
     call('POST /services/inspect', { text: `{"revision":{"data":${asked}}}` }, left.signal).then(
-      ({ warnings = [] }) => setFound({ text: asked, problems: warnings.map(told), isReached: true }),
+      ({ warnings = [] }) =>
+        setFound({ text: asked, problems: warnings.map(told), isReached: true, isRefused: false }),
       (error: unknown) => {
         if (left.signal.aborted) return
-        setFound({ text: asked, problems: problemsIn(error), isReached: error instanceof Problem })
+        const isRefused = error instanceof Problem
+        setFound({ text: asked, problems: problemsIn(error), isReached: isRefused, isRefused })
       },
     )
     return () => left.abort()
@@ -47,6 +52,7 @@ export function useInspection(text: string): Inspection {
   const problems = [...own, ...said.filter(({ type }) => own.length === 0 || type !== 'schema_violation')]
   return {
     problems,
+    isRefused: found?.text === text && found.isRefused,
     checked: found?.text !== text ? 'not yet' : found.isReached ? 'yes' : 'unreachable',
     problemAt: (path) =>
       problems.find(({ loc }) => path.every((step, at) => String(step) === String(loc[at])))?.msg,
