@@ -150,6 +150,7 @@ export const CODES_WITHOUT: readonly string[] = [
   'focus_mismatch',
   'no_such_conflict',
   'too_many_merge_bases',
+  'merge_too_slow',
   'no_parent',
   'locked',
   'overloaded',
