@@ -1,11 +1,22 @@
 import { format, resolveConfig } from 'prettier'
 
-const PART = /(<!-- made by npm run docs [^\n]*-->\n).*(<!-- end of what npm run docs makes -->)/s
-
-/** The page with the part between its two comments made anew, as it is checked in; what is written by hand around it stays. */
-export async function withGeneratedPart(path: string, page: string, part: string): Promise<string> {
-  if (!PART.test(page)) throw new Error(`${path} has lost the comments between which npm run docs writes`)
-  const made = page.replace(PART, (_, begin: string, end: string) => `${begin}\n${part}\n${end}`)
+/**
+ * The page with the part between its two comments made anew, as it is checked in; what is written by hand around it stays. `by` is the npm script
+ * that the comments name.
+ */
+export async function withGeneratedPart(
+  path: string,
+  page: string,
+  part: string,
+  by = 'docs',
+): Promise<string> {
+  const generated = new RegExp(
+    `(<!-- made by npm run ${by} [^\\n]*-->\\n).*(<!-- end of what npm run ${by} makes -->)`,
+    's',
+  )
+  if (!generated.test(page))
+    throw new Error(`${path} has lost the comments between which npm run ${by} writes`)
+  const made = page.replace(generated, (_, begin: string, end: string) => `${begin}\n${part}\n${end}`)
   return format(made, { ...(await resolveConfig(path)), parser: 'markdown' })
 }
 

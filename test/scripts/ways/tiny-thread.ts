@@ -1,0 +1,5 @@
+function inThread(): number {
+  return 1
+}
+
+inThread()
