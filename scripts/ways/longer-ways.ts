@@ -29,4 +29,4 @@ export function longerWays(
 
 const FIGURES = ['files', 'functions', 'lines'] as const
 
-const SPARE: WayFigures = { files: 1, functions: 8, lines: 80 }
+const SPARE: WayFigures = { files: 0, functions: 8, lines: 80 }

@@ -28,11 +28,12 @@ export function waysPart(ways: readonly MeasuredWay[], hash: string): string {
   return `<!-- source ${hash} -->
 
 ${figures}
-Lines are those of the compiled functions, from first to last, without blank ones and comments; a line counts once. The top level of a module is no function.
+Lines are those of the compiled functions, from first to last, without blank ones and comments; a line counts once. The top level of a module is
+no function. A few functions more than here are allowed, since work that is left for later meets other work now and then.
 
 ### A ${FIRST}, file by file
 
-In the order in which a file is first called, and in it each function. What has no name is counted.
+In the order in which a file is first called, and in it each function; what has no name is only counted.
 
 ${first ? filesTable(first) : ''}`
 }
@@ -86,7 +87,7 @@ function filesTable({ counted, order }: MeasuredWay): string {
       const path = sourceOf(file)
       return [`${index + 1}`, `\`${path}\``, purposeOf(path), namesOf(functions), `${file.lines}`]
     })
-  return `<!-- prettier-ignore -->\n${markdownTable([['', 'file', 'what its first comment says', 'functions that run', 'lines'], ...rows])}`
+  return `<!-- prettier-ignore -->\n${markdownTable([['', 'file', 'what it is for', 'functions that run', 'lines'], ...rows])}`
 }
 
 function compare(a: number, b: number): number {
@@ -112,17 +113,31 @@ function sourceOf({ url }: CountedFile): string {
   return existsSync(source) ? source : path
 }
 
-/** The first sentence of what is said of the first thing that a file exports, or else of the first comment that it has. */
+/**
+ * The first sentence that a file says of the first function or class that it exports, or else of anything that it exports, or else the first
+ * that it says at all.
+ */
 function purposeOf(path: string): string {
   const text = readFileSync(path, 'utf8')
-  const comment = /\/\*\*((?:(?!\*\/)[^])*)\*\/\s*export /.exec(text) ?? /\/\*\*([^]*?)\*\//.exec(text)
-  const words = (comment?.[1] ?? '')
+  const comment = PURPOSES.map((pattern) => pattern.exec(text)?.[1]).find((it) => it !== undefined) ?? ''
+  const words = comment
     .replace(/^\s*\* ?/gm, '')
     .replace(/\s+/g, ' ')
     .trim()
   const sentence = /^.*?[^.\s]{2}\.(?= [A-Z`])/.exec(words)?.[0] ?? words
-  return sentence.replace(/</g, '\\<')
+  // what is in backquotes stays as it is
+  return sentence
+    .split('`')
+    .map((piece, index) => (index % 2 === 0 ? piece.replaceAll('<', '\\<') : piece))
+    .join('`')
 }
+
+const COMMENT = /\/\*\*((?:(?!\*\/)[^])*)\*\/\s*/.source
+const PURPOSES = [
+  new RegExp(`${COMMENT}export (?:async )?(?:abstract )?(?:function|class)`),
+  new RegExp(`${COMMENT}export `),
+  new RegExp(COMMENT),
+]
 
 function namesOf(functions: readonly RanFunction[]): string {
   const names = [...new Set(functions.map(({ name }) => name).filter((name) => /^[#\w$ ]+$/.test(name)))]
