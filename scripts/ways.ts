@@ -20,6 +20,8 @@ const say = (sentence: string): boolean => process.stderr.write(`${sentence}\n`)
 if (values.check && !values.always && hashIn(page) === hash) {
   say('the ways: the source is what it was when they were measured')
 } else if (values.check) {
+  if (!values.always)
+    say('the ways: the source has changed since they were measured; they are measured anew, in two minutes')
   const longer = longerWays(figuresIn(page), await measureWays(say, { ordered: false }))
   for (const sentence of longer) process.stdout.write(`${sentence}\n`)
   process.exitCode = longer.length > 0 ? 1 : 0

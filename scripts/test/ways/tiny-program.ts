@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 import { Worker } from 'node:worker_threads'
 
-// What test/scripts/ways/measured-server.test.ts measures: on SIGUSR2 it works in this thread, in another that ends, and in a process.
+// What scripts/test/ways/measured-server.test.ts measures: on SIGUSR2 it works in this thread, in another that ends, and in a process.
 const child = spawn(
   process.execPath,
   [...process.argv.slice(2), fileURLToPath(new URL('./tiny-child.js', import.meta.url))],

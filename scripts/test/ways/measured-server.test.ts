@@ -2,10 +2,10 @@ import { expect } from 'chai'
 import { readFileSync } from 'node:fs'
 import { basename } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { countWay } from '../../../scripts/ways/count-way.ts'
-import { longerWays } from '../../../scripts/ways/longer-ways.ts'
-import { type MeasuredProgram, startMeasured } from '../../../scripts/ways/measured-server.ts'
-import { figuresIn, hashIn } from '../../../scripts/ways/ways-page.ts'
+import { countWay } from '../../ways/count-way.ts'
+import { longerWays } from '../../ways/longer-ways.ts'
+import { type MeasuredProgram, startMeasured } from '../../ways/measured-server.ts'
+import { figuresIn, hashIn } from '../../ways/ways-page.ts'
 
 describe('ways that are measured', () => {
   let program: MeasuredProgram | undefined
