@@ -270,6 +270,25 @@ describe('the door', () => {
       expect(second).to.include({ status: 401 }).and.not.have.property('keyId')
       expect(text).not.to.match(/svc_test|svc_wrong|hush|authorization/i)
     })
+
+    it('has a line for a read only where it was refused', async () => {
+      const reads = await openDoor((router) => {
+        router.get('/read', (ctx) => {
+          ctx.state['isRead'] = true
+          ctx.status = Number(ctx.query['status'])
+          ctx.body = 'read'
+        })
+      })
+      try {
+        for (const status of [200, 400, 404, 200, 500])
+          await reads.fetch(`/read?status=${status}`, { headers: { 'x-request-id': `read-${status}` } })
+        while (!reads.log().text.includes('read-500')) await nextTurn()
+        const statuses = reads.log().lines.map((line) => line['status'])
+        expect(statuses.filter((status) => status !== undefined)).to.have.members([400, 404, 500])
+      } finally {
+        await reads.close()
+      }
+    })
   })
 
   describe('without a key', () => {

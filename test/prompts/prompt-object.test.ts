@@ -81,6 +81,8 @@ describe('prompts: the prompt object', () => {
       ['{"messages": [{"content": "a"}]}', 'prompt.messages[0].role', ROLES],
       ['{"messages": [{"role": "boss"}]}', 'prompt.messages[0].role', ROLES],
       ['{"messages": [{"role": "user", "content": 1}]}', 'prompt.messages[0].content', 'str | list'],
+      ['{"messages": [{"role": "user", "name": 1}]}', 'prompt.messages[0].name', 'str'],
+      ['{"messages": [{"role": "tool", "tool_call_id": [1]}]}', 'prompt.messages[0].tool_call_id', 'str'],
       ['{"messages": [{"role": "user", "content": [1]}]}', 'prompt.messages[0].content[0]', 'dict'],
       [
         '{"messages": [{"role": "user", "content": [{"type": "text"}]}]}',

@@ -55,6 +55,14 @@ describe('fs: the disk and the memory behave alike', () => {
         expect(fs.open(folder)).to.equal(undefined)
       })
 
+      it('keeps nothing open of what is no file', () => {
+        const folder = fresh()
+        // other tests and threads of this process open a few, too
+        const before = readdirSync('/proc/self/fd').length
+        for (let times = 0; times < 200; times++) expect(fs.open(folder)).to.equal(undefined)
+        expect(readdirSync('/proc/self/fd').length - before).to.be.below(100)
+      })
+
       it('creates files once, and reads them whole', async () => {
         const folder = fresh()
         fs.create(`${folder}/a`, Buffer.from('first'))

@@ -115,7 +115,10 @@ describe('git: a prompt’s life from a clone', () => {
     await empty.git('push', '-q', '-u', 'origin', 'main')
     const { body } = await service.post('/workflows/revisions/retrieve', { workflow_ref: { slug: 'empty' } })
     expect(body.workflow_revision).to.include({ version: 1, variant_slug: 'main' })
-    expect(git(service.repository('empty'), ['symbolic-ref', 'HEAD'])).to.equal('refs/heads/main')
+    const head = (): string => git(service.repository('empty'), ['symbolic-ref', 'HEAD'])
+    expect(head()).to.equal('refs/heads/main')
+    await empty.git('push', '-q', 'origin', 'main:second')
+    expect(head(), 'a branch that comes later is not').to.equal('refs/heads/main')
   })
 
   it('leaves repositories that git finds no fault with, and nothing else in them', async () => {

@@ -48,6 +48,24 @@ describe('versioning: the index of artifacts', () => {
     expect(await registry.index.isTaken('variant', workflowFamily, 'gone')).to.equal(false)
   })
 
+  it('tells of a damaged repository no more once that is removed', async () => {
+    const { repository } = await create('bad')
+    await create('kept')
+    const { fs } = registry.store
+    fs.rename(`${repository.path}/objects`, `${repository.path}/away`)
+    const reader = new Registry(registry.store, [workflowFamily], {
+      servicesBase: 'http://localhost/services',
+      now: () => new Date(),
+    })
+    await reader.index.load()
+    const told = (): string[] => reader.index.problems().map(({ repository: path }) => path)
+    expect(told()).to.deep.equal(['workflows/bad'])
+    fs.removeTree(repository.path)
+    await reader.index.sweep(workflowFamily)
+    expect(told()).to.deep.equal([])
+    expect(await reader.index.findBySlug(workflowFamily, 'bad')).to.equal(undefined)
+  })
+
   it('lists in order of creation whatever came, went and was edited meanwhile', async () => {
     const slugs = async (): Promise<string[]> =>
       [...(await registry.index.list(workflowFamily))].map(({ slug }) => slug)

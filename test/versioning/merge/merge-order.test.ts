@@ -75,4 +75,11 @@ describe('the order of things that both sides moved, added and removed', () => {
     expect(order('abcd', 'abcd', 'bcda')).to.equal('bcda')
     expect(order('', 'ab', 'cd')).to.equal('abcd')
   })
+
+  it('gives way between its passes over the lists, each of which may be of very many rows', () => {
+    const work = mergeOrder({ base: ids, target: ids, source: ids }, () => true)
+    let turns = 0
+    while (!work.next().done) turns++
+    expect(turns, 'both moves, the neighbours, and what is put in of two sides').to.equal(5)
+  })
 })
