@@ -91,9 +91,26 @@ describe('testsets: files that people have', () => {
     })
 
     // interface 8.21
+    it('have them separated so, too, where a name or a cell in quotes is longer than what is looked at', async () => {
+      const name = 'a|name '.repeat(2000).trim()
+      expect(await rowsOf(`"${name}";b|c;d\n1;2;3\n`)).to.deep.equal([{ [name]: '1', 'b|c': '2', d: '3' }])
+      expect(await rowsOf(`"${name}";b\n1;2\n`)).to.deep.equal([{ [name]: '1', b: '2' }])
+      const lines = 'a line\n'.repeat(2000).trim()
+      expect(await rowsOf(`a;b\n"${lines}";2\n`)).to.deep.equal([{ a: lines, b: '2' }])
+      const names = Array.from({ length: 3000 }, (_, at) => `n${at}`)
+      expect(await rowsOf(`${names.join(';')}\n${names.join(';')}\n`)).to.deep.equal([
+        Object.fromEntries(names.map((it) => [it, it])),
+      ])
+    })
+
+    // interface 8.21
     it('have them separated by what a line sep= says, which is no row', async () => {
       expect(await rowsOf(`sep=;\r\n${SEMICOLONS}`)).to.deep.equal(WANTED)
       expect(await rowsOf('SEP=^\na^b\n1^2\n')).to.deep.equal([{ a: '1', b: '2' }])
+      for (const line of ['"sep=;"', '"SEP=;"'])
+        expect(await rowsOf(`${line}\r\n${SEMICOLONS}`), line).to.deep.equal(WANTED)
+      expect(await rowsOf('"sep=|";b\n1;2\n')).to.deep.equal([{ 'sep=|': '1', b: '2' }])
+      expect(await rowsOf('"sep="\n1\n')).to.deep.equal([{ 'sep=': '1' }])
       expect(await rowsOf('sep=,\na;b\n1;2\n')).to.deep.equal([{ 'a;b': '1;2' }])
       expect(await refused('sep=;;\na;b\n1;2\n')).to.match(
         /^422 invalid_file: Line 1, column 1: The line sep= names ";;"/,

@@ -94,12 +94,11 @@ function startOf(
 ): CsvStart | undefined {
   const isEnough = isWhole || head.length > MOST_OF_HEADER
   const line = lineOf(head)
-  if (line === undefined && !isEnough && SEPARATOR_LINE.startsWith(head.slice(0, 4).toLowerCase()))
+  if (line === undefined && !isEnough && SEPARATOR_LINES.some((it) => it.startsWith(startAs(it, head))))
     return undefined
   const first = line ?? head
-  if (first.slice(0, 4).toLowerCase() === SEPARATOR_LINE) {
-    if (line === undefined && !isEnough) return undefined
-    const said = first.replace(/\r?\n$/, '').slice(SEPARATOR_LINE.length)
+  const said = separatorOf(first.replace(/\r?\n$/, ''))
+  if (said !== undefined) {
     if (told === undefined && !isDelimiter(said)) throw badSeparatorLine(said)
     return { from: first.length, line: 2, delimiter: told ?? said, isTold: true }
   }
@@ -110,8 +109,26 @@ function startOf(
   return { from: 0, line: 1, delimiter, isTold: false }
 }
 
-/** What Excel begins a file with to say what separates its cells. */
-const SEPARATOR_LINE = 'sep='
+/** What Excel begins a file with to say what separates its cells, and the same from what puts every cell in quotes. */
+const SEPARATOR_LINES = ['sep=', '"sep='] as const
+
+/** As much of a text as may be this beginning. */
+function startAs(beginning: string, text: string): string {
+  return text.slice(0, beginning.length).toLowerCase()
+}
+
+/** What a first line says that separates cells, if it says so. */
+function separatorOf(line: string): string | undefined {
+  const [plain, quoted] = SEPARATOR_LINES
+  if (startAs(plain, line) === plain) return line.slice(plain.length)
+  // A name may begin like that: only the whole line in quotes is none.
+  const said = line.slice(quoted.length, -1)
+  return startAs(quoted, line) === quoted &&
+    line === `${line.slice(0, quoted.length)}${said}"` &&
+    isDelimiter(said)
+    ? said
+    : undefined
+}
 
 function lineOf(text: string): string | undefined {
   const end = text.indexOf('\n')
@@ -151,11 +168,17 @@ const FEW_RECORDS = 10
 /** papaparse takes 30 ms for the worst text of this length, and far more for longer ones. */
 const LONGEST_SAMPLE = 8192
 
-/** The beginning of the file without the record that is cut off, if any is whole. */
+/**
+ * The beginning of the file without the record that is cut off, if any is whole. A header that is longer than a sample stands for itself, its
+ * quoted names without what is in them, since a sample that ends inside of one would have a cell less or none at all.
+ */
 function sampleOf(head: string, header: string, isWhole: boolean): string {
+  if (header.length > LONGEST_SAMPLE) return header.replace(QUOTED, '""').slice(0, LONGEST_SAMPLE)
   const sample = head.slice(0, LONGEST_SAMPLE)
   if (isWhole && sample.length === head.length) return sample
-  return sample.slice(0, Math.max(sample.lastIndexOf('\n') + 1, header.length))
+  // A line may end inside of a quoted cell, too.
+  const lines = sample.replace(QUOTED, (cell) => '"'.repeat(cell.length))
+  return sample.slice(0, Math.max(lines.lastIndexOf('\n') + 1, header.length))
 }
 
 /** Why a header of one name is not taken for one column. */
