@@ -19,6 +19,7 @@ import type { Family } from '../family/family.ts'
 import { RefRefused } from '../push/ref-command.ts'
 import type { Registry } from '../registry.ts'
 import { assertSlug, foldSlug } from '../slugs/slug.ts'
+import { isRecordOnly } from '../slugs/record-claims.ts'
 import { claimsOfRestored } from '../slugs/slug-names.ts'
 import { inTrash } from '../trash/trash.ts'
 import { readBytes } from '../family/tree-files.ts'
@@ -49,7 +50,7 @@ export async function restoreArtifact(registry: Registry, backup: RestoredReposi
   const copy = { ...backup, refs }
   const folder = `${store.folder}/${family.folder}`
   const there = store.exists(family.folder, slug) ? readAllRefs(fs, `${folder}/${slug}.git`) : undefined
-  const other = there && differenceOf(there, refs)
+  const other = there && differenceOf(await withoutRecord(registry, family, slug, there, refs), refs)
   if (there && other === undefined) return 'there'
   if (there && !(await isOnlySeeded(registry, family, slug, there))) throw taken(other ?? '')
   fs.makeDir(folder)
@@ -186,6 +187,25 @@ export function differenceOf(there: AllRefs, restored: AllRefs): string | undefi
   if (ref === undefined) return undefined
   const [here, inBackup] = [there, restored].map(({ refs }) => refs.get(ref)?.slice(0, 12) ?? 'absent')
   return `${ref} is ${here}, in the backup ${inBackup}`
+}
+
+/**
+ * What is there, without the commit by which a server has recorded branches and tags that the backup brought unrecorded: it comes a moment after
+ * a restore, by itself, and the same restore again would find other content.
+ */
+async function withoutRecord(
+  { store }: Registry,
+  family: Family,
+  slug: string,
+  there: AllRefs,
+  restored: AllRefs,
+): Promise<AllRefs> {
+  const [meta, before] = [there, restored].map(({ refs }) => refs.get(META_REF))
+  if (meta === undefined || before === undefined || meta === before) return there
+  const { objects } = store.repository(family.folder, slug)
+  const commit = parseCommit(await readBytes(objects, meta, 'commit'))
+  if (!isRecordOnly(commit) || commit.parents.length !== 1 || commit.parents[0] !== before) return there
+  return { ...there, refs: new Map(there.refs).set(META_REF, before) }
 }
 
 /** Whether it was made by no key, and nothing happened to it since. */

@@ -1,3 +1,4 @@
+import type { Commit } from '../../git/objects/commit.ts'
 import type { ArtifactView } from '../artifacts/artifact-view.ts'
 import { commitChange } from '../artifacts/change-artifact.ts'
 import type { Registry } from '../registry.ts'
@@ -8,6 +9,13 @@ const RECORDER = {
   id: '00000000-0000-0000-0000-000000000000',
   name: 'Branchpoint',
   email: 'registry@branchpoint.local',
+}
+
+const SUBJECT = 'Record branches and tags that came without the server'
+
+/** Whether a commit of refs/meta/artifact only records what plain git made: nobody has changed anything with it. */
+export function isRecordOnly({ author, message }: Commit): boolean {
+  return author.email === RECORDER.email && message.trimEnd() === SUBJECT
 }
 
 /** How long refs may be on their way before what is missing of them counts as plain git's, in milliseconds. */
@@ -71,7 +79,7 @@ async function recordClaims(registry: Registry, artifact: ArtifactView): Promise
     for (const [tag, since] of tagsSince) if (!tags.has(tag)) tags.set(tag, since)
     if (branches.length === 0 && tags.size === state.tags?.size) return
     const change = {
-      subject: 'Record branches and tags that came without the server',
+      subject: SUBJECT,
       variants: Object.fromEntries(branches.map((it) => [it.slug, it.record])),
       tags,
     }

@@ -68,6 +68,31 @@ describe('branchpoint restore: over HTTP', () => {
     expect(readdirSync(join(target.storeDir, '.uploads'))).to.deep.equal([])
   })
 
+  it('takes what the server has recorded of branches and tags of plain git for no difference, and what somebody changed for one', async () => {
+    await store.backUp()
+    // As if they had been pushed while no server saw it.
+    git(store.mirror('a'), ['update-ref', 'refs/heads/pushed', 'a~1'])
+    git(store.mirror('a'), ['tag', 'pushed-tag', 'a'])
+    expect((await restore()).failures).to.deep.equal([])
+    const restored = target.service.repository('a')
+    const metaOf = (gitdir: string): string => git(gitdir, ['rev-parse', 'refs/meta/artifact'])
+    while (metaOf(restored) === metaOf(store.mirror('a'))) await pause(20)
+    expect(git(restored, ['rev-parse', 'refs/meta/artifact~1'])).to.equal(metaOf(store.mirror('a')))
+    for (const again of [
+      () => restore(),
+      () => runCommand('restore', ['--from', store.backupDir, '--store', target.storeDir]),
+    ]) {
+      const { lines, failures } = await again()
+      expect(failures).to.deep.equal([])
+      expect(lines.join()).to.contain(' 0 restored, 0 in place of a seeded environment, 6 there already')
+    }
+    const { body } = await target.service.post('/workflows/query', { workflow_refs: [{ slug: 'a' }] })
+    const [{ id }] = body.workflows
+    const edited = await target.service.put(`/workflows/${id}`, { workflow: { id, name: 'Mine' } })
+    expect(edited.status, edited.text).to.equal(200)
+    expect((await restore()).failures.join()).to.match(/^default\/workflows\/a: .*refs\/meta\/artifact is/)
+  })
+
   it('refuses other content and a damaged mirror, by name, and restores the others', async () => {
     await store.backUp()
     await target.workflow('a')
