@@ -308,6 +308,38 @@ describe('COMPAT=existing: what clients of the existing service do', () => {
     })
   })
 
+  // interface 2.30, 8.14
+  it('is answered 200 to deltas of which parts do nothing, and removing beats what is beside it', async () => {
+    const rows = [{ data: { a: 1, b: 2 } }, { data: { a: 3, b: 4 } }]
+    const { testset } = await post('/simple/testsets/', {
+      testset: { slug: 'idle', data: { testcases: rows } },
+    })
+    const commit = async (delta: object): Promise<Found[]> => {
+      const fields = { testset_revision_commit: { testset_id: testset.id, delta } }
+      const { testset_revision: revision } = await post('/testsets/revisions/commit', fields)
+      return revision.data.testcases.map(({ data }: Found) => {
+        const { testcase_dedup_id: _, ...content } = data
+        return content
+      })
+    }
+    const [one] = testset.data.testcase_ids ?? testset.data.testcases.map(({ id }: Found) => id)
+    expect(
+      await commit({ rows: { remove: [one, one], replace: [{ id: one, data: { a: 'edited' } }] } }),
+    ).to.deep.equal([{ a: 3, b: 4 }])
+    expect(
+      await commit({
+        columns: {
+          add: ['b', 'c', 'c'],
+          remove: ['a', 'a'],
+          replace: [
+            ['a', 'd'],
+            ['b', 'b'],
+          ],
+        },
+      }),
+    ).to.deep.equal([{ b: 4, c: '' }])
+  })
+
   it('sends testcases with keys of their own, in a create, a commit and a delta', async () => {
     const testcases = [{ data: { q: 1 }, testcase_name: 'One', set_slug: null }]
     const { testset: own } = await post('/simple/testsets/', {

@@ -56,12 +56,62 @@ describe('testsets: deltas', () => {
     expect(Object.keys(revision.data.testcases[0].data).slice(0, 2)).to.deep.equal(['b', 'a'])
   })
 
-  it('remove beats rename, and an added column leaves values alone', async () => {
-    const testset = await client.make([{ a: 1, b: 2 }])
-    const revision = await client.change(testset, {
-      columns: { remove: ['a'], replace: [['a', 'c']], add: ['b', 'e'] },
+  it('an added column leaves values alone, and fills the rows that lack it', async () => {
+    const testset = await client.make([{ a: 1, b: 2 }, { a: 3 }])
+    const filled = await client.change(testset, { columns: { add: ['b', 'e'] } })
+    expect(contentsOf(filled)).to.deep.equal([
+      { a: 1, b: 2, e: '' },
+      { a: 3, b: '', e: '' },
+    ])
+    // Of a name that is free by then the column is a new one.
+    const emptied = await client.change(testset, {
+      columns: { remove: ['e'], replace: [['a', 'c']], add: ['a', 'e'] },
     })
-    expect(contentsOf(revision)).to.deep.equal([{ b: 2, e: '' }])
+    expect(contentsOf(emptied)).to.deep.equal([
+      { c: 1, b: 2, a: '', e: '' },
+      { c: 3, b: '', a: '', e: '' },
+    ])
+  })
+
+  // interface 8.14
+  it('what would do nothing, or be dropped, is refused by place, and nothing is stored', async () => {
+    const testset = await client.make([
+      { a: 1, b: 2 },
+      { a: 3, b: 4 },
+    ])
+    const [one, two] = testset.ids
+    for (const [delta, places, words] of [
+      [{ columns: { add: ['c', 'b'] } }, ['columns.add.1'], 'leave it out'],
+      [{ columns: { add: ['a', 'b'] } }, ['columns.add.0', 'columns.add.1'], 'no row is without it'],
+      [{ columns: { replace: [['a', 'c']], add: ['c'] } }, ['columns.add.0'], '"c" is a column already'],
+      [{ columns: { add: ['c', 'd', 'c'] } }, ['columns.add.2'], 'name it once'],
+      [{ columns: { remove: ['a', 'a'] } }, ['columns.remove.1'], 'the column "a" a second time'],
+      [{ columns: { replace: Array(2).fill(['a', 'c']) } }, ['columns.replace.1'], 'a second time'],
+      [{ columns: { replace: [['a', 'a']] } }, ['columns.replace.0'], 'the name that it has'],
+      [
+        { columns: { remove: ['a'], replace: [['a', 'c']] } },
+        ['columns.replace.0'],
+        'send it in columns.remove or in columns.replace',
+      ],
+      [{ rows: { remove: [one, two, one] } }, ['rows.remove.2'], 'name it once'],
+      [
+        { rows: { remove: [two, one], replace: [{ id: one, data: { a: 'edited' } }] } },
+        ['rows.remove.1'],
+        'send the row in rows.remove or in rows.replace',
+      ],
+    ] as const) {
+      const reply = await deltaOf(testset, delta)
+      expect(refusal(reply), JSON.stringify(delta))
+        .to.match(/^422 invalid_request: /)
+        .and.to.include(words)
+      expect(reply.body.errors.map(({ loc }: { loc: string[] }) => loc.join('.'))).to.deep.equal(
+        places.map((place) => `body.testset_revision_commit.delta.${place}`),
+      )
+    }
+    expect((await client.latest(testset)).id).to.equal(testset.revisionId)
+    const none = await client.change(testset, { rows: { remove: [one, two] } })
+    const reply = await deltaOf(testset, { columns: { add: ['a'] } })
+    expect(refusal(reply), none.id).to.match(/^422 invalid_request: /)
   })
 
   // interface 8.14
@@ -82,8 +132,8 @@ describe('testsets: deltas', () => {
         {
           remove: ['x'],
           replace: [
-            ['x', 'y'],
-            ['q', 'a'],
+            ['q', 'y'],
+            ['a', 'y'],
           ],
         },
         'replace.1',
@@ -125,15 +175,6 @@ describe('testsets: deltas', () => {
       expect(reply.body.errors[0].loc.join('.')).to.equal(`body.testset_revision_commit.delta.${place}`)
     }
     expect((await client.latest(testset)).version).to.equal(1)
-  })
-
-  it('remove wins over replace of the same row', async () => {
-    const testset = await client.make([{ a: 1 }, { a: 2 }])
-    const [one] = testset.ids
-    const revision = await client.change(testset, {
-      rows: { remove: [one], replace: [{ id: one, data: { a: 'edited' } }] },
-    })
-    expect(contentsOf(revision)).to.deep.equal([{ a: 2 }])
   })
 
   it('a row that is replaced keeps its dedup id unless it brings one, which must be free', async () => {

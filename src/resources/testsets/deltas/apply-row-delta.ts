@@ -1,9 +1,11 @@
+import type { FieldProblem } from '../../../errors.ts'
 import { invalid } from '../../../errors.ts'
 import { keysOf } from '../../../json/json.ts'
 import { TimeSlice } from '../../../scheduling/cooperative.ts'
 import type { MetRows, PayloadTarget } from '../../../versioning/family/family.ts'
 import type { AbsentName } from '../../documents/no-such-key.ts'
 import { noSuchKey } from '../../documents/no-such-key.ts'
+import { problemsRefusal } from '../../documents/problems-refusal.ts'
 import { RowIndex, rowKeys } from '../dedup/row-index.ts'
 import type { InputRow } from '../import/input-row.ts'
 import { DEDUP_COLUMN } from '../import/input-row.ts'
@@ -65,6 +67,8 @@ class RowEdit {
   readonly #index: RowIndex
   #columns: Set<string>
   #named: RowsById | undefined
+  /** The rows that were replaced, with the hashes of what they hold now. */
+  readonly #replacedAt = new Map<RowPosition, string>()
   #collapsed = 0
   #replaced = 0
 
@@ -96,7 +100,7 @@ class RowEdit {
     const check = new ColumnCheck(change, this.#base.columns)
     this.#setColumns(changeColumnNames(this.#base.columns, change))
     const slice = this.#slice
-    const changed = rowChange(change)
+    const changed = rowChange(change, (name) => check.fill(name))
     for await (const batch of rowBytesOf(this.#target, this.#base.tree, {}, slice)) {
       for (const { row, data: bytes } of batch) {
         const data = decodeRow(bytes, () => rowPath(row.position))
@@ -111,7 +115,7 @@ class RowEdit {
         if (slice.isOver) await slice.rest()
       }
     }
-    if (!this.#isExisting) check.assertAllSeen()
+    if (!this.#isExisting) check.assertAllMatter()
   }
 
   /** Gives rows that are these testcases new contents; each keeps its place, and its dedup id unless it brings one. */
@@ -120,7 +124,6 @@ class RowEdit {
     const slice = this.#slice
     const entries = await this.#findAll(named)
     const replacements: Replacement[] = []
-    const places = new Map<RowPosition, string>()
     for await (const batch of rowBytes(this.#target, inBatches(withoutMeta(entries)), slice)) {
       for (const { row: entry, data: bytes } of batch) {
         const index = replacements.length
@@ -130,10 +133,10 @@ class RowEdit {
         const before = dedupIdOf(decodeRow(bytes, () => rowPath(entry.position)))
         const dedupId = one.row.dedupId ?? before ?? generatedDedupId(content.hash)
         const { position } = entries[index] ?? entry
-        const earlier = places.get(position)
+        const earlier = this.#replacedAt.get(position)
         if (earlier === content.hash) this.#collapsed++
         else if (earlier !== undefined) this.#replaced++
-        places.set(position, content.hash)
+        this.#replacedAt.set(position, content.hash)
         replacements.push({ one, entry: entries[index] ?? entry, content, dedupId })
         if (slice.isOver) await slice.rest()
       }
@@ -152,19 +155,24 @@ class RowEdit {
     })
   }
 
-  /** Takes out the rows that are these testcases. */
+  /** Takes out the rows that are these testcases; refuses one that was replaced, whose new content nobody would see. */
   async remove(named: RowDelta['remove']): Promise<void> {
-    const there: RowEntry[] = []
+    const there = new Set<RowPosition>()
     const absent: AbsentName[] = []
+    const problems: FieldProblem[] = []
     for (const { id, loc } of named) {
       const entry = await this.#find(id)
-      if (entry) there.push(entry)
-      else absent.push({ name: id, loc, known: this.#named?.someIds() ?? [] })
+      if (!entry) absent.push({ name: id, loc, known: this.#named?.someIds() ?? [] })
+      else if (there.has(entry.position)) problems.push({ loc, msg: TWICE, type: 'value_error' })
+      else if (this.#replacedAt.has(entry.position)) problems.push({ loc, msg: LOST, type: 'value_error' })
+      if (entry) there.add(entry.position)
       if (this.#slice.isOver) await this.#slice.rest()
     }
-    if (absent.length > 0 && !this.#isExisting)
-      throw noSuchKey('row of the revision that the delta changes', absent)
-    await this.#slice.each(there, ({ position }) => {
+    if (!this.#isExisting) {
+      if (absent.length > 0) throw noSuchKey('row of the revision that the delta changes', absent)
+      if (problems.length > 0) throw problemsRefusal('invalid_request', problems)
+    }
+    await this.#slice.each(there, (position) => {
       this.changes.set(position, undefined)
       this.#index.remove(position)
     })
@@ -282,6 +290,10 @@ class RowEdit {
     if (count > this.#limits.maxRows) throw limitExceeded('rows', this.#limits.maxRows)
   }
 }
+
+const TWICE = 'names a row that stands in remove before; name it once'
+const LOST =
+  'names a row that rows.replace gives new data, which would be lost; send the row in rows.remove or in rows.replace'
 
 interface Replacement {
   readonly one: RowById

@@ -1,15 +1,19 @@
-import type { Refusal } from '../../../errors.ts'
+import type { FieldProblem, Refusal } from '../../../errors.ts'
 import { invalid } from '../../../errors.ts'
 import type { Json, JsonObject } from '../../../json/json.ts'
 import { entriesOf, fromEntries } from '../../../json/json.ts'
 import { noSuchKey } from '../../documents/no-such-key.ts'
+import { problemsRefusal } from '../../documents/problems-refusal.ts'
 import type { RowDelta } from './row-delta.ts'
 
 /**
  * Makes of a row's content one with columns removed, renamed (all at once, so two may swap) and added (interface 8.12). No new name is
- * that of a column that stays.
+ * that of a column that stays. `filled` is told of each column that a row did not have and gets.
  */
-export function rowChange({ add, remove, rename }: RowDelta['columns']): (content: JsonObject) => JsonObject {
+export function rowChange(
+  { add, remove, rename }: RowDelta['columns'],
+  filled: (name: string) => void,
+): (content: JsonObject) => JsonObject {
   const removed = new Set(remove)
   const added = new Set(add)
   return (content) => {
@@ -17,7 +21,11 @@ export function rowChange({ add, remove, rename }: RowDelta['columns']): (conten
     for (const [key, value] of entriesOf(content)) {
       if (!removed.has(key)) members.set(rename.get(key) ?? key, value)
     }
-    for (const key of added) if (!members.has(key)) members.set(key, '')
+    for (const key of added) {
+      if (members.has(key)) continue
+      members.set(key, '')
+      filled(key)
+    }
     return fromEntries(members)
   }
 }
@@ -33,8 +41,8 @@ export function changeColumnNames(
 }
 
 /**
- * Looks whether each column that a change removes or renames is there, and refuses what would lose values: a new name that another column
- * has or gets. Columns that only rows have, as a push may bring them, are told by `see`.
+ * Looks whether each column that a change removes or renames is there and whether each that it adds is wanting somewhere, and refuses what
+ * would lose values: a new name that another column has or gets. Columns that only rows have, as a push may bring them, are told by `see`.
  */
 export class ColumnCheck {
   readonly #change: RowDelta['columns']
@@ -42,12 +50,16 @@ export class ColumnCheck {
   /** Those that are removed or get another name. */
   readonly #leaving: ReadonlySet<string>
   readonly #unseen: Set<string>
+  /** Those that are added though the testset has them, until a row is seen that does not. */
+  readonly #idle: Set<string>
   readonly #newNames = new Set<string>()
 
   constructor(change: RowDelta['columns'], columns: readonly string[]) {
     this.#change = change
     this.#columns = columns
-    const { remove, rename } = change
+    const { add, remove, rename } = change
+    const kept = new Set(changeColumnNames(columns, { ...change, add: [] }))
+    this.#idle = new Set(add.filter((name) => kept.has(name)))
     const removed = new Set(remove)
     this.#leaving = new Set([...remove, ...rename.keys()])
     this.#unseen = new Set(this.#leaving)
@@ -67,8 +79,29 @@ export class ColumnCheck {
       throw this.#taken(name, `"${name}" is a column already: remove or rename it in the same delta`)
   }
 
-  /** Refuses names of which no column was seen. */
-  assertAllSeen(): void {
+  /** A column that a row did not have and gets. */
+  fill(name: string): void {
+    this.#idle.delete(name)
+  }
+
+  /** Refuses names of which no column was seen, and columns to add that every row has. */
+  assertAllMatter(): void {
+    this.#assertAllSeen()
+    if (this.#idle.size === 0) return
+    const { add, loc } = this.#change
+    const problems = add.flatMap((name, index): FieldProblem | [] =>
+      this.#idle.has(name)
+        ? {
+            loc: [...loc, 'add', index],
+            msg: `"${name}" is a column already and no row is without it, so that to add it changes nothing; leave it out`,
+            type: 'column_taken',
+          }
+        : [],
+    )
+    throw problemsRefusal('invalid_request', problems)
+  }
+
+  #assertAllSeen(): void {
     if (this.#unseen.size === 0) return
     const { remove, rename, loc } = this.#change
     const named = [

@@ -61,14 +61,16 @@ function isNothing(part: Json): boolean {
 }
 
 async function readDelta(delta: Json, loc: Loc, reading: RecordReading): Promise<RowDelta> {
-  const { problems } = reading
+  const { problems, isExisting } = reading
   const whole = membersOf(delta, ['rows', 'columns'], loc, problems)
   const rows = membersOf(whole('rows'), ['add', 'remove', 'replace'], [...loc, 'rows'], problems)
   const columns = membersOf(whole('columns'), ['add', 'remove', 'replace'], [...loc, 'columns'], problems)
   const at = (...path: string[]): Loc => [...loc, ...path]
-  const removed = names(columns('remove'), at('columns', 'remove'), problems)
-  const rename = renames(columns('replace'), at('columns', 'replace'), problems)
-  const added = names(columns('add'), at('columns', 'add'), problems)
+  // What does nothing is refused while a delta is read as far as it can be told without the testset.
+  const idle = isExisting ? [] : problems
+  const removed = names(columns('remove'), at('columns', 'remove'), problems, idle)
+  const rename = renames(columns('replace'), at('columns', 'replace'), problems, { idle, removed })
+  const added = names(columns('add'), at('columns', 'add'), problems, idle)
   refuseMetadataColumns(added, at('columns', 'add'), problems)
   refuseMetadataColumns(removed, at('columns', 'remove'), problems)
   refuseMetadataColumns([...rename].flat(), at('columns', 'replace'), problems)
@@ -116,15 +118,32 @@ function refuseMetadataColumns(names: readonly string[], loc: Loc, problems: Fie
   }
 }
 
-function names(value: Json | undefined, loc: Loc, problems: FieldProblem[]): string[] {
+function names(value: Json | undefined, loc: Loc, problems: FieldProblem[], idle: FieldProblem[]): string[] {
   if (value === undefined) return []
-  if (isJsonArray(value) && value.every((name) => typeof name === 'string')) return [...value]
+  if (isJsonArray(value) && value.every((name) => typeof name === 'string')) {
+    const seen = new Set<string>()
+    for (const [index, name] of value.entries()) {
+      if (seen.has(name)) idle.push(twice(name, [...loc, index]))
+      seen.add(name)
+    }
+    return [...value]
+  }
   problems.push({ loc, msg: 'must be an array of column names', type: 'list_type' })
   return []
 }
 
-function renames(value: Json | undefined, loc: Loc, problems: FieldProblem[]): Map<string, string> {
+function twice(name: string, loc: Loc): FieldProblem {
+  return { loc, msg: `names the column "${name}" a second time; name it once`, type: 'value_error' }
+}
+
+function renames(
+  value: Json | undefined,
+  loc: Loc,
+  problems: FieldProblem[],
+  { idle, removed }: { readonly idle: FieldProblem[]; readonly removed: readonly string[] },
+): Map<string, string> {
   const pairs = new Map<string, string>()
+  const leaving = new Set(removed)
   if (value === undefined) return pairs
   if (!isJsonArray(value)) {
     problems.push({ loc, msg: 'must be an array of pairs [old, new]', type: 'list_type' })
@@ -141,7 +160,22 @@ function renames(value: Json | undefined, loc: Loc, problems: FieldProblem[]): M
         msg: `gives the column "${from}" a second new name; a column has one, so send one pair for it`,
         type: 'value_error',
       })
-    else pairs.set(from, to)
+    else {
+      if (pairs.has(from)) idle.push(twice(from, where))
+      else if (leaving.has(from))
+        idle.push({
+          loc: where,
+          msg: `renames the column "${from}", which the same delta removes; send it in columns.remove or in columns.replace`,
+          type: 'value_error',
+        })
+      else if (from === to)
+        idle.push({
+          loc: where,
+          msg: `gives the column "${from}" the name that it has; leave it out`,
+          type: 'value_error',
+        })
+      pairs.set(from, to)
+    }
   }
   return pairs
 }

@@ -35,7 +35,7 @@ describe('columns of rows', () => {
         ['b', 2],
         ['c', 3],
       ])
-      const changed = rowChange(asked)(row)
+      const changed = rowChange(asked, () => undefined)(row)
       expect(stringifyJson(changed)).to.equal(expected)
       const names = [...expected.matchAll(/"([^"]+)":/g)].map(([, name]) => name)
       expect(changeColumnNames(['a', 'b', 'c'], asked)).to.deep.equal(names)
