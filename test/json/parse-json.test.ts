@@ -144,6 +144,22 @@ describe('json: parse', () => {
     })
   }
 
+  it('says what it expected, and what it found', () => {
+    for (const [text, sentence] of [
+      ['[1 2]', 'Expected "," or "]", but found "2".'],
+      ['{"a":1 "b":2}', 'Expected "," or "}", but found "\\"".'],
+      ['[1', 'Expected "," or "]", but the text ends.'],
+      ['{"a" 1}', 'Expected ":" after the key, but found "1".'],
+      ['{a:1}', 'Expected a key in double quotes, but found "a".'],
+      ['[]x', 'Expected the end of the text, but found "x".'],
+      ['', 'Expected a value, but the text ends.'],
+    ] as const)
+      expect(
+        (outcome(() => parseJson(text)).error as Error).message.endsWith(`: ${sentence}`),
+        text,
+      ).to.equal(true)
+  })
+
   it('refuses more levels than it was told, and takes that many', () => {
     const nested = (depth: number): string => '[{"a":'.repeat(depth / 2) + '1' + '}]'.repeat(depth / 2)
     expect(outcome(() => parseJson(nested(128))).error).to.equal(undefined)

@@ -306,6 +306,14 @@ describe('embeds: finding tokens in a document', () => {
     })
   }
 
+  it('says whether a document has one, in small ones and in large ones', async () => {
+    const numbers = Array.from({ length: 20_000 }, (_, number) => number)
+    expect(await holdsEmbed({ a: [1, 'text'] })).to.equal(false)
+    expect(await holdsEmbed({ text: '@{{workflow.slug=a}}' })).to.equal(true)
+    expect(await holdsEmbed({ numbers })).to.equal(false)
+    expect(await holdsEmbed({ numbers, text: '@{{workflow.slug=a}}' })).to.equal(true)
+  })
+
   it('finds every token of a long text', () => {
     expect(
       findEmbeds('@svc.embed[@svc.references[a.slug=b]]@{{workflow.slug=a}}'.repeat(50_000)),

@@ -71,11 +71,14 @@ describe('incoming objects', () => {
   })
 
   it('become a part of a write, small ones and large ones', async () => {
+    const staged = (): string[] =>
+      readdirSync(`${gitdir}/objects/pack`).filter((it) => !/^pack-[0-9a-f]+\.(pack|idx)$/.test(it))
     for (const isSmall of [true, false]) {
       const tip = commit(`Kept ${isSmall}`, isSmall ? 'few' : randomBytes(300_000).toString('hex'))
       const incoming = await receive(pack(`${tip}\n^${git(gitdir, ['rev-parse', 'main'])}\n`, '--revs'))
       expect(incoming.isSmall).to.equal(isSmall)
       const take = await incoming.prepare()
+      expect(staged().length > 0, 'only a large pack is kept as it came').to.equal(!isSmall)
       await repository.transact(async (transaction) => {
         take(transaction)
         transaction.move('refs/heads/main', tip)
@@ -83,9 +86,7 @@ describe('incoming objects', () => {
       incoming.discard()
       expect(git(gitdir, ['rev-parse', 'main'])).to.equal(tip)
       expect(git(gitdir, ['fsck', '--strict'])).to.equal('')
-      expect(
-        readdirSync(`${gitdir}/objects/pack`).filter((it) => !/^pack-[0-9a-f]+\.(pack|idx)$/.test(it)),
-      ).to.deep.equal([])
+      expect(staged()).to.deep.equal([])
     }
   })
 

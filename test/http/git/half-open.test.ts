@@ -56,7 +56,8 @@ describe('git: clients that take their time', () => {
     await service.post('/simple/applications/', data, { authorization: `ApiKey ${token}` })
     const cloned = await runGit(newFolder(), ['clone', '-q', remoteOf(service, 'own', 'workflows', token)])
     expect(cloned).to.include({ code: 0 })
-    expect(await metric('git_requests_running')).to.equal(AT_ONCE - 1)
+    // the other one's request is counted until its connection has it, which git does not wait for
+    await metricIs('git_requests_running', AT_ONCE - 1)
   })
 
   function send(what: string, length: number, body: string): Promise<Socket> {

@@ -11,8 +11,7 @@ import { createVariant } from '../../../src/versioning/variants/create-variant.t
 import { objectUuid } from '../../../src/versioning/ids.ts'
 import { Registry } from '../../../src/versioning/registry.ts'
 import { revisionById } from '../../../src/versioning/revisions/references.ts'
-
-const context = { actor: { id: 'id', name: 'Ann', email: 'ann@example.com' } }
+import { context, memoryRegistry, newVariant } from '../memory-registry.ts'
 
 describe('versioning: the index of artifacts', () => {
   let registry: Registry
@@ -46,6 +45,18 @@ describe('versioning: the index of artifacts', () => {
     await registry.index.sweep()
     expect([...(await registry.index.list(workflowFamily))].map(({ slug }) => slug)).to.deep.equal(['kept'])
     expect(await registry.index.isTaken('variant', workflowFamily, 'gone')).to.equal(false)
+  })
+
+  it('has the variants of an artifact in order of creation, and those of one moment in order of their slugs', async () => {
+    let now = Date.parse('2026-03-01T12:00:00Z')
+    const slow = await memoryRegistry(memoryFs(), () => new Date(now))
+    const { artifact } = await newVariant(slow, workflowFamily, 'm')
+    for (const slugs of [['z', 'k'], ['a'], ['y']]) {
+      now += 60_000
+      for (const slug of slugs) await createVariant(slow, artifact, { slug, header: {}, loc: [] }, context)
+    }
+    const view = await slow.index.findBySlug(workflowFamily, 'm')
+    expect(view?.variants.map(({ slug }) => slug)).to.deep.equal(['m', 'k', 'z', 'a', 'y'])
   })
 
   it('tells of a damaged repository no more once that is removed', async () => {

@@ -11,7 +11,12 @@ import { createArtifact } from '../../../src/versioning/artifacts/create-artifac
 import type { HeaderFilter } from '../../../src/versioning/artifacts/filters.ts'
 import { queryArtifacts, queryVariants } from '../../../src/versioning/artifacts/query-artifacts.ts'
 import { ArtifactIndex } from '../../../src/versioning/index/artifact-index.ts'
-import { viewCache } from '../../../src/versioning/index/index-entry.ts'
+import {
+  IndexEntry,
+  namesOf,
+  type RestoredArtifact,
+  viewCache,
+} from '../../../src/versioning/index/index-entry.ts'
 import { Registry } from '../../../src/versioning/registry.ts'
 import { git, temporaryFolder } from '../../support/git/git-program.ts'
 import { context, newVariant } from '../memory-registry.ts'
@@ -74,6 +79,28 @@ describe('versioning: views that are let go of', () => {
     const held = [...(await list(index))]
     await index.list(workflowFamily)
     expect([...(await list(index))].every((view, at) => view === held[at])).to.equal(true)
+  })
+
+  it('one that a look has shown is judged by its refs from then on, also once it was saved and let go of', () => {
+    const view = registry.index.viewAt('workflows/bot-1')
+    if (!view) throw new Error('bot-1 is not there')
+    const { id, record } = view
+    const saved: RestoredArtifact = {
+      id,
+      createdAt: record.created_at,
+      names: () => namesOf(view),
+      recordJson: JSON.stringify(record),
+      record: () => record,
+      viewJson: '{}',
+      isUnrecorded: false,
+      stamps: '',
+      view: () => view,
+    }
+    const entry = new IndexEntry(workflowFamily, 'bot-1', saved, viewCache(KEPT))
+    expect([entry.wasLookedAt, entry.isAsRestored]).to.deep.equal([false, true])
+    entry.view = view
+    entry.saved(view, saved)
+    expect([entry.wasLookedAt, entry.isAsRestored]).to.deep.equal([true, false])
   })
 
   it('what is written through one that was let go of shows at once, and what git writes, too', async () => {
