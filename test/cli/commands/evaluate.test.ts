@@ -9,6 +9,7 @@ import { expect } from 'chai'
 import { type CountingHook, startCountingHook } from '../../support/servers/counting-hook.ts'
 import { EvaluationClient } from '../../support/clients/evaluation-client.ts'
 import { ADMIN_KEY, type RunningService, startService } from '../../support/servers/service.ts'
+import { runHere } from '../command-here.ts'
 import { withoutProgress } from '../without-progress.ts'
 
 const PROGRAM = fileURLToPath(new URL('../../../src/cli/main.js', import.meta.url))
@@ -75,15 +76,10 @@ describe('branchpoint evaluate', () => {
 
   const env = () => ({ ...process.env, BRANCHPOINT_URL: service.url, BRANCHPOINT_KEY: ADMIN_KEY })
 
-  /** Runs the program as a user would, in a folder. */
+  /** Runs the command as a user would, in a folder. */
   async function evaluate(args: readonly string[], cwd = folder) {
-    const child = spawn(process.execPath, [PROGRAM, 'evaluate', ...args], { cwd, env: env() })
-    children.push(child)
-    let [stdout, stderr] = ['', '']
-    child.stdout.on('data', (piece) => (stdout += String(piece)))
-    child.stderr.on('data', (piece) => (stderr += String(piece)))
-    const [code] = await once(child, 'close')
-    return { code, stdout, stderr: withoutProgress(stderr) }
+    const said = await runHere(['evaluate', ...args], { cwd, env: env() })
+    return { ...said, stderr: withoutProgress(said.stderr) }
   }
   const of = (application: string, testset = 'capitals', ...evaluators: string[]): string[] => [
     '--testset',

@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect } from 'chai'
 import { startService } from '../../support/servers/service.ts'
+import { runHere } from '../command-here.ts'
 import { makeEmptyStore } from '../empty-store.ts'
 import { Browser } from '../../support/clients/browser.ts'
 
@@ -27,9 +28,7 @@ describe('links that sign in', () => {
     ...more,
   })
 
-  function branchpoint(args: readonly string[], env = environment()) {
-    return spawnSync(process.execPath, [MAIN, ...args], { encoding: 'utf8', env })
-  }
+  const branchpoint = (args: readonly string[], env = environment()) => runHere(args, { env, cwd: folder })
 
   /** Runs a program until it has said this, or ended, and answers all that it said. It is told to end once it has said `ending`. */
   function saidBy(command: string, args: readonly string[], until: RegExp, ending?: string): Promise<string> {
@@ -67,12 +66,16 @@ describe('links that sign in', () => {
   it('sign a browser in once, as the key that they stand for', async () => {
     const env = environment()
     await makeEmptyStore(env.STORE_DIR)
-    const key = branchpoint(['keys', 'create', '--name', 'Pat', '--scopes', 'admin'], env).stdout.trim()
+    const made = await branchpoint(['keys', 'create', '--name', 'Pat', '--scopes', 'admin'], env)
+    const key = made.stdout.trim()
     expect(key).to.match(/^svc_/)
     const service = await startService({ storeDir: env.STORE_DIR, env: { SVC_API_KEY: '' } })
     try {
-      const { status, stdout, stderr } = branchpoint(['open'], environment({ PUBLIC_URL: `${service.url}/` }))
-      expect([status, stdout]).to.deep.equal([0, `${service.url}/signin#token=${tokenIn(stdout)}\n`])
+      const { code, stdout, stderr } = await branchpoint(
+        ['open'],
+        environment({ PUBLIC_URL: `${service.url}/` }),
+      )
+      expect([code, stdout]).to.deep.equal([0, `${service.url}/signin#token=${tokenIn(stdout)}\n`])
       expect(stderr).to.contain('the key "Pat"').and.not.contain('token')
       const file = readFileSync(join(env.STORE_DIR, 'default/sessions.json'), 'utf8')
       expect(file).to.not.contain(tokenIn(stdout)?.split('.')[1])
@@ -89,7 +92,8 @@ describe('links that sign in', () => {
         authorization: `ApiKey ${session.token}`,
       })
       expect(asKey).to.equal(401)
-      const asCookie = new Browser(service.url, `branchpoint=${tokenIn(branchpoint(['open'], env).stdout)}`)
+      const { stdout: another } = await branchpoint(['open'], env)
+      const asCookie = new Browser(service.url, `branchpoint=${tokenIn(another)}`)
       expect((await asCookie.get('/projects/current')).status).to.equal(401)
     } finally {
       await service.stop({ keepStore: true })
@@ -101,18 +105,18 @@ describe('links that sign in', () => {
     const service = await startService({ now: () => new Date(now), env: { SVC_API_KEY: '' } })
     const env = environment({ STORE_DIR: service.storeDir })
     try {
-      const link = (...args: string[]) => tokenIn(branchpoint(['open', ...args], env).stdout)
+      const link = async (...args: string[]) => tokenIn((await branchpoint(['open', ...args], env)).stdout)
       const use = async (token: string | undefined) =>
         (await new Browser(service.url).post('/sessions', { session: { token } })).status
-      const [early, late] = [link(), link()]
+      const [early, late] = [await link(), await link()]
       now += 14 * 60_000
       expect(await use(early)).to.equal(200)
       now += 60_000 + 10_000
       expect(await use(late)).to.equal(401)
-      branchpoint(['keys', 'create', '--name', 'ci', '--scopes', 'read'], env)
+      await branchpoint(['keys', 'create', '--name', 'ci', '--scopes', 'read'], env)
       now = Date.now()
-      const ofRevoked = link('--name', 'ci')
-      branchpoint(['keys', 'revoke', '--name', 'ci'], env)
+      const ofRevoked = await link('--name', 'ci')
+      await branchpoint(['keys', 'revoke', '--name', 'ci'], env)
       expect(await use(ofRevoked)).to.equal(401)
     } finally {
       await service.stop()
@@ -124,7 +128,7 @@ describe('links that sign in', () => {
     try {
       const statusOf = async (adminKey: string) => {
         const env = environment({ STORE_DIR: service.storeDir, SVC_API_KEY: adminKey })
-        const session = { token: tokenIn(branchpoint(['open'], env).stdout) }
+        const session = { token: tokenIn((await branchpoint(['open'], env)).stdout) }
         return (await new Browser(service.url).post('/sessions', { session })).status
       }
       expect([await statusOf('one'), await statusOf('two')]).to.deep.equal([200, 401])
@@ -136,22 +140,23 @@ describe('links that sign in', () => {
   it('are refused with a sentence where there is no key for them, and where it is not clear which', async () => {
     const env = environment()
     await makeEmptyStore(env.STORE_DIR)
-    const none = branchpoint(['open'], env)
-    expect([none.status, none.stdout]).to.deep.equal([1, ''])
+    const none = await branchpoint(['open'], env)
+    expect([none.code, none.stdout]).to.deep.equal([1, ''])
     expect(none.stderr).to.match(/no live key with the scope admin. Make one: \.\/branchpoint keys create/)
-    for (let n = 0; n < 2; n++) branchpoint(['keys', 'create', '--name', 'twin', '--scopes', 'read'], env)
-    for (const [args, status, sentence] of [
+    for (let n = 0; n < 2; n++)
+      await branchpoint(['keys', 'create', '--name', 'twin', '--scopes', 'read'], env)
+    for (const [args, code, sentence] of [
       [['--name', 'twin'], 1, 'give the id of one'],
       [['--name', 'ghost'], 1, 'no live key with the name "ghost"'],
       [['--project', '../x'], 1, 'not a project name'],
       [['--name', 'a', '--id', 'b'], 2, '--name or --id'],
     ] as const) {
-      const refused = branchpoint(['open', ...args], env)
-      expect([refused.status, refused.stdout], args.join(' ')).to.deep.equal([status, ''])
+      const refused = await branchpoint(['open', ...args], env)
+      expect([refused.code, refused.stdout], args.join(' ')).to.deep.equal([code, ''])
       expect(refused.stderr).to.contain(sentence)
     }
     writeFileSync(join(env.STORE_DIR, 'default/sessions.json'), 'x')
-    branchpoint(['keys', 'create', '--name', 'me', '--scopes', 'admin'], env)
-    expect(branchpoint(['open'], env).stderr).to.contain('sessions.json is not a list of sessions')
+    await branchpoint(['keys', 'create', '--name', 'me', '--scopes', 'admin'], env)
+    expect((await branchpoint(['open'], env)).stderr).to.contain('sessions.json is not a list of sessions')
   })
 })

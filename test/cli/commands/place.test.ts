@@ -7,6 +7,7 @@ import { fileURLToPath } from 'node:url'
 import { expect } from 'chai'
 import { ADMIN_KEY, type RunningService, startService } from '../../support/servers/service.ts'
 import { Browser } from '../../support/clients/browser.ts'
+import { runHere } from '../command-here.ts'
 import { makeEmptyStore } from '../empty-store.ts'
 
 const PROGRAM = fileURLToPath(new URL('../../../src/cli/main.js', import.meta.url))
@@ -19,12 +20,11 @@ describe('where a command works', () => {
   beforeEach(() => (folder = mkdtempSync(join(tmpdir(), 'place-'))))
   afterEach(() => rmSync(folder, { recursive: true, force: true }))
 
-  /** Runs `branchpoint` in an empty folder; its input is a value. */
-  async function branchpoint(env: Readonly<Record<string, string>>, ...args: string[]) {
-    const child = spawn(process.execPath, [PROGRAM, ...args], {
-      cwd: folder,
-      env: { PATH: process.env['PATH'] ?? '', HOME: folder, ...env },
-    })
+  /** Runs `branchpoint` in an empty folder; its input is a value: only who reads one needs a process, whose input it is. */
+  async function branchpoint(given: Readonly<Record<string, string>>, ...args: string[]) {
+    const env = { PATH: process.env['PATH'] ?? '', HOME: folder, ...given }
+    if (args[1] !== 'set') return runHere(args, { env, cwd: folder })
+    const child = spawn(process.execPath, [PROGRAM, ...args], { cwd: folder, env })
     child.stdin.end('a value')
     const code = new Promise<number | null>((resolve) => child.once('close', resolve))
     const [stdout, stderr] = await Promise.all([text(child.stdout), text(child.stderr)])

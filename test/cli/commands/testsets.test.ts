@@ -14,6 +14,7 @@ import { startService } from '../../support/servers/service.ts'
 import { pathsBelow } from '../../support/disk/paths-below.ts'
 import { xlsxFile } from '../../support/values/xlsx-file.ts'
 import { isLeftover, runCommand } from './testsets/run-command.ts'
+import { runHere } from '../command-here.ts'
 import { withoutProgress } from '../without-progress.ts'
 
 const program = fileURLToPath(new URL('../../../src/cli/main.js', import.meta.url))
@@ -202,9 +203,9 @@ describe('branchpoint testsets', () => {
     expect(leftovers()).to.deep.equal([])
   })
 
-  it('explains a command', () => {
-    const { stdout, status } = testset(['import', '--help'])
-    expect(status).to.equal(0)
+  it('explains a command', async () => {
+    const { stdout, code } = await runHere(['testsets', 'import', '--help'], { cwd: folder, env })
+    expect(code).to.equal(0)
     expect(stdout).to.contain('testsets import FILE').and.contain('user.name').and.not.contain('export SLUG')
   })
 
@@ -212,9 +213,9 @@ describe('branchpoint testsets', () => {
     ['an unknown command', 2, ['destroy'], /^There is no command "destroy"\.\n\n[^]*export SLUG/],
     ['a bad file', 1, ['import', 'gitconfig', '--type', 'jsonl', '--slug', 'x'], /^Line 1, column 1: .*\n$/],
   ] as const) {
-    it(`refuses ${what} with exit code ${code} and no stack`, () => {
-      const { stdout, stderr, status } = testset(args)
-      expect([status, stdout]).to.deep.equal([code, ''])
+    it(`refuses ${what} with exit code ${code} and no stack`, async () => {
+      const { stdout, stderr, code: ended } = await runHere(['testsets', ...args], { cwd: folder, env })
+      expect([ended, stdout]).to.deep.equal([code, ''])
       expect(stderr)
         .to.match(answer)
         .and.not.match(/^    at /m)
