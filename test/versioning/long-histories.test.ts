@@ -23,6 +23,23 @@ import { locate, type RevisionLocation } from '../../src/versioning/revisions/re
 import { restsDuring } from '../support/rests.ts'
 import { context, memoryRegistry, newVariant } from './memory-registry.ts'
 
+/** How many bytes of blobs the work is answered by the file. */
+function bytesRead(file: DatabaseFile, work: (counted: DatabaseFile) => void): number {
+  let read = 0
+  const rows: DatabaseFile['rows'] = (...asked) => {
+    const found = file.rows<never>(...asked)
+    for (const row of found)
+      for (const value of Object.values(row)) if (value instanceof ArrayBuffer) read += value.byteLength
+    return found
+  }
+  work({
+    rows,
+    run: file.run.bind(file),
+    transaction: file.transaction.bind(file),
+  } as unknown as DatabaseFile) // all that is used of it
+  return read
+}
+
 /** More than two pieces of the index. */
 const MANY = 450
 
@@ -159,6 +176,12 @@ describe('versioning: long histories', () => {
       for (const one of [file, whole])
         expect(one.transaction(() => writeArtifact(one, broad, commits, undefined))).to.equal(true)
       expect(rowsOf(file)).to.deep.equal(rowsOf(whole))
+      // All pieces together read what the whole reads, not each of them.
+      const all = bytesRead(file, (counted) => writeArtifact(counted, broad, new Map(), undefined))
+      const inPieces = bytesRead(file, (counted) => {
+        for (const piece of piecesBefore(counted, broad, new Map())) expect(piece()).to.equal(true)
+      })
+      expect(inPieces).to.be.within(all / 2, all * 1.5)
     } finally {
       file.close()
       whole.close()

@@ -77,13 +77,15 @@ export function piecesBefore(
   for (let at = 0; variants.length > PIECE && at < variants.length; at += PIECE)
     pieces.push(() => {
       const artifact = rowOfArtifact(file, view)
-      const some = { artifact, known: variantsIn(file, artifact), variants: variants.slice(at, at + PIECE) }
-      return writeVariants(file, view, some, commits)
+      const some = variants.slice(at, at + PIECE)
+      // Of these alone: to read all of them for each piece would take the square of how many they are.
+      const known = variantsIn(file, artifact, some)
+      return writeVariants(file, view, { artifact, known, variants: some }, commits)
     })
   return pieces
 }
 
-/** Some of an artifact's variants, and what the file knows of all. */
+/** Some of an artifact's variants, and what the file knows of these at least. */
 interface SomeVariants {
   readonly artifact: number
   readonly known: ReadonlyMap<string, VariantRow>
@@ -100,7 +102,7 @@ function writeVariants(
   for (const { slug, id, head, record } of variants) {
     const before = known.get(slug)
     const archived = record.deleted_at === undefined ? 0 : 1
-    const isMoved = head !== (before?.head ? hexOf(before.head) : undefined)
+    const isMoved = head !== before?.head
     if (before && !isMoved && before.archived === archived) continue
     const place = head === undefined ? undefined : placeOf(file, view, artifact, head, commits)
     if (head !== undefined && !place) return false
@@ -113,8 +115,23 @@ function writeVariants(
   return true
 }
 
-function variantsIn(file: DatabaseFile, artifact: number): ReadonlyMap<string, VariantRow> {
-  return new Map(file.rows<VariantRow>(VARIANTS, artifact).map((row) => [utf8Of(row.slug), row]))
+/** What the file has of an artifact's variants, all or some, by their slugs. A row for each would take ten times as long to get. */
+function variantsIn(
+  file: DatabaseFile,
+  artifact: number,
+  some?: readonly VariantView[],
+): ReadonlyMap<string, VariantRow> {
+  const [{ lines } = { lines: null }] =
+    some === undefined
+      ? file.rows<VariantLines>(VARIANTS, artifact)
+      : file.rows<VariantLines>(SOME_VARIANTS, artifact, JSON.stringify(some.map(({ slug }) => slug)))
+  const found = new Map<string, VariantRow>()
+  if (lines === null) return found
+  for (const line of utf8Of(lines).split('\n')) {
+    const [number, archived, head, slug = ''] = line.split(' ')
+    found.set(slug, { number: Number(number), archived: Number(archived), head: head || undefined })
+  }
+  return found
 }
 
 /** Notes that the commits of an artifact cannot be read: it has no revisions in lists until they can. Answers true. */
@@ -286,10 +303,13 @@ interface ArtifactRow extends Numbered {
   readonly flags: ArrayBuffer
 }
 
+interface VariantLines {
+  readonly lines: ArrayBuffer | null
+}
+
 interface VariantRow extends Numbered {
-  readonly slug: ArrayBuffer
   readonly archived: number
-  readonly head: ArrayBuffer | null
+  readonly head: Oid | undefined
 }
 
 interface Place {
@@ -315,7 +335,11 @@ const SET_META = 'UPDATE artifacts SET meta = ?, searched = 0 WHERE number = ? A
 const SEARCH_HEADS = `
   UPDATE revisions SET searched = 0 WHERE artifact = ? AND searched
     AND oid IN (SELECT head FROM variants WHERE artifact = ? UNION SELECT latest FROM variants WHERE artifact = ?)`
-const VARIANTS = 'SELECT number, CAST(slug AS BLOB) AS slug, archived, head FROM variants WHERE artifact = ?'
+/** A line for each; no slug holds a space or a line feed. */
+const VARIANTS = `
+  SELECT CAST(group_concat(number || ' ' || archived || ' ' || coalesce(lower(hex(head)), '') || ' ' || slug, char(10)) AS BLOB) AS lines
+  FROM variants WHERE artifact = ?`
+const SOME_VARIANTS = `${VARIANTS} AND slug IN (SELECT value FROM json_each(?))`
 const VARIANT = 'SELECT number FROM variants WHERE artifact = ? AND slug = ?'
 const SET_VARIANT = `
   INSERT INTO variants (artifact, slug, id, archived, head, latest) VALUES (?, ?, ?, ?, ?, ?)
