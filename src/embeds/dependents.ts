@@ -37,6 +37,8 @@ export interface Dependent {
 export interface DependentQuery {
   readonly includeArchived?: boolean | undefined
   readonly windowing?: Windowing | undefined
+  /** Comes when nobody waits for the answer any more. */
+  readonly signal?: AbortSignal | undefined
 }
 
 /** So many artifacts or pins are looked at before other work gets its turn. */
@@ -52,6 +54,7 @@ export async function queryDependents(
   target: DependencyTarget,
   query: DependentQuery,
 ): Promise<Window<Dependent>> {
+  const { signal } = query
   const places = new Places(registry)
   const rows: Ordered<Dependent>[] = []
   const add = (dependent: Dependent): void => {
@@ -73,21 +76,23 @@ export async function queryDependents(
       if (isOf(deployed, target)) keys.push(pin.key)
       if (deployed.artifact.family.mayEmbed) look(deployed)
     }
-    if (keys.length > 0) add({ revision: await readListedRevision(registry, latest), keys })
+    if (keys.length > 0) add({ revision: await readListedRevision(registry, latest, signal), keys })
   }
   const families = registry.families.filter(({ mayEmbed }) => mayEmbed)
   await registry.index.refresh(families)
   for await (const latest of latestRevisions(registry, families, query)) look(latest)
-  const slice = new TimeSlice()
+  const slice = new TimeSlice(signal)
   let looked = 0
   for (const place of embedding.values()) {
     if (++looked % YIELD_EVERY === 0) await yieldToEventLoop()
     // Most are not read for that.
     if (registry.index.database.isWithoutEmbeds(place)) continue
-    const revision = await unlessDamaged(registry, place.artifact, () => readListedRevision(registry, place))
+    const revision = await unlessDamaged(registry, place.artifact, () =>
+      readListedRevision(registry, place, signal),
+    )
     if (!revision) continue
     const locations: EmbedLocation[] = []
-    await slice.each(await tokensOf(revision), async (token) => {
+    await slice.each(await tokensOf(revision, signal), async (token) => {
       if ((await places.of(token)).some((found) => isOf(found, target))) locations.push(token.location)
     })
     if (locations.length > 0) add({ revision, locations })
@@ -125,14 +130,17 @@ function isOf({ artifact, variant, oid }: RevisionLocation, target: DependencyTa
 /** The tokens of revisions that have been looked through: payloads do not change. */
 const known = new WeakMap<object, readonly EmbedToken[]>()
 
-async function tokensOf({ artifact, stored }: Revision): Promise<readonly EmbedToken[]> {
+async function tokensOf(
+  { artifact, stored }: Revision,
+  signal: AbortSignal | undefined,
+): Promise<readonly EmbedToken[]> {
   const { payload } = stored
   if (payload === undefined) return []
   let tokens = known.get(payload)
   if (tokens) return tokens
   const large = asLarge(payload)
   tokens = large
-    ? await large.call<readonly EmbedToken[]>(artifact.repository.objects, EMBED_SEARCH, 'findEmbeds')
+    ? await large.call<readonly EmbedToken[]>(artifact.repository.objects, EMBED_SEARCH, 'findEmbeds', signal)
     : await findEmbeds(documentOf(payload))
   known.set(payload, tokens)
   return tokens

@@ -196,6 +196,8 @@ describe('documents have a bound: what is stored and larger', () => {
   let service: RunningService
   const large = manyValues(15_000)
   const larger = manyValues(16_000)
+  /** What is latest of these is large: one for each way of reading that is left, since what was opened once is kept. */
+  const LATEST = ['latest-flat', 'latest-embedding']
 
   before(async () => {
     // An earlier version, which took it.
@@ -208,6 +210,11 @@ describe('documents have a bound: what is stored and larger', () => {
         ? await service.post('/simple/workflows/', sent)
         : await service.post('/workflows/revisions/commit', commit)
       expect(reply.status, reply.text.slice(0, 300)).to.equal(200)
+    }
+    for (const slug of LATEST) {
+      const list = `{"a":"@{{workflow.slug=large}}"},${'{"a":1},'.repeat(15_000)}0`
+      const sent = `{"workflow":{"slug":"${slug}","data":{"parameters":{"list":[${list}]}}}}`
+      expect((await service.post('/simple/workflows/', sent)).status).to.equal(200)
     }
     const { storeDir } = service
     await service.stop({ keepStore: true })
@@ -292,6 +299,35 @@ describe('documents have a bound: what is stored and larger', () => {
     }
     expect(await (await ask()).text()).to.include(larger)
   })
+
+  for (const [what, path, body] of [
+    ['a list of artifacts', '/simple/workflows/query', { workflow_refs: [{ slug: 'latest-flat' }] }],
+    ['what depends on another', '/workflows/revisions/dependents', { workflow_ref: { slug: 'large' } }],
+  ] as const)
+    it(`is waited for by nobody who left, also where ${what} was asked for`, async () => {
+      const end = keepBusy(MOST_WAITING_ASIDE - 1)
+      try {
+        const gone = new AbortController()
+        const left = fetch(`${service.url}${path}`, {
+          method: 'POST',
+          headers: { authorization: `ApiKey ${ADMIN_KEY}`, 'content-type': 'application/json' },
+          body: JSON.stringify(body),
+          signal: gone.signal,
+        }).catch((error: unknown) => error)
+        while (!(await isLineFull())) await pause()
+        gone.abort()
+        expect(await left).to.include({ name: 'AbortError' })
+        while (await isLineFull()) await pause()
+      } finally {
+        await end()
+      }
+      const reply = await service.post(path, body)
+      expect([reply.status, reply.body.count], reply.text.slice(0, 300)).to.deep.equal([
+        200,
+        // What depends on it are two that embed it, and the environment that it is deployed in.
+        path.endsWith('query') ? 1 : 3,
+      ])
+    })
 
   it('is followed by smaller data, whoever brings it', async () => {
     const fork = await service.post('/workflows/variants/fork', {

@@ -34,9 +34,10 @@ export function dependentsEndpoint({ surface, names, present }: SurfaceContext):
     ),
     output: list('dependents', dependentRecord),
     example: { [`${singular}_ref`]: { slug: 'tone' } },
-    run: async ({ registry, input }) => {
+    run: async ({ registry, input, untilGone }) => {
       const target = await targetOf(registry, surface, input)
-      const query = { includeArchived: input.include_archived, windowing: input.windowing }
+      const { include_archived: includeArchived, windowing: asked } = input
+      const query = { includeArchived, windowing: asked, signal: untilGone() }
       const window = await queryDependents(registry, target, query)
       return respondWithList(
         'dependents',

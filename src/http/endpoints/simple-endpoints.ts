@@ -206,9 +206,12 @@ export function simpleEndpoints(context: SurfaceContext): Endpoint[] {
       example: {},
       run: async (call) => {
         const { registry, input } = call
-        const window = await queryFlat(registry, family, await queryOf(call, context, 'flat'))
+        const signal = call.untilGone()
+        const query = await queryOf(call, context, 'flat')
+        const window = await queryFlat(registry, family, { ...query, signal })
+        const shown = { ...present, signal }
         return respondWithLargeList(plural, window, input.windowing, (flat) =>
-          unlessDamaged(registry, flat.artifact, () => presentFlat(flat, present, input.asked)),
+          unlessDamaged(registry, flat.artifact, () => presentFlat(flat, shown, input.asked)),
         )
       },
     }),

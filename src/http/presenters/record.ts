@@ -117,7 +117,7 @@ export function presentShort(
 /** A flat record: artifact, default variant and latest revision merged (interface 1.11). */
 export async function presentFlat(
   flat: FlatArtifact,
-  options: PresentOptions,
+  options: PresentOptions & Pick<PresentContext, 'signal'>,
   asked?: Reading,
 ): Promise<object> {
   const { artifact, revision } = flat

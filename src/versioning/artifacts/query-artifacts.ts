@@ -29,6 +29,8 @@ export interface ArtifactQuery {
   readonly among?: ReadonlySet<string> | undefined
   readonly includeArchived?: boolean | undefined
   readonly windowing?: Windowing | undefined
+  /** Comes when nobody waits for the answer any more. */
+  readonly signal?: AbortSignal | undefined
 }
 
 /** The artifacts that match, by creation unless the window asks for something else. */
@@ -102,11 +104,12 @@ export async function queryFlat(
   family: Family,
   query: ArtifactQuery,
 ): Promise<Window<FlatArtifact>> {
+  const { signal } = query
   const { flags, ...filter } = query.filter
   const known = new Map<ArtifactView, FlatArtifact | undefined>()
   const read = async (artifact: ArtifactView): Promise<FlatArtifact | undefined> => {
     if (!known.has(artifact))
-      known.set(artifact, await unlessDamaged(registry, artifact, () => flatten(registry, artifact)))
+      known.set(artifact, await unlessDamaged(registry, artifact, () => flatten(registry, artifact, signal)))
     return known.get(artifact)
   }
   const list = await registry.index.list(family)
@@ -116,14 +119,18 @@ export async function queryFlat(
     if (flags === undefined) return true
     return read(row.view).then((flat) => flat !== undefined && matchesFlags(flatFlags(flat), flags))
   })
-  const rows = await new TimeSlice().map(window.rows, (row) => read(row.view))
+  const rows = await new TimeSlice(signal).map(window.rows, (row) => read(row.view))
   return { ...window, rows: rows.filter((flat) => flat !== undefined) }
 }
 
 /** The artifact with the latest revision of its default variant, as far as that decodes. */
-export async function flatten(registry: Registry, artifact: ArtifactView): Promise<FlatArtifact> {
+export async function flatten(
+  registry: Registry,
+  artifact: ArtifactView,
+  signal?: AbortSignal,
+): Promise<FlatArtifact> {
   const place = artifact.defaultVariant && (await latestOf(artifact, artifact.defaultVariant))
-  return { artifact, revision: place && (await readListedRevision(registry, place)) }
+  return { artifact, revision: place && (await readListedRevision(registry, place, signal)) }
 }
 
 /** The flags of a flat record: the roles and what is derived from the latest payload. */

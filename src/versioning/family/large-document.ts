@@ -107,8 +107,8 @@ export class LargeDocument {
   }
 
   /** What an exported function of a built module answers for the document, in a thread; it has to be what can be sent from there. */
-  call<T>(source: ObjectReader, module: URL, name: string): Promise<T> {
-    return doWork(this.#place, this.files, source, { do: 'call', module: module.href, name })
+  call<T>(source: ObjectReader, module: URL, name: string, signal?: AbortSignal): Promise<T> {
+    return doWork(this.#place, this.files, source, { do: 'call', module: module.href, name }, signal)
   }
 
   /** Why something else cannot be done with it. */
