@@ -69,13 +69,32 @@ describe('payloads over HTTP: what has a bound', () => {
   }
 
   it('names the first of many unknown keys, and counts the others', async () => {
-    const { status, body } = await workflow(
-      'beyond',
-      members(50_000, () => 0),
-    )
-    expect(status).to.equal(422)
-    expect(body.errors).to.have.length(100)
-    expect(body.detail).to.match(/and 49900 more problems/)
+    for (const [count, others] of [
+      [100, ''],
+      [101, 'and 1 more problems'],
+      [50_000, 'and 49900 more problems'],
+    ] as const) {
+      const { status, body } = await workflow(
+        'beyond',
+        members(count, () => 0),
+      )
+      expect(status).to.equal(422)
+      expect(body.errors).to.have.length(100)
+      expect(/and \d+ more problems/.exec(body.detail)?.[0] ?? '', `${count}`).to.equal(others)
+    }
+  })
+
+  it('names the first of many wrong members of a list, and counts the others', async () => {
+    for (const [count, listed, others] of [
+      [100, 100, ''],
+      [101, 100, 'and 1 more problems'],
+      [150, 100, 'and 50 more problems'],
+    ] as const) {
+      const workflow_refs = Array.from({ length: count }, () => 7)
+      const { status, body } = await service.post('/workflows/query', { workflow_refs })
+      expect([status, body.errors?.length]).to.deep.equal([422, listed])
+      expect(/and \d+ more problems/.exec(body.detail)?.[0] ?? '', `${count}`).to.equal(others)
+    }
   })
 
   it('refuses environments of many keys or references, however they come', async () => {

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { expect } from 'chai'
+import Database from 'libsql'
 import { git } from '../../support/git/git-program.ts'
 import { ADMIN_KEY, type RunningService, startService } from '../../support/servers/service.ts'
 
@@ -183,6 +184,12 @@ describe('POST /search', () => {
       workflow: { id: body.workflow.id, name: 'Solid thing' },
     })
     expect([await slugs('hollow'), await slugs('solid')]).to.deep.equal([[], ['empty']])
+    // nor is the old one left in the index, where each answer would have to pass it over
+    const index = new Database(join(service.storeDir, 'default/index.db'), { readonly: true })
+    const rows = (word: string): number =>
+      index.prepare('SELECT rowid FROM search WHERE search MATCH ?').all(word).length
+    expect([rows('hollow'), rows('solid')]).to.deep.equal([0, 1])
+    index.close()
   })
 
   it('sees what plain git commits, and forgets what is removed', async () => {

@@ -15,6 +15,7 @@ import { openRegistry } from '../../../src/versioning/open-registry.ts'
 import { Registry } from '../../../src/versioning/registry.ts'
 import { environmentFamily } from '../../../src/resources/environments/environment-family.ts'
 import { commitRevision } from '../../../src/versioning/revisions/commit-revision.ts'
+import { createVariant } from '../../../src/versioning/variants/create-variant.ts'
 import { verifyIndex } from '../../../src/versioning/verify/verify-index.ts'
 import { context, newVariant } from '../memory-registry.ts'
 import { listed } from './database/listed.ts'
@@ -79,6 +80,19 @@ describe('versioning: an index that begins with what a process of before saw', (
       expect(one && shape(one), slug).to.deep.equal(other && shape(other))
     }
     expect(await verifyIndex(next, rebuilt)).to.deep.equal([])
+  })
+
+  it('has the variants of an artifact in order of their creation', async () => {
+    const { artifact } = await newVariant(before, workflowFamily, 'm')
+    for (const slug of ['z', 'k', 'a', 'y']) {
+      await createVariant(before, artifact, { slug, header: {}, loc: [] }, context)
+      // the next one is of a later millisecond
+      await pause(2)
+    }
+    await before.index.refresh([workflowFamily])
+    await ended()
+    const view = (await restored()).index.viewAt('workflows/m')
+    expect(view?.variants.map(({ slug }) => slug)).to.deep.equal(['m', 'z', 'k', 'a', 'y'])
   })
 
   it('reads nothing of a repository that is as it was', async () => {
