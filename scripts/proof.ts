@@ -71,6 +71,12 @@ const PROOFS: Readonly<Record<string, Proof>> = {
     summary: 'the page in both themes, with a million rows',
     load: () => import('./proofs/web.ts'),
   },
+  mutants: {
+    options: '[--only N,N-N,…] [--keep] [--choose] [--seed S] [--reach]',
+    summary: 'small faults that the tests must notice',
+    explainsItself: true,
+    load: () => import('./proofs/mutants.ts'),
+  },
   nodes: {
     options: '[--node VERSION]… [SPEC…]',
     summary: 'the test suite under each version of Node',

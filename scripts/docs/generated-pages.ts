@@ -3,6 +3,7 @@ import { apiTables } from './api-tables.ts'
 import { configurationTable } from './configuration-table.ts'
 import { withGeneratedPart } from './generated-part.ts'
 import { HANDLERS_PAGE, handlersPage } from './handlers-page.ts'
+import { MUTANTS_PAGE, mutantsPage } from './mutants-page.ts'
 
 /** A page of `docs/` that is made from the code, from the root of the repository. */
 export interface GeneratedPage {
@@ -17,6 +18,7 @@ export interface GeneratedPage {
 export async function generatedPages(): Promise<readonly GeneratedPage[]> {
   const made = [
     [HANDLERS_PAGE, () => handlersPage()],
+    [MUTANTS_PAGE, () => mutantsPage()],
     [
       'docs/configuration.md',
       (page: string) => withGeneratedPart('docs/configuration.md', page, configurationTable()),

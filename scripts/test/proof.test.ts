@@ -12,7 +12,7 @@ describe('npm run proof', () => {
   it('lists the proofs with their options', () => {
     const { status, stdout, stderr } = proof('--help')
     expect([status, stderr]).to.deep.equal([0, ''])
-    for (const name of ['kill', 'crash', 'linear', 'fuzz', 'push', 'model', 'soak', 'nodes'])
+    for (const name of ['kill', 'crash', 'linear', 'fuzz', 'push', 'model', 'soak', 'mutants', 'nodes'])
       expect(stdout).to.match(new RegExp(`^  ${name} .*\\[`, 'm'))
     expect(proof().stdout).to.equal(stdout)
   })
