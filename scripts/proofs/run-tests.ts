@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 
 const MOCHA = fileURLToPath(new URL('../../../node_modules/mocha/bin/mocha.js', import.meta.url))
-/** As in .mocharc.json, whose files are not wanted. */
+/** As in .mocharc.cjs, whose files are not wanted. */
 const BARE = [
   '--no-config',
   ...['memory-disk', 'test-settings'].flatMap((name) => ['--require', `./dist/test/${name}.js`]),
