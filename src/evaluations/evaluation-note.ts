@@ -37,7 +37,9 @@ export async function writeEvaluationNote(
         // What was read, what is joined and what is hashed may be long, each by itself.
         await yieldToEventLoop()
         const fits = others.length + rows.length <= MOST_NOTE
-        return transaction.write('blob', Buffer.concat(fits ? [others, head, rows] : [others, head]))
+        const joined = Buffer.concat(fits ? [others, head, rows] : [others, head])
+        await yieldToEventLoop()
+        return transaction.write('blob', joined)
       }),
       parent,
       message: subjectOf(plan),
