@@ -25,9 +25,13 @@ import { describeVariants } from './describe-variants.ts'
 import { describeWindowing } from './describe-windowing.ts'
 import { SurfaceClient } from './surface-client.ts'
 import type { TestedSurface } from './tested-surface.ts'
+import { siblingsOf } from './tested-surface.ts'
 import { workflows } from './tested-family.ts'
 
-/** All that is promised of every surface, asked of one: a server of its own, and one block a subject. */
+/**
+ * All that is promised of every surface, asked of one: a server of its own, and one block a subject. Of a family that several surfaces show,
+ * the first is asked everything and the others only what is about their words; test/recorded holds the answers of all of them.
+ */
 export function describeSurface(surface: TestedSurface): void {
   describe(surface.path, () => {
     let service: RunningService | undefined
@@ -43,7 +47,8 @@ export function describeSurface(surface: TestedSurface): void {
     for (const [subject, describeSubject] of subjectsOf(surface)) {
       describe(`${surface.path}: ${subject}`, () => describeSubject(client))
     }
-    describe(`${surface.path}: windowing`, () => describeWindowing(surface))
+    if (siblingsOf(surface)[0] === surface)
+      describe(`${surface.path}: windowing`, () => describeWindowing(surface))
   })
 }
 
@@ -82,7 +87,18 @@ const ofWorkflows: readonly Subject[] = [
   ['scripts', describeScripts],
 ]
 
-function subjectsOf({ family }: TestedSurface): readonly Subject[] {
+/** Those that are about the words in which a surface asks and answers. */
+const ofWords: readonly Subject[] = [
+  ['query strings', describeQueryStrings],
+  ['parents', describeParents],
+  ['role fields', describeRoleFields],
+  ['simple', describeSimple],
+  ['parent references', describeParentReferences],
+]
+
+function subjectsOf(surface: TestedSurface): readonly Subject[] {
+  const { family } = surface
+  if (siblingsOf(surface)[0] !== surface) return ofWords
   return [
     ...subjects,
     ...(family.payload === 'document' ? ofDocuments : []),
