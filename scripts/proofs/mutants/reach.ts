@@ -70,8 +70,7 @@ export async function filesReached(tree: MutatedTree, test: string): Promise<rea
     const ours = `${pathToFileURL(tree.root).href}/dist/`
     const reached = new Set<string>()
     for (const name of readdirSync(folder)) {
-      const { result } = JSON.parse(readFileSync(join(folder, name), 'utf8')) as Coverage // V8 wrote it
-      for (const { url, functions } of result)
+      for (const { url, functions } of coverageIn(join(folder, name)))
         if (url.startsWith(`${ours}src/`) && functions.some(ran))
           reached.add(url.slice(ours.length).replace(/\.js(?:\?.*)?$/, '.ts'))
     }
@@ -81,8 +80,19 @@ export async function filesReached(tree: MutatedTree, test: string): Promise<rea
   }
 }
 
-interface Coverage {
-  readonly result: readonly { readonly url: string; readonly functions: readonly CoveredFunction[] }[]
+interface CoveredScript {
+  readonly url: string
+  readonly functions: readonly CoveredFunction[]
+}
+
+/** Nothing, of a process that was killed while it wrote the file. */
+function coverageIn(path: string): readonly CoveredScript[] {
+  try {
+    return (JSON.parse(readFileSync(path, 'utf8')) as { result: readonly CoveredScript[] }).result // V8 wrote it
+  } catch (error) {
+    if (error instanceof SyntaxError) return []
+    throw error
+  }
 }
 
 interface CoveredFunction {
