@@ -111,7 +111,7 @@ export class MutatedTree {
   }
 }
 
-/** As in .mocharc.json, whose files are not wanted. */
+/** As in .mocharc.cjs, whose files are not wanted. */
 const BARE = [
   '--no-config',
   ...['memory-disk', 'test-settings'].flatMap((name) => ['--require', `./dist/test/${name}.js`]),
