@@ -59,7 +59,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   },
   invocation: {
     uses: ['handlers', 'traces', 'embeds', 'resources', 'versioning', 'json'],
-    surface: ['find-runnable', 'inspect', 'invocation-request', 'invoke', 'run-context'],
+    surface: ['find-runnable', 'inspect', 'invocation-request', 'invoke', 'run-context', 'schema-violation'],
   },
   handlers: {
     uses: ['prompts', 'models', 'sandbox', 'outgoing', 'traces', 'resources', 'json', 'scheduling'],

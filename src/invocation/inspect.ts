@@ -1,7 +1,6 @@
 import { Refusal } from '../errors.ts'
 import { HandlerFailure } from '../handlers/handler-failure.ts'
 import { parameterProblems } from '../handlers/prompts/parameter-problems.ts'
-import { checkSchema } from '../handlers/worker/check-schema.ts'
 import { handlerTable } from '../handlers/workflows.ts'
 import { getKey, isJsonObject, withKey, type JsonObject } from '../json/json.ts'
 import { handlerOf, parseHandlerUri } from '../resources/workflows/handler-uri.ts'
@@ -11,7 +10,8 @@ import { effective } from './effective.ts'
 import { findRunnable, type FoundRunnable, type WorkflowSought } from './find-runnable.ts'
 import type { InvocationRequest } from './invocation-request.ts'
 import type { InvocationServices } from './invoke.ts'
-import { handlerKeyOf, schemaOf } from './runnable.ts'
+import { handlerKeyOf } from './runnable.ts'
+import { type InspectionWarning, schemaViolation, warned } from './schema-violation.ts'
 
 /** A workflow as whoever wants to invoke it needs to know it. */
 export interface Inspection {
@@ -20,13 +20,6 @@ export interface Inspection {
   readonly stored: Revision | undefined
   /** What makes every run of it fail, and where its parameters break its own schema for them; places are from the top of `data`. */
   readonly warnings: readonly InspectionWarning[]
-}
-
-/** Something that a run would fail with; it may be committed all the same. */
-export interface InspectionWarning {
-  readonly code: string
-  readonly message: string
-  readonly target: readonly (string | number)[]
 }
 
 /** What an invocation would run (interface 12.6): the handler's own interface where nothing else is named. */
@@ -59,19 +52,10 @@ async function warningsOf(
   try {
     const { data, parameters } = await effective(registry, { caller }, found)
     const { project, models } = services.reach(registry)
-    const schema = schemaOf(data, 'parameters')
-    const broken =
-      schema &&
-      (await checkSchema(schema, 'parameters', parameters, {
-        project,
-        signal: untilGone(),
-        isPatient: false,
-      }))
+    const asking = { project, signal: untilGone(), isPatient: false }
     const key = handlerKeyOf(data)
     return [
-      ...(broken === undefined
-        ? []
-        : [warned('schema_violation', `The parameters break their schema: ${broken}`)]),
+      ...(await schemaViolation({ data, parameters }, asking)),
       ...(await parameterProblems(key, parameters, models)),
     ]
   } catch (error) {
@@ -79,8 +63,4 @@ async function warningsOf(
     if (error instanceof Refusal && error.code !== 'overloaded') return [warned(error.code, error.message)]
     throw error
   }
-}
-
-function warned(code: string, message: string): InspectionWarning {
-  return { code, message, target: ['parameters'] }
 }

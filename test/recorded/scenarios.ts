@@ -1,9 +1,5 @@
 import type { Scenario } from './harness/scenario.ts'
 import { documentScenarios } from './scenarios/documents.ts'
-import { refusalScenarios } from './scenarios/refusals.ts'
 
 /** Everything that is recorded. A new file of scenarios gets its line here. */
-export const SCENARIOS: readonly Scenario[] = [
-  ...documentScenarios, //
-  ...refusalScenarios,
-]
+export const SCENARIOS: readonly Scenario[] = [...documentScenarios]

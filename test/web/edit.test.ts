@@ -301,6 +301,11 @@ describe('workbench: editing', () => {
     const checks = page.getByRole('complementary', { name: 'About the draft' }).getByRole('status')
     await checks.getByText('parameters.limit').waitFor()
     await checks.getByText('has to be at least 1').waitFor()
+    await page.getByRole('button', { name: 'Commit to checked' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Commit to checked' }).click()
+    const warnings = page.getByRole('list', { name: 'Warnings of the commit' })
+    await warnings.getByText('The parameters break their schema').waitFor()
+    await visit.expectNoBarriers()
     await visit.close()
   })
 

@@ -1,5 +1,6 @@
 import type { ResultAddress } from '../../access/intent-file.ts'
 import { danglingReferences } from '../../embeds/dangling-references.ts'
+import { committedViolation } from '../../invocation/schema-violation.ts'
 import type { Json } from '../../json/json.ts'
 import { documentOf } from '../../versioning/family/document-family.ts'
 import type { Family, MetRows, Warning } from '../../versioning/family/family.ts'
@@ -15,7 +16,7 @@ import type { PresentOptions } from '../presenters/record.ts'
 
 /**
  * What the sender of a revision should know of it: `own` is what the payload says by itself, beside it each reference that
- * points at nothing now, at its location.
+ * points at nothing now, at its location, and where parameters break the schema that stands beside them, as `inspect` says it of a draft.
  */
 export async function commitWarnings(
   registry: Registry,
@@ -28,10 +29,13 @@ export async function commitWarnings(
   const { payload } = await registry.revisions(family).readForList(repository.objects, place.oid)
   // What was not committed but moved to, and is too large to look through, is stored since long.
   if (!payload || asLarge(payload)) return own
-  const dangling = family.pins
-    ? await pinWarnings(registry, family, payload)
-    : await danglingReferences(registry, documentOf(payload))
-  return [...own, ...dangling]
+  if (family.pins) return [...own, ...(await pinWarnings(registry, family, payload))]
+  const data = documentOf(payload)
+  return [
+    ...own,
+    ...(await danglingReferences(registry, data)),
+    ...(await committedViolation(registry, data)),
+  ]
 }
 
 /** What a commit was asked for that its answer tells of. */

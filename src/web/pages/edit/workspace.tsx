@@ -58,7 +58,11 @@ export function Workspace({ slug, variant, name, head, base, begun, lock, view, 
   const commit = (): void => setDialog(isBehind ? 'moved' : 'commit')
   async function committed(revision: Committed): Promise<void> {
     await drop()
-    await navigate({ to: places.version(slug, revision.variant_slug, Number(revision.version)) })
+    const warnings = revision.warnings?.map(({ message }) => message)
+    await navigate({
+      to: places.version(slug, revision.variant_slug, Number(revision.version)),
+      state: { warnings } as never,
+    })
   }
   async function discard(): Promise<void> {
     await drop()

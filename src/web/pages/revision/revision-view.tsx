@@ -1,4 +1,4 @@
-import { useNavigate, useSearch } from '@tanstack/react-router'
+import { useLocation, useNavigate, useSearch } from '@tanstack/react-router'
 import { artifactKind } from '../../api/artifact-kind.ts'
 import { useRoute } from '../../api/use-route.ts'
 import { LinkButton } from '../../parts/button/link-button.tsx'
@@ -39,6 +39,9 @@ export function RevisionView({
   const search = useSearch({ strict: false }) as Readonly<Record<string, string | undefined>>
   const view = VIEWS.find((it) => it === search['view']) ?? 'content'
   const navigate = useNavigate()
+  const warnings = useLocation({
+    select: ({ state }) => (state as { readonly warnings?: readonly string[] }).warnings,
+  })
   const data = membersOf(revision.data)
   const kind = artifactKind(revision)
   const isPrompt = promptsOf(data).length > 0
@@ -126,6 +129,17 @@ export function RevisionView({
       wide
     >
       {archived && <ArchivedNote it={archived} />}
+      {warnings && (
+        <div role="status">
+          <ul className={styles.warnings} aria-label="Warnings of the commit">
+            {warnings.map((message) => (
+              <li key={message} dir="auto">
+                {message}
+              </li>
+            ))}
+          </ul>
+        </div>
+      )}
       {isHead && (
         <NewsLine
           concerns={({ references }) =>

@@ -4,8 +4,10 @@ import { useWrite } from '../../../api/use-route.ts'
 import type { JsonChange } from '../../../parts/json-text/json-text.ts'
 import type { Base } from './editing.ts'
 
-/** A revision as a commit or a merge answers it. */
-export type Committed = Answer<'POST /workflows/revisions/commit'>['workflow_revision']
+type CommitAnswer = Answer<'POST /workflows/revisions/commit'>
+
+/** A revision as a commit or a merge answers it, and what the server warned of. */
+export type Committed = CommitAnswer['workflow_revision'] & Pick<CommitAnswer, 'warnings'>
 
 export type MergeConflict = Answer<'POST /workflows/variants/merge'>['merge']['conflicts'][number]
 
@@ -30,7 +32,8 @@ export function useCommitDraft() {
     const said = message.trim() === '' ? '' : `"message":${JSON.stringify(message.trim())},`
     const what = 'delta' in change ? `"delta":${change.delta}` : `"data":${change.whole}`
     const text = `{"workflow_revision_commit":{"workflow_variant_id":"${variantId}","base_revision_id":"${base.revisionId}",${said}${what}}}`
-    return (await commit.mutateAsync({ text })).workflow_revision
+    const { workflow_revision: revision, warnings } = await commit.mutateAsync({ text })
+    return warnings === undefined ? revision : { ...revision, warnings }
   }
 
   /** Makes a variant at the base. */
