@@ -101,18 +101,31 @@ export interface KeptStep {
   readonly answer?: { readonly code?: string } | string | null
 }
 
-/** Every step that is recorded. */
+/** Every step that is recorded; each request of a step of refusals is one. */
 export function keptSteps(): readonly KeptStep[] {
   return readdirSync(FOLDER)
     .filter((name) => name.endsWith('.json'))
     .sort()
     .flatMap((name) => {
-      const steps = JSON.parse(readFileSync(join(FOLDER, name), 'utf8')) as readonly Omit<
-        KeptStep,
-        'scenario'
-      >[]
-      return steps.map((step) => ({ ...step, scenario: name.replace(/\.json$/, '') }))
+      const steps = JSON.parse(readFileSync(join(FOLDER, name), 'utf8')) as readonly WrittenStep[]
+      const scenario = name.replace(/\.json$/, '')
+      return steps.flatMap(({ refusals = {}, ...step }) => [
+        { ...step, scenario },
+        ...Object.entries(refusals).map(([what, { request, status, code }]) => ({
+          scenario,
+          step: `${step.step}: ${what}`,
+          request,
+          status,
+          answer: code === undefined ? null : { code },
+        })),
+      ])
     })
+}
+
+type WrittenStep = Omit<KeptStep, 'scenario'> & {
+  readonly refusals?: Readonly<
+    Record<string, { readonly request: string; readonly status: number; readonly code?: string }>
+  >
 }
 
 function fileOf(name: string): string {

@@ -18,7 +18,16 @@ import {
   printedText,
   printedValue,
 } from './print-json.ts'
-import type { CommandStep, EditStep, GitStep, RequestStep, Scenario, Step, StoreStep } from './scenario.ts'
+import type {
+  CommandStep,
+  EditStep,
+  GitStep,
+  RefusalsStep,
+  RequestStep,
+  Scenario,
+  Step,
+  StoreStep,
+} from './scenario.ts'
 import type { RecordedReceiver, RecordedServer } from './servers.ts'
 import { announce, printedChanges, StoreReader } from './store-reader.ts'
 
@@ -178,6 +187,7 @@ class ScenarioRun {
   async #taken(step: Step): Promise<() => Record<string, Printed | undefined>> {
     if (step.kind === 'request') return this.#request(step)
     await this.#begin(step.title)
+    if (step.kind === 'refusals') return this.#refused(step)
     if (step.kind === 'git') return this.#git(step)
     if (step.kind === 'edit') return this.#edit(step)
     if (step.kind === 'command') return this.#command(step)
@@ -191,17 +201,8 @@ class ScenarioRun {
   }
 
   async #request(step: RequestStep): Promise<() => Record<string, Printed | undefined>> {
-    const { method, title, as, until, digest } = step
-    const path = encodeURI(this.#names.filled(step.path)).replaceAll('%25', '%')
-    const { bytes, type } = encoded(step.body, (text) => this.#names.filled(text))
-    const own = Object.fromEntries(
-      Object.entries(step.headers ?? {}).map(([name, value]) => [name, this.#names.filled(value)]),
-    )
-    const headers = {
-      ...(await this.#authorization(step.key)),
-      ...(type === undefined ? {} : { 'content-type': type }),
-      ...own,
-    }
+    const { method, title, as, until, digest, bare } = step
+    const { path, bytes, own, headers } = await this.#prepared(step)
     let answer: RecordedAnswer
     for (let left = 3000; ; left--) {
       answer = await this.#ask(method, path, headers, bytes)
@@ -216,8 +217,53 @@ class ScenarioRun {
       headers: step.headers && printedValue(own, this.#names),
       ...this.#sent(step.body),
       status: { flat: String(answer.status) },
-      ...this.#answered(answer, digest),
+      ...this.#answered(answer, digest, bare),
     })
+  }
+
+  /** A request as it is sent. */
+  async #prepared({
+    path,
+    body,
+    headers = {},
+    key,
+  }: Pick<RequestStep, 'path' | 'body' | 'headers' | 'key'>): Promise<{
+    readonly path: string
+    readonly bytes: Buffer | undefined
+    readonly own: Readonly<Record<string, string>>
+    readonly headers: Readonly<Record<string, string>>
+  }> {
+    const { bytes, type } = encoded(body, (text) => this.#names.filled(text))
+    const own = Object.fromEntries(
+      Object.entries(headers).map(([name, value]) => [name, this.#names.filled(value)]),
+    )
+    return {
+      path: encodeURI(this.#names.filled(path)).replaceAll('%25', '%'),
+      bytes,
+      own,
+      headers: {
+        ...(await this.#authorization(key)),
+        ...(type === undefined ? {} : { 'content-type': type }),
+        ...own,
+      },
+    }
+  }
+
+  async #refused({ requests }: RefusalsStep): Promise<() => Record<string, Printed | undefined>> {
+    const told: Record<string, Printed> = {}
+    for (const { what, method, ...rest } of requests) {
+      if (told[what]) throw new Error(`two requests are called "${what}"`)
+      const { path, bytes, headers } = await this.#prepared(rest)
+      const { status, body } = await this.#ask(method, path, headers, bytes)
+      const { code, detail } = problemIn(body.toString())
+      told[what] = printedObject({
+        request: printedText(this.#names.text(`${method} ${this.#names.filled(rest.path)}`, 'id')),
+        status: { flat: String(status) },
+        code: code === undefined ? undefined : printedText(code),
+        detail: detail === undefined ? undefined : printedText(this.#names.text(detail, 'id')),
+      })
+    }
+    return () => ({ refusals: printedObject(told) })
   }
 
   #sent(body: unknown): Record<string, Printed | undefined> {
@@ -246,34 +292,39 @@ class ScenarioRun {
   #answered(
     { status, headers, body }: RecordedAnswer,
     digest: true | undefined,
+    bare: true | undefined,
   ): Record<string, Printed | undefined> {
     const type = String(headers['content-type'] ?? '')
     const expected = status < 400 ? 'application/json; charset=utf-8' : 'application/problem+json'
     const text = body.toString()
     const isText = Buffer.from(text).equals(body)
     const whole = digest || !isText ? printedText(`${body.length} bytes, sha256 ${sha256(body)}`) : undefined
-    const json = whole === undefined && /json/.test(type) ? printedJson(text, this.#names) : undefined
-    const asIs = body.length > 0 ? printedLines(this.#names.text(text, 'id')) : undefined
+    const json =
+      whole === undefined && !bare && /json/.test(type) ? printedJson(text, this.#names) : undefined
+    const asIs = body.length > 0 && !bare ? printedLines(this.#names.text(text, 'id')) : undefined
     // What is in a body is named before what a header says of it.
     const kept: [string, Printed][] =
       body.length > 0 && type !== expected ? [['content-type', printedText(type)]] : []
     for (const name of HEADERS) {
       const value = headers[name]
-      if (value !== undefined)
-        kept.push([
-          name,
-          printedText(
-            this.#names.text(
-              [value].flat().join(' | '),
-              name === 'set-cookie' ? 'session' : name.replace(/^x-svc-|-id$/g, ''),
-            ),
-          ),
-        ])
+      if (value === undefined) continue
+      const kind = name === 'set-cookie' ? 'session' : name.replace(/^x-svc-|-id$/g, '')
+      const named = (text: string): string => this.#names.text(text, kind)
+      const text = [value].flat().join(' | ')
+      // The ids in a traceparent have dashes around them, as no other id has.
+      kept.push([
+        name,
+        printedText(
+          name === 'traceparent'
+            ? text.replaceAll(/[0-9a-f]{32}|(?<=-)[0-9a-f]{16}(?=-)/g, named)
+            : named(text),
+        ),
+      ])
     }
     if (headers['x-request-id'] === undefined) kept.push(['x-request-id', printedText('missing')])
     return {
       'answer headers': kept.length > 0 ? printedObject(Object.fromEntries(kept)) : undefined,
-      answer: whole ?? json ?? asIs,
+      answer: bare ? undefined : (whole ?? json ?? asIs),
     }
   }
 
@@ -516,6 +567,15 @@ const PLAIN_ENV = {
   GIT_COMMITTER_EMAIL: 'ann@example.com',
   GIT_AUTHOR_DATE: '2026-01-02T03:04:05Z',
   GIT_COMMITTER_DATE: '2026-01-02T03:04:05Z',
+}
+
+function problemIn(text: string): { readonly code?: string; readonly detail?: string } {
+  try {
+    const { code, detail } = JSON.parse(text) as { readonly code?: unknown; readonly detail?: unknown }
+    return typeof code === 'string' && typeof detail === 'string' ? { code, detail } : {}
+  } catch {
+    return {}
+  }
 }
 
 function clockOf({ headers }: RecordedAnswer): number {

@@ -14,7 +14,8 @@ export interface Scenario {
   readonly steps: readonly Step[] | ((document: ApiDocument) => readonly Step[])
 }
 
-export type Step = RequestStep | GitStep | EditStep | CommandStep | EventsStep | DeliveriesStep | StoreStep
+export type Step =
+  RequestStep | RefusalsStep | GitStep | EditStep | CommandStep | EventsStep | DeliveriesStep | StoreStep
 
 /** Which API key a request has: `admin`, `none`, `unknown` (a key that nobody has), or scopes with commas between. */
 export type KeyName = string
@@ -33,8 +34,22 @@ export interface RequestStep {
   readonly as?: string
   /** Only the length and hash of the answer are kept. */
   readonly digest?: true
+  /** Only the status and the headers of the answer are kept, where its body tells of more than the scenario. */
+  readonly bare?: true
   /** Asked again until the answer holds this text, as where something ends by itself. Only the last answer is kept. */
   readonly until?: string
+}
+
+/** Requests that are to be refused, of each of which only the status, the code and the sentence are kept. */
+export interface RefusalsStep {
+  readonly kind: 'refusals'
+  readonly title: string
+  readonly requests: readonly RefusedRequest[]
+}
+
+/** `what` says in a few words what is wrong with it, once in a step. */
+export type RefusedRequest = Pick<RequestStep, 'method' | 'path' | 'body' | 'headers' | 'key'> & {
+  readonly what: string
 }
 
 /** A form with a file. */
@@ -124,6 +139,10 @@ export function put(title: string, path: string, body: unknown, options: Request
 
 export function del(title: string, path: string, options: RequestOptions = {}): RequestStep {
   return { kind: 'request', title, method: 'DELETE', path, ...options }
+}
+
+export function refusals(title: string, requests: readonly RefusedRequest[]): RefusalsStep {
+  return { kind: 'refusals', title, requests }
 }
 
 export function gitStep(title: string, args: readonly string[], options: Partial<GitStep> = {}): GitStep {
