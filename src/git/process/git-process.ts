@@ -27,7 +27,7 @@ export interface GitChild {
   readonly output: Readable
   /**
    * How it ended, once it has ended and its output was read: the exit code (null if it was killed) and what it said on
-   * standard error. Rejects when it could not be started, its input broke off, or the signal came.
+   * standard error. Rejects when its input broke off or the signal came, and with the refusal `storage_unavailable` where there is no git.
    */
   readonly ended: Promise<{ readonly code: number | null; readonly complaint: string }>
 }
@@ -99,7 +99,7 @@ function waitFor(
     if (signal?.aborted) leave()
     else signal?.addEventListener('abort', leave, { once: true })
     fed.catch(fail)
-    child.once('error', fail)
+    child.once('error', (error) => fail(notRun(error)))
     // Only now nothing of it is left that could still write.
     child.once('close', (code) => {
       signal?.removeEventListener('abort', leave)
@@ -108,6 +108,13 @@ function waitFor(
       fed.then(end, end)
     })
   })
+}
+
+/** What starting a program failed with, as a refusal where there is no git program to start. */
+function notRun(error: NodeJS.ErrnoException): Error {
+  const { code, message } = error
+  if (code !== 'ENOENT' && code !== 'EACCES') return error
+  return new Refusal('storage_unavailable', `The git program cannot be run: ${message}. Install git.`)
 }
 
 /** git closed its end, having read what it wanted. */
@@ -147,8 +154,8 @@ export async function gitCommand(
     env: gitEnvironment(config),
     input: input === undefined ? undefined : [input],
     signal,
-  }).catch((error: NodeJS.ErrnoException) => {
-    throw error.code === 'ENOENT' ? new GitFailure('There is no git program on the PATH.', null) : error
+  }).catch((error: unknown) => {
+    throw error instanceof Refusal ? new GitFailure('There is no git program on the PATH.', null) : error
   })
   if (code !== 0) throw new GitFailure(lastWord(complaint) || `git ended with ${code}`, code)
 }
@@ -172,9 +179,7 @@ export async function gitOn(
     return await runGit({ args: [`--git-dir=${gitdir}`, ...args], env: gitEnvironment(), ...options })
   } catch (error) {
     if (options.signal?.aborted) return { code: null, complaint: '', output: '' }
-    const { code, message } = error as NodeJS.ErrnoException // what starting a program fails with
-    if (code !== 'ENOENT' && code !== 'EACCES') throw error
-    throw new Refusal('storage_unavailable', `The git program cannot be run: ${message}. Install git.`)
+    throw error
   }
 }
 
