@@ -10,10 +10,10 @@ import { seedStore } from '../../proofs/fuzz/seed-store.ts'
 import { ADMIN_KEY, startService, type RunningService } from '../../../test/support/servers/service.ts'
 import { newFolder, remoteOf, runGit } from '../../../test/support/git/git-client.ts'
 
-/** Requests up to this length are cut off at every third byte, longer ones at so many places; `npm run proof -- fuzz` cuts at any. */
+/** Requests up to this length are cut off at every seventh byte, longer ones at so many places; `npm run proof -- fuzz` cuts at any. */
 const SHORT = 1500
-const STRIDE = 3
-const PLACES = 60
+const STRIDE = 7
+const PLACES = 24
 
 const AT_ONCE = 16
 const MANNERS = ['close', 'reset', 'half'] as const

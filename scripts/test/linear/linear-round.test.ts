@@ -11,7 +11,7 @@ describe('linearizability: two server processes on one store', () => {
     const folder = mkdtempSync(join(tmpdir(), 'branchpoint-linear-'))
     const storeDir = join(folder, 'store')
     try {
-      const round = { storeDir, folder, servers: 2, clients: 6, pushers: 1, runFor: 2500 }
+      const round = { storeDir, folder, servers: 2, clients: 6, pushers: 1, runFor: 1200 }
       const { registers, problems } = await linearRound(round)
       expect(problems).to.deep.equal([])
       for (const register of registers.values()) expectTeeth(register)

@@ -36,7 +36,7 @@ async function roundWith(reads: string): Promise<LinearFinding> {
   try {
     const storeDir = join(folder, 'store')
     return await linearRound({
-      ...{ storeDir, folder, servers: 2, clients: 6, pushers: 1, runFor: 4000 },
+      ...{ storeDir, folder, servers: 2, clients: 6, pushers: 1, runFor: 2000 },
       ...{ database: url, reads, fault },
     })
   } finally {

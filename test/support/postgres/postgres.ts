@@ -1,7 +1,17 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
-import { cpSync, existsSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  cpSync,
+  existsSync,
+  mkdtempSync,
+  readFileSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -49,12 +59,7 @@ export async function startPostgres(settings: readonly string[] = []): Promise<P
   if (programs === undefined)
     throw new Error('There is no PostgreSQL here. Install it (apt-get install postgresql).')
   const folder = newFolder()
-  const options = ['-U', 'bp', '--auth=trust', '-E', 'UTF8', '--locale=C', '--no-sync']
-  execFileSync(join(programs, 'initdb'), ['-D', join(folder, 'data'), ...options], {
-    stdio: 'ignore',
-    cwd: folder,
-    ...postgresUser,
-  })
+  execFileSync('cp', ['-a', join(freshData(programs), 'data'), folder])
   const server = serverIn(programs, folder, await freePort())
   await server.again(settings)
   return server
@@ -108,10 +113,36 @@ export async function startPair(): Promise<PostgresPair> {
   }
 }
 
-function newFolder(): string {
-  const folder = mkdtempSync(join(tmpdir(), 'branchpoint-postgres-'))
+function newFolder(prefix = join(tmpdir(), 'branchpoint-postgres-')): string {
+  const folder = mkdtempSync(prefix)
   own(folder)
   return folder
+}
+
+/**
+ * A folder with the data of a server that never ran. To make it takes as long as many tests, so it is made once on this machine for each
+ * user and build of the program, and copied. It is made aside and moved into place whole: another process may want it meanwhile.
+ */
+function freshData(programs: string): string {
+  const initdb = join(programs, 'initdb')
+  const { size, mtimeMs } = statSync(initdb)
+  const place = join(tmpdir(), `branchpoint-initdb-${process.getuid?.() ?? 0}-${size}-${Math.trunc(mtimeMs)}`)
+  if (existsSync(place)) return place
+  const aside = newFolder(`${place}-`)
+  const options = ['-U', 'bp', '--auth=trust', '-E', 'UTF8', '--locale=C', '--no-sync']
+  execFileSync(initdb, ['-D', join(aside, 'data'), ...options], {
+    stdio: 'ignore',
+    cwd: aside,
+    ...postgresUser,
+  })
+  try {
+    renameSync(aside, place)
+  } catch (error) {
+    rmSync(aside, { recursive: true, force: true })
+    // Another process was first.
+    if (!existsSync(place)) throw error
+  }
+  return place
 }
 
 /** Gives a folder to the user that PostgreSQL runs as. */
