@@ -27,7 +27,11 @@ export function coverageOf(steps: readonly KeptStep[], names: readonly string[])
     .sort((a, b) => places(a.name) - places(b.name))
   const found = new Map<string, string[]>()
   const codes = new Map<string, number>()
-  for (const { request, status, answer } of steps) {
+  for (const { request, status, answer, git, exit, events } of steps) {
+    if (events !== undefined) found.set('GET /events', [...(found.get('GET /events') ?? []), '200'])
+    if (git !== undefined && exit === 0)
+      for (const name of REQUESTS_OF_GIT.get(git.split(' ')[0] ?? '') ?? [])
+        found.set(name, [...(found.get(name) ?? []), '200'])
     if (request === undefined) continue
     const plain = request
       .replace(/\?.*$/, '')
@@ -51,6 +55,12 @@ export function coverageOf(steps: readonly KeptStep[], names: readonly string[])
     codesWithout: Object.keys(PROBLEMS).filter((code) => !codes.has(code)),
   }
 }
+
+/** What the git program asks of the server where it succeeds. */
+const REQUESTS_OF_GIT: ReadonlyMap<string, readonly string[]> = new Map([
+  ['clone', ['GET /git/{family}/{slug}.git/info/refs', 'POST /git/{family}/{slug}.git/git-upload-pack']],
+  ['push', ['GET /git/{family}/{slug}.git/info/refs', 'POST /git/{family}/{slug}.git/git-receive-pack']],
+])
 
 /** What `npm run record` prints. */
 export function coverageReport({ operations, withoutSuccess, codes, codesWithout }: Coverage): string {

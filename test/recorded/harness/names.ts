@@ -159,7 +159,7 @@ export class Names {
     }
     for (const [ms, words] of SPANS) {
       const begun = this.#moments.findLast((moment) => moment.at <= at - ms)
-      if (begun && at - ms < last.at + 60_000) return `<${words} after ${begun.title}>`
+      if (begun && at - ms < last.at + 10 * 60_000) return `<${words} after ${begun.title}>`
     }
     return '<later>'
   }

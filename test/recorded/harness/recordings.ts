@@ -97,6 +97,11 @@ export interface KeptStep {
   readonly scenario: string
   readonly step: string
   readonly request?: string
+  /** What git was called with, and how it ended. */
+  readonly git?: string
+  readonly exit?: number
+  /** What `GET /events` told. */
+  readonly events?: readonly unknown[]
   readonly status?: number
   readonly answer?: { readonly code?: string } | string | null
 }

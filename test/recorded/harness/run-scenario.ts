@@ -394,7 +394,7 @@ class ScenarioRun {
     return () => ({
       command: printedText(this.#names.text(['branchpoint', ...args].join(' '), 'id')),
       env: step.env && printedValue(step.env, this.#names),
-      ...this.#ended(ended),
+      ...this.#ended({ ...ended, output: untimed(ended.output), complaint: untimed(ended.complaint) }),
       files:
         read.length > 0
           ? printedObject(
@@ -544,6 +544,13 @@ class ScenarioRun {
   ): Promise<RecordedAnswer> {
     return send(method, this.#server.url + path, headers, typeof body === 'string' ? Buffer.from(body) : body)
   }
+}
+
+/** What a command prints without how long it took, and without the day, which `blame` prints alone. */
+function untimed(text: string): string {
+  return text
+    .replaceAll(/(?<=, |in )\d+\.\d s\b/g, '(seconds)')
+    .replaceAll(/\b\d{4}-\d\d-\d\d(?= )/g, '(day)')
 }
 
 interface Ended {

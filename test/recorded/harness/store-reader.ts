@@ -95,6 +95,11 @@ export function announce({ commits }: Changes, names: Names): void {
   for (const { oid } of commits) names.isCommit(oid)
 }
 
+/** A note's path is the id of the commit that it is of, in two parts. */
+function placeOf(path: string): string {
+  return path.replace(/^([0-9a-f]{2})\/([0-9a-f]{38})$/, '$1$2')
+}
+
 /** The changes of a step as they are recorded; undefined where nothing changed. */
 export function printedChanges(
   { refs, commits, blobs }: Changes,
@@ -104,12 +109,15 @@ export function printedChanges(
   const made = commits.map((commit) => {
     const { repository, oid, parents, author, committer, message, files } = commit
     const named = names.text(oid, 'commit')
-    const tree = files.map(({ mode, oid: blob, path }) => {
+    const placed = files.map((file) => ({ ...file, place: names.text(placeOf(file.path), 'id') }))
+    // notes are in order of the ids of commits, which differ from run to run
+    if (files.some(({ path }) => placeOf(path) !== path)) placed.sort((a, b) => (a.place < b.place ? -1 : 1))
+    const tree = placed.map(({ mode, oid: blob, place }) => {
       const content = blobs.get(blob) ?? ''
       const plain = names.text(content, 'id')
       const name = plain === content ? blob : names.object(blob, 'blob')
       if (plain !== content && !told[name]) told[name] = printedLines(plain)
-      return [names.text(path, 'id'), printedText(mode === '100644' ? name : `${mode} ${name}`)] as const
+      return [place, printedText(mode === '100644' ? name : `${mode} ${name}`)] as const
     })
     const whole = printedObject({
       in: printedText(repository),
