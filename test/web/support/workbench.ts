@@ -51,7 +51,7 @@ export interface Visit {
   go(path: string): Promise<void>
   /** Fails where somebody with a screen reader, a keyboard or weak sight is kept out. */
   expectNoBarriers(): Promise<void>
-  /** Keeps a picture of the page in docs/img where `PICTURES=1 npm test` asks for it. */
+  /** Keeps a picture of the page in docs/img where `PICTURES=1 npm run test:rest` asks for it. */
   picture(name: string): Promise<void>
   /** Closes the window; fails where the page wrote an error to the console, or asked another server. */
   close(): Promise<void>
