@@ -68,6 +68,7 @@ describe('workbench: texts that are written from right to left', () => {
       evaluator_refs: [{ slug: 'exact' }],
     })
     evaluation = run.id
+    await bench.ask('POST', '/keys/', { key: { name: 'מפתח', scopes: ['read'] } })
     let results: readonly any[] = []
     while (results.length < 2)
       ({ results } = await bench.ask('POST', `/evaluations/${evaluation}/results`, {}))
@@ -86,9 +87,14 @@ describe('workbench: texts that are written from right to left', () => {
       let seen = 0
       for (let node = walker.nextNode(); node; node = walker.nextNode()) {
         const parent = node.parentElement
-        if (!/^[^\\p{L}]*[\\u0590-\\u06ff]/u.test(node.data) || parent.closest('option, .cm-editor, .visually-hidden')) continue
+        if (!/^[^\\p{L}]*[\\u0590-\\u06ff]/u.test(node.data) || parent.closest('option, .visually-hidden')) continue
         seen++
         if (!parent.matches(':dir(rtl)')) wrong.push(parent.outerHTML.slice(0, 200))
+      }
+      for (const field of document.querySelectorAll('input, textarea')) {
+        if (!/^[^\\p{L}]*[\\u0590-\\u06ff]/u.test(field.value)) continue
+        seen++
+        if (!field.matches(':dir(rtl)')) wrong.push(field.outerHTML.slice(0, 200))
       }
       return { seen, wrong }
     })()`)
@@ -110,6 +116,14 @@ describe('workbench: texts that are written from right to left', () => {
       [() => '/env/production', 'שחרור ראשון', 1],
       [() => '/env/production?view=now', 'שחרור ראשון', 2],
       [() => `/eval/${evaluation}`, QUESTION, 3],
+      [() => `/eval/${evaluation}...${evaluation}`, QUESTION, 3],
+      [() => `/eval/${evaluation}?tab=versions`, 'bot', 0],
+      [() => '/eval', 'bot', 0],
+      [() => '/a/bot/edit/bot', QUESTION, 4],
+      [() => '/a/bot/edit/bot?view=json', 'הערה', 1],
+      [() => '/settings/keys', 'מפתח', 1],
+      [() => '/settings/webhooks', 'hook', 0],
+      [() => '/settings/secrets', 'סוד', 0],
       [() => '/trace', QUESTION, 1],
       [() => `/trace/${trace}`, QUESTION, 1],
     ]

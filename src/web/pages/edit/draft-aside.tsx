@@ -25,7 +25,7 @@ export function DraftAside({
           <ul className={styles.variables}>
             {found.map((name) => (
               <li key={name}>
-                <code>{name}</code>
+                <code dir="auto">{name}</code>
                 {named.length > 0 && !named.includes(name) && (
                   <span className={styles.note}>is not among the inputs of the schema</span>
                 )}

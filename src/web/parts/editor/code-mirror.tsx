@@ -1,8 +1,8 @@
 import { autocompletion, completionKeymap } from '@codemirror/autocomplete'
 import { defaultKeymap, history, historyKeymap } from '@codemirror/commands'
 import { bracketMatching, syntaxHighlighting } from '@codemirror/language'
-import { Annotation, Compartment, EditorState, type Extension } from '@codemirror/state'
-import { drawSelection, EditorView, keymap, lineNumbers } from '@codemirror/view'
+import { Annotation, Compartment, EditorState, type Extension, RangeSetBuilder } from '@codemirror/state'
+import { Decoration, drawSelection, EditorView, keymap, lineNumbers } from '@codemirror/view'
 import { useEffect, useRef } from 'react'
 import { cspNonce } from '../../shell/csp-nonce.ts'
 import styles from './editor.module.css'
@@ -103,6 +103,7 @@ function common(isCode: boolean): Extension {
     drawSelection(),
     isCode ? [lineNumbers(), bracketMatching()] : [],
     EditorView.lineWrapping,
+    linesByThemselves,
     syntaxHighlighting(highlighting),
     editorTheme,
     autocompletion({ icons: false }),
@@ -116,6 +117,22 @@ function common(isCode: boolean): Extension {
     nonce === undefined ? [] : EditorView.cspNonce.of(nonce),
   ]
 }
+
+/** Each line is set from right to left where its first letter is, as it is wherever else the page shows it. */
+const linesByThemselves: Extension = [
+  EditorView.perLineTextDirection.of(true),
+  EditorView.decorations.of(({ state, visibleRanges }) => {
+    const lines = new RangeSetBuilder<Decoration>()
+    for (const { from, to } of visibleRanges)
+      for (let at = from; at <= to; at = state.doc.lineAt(at).to + 1) {
+        const line = state.doc.lineAt(at)
+        lines.add(line.from, line.from, OF_ITS_OWN)
+      }
+    return lines.finish()
+  }),
+]
+
+const OF_ITS_OWN = Decoration.line({ attributes: { dir: 'auto' } })
 
 /** The page's own keys work again. */
 function leave(view: EditorView): boolean {

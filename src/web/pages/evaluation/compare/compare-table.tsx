@@ -74,7 +74,7 @@ function Cells({ row, judges, expected, data, isRead }: CellsProps) {
         dedupId={textOf(dedupId ?? '')}
         without={wanted?.column}
       />
-      <span role="cell" className={shared.clamped}>
+      <span role="cell" className={shared.clamped} dir="auto">
         {wanted ? clipped(textOf(wanted.value)) : '–'}
       </span>
       <OutputCell result={row.left} />
