@@ -37,7 +37,8 @@ export function SessionSettings() {
       // A browser that cannot keep drafts cannot empty them either.
       await emptyDrafts().catch(() => undefined)
       // What this key may see is shown to nobody after it.
-      await cache.resetQueries({ queryKey: ['session'] })
+      // Asked for again and not reset: the sign-in form may be shown already, and would lose what was typed into it.
+      await cache.invalidateQueries({ queryKey: ['session'] })
       cache.removeQueries({ predicate: ({ queryKey }) => queryKey[0] !== 'session' })
     } catch (failure) {
       setError(failure)
