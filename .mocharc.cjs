@@ -15,7 +15,7 @@ const REST = [
   'scripts/test/', // samples of the proofs and benches
 ]
 
-/** How many milliseconds each file took when TEST_TIMES=1 was set last. A file that is not in it is taken for a quick one. */
+/** How many milliseconds each file took when `npm run test:times` ran last. A file that is missing there took less than a second, or is new. */
 const TIMES = join(__dirname, 'test', 'times.json')
 const times = existsSync(TIMES) ? JSON.parse(readFileSync(TIMES, 'utf8')) : {}
 
@@ -39,7 +39,7 @@ module.exports = {
   ],
   spec: files.map((name) => `dist/${name}`),
   parallel: true,
-  // On two cores: one more than these, since tests of several servers wait for connections and processes. Of the second half more do.
+  // For two cores. Tests wait for connections and processes, those of the second half more.
   jobs: tier === 'first' ? 3 : 4,
   timeout: 180_000,
   'node-option': ['enable-source-maps'],

@@ -64,7 +64,7 @@ export async function committedViolation(
   }
 }
 
-/** Who may be answered what an embed points at: only the path of what is wrong is shown. */
+/** Embeds are filled in for every sender: warnings are withheld from a key that may not read (http/routing/withhold.ts). */
 const READER = { mayRead: true, mayWrite: false }
 
 /** It is stored, whoever waits for the answer; the check ends by itself. */

@@ -87,6 +87,18 @@ describe('commits: parameters that break their schema', () => {
     expect(violations(await create({ parameters: { anything: 1 } }))).to.deep.equal([])
   })
 
+  it('are no way to learn what an embed holds for a key that may only write', async () => {
+    const name = 'writes the schema'
+    const { key } = (await service.post('/keys', { key: { name, scopes: ['write'] } })).body
+    await create({ parameters: { tone: 'loud' } })
+    const tone = `@{{workflow.slug=held-${made}, path=tone}}`
+    const data = { parameters: { tone }, schemas: { parameters: PARAMETERS } }
+    const body = { workflow: { slug: 'held-oracle', data } }
+    const reply = await service.post('/simple/workflows/', body, { authorization: `ApiKey ${key.secret}` })
+    expect(reply.status, reply.text).to.equal(200)
+    expect(reply.body).to.not.have.property('warnings')
+  })
+
   it('are warned of again where a request is repeated under its key', async () => {
     const body = {
       workflow: { slug: 'held-again', data: { parameters: {}, schemas: { parameters: PARAMETERS } } },
