@@ -60,6 +60,7 @@ export class IndexDatabase {
   #writing: Promise<void> = Promise.resolve()
   #timer: NodeJS.Timeout | undefined
   #trouble: string | undefined
+  #isClosed = false
   /** Holds the rows where no file can. */
   #inMemory: DatabaseFile | undefined
 
@@ -91,6 +92,8 @@ export class IndexDatabase {
   /** Notes that an artifact is new, another one, or gone. */
   note(path: string): void {
     this.#dirty.add(path)
+    // By then another store may lie in the folder.
+    if (this.#isClosed) return
     // What goes wrong then is told to whoever asks next.
     this.#timer ??= setTimeout(() => void this.fresh().catch(() => undefined), WRITE_AFTER).unref()
   }
@@ -145,6 +148,8 @@ export class IndexDatabase {
     try {
       await this.fresh()
     } finally {
+      this.#isClosed = true
+      clearTimeout(this.#timer)
       this.#reader.use(undefined)
       this.#files.close()
       this.#forgetMemory()

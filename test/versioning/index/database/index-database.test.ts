@@ -1,6 +1,7 @@
 import { expect } from 'chai'
 import Database from 'libsql'
 import { readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { setTimeout as pause } from 'node:timers/promises'
 import { git, temporaryFolder } from '../../../support/git/git-program.ts'
 import { workflowFamily } from '../../../../src/handlers/workflows.ts'
 import type { JsonObject } from '../../../../src/json/json.ts'
@@ -13,6 +14,9 @@ import { Store } from '../../../../src/git/store.ts'
 import { forkVariant } from '../../../../src/versioning/variants/fork-variant.ts'
 import { context, memoryRegistry, newVariant } from '../../memory-registry.ts'
 import { listed } from './listed.ts'
+
+/** What is noted is written after two seconds, and what is left for a moment later two seconds after that. */
+const WRITTEN_BY = 4500
 
 const servicesBase = 'http://localhost/services'
 
@@ -159,6 +163,19 @@ describe('versioning: the index of revisions', () => {
       writeFileSync(`${folder}/default/workflows.timeline`, 'BPF1')
       await listed(registry)
       expect(readdirSync(`${folder}/default`)).to.not.include('workflows.timeline')
+    })
+
+    it('writes nothing of its own accord once it is closed: another store may lie in the folder', async () => {
+      const place = await commit(await newVariant(registry, workflowFamily, 'bot'), 'One')
+      await registry.index.refresh([workflowFamily])
+      // Just written to, so that the view of the next start is left for a moment later.
+      await commit(place, 'Two')
+      await registry.index.close()
+      for (const part of ['', '-wal', '-shm']) rmSync(`${folder}/default/index.db${part}`, { force: true })
+      git(`${folder}/default/workflows/bot.git`, ['branch', 'pushed', 'bot'])
+      await registry.index.sweep()
+      await pause(WRITTEN_BY)
+      expect(readdirSync(`${folder}/default`)).not.to.include('index.db')
     })
 
     it('reads no commit again that it knew', async () => {
