@@ -4,6 +4,7 @@ import { refusalScenarios } from './scenarios/refusals.ts'
 import { serviceScenarios } from './scenarios/services.ts'
 import { commandScenarios } from './scenarios/commands.ts'
 import { gitScenarios } from './scenarios/git.ts'
+import { limitScenarios } from './scenarios/limits.ts'
 import { happeningScenarios } from './scenarios/happenings.ts'
 import { releaseScenarios } from './scenarios/releases.ts'
 import { resolutionScenarios } from './scenarios/resolutions.ts'
@@ -12,11 +13,12 @@ import { testsetFileScenarios } from './scenarios/testset-files.ts'
 /** Everything that is recorded. A new file of scenarios gets its line here. */
 export const SCENARIOS: readonly Scenario[] = [
   ...commandScenarios,
-  ...documentScenarios, //
+  ...documentScenarios,
   ...refusalScenarios,
   ...serviceScenarios,
   ...gitScenarios,
   ...happeningScenarios,
+  ...limitScenarios,
   ...releaseScenarios,
   ...resolutionScenarios,
   ...testsetFileScenarios,

@@ -72,10 +72,15 @@ describe('http: those who follow GET /events', () => {
   // interface 3.10
   it('are so many at most, count as no requests, and are counted out when they leave', async () => {
     const opened: TestFollower[] = []
+    const codes = new Set<string>()
     const open = async (secret: string): Promise<[number | undefined, string | undefined]> => {
       const follower = await TestFollower.open(service.url, { authorization: `ApiKey ${secret}` })
       const { statusCode, headers } = follower.response
       if (statusCode === 200) opened.push(follower)
+      else {
+        await follower.until(() => follower.isEnded)
+        codes.add((JSON.parse(follower.text) as { readonly code: string }).code)
+      }
       return [statusCode, headers['retry-after']]
     }
     const other = async (): Promise<string> => {
@@ -88,6 +93,7 @@ describe('http: those who follow GET /events', () => {
     for (const secret of [first, first, first, second, second, third]) answers.push((await open(secret))[0])
     // A key has a quarter of eight, and a project half.
     expect(answers).to.deep.equal([200, 200, 429, 200, 200, 429])
+    expect([...codes]).to.deep.equal(['too_many_connections'])
     expect(await open(third)).to.deep.equal([429, '1'])
     const [another, more, last] = [await other(), await other(), await other()]
     for (const secret of [another, another, more, more]) expect((await open(secret))[0]).to.equal(200)

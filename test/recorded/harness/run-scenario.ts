@@ -18,16 +18,7 @@ import {
   printedText,
   printedValue,
 } from './print-json.ts'
-import type {
-  CommandStep,
-  EditStep,
-  GitStep,
-  RefusalsStep,
-  RequestStep,
-  Scenario,
-  Step,
-  StoreStep,
-} from './scenario.ts'
+import type { CommandStep, EditStep, GitStep, RefusalsStep, RequestStep, Scenario, Step } from './scenario.ts'
 import type { RecordedReceiver, RecordedServer } from './servers.ts'
 import { announce, printedChanges, StoreReader } from './store-reader.ts'
 
@@ -191,7 +182,6 @@ class ScenarioRun {
     if (step.kind === 'git') return this.#git(step)
     if (step.kind === 'edit') return this.#edit(step)
     if (step.kind === 'command') return this.#command(step)
-    if (step.kind === 'store') return this.#change(step)
     return step.kind === 'events' ? this.#told() : this.#received(step.count)
   }
 
@@ -201,7 +191,7 @@ class ScenarioRun {
   }
 
   async #request(step: RequestStep): Promise<() => Record<string, Printed | undefined>> {
-    const { method, title, as, until, digest, bare } = step
+    const { method, title, as, until, bare } = step
     const { path, bytes, own, headers } = await this.#prepared(step)
     let answer: RecordedAnswer
     for (let left = 3000; ; left--) {
@@ -217,7 +207,7 @@ class ScenarioRun {
       headers: step.headers && printedValue(own, this.#names),
       ...this.#sent(step.body),
       status: { flat: String(answer.status) },
-      ...this.#answered(answer, digest, bare),
+      ...this.#answered(answer, bare),
     })
   }
 
@@ -291,14 +281,13 @@ class ScenarioRun {
 
   #answered(
     { status, headers, body }: RecordedAnswer,
-    digest: true | undefined,
     bare: true | undefined,
   ): Record<string, Printed | undefined> {
     const type = String(headers['content-type'] ?? '')
     const expected = status < 400 ? 'application/json; charset=utf-8' : 'application/problem+json'
     const text = body.toString()
     const isText = Buffer.from(text).equals(body)
-    const whole = digest || !isText ? printedText(`${body.length} bytes, sha256 ${sha256(body)}`) : undefined
+    const whole = !isText ? printedText(`${body.length} bytes, sha256 ${sha256(body)}`) : undefined
     const json =
       whole === undefined && !bare && /json/.test(type) ? printedJson(text, this.#names) : undefined
     const asIs = body.length > 0 && !bare ? printedLines(this.#names.text(text, 'id')) : undefined
@@ -412,15 +401,6 @@ class ScenarioRun {
     } catch {
       return '(no file)'
     }
-  }
-
-  #change({ files }: StoreStep): () => Record<string, Printed | undefined> {
-    for (const [name, content] of Object.entries(files)) {
-      const path = join(this.#server.storeDir, this.#project, this.#names.filled(name))
-      if (content === null) rmSync(path, { recursive: true })
-      else writeFileSync(path, content)
-    }
-    return () => ({ store: printedValue(files, this.#names) })
   }
 
   /** A marker is written behind all that was: what came before its event is complete. */

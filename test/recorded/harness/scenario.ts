@@ -1,7 +1,7 @@
 import type { ApiDocument } from '../../support/clients/api-document.ts'
 
 /** Which server a scenario needs: see `SETTINGS` in servers.ts. */
-export type ServerKind = 'plain' | 'existing' | 'small' | 'signing'
+export type ServerKind = 'plain' | 'existing' | 'small'
 
 /**
  * What is asked of a project that nothing else was asked of. Each request may name what earlier answers brought: `<bot>`.
@@ -14,8 +14,7 @@ export interface Scenario {
   readonly steps: readonly Step[] | ((document: ApiDocument) => readonly Step[])
 }
 
-export type Step =
-  RequestStep | RefusalsStep | GitStep | EditStep | CommandStep | EventsStep | DeliveriesStep | StoreStep
+export type Step = RequestStep | RefusalsStep | GitStep | EditStep | CommandStep | EventsStep | DeliveriesStep
 
 /** Which API key a request has: `admin`, `none`, `unknown` (a key that nobody has), or scopes with commas between. */
 export type KeyName = string
@@ -32,8 +31,6 @@ export interface RequestStep {
   readonly key?: KeyName
   /** What the first id of the answer is called; others that are new are called by it, too: `<bot variant>`. */
   readonly as?: string
-  /** Only the length and hash of the answer are kept. */
-  readonly digest?: true
   /** Only the status and the headers of the answer are kept, where its body tells of more than the scenario. */
   readonly bare?: true
   /** Asked again until the answer holds this text, as where something ends by itself. Only the last answer is kept. */
@@ -110,14 +107,6 @@ export interface DeliveriesStep {
   readonly count: number
 }
 
-/** Changes the store as something else than the server would. */
-export interface StoreStep {
-  readonly kind: 'store'
-  readonly title: string
-  /** Paths in the project's folder: what is written there; `null` removes. */
-  readonly files: Readonly<Record<string, string | null>>
-}
-
 type RequestOptions = Omit<RequestStep, 'kind' | 'title' | 'method' | 'path' | 'body'>
 
 export function get(title: string, path: string, options: RequestOptions = {}): RequestStep {
@@ -167,8 +156,4 @@ export function events(title: string): EventsStep {
 
 export function deliveries(title: string, count: number): DeliveriesStep {
   return { kind: 'deliveries', title, count }
-}
-
-export function store(title: string, files: StoreStep['files']): StoreStep {
-  return { kind: 'store', title, files }
 }

@@ -55,9 +55,6 @@ const SETTINGS: Readonly<Record<ServerKind, Readonly<Record<string, string>>>> =
     WEBHOOK_ALLOW_PRIVATE: 'false',
     HOOK_ALLOW_PRIVATE: 'false',
   },
-  signing: {
-    SIGNING_KEY_FILE: fileURLToPath(new URL('../../../../test/recorded/signing-key', import.meta.url)),
-  },
 }
 
 const PROGRAM = fileURLToPath(new URL('../../../src/main.js', import.meta.url))

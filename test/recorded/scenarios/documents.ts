@@ -12,7 +12,7 @@ export const documentScenarios: readonly Scenario[] = SURFACES.flatMap((surface)
   { name: `${surface.path}-flat`, steps: flat(surface) },
 ])
 
-function artifacts({ path, singular }: RecordedSurface): Step[] {
+function artifacts({ path, singular, template }: RecordedSurface): Step[] {
   const at = `/${path}`
   const create = (title: string, fields: unknown, as?: string): Step =>
     post(title, at, { [singular]: fields }, as === undefined ? {} : { as })
@@ -50,7 +50,9 @@ function artifacts({ path, singular }: RecordedSurface): Step[] {
     create('create with a flag that is a text', { slug: 'flagged', flags: { is_guarded: 'yes' } }),
     create('create with a field that nobody reads', { slug: 'odd', nmae: 'Odd' }),
     create('create with a field that the server makes', { slug: 'made', created_at: '2026-01-01T00:00:00Z' }),
-    create('create from a template', { slug: 'from-template', template: 'auto_exact_match' }),
+    template === undefined
+      ? create('create from a template, where there are none', { slug: 'from-template', template: 'echo' })
+      : create('create from a template', { slug: 'from-template', template }, 'templated'),
     create('create from a template that is not there', { slug: 'from-nothing', template: 'nothing' }),
     post('create without an envelope', at, {}),
     post('create in another envelope', at, { thing: { slug: 'bot' } }),
@@ -133,7 +135,8 @@ function artifacts({ path, singular }: RecordedSurface): Step[] {
     post('list by slugs', `${at}/query`, { [`${singular}_refs`]: [{ slug: 'bot' }, { id: '<rich>' }] }),
     post('list by a slug', `${at}/query`, { [singular]: { slug: 'bot' } }),
     post('list by slugs that are text', `${at}/query`, { [`${singular}_refs`]: 'bot' }),
-    post('list by text', `${at}/query`, { text: 'rich' }),
+    post('list by text', `${at}/query`, { [singular]: { text: 'rich' } }),
+    post('list by text in the wrong place', `${at}/query`, { text: 'rich' }),
     post('list with parameters', `${at}/query?limit=1`, {}),
     post('archive', `${at}/<rich>/archive`),
     post('archive again', `${at}/<rich>/archive`),
@@ -220,7 +223,7 @@ function variants({ path, singular, data }: RecordedSurface): Step[] {
       { as: 'forked 2' },
     ),
     post('fork in the form of two members', `${at}/fork`, {
-      [`${singular}_variant_fork`]: { slug: 'forked_3' },
+      [key]: { slug: 'forked_3' },
       [`${key}_id`]: '<main>',
     }),
     post(
@@ -310,7 +313,7 @@ function variants({ path, singular, data }: RecordedSurface): Step[] {
   ]
 }
 
-function commits({ path, singular, data, delta, wrong }: RecordedSurface): Step[] {
+function commits({ path, singular, data, delta, removal, template, wrong }: RecordedSurface): Step[] {
   const at = `/${path}/revisions/commit`
   const key = `${singular}_revision_commit`
   const commit = (title: string, fields: object, more: object = {}): Step =>
@@ -349,7 +352,8 @@ function commits({ path, singular, data, delta, wrong }: RecordedSurface): Step[
     commit('commit with a slug that is taken', { slug: 'launch', data: data('n7') }),
     commit('commit with an author', { author: 'Someone <some@one.org>', data: data('n7') }),
     commit('commit a delta', { delta: delta('n8', 'n6'), message: 'Delta' }, { as: 'seventh' }),
-    commit('commit a delta that removes', { delta: { remove: ['nothing'] } }),
+    commit('commit a delta that removes', { delta: removal, message: 'Less' }, { as: 'lessened' }),
+    commit('commit a delta that removes what is not there', { delta: { remove: ['nothing'] } }),
     commit('commit a delta that is a text', { delta: 'x' }),
     commit('commit a delta and data', { delta: delta('n9', 'n8'), data: data('n9') }),
     commit('commit an empty delta', { delta: {} }),
@@ -440,14 +444,17 @@ function commits({ path, singular, data, delta, wrong }: RecordedSurface): Step[
     post('first revision of what is not there', `/${path}/revisions`, {
       [`${singular}_revision`]: { variant_id: NOBODY },
     }),
-    commit('commit and deploy', { data: data('n14'), deploy: ['staging'] }),
+    commit(template === undefined ? 'commit and deploy what is not deployed so' : 'commit and deploy', {
+      data: data('n14'),
+      deploy: ['staging'],
+    }),
     commit('commit and deploy to what is not there', { data: data('n14'), deploy: ['nowhere'] }),
     post('archive the artifact', `/${path}/<bot>/archive`),
     commit('commit to the archived', { data: data('n15') }),
   ]
 }
 
-function retrieval({ path, singular, data }: RecordedSurface): Step[] {
+function retrieval({ path, singular, text, data }: RecordedSurface): Step[] {
   const at = `/${path}/revisions`
   const retrieve = (title: string, body: object, more: object = {}): Step =>
     post(title, `${at}/retrieve`, body, more)
@@ -502,7 +509,10 @@ function retrieval({ path, singular, data }: RecordedSurface): Step[] {
       environment_ref: { slug: 'production' },
       [`${singular}_ref`]: { slug: 'bot' },
     }),
-    retrieve('by a key of an environment', { environment_ref: { slug: 'production' }, key: 'bot' }),
+    retrieve('by a key of an environment that has nothing', {
+      environment_ref: { slug: 'production' },
+      key: 'bot',
+    }),
     retrieve('by an environment that is not there', {
       environment_ref: { slug: 'moon' },
       [`${singular}_ref`]: { slug: 'bot' },
@@ -559,10 +569,9 @@ function retrieval({ path, singular, data }: RecordedSurface): Step[] {
       `${at}/<second>/files/${path === 'testsets' ? 'columns.json' : path === 'environments' ? 'references.json' : 'data.json'}`,
     ),
     get('a file that is not there', `${at}/<second>/files/no/such.json`),
-    get(
-      'who wrote its text',
-      `${at}/<second>/blame?place=${path === 'applications' ? '/parameters/prompt/messages/0/content' : '/script'}`,
-    ),
+    text === undefined
+      ? get('who wrote a text, where there are none', `${at}/<second>/blame?place=/script`)
+      : get('who wrote its text', `${at}/<second>/blame?place=${text}`),
     get('who wrote a text that is not there', `${at}/<second>/blame?place=/nothing`),
     get('who wrote no text', `${at}/<second>/blame`),
     post('archive a revision', `${at}/<second>/archive`),
@@ -577,7 +586,7 @@ function retrieval({ path, singular, data }: RecordedSurface): Step[] {
   ]
 }
 
-function history({ path, singular, data }: RecordedSurface): Step[] {
+function history({ path, singular, text, data }: RecordedSurface): Step[] {
   const at = `/${path}/revisions`
   const commit = (title: string, as: string, ...marks: readonly string[]): Step =>
     post(
@@ -656,10 +665,14 @@ function history({ path, singular, data }: RecordedSurface): Step[] {
     }),
     list('revisions by message', { [`${singular}_revision`]: { message: 'Second' } }),
     list('revisions by author', { [`${singular}_revision`]: { author: 'nobody' } }),
-    list('revisions by text', { text: 'second' }),
+    list('revisions by text', { [`${singular}_revision`]: { text: 'second' } }),
+    list('revisions by text in the wrong place', { text: 'second' }),
     list('a page of revisions', { windowing: { limit: 2, count_total: true } }),
     list('revisions from the oldest', { windowing: { order: 'ascending', limit: 2 } }),
-    list('revisions with include_data', { include_data: true, windowing: { limit: 1 } }),
+    list('revisions with include_data, which only the log takes', {
+      include_data: true,
+      windowing: { limit: 1 },
+    }),
     list('revisions of what is not there', { [`${singular}_refs`]: [{ slug: 'nobody' }] }),
     list('revisions by references that are a text', { [`${singular}_refs`]: 'bot' }),
     list('revisions by an empty reference', { [`${singular}_refs`]: [{}] }),
@@ -694,10 +707,9 @@ function history({ path, singular, data }: RecordedSurface): Step[] {
     post('dependents of nothing', `${at}/dependents`, {}),
     post('dependents of what is not there', `${at}/dependents`, { [`${singular}_ref`]: { slug: 'nobody' } }),
     post('the graph', `/${path}/graph`, { [`${singular}_ref`]: { slug: 'bot' } }),
-    get(
-      'who wrote the first file',
-      `${at}/<third>/blame?place=${path === 'applications' ? '/parameters/prompt/messages/0/content' : '/script'}`,
-    ),
+    text === undefined
+      ? get('who wrote a text, where there are none', `${at}/<third>/blame?place=/script`)
+      : get('who wrote its text', `${at}/<third>/blame?place=${text}`),
   ]
 }
 
@@ -763,12 +775,27 @@ function merging({ path, singular, data }: RecordedSurface): Step[] {
     }),
     merge('merge what both changed, as a dry run', { ...between('left', 'right'), dry_run: true }),
     merge('merge what both changed', { ...between('left', 'right'), message: 'Merge left' }),
-    merge('merge and take one side', { ...between('left', 'right'), prefer: 'source', strategy: 'theirs' }),
     merge('merge with resolutions of no conflict', {
       ...between('left', 'right'),
-      resolutions: [{ path: '/nothing', take: 'source' }],
+      resolutions: [{ place: '/nothing', take: 'source' }, { all: 'source' }],
     }),
     merge('merge with resolutions that are a text', { ...between('left', 'right'), resolutions: 'x' }),
+    merge('merge with a member of another service', { ...between('left', 'right'), strategy: 'theirs' }),
+    merge('merge upon a target that moved', {
+      ...between('left', 'right'),
+      expected_target: NOBODY,
+      resolutions: [{ all: 'source' }],
+    }),
+    merge('merge and take one side, as a dry run', {
+      ...between('left', 'right'),
+      resolutions: [{ all: 'source' }],
+      dry_run: true,
+    }),
+    merge(
+      'merge and take one side',
+      { ...between('left', 'right'), resolutions: [{ all: 'source' }] },
+      { as: 'sided' },
+    ),
     merge('merge without a source', { target: { variant: { slug: 'bot' } } }),
     merge('merge without a target', { source: { variant: { slug: 'bot' } } }),
     merge('merge what is not there', between('nobody', 'bot')),
@@ -784,7 +811,6 @@ function merging({ path, singular, data }: RecordedSurface): Step[] {
       { as: 'stranger' },
     ),
     merge('merge of strangers', between('stranger', 'bot')),
-    merge('merge upon a base that moved', { ...between('left', 'bot'), base_revision_id: NOBODY }),
     post(
       'cherry-pick',
       `${at}/revisions/cherry-pick`,
@@ -803,7 +829,13 @@ function merging({ path, singular, data }: RecordedSurface): Step[] {
     }),
     post('revert', `${at}/revisions/revert`, { revision: { id: '<picked>' } }, { as: 'reverted' }),
     post('revert as a dry run', `${at}/revisions/revert`, { revision: { id: '<reverted>' }, dry_run: true }),
-    post('revert the first', `${at}/revisions/revert`, { revision: { id: '<bot revision>' } }),
+    post('revert the first of a line', `${at}/revisions/revert`, {
+      revision: { id: '<bot revision>' },
+      target: { variant: { slug: 'bot' } },
+    }),
+    post('revert what several variants hold', `${at}/revisions/revert`, {
+      revision: { id: '<bot revision>' },
+    }),
     post('revert nothing', `${at}/revisions/revert`, {}),
     post('revert what is not there', `${at}/revisions/revert`, { revision: { id: NOBODY } }),
     post(
@@ -840,7 +872,9 @@ function flat({ path, singular, data, wrong }: RecordedSurface): Step[] {
     create('create without a slug', { name: 'Un named', data: data('n1') }, 'unnamed'),
     create('create with a slug that is taken', { slug: 'bot', data: data('n1') }),
     create('create with a member that nobody reads', { slug: 'odd', nobody_reads: 1 }),
-    ...wrong.map(([what, wrongData]) => create(`create with ${what}`, { slug: 'wrong', data: wrongData })),
+    ...wrong.map(([what, wrongData], n) =>
+      create(`create with ${what}`, { slug: `wrong-${n}`, data: wrongData }),
+    ),
     post('create with a key that may only read', at, { [singular]: { slug: 'x' } }, { key: 'read' }),
     get('read', `${at}/<bot>`),
     get('read by slug', `${at}/bot`),
@@ -887,9 +921,9 @@ function flat({ path, singular, data, wrong }: RecordedSurface): Step[] {
     post('bring back what was never removed', `${at}/${NOBODY}/undelete`),
     del('remove what is not there', `${at}/${NOBODY}`),
     del('remove with a key that may only read', `${at}/<bot>`, { key: 'read' }),
-    del('remove for good', `${at}/<unnamed>`),
+    del('remove another, unless something refers to it', `${at}/<unnamed>`),
     del('purge with a key that may write', '/trash/<unnamed>', { key: 'write' }),
-    del('purge', '/trash/<unnamed>'),
+    del('purge it, if it was removed', '/trash/<unnamed>'),
     del('purge again', '/trash/<unnamed>'),
     get('the trash, empty', '/trash'),
   ]

@@ -85,6 +85,7 @@ function webhooks(): Step[] {
     post('archive a webhook', '/webhooks/<some>/archive'),
     post('list webhooks with the archived', '/webhooks/query', { include_archived: true }),
     post('test an archived webhook', '/webhooks/<some>/test'),
+    deliveries('what the test of an archived one sent', 1),
     post('bring a webhook back', '/webhooks/<some>/unarchive'),
     post('archive a webhook that is not there', `/webhooks/${NOBODY}/archive`),
   ]

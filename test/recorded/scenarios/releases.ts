@@ -113,7 +113,7 @@ function deployments(): Step[] {
     found('what is deployed by a member that nobody reads', { nobody_reads: 1 }),
     found('what is deployed for a key that may only write', {}, { key: 'write' }),
     found('what is deployed with a cursor that is none', { windowing: { next: 'x' } }),
-    log('the log of all', {}),
+    log('the log of no environment', {}),
     log('the log of an environment', staging),
     log('the log by a reference that it does not take', { application_ref: { slug: 'bot' } }),
     log('a page of the log', { ...staging, windowing: { limit: 1 } }),
@@ -167,7 +167,7 @@ function taking(): Step[] {
     commit('take one down', { remove: ['greeter'] }),
     commit('take down what is not there', { remove: ['greter'] }),
     commit('set by a delta', { set: { 'again.revision': pin } }),
-    commit('set a version that is not there', {
+    commit('set a version that is not there yet', {
       set: { again: { application_revision: { slug: 'bot', version: 9 } } },
     }),
     commit('set and take down', { set: { other: pin }, remove: ['again.revision'] }),

@@ -112,8 +112,11 @@ function questions(): Step[] {
   const blame = (title: string, query: string): Step =>
     get(title, `/applications/revisions/<merged>/blame${query}`)
   return [
-    ...['message', 'author', 'subject', 'created_by_id', 'slug', 'name', 'text', 'version'].map((field) =>
-      list(`revisions by ${field}`, { application_revision: { [field]: field === 'version' ? 1 : 'left' } }),
+    ...['message', 'author', 'slug', 'name', 'text'].map((field) =>
+      list(`revisions by ${field}`, { application_revision: { [field]: 'left' } }),
+    ),
+    ...['subject', 'created_by_id', 'version'].map((field) =>
+      list(`revisions by ${field}, which is no filter`, { application_revision: { [field]: 'left' } }),
     ),
     list('revisions by tags', { application_revision: { tags: { a: 'one' } } }),
     list('revisions in a window of time', { windowing: { newest: '2020-01-01T00:00:00Z' } }),
@@ -159,11 +162,18 @@ function questions(): Step[] {
       { workflow: { slug: 'script', data: { script: 'one\ntwo\n', runtime: 'python', parameters: {} } } },
       { as: 'script' },
     ),
-    get('who wrote a script', '/workflows/revisions/<script revision>/blame?place=/script'),
     get(
-      'who wrote a script, as of an evaluator',
-      '/evaluators/revisions/<script revision>/blame?place=/script',
+      'who wrote a script, which has no places',
+      '/workflows/revisions/<script revision>/blame?place=/script',
     ),
+    post(
+      'an evaluator that asks a model',
+      '/simple/evaluators',
+      { evaluator: { slug: 'judge', data: prompt('Is it short?\nIs it kind?\n', 0) } },
+      { as: 'judge' },
+    ),
+    get('who wrote a text of an evaluator', `/evaluators/revisions/<judge revision>/blame?place=${PLACE}`),
+    get('who wrote it, as of a workflow', `/workflows/revisions/<judge revision>/blame?place=${PLACE}`),
   ]
 }
 

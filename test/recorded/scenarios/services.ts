@@ -44,6 +44,9 @@ const PROMPT = {
     },
   },
 }
+/** The id of a trace that the caller began. */
+const TRACE = '4bf92f3577b34da6a3ce929d0e0e4736'
+
 const EXACT = { uri: 'svc:builtin:auto_exact_match:v0' }
 const OSLO = { uri: 'svc:custom:mock:v0', parameters: { key: 'static', kwargs: { output: 'Oslo' } } }
 
@@ -55,6 +58,12 @@ function services(): Step[] {
       parameters,
       inputs: { correct_answer: 'Paris' },
       outputs: 'Paris, on the Seine',
+    })
+  const fields = (key: string, parameters: unknown): Step =>
+    run(`run ${key}`, key, {
+      parameters,
+      inputs: { correct_answer: '{"city":"Paris"}' },
+      outputs: '{"city":"Paris","river":"Seine"}',
     })
   return [
     post('a prompt', '/simple/applications', { application: { slug: 'bot', data: PROMPT } }, { as: 'bot' }),
@@ -68,6 +77,19 @@ function services(): Step[] {
     post('run it without an input', '/services/completion/v0/<bot revision>/invoke', {
       data: { inputs: {} },
     }),
+    post(
+      'run it in a trace of the caller’s',
+      '/services/completion/v0/<bot revision>/invoke',
+      { data: { inputs: { country: 'Norway' } } },
+      { headers: { traceparent: `00-${TRACE}-00f067aa0ba902b7-01` }, as: 'traced' },
+    ),
+    get('the trace', `/traces/${TRACE}`, { until: 'completion', bare: true }),
+    get('a span of the trace', `/spans/${TRACE}/<traced span>`, { bare: true }),
+    get('a span that is not there', `/spans/${TRACE}/${'e'.repeat(16)}`),
+    get('the trace with a key that may only write', `/traces/${TRACE}`, { key: 'write' }),
+    del('remove the trace with a key that may only read', `/traces/${TRACE}`, { key: 'read' }),
+    del('remove the trace', `/traces/${TRACE}`),
+    del('remove the trace again', `/traces/${TRACE}`),
     post('run it under another handler', '/services/chat/v0/<bot revision>/invoke', { data: { inputs: {} } }),
     post('run what is not there', `/services/completion/v0/${NOBODY}/invoke`, {}),
     post('run by a slug that is not there', '/services/invoke', {
@@ -95,8 +117,13 @@ function services(): Step[] {
     texts('echo', {}),
     texts('auto_exact_match', {}),
     texts('auto_regex_test', { regex_pattern: '^[A-Z]' }),
-    texts('field_match_test', { json_field: 'city' }),
-    texts('json_multi_field_match', { fields: ['city'] }),
+    fields('field_match_test', { json_field: 'city' }),
+    fields('json_multi_field_match', { fields: ['city'] }),
+    run('compare fields of what has none', 'field_match_test', {
+      parameters: { json_field: 'city' },
+      inputs: { correct_answer: 'Paris' },
+      outputs: 'Paris, on the Seine',
+    }),
     texts('auto_starts_with', { prefix: 'Paris' }),
     texts('auto_ends_with', { suffix: 'Seine' }),
     texts('auto_contains', { substring: 'the' }),
@@ -168,7 +195,8 @@ function evaluations(): Step[] {
 }
 
 function administration(): Step[] {
-  const cookie = 'svc_session=nothing'
+  const cookie = 'branchpoint=nothing'
+  const signedIn = { cookie: 'branchpoint=administration.<session 1>', 'sec-fetch-site': 'same-origin' }
   return [
     post('make a key', '/keys', { key: { name: 'reader', scopes: ['read'] } }, { as: 'reader' }),
     post('make a key of no scope', '/keys', { key: { name: 'none', scopes: [] } }),
@@ -201,9 +229,25 @@ function administration(): Step[] {
     ),
     post('sign in by nothing', '/sessions', { session: {} }, { key: 'none' }),
     post('make a link', '/sessions/links', {}, { bare: true }),
-    get('who is signed in', '/sessions/current'),
+    get('who is signed in, for a key', '/sessions/current'),
+    get('who is signed in', '/sessions/current', { key: 'none', headers: signedIn }),
+    get('who is signed in, from another site', '/sessions/current', {
+      key: 'none',
+      headers: { ...signedIn, 'sec-fetch-site': 'cross-site' },
+    }),
+    post(
+      'write from another site',
+      '/keys/query',
+      {},
+      {
+        key: 'none',
+        headers: { ...signedIn, 'sec-fetch-site': 'cross-site' },
+      },
+    ),
     get('who is signed in by a cookie of nothing', '/sessions/current', { key: 'none', headers: { cookie } }),
-    del('sign out', '/sessions/current'),
+    del('sign out, for a key', '/sessions/current'),
+    del('sign out', '/sessions/current', { key: 'none', headers: signedIn }),
+    get('who is signed in after that', '/sessions/current', { key: 'none', headers: signedIn }),
     post('make a webhook', '/webhooks', { webhook: { url: '<receiver>/200' } }, { as: 'hook' }),
     post('make a webhook to no address', '/webhooks', { webhook: { url: 'nowhere' } }),
     post('make a webhook of an event that is none', '/webhooks', {

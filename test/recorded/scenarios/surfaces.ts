@@ -7,6 +7,12 @@ export interface RecordedSurface {
   data(...marks: readonly string[]): object
   /** A delta that adds a mark to a payload that holds `latest`. */
   delta(mark: string, ...latest: readonly string[]): object
+  /** A delta that takes something away from a payload with a mark. */
+  readonly removal: object
+  /** A template that artifacts of this surface are made from; absent where there is none. */
+  readonly template?: string
+  /** Where a payload has a text whose lines are blamed; absent where no payload has one. */
+  readonly text?: string
   /** Payloads that are refused, each with a word for what is wrong. */
   readonly wrong: readonly (readonly [what: string, data: unknown])[]
 }
@@ -39,13 +45,15 @@ export const SURFACES: readonly RecordedSurface[] = [
       runtime: 'python',
     }),
     delta: (mark) => ({ set: { parameters: { [mark]: true } } }),
+    removal: { remove: ['runtime', 'script'] },
+    template: 'auto_exact_match',
     wrong: [
       ['no object', [1]],
-      ['a parameter list', { parameters: [] }],
+      ['parameters that are a list', { parameters: [] }],
       ['a number as uri', { uri: 7 }],
       ['a field that nobody reads', { parameters: {}, nobody_reads: 1 }],
       ['a script without a runtime it knows', { script: 'x', runtime: 'cobol' }],
-      ['a file of a strange name', { parameters: {}, files: { '../up.md': 'x' } }],
+      ['files beside the parameters', { parameters: {}, files: { 'up.md': 'x' } }],
     ],
   },
   {
@@ -54,6 +62,9 @@ export const SURFACES: readonly RecordedSurface[] = [
     plural: 'applications',
     data: prompt,
     delta: (mark) => ({ set: { parameters: { temperature: mark } } }),
+    removal: { remove: ['parameters.temperature'] },
+    template: 'completion',
+    text: '/parameters/prompt/messages/0/content',
     wrong: [
       ['messages that are no list', { parameters: { prompt: { messages: 'Hi' } } }],
       ['a message without a role', { parameters: { prompt: { messages: [{ content: 'Hi' }] } } }],
@@ -83,6 +94,8 @@ export const SURFACES: readonly RecordedSurface[] = [
       parameters: { correct_answer_key: marks.join('_') },
     }),
     delta: (mark) => ({ set: { parameters: { correct_answer_key: mark } } }),
+    removal: { remove: ['parameters.correct_answer_key'] },
+    template: 'auto_exact_match',
     wrong: [
       [
         'a parameter of the wrong type',
@@ -104,6 +117,7 @@ export const SURFACES: readonly RecordedSurface[] = [
     plural: 'testsets',
     data: (...marks) => ({ testcases: marks.map((mark, n) => ({ data: { mark, n } })) }),
     delta: (mark) => ({ rows: { add: [{ data: { mark } }] } }),
+    removal: { columns: { remove: ['n'] } },
     wrong: [
       ['no rows', {}],
       ['rows that are no list', { testcases: 7 }],
@@ -123,6 +137,7 @@ export const SURFACES: readonly RecordedSurface[] = [
     plural: 'environments',
     data: (...marks) => ({ references: Object.fromEntries(marks.map((mark) => [mark, pin])) }),
     delta: (mark) => ({ set: { [mark]: pin } }),
+    removal: { remove: ['n8'] },
     wrong: [
       ['references that are a list', { references: [] }],
       ['a reference to a thing of no kind', { references: { bot: { thing: { slug: 'a' } } } }],
@@ -138,6 +153,7 @@ export const SURFACES: readonly RecordedSurface[] = [
     delta: (mark, ...latest) => ({
       set: { filtering: { operator: 'or', conditions: [...latest, mark].map(conditionOn) } },
     }),
+    removal: { remove: ['filtering'] },
     wrong: [
       ['conditions that are no list', { filtering: { conditions: 7 } }],
       [
