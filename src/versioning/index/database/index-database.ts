@@ -38,7 +38,7 @@ export class IndexDatabase {
   readonly #changes: IndexChanges
   readonly #fs: Fs
   readonly #folder: string
-  readonly #path: string
+  #path: string
   readonly #files = new DatabaseFiles(openIndexFile, INDEX_BUSY_MS)
   readonly #reader = new IndexReader({
     settled: () => this.#writing,
@@ -92,7 +92,6 @@ export class IndexDatabase {
   /** Notes that an artifact is new, another one, or gone. */
   note(path: string): void {
     this.#dirty.add(path)
-    // By then another store may lie in the folder.
     if (this.#isClosed) return
     // What goes wrong then is told to whoever asks next.
     this.#timer ??= setTimeout(() => void this.fresh().catch(() => undefined), WRITE_AFTER).unref()
@@ -142,7 +141,7 @@ export class IndexDatabase {
     return this.#inTurn(() => this.#begin(reason))
   }
 
-  /** Writes what is noted, and lets go of the file. */
+  /** Writes what is noted, and lets go of the file for good: who asks later is answered from memory. */
   async close(): Promise<void> {
     this.#unsaved.tryNow()
     try {
@@ -150,6 +149,8 @@ export class IndexDatabase {
     } finally {
       this.#isClosed = true
       clearTimeout(this.#timer)
+      // Another store may lie in the folder by the time that somebody asks again.
+      this.#path = IN_MEMORY
       this.#reader.use(undefined)
       this.#files.close()
       this.#forgetMemory()
