@@ -1,13 +1,10 @@
-import { dirname } from 'node:path/posix'
 import { groupBy } from '../../src/json/json-values.ts'
 import type { SourceFile } from './source-file.ts'
+import { MOST_UNFOLDED, TABLES, UNFOLDED } from './unfolded.ts'
 
 const MOST_LINES = 500
-/** A file no longer than this that one other imports belongs into that one. */
-const TINY = 12
-
-/** Folders of one kind, which may have any number of files. */
-const OF_ONE_KIND = /\/(?:endpoints|evaluators|presets|types|commands|migrations)$/
+/** Two files that have no more together are one, where one of them serves only the other. */
+const FOLDED_LINES = 400
 
 /** A file has at most 500 lines. */
 export function longFiles(files: readonly SourceFile[]): string[] {
@@ -16,19 +13,39 @@ export function longFiles(files: readonly SourceFile[]): string[] {
     .map(({ path, lines }) => `${path} has ${lines} lines, which is more than ${MOST_LINES}`)
 }
 
-/** A file of a few lines has more than one importer. Those that nobody imports are programs. */
-export function tinyFiles(files: readonly SourceFile[], others: readonly SourceFile[]): string[] {
+/**
+ * A file that one other file of its room imports is one file with it, where both have at most 400 lines together: but for what a table lists
+ * beside its kind, and the files that `unfolded.ts` names with a reason.
+ */
+export function foldableFiles(files: readonly SourceFile[]): string[] {
+  const byPath = new Map(files.map((file) => [file.path, file]))
   const importers = groupBy(
-    [...files, ...others].flatMap(({ path, imports }) => imports.map((target) => ({ path, target }))),
+    files.flatMap((file) => file.imports.map((target) => ({ file, target }))),
     ({ target }) => target,
   )
-  return files
-    .filter(({ path, lines }) => lines <= TINY && !OF_ONE_KIND.test(dirname(path)))
-    .flatMap(({ path, lines }) => {
-      const [only, ...more] = importers.get(path) ?? []
-      if (!only || more.length > 0) return []
-      return [`${path} has ${lines} lines and only ${only.path} imports it: put it there`]
-    })
+  const foldable = files.filter(({ path, lines }) => {
+    const [only, ...more] = importers.get(path) ?? []
+    if (!only || more.length > 0 || TABLES.includes(only.file.path)) return false
+    return roomOf(only.file.path) === roomOf(path) && only.file.lines + lines <= FOLDED_LINES
+  })
+  const paths = foldable.map(({ path }) => path)
+  const named = Object.keys(UNFOLDED).length
+  return [
+    ...(named > MOST_UNFOLDED
+      ? [`scripts/check-imports/unfolded.ts names ${named} files, which is more than ${MOST_UNFOLDED}`]
+      : []),
+    ...paths
+      .filter((path) => UNFOLDED[path] === undefined)
+      .map((path) => `${path} has one importer, ${importers.get(path)?.[0]?.file.path}: put it there`),
+    ...Object.keys(UNFOLDED)
+      .filter((path) => isOf(files, path) && !(byPath.has(path) && paths.includes(path)))
+      .map((path) => `${path} need not be named in scripts/check-imports/unfolded.ts`),
+  ]
+}
+
+/** Whether a path is one of the page, where the files are those of the page, or of the server. */
+function isOf([first]: readonly SourceFile[], path: string): boolean {
+  return first !== undefined && path.startsWith('src/web/') === first.path.startsWith('src/web/')
 }
 
 /** A name is exported by one file of a room. */
@@ -58,7 +75,8 @@ export function spreadArguments(files: readonly SourceFile[]): string[] {
 const SPREAD =
   /(?:\.(?:push|unshift)|Math\.(?:max|min)|String\.fromCharCode|\.apply)\((?:[^()[\]{}]*,\s*)?\s*\.\.\./g
 
-/** The folder right below `src` that a file lies in. */
+/** The folder right below `src`, or below the page's own, that a file lies in. */
 function roomOf(path: string): string {
-  return path.split('/').slice(0, 2).join('/')
+  const parts = path.split('/').slice(0, -1)
+  return parts.slice(0, parts[1] === 'web' ? 3 : 2).join('/')
 }

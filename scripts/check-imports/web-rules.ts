@@ -2,9 +2,6 @@ import { readFileSync, readdirSync } from 'node:fs'
 import { join } from 'node:path/posix'
 import type { SourceFile } from './source-file.ts'
 
-/** A component has at most so many lines. */
-const MOST_LINES = 200
-
 /** What of the server's source the page takes: plain data, what a variable of a template is, and what a file is by its name. */
 const SHARED = [
   'src/http/workbench/addresses.ts',
@@ -18,11 +15,6 @@ export function wrongInWeb(files: readonly SourceFile[]): string[] {
     ...files.flatMap(({ path, imports }) =>
       imports.filter((target) => !mayImport(path, target)).map((target) => `${path} imports ${target}`),
     ),
-    ...files
-      .filter(({ path, lines }) => path.endsWith('.tsx') && lines > MOST_LINES)
-      .map(
-        ({ path, lines }) => `${path} has ${lines} lines, which is more than ${MOST_LINES} of a component`,
-      ),
     ...files
       .filter(
         ({ path, text }) => /\bfetch\(|\bXMLHttpRequest\b/.test(text) && !path.startsWith('src/web/api/'),

@@ -1,9 +1,13 @@
 import { format, resolveConfig } from 'prettier'
 import { handlerDefinitions } from '../../src/handlers/built-in-handlers.ts'
 import type { CatalogTemplate } from '../../src/handlers/catalog/catalog-template.ts'
-import { catalogTemplates } from '../../src/handlers/catalog/catalog-templates.ts'
-import type { HandlerContext, HandlerDefinition } from '../../src/handlers/handler.ts'
-import { ReasonedVerdict, StreamedOutputs } from '../../src/handlers/handler.ts'
+import { catalogTemplates } from '../../src/handlers/catalog/find-in-catalog.ts'
+import {
+  type HandlerContext,
+  type HandlerDefinition,
+  ReasonedVerdict,
+  StreamedOutputs,
+} from '../../src/handlers/handler.ts'
 import { handlerTable } from '../../src/handlers/workflows.ts'
 import {
   entriesOf,

@@ -8,9 +8,8 @@ import { documentsOf } from '../storage/documents/file-documents.ts'
 import type { Fs } from '../storage/fs.ts'
 import type { BeforeTakeOver } from '../storage/lock-file.ts'
 import { projectNames } from './api-keys.ts'
-import { type AttemptDecisions, Decisions } from './decisions.ts'
-import type { Intent, ResultAddress } from './intent-file.ts'
-import { intentFile } from './intent-file.ts'
+import { type Intent, type ResultAddress, intentFile } from './intent-file.ts'
+import type { DecisionNote } from '../git/transactions/arbiter.ts'
 
 /** A request that carries an `Idempotency-Key`. */
 export interface KeyedRequest {
@@ -206,4 +205,98 @@ function reused({ created_at }: Intent): Refusal {
     `This Idempotency-Key was sent at ${created_at} with another path or body. Send that same request again, or take a ` +
       `new key for this one.`,
   )
+}
+
+/** What one go at a keyed request asks of what was decided, and tells of what it decides. */
+interface AttemptDecisions {
+  /** The commits that earlier attempts put on a ref of an artifact (known by the end of its id), or were about to. */
+  decidedOn(digits: string, ref: string): readonly DecidedCommit[]
+  /** What the journal has to note with a write that puts a commit on a ref; `met` is told to who sends the request again. */
+  noteOf(digits: string, ref: string, commit: string, met?: RowCounts): DecisionNote
+}
+
+/** What attempts at one keyed request decide: empty files beside its intent, whose names say it. */
+class Decisions {
+  readonly #folder: string
+  readonly #storeDir: string
+  readonly #intent: string
+  readonly #earlier: readonly string[]
+  readonly #own: string[] = []
+  #isOver = false
+
+  /** `intent` is the name of the intent's file without its end, `earlier` what was decided by now. */
+  constructor(folder: string, storeDir: string, intent: string, earlier: readonly string[]) {
+    this.#folder = folder
+    this.#storeDir = storeDir
+    this.#intent = intent
+    this.#earlier = earlier
+  }
+
+  /** What the work of the request asks and tells. */
+  get attempt(): AttemptDecisions {
+    return {
+      decidedOn: (digits, ref) => decidedIn(this.#earlier, this.#intent, digits, ref),
+      noteOf: (digits, ref, commit, met) =>
+        this.#note(decidedFile(this.#intent, { digits, ref, commit, met })),
+    }
+  }
+
+  /**
+   * The result is in the intent, or the request as if it had never been sent: nobody asks what was decided. Answers the files that say it,
+   * to be removed.
+   */
+  forget(): readonly string[] {
+    this.#isOver = true
+    const decided = [...this.#earlier, ...this.#own].filter((file) => file.endsWith('.decided'))
+    return decided.map((file) => `${this.#folder}/${file}`)
+  }
+
+  #note(file: string): DecisionNote {
+    this.#own.push(file)
+    const folder = this.#folder.slice(this.#storeDir.length + 1)
+    return { path: `${folder}/${file}`, isNeeded: () => !this.#isOver }
+  }
+}
+
+/** That an attempt at a keyed request put a commit on a ref, or was about to: the name of an empty file beside its intent. */
+interface Decided {
+  /** The last twelve digits of the artifact's id. */
+  readonly digits: string
+  readonly ref: string
+  readonly commit: string
+  readonly met?: RowCounts | undefined
+}
+
+/** How many rows of the request equal another one (`collapsed`), and how many gave way to a later one (`replaced`). */
+interface RowCounts {
+  readonly collapsed: number
+  readonly replaced: number
+}
+
+/**
+ * The name of the file; `intent` is that of the intent's, which is a hash of the credential and the key. Names without counts
+ * are of requests that bring no rows, and of earlier versions.
+ */
+function decidedFile(intent: string, { digits, ref, commit, met }: Decided): string {
+  const counts = met ? `.${met.collapsed}-${met.replaced}` : ''
+  return `${intent}.${digits}.${hash('sha256', ref).slice(0, 16)}.${commit}${counts}.decided`
+}
+
+/** A commit that was decided, and what became of the rows that were sent for it. */
+interface DecidedCommit {
+  readonly commit: string
+  readonly met: RowCounts | undefined
+}
+
+/** The commits that these files say were decided for a ref. */
+function decidedIn(files: Iterable<string>, intent: string, digits: string, ref: string): DecidedCommit[] {
+  const decided = new Map<string, DecidedCommit>()
+  for (const file of files) {
+    const [, commit, collapsed, replaced] = /\.([0-9a-f]{40})(?:\.(\d+)-(\d+))?\.decided$/.exec(file) ?? []
+    if (commit === undefined) continue
+    const met =
+      collapsed === undefined ? undefined : { collapsed: Number(collapsed), replaced: Number(replaced) }
+    if (file === decidedFile(intent, { digits, ref, commit, met })) decided.set(commit, { commit, met })
+  }
+  return [...decided.values()]
 }

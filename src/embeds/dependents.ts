@@ -7,17 +7,23 @@ import type { Family } from '../versioning/family/family.ts'
 import { dateOf } from '../versioning/revisions/log-revisions.ts'
 import { pinnedRevision } from '../versioning/environments/pinned-revision.ts'
 import type { Registry } from '../versioning/registry.ts'
-import type { Revision, RevisionLocation } from '../versioning/revisions/revision.ts'
-import { latestOf, readListedRevision } from '../versioning/revisions/revision.ts'
-import type { Ordered, Window, Windowing } from '../versioning/pagination.ts'
+import {
+  type Revision,
+  type RevisionLocation,
+  latestOf,
+  readListedRevision,
+} from '../versioning/revisions/revision.ts'
+import { type Ordered, type Window, type Windowing, byCreation, cutWindow } from '../versioning/pagination.ts'
 import { unlessDamaged } from '../versioning/index/unless-damaged.ts'
-import { byCreation, cutWindow } from '../versioning/pagination.ts'
 import type { EmbedLocation, EmbedToken } from './syntax/embed-token.ts'
-import { placesOf } from './targets/embed-places.ts'
 import { EMBED_SEARCH, findEmbeds } from './syntax/find-embeds.ts'
 import { referencesJson } from './references-json.ts'
 import { stringifyJson } from '../json/stringify-json.ts'
 import { TimeSlice, yieldToEventLoop } from '../scheduling/cooperative.ts'
+import { getKey, isJsonObject } from '../json/json.ts'
+import { embedLookup } from './targets/embed-lookup.ts'
+import { findEmbedPlace } from './targets/find-embed-place.ts'
+import { pinToFollow } from './pinned-references.ts'
 
 /** What others may depend on: an artifact, one of its variants, or a revision of it. */
 export interface DependencyTarget {
@@ -173,4 +179,22 @@ async function orNothing<T>(find: () => Promise<T>): Promise<T | undefined> {
     if (error instanceof Refusal) return undefined
     throw error
   }
+}
+
+/**
+ * The places of the revisions that an embed points at now: its target, and what that has deployed if the embed goes on to it.
+ * Refuses with an `EmbedRefusal` what cannot be found.
+ */
+async function placesOf(
+  registry: Registry,
+  { form, references, selector }: EmbedToken,
+): Promise<readonly RevisionLocation[]> {
+  const lookup = embedLookup(references)
+  const place = await findEmbedPlace(registry, lookup)
+  if (lookup.family !== 'environment') return [place]
+  const { family, repository } = place.artifact
+  const { payload } = await registry.revisions(family).read(repository.objects, place.oid)
+  const pins = payload && getKey(documentOf(payload), 'references')
+  const pinned = pinToFollow(form, selector.key, lookup, isJsonObject(pins) ? pins : undefined)
+  return pinned ? [place, await findEmbedPlace(registry, embedLookup(pinned))] : [place]
 }

@@ -1,20 +1,29 @@
-import { isJsonObject, type Json, type JsonObject } from '../json/json.ts'
+import {
+  isJsonObject,
+  type Json,
+  type JsonObject,
+  entriesOf,
+  fromEntries,
+  isJsonArray,
+  ExactNumber,
+} from '../json/json.ts'
 import { printJson } from '../json/print-json.ts'
 import { TimeSlice } from '../scheduling/cooperative.ts'
 import { EmbedBudget, type EmbedLimits } from './embed-budget.ts'
 import { EmbedRefusal, placeholderOf } from './embed-refusal.ts'
 import type { EmbedTarget, EmbedTargets } from './targets/embed-targets.ts'
-import { embedText } from './syntax/embed-text.ts'
-import type { EmbedToken } from './syntax/embed-token.ts'
+import type { EmbedToken, EmbedLocation } from './syntax/embed-token.ts'
 import { EmbedOccurrence, type Brought } from './syntax/embed-occurrence.ts'
 import { findEmbeds } from './syntax/find-embeds.ts'
-import { errorWithLocation } from './error-with-location.ts'
 import { isObjectEmbed, readObjectEmbed } from './syntax/read-object-embed.ts'
-import { replaceAt } from './values/replace-at.ts'
 import { ResolutionLog, type ResolutionInfo } from './resolution-log.ts'
 import { isJsonPath, memberAt, pathSteps, selectValue, stepKey } from './values/select-value.ts'
 import { enter, type Ancestor, type ResolutionContext } from './resolution-context.ts'
 import { TargetFinder } from './targets/target-finder.ts'
+import { groupBy } from '../json/json-values.ts'
+import { stringifyJson } from '../json/stringify-json.ts'
+import { referencesJson } from './references-json.ts'
+import { isLight } from '../json/is-light.ts'
 
 /** How the embeds of a request are resolved (interface 10.1, 10.10, 10.12). */
 export interface ResolveOptions extends EmbedLimits {
@@ -206,4 +215,117 @@ class Resolver {
 /** How long the value's JSON text is, in UTF-16 units. */
 async function lengthOf(value: Json): Promise<number> {
   return (await printJson(value)).toString().length
+}
+
+/** A value for a place. */
+interface Replacement {
+  readonly location: EmbedLocation
+  readonly value: Json
+}
+
+/** A copy of `document` with these values in their places, none of which is inside another. The rest is shared. */
+function replaceAt(document: Json, replacements: readonly Replacement[]): Json {
+  return replaceBelow(document, replacements, 0)
+}
+
+function replaceBelow(value: Json, replacements: readonly Replacement[], level: number): Json {
+  const [first] = replacements
+  if (!first) return value
+  if (first.location.length === level) return first.value
+  const inside = groupBy(replacements, ({ location }) => location[level])
+  const replaced = (key: string | number, member: Json) =>
+    replaceBelow(member, inside.get(key) ?? [], level + 1)
+  if (isJsonArray(value)) return value.map((item, index) => replaced(index, item))
+  if (!isJsonObject(value)) return value
+  return fromEntries(entriesOf(value).map(([key, member]) => [key, replaced(key, member)]))
+}
+
+/**
+ * The refusal with the place and the references of the token that failed, in its sentence and its details. A failure inside a
+ * target's data comes by here once for each embed on the way out; its details name the outermost.
+ */
+function errorWithLocation(
+  refusal: EmbedRefusal,
+  { location, references }: EmbedToken,
+  here: ResolutionContext,
+): EmbedRefusal {
+  const place = [...here.location, ...location]
+  const asJson = referencesJson(references)
+  const { target } = here.run
+  const where = `${target === undefined ? '' : `in "${target}", `}${shown(['data', ...place].join('.'))}`
+  return new EmbedRefusal(
+    refusal.code,
+    `${where} embeds ${shown(stringifyJson(asJson))}: ${refusal.message}`,
+    refusal.reach,
+    { ...refusal.data, details: { ...refusal.data.details, location: place, references: asJson } },
+  )
+}
+
+function shown(text: string): string {
+  return text.length > 200 ? `${text.slice(0, 200)}…` : text
+}
+
+/**
+ * The text of a value inside a string (interface 10.3): a string as it is; anything else as JSON with a space after
+ * every comma and colon, characters past ASCII escaped, every number digit for digit. A heavy one's is made in slices.
+ */
+export async function embedText(value: Json): Promise<string> {
+  if (typeof value === 'string') return value
+  if (isLight(value)) return jsonText(value)
+  const pieces: string[] = []
+  await write(value, pieces, new TimeSlice())
+  return pieces.join('')
+}
+
+/** What is light is written in one go. */
+async function write(value: Json, pieces: string[], slice: TimeSlice): Promise<void> {
+  if (typeof value === 'string') {
+    pieces.push('"')
+    for (let from = 0; from < value.length; from += CHUNK) {
+      // A pair that is parted here is two escapes, as it would be in one piece.
+      pieces.push(quoted(value.slice(from, from + CHUNK)).slice(1, -1))
+      if (slice.isOver) await slice.rest()
+    }
+    pieces.push('"')
+  } else if (isJsonArray(value)) {
+    await slice.each(value, (item, index) => {
+      pieces.push(index === 0 ? '[' : ', ')
+      return writeMember(item, pieces, slice)
+    })
+    pieces.push(value.length === 0 ? '[]' : ']')
+  } else if (isJsonObject(value)) {
+    const members = entriesOf(value)
+    await slice.each(members, ([key, member], index) => {
+      pieces.push(`${index === 0 ? '{' : ', '}${quoted(key)}: `)
+      return writeMember(member, pieces, slice)
+    })
+    pieces.push(members.length === 0 ? '{}' : '}')
+  } else {
+    pieces.push(jsonText(value))
+  }
+}
+
+const CHUNK = 32 * 1024
+
+function writeMember(value: Json, pieces: string[], slice: TimeSlice): Promise<void> | undefined {
+  if (!isLight(value)) return write(value, pieces, slice)
+  pieces.push(jsonText(value))
+  return undefined
+}
+
+function jsonText(value: Json): string {
+  if (typeof value === 'string') return quoted(value)
+  if (value instanceof ExactNumber) return value.literal
+  if (isJsonArray(value)) return `[${value.map(jsonText).join(', ')}]`
+  if (!isJsonObject(value)) return String(value)
+  return `{${entriesOf(value)
+    .map(([key, member]) => `${quoted(key)}: ${jsonText(member)}`)
+    .join(', ')}}`
+}
+
+function quoted(text: string): string {
+  return JSON.stringify(text).replace(
+    /[\u007f-\uffff]/g,
+    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  )
 }

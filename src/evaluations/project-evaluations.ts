@@ -12,15 +12,34 @@ import type { Window } from '../versioning/pagination.ts'
 import type { Registry } from '../versioning/registry.ts'
 import { EvaluationLog, type RowPlace } from './evaluation-log.ts'
 import { countTestcases } from './evaluation-rows.ts'
-import type { EvaluationOrder, EvaluationServices, Evaluator, JudgingOrder } from './evaluation-services.ts'
-import type { Evaluation, EvaluationPlan, ResultOrder, RowResult } from './evaluation.ts'
-import { evaluatorIn, noteOf } from './evaluation-services.ts'
+import {
+  type EvaluationOrder,
+  type EvaluationServices,
+  type Evaluator,
+  type JudgingOrder,
+  evaluatorIn,
+  noteOf,
+} from './evaluation-services.ts'
+import type {
+  Evaluation,
+  EvaluationPlan,
+  ResultOrder,
+  RowResult,
+  NamedEvaluator,
+  PinnedRevision,
+} from './evaluation.ts'
 import { LoggedEvaluation } from './logged-evaluation.ts'
-import { nameEvaluators, pinnedRevisionOf } from './pinned.ts'
-import type { ResultsWanted } from './results-page.ts'
-import { readCursor, resultsPage, rowsAsDone, rowsInOrder, testsetOrder } from './results-page.ts'
+import {
+  type ResultsWanted,
+  readCursor,
+  resultsPage,
+  rowsAsDone,
+  rowsInOrder,
+  testsetOrder,
+} from './results-page.ts'
 import { pinnedRevision, runEvaluation } from './run-evaluation.ts'
 import { RunningEvaluation } from './running-evaluation.ts'
+import type { Revision } from '../versioning/revisions/revision.ts'
 
 /** Of so many evaluations it is remembered what their logs say. */
 const MOST_REMEMBERED = 10_000
@@ -345,4 +364,25 @@ export class ProjectEvaluations {
 export function isOfOneLog(error: unknown): boolean {
   const isOther = error instanceof Refusal && error.code !== 'storage_unavailable'
   return isOther || damageOf(error, '') !== undefined
+}
+
+/** The names of a revision that stay. */
+function pinnedRevisionOf({ artifact, id, slug, version }: Revision): PinnedRevision {
+  return {
+    artifact_id: artifact.id,
+    artifact_slug: artifact.slug,
+    revision_id: id,
+    revision_slug: slug,
+    version,
+  }
+}
+
+/** Evaluators under names that tell them apart; one that is listed twice takes part once. */
+function nameEvaluators(evaluators: readonly Revision[]): readonly NamedEvaluator[] {
+  const unique = [...new Map(evaluators.map((it) => [it.id, it])).values()]
+  return unique.map((evaluator) => {
+    const { artifact, slug } = evaluator
+    const isAlone = unique.filter((it) => it.artifact.id === artifact.id).length === 1
+    return { name: isAlone ? artifact.slug : slug, ...pinnedRevisionOf(evaluator) }
+  })
 }

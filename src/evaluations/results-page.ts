@@ -2,10 +2,10 @@ import { invalid } from '../errors.ts'
 import { TimeSlice } from '../scheduling/cooperative.ts'
 import type { Revision } from '../versioning/revisions/revision.ts'
 import type { Window } from '../versioning/pagination.ts'
-import type { ResultOrder, RowResult } from './evaluation.ts'
+import type { ResultOrder, RowResult, RESULT_OUTCOMES, RunResult } from './evaluation.ts'
 import type { EvaluationLog, LoggedRow, RowPlace } from './evaluation-log.ts'
 import { testcaseIdsOf } from './evaluation-rows.ts'
-import { hasOutcome, type ResultFilter } from './result-filter.ts'
+import { verdictOf } from './tally.ts'
 
 /** Which results are wanted: in which order, at most so many, those behind a row, those that a filter leaves. */
 export interface ResultsWanted extends ResultFilter {
@@ -109,3 +109,34 @@ export function readCursor(cursor: string): { readonly order: ResultOrder; reado
 }
 
 const DONE = 'done:'
+
+/** Which rows are wanted; what is undefined leaves none out. */
+interface ResultFilter {
+  readonly outcome?: (typeof RESULT_OUTCOMES)[number] | undefined
+  /** The outcome by this evaluator alone. */
+  readonly evaluator?: string | undefined
+  readonly testcaseIds?: ReadonlySet<string> | undefined
+}
+
+/** Whether a row is wanted for how it ended. */
+function hasOutcome(row: RowResult, { outcome, evaluator }: ResultFilter): boolean {
+  return outcome === undefined || outcomeOf(row, evaluator) === outcome
+}
+
+function outcomeOf(
+  { application, evaluators }: RowResult,
+  evaluator: string | undefined,
+): ResultFilter['outcome'] {
+  if ('error' in application) return 'error'
+  const results = Object.entries(evaluators).flatMap(([name, result]) =>
+    evaluator === undefined || name === evaluator ? [result] : [],
+  )
+  if (results.some((result) => 'error' in result)) return 'error'
+  const verdicts = results.map(successOf)
+  if (verdicts.includes(false)) return 'failed'
+  return verdicts.includes(true) ? 'passed' : undefined
+}
+
+function successOf(result: RunResult): boolean | undefined {
+  return 'outputs' in result ? verdictOf(result.outputs).success : undefined
+}

@@ -1,22 +1,30 @@
-import { basename } from 'node:path/posix'
+import { basename, dirname } from 'node:path/posix'
 import { CacheFile } from '../storage/cache-file.ts'
 import { createDurableFolder } from '../storage/durable-folder.ts'
-import type { Fs } from '../storage/fs.ts'
-import type { NewRepository } from './create-repository.ts'
-import { buildFolder, createRepository } from './create-repository.ts'
+import type { Fs, FileStat } from '../storage/fs.ts'
+import { type NewRepository, buildFolder, createRepository, BUILD_PREFIX } from './create-repository.ts'
 import { PackCache } from './packs/pack-cache.ts'
 import { StreamingPackWriter } from './packs/streaming-pack-writer.ts'
 import type { SavedRefs } from './refs/ref-store.ts'
 import { areRefsAt, repositoryStamps } from './refs/ref-stamps.ts'
-import { RepositoryNames } from './repository-names.ts'
 import { repositoryPath } from './repository-path.ts'
 import { ProjectFilling } from './project-filling.ts'
 import { Repository } from './repository.ts'
-import { SlugClaims } from './slug-claims.ts'
-import { type AdmittedRepository, admittedWrite } from './admitted-repository.ts'
-import { type Arbiter, type Decision, NameClaimed } from './transactions/arbiter.ts'
+import {
+  type Arbiter,
+  type Decision,
+  NameClaimed,
+  type DecidedMove,
+  type DecidedWrite,
+  type NameClaim,
+} from './transactions/arbiter.ts'
 import { TRASH_FOLDER } from './trash/folder-move.ts'
 import { TrashFolder } from './trash/trash-folder.ts'
+import type { AllRefs } from './refs/list-refs.ts'
+import { isDead, parseIdentity } from '../storage/process-identity.ts'
+import { journalsOf } from './journal/journal-folder.ts'
+import { DatabaseAway } from '../errors.ts'
+import { type BeforeTakeOver, holdingLock } from '../storage/lock-file.ts'
 
 /** How often it is looked again whether names are free that another server has claimed meanwhile. */
 const CLAIMS = 5
@@ -169,4 +177,167 @@ export class ProjectStore {
       }
     }, names)
   }
+}
+
+/** A repository that was built aside, as it is about to get its name. */
+interface AdmittedRepository {
+  readonly refs: AllRefs
+  /** What is in its place; absent where nothing is. */
+  readonly there: AllRefs | undefined
+  /** The names that it comes to have in its project. */
+  readonly claims: readonly NameClaim[]
+}
+
+/** What that is as a write: the refs move from what is there, or the repository begins with them. */
+function admittedWrite({
+  refs,
+  there,
+  claims,
+}: AdmittedRepository): Pick<DecidedWrite, 'moves' | 'created' | 'claims'> {
+  const names = [...new Set([...(there?.refs.keys() ?? []), ...refs.refs.keys()])]
+  const moves: DecidedMove[] = names.map((ref) => ({
+    ref,
+    expected: there?.refs.get(ref),
+    target: refs.refs.get(ref),
+  }))
+  if (!there) return { moves, claims, created: { build: 0, head: refs.head.replace('ref: refs/heads/', '') } }
+  return { moves: [...moves, { ref: 'HEAD', expected: there.head, target: refs.head }], claims }
+}
+
+/** The slugs in a folder when it had this time. */
+interface ListedFolder extends Pick<FileStat, 'modified' | 'inode'> {
+  readonly slugs: readonly string[]
+}
+
+const NO_SLUGS: readonly string[] = []
+
+/** A folder that changed longer ago (milliseconds) will show its next change: file systems keep times as coarsely as two seconds. */
+const SETTLED = 2100
+
+/** The names of a project's repositories, family by family. */
+class RepositoryNames {
+  readonly #fs: Fs
+  readonly #folder: string
+  /** What was last read of the folders of families. */
+  readonly #listed = new Map<string, ListedFolder>()
+
+  constructor(fs: Fs, folder: string) {
+    this.#fs = fs
+    this.#folder = folder
+  }
+
+  /**
+   * The names `<slug>.git` in a family's folder, as slugs: the same array as long as none came or went. Builds that a dead process left
+   * behind are removed.
+   */
+  slugs(family: string): readonly string[] {
+    const folder = `${this.#folder}/${family}`
+    const stat = this.#fs.stat(folder)
+    if (!stat) return NO_SLUGS
+    const known = this.#listed.get(family)
+    if (known && known.modified === stat.modified && known.inode === stat.inode) return known.slugs
+    const slugs = this.#namesIn(folder)
+    // A folder that changed just now may change again without its time showing it, and a link to one on another disk never shows it.
+    if (stat.kind === 'folder' && Date.now() - stat.modified > SETTLED)
+      this.#listed.set(family, { slugs, ...stat })
+    else this.#listed.delete(family)
+    return slugs
+  }
+
+  #namesIn(folder: string): readonly string[] {
+    const slugs = []
+    for (const name of this.#fs.readDir(folder) ?? []) {
+      if (name.endsWith('.git') && !name.startsWith('.')) slugs.push(name.slice(0, -'.git'.length))
+      else if (name.startsWith(BUILD_PREFIX)) this.#removeIfDead(folder, name)
+    }
+    return slugs
+  }
+
+  #removeIfDead(folder: string, name: string): void {
+    const owner = parseIdentity(name.slice(BUILD_PREFIX.length))
+    // What its journal tells of was decided, and gets its name first.
+    if (owner && isDead(owner) && journalsOf(this.#fs, dirname(this.#folder), owner).length === 0)
+      this.#fs.removeTree(`${folder}/${name}`)
+  }
+}
+
+/** So many claims are made at most before other servers get their turn. */
+const MOST_TOGETHER = 64
+
+/**
+ * Who may claim slugs in a project, among all server processes: whoever holds the lock `slugs` of its folder. Those of this process that
+ * wait when it gets the lock share it, and go on beside each other as far as they claim other names. Where the database that decides is away,
+ * whoever waits for one that was refused is refused with it.
+ */
+class SlugClaims {
+  readonly #fs: Fs
+  readonly #folder: string
+  readonly #finish: BeforeTakeOver
+  #waiting: Claim[] = []
+  #isAtWork = false
+
+  constructor(fs: Fs, folder: string, finish: BeforeTakeOver) {
+    this.#fs = fs
+    this.#folder = folder
+    this.#finish = finish
+  }
+
+  /** Runs `work` while nobody else claims any of these names; without names, while nobody else claims any. */
+  run<T>(work: () => Promise<T>, names?: readonly string[]): Promise<T> {
+    return new Promise<T>((resolve, reject) => {
+      this.#waiting.push({ names, work: async () => resolve(await work()), reject })
+      if (!this.#isAtWork) void this.#workOff()
+    })
+  }
+
+  async #workOff(): Promise<void> {
+    this.#isAtWork = true
+    while (this.#waiting.length > 0) {
+      const claims = this.#waiting.splice(0, MOST_TOGETHER)
+      try {
+        await holdingLock(this.#fs, this.#folder, 'slugs', () => runTogether(claims), this.#finish)
+      } catch (error) {
+        const behind = error instanceof DatabaseAway ? this.#waiting.splice(0) : []
+        // Those whose work has come to an end have their answer.
+        for (const { reject } of [...claims, ...behind])
+          reject(error instanceof DatabaseAway ? error.behind() : error)
+      }
+    }
+    this.#isAtWork = false
+  }
+}
+
+interface Claim {
+  readonly names: readonly string[] | undefined
+  readonly work: () => Promise<void>
+  readonly reject: (error: unknown) => void
+}
+
+/** Each waits for those before it that claim one of its names, or any. Throws a DatabaseAway that one of them threw. */
+async function runTogether(claims: readonly Claim[]): Promise<void> {
+  const latest = new Map<string, Promise<void>>()
+  let begun: Promise<void>[] = []
+  let alone: Promise<void> = Promise.resolve()
+  let away: DatabaseAway | undefined
+  const run = async ({ work, reject }: Claim): Promise<void> => {
+    try {
+      if (away) throw away.behind()
+      await work()
+    } catch (error) {
+      if (error instanceof DatabaseAway) away = error
+      reject(error)
+    }
+  }
+  for (const claim of claims) {
+    const { names } = claim
+    const before = names ? [alone, ...names.flatMap((name) => latest.get(name) ?? [])] : [alone, ...begun]
+    const over = Promise.all(before).then(() => run(claim))
+    begun.push(over)
+    for (const name of names ?? []) latest.set(name, over)
+    if (names) continue
+    alone = over
+    begun = [over]
+  }
+  await Promise.all(begun)
+  if (away) throw away
 }

@@ -4,15 +4,36 @@ import { guardedFs } from '../storage/guarded-fs.ts'
 import { StoreGuard } from '../storage/store-guard.ts'
 import { openFollowing } from './following/open-following.ts'
 import type { OpenLog } from './following/shared-log.ts'
-import { FileArbiter } from './journal/file-arbiter.ts'
 import { Journal } from './journal/journal.ts'
-import { keepRecovering } from './journal/recover-for-dead-servers.ts'
-import { recoverJournals } from './journal/recover.ts'
 import { PackCache } from './packs/pack-cache.ts'
 import { refuseCopy } from './refuse-copy.ts'
-import { type Arbiter, type Filling, type Freshness } from './transactions/arbiter.ts'
+import type {
+  Arbiter,
+  Filling,
+  Freshness,
+  DecidedBeside,
+  DecidedWrite,
+  Decision,
+  Seen,
+} from './transactions/arbiter.ts'
 import { bringUp, makeStore } from './store-format.ts'
 import { ProjectStore } from './project-store.ts'
+import {
+  isDeadSinceBoot,
+  parseIdentity,
+  type ProcessIdentity,
+  isDead,
+  thisProcess,
+} from '../storage/process-identity.ts'
+import { liveFolder } from './trash/folder-move.ts'
+import { checkpointJournal, syncPublished } from './journal/checkpoint.ts'
+import { announceWrites, finishJournal, removeJournal } from './journal/finish-journal.ts'
+import { JOURNAL_FOLDER, syncJournalNames } from './journal/journal-folder.ts'
+import { keepNotes } from './journal/journal-notes.ts'
+import { type JournalRecord, decodeJournal } from './journal/journal-record.ts'
+import { restoreCreations } from './journal/finish-creations.ts'
+import { finishFolderMoves, syncFolderMoves } from './journal/finish-folder-moves.ts'
+import { restorePacks, restoreRefs, writesIn } from './journal/redo-writes.ts'
 
 /** A store on disk: `<dir>/<project>/<family folder>/<slug>.git`. */
 export class Store {
@@ -136,4 +157,240 @@ interface Opened {
   readonly arbiter: Arbiter
   readonly guard: StoreGuard
   readonly packs: PackCache
+}
+
+/** How often it is looked whether another server has died, in milliseconds. */
+const EVERY = 1000
+
+/**
+ * Finishes what processes of this host decided and died before it was in place, since the start of the machine: refs are moved,
+ * everything is synced, the servers of the store are told where to look, and the journals removed. Several servers may do it at
+ * once. Answers whether there was such a process. (Those of before the machine's start are for recoverJournals.)
+ */
+export async function recoverForDeadServers(fs: Fs, store: string): Promise<boolean> {
+  const folder = `${store}/${JOURNAL_FOLDER}`
+  let hasDied = false
+  for (const name of fs.readDir(folder) ?? []) {
+    const owner = parseIdentity(name)
+    if (!owner || !isDeadSinceBoot(owner)) continue
+    if (!hasDied) await syncJournalNames(fs, store)
+    hasDied = true
+    const path = `${folder}/${name}`
+    const records = await finishJournal(fs, store, path, owner)
+    // Also what was in place already: its writer may have died before it could tell.
+    announceWrites(
+      fs,
+      store,
+      new Set(
+        records.flatMap(({ writes, moved }) => [
+          ...writes.map(({ repository }) => repository),
+          ...(moved ? [liveFolder(moved)] : []),
+        ]),
+      ),
+    )
+    await settle(fs, store, path, records)
+    const notes = records.flatMap((record) => record.notes ?? [])
+    await keepNotes(fs, store, notes)
+    removeJournal(fs, path)
+  }
+  return hasDied
+}
+
+async function settle(fs: Fs, store: string, path: string, records: readonly JournalRecord[]): Promise<void> {
+  try {
+    await checkpointJournal(fs, store, records)
+  } catch (error) {
+    // Another server may have settled and removed it just now.
+    if (fs.stat(path)) throw error
+  }
+}
+
+/**
+ * Does so every second, and then what `afterwards` does if somebody had died, until the function it answers is called, which
+ * resolves when nothing of it is under way any more.
+ */
+function keepRecovering(fs: Fs, store: string, afterwards: () => void): () => Promise<void> {
+  let isStopped = false
+  let timer: NodeJS.Timeout | undefined
+  let looking = Promise.resolve()
+  const look = async (): Promise<void> => {
+    try {
+      if ((await recoverForDeadServers(fs, store)) && !isStopped) afterwards()
+    } catch {
+      // The disk fails, or somebody locks a repository: the journal stays, and the next look tries again.
+    }
+    again()
+  }
+  const again = (): void => {
+    if (!isStopped) timer = setTimeout(() => (looking = look()), EVERY).unref()
+  }
+  again()
+  return () => {
+    isStopped = true
+    clearTimeout(timer)
+    return looking
+  }
+}
+
+/** A journal of another host that nobody wrote to for so long (milliseconds) has no owner any more. */
+const ABANDONED = 5 * 60 * 1000
+
+/**
+ * Takes care of the journals that dead processes left in a store. Where the machine has not been restarted since, everything
+ * they answered for is in the page cache, and is synced; what they decided is finished. After a restart it may be gone or torn:
+ * packs are put back, and refs moved on to where the journals say. Journals of live processes are left alone.
+ */
+async function recoverJournals(fs: Fs, store: string): Promise<void> {
+  const folder = `${store}/${JOURNAL_FOLDER}`
+  const paths = (fs.readDir(folder) ?? []).map((name) => ({
+    path: `${folder}/${name}`,
+    owner: parseIdentity(name),
+  }))
+  const left = paths
+    .filter(({ path, owner }) => owner && isLeft(fs, path, owner))
+    .sort((a, b) => modified(fs, a.path) - modified(fs, b.path))
+  if (left.length > 0) await syncJournalNames(fs, store)
+  // First of all: what is written after a move is written where it led.
+  await finishFolderMoves(fs, store, recordsIn(fs, left))
+  const torn = left.filter(({ owner }) => !isThisStart(owner))
+  for (const journal of torn) {
+    if (journal.owner) restoreCreations(fs, store, journal.owner, recordsIn(fs, [journal]))
+  }
+  // In the order in which they happened, as far as their processes shared a clock.
+  const starts = new Map<string, JournalRecord[]>()
+  for (const { path, owner } of left) {
+    const boot = owner?.boot ?? ''
+    const records =
+      owner && isThisStart(owner)
+        ? await finishJournal(fs, store, path, owner)
+        : await restorePacksOf(fs, store, path)
+    starts.set(boot, [...(starts.get(boot) ?? []), ...records])
+  }
+  const records = [...starts.values()].flatMap((start) => start.sort((a, b) => a.at - b.at))
+  const writes = writesIn(fs, store, records)
+  if (torn.length > 0) await restoreRefs(fs, store, writes)
+  await syncFolderMoves(fs, store, records)
+  await syncPublished(fs, store, writes)
+  const notes = records.flatMap((record) => record.notes ?? [])
+  await keepNotes(fs, store, notes)
+  for (const { path } of left) removeJournal(fs, path)
+}
+
+/** What these journals hold, in the order in which it was decided. */
+function recordsIn(fs: Fs, journals: readonly { readonly path: string }[]): JournalRecord[] {
+  const records = journals.flatMap(({ path }) => decodeJournal(fs.readFile(path) ?? Buffer.alloc(0)))
+  return records.sort((a, b) => a.at - b.at)
+}
+
+/** Puts back what a journal of before the machine's restart holds of packs; answers its records. */
+async function restorePacksOf(fs: Fs, store: string, path: string): Promise<readonly JournalRecord[]> {
+  const records = decodeJournal(fs.readFile(path) ?? Buffer.alloc(0))
+  await restorePacks(fs, store, writesIn(fs, store, records))
+  return records
+}
+
+/** Whether the machine was not restarted since. */
+function isThisStart(owner: ProcessIdentity | undefined): boolean {
+  return owner?.boot === thisProcess().boot
+}
+
+function isLeft(fs: Fs, path: string, owner: ProcessIdentity): boolean {
+  return isDead(owner) || (owner.host !== thisProcess().host && Date.now() - modified(fs, path) > ABANDONED)
+}
+
+function modified(fs: Fs, path: string): number {
+  return fs.stat(path)?.modified ?? 0
+}
+
+/** Servers that share a folder: git's locks order their writes, and a record in a journal of the folder decides each. */
+export class FileArbiter implements Arbiter {
+  readonly #journal: Journal
+  readonly #store: string
+
+  constructor(journal: Journal, store: string) {
+    this.#journal = journal
+    this.#store = store
+  }
+
+  async decide(
+    writes: readonly DecidedWrite[],
+    { notes = [], moved, purged }: DecidedBeside = {},
+  ): Promise<Decision> {
+    // Its rename decides.
+    if (purged !== undefined) return NOTHING_LEFT
+    return this.#journal.append({
+      // Names are claimed under the lock of their project, and large packs are on the disk.
+      writes: writes.map(({ gitdir, moves, pack, created }) => ({
+        repository: this.#relative(gitdir),
+        moves,
+        pack,
+        created,
+      })),
+      notes,
+      moved,
+    })
+  }
+
+  async admit(): Promise<Decision> {
+    return NOTHING_LEFT
+  }
+
+  /** They are where they belong. */
+  async stageLarge(): Promise<readonly string[]> {
+    return []
+  }
+
+  async seen(): Promise<Seen> {
+    return NOTHING_SEEN
+  }
+
+  /** The folder remembers it itself. */
+  async wasPurged(): Promise<boolean> {
+    return false
+  }
+
+  /** What others acknowledged is in the folder that we read: nothing has to be waited for. */
+  async fresh(): Promise<void> {
+    return undefined
+  }
+
+  async readable(): Promise<undefined> {
+    return undefined
+  }
+
+  finishFor(dead: string): Promise<void> {
+    return this.#journal.finishFor(dead)
+  }
+
+  untilSettled(gitdir: string): Promise<void> {
+    return this.#journal.untilSettled(this.#relative(gitdir))
+  }
+
+  checkpoint(): Promise<void> {
+    return this.#journal.checkpoint()
+  }
+
+  notes(): readonly string[] {
+    return this.#journal.notes()
+  }
+
+  afterReturn(): Promise<void> {
+    return this.#journal.redo()
+  }
+
+  close(): Promise<void> {
+    return this.#journal.close()
+  }
+
+  #relative(gitdir: string): string {
+    return gitdir.slice(this.#store.length + 1)
+  }
+}
+
+const NOTHING_SEEN: Seen = new Map()
+
+const NOTHING_LEFT: Decision = {
+  complete: () => undefined,
+  withdraw: async () => undefined,
+  keep: () => false,
 }

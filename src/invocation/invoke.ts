@@ -1,20 +1,19 @@
 import { Refusal } from '../errors.ts'
-import type { Handler } from '../handlers/handler.ts'
-import { ReasonedVerdict, StreamedOutputs } from '../handlers/handler.ts'
+import { type Handler, ReasonedVerdict, StreamedOutputs } from '../handlers/handler.ts'
 import { HandlerFailure } from '../handlers/handler-failure.ts'
 import { checkSchema } from '../handlers/worker/check-schema.ts'
 import type { WorkerCaller } from '../handlers/worker/long-jobs.ts'
 import { entriesOf, getKey, hasKey, type Json, type JsonObject, withKey } from '../json/json.ts'
-import type { OpenSpan } from '../traces/recording/open-span.ts'
-import { startTrace } from '../traces/recording/open-span.ts'
-import type { Span } from '../traces/span.ts'
+import { type OpenSpan, startTrace } from '../traces/recording/open-span.ts'
+import type { Span, SpanReference } from '../traces/span.ts'
 import type { Registry } from '../versioning/registry.ts'
 import { effective } from './effective.ts'
-import { traceReferences } from './trace-references.ts'
 import { findRunnable, type FoundRunnable } from './find-runnable.ts'
 import type { InvocationRequest } from './invocation-request.ts'
 import { type HandlerServices, RunContext } from './run-context.ts'
 import { handlerKeyOf, schemaOf } from './runnable.ts'
+import type { Reference } from '../versioning/reference.ts'
+import type { Revision } from '../versioning/revisions/revision.ts'
 
 /** What invocations run with. */
 export interface InvocationServices {
@@ -291,4 +290,65 @@ function failSpan(span: OpenSpan, error: unknown): void {
       message: 'The server failed in a way it did not expect.',
       stacktrace: undefined,
     })
+}
+
+/**
+ * What a trace is about (interface 12.1, 12.8): the workflow, its variant and revision as `workflow…` and as whatever
+ * else its roles make it, the environment it was found through, and what the request names beside them.
+ */
+function traceReferences(
+  { references }: InvocationRequest,
+  { stored, inline, through }: FoundRunnable,
+  type: VersionType = 'number',
+): ReadonlyMap<string, SpanReference> {
+  const own = stored ? storedReferences(stored, type) : NONE
+  const isNamed = inline && (inline.id ?? inline.slug) !== undefined
+  if (!references && !isNamed && !through) return own
+  const named = new Map<string, SpanReference>()
+  if (references) for (const [name, reference] of references) named.set(name, sent(reference, type))
+  if (isNamed) named.set('workflow_revision', sent(inline, type))
+  if (through) addRevision(named, 'environment', through.environment, type)
+  for (const [name, reference] of own) named.set(name, reference)
+  return named
+}
+
+type VersionType = 'number' | 'string'
+
+function asType(version: number, type: VersionType): number | string {
+  return type === 'string' ? String(version) : version
+}
+
+const NONE: ReadonlyMap<string, SpanReference> = new Map()
+
+const known = new WeakMap<Revision, ReadonlyMap<string, SpanReference>>()
+
+/** What every run of a revision refers to; the same map each time, so that what is made of it need not be made again. */
+function storedReferences(revision: Revision, type: VersionType): ReadonlyMap<string, SpanReference> {
+  const before = known.get(revision)
+  if (before) return before
+  const flags = revision.artifact.record.flags ?? {}
+  const references = new Map<string, SpanReference>()
+  for (const role of ['workflow', ...ROLES.filter((it) => flags[`is_${it}`] === true)])
+    addRevision(references, role, revision, type)
+  known.set(revision, references)
+  return references
+}
+
+/** Roles under whose names clients look for traces, beside `workflow`. */
+const ROLES = ['application', 'evaluator', 'snippet']
+
+function addRevision(
+  references: Map<string, SpanReference>,
+  name: string,
+  { artifact, variant, id, slug, version }: Revision,
+  type: VersionType,
+): void {
+  references
+    .set(name, { id: artifact.id, slug: artifact.slug })
+    .set(`${name}_variant`, { id: variant.id, slug: variant.slug })
+    .set(`${name}_revision`, { id, slug, version: asType(version, type) })
+}
+
+function sent({ id, slug, version }: Reference, type: VersionType): SpanReference {
+  return { id, slug, version: version === undefined ? undefined : asType(version, type) }
 }

@@ -1,8 +1,9 @@
 import { type IncomingMessage, request as httpRequest } from 'node:http'
 import { request as httpsRequest } from 'node:https'
-import { guardedLookup } from './guarded-lookup.ts'
 import { OutgoingFailure } from './outgoing-failure.ts'
 import type { OutgoingPolicy } from './outgoing-policy.ts'
+import type { LookupFunction } from 'node:net'
+import { isPublicAddress } from './public-address.ts'
 
 /** A request to a URL that a user chose and that `outgoingUrlProblem` finds nothing wrong with. */
 export interface SentRequest {
@@ -69,4 +70,29 @@ async function* piecesOf(
   signal?.throwIfAborted()
   const broken = failure()
   if (broken !== undefined) throw broken
+}
+
+/**
+ * Answers a socket that wants to connect with addresses it may connect to, or with why it may not. The connection goes to one of
+ * those that were checked: a name that leads elsewhere a moment later changes nothing.
+ */
+function guardedLookup({ allowPrivate, resolve }: OutgoingPolicy): LookupFunction {
+  return (hostname, { all, family }, callback) => {
+    resolve(hostname).then(
+      (found) => {
+        const addresses = found.filter((it) => !family || it.family === family)
+        const [first] = addresses
+        if (!first) return callback(new OutgoingFailure(`${hostname} has no address.`), '', 0)
+        // One address that is not public makes the name suspect: of two, a client tries one after the other.
+        const inside = allowPrivate ? undefined : addresses.find(({ address }) => !isPublicAddress(address))
+        if (inside) {
+          const sentence = `${hostname} has the address ${inside.address}, which is not of the public internet.`
+          return callback(new OutgoingFailure(sentence, 'address'), '', 0)
+        }
+        if (all) callback(null, addresses)
+        else callback(null, first.address, first.family)
+      },
+      (error: Error) => callback(error, '', 0),
+    )
+  }
 }

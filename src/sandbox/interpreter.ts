@@ -1,15 +1,12 @@
-import type { ChildProcess } from 'node:child_process'
-import { spawn } from 'node:child_process'
+import { type ChildProcess, spawn } from 'node:child_process'
 import type { Duplex } from 'node:stream'
 import { fileURLToPath } from 'node:url'
 import { z } from 'zod'
-import type { BoundScript, InterpreterStart, MessageTag } from './inside/messages.ts'
-import { MESSAGE_TAGS } from './inside/messages.ts'
-import { interpreterFlags } from './interpreter-flags.ts'
-import type { Message } from './message-reader.ts'
-import { MessageReader } from './message-reader.ts'
+import { type BoundScript, type InterpreterStart, type MessageTag, MESSAGE_TAGS } from './inside/messages.ts'
 import type { SandboxLimits } from './sandbox-limits.ts'
 import { SandboxFailure } from './sandbox.ts'
+import { createRequire } from 'node:module'
+import { dirname, join, sep } from 'node:path'
 
 /** How long an interpreter may take to start. */
 const START_MS = 60_000
@@ -238,3 +235,105 @@ export function spawnInterpreter(memoryBytes: number): ChildProcess {
 }
 
 const MAIN = fileURLToPath(new URL('./inside/main.js', import.meta.url))
+
+/** A message of an interpreter's, as `inside/messages.ts` describes them. */
+interface Message {
+  readonly letter: string
+  readonly body: Buffer
+}
+
+/** Cuts what comes out of a pipe into messages. What is in them is not believed here, only that they are not too long. */
+export class MessageReader {
+  /** The longest message that is taken, in bytes. */
+  limit: number
+  #pieces: Buffer[] = []
+  #length = 0
+
+  constructor(limit: number) {
+    this.limit = limit
+  }
+
+  /** The messages that end in this piece; undefined if one is too long, after which nothing can be read any more. */
+  read(piece: Buffer): readonly Message[] | undefined {
+    this.#pieces.push(piece)
+    this.#length += piece.length
+    const messages: Message[] = []
+    while (this.#length >= HEAD) {
+      const first = this.#joined(HEAD)
+      const length = first.readUInt32BE()
+      if (length < 1 || length > this.limit) return undefined
+      if (this.#length < HEAD + length) break
+      const all = this.#joined(this.#length)
+      const end = HEAD + length
+      messages.push({ letter: String.fromCharCode(all[HEAD] ?? 0), body: all.subarray(HEAD + 1, end) })
+      this.#pieces = [all.subarray(end)]
+      this.#length -= end
+    }
+    return messages
+  }
+
+  /** The first piece, once it has at least so many bytes. */
+  #joined(length: number): Buffer {
+    const [first] = this.#pieces
+    if (first && first.length >= length) return first
+    const all = Buffer.concat(this.#pieces)
+    this.#pieces = [all]
+    return all
+  }
+}
+
+/** Four bytes of length. */
+const HEAD = 4
+
+/**
+ * The flags of Node that a process which runs `main` needs to be harmless: it may read the code it consists of and no other file, write
+ * none, start no program, load no add-on, make no code out of strings, and WebAssembly in it gets no more memory than `memoryBytes`.
+ */
+export function interpreterFlags(main: string, memoryBytes: number): readonly string[] {
+  return [
+    PERMISSION,
+    // a thread of its own kills it when the server is gone
+    '--allow-worker',
+    ...readablePaths(main).map((path) => `--allow-fs-read=${path}`),
+    '--disallow-code-generation-from-strings',
+    '--no-addons',
+    '--no-warnings',
+    `--max-old-space-size=${HEAP_MB}`,
+    `--wasm-max-mem-pages=${Math.ceil(memoryBytes / WASM_PAGE) + SPARE_PAGES}`,
+  ]
+}
+
+/** Node 20 calls it an experiment. */
+const PERMISSION = process.allowedNodeEnvironmentFlags.has('--permission')
+  ? '--permission'
+  : '--experimental-permission'
+
+/** JavaScript's own memory: the interpreters' loaders, arguments and results. */
+const HEAP_MB = 192
+const WASM_PAGE = 65_536
+/** So that QuickJS, which counts for itself, meets its own limit first and can say so. */
+const SPARE_PAGES = 256
+
+const PACKAGES = ['pyodide', 'quickjs-emscripten', '@swc/wasm-typescript']
+
+/** Our code for it, and the packages; where those are links, what they point to, too. */
+function readablePaths(main: string): readonly string[] {
+  const require = createRequire(import.meta.url)
+  const paths = new Set([join(dirname(main), sep)])
+  for (const folder of foldersAbove(main)) {
+    paths.add(join(folder, 'node_modules', sep))
+    paths.add(join(folder, 'package.json'))
+  }
+  for (const name of PACKAGES) {
+    const file = require.resolve(name)
+    paths.add(file.slice(0, file.lastIndexOf(NODE_MODULES) + NODE_MODULES.length))
+  }
+  return [...paths]
+}
+
+const NODE_MODULES = `${sep}node_modules${sep}`
+
+function foldersAbove(path: string): readonly string[] {
+  const folder = dirname(path)
+  return folder === path ? [] : [folder, ...foldersAbove(folder)]
+}

@@ -5,26 +5,37 @@ import { IN_MEMORY } from '../storage/sqlite/database-file.ts'
 import { DatabaseThread, DatabaseTrouble } from '../storage/sqlite/database-thread.ts'
 import { objectUuid, oidPrefix, repositoryDigits } from '../versioning/ids.ts'
 import { damageOf } from '../versioning/index/damage-of.ts'
-import type { Window, Windowing } from '../versioning/pagination.ts'
-import { unknownCursor } from '../versioning/pagination.ts'
+import { type Window, type Windowing, unknownCursor } from '../versioning/pagination.ts'
 import type { Registry } from '../versioning/registry.ts'
-import type { Revision } from '../versioning/revisions/revision.ts'
-import { findRevisionById, locate, readListedRevision } from '../versioning/revisions/revision.ts'
-import type { ArtifactView } from '../versioning/artifacts/artifact-view.ts'
-import { DocumentFeed } from './document-feed.ts'
+import {
+  type Revision,
+  findRevisionById,
+  locate,
+  readListedRevision,
+  latestOf,
+  homeAmong,
+  homeOf,
+} from '../versioning/revisions/revision.ts'
+import type { ArtifactView, VariantView } from '../versioning/artifacts/artifact-view.ts'
 import type { DocumentKind, DocumentPlace, DocumentQuestion, FoundDocument } from './index/find-documents.ts'
-import type { SearchField } from './index/documents.ts'
-import type { AskIndex, SearchRequest, SearchWork } from './index/search-work.ts'
-import { doSearchWork } from './index/search-work.ts'
-import { RowFeed } from './row-feed.ts'
-import { heldRow } from './row-hit.ts'
-import { SearchFeed } from './search-feed.ts'
-import { searchedAt } from './searched-at.ts'
-import type { SearchText } from './texts-of.ts'
-import { textsOf, textsOfRow } from './texts-of.ts'
+import { type SearchField, type SearchDocument, SEARCH_FIELDS } from './index/documents.ts'
+import { type AskIndex, type SearchRequest, type SearchWork, doSearchWork } from './index/search-work.ts'
+import { RowFeed, rowsOfCommit } from './row-feed.ts'
+import { SearchFeed, type FeedSource } from './search-feed.ts'
+import { type SearchText, textsOf, textsOfRow, type Searched } from './texts-of.ts'
 import type { Excerpt } from './words/excerpt.ts'
 import { matchExpression } from './words/match-expression.ts'
 import type { Search } from './words/parse-search.ts'
+import type { JsonObject } from '../json/json.ts'
+import { rowAt } from '../resources/testsets/rows/row-tree.ts'
+import { decodeRow, dedupIdOf } from '../resources/testsets/rows/stored-row.ts'
+import { readBytes } from '../versioning/family/tree-files.ts'
+import type { RowHolder } from './index/rows/find-rows.ts'
+import { EMBED_SEARCH, holdsEmbed } from '../embeds/syntax/find-embeds.ts'
+import { documentOf } from '../versioning/family/document-family.ts'
+import { asLarge } from '../versioning/family/large-document.ts'
+import type { Unsearched } from '../versioning/index/database/unsearched.ts'
+import { unlessDamaged } from '../versioning/index/unless-damaged.ts'
 
 /** What is searched for, and where. */
 export interface SearchQuery {
@@ -218,4 +229,118 @@ export class ProjectSearch {
     }
     throw new Refusal('storage_unavailable', 'The index cannot be searched now. Ask again in a moment.')
   }
+}
+
+/** A row of the latest revision of a variant. */
+interface HeldRow {
+  readonly variant: VariantView
+  /** The revision. */
+  readonly head: Oid
+  readonly data: JsonObject
+  /** Its dedup id; its oid where git brought it without one. */
+  readonly name: string
+}
+
+/**
+ * A row that was found, in the default variant if that has it, else in the oldest that has it; undefined where it is in none of their
+ * latest revisions any more. Refuses what cannot be read.
+ */
+async function heldRow(
+  registry: Registry,
+  artifact: ArtifactView,
+  oid: Oid,
+  holders: readonly RowHolder[],
+): Promise<HeldRow | undefined> {
+  const { objects } = artifact.repository
+  const positions = new Map(holders.map(({ slug, position }) => [slug, position]))
+  const inOrder = [...new Set([artifact.defaultVariant, ...artifact.variants])]
+  for (const variant of inOrder) {
+    const position = variant && positions.get(variant.slug)
+    const latest = position !== undefined && variant && (await latestOf(artifact, variant))
+    if (!latest) continue
+    const tree = await rowsOfCommit(registry, artifact, latest.oid)
+    if ((await rowAt(objects, tree, position))?.oid !== oid) continue
+    const data = decodeRow(await readBytes(objects, oid, 'blob'), () => `the row ${oid}`)
+    return { variant, head: latest.oid, data, name: dedupIdOf(data) ?? oid }
+  }
+  return undefined
+}
+
+/** So many documents, or units of their texts, are written in one go. */
+const BATCH = 25
+const LONG = 2_000_000
+
+/** Revisions, and artifacts without any, that are not found by their words yet: the newest first. */
+class DocumentFeed implements FeedSource {
+  readonly beforeQuestion = 20
+  readonly rest = 9
+  readonly #registry: Registry
+  readonly #ask: AskIndex
+
+  constructor(registry: Registry, ask: AskIndex) {
+    this.#registry = registry
+    this.#ask = ask
+  }
+
+  async next(): Promise<boolean> {
+    const documents: SearchDocument[] = []
+    const slice = new TimeSlice()
+    let units = 0
+    for (const one of this.#registry.index.database.unsearched(BATCH)) {
+      const document = await this.#documentOf(one)
+      if (document) documents.push(document)
+      units += document ? lengthOf(document) : 0
+      if (units > LONG) break
+      await slice.pause()
+    }
+    return documents.length > 0 && (await this.#ask('write', { documents })) > 0
+  }
+
+  /** Undefined where the artifact is gone by now. What cannot be read is found by nothing. */
+  async #documentOf({ number, path, oid }: Unsearched): Promise<SearchDocument | undefined> {
+    const artifact = this.#registry.index.viewAt(path)
+    if (!artifact) return undefined
+    const read = () => searchedAt(this.#registry, artifact, oid)
+    const searched = await unlessDamaged(this.#registry, artifact, read)
+    const found = searched ? textsOf(searched) : []
+    const texts = SEARCH_FIELDS.map((field) => [
+      field,
+      found.flatMap((it) => (it.field === field ? it.text : [])),
+    ])
+    // Every field is among them.
+    return {
+      number,
+      oid,
+      meta: artifact.metaCommit,
+      texts: Object.fromEntries(texts) as SearchDocument['texts'],
+      embeds: searched && (await embedsSomething(searched)),
+    }
+  }
+}
+
+function lengthOf({ texts }: SearchDocument): number {
+  return Object.values(texts).reduce((sum, some) => sum + some.reduce((all, text) => all + text.length, 0), 0)
+}
+
+/** Undefined where it is of a kind that is not asked, or cannot be decoded. */
+async function embedsSomething({ artifact, stored }: Searched): Promise<boolean | undefined> {
+  if (!artifact.family.mayEmbed || !stored?.payload) return undefined
+  const large = asLarge(stored.payload)
+  return large
+    ? large.call(artifact.repository.objects, EMBED_SEARCH, 'holdsEmbed')
+    : holdsEmbed(documentOf(stored.payload))
+}
+
+/** A revision of an artifact and the variant that it is found under, or the artifact by itself. Refuses what cannot be read. */
+async function searchedAt(
+  registry: Registry,
+  artifact: ArtifactView,
+  oid: string | undefined,
+): Promise<Searched> {
+  if (oid === undefined) return { artifact, variant: artifact.defaultVariant, stored: undefined }
+  const stored = await registry.revisions(artifact.family).readForList(artifact.repository.objects, oid)
+  const heads = artifact.variants.filter(({ head }) => head === oid)
+  const variant =
+    homeAmong(heads, stored.trailers.variant) ?? (await homeOf(registry, artifact, oid))?.variant
+  return { artifact, variant, stored }
 }

@@ -1,8 +1,6 @@
 import { COMMAND } from '../command-name.ts'
-import { Refusal } from '../errors.ts'
+import { Refusal, invalid } from '../errors.ts'
 import type { Fs } from '../storage/fs.ts'
-import { type SecretPurpose, checkSecret } from './check-secret.ts'
-import { openValue, sealValue } from './sealed-value.ts'
 import {
   type SecretFile,
   type StoredSecret,
@@ -11,6 +9,7 @@ import {
   updateSecretFile,
 } from './secret-file.ts'
 import { type SecretsKey, makeStoreKey, readStoreKey, secretsKeyPath } from './secrets-key.ts'
+import { type KeyObject, createCipheriv, createDecipheriv, randomBytes } from 'node:crypto'
 
 export type { SecretPurpose }
 
@@ -196,4 +195,84 @@ function toRecord(stored: StoredSecret): SecretRecord {
     createdAt,
     updatedAt,
   }
+}
+
+/** What a sealed value belongs to; it opens nowhere else, so an entry cannot be moved to another name, project or server. */
+interface SealedFor {
+  readonly project: string
+  readonly name: string
+  readonly provider: string | undefined
+  readonly baseUrl: string | undefined
+}
+
+/** Encrypts a value: base64 of nonce (12 bytes), tag (16 bytes) and ciphertext of AES-256-GCM. Equal values seal differently. */
+function sealValue(key: KeyObject, value: string, place: SealedFor): string {
+  const nonce = randomBytes(NONCE)
+  const cipher = createCipheriv(CIPHER, key, nonce).setAAD(associatedData(place))
+  const ciphertext = Buffer.concat([cipher.update(value, 'utf8'), cipher.final()])
+  return Buffer.concat([nonce, cipher.getAuthTag(), ciphertext]).toString('base64')
+}
+
+/** Decrypts a value; undefined if it was sealed with another key or for another place, or has changed since. */
+function openValue(key: KeyObject, sealed: string, place: SealedFor): string | undefined {
+  const bytes = Buffer.from(sealed, 'base64')
+  if (bytes.length < NONCE + TAG) return undefined
+  const decipher = createDecipheriv(CIPHER, key, bytes.subarray(0, NONCE), { authTagLength: TAG })
+    .setAAD(associatedData(place))
+    .setAuthTag(bytes.subarray(NONCE, NONCE + TAG))
+  try {
+    return Buffer.concat([decipher.update(bytes.subarray(NONCE + TAG)), decipher.final()]).toString('utf8')
+  } catch {
+    return undefined // all that `final` throws: the tag does not fit
+  }
+}
+
+const CIPHER = 'aes-256-gcm'
+const NONCE = 12
+const TAG = 16
+
+function associatedData({ project, name, provider, baseUrl }: SealedFor): Buffer {
+  return Buffer.from(JSON.stringify([project, name, provider ?? null, baseUrl ?? null]))
+}
+
+/** Where a secret leads, if it is the key of a provider of language models. */
+interface SecretPurpose {
+  /** `openai`, `anthropic` … : makes the secret a connection that prompts can name. */
+  readonly provider?: string | undefined
+  /** Where the provider's interface is, if not at its usual place. */
+  readonly baseUrl?: string | undefined
+}
+
+/** Refuses a name, value or purpose that no secret can have. No sentence of it shows the value. */
+function checkSecret(name: string, value: string, { provider, baseUrl }: SecretPurpose): void {
+  if (!NAME.test(name))
+    throw invalid(
+      ['name'],
+      `${JSON.stringify(name)} is not the name of a secret: use 1 to 100 letters, digits, "_", "." and "-", and begin ` +
+        `with a letter or "_".`,
+    )
+  const bytes = Buffer.byteLength(value)
+  if (bytes === 0) throw invalid(['value'], 'the value is empty: give at least one character.')
+  if (bytes > MAX_BYTES) throw invalid(['value'], `the value has ${bytes} bytes: give at most ${MAX_BYTES}.`)
+  if (provider !== undefined && !PROVIDER.test(provider))
+    throw invalid(
+      ['provider'],
+      `${JSON.stringify(provider)} is not a provider: use lower-case letters, digits, "_" and "-", such as openai.`,
+    )
+  if (baseUrl !== undefined && !isBaseUrl(baseUrl))
+    throw invalid(
+      ['base_url'],
+      `this is not the base of a provider's URLs: give an http or https URL without user, query and fragment, such as ` +
+        `https://api.openai.com/v1.`,
+    )
+}
+
+const NAME = /^[A-Za-z_][A-Za-z0-9_.-]{0,99}$/
+const PROVIDER = /^[a-z][a-z0-9_-]{0,63}$/
+const MAX_BYTES = 64 * 1024
+
+function isBaseUrl(text: string): boolean {
+  if (!URL.canParse(text)) return false
+  const { protocol, username, password, search, hash } = new URL(text)
+  return /^https?:$/.test(protocol) && [username, password, search, hash].every((part) => part === '')
 }

@@ -9,15 +9,19 @@ import { surfacesOf } from '../resources/surfaces.ts'
 import { beginReadEpoch } from '../storage/read-epoch.ts'
 import type { SpanTable } from '../traces/shared/span-table.ts'
 import type { Signing } from '../versioning/registry.ts'
-import { closer, startBackground } from './background.ts'
 import { composeAccess } from './compose-access.ts'
 import { composeApp } from './compose-app.ts'
 import { composeEndpoints, type Routes } from './compose-endpoints.ts'
-import { composeProjects, openExporter, registrySettings } from './compose-projects.ts'
+import { composeProjects, openExporter, registrySettings, type Projects } from './compose-projects.ts'
 import { resourceSettings } from './resource-settings.ts'
 import { watchFilling } from './watch-filling.ts'
 import type { StartedService, StartOptions } from './started-service.ts'
 import { openRuntime, type WorkflowRuntime } from './workflow-runtime.ts'
+import { startMaintenance } from '../git/maintenance/schedule.ts'
+import { storeRepositories } from '../git/repository-path.ts'
+import { Steps } from '../http/server/steps.ts'
+import type { Family } from '../versioning/family/family.ts'
+import { documentsOf } from '../storage/documents/file-documents.ts'
 
 /** What a service is about. */
 export interface Served {
@@ -140,5 +144,100 @@ function interrupting(server: RunningServer, runtime: WorkflowRuntime, events: O
       runtime.interruptEvaluations().catch(() => undefined)
       return server.stop(graceMs)
     },
+  }
+}
+
+/** What is to be closed with a service. */
+interface ClosableParts {
+  readonly options: StartOptions
+  readonly store: Store
+  readonly families: readonly Family[]
+  readonly projects: Projects
+  readonly runtime: WorkflowRuntime
+  readonly intents: Intents
+  readonly keyUses: KeyUses
+}
+
+/** Closes a service in steps, none of which keeps the others: answers what did not end in its time. */
+function closer({ options, store, projects, runtime, keyUses }: ClosableParts): {
+  readonly steps: Steps
+  readonly closeAll: () => Promise<readonly string[]>
+} {
+  // A third is for what is in flight, and a moment for the end.
+  const steps = new Steps(0.55 * options.config.stopMs)
+  const closeAll = async (): Promise<readonly string[]> => {
+    // Runs that are cut short leave traces, too.
+    await steps.take('evaluations, scripts and their processes', () => runtime.close())
+    await steps.take('when keys were used', () => keyUses.close())
+    await steps.take('webhooks', () => projects.webhooks.close())
+    await steps.take('traces and their threads', () =>
+      Promise.all([projects.traces.close(), projects.exporter?.close()]),
+    )
+    await steps.take('the search and its thread', () => projects.search.close())
+    await steps.take('the projects', () => projects.registries.close())
+    await steps.take('the journal of the store', () => store.close())
+    return steps.kept
+  }
+  return { steps, closeAll }
+}
+
+/** Begins what looks after a store while it is served; the answer ends that. */
+function startBackground(
+  { options: { config, log }, store, families, projects, intents, runtime }: ClosableParts,
+  steps: Steps,
+): () => Promise<void> {
+  const stopPurging = intents.keepPurged()
+  const stopClosing = store.keepRemovedClosed()
+  const stopFinishing = store.keepFinishing(() => projects.registries.sweepLeftovers())
+  const onTrouble = (error: unknown): void =>
+    log.logger.error(
+      { err: error },
+      'what another server was at could not be looked for; it will be tried again',
+    )
+  const stopTakingOver = keepTakingOver({ store, projects, runtime, onTrouble })
+  const folders = families.map(({ folder }) => folder)
+  const stopUpkeep =
+    config.upkeep === 'on'
+      ? startMaintenance(store.fs, () => storeRepositories(store.fs, config.storeDir, folders))
+      : undefined
+  return async () => {
+    stopPurging()
+    stopTakingOver()
+    stopClosing()
+    await steps.take('what dead servers left', () => stopFinishing())
+    await steps.take('upkeep and its git program', () => stopUpkeep?.())
+  }
+}
+
+/** How often it is looked for work of servers that died, in milliseconds. */
+const LOOK_EVERY = 5000
+
+/** What a server goes on with when another one dies. */
+interface TakingOver {
+  readonly store: Store
+  readonly projects: Projects
+  readonly runtime: WorkflowRuntime
+  readonly onTrouble: (error: unknown) => void
+}
+
+/**
+ * Goes on with evaluations whose servers died or were stopped, where servers with folders of their own share the store; the answer ends that. Servers of
+ * one host leave that to whoever asks for it.
+ */
+function keepTakingOver(parts: TakingOver): () => void {
+  if (!parts.store.fs.documents) return () => undefined
+  const look = (): void => void takeOver(parts).catch(parts.onTrouble)
+  const timer = setInterval(look, LOOK_EVERY).unref()
+  return () => clearInterval(timer)
+}
+
+/** Resolves once what was left is begun. */
+async function takeOver({ store, projects, runtime, onTrouble }: TakingOver): Promise<void> {
+  for (const lease of await documentsOf(store.fs).abandoned()) {
+    const [project = '', folder] = lease.path.slice(store.dir.length + 1).split('/')
+    if (folder !== 'evaluations') continue
+    const registry = await projects.registries.of(project)
+    // It may take hours.
+    void runtime.evaluationsOf(registry).takeOver(lease).catch(onTrouble)
   }
 }

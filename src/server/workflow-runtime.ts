@@ -7,15 +7,15 @@ import type { InvocationServices } from '../invocation/invoke.ts'
 import type { HandlerServices } from '../invocation/run-context.ts'
 import { createModels } from '../models/create-models.ts'
 import { resolveHost } from '../outgoing/outgoing-policy.ts'
-import type { OpenSandbox } from '../sandbox/open-sandbox.ts'
-import { openSandbox } from '../sandbox/open-sandbox.ts'
+import { type OpenSandbox, openSandbox } from '../sandbox/open-sandbox.ts'
 import { SANDBOX_LIMITS } from '../sandbox/sandbox-limits.ts'
 import { Semaphore } from '../scheduling/semaphore.ts'
 import { openSecrets } from '../secrets/open-secrets.ts'
 import type { ProjectSecrets } from '../secrets/project-secrets.ts'
 import type { Fs } from '../storage/fs.ts'
 import type { Registry } from '../versioning/registry.ts'
-import { projectCredentials } from './model-credentials.ts'
+import type { Credential, CredentialSource } from '../models/models.ts'
+import { keyVariable } from '../models/model-providers.ts'
 
 /** Largest answer of a hook (interface 11.16) and of a model's provider that is read, in bytes. */
 const HOOK_ANSWER = 1024 * 1024
@@ -111,4 +111,30 @@ function remembered<K extends object, V>(
   let value = known.get(key)
   if (value === undefined) known.set(key, (value = make()))
   return value
+}
+
+/**
+ * The credentials of a project (interface 11.19): its secret `<PROVIDER>_API_KEY` before what `environment` has for the provider,
+ * and as connections the secrets that were set with a provider. A project's key without a base URL of its own is used where the
+ * environment says that the provider is, so that a gateway which the operator chose is never gone around.
+ */
+export function projectCredentials(
+  secrets: ProjectSecrets,
+  environment: ReadonlyMap<string, Credential>,
+): CredentialSource {
+  return {
+    ofProvider: async (provider) => {
+      const configured = environment.get(provider)
+      const own = await secrets.find(keyVariable(provider))
+      if (!own) return configured
+      if (own.baseUrl !== undefined) return { apiKey: own.value, baseUrl: own.baseUrl }
+      return { ...configured, apiKey: own.value }
+    },
+    named: async (name) => {
+      const secret = await secrets.find(name)
+      if (secret?.provider === undefined) return undefined
+      return { apiKey: secret.value, baseUrl: secret.baseUrl, provider: secret.provider }
+    },
+    names: async () => (await secrets.list()).filter((it) => it.provider !== undefined).map((it) => it.name),
+  }
 }

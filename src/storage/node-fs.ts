@@ -1,9 +1,11 @@
 import * as fs from 'node:fs'
+import { statSync } from 'node:fs'
 import { dirname } from 'node:path/posix'
 import { promisify } from 'node:util'
 import { noPlaceFor, refuseShell } from './durable-folder.ts'
 import { type FileStat, type Fs, type LogHandle, OWNER_ONLY, type ReadHandle } from './fs.ts'
-import { isWorthWhile, syncFileSystems } from './sync-file-systems.ts'
+import { execFile } from 'node:child_process'
+import { release } from 'node:os'
 
 const { O_APPEND, O_CREAT, O_NONBLOCK, O_RDONLY, O_WRONLY } = fs.constants
 
@@ -296,4 +298,32 @@ async function writeLong(fd: number, chunks: readonly Uint8Array[]): Promise<voi
       written += (await write(fd, chunk, written, chunk.length - written)).bytesWritten
     }
   }
+}
+
+/** Whether paths are so many that they take longer one by one than all that was written to their file systems. */
+function isWorthWhile(paths: readonly string[]): boolean {
+  return paths.length >= 128
+}
+
+/**
+ * Has everything that was written to the file systems of these paths on the disk, by one syncfs(2) each, which `sync -f` of coreutils
+ * and BusyBox does. False where that cannot be, or cannot be told: then each path has to be synced by itself.
+ */
+export async function syncFileSystems(paths: readonly string[]): Promise<boolean> {
+  if (!tellsOfErrors(process.platform, release())) return false
+  const one = new Map<number, string>()
+  for (const path of paths) {
+    const stats = statSync(path, { throwIfNoEntry: false })
+    if (stats) one.set(stats.dev, path)
+  }
+  if (one.size === 0) return true
+  return new Promise((resolve) => {
+    execFile('sync', ['-f', '--', ...one.values()], (error) => resolve(error === null))
+  })
+}
+
+/** Linux says since 5.8 whether what syncfs(2) wrote has come to the disk (its manual page, "Errors"). */
+export function tellsOfErrors(platform: NodeJS.Platform, kernel: string): boolean {
+  const [major = 0, minor = 0] = kernel.split('.').map(Number)
+  return platform === 'linux' && (major > 5 || (major === 5 && minor >= 8))
 }

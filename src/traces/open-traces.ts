@@ -1,15 +1,18 @@
-import { basename } from 'node:path'
+import { basename, dirname } from 'node:path'
 import type { Registry } from '../versioning/registry.ts'
 import { ProjectTraces } from './project-traces.ts'
 import { TraceReader } from './query/trace-reader.ts'
 import { nodeFs } from '../storage/node-fs.ts'
-import { bringOver } from './shared/bring-over.ts'
 import { SharedSpans } from './shared/shared-spans.ts'
 import type { SpanTable } from './shared/span-table.ts'
 import type { SpanStore } from './span-store.ts'
-import { FileSpans, type TraceThreads } from './storage/file-spans.ts'
-import type { TraceSettings } from './trace-settings.ts'
-import { traceThread } from './storage/start-trace-thread.ts'
+import type { TraceSettings, TraceRetention, TraceTrouble } from './trace-settings.ts'
+import { traceThread, type TraceThread } from './storage/start-trace-thread.ts'
+import { randomUUID } from 'node:crypto'
+import type { SpanRow, StoredSpan } from './recording/span-record.ts'
+import { DatabaseTrouble } from '../storage/sqlite/database-thread.ts'
+import type { TracePage, TraceQuestion } from './query/trace-page.ts'
+import type { ThreadWork } from './storage/thread-work.ts'
 
 /** What of a registry says where its traces are. */
 export interface TracedProject {
@@ -132,3 +135,151 @@ const NOWHERE = ''
 
 /** So often it is looked whether traces are too old or too many. */
 const ROUND_MS = 10_000
+
+/**
+ * Brings the traces over that a server has in a file from a time when they did not lie in a database, and gives the file another name then.
+ * With each part is written, in the same transaction, how far it goes: stopped before the end, by whatever, it goes on there the next time, and
+ * does not bring back what was removed from the database meanwhile. Rejects where either cannot be used.
+ */
+async function bringOver(file: string, table: SpanTable, isEnding: () => boolean): Promise<void> {
+  const project = basename(dirname(file))
+  const name = `${file}.bringing-over`
+  const id = await nameOf(name)
+  const thread = traceThread()
+  try {
+    let last = await table.broughtUpTo(id)
+    while (last !== ALL) {
+      if (isEnding()) return
+      // Each with all of its spans: one that is removed in the middle of this is removed as a whole.
+      const window = { order: 'ascending', next: last, limit: AT_ONCE } as const
+      const question = { focus: 'trace', filtering: undefined, window } as const
+      const page = await thread.call('query', file, { question })
+      last = page.next ?? ALL
+      await table.write(project, page.spans.map(storedSpanOf), { file: id, last })
+    }
+  } finally {
+    await thread.stop(new Error('the traces are brought over'))
+  }
+  // Before the file goes: what a later file of that place is called is not what this one was.
+  nodeFs.remove(name)
+  nodeFs.rename(file, `${file}.brought-over`)
+  await table.forgetBrought(id)
+}
+
+/** So many traces are read as JSON in one go. */
+const AT_ONCE = 50
+
+/** What is noted in the place of the last trace when there are no more. */
+const ALL = 'all'
+
+/** What the database knows a file by, which stands beside it: another server has a file of the same path. One that a power cut tore is made anew. */
+async function nameOf(path: string): Promise<string> {
+  const known = nodeFs.readFile(path)?.toString('latin1') ?? ''
+  if (/^[0-9a-f-]{36}$/.test(known)) return known
+  const id = randomUUID()
+  nodeFs.remove(path)
+  nodeFs.create(path, Buffer.from(id))
+  await nodeFs.sync(path)
+  await nodeFs.syncDir(dirname(path))
+  return id
+}
+
+/** A row with the columns that its record tells of. */
+function storedSpanOf(row: SpanRow): StoredSpan {
+  const { trace_type, span_type, span_kind, start_time, end_time, status_code, session_id } = JSON.parse(
+    row.record,
+  ) as Omit<StoredSpan, 'session_id'> & { readonly session_id?: string }
+  return {
+    ...row,
+    ...{ trace_type, span_type, span_kind, start_time, end_time, status_code },
+    session_id: session_id ?? null,
+  }
+}
+
+/** Where the work on traces is done: what is quick and in order, and questions, which may take their time. */
+interface TraceThreads {
+  readonly writer: TraceThread
+  readonly reader: TraceReader
+}
+
+/** What of the settings of traces concerns files. */
+interface FileSettings {
+  readonly onTrouble: (trouble: TraceTrouble) => void
+  readonly assertThere?: (() => void) | undefined
+}
+
+/** The spans of a project in an SQLite file, which is made when there is something to store. A damaged one is set aside. */
+class FileSpans implements SpanStore {
+  readonly name: string
+  readonly #threads: TraceThreads
+  readonly #settings: FileSettings
+
+  constructor(file: string, threads: TraceThreads, settings: FileSettings) {
+    this.name = file
+    this.#threads = threads
+    this.#settings = settings
+  }
+
+  write(spans: readonly StoredSpan[]): Promise<string | undefined> {
+    return this.#call('write', { spans })
+  }
+
+  read(traceIds: readonly string[]): Promise<readonly SpanRow[]> {
+    return this.#afterDamage(() => this.#call('read', { traceIds }))
+  }
+
+  query(question: TraceQuestion): Promise<TracePage> {
+    return this.#asked('query', { question })
+  }
+
+  naming(digits: string): Promise<string | undefined> {
+    return this.#asked('naming', { digits })
+  }
+
+  remove(traceId: string): Promise<boolean> {
+    return this.#afterDamage(() => this.#call('remove', { traceId }))
+  }
+
+  async retain(retention: TraceRetention, now: number): Promise<boolean> {
+    if (!nodeFs.stat(this.name)) return false
+    return this.#call('retain', { retention, now })
+  }
+
+  async #call<N extends keyof ThreadWork>(
+    work: N,
+    asks: ThreadWork[N]['asks'],
+  ): Promise<ThreadWork[N]['answers']> {
+    this.#assertThere()
+    return this.#threads.writer.call(work, this.name, asks)
+  }
+
+  #asked<N extends 'query' | 'naming'>(
+    work: N,
+    asks: ThreadWork[N]['asks'],
+  ): Promise<ThreadWork[N]['answers']> {
+    return this.#afterDamage(async () => {
+      this.#assertThere()
+      return this.#threads.reader.answer((thread) => thread.call(work, this.name, asks))
+    })
+  }
+
+  /** An answer; where the file is found damaged, that of the one in its place. */
+  async #afterDamage<T>(ask: () => Promise<T>): Promise<T> {
+    try {
+      return await ask()
+    } catch (error) {
+      if (!(error instanceof DatabaseTrouble && error.isDamage)) throw error
+      const told = await this.#call('examine', {})
+      if (told !== undefined) this.#settings.onTrouble({ file: this.name, message: `${told}.` })
+      return ask()
+    }
+  }
+
+  #assertThere(): void {
+    try {
+      this.#settings.assertThere?.()
+    } catch (error) {
+      throw new DatabaseTrouble(error instanceof Error ? error.message : String(error), false)
+    }
+  }
+}

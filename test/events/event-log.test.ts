@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { EventLog } from '../../src/events/event-log.ts'
+import { EventLog } from '../../src/events/open-events.ts'
 
 describe('events: the log', () => {
   const event = (text: string) => ({ kind: 'artifact' as const, data: { text } })

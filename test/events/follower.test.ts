@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { Follower } from '../../src/events/follower.ts'
+import { Follower } from '../../src/events/open-events.ts'
 
 describe('events: a follower', () => {
   it('gets what was pushed while it did not ask in one piece, in its order', async () => {

@@ -1,4 +1,4 @@
-import { recoverForDeadServers } from '../../src/git/journal/recover-for-dead-servers.ts'
+import { recoverForDeadServers } from '../../src/git/store.ts'
 import { nodeFs } from '../../src/storage/node-fs.ts'
 import { ignoreTheDead, mortalFs } from './mortal-fs.ts'
 

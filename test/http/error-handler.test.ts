@@ -5,7 +5,7 @@ import { expect } from 'chai'
 import Koa from 'koa'
 import { pino } from 'pino'
 import { DatabaseAway } from '../../src/errors.ts'
-import { errorHandler } from '../../src/http/middleware/error-handler.ts'
+import { errorHandler } from '../../src/http/app.ts'
 import type { RequestState } from '../../src/http/request-state.ts'
 
 describe('http: what is answered where the database is away', () => {

@@ -1,10 +1,13 @@
-import { createModels } from '../../src/models/create-models.ts'
-import type { ModelSettings } from '../../src/models/model-settings.ts'
-import type { ChatCall, Credential, CredentialSource, Models } from '../../src/models/models.ts'
-import { ModelFailure } from '../../src/models/models.ts'
+import { createModels, type ModelSettings } from '../../src/models/create-models.ts'
+import {
+  type ChatCall,
+  type Credential,
+  type CredentialSource,
+  type Models,
+  ModelFailure,
+} from '../../src/models/models.ts'
 import { resolveHost } from '../../src/outgoing/outgoing-policy.ts'
-import type { OpenSpan } from '../../src/traces/recording/open-span.ts'
-import { startTrace } from '../../src/traces/recording/open-span.ts'
+import { type OpenSpan, startTrace } from '../../src/traces/recording/open-span.ts'
 import type { Span } from '../../src/traces/span.ts'
 
 /** A key that must be nowhere to be seen. */

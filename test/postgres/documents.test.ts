@@ -8,7 +8,7 @@ import {
   PostgresTable,
 } from '../../src/postgres/documents/postgres-table.ts'
 import { isOtherPlace, LostConnection } from '../../src/postgres/errors.ts'
-import { migrate } from '../../src/postgres/migrate.ts'
+import { migrate } from '../../src/postgres/open-postgres.ts'
 import type { SharedDocuments } from '../../src/storage/documents/shared-documents.ts'
 import { sharingTests } from '../storage/documents/sharing-tests.ts'
 import { FOLDER, sharingServer } from '../storage/documents/shared-store.ts'

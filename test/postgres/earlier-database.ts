@@ -1,6 +1,6 @@
 import { ask } from '../support/postgres/postgres.ts'
 import { FIRST_MIGRATION } from '../../src/postgres/migrations/0001-log.ts'
-import { SECOND_MIGRATION } from '../../src/postgres/migrations/0002-documents.ts'
+import { SECOND_MIGRATION } from '../../src/postgres/open-postgres.ts'
 
 /** Makes of the empty database at `url` one as servers of version 2 left it, with nothing stored. */
 export async function makeVersion2(url: string): Promise<void> {

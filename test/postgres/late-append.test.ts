@@ -5,7 +5,7 @@ import { ask, type PostgresServer, startPostgres } from '../support/postgres/pos
 import type { Proposal } from '../../src/git/following/shared-log.ts'
 import { Database, type Statement } from '../../src/postgres/database.ts'
 import { LostConnection } from '../../src/postgres/errors.ts'
-import { migrate } from '../../src/postgres/migrate.ts'
+import { migrate } from '../../src/postgres/open-postgres.ts'
 import { PostgresLog } from '../../src/postgres/postgres-log.ts'
 import { needsPostgres } from '../support/postgres/needs-postgres.ts'
 

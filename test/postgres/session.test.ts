@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { ask, type PostgresServer, startPostgres } from '../support/postgres/postgres.ts'
 import { type RunningService, startService } from '../support/servers/service.ts'
 import { Database } from '../../src/postgres/database.ts'
-import { migrate } from '../../src/postgres/migrate.ts'
+import { migrate } from '../../src/postgres/open-postgres.ts'
 import { needsPostgres } from '../support/postgres/needs-postgres.ts'
 
 /** What somebody may have set for a database, and what a connection of a server has all the same. */

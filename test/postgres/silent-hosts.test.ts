@@ -6,8 +6,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { Client } from 'pg'
 import { Link } from '../support/postgres/link.ts'
 import { type PostgresPair, startPair } from '../support/postgres/postgres.ts'
-import { Database } from '../../src/postgres/database.ts'
-import { CONNECT } from '../../src/postgres/find-primary.ts'
+import { Database, CONNECT } from '../../src/postgres/database.ts'
 import { needsPostgres } from '../support/postgres/needs-postgres.ts'
 
 describe('postgres: looking for the primary among hosts', function () {

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
-import { MessageReader } from '../../src/sandbox/message-reader.ts'
+import { MessageReader } from '../../src/sandbox/interpreter.ts'
 
 function encoded(letter: string, body: Uint8Array): Buffer {
   const head = Buffer.alloc(5)

@@ -4,7 +4,7 @@ import { once } from 'node:events'
 import { createServer, type AddressInfo } from 'node:net'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
-import { interpreterFlags } from '../../src/sandbox/interpreter-flags.ts'
+import { interpreterFlags } from '../../src/sandbox/interpreter.ts'
 
 /**
  * What somebody finds who got out of an interpreter into the JavaScript around it: `breakout.ts` runs there, after the seal, with even

@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import { environmentCredentials } from '../../src/models/model-providers.ts'
 import { openSecrets } from '../../src/secrets/open-secrets.ts'
 import type { ProjectSecrets } from '../../src/secrets/project-secrets.ts'
-import { projectCredentials } from '../../src/server/model-credentials.ts'
+import { projectCredentials } from '../../src/server/workflow-runtime.ts'
 import { memoryFs } from '../../src/storage/memory-fs.ts'
 
 describe('model credentials of a project', () => {

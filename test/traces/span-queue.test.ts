@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { SpanQueue } from '../../src/traces/recording/span-queue.ts'
+import { SpanQueue } from '../../src/traces/project-traces.ts'
 import { NOON, spanWith } from '../support/values/make-span.ts'
 
 describe('traces: spans on their way to where they lie', () => {

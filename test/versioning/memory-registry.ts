@@ -1,7 +1,7 @@
 import type { Fs } from '../../src/storage/fs.ts'
 import { memoryFs } from '../../src/storage/memory-fs.ts'
 import { Store } from '../../src/git/store.ts'
-import { environmentFamily } from '../../src/resources/environments/environment-family.ts'
+import { environmentFamily } from '../../src/resources/environments/environment-surface.ts'
 import { workflowFamily } from '../../src/handlers/workflows.ts'
 import { createArtifact } from '../../src/versioning/artifacts/create-artifact.ts'
 import { defaultVariantOrNew } from '../../src/versioning/variants/default-variant.ts'

@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../../src/json/json.ts'
 import { createApiKey } from '../../../src/access/api-keys.ts'
-import { environmentFamily } from '../../../src/resources/environments/environment-family.ts'
+import { environmentFamily } from '../../../src/resources/environments/environment-surface.ts'
 import { queryFamily } from '../../../src/resources/queries/query-family.ts'
 import { commitFile, createFromFile } from '../../../src/resources/testsets/import/upload-testset.ts'
 import { workflowFamily } from '../../../src/handlers/workflows.ts'
@@ -17,13 +17,14 @@ import { editArtifact, editVariant } from '../../../src/versioning/artifacts/edi
 import { mergeVariants } from '../../../src/versioning/merge/merge-variants.ts'
 import { forkVariant } from '../../../src/versioning/variants/fork-variant.ts'
 import { defaultKey } from '../../../src/versioning/environments/pin.ts'
-import type { RevisionLocation } from '../../../src/versioning/revisions/revision.ts'
-import { latestOf, readRevisionAt } from '../../../src/versioning/revisions/revision.ts'
-import type { CrashWrite, Plan } from './crash-write.ts'
-import { context } from './crash-write.ts'
+import {
+  type RevisionLocation,
+  latestOf,
+  readRevisionAt,
+} from '../../../src/versioning/revisions/revision.ts'
+import { type CrashWrite, type Plan, context } from './crash-write.ts'
 import { longText } from './long-text.ts'
-import type { CrashServer } from './open-server.ts'
-import { LIMITS, STORE, testsets } from './open-server.ts'
+import { type CrashServer, LIMITS, STORE, testsets } from './open-server.ts'
 import { randomPlace } from './random-place.ts'
 import { randomPush } from './random-push.ts'
 import { randomRemoval, randomReturn } from './random-removal.ts'

@@ -1,6 +1,6 @@
-import { resolve } from 'node:path'
-import { checkProjectName, DEFAULT_PROJECT } from '../../access/project-name.ts'
-import { readConfig } from '../../config.ts'
+import { resolve, dirname } from 'node:path'
+import { checkProjectName, DEFAULT_PROJECT, isProjectName } from '../../access/project-name.ts'
+import { readConfig, type Config } from '../../config.ts'
 import { Refusal } from '../../errors.ts'
 import { holdingLock } from '../../storage/lock-file.ts'
 import { nodeFs } from '../../storage/node-fs.ts'
@@ -11,20 +11,23 @@ import { UsageError } from '../command/usage-error.ts'
 import { VERBS } from '../command/verbs.ts'
 import { backUpRepository } from './backup/back-up-repository.ts'
 import { counted } from './backup/report/counted.ts'
-import { doorTo } from './backup/ends/door.ts'
+import { doorTo, type Door, ask } from './backup/ends/door.ts'
 import { familiesOf } from './backup/families-of.ts'
 import { followAll } from './backup/follow-all.ts'
-import { httpSource } from './backup/ends/http-source.ts'
-import { localSource } from './backup/ends/local-source.ts'
 import { countsOf, readManifest, writeManifest } from './backup/manifest.ts'
 import { mirrorsIn } from './backup/mirrors-in.ts'
 import type { Report } from './backup/report/backup-report.ts'
 import { printReport } from './backup/report/print-report.ts'
-import { nameOf } from './backup/repository-name.ts'
-import { setAside } from './backup/set-aside.ts'
+import { nameOf, type RepositoryName, pathOfName } from './backup/repository-name.ts'
 import { backUpState } from './backup/state.ts'
-import type { Source } from './backup/ends/source.ts'
+import type { Source, SourceRepository } from './backup/ends/source.ts'
 import type { BackupSurroundings } from './backup/surroundings.ts'
+import { readAllRefs } from '../../git/refs/list-refs.ts'
+import { assertServable } from '../../git/repository-format.ts'
+import { openStore } from '../command/open-store.ts'
+import { z } from 'zod'
+import { slugProblem } from '../../versioning/slugs/slug.ts'
+import { remoteRefs } from './backup/ends/remote-refs.ts'
 
 const BACKUP_USAGE = `branchpoint backup --to DIR [--store DIR | --url [URL] [--key KEY]] [--project PROJECT] [--state]
 
@@ -159,4 +162,144 @@ function assertApart(dir: string, store: string): void {
     'invalid_request',
     `--to: ${dir} and the store at ${store} lie within each other; name another folder.`,
   )
+}
+
+/**
+ * Takes the mirror of a repository that is no longer in the store out of what a restore brings back; answers where in the backup it
+ * is kept.
+ */
+async function setAside(dir: string, name: RepositoryName, time: string): Promise<string> {
+  const to = `.gone/${time}/${pathOfName(name)}`
+  nodeFs.makeDir(dirname(`${dir}/${to}`))
+  nodeFs.rename(`${dir}/${pathOfName(name)}`, `${dir}/${to}`)
+  await nodeFs.syncDir(dirname(`${dir}/${to}`))
+  await nodeFs.syncDir(dirname(`${dir}/${pathOfName(name)}`))
+  return to
+}
+
+/** The store in a folder of this machine, or in a database, which servers may be using; all its projects, or the one that is named. */
+async function localSource(config: Config, only: string | undefined): Promise<Source> {
+  const folder = resolve(config.storeDir)
+  if (config.store === undefined && !nodeFs.stat(`${folder}/format`)) {
+    throw new Refusal('storage_unavailable', `There is no store at ${folder}; name its folder with --store.`)
+  }
+  // Opened as a server does it: what a power cut left to the journals is put in place first.
+  const { store, dir, name, close } = await openStore(config)
+  const projects = store.projects().filter((name) => isProjectName(name) && (only ?? name) === name)
+  if (only !== undefined && projects.length === 0) {
+    await close()
+    throw new Refusal('artifact_not_found', `There is no project "${only}" in ${name}.`)
+  }
+  const list = async (): Promise<SourceRepository[]> => {
+    const found: SourceRepository[] = []
+    for (const project of projects) {
+      const repositories = await store.project(project)
+      for (const { folder: family } of familiesOf(config)) {
+        for (const slug of repositories.slugs(family)) {
+          const url = `${dir}/${pathOfName({ project, family, slug })}`
+          const refs: SourceRepository['refs'] = async () => {
+            await assertServable(nodeFs, url)
+            return readAllRefs(nodeFs, url)
+          }
+          found.push({ project, family, slug, objects: { url }, refs })
+        }
+      }
+    }
+    return found
+  }
+  return {
+    name,
+    projects,
+    isWhole: only === undefined,
+    state: { fs: store.fs, dir },
+    list,
+    close,
+  }
+}
+
+/** The project that a server shows the holder of a key with the scope read, as the backup calls it. */
+export function httpSource(door: Door, project: string, settings: Config): Source {
+  const { base, headers } = door
+  // For git's requests to this server only, wherever it may send them on.
+  const config = { [`http.${base}/.extraHeader`]: `Authorization: ${headers.authorization}` }
+  const list = async (): Promise<SourceRepository[]> => {
+    const found: SourceRepository[] = []
+    const families = familiesOf(settings).map(({ folder }) => folder)
+    for (const family of families) {
+      for (const slug of await slugsOf(door, family)) {
+        const problem = slugProblem(slug)
+        if (problem !== undefined) {
+          found.push(unbelieved({ project, family, slug }, problem, base))
+          continue
+        }
+        const objects = { url: `${base}/git/${family}/${encodeURIComponent(slug)}.git`, config }
+        const refs: SourceRepository['refs'] = () => remoteRefs(objects.url, door)
+        found.push({ project, family, slug, objects, refs })
+      }
+    }
+    for (const { repository, reason } of await unserved(door)) {
+      const [family = '', slug = ''] = repository.split('/')
+      if (slugProblem(slug) !== undefined || !families.includes(family)) continue
+      // It is of this project only if it would be listed were it sound; its mirror, if there is one, is left as it is.
+      found.push({
+        project,
+        family,
+        slug,
+        objects: { url: base },
+        refs: () => Promise.reject(notServed(reason)),
+      })
+    }
+    return found
+  }
+  return {
+    name: `the server at ${base}`,
+    projects: [project],
+    isWhole: false,
+    list,
+    close: async () => undefined,
+  }
+}
+
+/**
+ * What a server calls an artifact becomes a folder here, so it has to be a slug (interface 4.7); what is none is told, and nothing is made.
+ */
+function unbelieved(name: RepositoryName, problem: string, base: string): SourceRepository {
+  const slug = JSON.stringify(name.slug.slice(0, 100))
+  const refusal = new Refusal(
+    'invalid_file',
+    `the server names an artifact that cannot be one: its slug ${problem}`,
+  )
+  return { ...name, slug, objects: { url: base }, refs: () => Promise.reject(refusal) }
+}
+
+/** Artifacts asked for at once. */
+const PAGE = 100
+
+/** Every slug of a family, archived ones too, oldest first. */
+async function slugsOf(door: Door, family: string): Promise<string[]> {
+  const slugs: string[] = []
+  const page = z.object({
+    [family]: z.array(z.object({ slug: z.string() })),
+    windowing: z.object({ next: z.string() }).optional(),
+  })
+  for (let next: string | undefined; ;) {
+    const windowing = { limit: PAGE, order: 'ascending', ...(next === undefined ? {} : { next }) }
+    const body = JSON.stringify({ include_archived: true, windowing })
+    const answer = page.parse(await ask(door, 'POST', `/${family}/query`, body))
+    // The key is one of the schema's own, an array of records.
+    for (const { slug } of answer[family] as { slug: string }[]) slugs.push(slug)
+    next = (answer.windowing as { next: string } | undefined)?.next
+    if (next === undefined) return slugs
+  }
+}
+
+const readiness = z.object({ damaged: z.array(z.object({ repository: z.string(), reason: z.string() })) })
+
+/** The repositories that the server has and cannot serve. */
+async function unserved(door: Door): Promise<z.infer<typeof readiness>['damaged']> {
+  return readiness.parse(await ask(door, 'GET', '/ready')).damaged
+}
+
+function notServed(reason: string): Refusal {
+  return new Refusal('damaged_repository', `the server does not serve it: ${reason}`)
 }

@@ -1,14 +1,150 @@
 import { Refusal } from '../../errors.ts'
-import { doorTo, type Door } from './backup/ends/door.ts'
+import { doorTo, type Door, ask } from './backup/ends/door.ts'
 import { chosenServer } from '../command/chosen-server.ts'
 import type { Command, Shell } from '../command/command.ts'
 import { readArguments } from '../command/read-arguments.ts'
 import { UsageError } from '../command/usage-error.ts'
 import { VERBS } from '../command/verbs.ts'
-import { followEvaluation, howToGoOn } from './evaluate/follow-evaluation.ts'
-import type { ReferenceMember } from './evaluate/revision-reference.ts'
-import { commitReference, revisionReference } from './evaluate/revision-reference.ts'
 import { resultTable } from './evaluate/result-table.ts'
+import { execFile } from 'node:child_process'
+import { promisify } from 'node:util'
+import { z } from 'zod'
+import { objectUuid, parseUuid, repositoryDigits } from '../../versioning/ids.ts'
+import { COMMAND } from '../../command-name.ts'
+import { parseJson } from '../../json/parse-json.ts'
+import { unreachable } from './backup/unreachable.ts'
+import { progressLine } from '../progress/progress-line.ts'
+import { type ProgressOutput, showProgress } from '../progress/show-progress.ts'
+import { type EvaluationAnswer, evaluationAnswer } from './evaluate/evaluation-answer.ts'
+
+/**
+ * Has the server run an evaluation, shows how far it is, and answers how it ended. The signal interrupts it there. Refuses with what the
+ * server says, or how to go on where the connection to it ends.
+ */
+async function followEvaluation(
+  door: Door,
+  path: string,
+  body: object,
+  { progress, signal }: { readonly progress: ProgressOutput; readonly signal: AbortSignal },
+): Promise<EvaluationAnswer> {
+  const headers = { ...door.headers, 'content-type': 'application/json', accept: 'application/x-ndjson' }
+  const request = { method: 'POST', headers, body: JSON.stringify(body) }
+  const response = await fetch(door.base + path, request).catch((error: unknown) => {
+    throw unreachable(door.base, error)
+  })
+  if (!response.ok || !response.body) throw await refusalOf(response)
+  const began = performance.now()
+  let latest: EvaluationAnswer | undefined
+  let isStopping = false
+  /** It can be stopped once it is known which it is. */
+  const stop = (): void => {
+    if (!signal.aborted || !latest || isStopping) return
+    isStopping = true
+    // If that does not work, the stream says how it ends.
+    fetch(`${door.base}/evaluations/${latest.id}/stop`, { method: 'POST', headers }).catch(() => undefined)
+  }
+  signal.addEventListener('abort', stop)
+  const hide = showProgress(progress, () => {
+    const done = latest?.summary.done ?? 0
+    const seconds = (performance.now() - began) / 1000
+    return progressLine({ unit: 'rows', done, total: latest?.rows, rows: done, seconds })
+  })
+  try {
+    for await (const line of linesOf(response.body)) {
+      const record = evaluationAnswer(parseJson(line))
+      if ('message' in record) throw new Refusal('storage_unavailable', record.message)
+      latest = record
+      stop()
+    }
+  } catch (error) {
+    // fetch throws TypeErrors where a connection breaks off
+    throw error instanceof TypeError ? brokenOff(door, latest) : error
+  } finally {
+    hide()
+    signal.removeEventListener('abort', stop)
+  }
+  if (!latest || latest.state === 'running') throw brokenOff(door, latest)
+  return latest
+}
+
+/** The command that resumes an evaluation. */
+function howToGoOn(id: string): string {
+  return `Go on with: ${COMMAND} evaluate --resume ${id}`
+}
+
+function brokenOff(door: Door, latest: EvaluationAnswer | undefined): Refusal {
+  const next = latest ? howToGoOn(latest.id) : 'Look with POST /evaluations/query whether it has begun one.'
+  return new Refusal(
+    'storage_unavailable',
+    `The connection to ${door.base} ended before the evaluation did. ${next}`,
+  )
+}
+
+async function refusalOf(response: Response): Promise<Refusal> {
+  const answer = (await response.json().catch(() => undefined)) as { readonly detail?: unknown } | undefined // a problem document
+  const why = typeof answer?.detail === 'string' ? answer.detail : `It answered ${response.status}.`
+  return new Refusal('storage_unavailable', why)
+}
+
+async function* linesOf(body: ReadableStream<Uint8Array>): AsyncGenerator<string> {
+  const decoder = new TextDecoder()
+  let rest = ''
+  for await (const piece of body) {
+    const lines = (rest + decoder.decode(piece, { stream: true })).split('\n')
+    rest = lines.pop() ?? ''
+    yield* lines
+  }
+}
+
+/** A reference under the name that a request has it by. */
+type ReferenceMember = Readonly<Record<string, Readonly<Record<string, string | number>>>>
+
+/** The member of a request that a name on the command line means: a slug, `slug@version`, or the id of a revision. */
+function revisionReference(singular: string, name: string): ReferenceMember {
+  const id = parseUuid(name)
+  if (id !== undefined) return { [`${singular}_revision_ref`]: { id } }
+  const [, slug = name, version] = /^(.+)@([1-9][0-9]*)$/.exec(name) ?? []
+  return version === undefined
+    ? { [`${singular}_ref`]: { slug } }
+    : { [`${singular}_revision_ref`]: { slug, version: Number(version) } }
+}
+
+/** The revision of an application that a commit of its repository is; `folder` is where the user says so. */
+async function commitReference(
+  door: Door,
+  slug: string,
+  commit: string,
+  folder: string,
+): Promise<ReferenceMember> {
+  const oid = await objectId(commit, folder)
+  const answer = z
+    .object({ application_revision: z.object({ application_id: z.string() }) })
+    .parse(
+      await ask(
+        door,
+        'POST',
+        '/applications/revisions/retrieve',
+        JSON.stringify({ application_ref: { slug } }),
+      ),
+    )
+  const digits = repositoryDigits(answer.application_revision.application_id)
+  return { application_revision_ref: { id: objectUuid(oid, digits) } }
+}
+
+async function objectId(commit: string, folder: string): Promise<string> {
+  if (/^[0-9a-f]{40}$/.test(commit)) return commit
+  try {
+    const { stdout } = await promisify(execFile)('git', ['rev-parse', '--verify', `${commit}^{commit}`], {
+      cwd: folder,
+    })
+    return stdout.trim()
+  } catch {
+    throw new Refusal(
+      'invalid_request',
+      `--commit: "${commit}" names no commit in ${folder}. Run it in a clone of the application's repository, or give 40 hex digits.`,
+    )
+  }
+}
 
 const EVALUATE_USAGE = `branchpoint evaluate --testset T --application A --evaluator E [--evaluator F …] [options]
 

@@ -1,9 +1,9 @@
 import { COMMAND } from '../../command-name.ts'
 import { resolve } from 'node:path'
 import { checkProjectName, DEFAULT_PROJECT } from '../../access/project-name.ts'
-import { readConfig } from '../../config.ts'
+import { readConfig, type Config } from '../../config.ts'
 import { Refusal } from '../../errors.ts'
-import { readAllRefs } from '../../git/refs/list-refs.ts'
+import { readAllRefs, type AllRefs } from '../../git/refs/list-refs.ts'
 import { nodeFs } from '../../storage/node-fs.ts'
 import type { Command } from '../command/command.ts'
 import { readArguments } from '../command/read-arguments.ts'
@@ -11,22 +11,25 @@ import { chosenServer, withUrl } from '../command/chosen-server.ts'
 import { UsageError } from '../command/usage-error.ts'
 import { VERBS } from '../command/verbs.ts'
 import { counted } from './backup/report/counted.ts'
-import { doorTo } from './backup/ends/door.ts'
+import { doorTo, type Door, ask } from './backup/ends/door.ts'
 import { familiesOf } from './backup/families-of.ts'
 import { followAll } from './backup/follow-all.ts'
-import { httpTarget } from './backup/ends/http-target.ts'
-import { withoutKept } from './backup/kept-refs.ts'
-import { localTarget } from './backup/ends/local-target.ts'
-import type { Manifest } from './backup/manifest.ts'
-import { readManifest } from './backup/manifest.ts'
+import { withoutKept, KEPT } from './backup/kept-refs.ts'
+import { type Manifest, readManifest } from './backup/manifest.ts'
 import { mirrorsIn } from './backup/mirrors-in.ts'
 import type { Report } from './backup/report/backup-report.ts'
 import { printReport } from './backup/report/print-report.ts'
-import type { RepositoryName } from './backup/repository-name.ts'
-import { pathOfName } from './backup/repository-name.ts'
-import { restoreState } from './backup/state.ts'
+import { type RepositoryName, pathOfName } from './backup/repository-name.ts'
+import { restoreState, type StateFolder } from './backup/state.ts'
 import type { BackupSurroundings } from './backup/surroundings.ts'
-import type { Target } from './backup/ends/target.ts'
+import { Readable } from 'node:stream'
+import { startGit, GitFailure } from '../../git/process/git-process.ts'
+import { gitEnvironment } from '../../git/process/git-environment.ts'
+import { differenceOf, restoreArtifact, type Restored } from '../../versioning/artifacts/restore-artifact.ts'
+import { remoteRefs } from './backup/ends/remote-refs.ts'
+import { openRegistry } from '../../versioning/open-registry.ts'
+import { Registry } from '../../versioning/registry.ts'
+import { openStore } from '../command/open-store.ts'
 
 const RESTORE_USAGE = `branchpoint restore --from DIR [--store DIR | --url [URL] [--key KEY]] [--project PROJECT] [--state]
 
@@ -137,4 +140,102 @@ function warnings({ finished_at, failed }: Manifest): string[] {
   return failed === 0
     ? []
     : [`The last run of the backup failed for ${counted(failed)}: what it has of them is restored.`]
+}
+
+/** The project behind a server of a key with the scope admin; each repository goes there as a git bundle. */
+function httpTarget(door: Door): Target {
+  const restore: Target['restore'] = async ({ family, slug }, mirror, refs) => {
+    const path = `/git/${family}/${encodeURIComponent(slug)}.git`
+    const there = await refsThere(door, path)
+    if (there && differenceOf(there, refs) === undefined) return 'there'
+    const head = encodeURIComponent(refs.head.replace(/^ref: /, ''))
+    const { output, ended } = startGit({
+      args: [`--git-dir=${mirror}`, 'bundle', 'create', '--quiet', '-', `--exclude=${KEPT}*`, '--all'],
+      env: gitEnvironment(),
+      signal: door.signal,
+    })
+    // What the server says of a bundle that broke off is less than what git said.
+    const [sent, bundled] = await Promise.allSettled([
+      ask(door, 'PUT', `${path}?head=${head}`, Readable.toWeb(output) as ReadableStream),
+      ended,
+    ])
+    if (bundled.status === 'fulfilled' && bundled.value.code !== 0)
+      throw new GitFailure(bundled.value.complaint, bundled.value.code)
+    if (sent.status === 'rejected') throw sent.reason
+    return (sent.value as { outcome: 'restored' | 'replaced' | 'there' }).outcome // our own server's answer
+  }
+  return {
+    name: `the server at ${door.base}`,
+    restore,
+    check: async () => [],
+    close: async () => undefined,
+  }
+}
+
+async function refsThere(door: Door, path: string): Promise<AllRefs | undefined> {
+  try {
+    return await remoteRefs(`${door.base}${path}`, door)
+  } catch (error) {
+    if (error instanceof Refusal && error.code === 'artifact_not_found') return undefined
+    throw error
+  }
+}
+
+/** The store in a folder of this machine, which is made if need be, or in a database; servers may be using it. */
+async function localTarget(
+  config: Config,
+  projects: readonly string[],
+  signal: AbortSignal,
+): Promise<Target> {
+  const { store, dir, name, close } = await openStore(config)
+  const families = familiesOf(config)
+  const settings = {
+    servicesBase: '',
+    now: () => new Date(),
+    limits: {
+      maxBytes: config.maxBodyBytes,
+      maxDocumentBytes: config.maxDocumentBytes,
+      maxValues: config.maxBodyValues,
+    },
+  }
+  const registries = new Map<string, Promise<Registry>>()
+  const registryOf = async (project: string): Promise<Registry> => {
+    const registry = new Registry(await store.project(project), families, settings)
+    await registry.index.load()
+    return registry
+  }
+  const restore: Target['restore'] = async ({ project, family, slug }, url, refs) => {
+    const loading = registries.get(project) ?? registryOf(project)
+    registries.set(project, loading)
+    const registry = await loading
+    const found = registry.families.find(({ folder }) => folder === family)
+    if (!found) throw new Error(`there is no family ${family}`)
+    const limits = { maxBlobBytes: config.pushMaxBlobBytes }
+    return restoreArtifact(registry, { family: found, slug, refs, source: { url }, limits, signal })
+  }
+  const check = async (): Promise<string[]> => {
+    const found: string[] = []
+    for (const project of projects) {
+      // Read in as a server does it, which also moves what mirrors environments.
+      const open = await openRegistry(await store.project(project), families, settings)
+      open.close()
+      for (const { repository, reason } of open.registry.index.problems())
+        found.push(`${project}/${repository}: it would not be served: ${reason}`)
+    }
+    return found
+  }
+  return { name, state: { fs: store.fs, dir }, restore, check, close }
+}
+
+/** Where a backup is restored to: a store on this machine, or one behind a server. */
+interface Target {
+  /** How the report calls it. */
+  readonly name: string
+  /** What it has beside repositories; a server takes none of that. */
+  readonly state?: StateFolder
+  /** Brings one repository back from its mirror, with these of its refs. */
+  restore(name: RepositoryName, mirror: string, refs: AllRefs): Promise<Restored>
+  /** After the last: what would not be served, each in a sentence. */
+  check(): Promise<string[]>
+  close(): Promise<void>
 }

@@ -4,8 +4,7 @@ import { DEFAULT_PROJECT, checkProjectName } from '../../access/project-name.ts'
 import type { Config } from '../../config.ts'
 import { invalid } from '../../errors.ts'
 import { openSecrets } from '../../secrets/open-secrets.ts'
-import type { SecretPurpose } from '../../secrets/project-secrets.ts'
-import type { ProjectSecrets, SecretRecord } from '../../secrets/project-secrets.ts'
+import type { SecretPurpose, ProjectSecrets, SecretRecord } from '../../secrets/project-secrets.ts'
 import { askServer, projectOfKey } from '../command/ask-server.ts'
 import type { ChosenServer } from '../command/chosen-server.ts'
 import type { Command, Shell } from '../command/command.ts'
@@ -16,8 +15,55 @@ import { textTable } from '../command/text-table.ts'
 import { UsageError } from '../command/usage-error.ts'
 import { VERBS } from '../command/verbs.ts'
 import { type StatePlace, withDocuments } from '../command/with-documents.ts'
-import { askHidden } from './secrets/ask-hidden.ts'
-import { readValue } from './secrets/read-value.ts'
+import { type Readable, Writable } from 'node:stream'
+import { createInterface } from 'node:readline'
+import type { ReadStream } from 'node:tty'
+
+/**
+ * Asks a question on a terminal and reads one line that the terminal does not show. Undefined if whoever was asked gave up
+ * (Ctrl-C, Ctrl-D).
+ */
+function askHidden(question: string, terminal: ReadStream, show: Writable): Promise<string | undefined> {
+  const nowhere = new Writable({ write: (_piece, _encoding, done) => done() })
+  // In the mode of a terminal readline echoes by itself, and what it echoes to shows nothing.
+  const lines = createInterface({ input: terminal, output: nowhere, terminal: true, historySize: 0 })
+  // Only now, as nothing that is typed from here on is shown.
+  show.write(question)
+  return new Promise((resolve) => {
+    let answer: string | undefined
+    lines.once('line', (line) => {
+      answer = line
+      lines.close()
+    })
+    lines.once('close', () => {
+      show.write('\n')
+      resolve(answer)
+    })
+  })
+}
+
+/** Past any secret; more is not held. */
+const MAX_BYTES = 1024 * 1024
+
+/**
+ * Reads a secret's value from a pipe or file: all of it but one line break at its end, which `echo` and editors add. Undefined for what
+ * is no UTF-8, or far longer than any secret.
+ */
+async function readValue(input: Readable): Promise<string | undefined> {
+  const pieces: Buffer[] = []
+  let size = 0
+  for await (const piece of input as AsyncIterable<Buffer>) {
+    pieces.push(piece)
+    size += piece.length
+    if (size > MAX_BYTES) return undefined
+  }
+  try {
+    const text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(Buffer.concat(pieces))
+    return text.replace(/\r?\n$/, '')
+  } catch {
+    return undefined // a TypeError is all that a fatal decoder throws
+  }
+}
 
 const USAGE = `Set, list and remove the secrets of a project: keys of model providers, and credentials that the headers of hooks
 name as {"secret": "NAME"}. A running server sees each change with its next use.

@@ -1,9 +1,15 @@
 import { entriesOf, isJsonArray, isJsonObject, type Json } from '../../json/json.ts'
 import { TimeSlice } from '../../scheduling/cooperative.ts'
-import type { EmbedLocation, EmbedToken } from './embed-token.ts'
-import { type FoundInText, longEmbeds } from './long-embeds.ts'
+import type {
+  EmbedLocation,
+  EmbedToken,
+  EmbedReferences,
+  EmbedSelector,
+  StringEmbed,
+  EmbedReference,
+} from './embed-token.ts'
 import { isMixedEmbed, isObjectEmbed, readObjectEmbed } from './read-object-embed.ts'
-import { shortEmbeds } from './short-embeds.ts'
+import { isReferenceField, type ReferenceField, referenceOfFields } from '../reference-of-fields.ts'
 
 /** This module, for a thread that looks through a document which is too large here. */
 export const EMBED_SEARCH = new URL(import.meta.url)
@@ -125,4 +131,171 @@ function* collected(
     yield undefined
   }
   return found
+}
+
+const OPEN = '@{{'
+const CLOSE = '}}'
+const ENTITY = /^(?:workflow|application|evaluator|environment)(?:_artifact|_variant|_revision)?$/
+/** What a token takes that names no path: the first message of a prompt. */
+const DEFAULT_PATH = 'prompt.messages.0.content'
+
+/**
+ * The form C tokens of a text, in order, and undefined for what only looks like one: `@{{workflow.slug=a, path=b}}` (interface 10.4).
+ * A token ends at the first `}}`; one that is never closed swallows the rest of the text. Without a valid reference it is mere text, as
+ * `@{{name}}`. Each character is looked at a few times at most, whatever the text.
+ */
+function* shortEmbeds(text: string): Generator<FoundInText | undefined> {
+  let offset = text.indexOf(OPEN)
+  while (offset >= 0) {
+    const end = text.indexOf(CLOSE, offset + OPEN.length)
+    if (end < 0) break
+    const isShort = end - offset < LONGEST_TOKEN
+    const read = isShort ? readContent(text.slice(offset + OPEN.length, end)) : undefined
+    yield read && { form: 'short', ...read, text: text.slice(offset, end + CLOSE.length), offset }
+    offset = text.indexOf(OPEN, end + CLOSE.length)
+  }
+}
+
+function readContent(content: string): Pick<FoundInText, 'references' | 'selector'> | undefined {
+  const items: ReferenceItem[] = []
+  let key: string | undefined
+  let path = DEFAULT_PATH
+  for (const item of content.split(/[,&]/)) {
+    const [left, value] = splitItem(item)
+    if (left === 'key') key = value
+    else if (left === 'path') path = value
+    else {
+      const dot = left.lastIndexOf('.')
+      const type = left.slice(0, Math.max(dot, 0)).trim()
+      const field = left.slice(dot + 1).trim()
+      if (ENTITY.test(type) && isReferenceField(field)) items.push({ type, field, value })
+    }
+  }
+  const references = mergeReferenceItems(items)
+  return (
+    references && {
+      references,
+      selector: { ...(key === undefined ? {} : { key }), ...(path === '' ? {} : { path }) },
+    }
+  )
+}
+
+/** Both sides of `=`, else of `:`, trimmed; without either there is no left side. */
+function splitItem(item: string): [left: string, value: string] {
+  const equals = item.indexOf('=')
+  const at = equals < 0 ? item.indexOf(':') : equals
+  return at < 0 ? ['', ''] : [item.slice(0, at).trim(), item.slice(at + 1).trim()]
+}
+
+const LONG_EMBEDS_OPEN = '@svc.embed['
+const REFERENCES = '@svc.references['
+const SELECTOR = '@svc.selector['
+
+/** A string token without the way to its string. */
+type FoundInText = Omit<StringEmbed, 'location'>
+
+/** More characters than any that means something: a longer one is mere text. */
+const LONGEST_TOKEN = 10_000
+
+/**
+ * The form B tokens of a text, in order, and undefined for what only looks like one: `@svc.embed[@svc.references[workflow_revision.slug=a,
+ * …], @svc.selector[path=b]]` (interface 10.3). Brackets are balanced by counting, so one that is never closed swallows the rest of
+ * the text. Each character is looked at a few times at most, whatever the text.
+ */
+function* longEmbeds(text: string): Generator<FoundInText | undefined> {
+  let offset = text.indexOf(LONG_EMBEDS_OPEN)
+  while (offset >= 0) {
+    const end = closingBracket(text, offset + LONG_EMBEDS_OPEN.length)
+    if (end < 0) break
+    const isShort = end - offset < LONGEST_TOKEN
+    const read = isShort
+      ? readContentOfLongEmbeds(text.slice(offset + LONG_EMBEDS_OPEN.length, end))
+      : undefined
+    yield read && { form: 'long', ...read, text: text.slice(offset, end + 1), offset }
+    offset = text.indexOf(LONG_EMBEDS_OPEN, end + 1)
+  }
+}
+
+/** Where the bracket is closed that was opened before `from`; -1 if nowhere. */
+function closingBracket(text: string, from: number): number {
+  let open = 1
+  for (let at = from; at < text.length; at++) {
+    const character = text[at]
+    if (character === '[') open++
+    else if (character === ']' && --open === 0) return at
+  }
+  return -1
+}
+
+function readContentOfLongEmbeds(content: string): Pick<FoundInText, 'references' | 'selector'> | undefined {
+  // a token stands on one line
+  if (/[\r\n]/.test(content)) return undefined
+  const referencesPart = onlyPart(content, REFERENCES)
+  const selectorPart = onlyPart(content, SELECTOR)
+  if (referencesPart === undefined || selectorPart === undefined) return undefined
+  const references = readReferences(referencesPart)
+  return references && { references, selector: readSelector(selectorPart) }
+}
+
+/** What stands between the part's name and its first `]`; '' if there is no such part, undefined if there are several. */
+function onlyPart(content: string, name: string): string | undefined {
+  const at = content.indexOf(name)
+  if (at < 0) return ''
+  const end = content.indexOf(']', at)
+  if (end < 0 || content.includes(name, end)) return undefined
+  return content.slice(at + name.length, end)
+}
+
+function readReferences(part: string): EmbedReferences | undefined {
+  const items: ReferenceItem[] = []
+  for (const [left, value] of itemsOf(part)) {
+    const dot = left.lastIndexOf('.')
+    if (dot < 0) continue
+    const field = left.slice(dot + 1).trim()
+    if (!isReferenceField(field)) return undefined
+    items.push({ type: left.slice(0, dot).trim(), field, value })
+  }
+  return mergeReferenceItems(items)
+}
+
+/** An empty key or path says as little as none. */
+function readSelector(part: string): EmbedSelector {
+  const items = new Map(itemsOf(part))
+  const key = items.get('key') ?? ''
+  const path = items.get('path') ?? ''
+  return { ...(key === '' ? {} : { key }), ...(path === '' ? {} : { path }) }
+}
+
+function itemsOf(part: string): [string, string][] {
+  return part.split(',').flatMap((item): [string, string][] => {
+    const equals = item.indexOf('=')
+    return equals < 0 ? [] : [[item.slice(0, equals).trim(), item.slice(equals + 1).trim()]]
+  })
+}
+
+/** One `<entity type>.<field> = <value>` of a string token. */
+interface ReferenceItem {
+  readonly type: string
+  readonly field: ReferenceField
+  readonly value: string
+}
+
+/**
+ * The references that the items of a string token make: those of one entity type are one reference, a field given twice
+ * takes its last value (interface 10.3, 10.4). Undefined if there are none or one is ill-formed: mere text then.
+ */
+function mergeReferenceItems(items: Iterable<ReferenceItem>): EmbedReferences | undefined {
+  const merged = new Map<string, Partial<Record<ReferenceField, string>>>()
+  for (const { type, field, value } of items) {
+    const fields = merged.get(type) ?? {}
+    fields[field] = value
+    merged.set(type, fields)
+  }
+  const references = new Map<string, EmbedReference>()
+  for (const [type, fields] of merged) {
+    const reference = referenceOfFields(fields)
+    if (!reference) return undefined
+    references.set(type, reference)
+  }
+  return references.size === 0 ? undefined : references
 }

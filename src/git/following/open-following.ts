@@ -1,5 +1,5 @@
 import { COMMAND } from '../../command-name.ts'
-import { CannotStart, Refusal } from '../../errors.ts'
+import { CannotStart, Refusal, DatabaseAway } from '../../errors.ts'
 import { createDurableFolder } from '../../storage/durable-folder.ts'
 import type { Documents } from '../../storage/documents/documents.ts'
 import { SharedDocuments } from '../../storage/documents/shared-documents.ts'
@@ -9,14 +9,25 @@ import { StoreGuard } from '../../storage/store-guard.ts'
 import { JOURNAL_FOLDER } from '../journal/journal-folder.ts'
 import type { PackCache } from '../packs/pack-cache.ts'
 import { makeStore } from '../store-format.ts'
-import type { Arbiter } from '../transactions/arbiter.ts'
+import {
+  type Arbiter,
+  type DecidedBeside,
+  type DecidedWrite,
+  type Decision,
+  type Filling,
+  type Freshness,
+  type LargePack,
+  type Seen,
+  NameClaimed,
+} from '../transactions/arbiter.ts'
 import { LogFollower } from './log-follower.ts'
-import { FollowingArbiter } from './following-arbiter.ts'
 import { OwnMoves } from './own-moves.ts'
 import { COPY_FOLDER } from './folder/place-entry.ts'
 import { databaseOf, nameDatabase, readPosition } from './folder/position-file.ts'
 import { emptyFolder } from './folder/repair.ts'
-import type { OpenLog, SharedLog } from './shared-log.ts'
+import type { OpenLog, SharedLog, Outcome, Proposal, ProposedWrite } from './shared-log.ts'
+import { RefMoved } from '../refs/ref-move.ts'
+import type { Copy } from './folder/copy.ts'
 
 /** A folder that follows a log. */
 interface Following {
@@ -95,4 +106,237 @@ function foreign(fs: Fs, dir: string): CannotStart {
     `The folder ${dir} holds a store of files${isInUse ? ', which a server may be using' : ''}, and no copy of a database. Set CACHE_DIR to an empty ` +
       `folder; "${COMMAND} backup" and "${COMMAND} restore" take the store over.`,
   )
+}
+
+/** So many decisions are appended together at most, and about so many bytes of packs. */
+const MOST_TOGETHER = 64
+const LARGEST_BATCH = 8 * 1024 * 1024
+
+/**
+ * Servers that share a log, each with a folder of its own that follows it: what the log takes has happened. The folder is a copy, and
+ * nothing of it has to be on the disk.
+ */
+class FollowingArbiter implements Arbiter {
+  readonly #copy: Copy
+  readonly #follower: LogFollower
+  readonly #letGo: () => void
+  /** What the log calls large packs that it has. */
+  readonly #staged = new WeakMap<LargePack, string>()
+  #waiting: Waiting[] = []
+  #isAppending = false
+  /** The batch that is on its way. */
+  #appending: Promise<void> = Promise.resolve()
+
+  /** `letGo` is called at the end, when somebody else may use the folder. */
+  constructor(copy: Copy, follower: LogFollower, letGo: () => void) {
+    this.#copy = copy
+    this.#follower = follower
+    this.#letGo = letGo
+    follower.untilAppended = () => this.#appending
+  }
+
+  get filling(): Filling | undefined {
+    return this.#follower.filling
+  }
+
+  decide(writes: readonly DecidedWrite[], beside: DecidedBeside = {}): Promise<Decision> {
+    const proposal = this.#proposalOf(writes, beside)
+    return new Promise((resolve, reject) => {
+      this.#waiting.push({ proposal, resolve, reject })
+      if (!this.#isAppending) void this.#appendAll()
+    })
+  }
+
+  admit(write: DecidedWrite): Promise<Decision> {
+    return this.decide([write])
+  }
+
+  async stageLarge(packs: readonly LargePack[]): Promise<readonly string[]> {
+    const { fs, log } = this.#copy
+    const staged: string[] = []
+    for (const pack of packs) {
+      // A write that is worked out anew brings it again.
+      const known = this.#staged.get(pack) ?? (await log.stagePack(pack.name, readPieces(fs, pack.path)))
+      this.#staged.set(pack, known)
+      staged.push(known)
+    }
+    return staged
+  }
+
+  async seen(gitdirs: readonly string[]): Promise<Seen> {
+    const names = new Map(gitdirs.map((gitdir) => [this.#relative(gitdir), gitdir]))
+    const states = await this.#copy.log.versions([...names.keys()])
+    // Later than the versions were asked for: so what is read then is at least as new.
+    await this.fresh()
+    return new Map([...names].map(([repository, gitdir]) => [gitdir, states.get(repository) ?? 0]))
+  }
+
+  /** A folder that was filled since knows nothing of what had gone before. */
+  wasPurged(gitdir: string): Promise<boolean> {
+    return this.#copy.log.wasPurged(this.#relative(gitdir))
+  }
+
+  fresh(): Promise<void> {
+    return this.#follower.fresh()
+  }
+
+  readable(): Promise<Freshness> {
+    return this.#follower.readable()
+  }
+
+  /** A folder has one process, and what it decided is in the log: nothing has to be done before its locks are taken over. */
+  async finishFor(): Promise<void> {
+    return undefined
+  }
+
+  /** The folder is never made again from what was decided once. */
+  async untilSettled(): Promise<void> {
+    return undefined
+  }
+
+  async checkpoint(): Promise<void> {
+    this.#follower.save()
+  }
+
+  /** They are documents from the moment of the decision on. */
+  notes(): readonly string[] {
+    return NO_NOTES
+  }
+
+  afterReturn(): Promise<void> {
+    return this.#follower.repairAll()
+  }
+
+  async close(): Promise<void> {
+    await this.#appending
+    await this.#follower.close()
+    await this.#copy.log.close()
+    this.#letGo()
+  }
+
+  #proposalOf(
+    writes: readonly DecidedWrite[],
+    { notes = [], moved, purged, needs = [], seen = new Map() }: DecidedBeside,
+  ): Proposal {
+    return {
+      writes: writes.map((write) => this.#proposedWrite(write)),
+      needs: needs.map((gitdir) => this.#relative(gitdir)),
+      seen: new Map([...seen].map(([gitdir, version]) => [this.#relative(gitdir), version])),
+      moved,
+      purged: purged && {
+        repository: this.#relative(purged.gitdir),
+        isRemembered: purged.isRemembered,
+      },
+      notes: notes.map(({ path }) => path),
+    }
+  }
+
+  #proposedWrite({ gitdir, moves, pack, large = [], created, claims = [] }: DecidedWrite): ProposedWrite {
+    return {
+      repository: this.#relative(gitdir),
+      moves,
+      pack: pack && { name: pack.name, bytes: pack.pack },
+      staged: large,
+      head: created?.head,
+      claims,
+    }
+  }
+
+  async #appendAll(): Promise<void> {
+    this.#isAppending = true
+    while (this.#waiting.length > 0) {
+      const batch = this.#nextBatch()
+      // Whether one that fails happened nobody knows; if it did, the next look brings it.
+      this.#appending = this.#append(batch).catch((error: unknown) => {
+        for (const { reject } of batch) reject(error)
+        if (error instanceof DatabaseAway)
+          for (const { reject } of this.#waiting.splice(0)) reject(error.behind())
+      })
+      await this.#appending
+    }
+    this.#isAppending = false
+  }
+
+  #nextBatch(): Waiting[] {
+    let bytes = 0
+    let count = 0
+    for (const { proposal } of this.#waiting) {
+      for (const { pack } of proposal.writes) bytes += pack?.bytes.length ?? 0
+      if (count > 0 && (count === MOST_TOGETHER || bytes > LARGEST_BATCH)) break
+      count++
+    }
+    return this.#waiting.splice(0, count)
+  }
+
+  async #append(batch: readonly Waiting[]): Promise<void> {
+    const proposals = batch.map(({ proposal }) => proposal)
+    const { position, outcomes } = await this.#copy.log.append(proposals)
+    const decided = batch.filter((_, index) => isDecided(outcomes[index]))
+    for (const [index, { proposal }] of batch.entries()) this.#noteMoves(proposal, outcomes[index])
+    const decisions = this.#follower.decided(
+      position,
+      decided.map(({ proposal }) => proposal.writes.map(({ repository }) => repository)),
+    )
+    for (const [index, { resolve }] of decided.entries()) {
+      const decision = decisions[index]
+      if (decision) resolve(decision)
+    }
+    for (const [index, { reject }] of batch.entries()) {
+      const outcome = outcomes[index]
+      if (!isDecided(outcome)) reject(refusalOf(outcome))
+    }
+  }
+
+  #noteMoves({ writes }: Proposal, outcome: Outcome | undefined): void {
+    if (!isDecided(outcome)) return
+    for (const [index, { repository, moves }] of writes.entries())
+      this.#copy.own.add(
+        repository,
+        outcome.versions[index] ?? 0,
+        moves.map(({ ref }) => ref),
+      )
+  }
+
+  /** By the folder where it is when it is not in the trash. */
+  #relative(gitdir: string): string {
+    return gitdir.slice(this.#copy.dir.length + 1).replace('/.trash/', '/')
+  }
+}
+
+const NO_NOTES: readonly string[] = []
+
+interface Waiting {
+  readonly proposal: Proposal
+  readonly resolve: (decision: Decision) => void
+  readonly reject: (error: unknown) => void
+}
+
+function isDecided(outcome: Outcome | undefined): outcome is Extract<Outcome, { versions: unknown }> {
+  return outcome !== undefined && 'versions' in outcome
+}
+
+function refusalOf(outcome: Outcome | undefined): Error {
+  if (!outcome || !('refused' in outcome)) return new Error('the log answered less than it was asked')
+  const { refused, what } = outcome
+  return refused === 'claimed' ? new NameClaimed(what) : new RefMoved(`${what} moved elsewhere`)
+}
+
+/** So many bytes are a piece. */
+const PIECE = 1024 * 1024
+
+/** What a file holds, in pieces, read one by one. */
+async function* readPieces(fs: Fs, path: string): AsyncGenerator<Buffer> {
+  const handle = fs.open(path)
+  if (!handle) throw new Error(`${path} is gone`)
+  try {
+    for (let position = 0; position < handle.size;) {
+      const piece = Buffer.allocUnsafe(Math.min(PIECE, handle.size - position))
+      const length = handle.read(piece, position)
+      if (length === 0) throw new Error(`${path} is shorter than it was`)
+      position += length
+      yield piece.subarray(0, length)
+    }
+  } finally {
+    handle.close()
+  }
 }

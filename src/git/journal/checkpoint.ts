@@ -1,11 +1,15 @@
 import { dirname } from 'node:path/posix'
 import type { Fs } from '../../storage/fs.ts'
-import { consolidatePacks } from '../packs/consolidate-packs.ts'
-import type { EncodedPack } from '../packs/pack-writer.ts'
+import { type EncodedPack, type JoinablePack, joinPacks, offsetsIn } from '../packs/pack-writer.ts'
 import { refPath } from '../refs/ref-name.ts'
-import { namesAbovePacks } from '../transactions/pack-staging.ts'
+import { namesAbovePacks, stagingFor } from '../transactions/pack-staging.ts'
 import { syncFolderMoves } from './finish-folder-moves.ts'
 import type { JournalRecord, JournalWrite } from './journal-record.ts'
+import { settleAll } from '../../storage/settle-all.ts'
+import { recentlyUsed } from '../../cache/recently-used.ts'
+import type { Oid } from '../objects/object.ts'
+import { PackCache } from '../packs/pack-cache.ts'
+import { PackIndex } from '../packs/pack-index-reader.ts'
 
 /** So many repositories are rolled up at the same time: one while the disk is at work on the other. */
 const AT_ONCE = 2
@@ -77,4 +81,128 @@ export async function checkpointJournal(
   await syncFolderMoves(fs, store, records)
   const writes = records.flatMap((record) => record.writes)
   await syncPublished(fs, store, writes)
+}
+
+/** So many packs of about one size become one. */
+const OFTEN = 16
+/** A pack larger than this is left to git's own repacking. */
+const LARGEST = 4 * 1024 * 1024
+
+/**
+ * Keeps the packs of a repository few. Each write adds a small pack. Those of one checkpoint (`fresh`, whose bytes are still
+ * at hand) become one; and sixteen packs of about one size become one, so a history of ten thousand commits lies in some
+ * thirty packs. It happens behind the writers' backs: an object is always in some pack, the new one being on the disk before
+ * the old ones go. Packs with companions (`.keep`, `.bitmap`, `.mtimes` …), large ones, and repositories with a multi-pack
+ * index are left to git's own repacking. Answers the names of the fresh packs that are gone.
+ */
+export async function consolidatePacks(
+  fs: Fs,
+  gitdir: string,
+  fresh: readonly EncodedPack[],
+): Promise<ReadonlySet<string>> {
+  const folder = `${gitdir}/objects/pack`
+  const own = new Set(loneNames(fs.readDir(folder) ?? []))
+  const lone = fresh.filter(({ name }) => own.has(name))
+  const gone = lone.length > 1 ? await makeOne(fs, gitdir, lone.map(inMemory)) : CONSOLIDATE_PACKS_NONE
+  if (own.size - gone.size < OFTEN) return gone
+  const cache = new PackCache()
+  try {
+    for (;;) {
+      const chosen = packsToConsolidate(smallPacks(fs, folder, cache))
+      if (chosen.length === 0) return gone
+      const read = chosen.map((pack) => onDisk(fs, folder, pack))
+      const fit = read.filter((pack) => joinPacks([pack]) !== undefined)
+      for (const pack of read) if (!fit.includes(pack)) unfit.set(`${folder}/${pack.name}`, true)
+      if (fit.length === read.length) await makeOne(fs, gitdir, fit)
+    }
+  } finally {
+    cache.close()
+  }
+}
+
+/** Packs that cannot be joined with others as they are: git made them, with deltas. They are left to git's own repacking. */
+const unfit = recentlyUsed<string, true>(10_000, () => 1)
+
+const CONSOLIDATE_PACKS_NONE: ReadonlySet<string> = new Set()
+
+type NamedPack = JoinablePack & { readonly name: string }
+
+/** Answers the names of those that are gone. */
+async function makeOne(fs: Fs, gitdir: string, chosen: readonly NamedPack[]): Promise<ReadonlySet<string>> {
+  const joined = joinPacks(chosen)
+  if (!joined) throw new Error(`a pack of ${gitdir} cannot be joined with others as it is`)
+  const { name: joinedName, pack, index } = joined
+  const staging = stagingFor(fs, gitdir)
+  try {
+    await settleAll([fs.createSynced(staging.packPath, pack), fs.createSynced(staging.indexPath, index)])
+    // What it holds is needed by refs already: no `.keep` has to tell a repack to leave it alone.
+    staging.staged(joinedName, { pack, index }).publish()
+  } catch (error) {
+    staging.remove()
+    throw error
+  }
+  await fs.syncAll([`${gitdir}/objects/pack`])
+  const names = chosen.map(({ name }) => name).filter((name) => name !== joinedName)
+  // The index first: what has no index is no pack to anyone.
+  const folder = `${gitdir}/objects/pack`
+  await fs.removeAll(names.flatMap((name) => [`${folder}/${name}.idx`, `${folder}/${name}.pack`]))
+  return new Set(names)
+}
+
+function inMemory({ name, pack, index }: EncodedPack): NamedPack {
+  return { name, pack, offsets: offsetsIn(index) }
+}
+
+function onDisk(fs: Fs, folder: string, { name, index }: SmallPack): NamedPack {
+  const pack = fs.readFile(`${folder}/${name}.pack`)
+  if (!pack) throw new Error(`${name} vanished while packs were rolled up`)
+  const offsets = new Map<Oid, number>()
+  for (const oid of index.oids()) offsets.set(oid, index.find(oid) ?? 0)
+  return { name, pack, offsets }
+}
+
+/** The packs that are ours to roll up. */
+function smallPacks(fs: Fs, folder: string, cache: PackCache): SmallPack[] {
+  const packs: SmallPack[] = []
+  for (const name of loneNames(fs.readDir(folder) ?? [])) {
+    const size = fs.stat(`${folder}/${name}.pack`)?.size
+    if (size === undefined || size > LARGEST || unfit.get(`${folder}/${name}`)) continue
+    const index = new PackIndex(fs, cache, `${folder}/${name}.idx`)
+    packs.push({ name, index, count: index.count })
+  }
+  return packs
+}
+
+/** The packs that have nothing beside them but their index; none where a multi-pack index knows them. */
+function loneNames(files: readonly string[]): string[] {
+  if (files.includes('multi-pack-index')) return []
+  const companions = new Map<string, number>()
+  for (const file of files) {
+    const name = file.slice(0, file.lastIndexOf('.'))
+    companions.set(name, (companions.get(name) ?? 0) + 1)
+  }
+  return files
+    .filter((file) => /^pack-[0-9a-f]{40}\.idx$/.test(file))
+    .map((file) => file.slice(0, -'.idx'.length))
+    .filter((name) => companions.get(name) === 2)
+}
+
+interface SmallPack {
+  readonly name: string
+  readonly index: PackIndex
+  readonly count: number
+}
+
+/**
+ * The packs that are to become one: those of the smallest size class that holds sixteen. A class spans a factor of sixteen, so
+ * an object is written again once each time its repository grows sixteenfold. Empty if no class is full.
+ */
+export function packsToConsolidate<T extends { readonly count: number }>(packs: readonly T[]): readonly T[] {
+  const classes = new Map<number, T[]>()
+  for (const pack of packs) {
+    const size = Math.floor(Math.log(Math.max(pack.count, 1)) / Math.log(OFTEN))
+    classes.set(size, [...(classes.get(size) ?? []), pack])
+  }
+  const full = [...classes].filter(([, members]) => members.length >= OFTEN)
+  return full.sort(([a], [b]) => a - b)[0]?.[1] ?? []
 }

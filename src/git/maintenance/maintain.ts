@@ -1,11 +1,12 @@
 import { dirname } from 'node:path/posix'
 import { Refusal } from '../../errors.ts'
-import type { ObjectCounts } from './count-objects.ts'
-import { countObjects } from './count-objects.ts'
-import { dropRedundantPacks } from '../packs/drop-redundant-packs.ts'
 import type { Fs } from '../../storage/fs.ts'
 import { holdingLock } from '../../storage/lock-file.ts'
 import { gitOn, type GitResult } from '../process/git-process.ts'
+import { yieldToEventLoop } from '../../scheduling/cooperative.ts'
+import { CorruptObject, PackGone } from '../objects/errors.ts'
+import { PackCache } from '../packs/pack-cache.ts'
+import { PackIndex } from '../packs/pack-index-reader.ts'
 
 export interface MaintenanceOptions {
   /** Tidies up whatever there is, and not only what has become much. */
@@ -136,4 +137,124 @@ function packsOf(fs: Fs, gitdir: string): string[] {
   return (fs.readDir(`${gitdir}/objects/pack`) ?? [])
     .filter((file) => /^pack-[0-9a-f]{40}\.idx$/.test(file))
     .map((file) => file.slice(0, -'.idx'.length))
+}
+
+/** What piles up in a repository that is written to. */
+interface ObjectCounts {
+  /** Packs that may be repacked: those without a `.keep`. */
+  readonly packs: number
+  readonly looseObjects: number
+  readonly looseRefs: number
+  /** Of all packs. */
+  readonly packedBytes: number
+}
+
+/** Counts what lies about in a repository: a look at some folders, no file is opened. */
+export function countObjects(fs: Fs, gitdir: string): ObjectCounts {
+  const folder = `${gitdir}/objects/pack`
+  const names = new Set(fs.readDir(folder) ?? [])
+  const packs = [...names].filter((name) => /^pack-.*\.pack$/.test(name))
+  const fanOut = (fs.readDir(`${gitdir}/objects`) ?? []).filter((name) => /^[0-9a-f]{2}$/.test(name))
+  return {
+    packs: packs.filter((name) => !names.has(name.replace(/pack$/, 'keep'))).length,
+    looseObjects: sum(fanOut.map((name) => fs.readDir(`${gitdir}/objects/${name}`)?.length ?? 0)),
+    looseRefs: looseRefsIn(fs, `${gitdir}/refs`),
+    packedBytes: sum(packs.map((name) => fs.stat(`${folder}/${name}`)?.size ?? 0)),
+  }
+}
+
+function looseRefsIn(fs: Fs, folder: string): number {
+  return sum(
+    (fs.readDir(folder) ?? []).map((name) => {
+      const path = `${folder}/${name}`
+      if (fs.stat(path)?.kind === 'folder') return looseRefsIn(fs, path)
+      return name.endsWith('.lock') ? 0 : 1
+    }),
+  )
+}
+
+function sum(numbers: readonly number[]): number {
+  return numbers.reduce((total, number) => total + number, 0)
+}
+
+/** So many ids are looked up before other work gets its turn. */
+const YIELD_EVERY = 2000
+
+/**
+ * Removes those of the `older` packs whose every object lies in the `newer` or in those that stay, too, with what git keeps beside them: a
+ * pack that was pushed holds objects of others twice, and git leaves these out of the newer. The names of all of them must be on the disk:
+ * then no power cut leaves an object in none. Packs with a `.keep` stay, and so does what cannot be read.
+ */
+export async function dropRedundantPacks(
+  fs: Fs,
+  gitdir: string,
+  older: readonly string[],
+  newer: readonly string[],
+): Promise<void> {
+  const folder = `${gitdir}/objects/pack`
+  const cache = new PackCache()
+  try {
+    const made = await readable(fs, cache, folder, newer)
+    // With nothing new there is no more reason to remove any than there was before.
+    if (made.length === 0) return
+    const left = (await readable(fs, cache, folder, older)).sort((a, b) => a.index.count - b.index.count)
+    for (const pack of [...left]) {
+      const others = [...made, ...left.filter((it) => it !== pack)]
+      const isRedundant = await ifReadable(() => areAllIn(others, pack))
+      if (!isRedundant || fs.stat(`${folder}/${pack.name}.keep`)) continue
+      left.splice(left.indexOf(pack), 1)
+      await removePack(fs, folder, pack.name)
+    }
+  } finally {
+    cache.close()
+  }
+}
+
+interface OpenPack {
+  readonly name: string
+  readonly index: PackIndex
+}
+
+async function readable(
+  fs: Fs,
+  cache: PackCache,
+  folder: string,
+  names: readonly string[],
+): Promise<OpenPack[]> {
+  const packs: OpenPack[] = []
+  for (const name of names) {
+    const index = await ifReadable(() => new PackIndex(fs, cache, `${folder}/${name}.idx`))
+    if (index && fs.stat(`${folder}/${name}.pack`)) packs.push({ name, index })
+  }
+  return packs
+}
+
+/** Undefined if an index is damaged, or has been rolled up meanwhile. */
+async function ifReadable<T>(work: () => T | Promise<T>): Promise<T | undefined> {
+  try {
+    return await work()
+  } catch (error) {
+    if (error instanceof PackGone || error instanceof CorruptObject) return undefined
+    throw error
+  }
+}
+
+async function areAllIn(others: readonly OpenPack[], pack: OpenPack): Promise<boolean> {
+  let looked = 0
+  for (const oid of pack.index.oids()) {
+    if (!others.some(({ index }) => index.find(oid) !== undefined)) return false
+    if (++looked % YIELD_EVERY === 0) await yieldToEventLoop()
+  }
+  return true
+}
+
+/** The index first: what has no index is no pack to anyone. */
+async function removePack(fs: Fs, folder: string, name: string): Promise<void> {
+  const names = fs.readDir(folder) ?? []
+  // It may tell of this pack, and git can derive it again.
+  const derived = names.filter((file) => file.startsWith('multi-pack-index'))
+  const beside = names.filter((file) => file.startsWith(`${name}.`) && !/\.(?:idx|pack)$/.test(file))
+  await fs.removeAll(
+    [...derived, `${name}.idx`, `${name}.pack`, ...beside].map((file) => `${folder}/${file}`),
+  )
 }

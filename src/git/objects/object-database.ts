@@ -2,15 +2,12 @@ import { counts } from '../../metrics/counters.ts'
 import { Refusal } from '../../errors.ts'
 import type { Fs } from '../../storage/fs.ts'
 import type { PackCache } from '../packs/pack-cache.ts'
-import type { ListedPack } from '../packs/pack-directory.ts'
-import { PackDirectory } from '../packs/pack-directory.ts'
-import type { PackReader } from '../packs/pack-reader.ts'
+import { PackReader } from '../packs/pack-reader.ts'
 import { SequentialPackReader } from '../packs/sequential-pack-reader.ts'
-import type { DamagedCopy } from './errors.ts'
-import { DamagedObject, CorruptObject, PackGone } from './errors.ts'
-import { LooseObjects } from './loose-objects.ts'
-import type { GitObject, ObjectKind, Oid } from './object.ts'
-import { hashObject } from './object.ts'
+import { type DamagedCopy, DamagedObject, CorruptObject, PackGone } from './errors.ts'
+import { type GitObject, type ObjectKind, type Oid, hashObject, objectKinds } from './object.ts'
+import { inflateWhole } from '../packs/inflate.ts'
+import { PackIndex } from '../packs/pack-index-reader.ts'
 
 /** So many objects of a write are kept in memory. */
 const MOST_REMEMBERED = 2000
@@ -189,4 +186,147 @@ function checkedRead(pack: PackReader, offset: number, oid: Oid): GitObject {
   const { kind, bytes } = pack.read(offset)
   if (hashObject(kind, bytes) !== oid) throw new CorruptObject(`its bytes do not match its id`)
   return { kind, bytes }
+}
+
+/** The objects that have a file of their own, `objects/<2 hex>/<38 hex>`. */
+class LooseObjects {
+  readonly #fs: Fs
+  readonly #folder: string
+
+  constructor(fs: Fs, gitdir: string) {
+    this.#fs = fs
+    this.#folder = `${gitdir}/objects`
+  }
+
+  /** The file that holds the object if it is loose. */
+  path(oid: Oid): string {
+    return `${this.#folder}/${oid.slice(0, 2)}/${oid.slice(2)}`
+  }
+
+  has(oid: Oid): boolean {
+    return this.#fs.stat(this.path(oid))?.kind === 'file'
+  }
+
+  /** The object, checked against its id; undefined if it is not loose. Throws `CorruptObject` if its file is damaged. */
+  read(oid: Oid): GitObject | undefined {
+    const deflated = this.#fs.readFile(this.path(oid))
+    if (!deflated) return undefined
+    const inflated = inflateWhole(deflated)
+    const end = inflated.indexOf(0)
+    const header = /^(\w+) (\d+)$/.exec(inflated.toString('latin1', 0, Math.max(0, Math.min(end, 32))))
+    const kind = objectKinds.find((name) => name === header?.[1])
+    const bytes = inflated.subarray(end + 1)
+    if (!kind || Number(header?.[2]) !== bytes.length)
+      throw new CorruptObject('it does not start as an object does')
+    if (hashObject(kind, bytes) !== oid) throw new CorruptObject('its bytes do not match its id')
+    return { kind, bytes }
+  }
+
+  /** The loose objects whose ids start with these hex digits (at least two), in no order. */
+  startingWith(hexPrefix: string): Oid[] {
+    const folder = hexPrefix.slice(0, 2)
+    const rest = hexPrefix.slice(2)
+    const names = this.#fs.readDir(`${this.#folder}/${folder}`) ?? []
+    return names
+      .filter((name) => name.startsWith(rest) && /^[0-9a-f]{38}$/.test(name))
+      .map((name) => folder + name)
+  }
+}
+
+/**
+ * A folder that changed no longer than this (milliseconds) before it was listed may have changed again without its time
+ * showing it: file systems keep times as coarsely as two seconds.
+ */
+const RACY = 2100
+
+/** One pack of a repository, by the names of its files. */
+interface ListedPack {
+  readonly name: string
+  readonly packPath: string
+  readonly indexPath: string
+}
+
+/** Which packs a repository has, as `objects/pack` was last listed. */
+class PackDirectory {
+  readonly #fs: Fs
+  readonly #cache: PackCache
+  readonly #folder: string
+  #packs: ListedPack[] = []
+  #modified: number | undefined
+  #listedAt = 0
+
+  constructor(fs: Fs, cache: PackCache, gitdir: string) {
+    this.#fs = fs
+    this.#cache = cache
+    this.#folder = `${gitdir}/objects/pack`
+  }
+
+  /** The packs known so far, the one that helped last in front; listed once before anything is looked for elsewhere. */
+  get packs(): readonly ListedPack[] {
+    if (this.#listedAt === 0) this.refresh()
+    return this.#packs
+  }
+
+  /** Lists the folder anew if it may have changed; true if there is a pack that was not known before. */
+  refresh(): boolean {
+    const modified = this.#fs.stat(this.#folder)?.modified
+    if (modified === this.#modified && (modified ?? 0) < this.#listedAt - RACY) return false
+    this.#listedAt = Date.now()
+    this.#modified = modified
+    const names = new Set(this.#fs.readDir(this.#folder) ?? [])
+    const known = new Set(this.#packs.map(({ name }) => name))
+    this.#packs = this.#packs.filter(({ name }) => names.has(`${name}.idx`) && names.has(`${name}.pack`))
+    const fresh = [...names]
+      .filter((file) => /^pack-.*\.idx$/.test(file))
+      .map((file) => file.slice(0, -'.idx'.length))
+      .filter((name) => !known.has(name) && names.has(`${name}.pack`))
+      .map((name) => this.#describe(name))
+    this.#packs = [...this.#newestFirst(fresh), ...this.#packs]
+    return fresh.length > 0
+  }
+
+  /** The opened pack. Throws `PackGone` if its files are gone, `CorruptObject` if its index is damaged. */
+  open(listed: ListedPack): PackReader {
+    const open = this.#cache.packs.peek(listed.indexPath)
+    if (open) return open
+    const index = new PackIndex(this.#fs, this.#cache, listed.indexPath)
+    const pack = new PackReader(this.#fs, this.#cache, listed.packPath, index)
+    this.#cache.packs.set(listed.indexPath, pack)
+    return pack
+  }
+
+  /** Looks into this pack first from now on. */
+  moveToFront(listed: ListedPack): void {
+    this.#cache.packs.get(listed.indexPath)
+    if (this.#packs[0] === listed) return
+    this.#packs = [listed, ...this.#packs.filter((pack) => pack !== listed)]
+  }
+
+  /** Forgets a pack that is gone, and that the folder was ever listed. */
+  drop(listed: ListedPack): void {
+    this.#packs = this.#packs.filter((pack) => pack !== listed)
+    this.#modified = undefined
+    this.#listedAt = 0
+    this.#cache.packs.delete(listed.indexPath)
+    this.#cache.handles.delete(listed.indexPath)
+    this.#cache.handles.delete(listed.packPath)
+  }
+
+  /** What was written last is most often asked for. */
+  #newestFirst(packs: ListedPack[]): readonly ListedPack[] {
+    if (packs.length < 2) return packs
+    return packs
+      .map((pack) => ({ pack, modified: this.#fs.stat(pack.packPath)?.modified ?? 0 }))
+      .sort((a, b) => b.modified - a.modified)
+      .map(({ pack }) => pack)
+  }
+
+  #describe(name: string): ListedPack {
+    const path = `${this.#folder}/${name}`
+    return {
+      name,
+      packPath: `${path}.pack`,
+      indexPath: `${path}.idx`,
+    }
+  }
 }

@@ -1,5 +1,18 @@
 import type { CatalogPreset, CatalogTemplate } from './catalog-template.ts'
-import { catalogTemplates } from './catalog-templates.ts'
+import { handlerDefinitions } from '../built-in-handlers.ts'
+import type { HandlerDefinition } from '../handler.ts'
+import { handlerTable } from '../workflows.ts'
+import {
+  entriesOf,
+  fromEntries,
+  getKey,
+  isJsonArray,
+  isJsonObject,
+  type Json,
+  type JsonObject,
+  withKey,
+  withoutKey,
+} from '../../json/json.ts'
 
 /** Which templates are asked for: flags by name, each of which a template must have as it is given. */
 export type CatalogFilter = Readonly<Partial<Record<string, boolean>>>
@@ -27,4 +40,88 @@ export function findPreset(template: CatalogTemplate, key: string): CatalogPrese
 function hasFlags(template: CatalogTemplate, wanted: CatalogFilter): boolean {
   const flags: Readonly<Record<string, boolean>> = { ...template.flags }
   return Object.entries(wanted).every(([name, value]) => value === undefined || flags[name] === value)
+}
+
+/**
+ * The values that parameters have by default, by a schema of them (interface 7.13); `{}` if none has one. A default of null
+ * is none: it says the same as leaving the parameter out.
+ */
+function parameterDefaults(schema: JsonObject | undefined): JsonObject {
+  const properties = schema && getKey(schema, 'properties')
+  if (!isJsonObject(properties)) return {}
+  return fromEntries(
+    entriesOf(properties).flatMap(([name, property]) => {
+      const value = isJsonObject(property) ? getKey(property, 'default') : undefined
+      return value === undefined || value === null ? [] : [[name, value] as const]
+    }),
+  )
+}
+
+/** The schema without defaults that are objects or arrays, its own and those of the schemas in it. */
+function withPlainDefaults(schema: JsonObject): JsonObject {
+  const value = getKey(schema, 'default')
+  const isPlain = !isJsonObject(value) && !isJsonArray(value)
+  let plain = isPlain ? schema : withoutKey(schema, 'default')
+  for (const [keyword, below] of entriesOf(plain)) plain = withKey(plain, keyword, insideOf(keyword, below))
+  return plain
+}
+
+/** The value of a keyword, with the same done to the schemas that it holds. */
+function insideOf(keyword: string, value: Json): Json {
+  if (isJsonObject(value)) {
+    if (keyword === 'items') return withPlainDefaults(value)
+    if (keyword !== 'properties' && keyword !== '$defs') return value
+    return fromEntries(
+      entriesOf(value).map(([name, schema]) => [
+        name,
+        isJsonObject(schema) ? withPlainDefaults(schema) : schema,
+      ]),
+    )
+  }
+  return value
+}
+
+/** The catalog begins with these, the most general ones; the others follow in the order of the table (interface 7.13). */
+const FIRST: readonly string[] = ['feedback', 'hook', 'code', 'mock', 'match', 'llm']
+
+/** Every template, archived ones included, in the order of the catalog (interface 7.13). */
+export const catalogTemplates: readonly CatalogTemplate[] = handlerDefinitions
+  .flatMap(templateOf)
+  .sort((a, b) => placeOf(a) - placeOf(b))
+
+function placeOf({ key }: CatalogTemplate): number {
+  const place = FIRST.indexOf(key)
+  return place === -1 ? FIRST.length : place
+}
+
+/** None of a handler that nobody is meant to begin from. */
+function templateOf({
+  key,
+  schemas: own = {},
+  template,
+  presets = [],
+}: HandlerDefinition): CatalogTemplate[] {
+  if (!template) return []
+  const { name, description, roles, categories, isArchived = false, callsModels = false } = template
+  const { parameters, ...schemas } = own
+  return [
+    {
+      key,
+      ...(name === undefined ? {} : { name }),
+      description,
+      categories,
+      flags: {
+        is_application: roles !== 'evaluator',
+        is_evaluator: roles !== 'application',
+        is_snippet: false,
+        is_archived: isArchived,
+        is_recommended: false,
+      },
+      uri: handlerTable.uriOf(key),
+      schemas: { ...(parameters ? { parameters: withPlainDefaults(parameters) } : {}), ...schemas },
+      parameters: parameterDefaults(parameters),
+      presets,
+      callsModels,
+    },
+  ]
 }

@@ -1,13 +1,131 @@
 import { JsonTextError } from '../../json/json-text-error.ts'
-import { type Json, type JsonObject, getKey } from '../../json/json.ts'
+import {
+  type Json,
+  type JsonObject,
+  getKey,
+  entriesOf,
+  isJsonObject,
+  keysOf,
+  numberOf,
+  ExactNumber,
+} from '../../json/json.ts'
 import { parseLargeJson } from '../../json/parse-json.ts'
 import { stringifyJson } from '../../json/stringify-json.ts'
-import { HandlerFailure } from '../handler-failure.ts'
-import type { Handler, HandlerDefinition, HandlerRequest } from '../handler.ts'
+import { HandlerFailure, invalidParameter, parameterProblem, typeWord } from '../handler-failure.ts'
+import type { Handler, HandlerDefinition, HandlerRequest, HandlerContext } from '../handler.ts'
 import { callHook } from './call-hook.ts'
-import { hookHeaders } from './hook-headers.ts'
 import { maskSecrets } from './mask-secrets.ts'
 import { neededHookUrl } from './needed-hook-url.ts'
+import { COMMAND } from '../../command-name.ts'
+
+/** What a hook is sent beside the body. */
+interface HookHeaders {
+  /** By name in lower case. */
+  readonly headers: ReadonlyMap<string, string>
+  /** The values among them that nobody may see. */
+  readonly secrets: readonly string[]
+}
+
+/**
+ * The headers of a hook from `data.headers` (interface 11.15, 7.8): literals as they are, numbers and booleans as text,
+ * `{"secret": NAME}` as the value of the project's secret; null counts as absent. Throws a `HandlerFailure` for a secret that the project
+ * does not have, for reference objects, which name nothing that could be sent, and for headers that belong to the connection.
+ * No value is shown in a failure.
+ */
+async function hookHeaders(given: Json, context: HandlerContext): Promise<HookHeaders> {
+  if (given === null) return { headers: new Map(), secrets: [] }
+  if (!isJsonObject(given)) throw invalidParameter('headers', 'dict', typeWord(given))
+  const members = entriesOf(given)
+  if (members.length > MOST)
+    throw parameterProblem('headers', `There are ${members.length} headers; a hook is sent at most ${MOST}.`)
+  const headers = new Map<string, string>()
+  const secrets: string[] = []
+  let length = 0
+  for (const [name, value] of members) {
+    if (value === null) continue
+    checkName(name)
+    const secret = isJsonObject(value) ? await secretValue(name, value, context) : undefined
+    if (secret !== undefined) secrets.push(secret)
+    const text = checkedValue(name, secret ?? literal(name, value))
+    length += name.length + text.length
+    if (length > LONGEST)
+      throw parameterProblem(
+        'headers',
+        `The headers have more than ${LONGEST} characters, the most that a hook is sent.`,
+      )
+    headers.set(name.toLowerCase(), text)
+  }
+  return { headers, secrets }
+}
+
+/** More headers than this no server takes; each may be a secret that is decrypted, and looked for in what comes back. */
+const MOST = 100
+/** All names and values together; room for a secret of any size. */
+const LONGEST = 128 * 1024
+
+/**
+ * Headers that say how this very connection carries the message (RFC 9110 7.6.1, RFC 9112 6). One that disagrees with what is sent would
+ * cut the message short, or let a part of the body pass for another request; answers are read as they come, never compressed.
+ */
+const OF_THE_CONNECTION = new Set([
+  'host',
+  'connection',
+  'content-length',
+  'transfer-encoding',
+  'content-encoding',
+  'accept-encoding',
+  'keep-alive',
+  'proxy-connection',
+  'proxy-authenticate',
+  'proxy-authorization',
+  'te',
+  'trailer',
+  'upgrade',
+  'expect',
+])
+
+function checkName(name: string): void {
+  if (!/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/.test(name)) throw problem(name, 'is not a name that HTTP allows.')
+  if (OF_THE_CONNECTION.has(name.toLowerCase()))
+    throw problem(name, 'is set by the connection itself; leave it out of data.headers.')
+}
+
+async function secretValue(name: string, value: Json, context: HandlerContext): Promise<string> {
+  const secret = isJsonObject(value) && keysOf(value).length === 1 ? getKey(value, 'secret') : undefined
+  if (typeof secret !== 'string')
+    throw problem(
+      name,
+      'is an object other than {"secret": "NAME"}; references are not resolved in headers: send a string or a secret.',
+    )
+  const found = await context.secret(secret)
+  if (found !== undefined) return found
+  throw new HandlerFailure(
+    'v0:schemas:invalid-secrets',
+    `Missing secret:\nAt 'headers.${name}'\nThe project has no secret '${secret}'. Set it:  ${COMMAND} secrets set ${secret} ` +
+      `--project ${context.project}`,
+  )
+}
+
+function literal(name: string, value: Json): string {
+  if (typeof value === 'string') return value
+  if (typeof value === 'boolean') return String(value)
+  if (value instanceof ExactNumber) return value.literal
+  if (numberOf(value) !== undefined) return String(value)
+  throw problem(name, 'is an array; send a string or {"secret": "NAME"}.')
+}
+
+function checkedValue(name: string, value: string): string {
+  // tab and the printable characters of Latin-1 are what an HTTP field value may hold
+  if (/^[\t\x20-\x7e\x80-\xff]*$/.test(value)) return value
+  throw problem(
+    name,
+    'holds a line break, a control character or a character outside Latin-1, which HTTP cannot carry.',
+  )
+}
+
+function problem(name: string, sentence: string): HandlerFailure {
+  return parameterProblem(`headers.${name}`, `The header '${name}' ${sentence}`)
+}
 
 /** What asks the user's server, with its time limit (interface 11.16, 11.15). */
 export const hookDefinition: HandlerDefinition = {

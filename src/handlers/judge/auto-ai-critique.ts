@@ -1,4 +1,11 @@
-import { type Json, type JsonObject, entriesOf, fromEntries, getKey } from '../../json/json.ts'
+import {
+  type Json,
+  type JsonObject,
+  entriesOf,
+  fromEntries,
+  getKey,
+  type PlainObject,
+} from '../../json/json.ts'
 import type { ChatReply } from '../../models/models.ts'
 import { promptVariables, unwrapInputs } from '../../prompts/prompt-variables.ts'
 import { renderJson } from '../../prompts/render-json.ts'
@@ -11,8 +18,179 @@ import type { HandlerContext, HandlerDefinition, HandlerRequest } from '../handl
 import { jsonIn } from '../scoring/document-in.ts'
 import { judgedOutputs } from '../scoring/judged-outputs.ts'
 import { type JudgeParameters, readJudgeParameters } from './judge-parameters.ts'
-import { judgePresets } from './judge-presets.ts'
-import { judgeSchemas } from './judge-schemas.ts'
+import type { BuiltInSchemas } from '../../resources/workflows/schemas/built-in.ts'
+import { closedObject, openObject } from '../../resources/workflows/schemas/object-schema.ts'
+import { judged } from '../scoring/schema-parts.ts'
+import type { CatalogPreset } from '../catalog/catalog-template.ts'
+
+const score: PlainObject = {
+  type: 'number',
+  minimum: 0,
+  maximum: 1,
+  description: 'From 0, not at all, to 1, fully.',
+}
+
+/** What judges are most often asked for. */
+const judgePresets: readonly CatalogPreset[] = [
+  judge({
+    key: 'hallucination',
+    name: 'Hallucination Detection',
+    description: 'Does the output keep to what it was given? Fails outputs that make things up.',
+    system:
+      'You check answers for claims that nothing supports. A claim is supported when it follows from what the assistant was ' +
+      'given, or is beyond doubt common knowledge. Style, length and usefulness do not matter.',
+    user:
+      'What the assistant was given:\n{{inputs}}\n\nWhat it answered:\n{{outputs}}\n\n' +
+      'Look at the claims of the answer one by one. Give score true when all of them are supported, false when any is not.',
+    verdict: {
+      score: { type: 'boolean', description: 'Whether every claim of the answer is supported.' },
+    },
+  }),
+  judge({
+    key: 'conciseness',
+    name: 'Conciseness',
+    description: 'Does the output say what is asked for and nothing else?',
+    system:
+      'You judge how concise answers are. A concise answer says all that was asked for, once, in plain words. Repetition, ' +
+      'small talk, restating the question and unasked advice all count against it; so does leaving out something needed.',
+    user:
+      'What the assistant was given:\n{{inputs}}\n\nWhat it answered:\n{{outputs}}\n\n' +
+      'Name in one sentence what could go, or what is missing, and give a score.',
+    verdict: {
+      score,
+      comment: { type: 'string', description: 'What could go, or what is missing, in one sentence.' },
+    },
+  }),
+  judge({
+    key: 'answer_relevancy',
+    name: 'Answer Relevancy',
+    description: 'Does the output answer a question, rather than talk around one?',
+    system:
+      'You judge whether a text commits itself to an answer. You see only the text, not what was asked. A text that evades, ' +
+      'is vague, or only says that it does not know answers nothing.',
+    user:
+      'The text:\n{{outputs}}\n\nWrite the one question that this text answers best. Give score 1 when it does answer it, and 0 ' +
+      'when it evades.',
+    verdict: {
+      question: { type: 'string', description: 'The question that the text answers best.' },
+      score: { type: 'number', enum: [0, 1], description: '1 when the text answers it, 0 when it evades.' },
+    },
+  }),
+  judge({
+    key: 'helpfulness',
+    name: 'Helpfulness',
+    description: 'Would the output help whoever asked?',
+    system:
+      'You judge whether an answer helps whoever asked. It helps when it meets the need behind the request, is right, and can be ' +
+      'acted on. Politeness alone helps nobody.',
+    user:
+      'The request:\n{{inputs}}\n\nThe answer:\n{{outputs}}\n\n' +
+      'Weigh in a few sentences what helps and what does not, and then give a score.',
+    verdict: {
+      reasoning: { type: 'string', description: 'What helps and what does not.' },
+      score,
+    },
+  }),
+]
+
+interface Judge {
+  readonly key: string
+  readonly name: string
+  readonly description: string
+  readonly system: string
+  readonly user: string
+  /** The fields that the judge answers with, in the order in which it is to think of them. */
+  readonly verdict: PlainObject
+}
+
+function judge({ key, name, description, system, user, verdict }: Judge): CatalogPreset {
+  const schema = {
+    type: 'object',
+    properties: verdict,
+    required: Object.keys(verdict),
+    additionalProperties: false,
+  }
+  const parameters = {
+    prompt_template: [
+      { role: 'system', content: system },
+      { role: 'user', content: user },
+    ],
+    template_format: 'mustache',
+    model: 'gpt-4o-mini',
+    response_type: 'json_schema',
+    json_schema: { name: 'schema', schema, strict: true },
+    version: '5',
+  }
+  return { key, name, description, categories: ['ai_llm'], parameters }
+}
+
+/** What a judge is configured with, and what it answers. */
+const judgeSchemas: BuiltInSchemas = {
+  parameters: closedObject(
+    {
+      prompt_template: {
+        type: 'array',
+        default: [
+          {
+            role: 'system',
+            content:
+              'You grade the work of an assistant. Judge strictly and answer only with the fields asked for.',
+          },
+          {
+            role: 'user',
+            content:
+              'Expected: {{correct_answer}}\nAnswered: {{outputs}}\nDoes the answer say the same as the expected one?',
+          },
+        ],
+        'x-svc-type-ref': 'messages',
+        title: 'Question to the judge',
+      },
+      model: { type: 'string', default: 'gpt-4o', 'x-svc-type-ref': 'model', title: 'Judge' },
+      connection: { type: ['string', 'null'], default: null, 'x-svc-type': 'hidden' },
+      response_type: {
+        type: 'string',
+        default: 'json_schema',
+        'x-svc-type': 'hidden',
+        'x-svc-ui-advanced': true,
+      },
+      json_schema: judgement(),
+      template_format: {
+        type: 'string',
+        enum: ['mustache', 'curly', 'fstring', 'jinja2'],
+        'x-svc-type': 'hidden',
+      },
+      version: { type: 'string', default: '5', 'x-svc-type': 'hidden' },
+    },
+    ['prompt_template'],
+  ),
+  inputs: openObject({}),
+  // Of a judge that is given no form; the form's schema takes its place.
+  outputs: judged,
+}
+
+/** The judge's form: what the model is made to answer with. */
+function judgement(): PlainObject {
+  return {
+    type: 'object',
+    properties: {
+      name: { type: 'string', default: 'schema' },
+      schema: { type: 'object' },
+      strict: { type: ['boolean', 'null'], default: true },
+    },
+    default: {
+      name: 'schema',
+      schema: {
+        type: 'object',
+        properties: { score: { type: 'boolean', description: 'Whether the answer is right.' } },
+        required: ['score'],
+        additionalProperties: false,
+      },
+      strict: true,
+    },
+    'x-svc-type': 'llm_response_schema',
+    title: 'Verdict',
+  }
+}
 
 /**
  * `svc:builtin:auto_ai_critique:v0` (interface 11.17): a model grades outputs by a prompt. Its reply is read as JSON: a number or

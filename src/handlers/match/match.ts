@@ -1,12 +1,126 @@
-import { fromEntries, getKey, type Json, type JsonObject } from '../../json/json.ts'
+import {
+  fromEntries,
+  getKey,
+  type Json,
+  type JsonObject,
+  isJsonArray,
+  isJsonObject,
+  keysOf,
+  type PlainObject,
+} from '../../json/json.ts'
 import { TimeSlice } from '../../scheduling/cooperative.ts'
 import { parameterAt } from '../chosen-schema.ts'
 import { type HandlerFailure, missingParameter, parameterProblem } from '../handler-failure.ts'
 import type { HandlerContext, HandlerDefinition, HandlerRequest } from '../handler.ts'
 import { aggregate, readAggregation } from './aggregate.ts'
-import { matchResults, matchSchemas } from './match-schemas.ts'
 import { readMatchers } from './read-matchers.ts'
 import { runMatchers } from './run-matchers.ts'
+import type { BuiltInSchemas } from '../../resources/workflows/schemas/built-in.ts'
+import { DRAFT_2020_12, openObject } from '../../resources/workflows/schemas/object-schema.ts'
+
+/** The result of one test: `error` is null, or why the test could not be made. Closed by those who know it is a leaf. */
+const resultNode = {
+  type: 'object',
+  properties: {
+    success: { type: 'boolean' },
+    score: { type: 'number' },
+    error: { type: ['string', 'null'] },
+  },
+  required: ['success', 'score'],
+} as const satisfies PlainObject
+
+/** The configurable matcher: a tree of tests on the inputs, outputs and trace, and a tree of results of the same shape. */
+const matchSchemas: BuiltInSchemas = {
+  parameters: {
+    ...openObject(
+      {
+        matchers: { type: 'array', items: { $ref: '#/$defs/matcher' }, title: 'Tests' },
+        score: { type: 'string', enum: ['weighted', 'min', 'max'], default: 'weighted' },
+        success: { type: 'string', enum: ['all', 'any', 'threshold'], default: 'threshold' },
+        threshold: { type: 'number', default: 1 },
+      },
+      ['matchers'],
+    ),
+    $defs: { matcher: matcher() },
+  },
+  outputs: {
+    $schema: DRAFT_2020_12,
+    type: 'object',
+    properties: { score: { type: 'number' }, success: { type: 'boolean' } },
+    required: ['score', 'success'],
+    additionalProperties: { $ref: '#/$defs/result' },
+    $defs: { result: { ...resultNode, additionalProperties: { $ref: '#/$defs/result' } } },
+  },
+}
+
+function matcher(): PlainObject {
+  return {
+    type: 'object',
+    properties: {
+      key: { type: 'string', default: '', description: 'Name of the result.' },
+      target: {
+        type: 'string',
+        default: '',
+        description: 'Path to what is tested: $.outputs.city, /outputs/city.',
+      },
+      mode: { type: 'string', enum: ['text', 'json'], default: 'text' },
+      match: {
+        type: 'string',
+        enum: ['valid', 'exact', 'starts_with', 'ends_with', 'contains', 'regex', 'similarity', 'diff'],
+        default: 'valid',
+      },
+      reference: { description: 'What to compare with: a value, or a path to one.' },
+      references: { type: 'array', description: 'Several of them, for contains.' },
+      contains: { type: 'string', enum: ['all', 'any'], default: 'all' },
+      case_sensitive: { type: 'boolean', default: true },
+      similarity: { type: 'string', enum: ['jaccard', 'levenshtein', 'cosine'], default: 'jaccard' },
+      diff: { type: 'string', enum: ['full', 'schema', 'strict'], default: 'full' },
+      threshold: { type: 'number', default: 1 },
+      weight: { type: 'number', default: 1 },
+      score: { type: 'string', enum: ['weighted', 'min', 'max'], default: 'weighted' },
+      success: { type: 'string', enum: ['all', 'any', 'threshold'], default: 'threshold' },
+      matchers: { type: 'array', items: { $ref: '#/$defs/matcher' }, description: 'Tests this one sums up.' },
+    },
+    additionalProperties: true,
+  }
+}
+
+/** The tree of results that a tree of matchers gives; the root's own score and success win over matchers so named. */
+function matchResults(matchers: Json | undefined): JsonObject | undefined {
+  if (!isJsonArray(matchers) || matchers.length === 0) return undefined
+  const own = { score: { type: 'number' }, success: { type: 'boolean' } }
+  const properties = fromEntries([...children(matchers), ...Object.entries(own)])
+  return {
+    $schema: DRAFT_2020_12,
+    type: 'object',
+    properties,
+    required: keysOf(properties),
+    additionalProperties: false,
+    $defs: { result: { ...resultNode, additionalProperties: false } },
+  }
+}
+
+/** The results of some matchers by key; a matcher without one is kept under "", and of equal keys the last counts. */
+function children(matchers: readonly Json[]): [string, Json][] {
+  return matchers.filter(isJsonObject).map((matcher) => {
+    const key = getKey(matcher, 'key')
+    const nested = getKey(matcher, 'matchers')
+    const isLeaf = !isJsonArray(nested) || nested.length === 0
+    return [typeof key === 'string' ? key : '', isLeaf ? { $ref: '#/$defs/result' } : nestedResult(nested)]
+  })
+}
+
+/** A matcher that sums others up: its own result, and theirs beside it. */
+function nestedResult(matchers: readonly Json[]): JsonObject {
+  const below = children(matchers)
+  const properties = fromEntries([...Object.entries(resultNode.properties), ...below])
+  return {
+    type: 'object',
+    properties,
+    required: [...new Set([...resultNode.required, ...below.map(([key]) => key)])],
+    additionalProperties: false,
+  }
+}
 
 /**
  * `svc:builtin:match:v0` (interface 11.13): a tree of matchers over inputs, outputs and trace. Answers `{<key>: node…, score,

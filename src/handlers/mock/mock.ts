@@ -1,10 +1,22 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import type { Json, JsonObject } from '../../json/json.ts'
-import { getKey, hasKey, isJsonObject, keysOf, numberOf } from '../../json/json.ts'
+import {
+  type Json,
+  type JsonObject,
+  getKey,
+  hasKey,
+  isJsonObject,
+  keysOf,
+  numberOf,
+} from '../../json/json.ts'
 import { HandlerFailure, invalidParameter, missingParameter } from '../handler-failure.ts'
-import type { HandlerContext, HandlerDefinition, HandlerRequest, HandlerResult } from '../handler.ts'
+import {
+  type HandlerContext,
+  type HandlerDefinition,
+  type HandlerRequest,
+  type HandlerResult,
+  StreamedOutputs,
+} from '../handler.ts'
 import { verdictOn } from '../scoring/verdict.ts'
-import { mockEvents } from './mock-events.ts'
 
 /**
  * `svc:custom:mock:v0` (interface 11.24), for tests of whatever calls handlers: does what `parameters.key` says with
@@ -109,4 +121,23 @@ function number(kwargs: JsonObject, name: string, otherwise: number): number {
   const found = numberOf(value)
   if (found !== undefined && Number.isFinite(found)) return found
   throw invalidParameter(`kwargs.${name}`, 'float', value)
+}
+
+/**
+ * A reply that comes word by word, in the records of interface 11.24: `message_start`, one `message_delta` a word, `message_end`,
+ * `usage`, `done`. A token is a word. As a whole it is what the mock `messages` answers.
+ */
+function mockEvents(text: string): StreamedOutputs {
+  const message = { role: 'assistant', content: text }
+  return new StreamedOutputs(records(text), () => ({ messages: [message] }))
+}
+
+async function* records(text: string): AsyncGenerator<JsonObject> {
+  // Each word with the space before it, so that the deltas add up to the text.
+  const words = text.match(/\s*\S+|\s+$/g) ?? []
+  yield { type: 'message_start', data: { role: 'assistant' } }
+  for (const content of words) yield { type: 'message_delta', data: { content } }
+  yield { type: 'message_end', data: { role: 'assistant', content: text } }
+  yield { type: 'usage', data: { prompt: 0, completion: words.length, total: words.length } }
+  yield { type: 'done', data: {} }
 }

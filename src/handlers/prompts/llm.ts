@@ -1,8 +1,15 @@
-import type { JsonObject } from '../../json/json.ts'
-import { entriesOf, fromEntries, getKey, isJsonObject, keysOf, withKey } from '../../json/json.ts'
+import {
+  type JsonObject,
+  entriesOf,
+  fromEntries,
+  getKey,
+  isJsonObject,
+  keysOf,
+  withKey,
+  type PlainObject,
+} from '../../json/json.ts'
 import { Fields } from '../../prompts/fields.ts'
-import type { LlmConfig } from '../../prompts/llm-config.ts'
-import { MOST_MODELS, readLlmConfig } from '../../prompts/llm-config.ts'
+import { type LlmConfig, MOST_MODELS, readLlmConfig } from '../../prompts/llm-config.ts'
 import { readMessages } from '../../prompts/prompt-messages.ts'
 import { renderMessages } from '../../prompts/render-messages.ts'
 import { RenderBudget } from '../../prompts/templates/render-budget.ts'
@@ -11,8 +18,102 @@ import { chosenSchema, parameterAt } from '../chosen-schema.ts'
 import { failureOfPrompt } from '../failure-of-prompt.ts'
 import { HandlerFailure, invalidParameter } from '../handler-failure.ts'
 import type { HandlerContext, HandlerDefinition, HandlerRequest, HandlerResult } from '../handler.ts'
-import { askInTurn } from './ask-in-turn.ts'
-import { llmSchemas } from './llm-schemas.ts'
+import { type ChatReply, ModelFailure } from '../../models/models.ts'
+import type { BuiltInSchemas } from '../../resources/workflows/schemas/built-in.ts'
+import { closedObject, openObject } from '../../resources/workflows/schemas/object-schema.ts'
+import { messageList } from './prompt-schemas.ts'
+
+const anyObject: PlainObject = { type: 'object', additionalProperties: true }
+
+/** What the llm handler takes and answers. */
+const llmSchemas: BuiltInSchemas = {
+  parameters: llmParameters(),
+  inputs: llmInputs(),
+  outputs: llmOutputs(),
+}
+
+function llmParameters(): PlainObject {
+  return closedObject({
+    llms: {
+      type: 'array',
+      minItems: 1,
+      'x-svc-type-ref': 'llms',
+      description: 'Models, tried in this order.',
+    },
+    loop: {
+      type: ['object', 'null'],
+      'x-svc-type-ref': 'loop',
+      description: 'Limits of a tool loop; without it the model is called once.',
+    },
+    files: { type: 'array', items: anyObject, description: 'What the internal file tools may read.' },
+    tools: { type: 'object', 'x-svc-type-ref': 'tools' },
+    messages: { ...messageList, default: [], description: 'Sent before the messages of the request.' },
+    context: { type: 'object', 'x-svc-type-ref': 'context' },
+    permissions: { type: 'object', 'x-svc-type-ref': 'permissions' },
+    response: { type: 'object', 'x-svc-type-ref': 'response' },
+  })
+}
+
+function llmInputs(): PlainObject {
+  return openObject({
+    messages: messageList,
+    message: { type: 'object', 'x-svc-type-ref': 'message' },
+    content: { type: 'string' },
+    context: { type: 'object', 'x-svc-type-ref': 'context' },
+    permissions: { type: 'object', 'x-svc-type-ref': 'permissions' },
+  })
+}
+
+function llmOutputs(): PlainObject {
+  const status = {
+    type: 'object',
+    properties: { code: { type: 'integer' }, type: { type: 'string' }, message: { type: 'string' } },
+    required: ['code', 'type', 'message'],
+    additionalProperties: false,
+  }
+  const nullableObject = { type: ['object', 'null'] }
+  return closedObject(
+    {
+      status,
+      messages: messageList,
+      context: nullableObject,
+      consent: nullableObject,
+      usage: nullableObject,
+    },
+    ['status', 'messages', 'context', 'consent', 'usage'],
+  )
+}
+
+/**
+ * Asks one model after the other until one answers (interface 11.18). The next is asked when one refuses the key or has none, has no
+ * capacity, is not there or does not know the model; any other `ModelFailure` is thrown. When all were asked in vain, says what each
+ * of them said.
+ */
+async function askInTurn(
+  configs: readonly LlmConfig[],
+  messages: readonly JsonObject[],
+  { models, span, signal }: HandlerContext,
+): Promise<ChatReply> {
+  const failures: string[] = []
+  for (const config of configs) {
+    try {
+      return await models.chat({ ...config, messages, signal }, span)
+    } catch (error) {
+      if (!(error instanceof ModelFailure) || !isUnavailable(error)) throw error
+      failures.push(error.message)
+    }
+  }
+  throw new HandlerFailure(
+    'v0:workflows:llm-unavailable',
+    ['No model of llms could be called:', ...failures].join('\n'),
+  )
+}
+
+function isUnavailable({ kind, upstreamStatus }: ModelFailure): boolean {
+  return upstreamStatus === 404 || UNAVAILABLE.includes(kind)
+}
+
+const UNAVAILABLE: readonly string[] = ['access', 'credential', 'capacity', 'availability']
 
 /**
  * One call of the first model of a list that answers (`svc:builtin:llm:v0`, interface 11.18). Answers the whole conversation

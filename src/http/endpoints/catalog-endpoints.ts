@@ -1,16 +1,16 @@
 import { z } from 'zod'
 import { Refusal } from '../../errors.ts'
-import type { CatalogTemplate } from '../../handlers/catalog/catalog-template.ts'
+import type { CatalogTemplate, CatalogPreset } from '../../handlers/catalog/catalog-template.ts'
 import { findPreset, findTemplate, listTemplates } from '../../handlers/catalog/find-in-catalog.ts'
 import { catalogTypes } from '../../handlers/catalog/types/catalog-types.ts'
-import { presentPreset, presentPresets, presentTemplate } from '../presenters/template.ts'
-import type { Endpoint } from '../routing/endpoint.ts'
-import { anyKey, endpoint } from '../routing/endpoint.ts'
+import { type Endpoint, anyKey, endpoint } from '../routing/endpoint.ts'
 import { catalogPreset, catalogTemplate, catalogType } from '../schemas/catalog.ts'
 import { queryReading } from '../schemas/queries/query-parameters.ts'
 import { list, single } from '../schemas/record-schemas.ts'
 import { shown } from '../schemas/request-schemas.ts'
 import type { SurfaceContext } from '../surface-context.ts'
+import { type JsonObject, keysOf } from '../../json/json.ts'
+import type { BuiltInSchemas } from '../../resources/workflows/schemas/built-in.ts'
 
 /**
  * The catalog as a surface shows it (interface 7.13): templates and presets of the surface's own roles, and
@@ -136,4 +136,42 @@ function notFound(
 ): Refusal {
   const others = keys.length > 0 ? `${known} ${keys.join(', ')}` : 'there are none'
   return new Refusal(`${what}_not_found`, `There is no ${what} ${shown(key)}; ${others}.`)
+}
+
+/** A template as an answer has it: what it is made of at the top level and under `data` (interface 7.13), and its presets. */
+function presentTemplate(template: CatalogTemplate): object {
+  const { key, name, description, categories, flags, uri, schemas, parameters } = template
+  const data = dataOf(uri, schemas, parameters)
+  const presets = presentPresets(template)
+  return {
+    key,
+    ...(name === undefined ? {} : { name }),
+    description,
+    categories,
+    flags,
+    ...data,
+    data,
+    presets,
+  }
+}
+
+/** The presets of a template, in its order. */
+function presentPresets(template: CatalogTemplate): readonly object[] {
+  return template.presets.map((preset) => presentPreset(template, preset))
+}
+
+/** A preset as an answer has it; roles and uri are its template's. */
+function presentPreset(template: CatalogTemplate, preset: CatalogPreset): object {
+  const { key, name, description, categories, parameters, schemas } = preset
+  const flags = { ...template.flags, is_archived: false, is_recommended: false }
+  const data = dataOf(template.uri, schemas, parameters)
+  return { key, name, description, categories, flags, ...data, data }
+}
+
+function dataOf(uri: string, schemas: BuiltInSchemas = {}, parameters: JsonObject = {}): object {
+  return {
+    uri,
+    ...(Object.keys(schemas).length > 0 ? { schemas } : {}),
+    ...(keysOf(parameters).length > 0 ? { parameters } : {}),
+  }
 }

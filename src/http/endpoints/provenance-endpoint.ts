@@ -1,14 +1,29 @@
 import { z } from 'zod'
 import type { CommitMessage } from '../../versioning/revisions/commit-message.ts'
 import { isoSeconds } from '../../versioning/revisions/log-revisions.ts'
-import type { Provenance, Running, SignedRevision } from '../../versioning/revisions/provenance.ts'
-import { provenanceOf } from '../../versioning/revisions/provenance.ts'
-import type { PresentOptions } from '../presenters/record.ts'
-import { presentArrival, presentAuthor, presentReferences, presentVersion } from '../presenters/record.ts'
-import type { Endpoint } from '../routing/endpoint.ts'
-import { endpoint, named, revisionIn } from '../routing/endpoint.ts'
-import { provenance } from '../schemas/provenance.ts'
-import { single } from '../schemas/record-schemas.ts'
+import {
+  type Provenance,
+  type Running,
+  type SignedRevision,
+  provenanceOf,
+} from '../../versioning/revisions/provenance.ts'
+import {
+  type PresentOptions,
+  presentArrival,
+  presentAuthor,
+  presentReferences,
+  presentVersion,
+} from '../presenters/record.ts'
+import { type Endpoint, endpoint, named, revisionIn } from '../routing/endpoint.ts'
+import {
+  single,
+  arrival,
+  commitSignature,
+  gitId,
+  referenced,
+  revisionReferencesSchema,
+  timestamp,
+} from '../schemas/record-schemas.ts'
 import type { SurfaceContext } from '../surface-context.ts'
 
 /**
@@ -83,3 +98,37 @@ function presentTrailers(trailers: CommitMessage['trailers']): object {
     idempotency_key: trailers.idempotencyKey,
   }
 }
+
+const commitOfRevision = {
+  commit: gitId,
+  author: z.string(),
+  committer: z.string(),
+  date: timestamp,
+  signature: commitSignature,
+}
+
+/** Where a revision comes from: its commit, the signature, and what runs it now. */
+const provenance = z.strictObject({
+  ...commitOfRevision,
+  tree: gitId,
+  parents: z.array(gitId),
+  // Who pushed the commit; that it was made over REST, where its signature proves it; null where nothing says.
+  arrival: z.union([arrival, z.strictObject({ door: z.literal('rest') })]).nullable(),
+  trailers: z.strictObject({
+    variant: z.string().optional(),
+    slug: z.string().optional(),
+    deploy: z.string().optional(),
+    deploy_key: z.string().optional(),
+    deploy_from: z.string().optional(),
+    deploy_to: z.string().optional(),
+    idempotency_key: z.string().optional(),
+  }),
+  environments: z.array(
+    z.strictObject({
+      ...revisionReferencesSchema('environment'),
+      key: z.string(),
+      // The deployment: the environment's revision since which the key has held it.
+      since: referenced.extend(commitOfRevision),
+    }),
+  ),
+})

@@ -1,35 +1,41 @@
 import { z } from 'zod'
 import type { ResultAddress } from '../../access/intent-file.ts'
-import type { ArchiveAction } from '../../versioning/artifacts/archive.ts'
+import { type ArchiveAction, archiveRevision } from '../../versioning/artifacts/archive.ts'
 import { Refusal } from '../../errors.ts'
-import { archiveRevision } from '../../versioning/artifacts/archive.ts'
 import { objectUuid, parseUuid } from '../../versioning/ids.ts'
 import type { Registry } from '../../versioning/registry.ts'
-import type { CommittedRevision } from '../../versioning/revisions/commit-revision.ts'
-import { commitRevision } from '../../versioning/revisions/commit-revision.ts'
+import { type CommittedRevision, commitRevision } from '../../versioning/revisions/commit-revision.ts'
 import { queryRevisions } from '../../versioning/revisions/query-revisions.ts'
 import type { References } from '../../versioning/reference.ts'
-import type { VariantLocation } from '../../versioning/revisions/references.ts'
+import { type VariantLocation, revisionById } from '../../versioning/revisions/references.ts'
 import { resolveReference } from '../../versioning/revisions/resolve-reference.ts'
-import { revisionById } from '../../versioning/revisions/references.ts'
-import { findRevisionById, latestOf, readListedRevision } from '../../versioning/revisions/revision.ts'
-import type { RevisionLocation } from '../../versioning/revisions/revision.ts'
+import {
+  findRevisionById,
+  latestOf,
+  readListedRevision,
+  type RevisionLocation,
+} from '../../versioning/revisions/revision.ts'
 import { shadowWarnings } from '../../versioning/slugs/shadowed-slugs.ts'
 import type { NewRevision } from '../../versioning/revisions/write-revision.ts'
 import { presentRevision } from '../presenters/record.ts'
 import { commitTarget } from '../revisions/commit-target.ts'
-import type { CommitAsked } from '../revisions/commit-warnings.ts'
-import { recalledCommit, toldOfCommit, unchangedOf } from '../revisions/commit-warnings.ts'
+import { type CommitAsked, recalledCommit, toldOfCommit, unchangedOf } from '../revisions/commit-warnings.ts'
 import { readIfMatch } from '../revisions/etag.ts'
 import { RevisionResponses } from '../revisions/revision-responses.ts'
-import type { EndpointResponse, Call, Endpoint } from '../routing/endpoint.ts'
-import { endpoint, named, revisionIn } from '../routing/endpoint.ts'
+import {
+  type EndpointResponse,
+  type Call,
+  type Endpoint,
+  endpoint,
+  named,
+  revisionIn,
+} from '../routing/endpoint.ts'
 import { declare } from '../routing/known-fields.ts'
 import { deployments } from '../schemas/deployments.ts'
 import { apart, assertBelongs, assertComesBack, comingBack } from '../schemas/coming-back.ts'
 import { envelope } from '../schemas/envelope.ts'
-import type { Beside } from '../schemas/parents.ts'
 import {
+  type Beside,
   parentFields,
   parentIdsBeside,
   parentsBeside,
@@ -38,17 +44,32 @@ import {
 } from '../schemas/parents.ts'
 import { ifChangedInQuery } from '../schemas/queries/query-parameters.ts'
 import { queryInput, queryOf } from '../schemas/queries/query-input.ts'
-import type { WithReadOptions } from '../schemas/queries/read-options.ts'
-import { payloadPage, withReadOptions } from '../schemas/queries/read-options.ts'
-import { orderedList, rowCounts, single, warning } from '../schemas/record-schemas.ts'
-import { anyJson, header, IF_CHANGED, message, slug, uuid } from '../schemas/request-schemas.ts'
+import { type WithReadOptions, payloadPage, withReadOptions } from '../schemas/queries/read-options.ts'
+import {
+  orderedList,
+  rowCounts,
+  single,
+  warning,
+  documentDiff,
+  pageInfo,
+  rowDiff,
+} from '../schemas/record-schemas.ts'
+import {
+  anyJson,
+  header,
+  IF_CHANGED,
+  message,
+  slug,
+  uuid,
+  pageWindowing,
+  reference,
+} from '../schemas/request-schemas.ts'
 import { flagsNamed } from '../schemas/role-fields.ts'
 import { spellings } from '../schemas/surface-names.ts'
 import { ofRevisions } from '../schemas/unused-fields.ts'
 import type { SurfaceContext } from '../surface-context.ts'
 import { dependentsEndpoint } from './dependents-endpoint.ts'
 import { deployEndpoint, deploySlugs, deployTargets } from './deploy-endpoint.ts'
-import { diffEndpoint } from './diff-endpoint.ts'
 import { blameEndpoint } from './blame-endpoint.ts'
 import { compareEndpoint } from './compare-endpoint.ts'
 import { fileEndpoints } from './file-endpoints.ts'
@@ -57,6 +78,8 @@ import { mergeEndpoints } from './merge-endpoints.ts'
 import { provenanceEndpoint } from './provenance-endpoint.ts'
 import { isResolvable, resolveEndpoint } from './resolve-endpoint.ts'
 import { retrieveEndpoints } from './retrieve-endpoints.ts'
+import type { Surface } from '../../resources/surface.ts'
+import { diffRevisions } from '../../versioning/revisions/diff/diff-revisions.ts'
 
 /** The routes of a surface at the revision level (interface 4.3, 4.20, 5.2, 1.3). */
 export function revisionEndpoints(context: SurfaceContext): Endpoint[] {
@@ -329,4 +352,35 @@ export function revisionEndpoints(context: SurfaceContext): Endpoint[] {
     archiving('archive'),
     archiving('unarchive'),
   ]
+}
+
+/** `POST …/revisions/diff` of a surface: a patch and text diffs of documents, pages of rows (interface 6.1, 8.24). */
+function diffEndpoint({ family, path, plural, payload }: Surface): Endpoint {
+  const isRows = payload === 'rows'
+  return endpoint({
+    method: 'POST',
+    path: `/${path}/revisions/diff`,
+    tag: plural,
+    summary: isRows
+      ? 'Which rows and columns changed between two revisions, joined on dedup ids'
+      : 'What changed between two revisions: an RFC 6902 patch, and a text diff of each file',
+    scope: 'read',
+    input: envelope({
+      base: { names: ['base'], schema: reference, required: true },
+      head: { names: ['head'], schema: reference, required: true },
+      windowing: { names: ['windowing'], schema: pageWindowing },
+    }),
+    output: z.strictObject({
+      count: z.literal(1),
+      diff: isRows ? rowDiff : documentDiff,
+      ...(isRows ? { windowing: pageInfo.optional() } : {}),
+    }),
+    example: { base: { slug: 'support-bot', version: 1 }, head: { slug: 'support-bot', version: 2 } },
+    run: async ({ registry, input, untilGone }) => {
+      const base = await resolveReference(registry, family, { revision: input.base })
+      const head = await resolveReference(registry, family, { revision: input.head })
+      const asked = { windowing: input.windowing, signal: untilGone() }
+      return { body: { count: 1, ...(await diffRevisions(registry, base, head, asked)) } }
+    },
+  })
 }

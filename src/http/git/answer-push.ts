@@ -8,19 +8,20 @@ import { acceptPush } from '../../versioning/push/accept-push.ts'
 import type { ArtifactView } from '../../versioning/artifacts/artifact-view.ts'
 import type { PushLimits } from '../../versioning/push/check-pushed-objects.ts'
 import { checkRefCommand } from '../../versioning/push/check-ref-command.ts'
-import type { RefCommand, RefOutcome } from '../../versioning/push/ref-command.ts'
-import { refRefusalOf } from '../../versioning/push/ref-command.ts'
+import {
+  type RefCommand,
+  type RefOutcome,
+  refRefusalOf,
+  type RefRefusal,
+} from '../../versioning/push/ref-command.ts'
 import type { Registry } from '../../versioning/registry.ts'
 import { inflatedBody } from '../body/inflate-body.ts'
 import type { AuthenticatedContext } from '../request-state.ts'
 import { clientAbort } from '../routing/client-abort.ts'
-import { PktReader } from './pkt-reader.ts'
 import { spooled } from '../body/spool.ts'
 import type { GitRoom } from './git-room.ts'
-import type { PushReport } from './push-answer.ts'
-import { pushResponse } from './push-answer.ts'
-import type { PushRequest } from './read-push.ts'
-import { readPush } from './read-push.ts'
+import { FLUSH, onBand, pktLine } from './pkt-line.ts'
+import type { Oid } from '../../git/objects/object.ts'
 
 /** What a push may be. */
 export interface PushSettings extends PushLimits {
@@ -151,5 +152,170 @@ function tooLarge({ maxBytes }: PushSettings): Refusal {
     'limit_exceeded',
     `The push is larger than ${maxBytes} bytes. Push fewer commits at once, or ask the operator for a higher limit.`,
     { details: { limit: maxBytes } },
+  )
+}
+
+/** What is told of a push. */
+interface PushReport {
+  readonly outcomes: readonly RefOutcome[]
+  /** Why the objects were not taken in at all; a short text. */
+  readonly unpackError?: string | undefined
+}
+
+/**
+ * The answer to a push in the way its capabilities ask for (report-status, side-band-64k): each ref's outcome, and the sentences
+ * for the terminal, where git puts `remote: ` before each line.
+ */
+function pushResponse(report: PushReport, capabilities: ReadonlySet<string>): Buffer {
+  const status = capabilities.has('report-status') ? statusOf(report) : Buffer.alloc(0)
+  if (!capabilities.has('side-band-64k')) return status
+  const all = sentences(report, capabilities.has('quiet'))
+  const said = all.slice(0, MOST_SENTENCES).join('') + more(all.length - MOST_SENTENCES)
+  return Buffer.concat([onBand(2, Buffer.from(said)), onBand(1, status), FLUSH])
+}
+
+/** Of more refs than these nobody reads a line each on a terminal. */
+const MOST_SENTENCES = 1000
+
+function more(count: number): string {
+  return count > 0 ? `… and ${count} more\n` : ''
+}
+
+/** gitprotocol-pack(5), report-status. */
+function statusOf({ outcomes, unpackError }: PushReport): Buffer {
+  const lines = outcomes.map(({ ref, refused }) =>
+    pktLine(refused ? `ng ${ref} ${onOneLine(refused.reason)}\n` : `ok ${ref}\n`),
+  )
+  return Buffer.concat([
+    pktLine(`unpack ${unpackError === undefined ? 'ok' : onOneLine(unpackError)}\n`),
+    ...lines,
+    FLUSH,
+  ])
+}
+
+/** Each sentence once, on a line of its own; of what went well, only warnings where somebody asked for quiet. */
+function sentences({ outcomes }: PushReport, isQuiet: boolean): string[] {
+  const said = new Set<string>()
+  for (const { refused, revision, warnings = [] } of outcomes) {
+    if (refused) said.add(`${onOneLine(refused.sentence)}\n`)
+    else if (revision && !isQuiet) said.add(`${revision.slug} is revision ${revision.id}\n`)
+    for (const { code, message } of warnings) said.add(`warning: ${code}: ${onOneLine(message)}\n`)
+  }
+  return [...said]
+}
+
+/** What a push brought may be part of a sentence, and must not write over the terminal. */
+function onOneLine(text: string): string {
+  return text.replaceAll(/[\p{Cc}\p{Cf}]+/gu, ' ')
+}
+
+/** What stands before the pack in the body of a push (gitprotocol-pack(5)). */
+interface PushRequest {
+  readonly commands: readonly RefCommand[]
+  readonly capabilities: ReadonlySet<string>
+  /** Why none of it is done; what follows was not read then. */
+  readonly refused?: RefRefusal
+}
+
+/** More refs than this nobody pushes at once. */
+const MOST_COMMANDS = 10_000
+
+/**
+ * Reads the commands of a push, up to their end. Refuses (`contradictory_request`) lines that are none and a ref that is named
+ * twice; of more than a push may have it reads no further.
+ */
+async function readPush(lines: PktReader): Promise<PushRequest> {
+  const commands = new Map<string, RefCommand>()
+  let capabilities: ReadonlySet<string> = new Set()
+  for (let line = await lines.next(); line !== undefined && line !== 'flush'; line = await lines.next()) {
+    const [text = '', after] = line.toString('utf8').replace(/\n$/, '').split('\0')
+    // Where the clone is shallow makes no difference to who has the whole history.
+    if (text.startsWith('shallow ')) continue
+    if (after !== undefined) capabilities = new Set(after.split(' ').filter(Boolean))
+    const [, before = '', next = '', ref = ''] = COMMAND.exec(text) ?? []
+    if (ref === '') throw malformed(`"${text.slice(0, 200)}" is no command`)
+    if (commands.has(ref)) throw malformed(`${ref} is named twice`)
+    if (commands.size === MOST_COMMANDS) return { ...answerOf(commands, capabilities), refused: TOO_MANY }
+    commands.set(ref, { ref, expected: oidOf(before), target: oidOf(next) })
+  }
+  return answerOf(commands, capabilities)
+}
+
+function answerOf(
+  commands: ReadonlyMap<string, RefCommand>,
+  capabilities: PushRequest['capabilities'],
+): PushRequest {
+  return { commands: [...commands.values()], capabilities }
+}
+
+const TOO_MANY: RefRefusal = {
+  reason: 'too many refs',
+  sentence: `The push names more than ${MOST_COMMANDS} refs. Push fewer branches and tags at once, and the others after them.`,
+}
+
+const COMMAND = /^([0-9a-f]{40}) ([0-9a-f]{40}) ([^ ]+)$/
+const NOTHING = '0'.repeat(40)
+
+function oidOf(digits: string): Oid | undefined {
+  return digits === NOTHING ? undefined : digits
+}
+
+function malformed(why: string): Refusal {
+  return new Refusal('contradictory_request', `The push cannot be read: ${why}. Use git push.`)
+}
+
+/** Reads pkt-lines from a body, and then what follows them as it is. Refuses (`contradictory_request`) what is none. */
+class PktReader {
+  readonly #source: AsyncIterator<Buffer>
+  #rest: Buffer = Buffer.alloc(0)
+
+  constructor(source: AsyncIterable<Buffer>) {
+    this.#source = source[Symbol.asyncIterator]()
+  }
+
+  /** The next line's content, 'flush' for a flush packet, undefined at the end of the body. */
+  async next(): Promise<Buffer | 'flush' | undefined> {
+    if (!(await this.#have(4))) {
+      if (this.#rest.length === 0) return undefined
+      throw malformedOfPktReader()
+    }
+    const digits = this.#rest.toString('latin1', 0, 4)
+    const length = /^[0-9a-f]{4}$/i.test(digits) ? Number.parseInt(digits, 16) : -1
+    if (length !== 0 && (length < 4 || !(await this.#have(length)))) throw malformedOfPktReader()
+    const content = this.#rest.subarray(4, length)
+    this.#rest = this.#rest.subarray(length || 4)
+    return length === 0 ? 'flush' : content
+  }
+
+  /** What comes after the lines that were read. */
+  async *rest(): AsyncGenerator<Buffer> {
+    try {
+      if (this.#rest.length > 0) yield this.#rest
+      for (let next = await this.#source.next(); !next.done; next = await this.#source.next())
+        yield next.value
+    } finally {
+      await this.end()
+    }
+  }
+
+  /** The rest of the body is not wanted. */
+  async end(): Promise<void> {
+    await this.#source.return?.()
+  }
+
+  async #have(length: number): Promise<boolean> {
+    while (this.#rest.length < length) {
+      const next = await this.#source.next()
+      if (next.done) return false
+      this.#rest = Buffer.concat([this.#rest, next.value])
+    }
+    return true
+  }
+}
+
+function malformedOfPktReader(): Refusal {
+  return new Refusal(
+    'contradictory_request',
+    'The body is not what a git client sends: its lines are cut off or do not say how long they are. Use git push.',
   )
 }

@@ -1,4 +1,3 @@
-import { problemSchema } from './problem-schema.ts'
 import { z } from 'zod'
 import { TimeSlice } from '../../scheduling/cooperative.ts'
 import { FILE_MEDIA_TYPES } from '../body/upload.ts'
@@ -15,9 +14,10 @@ import { INTRODUCTION, TAGS } from './introduction.ts'
 import type { JsonSchema } from './json-schema.ts'
 import { fieldParameters, openApiQueryParameters, type Parts } from './openapi-parameters.ts'
 import { groupMembers } from './member-groups.ts'
-import { keyWith, SECURITY_SCHEMES, securityOf } from './security.ts'
 import { inOrderOfReference, share } from './share.ts'
 import { withoutSpellings } from './without-spellings.ts'
+import { PROBLEMS } from '../problem.ts'
+import { SCOPES } from '../../access/scope.ts'
 
 /**
  * The OpenAPI 3.1 document of the endpoints, from the very schemas that guard them. Records and the shared parts of requests
@@ -293,4 +293,75 @@ function sharedParts(): Parts {
       ]),
     ),
   }
+}
+
+function problemSchema(): JsonSchema {
+  return {
+    type: 'object',
+    description: 'RFC 9457',
+    required: ['type', 'title', 'status', 'detail', 'code', 'count'],
+    properties: {
+      type: { type: 'string' },
+      title: { type: 'string' },
+      status: { type: 'integer' },
+      detail: { type: 'string', description: 'What is wrong, with which field, and what to do.' },
+      code: { type: 'string', enum: Object.keys(PROBLEMS) },
+      count: { type: 'integer', const: 0 },
+      errors: {
+        type: 'array',
+        items: {
+          type: 'object',
+          required: ['loc', 'msg', 'type'],
+          properties: {
+            loc: { type: 'array', items: { type: ['string', 'integer'] } },
+            msg: { type: 'string' },
+            type: { type: 'string' },
+          },
+        },
+      },
+      conflict: { type: 'object' },
+      details: { type: 'object' },
+      conflicts: { type: 'array', items: { type: 'object' } },
+      users: { type: 'array', items: { type: 'object' } },
+      truncated: { type: 'boolean', const: true },
+      trashed_at: { type: 'string' },
+      until: { type: 'string' },
+    },
+  }
+}
+
+/** How keys are sent. What a session's cookie holds stands for a key, and no program sends it. */
+const SECURITY_SCHEMES = {
+  ApiKey: {
+    type: 'apiKey',
+    in: 'header',
+    name: 'Authorization',
+    description: 'The word ApiKey, a space, and the key; on the page of `/docs` the key alone will do.',
+  },
+  Bearer: { type: 'http', scheme: 'bearer', description: 'The key as a bearer token: the same as ApiKey.' },
+  KeyHeader: {
+    type: 'apiKey',
+    in: 'header',
+    name: 'X-API-Key',
+    description:
+      'The key alone. Beside it an Authorization header may carry the same key, or what a proxy wants.',
+  },
+  Basic: {
+    type: 'http',
+    scheme: 'basic',
+    description: 'For git: any user name, and the key as the password.',
+  },
+}
+
+/** The `security` of an operation: any of the keys that may ask it. Undefined where that is the document's own, a key that may read. */
+function securityOf({ scope, orScope, callerIn }: Endpoint): object[] | undefined {
+  if (callerIn) return []
+  const scopes = [scope, ...(orScope === undefined ? [] : [orScope].flat())]
+  if (scopes.join() === 'read') return undefined
+  return scopes.length === SCOPES.length ? keyWith() : scopes.flatMap((scope) => keyWith(scope))
+}
+
+/** A key with this scope, sent in any of the ways there are; without a scope, any key. */
+function keyWith(...scopes: readonly string[]): object[] {
+  return ['ApiKey', 'Bearer', 'KeyHeader'].map((way) => ({ [way]: scopes }))
 }

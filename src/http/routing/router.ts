@@ -1,17 +1,14 @@
 import Router from '@koa/router'
-import type { Middleware } from 'koa'
+import type { Middleware, ParameterizedContext } from 'koa'
 import { z } from 'zod'
 import { requireScope } from '../../access/require-scope.ts'
-import type { Scope } from '../../access/scope.ts'
-import { grants } from '../../access/scope.ts'
-import type { Intents } from '../../access/intents.ts'
-import type { FieldProblem } from '../../errors.ts'
+import { type Scope, grants } from '../../access/scope.ts'
+import type { Intents, KeyedRequest } from '../../access/intents.ts'
+import { type FieldProblem, Refusal, invalid } from '../../errors.ts'
 import type { Registry } from '../../versioning/registry.ts'
-import { respondOnce } from './idempotency.ts'
-import { clientAbort } from './client-abort.ts'
-import type { EndpointResponse, Endpoint } from './endpoint.ts'
+import { clientAbort, ClientDisconnected } from './client-abort.ts'
+import type { EndpointResponse, Endpoint, Call, Recall } from './endpoint.ts'
 import { guard } from './guard.ts'
-import { type GuardedInput, readInput, type ReadInputOptions } from './read-input.ts'
 import { uuid } from '../schemas/request-schemas.ts'
 import { methodNotAllowed } from '../middleware/not-found.ts'
 import type { RequestContext } from '../middleware/when-closed.ts'
@@ -20,6 +17,10 @@ import { send } from './send.ts'
 import { unknownFields } from './unknown-fields.ts'
 import type { ReadJsonBody } from '../body/json-body.ts'
 import { type ReadUpload, type Upload, uploadIdentity } from '../body/upload.ts'
+import { PROBLEMS } from '../problem.ts'
+import { problemsRefusal } from '../../resources/documents/problems-refusal.ts'
+import { AskedQuery } from './asked-query.ts'
+import { plainEnvelope } from '../schemas/envelope.ts'
 
 export interface RouterDependencies extends ReadInputOptions {
   /** Asked once, for the first request. */
@@ -243,4 +244,120 @@ function bySegment(endpoints: readonly Endpoint[]): Map<string, Endpoint[]> {
     groups.set(segment, [...(groups.get(segment) ?? []), endpoint])
   }
   return groups
+}
+
+/**
+ * Answers a request with an `Idempotency-Key`: runs the endpoint the first time, afterwards answers its first result again,
+ * as the thing at its address is now (interface 2.25).
+ */
+function respondOnce(
+  intents: Intents,
+  request: KeyedRequest,
+  { run, path }: Endpoint,
+  recall: Recall<never>,
+  call: Call<never>,
+): Promise<EndpointResponse> {
+  const key = checkIdempotencyKey(request.key)
+  return intents.once(
+    { ...request, key },
+    {
+      run: async ({ artifactId, earlier, ...attempt }) => {
+        const keyed = { idempotencyKey: key, artifactId, attemptedAt: earlier, attempt }
+        const answer = await run({ ...call, context: { ...call.context, ...keyed } })
+        if (!answer.address) throw new Error(`${path} can be recalled, but did not say where its result is`)
+        return { answer, address: answer.address }
+      },
+      recall: async (address) => ({ ...(await recall(call, address)), isReplayed: true }),
+      isRefusal: (error) =>
+        error instanceof Refusal && !(error instanceof ClientDisconnected) && PROBLEMS[error.code][0] < 500,
+    },
+  )
+}
+
+/** The text of an `Idempotency-Key` header if it can be one: it becomes a line of a commit message. */
+export function checkIdempotencyKey(text: string): string {
+  if (/^[\x20-\x7e]{1,255}$/.test(text)) return text
+  throw invalid(
+    ['header', 'Idempotency-Key'],
+    `${JSON.stringify(text.slice(0, 50))} has ${text.length} characters or some that are not printable ASCII; send 1 to ` +
+      `255 printable ASCII characters, such as a UUID.`,
+    'invalid_idempotency_key',
+  )
+}
+
+/** What a request brought, guarded, and the text of its body (for an upload: what tells it from another one). */
+interface GuardedInput {
+  readonly input: unknown
+  readonly text: string
+  readonly upload?: Upload
+}
+
+interface ReadInputOptions {
+  readonly readJsonBody: ReadJsonBody
+  /** What becomes of fields and parameters that nobody reads (interface 2.10, 2.30). */
+  readonly onUnknown: 'refuse' | 'ignore'
+}
+
+/**
+ * Reads what a request of an endpoint asks, from its body, its query string or both, and guards it; refuses as `guard` and
+ * `ReadJsonBody` do. Where an endpoint asks nothing, a request that says something anyhow is mistaken.
+ */
+async function readInput(
+  endpoint: Endpoint,
+  ctx: ParameterizedContext<unknown>,
+  { readJsonBody, onUnknown }: ReadInputOptions,
+): Promise<GuardedInput> {
+  const { input: schema = NOTHING, method } = endpoint
+  const isStrict = onUnknown === 'refuse'
+  let unknown: readonly FieldProblem[] = []
+  const inQuery = (body: Fields): Fields => {
+    if (ctx.querystring === '') return {}
+    const query = new AskedQuery(ctx.querystring)
+    const read = endpoint.fromQuery?.(query, body) ?? {}
+    if (isStrict)
+      unknown = [...unknown, ...query.unknown(endpoint.unusedQuery), ...unknownFields(schema, read, 'query')]
+    return read
+  }
+  if (method === 'GET' || method === 'DELETE')
+    return { input: guard(schema, inQuery({}), 'query', unknown), text: '' }
+  if (!endpoint.input && !isStrict) return NO_INPUT
+  const { text, parse } = await readJsonBody(ctx)
+  const parsed = parse(text.length > SHORT ? clientAbort(ctx.res) : undefined)
+  const value = parsed instanceof Promise ? await parsed : parsed
+  if (value === undefined && endpoint.input && !endpoint.optionalBody) {
+    inQuery({})
+    throw problemsRefusal('invalid_request', [...unknown, NO_BODY])
+  }
+  const keepNulls = endpoint.keepNulls ?? false
+  const body = plainEnvelope(value ?? {}, { keepNulls })
+  if (isStrict) unknown = [...unknown, ...unknownFields(schema, body, 'body', { keepNulls })]
+  // A field of the body wins over the same one in the query string.
+  const asked = inQuery(isRecord(body) ? body : {})
+  const whole = isRecord(body) ? { ...asked, ...body } : body
+  const input = guard(
+    schema,
+    whole,
+    value === undefined && ctx.querystring !== '' ? 'query' : 'body',
+    unknown,
+  )
+  return { input, text }
+}
+
+type Fields = Readonly<Record<string, unknown>>
+
+const NOTHING = z.object({})
+
+const NO_BODY: FieldProblem = {
+  loc: ['body'],
+  msg: 'this route needs a JSON object as its body.',
+  type: 'missing',
+}
+
+const NO_INPUT: GuardedInput = { input: undefined, text: '' }
+
+/** So short a text is parsed before anybody could leave. */
+const SHORT = 400
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

@@ -1,11 +1,128 @@
-import type { Json, JsonObject } from '../../json/json.ts'
-import type { AcceptedDocument, DocumentDefinition } from '../../versioning/family/document-family.ts'
-import { documentFamily } from '../../versioning/family/document-family.ts'
+import { type Json, type JsonObject, getKey, isJsonObject, numberOf } from '../../json/json.ts'
+import {
+  type AcceptedDocument,
+  type DocumentDefinition,
+  documentFamily,
+  type PayloadFile,
+} from '../../versioning/family/document-family.ts'
 import type { PayloadContext } from '../../versioning/family/family.ts'
 import { threadOf } from '../documents/document-thread.ts'
 import { mergeDelta } from '../documents/merge-delta.ts'
-import { acceptQueryData } from './query-data.ts'
-import { QUERY_DATA_FILE, decodeQuery, encodeQuery, isQueryFile } from './query-files.ts'
+import { decodeDocument } from '../documents/decode-document.ts'
+import { acceptDocument } from '../documents/accept-document.ts'
+import { readClosedObject, type MemberReader } from '../documents/closed-object.ts'
+import type { ProblemCollector } from '../documents/problem-collector.ts'
+import { isWithinBound } from './filtering-bound.ts'
+import { oneOfWords } from './one-of.ts'
+import { readFiltering } from './query-filtering.ts'
+import { formatValueForPeople } from '../documents/shown-value.ts'
+
+/** Which traces of those that match, as it is stored (interface 13.4): every member as it was sent. */
+function readWindowing(value: Json, problems: ProblemCollector): JsonObject {
+  return readClosedObject(value, 'windowing', QUERY_WINDOWING_MEMBERS, problems)
+}
+
+const A_TIME = 'a time in RFC 3339, such as 2026-03-01T09:30:00Z'
+
+const QUERY_WINDOWING_MEMBERS: ReadonlyMap<string, MemberReader> = new Map([
+  ['newest', member('newest', A_TIME, isTime)],
+  ['oldest', member('oldest', A_TIME, isTime)],
+  ['next', member('next', 'an id, a string that is not empty', isName)],
+  ['limit', member('limit', 'a whole number from 1 on', isCount)],
+  ['order', oneOfWords('order', ['ascending', 'descending'])],
+  ['interval', member('interval', 'a number above 0', isPositive)],
+  ['rate', member('rate', 'a number from 0 to 1', isShare)],
+])
+
+function member(name: string, rule: string, isRight: (value: Json) => boolean): MemberReader {
+  return (value, problems) => {
+    if (!isRight(value))
+      problems.add(`${name} must be ${rule}, but it is ${formatValueForPeople(value)}`, 'value_error')
+    return value
+  }
+}
+
+function isTime(value: Json): boolean {
+  const time = /^\d{4}-\d{2}-\d{2}([Tt ]\d{2}:\d{2}(:\d{2}(\.\d+)?)?([Zz]|[+-]\d{2}:?\d{2})?)?$/
+  return typeof value === 'string' && time.test(value) && !Number.isNaN(Date.parse(value))
+}
+
+function isName(value: Json): boolean {
+  return typeof value === 'string' && value !== ''
+}
+
+function isCount(value: Json): boolean {
+  return typeof value === 'number' && Number.isSafeInteger(value) && value >= 1
+}
+
+function isPositive(value: Json): boolean {
+  const number = numberOf(value) ?? 0
+  return number > 0 && Number.isFinite(number)
+}
+
+function isShare(value: Json): boolean {
+  const number = numberOf(value) ?? -1
+  return number >= 0 && number <= 1
+}
+
+/**
+ * A `data` object as a client sent it, made ready to store (interface 13.4): what a filter of traces asks for, and not
+ * the traces that it once found. Refuses with one `invalid_request` that lists every problem at its place below
+ * `context.loc`; an unknown key, at any level, is one of them, and so is a filtering past its bounds.
+ */
+export function acceptQueryData(data: Json, { loc }: PayloadContext): AcceptedDocument {
+  return acceptDocument(data, loc, (value, problems) => {
+    const filtering = isJsonObject(value) ? getKey(value, 'filtering') : undefined
+    const isBounded = problems.below('filtering', () => isWithinBound(filtering ?? null, problems))
+    return isBounded ? readQueryData(value, problems) : {}
+  })
+}
+
+/** A query's data as it is stored; one from before there were bounds may be past them. */
+function readQueryData(data: Json, problems: ProblemCollector): JsonObject {
+  return readClosedObject(data, 'data', MEMBERS, problems)
+}
+
+const FORMATTING: ReadonlyMap<string, MemberReader> = new Map([
+  ['focus', oneOfWords('focus', ['trace', 'span'])],
+  ['format', oneOfWords('format', ['svc', 'opentelemetry'])],
+])
+
+/** What a retrieve may have answered beside the query, and a client sends back. */
+const found: MemberReader = () => undefined
+
+const MEMBERS: ReadonlyMap<string, MemberReader> = new Map<string, MemberReader>([
+  ['formatting', (value, problems) => readClosedObject(value, 'formatting', FORMATTING, problems)],
+  ['filtering', readFiltering],
+  ['windowing', readWindowing],
+  ['trace_ids', found],
+  ['traces', found],
+])
+
+/** The file that is a query's data (interface 15.5). */
+const QUERY_DATA_FILE = 'data.json'
+
+/** Whether a path of a commit's tree is the one that the functions below write and read. */
+export function isQueryFile(path: string): boolean {
+  return path === QUERY_DATA_FILE
+}
+
+/** The file that holds a query's data (interface 15.5): `data.json`. */
+export function encodeQuery(data: JsonObject): readonly PayloadFile[] {
+  return [{ path: QUERY_DATA_FILE, content: data }]
+}
+
+/**
+ * The data in a commit's tree, undefined if there is no `data.json`. Data that a commit over REST could not have brought
+ * is refused with `damaged_repository` naming the places.
+ */
+export async function decodeQuery(
+  read: (path: string) => Promise<Buffer | undefined>,
+  maxValues?: number,
+): Promise<JsonObject | undefined> {
+  const bytes = await read(QUERY_DATA_FILE)
+  return bytes && decodeDocument(QUERY_DATA_FILE, bytes, "a query's data", readQueryData, maxValues)
+}
 
 /** What a query's payload is: its `data` object, and how it lies in a file. */
 export const queryDocument: DocumentDefinition = {

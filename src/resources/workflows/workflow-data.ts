@@ -7,20 +7,143 @@ import {
   isJsonObject,
   type Json,
   type JsonObject,
+  hasKey,
+  withKey,
+  keysOf,
+  withoutKey,
+  numberOf,
 } from '../../json/json.ts'
 import type { AcceptedDocument } from '../../versioning/family/document-family.ts'
 import type { PayloadContext, Warning } from '../../versioning/family/family.ts'
-import type { HandlerTable } from './handler-table.ts'
+import type { HandlerTable, HandlerInterface } from './handler-table.ts'
 import { handlerOf, isSkill, parseHandlerUri } from './handler-uri.ts'
-import { fillSchemas } from './schemas/schema-filling.ts'
 import { MOST_LISTED, problemsRefusal, UNKNOWN_KEY } from '../documents/problems-refusal.ts'
 import { runtimes } from './script-file.ts'
-import { reduceToSkill } from './skill-reduction.ts'
 import { typeName } from '../documents/type-name.ts'
 import { unknownKey } from '../documents/unknown-key.ts'
-import { headersProblems, literalHeaderWarnings } from './workflow-headers.ts'
-import { workflowSchemasProblems } from './workflow-schemas.ts'
 import { dropServicesUrl } from './workflow-url.ts'
+import { countValues } from '../../json/count-values.ts'
+import { schemaProblems } from './schemas/schema-problems.ts'
+
+/** More than any server takes; each is answered with a warning several times as long. */
+const MOST_HEADERS = 1000
+
+/**
+ * What is wrong with a `data.headers` that a client sent (interface 7.8). A name must be one HTTP allows; a
+ * value is a string HTTP allows, a reference object, or `{"secret": "NAME"}`. A value that is null counts as absent.
+ */
+function headersProblems(headers: Json, loc: readonly (string | number)[]): readonly FieldProblem[] {
+  if (!isJsonObject(headers)) {
+    return [{ loc, msg: `headers must be an object, but it is ${typeName(headers)}`, type: 'object_type' }]
+  }
+  const members = entriesOf(headers)
+  if (members.length > MOST_HEADERS) {
+    const msg = `headers must be at most ${MOST_HEADERS}, but there are ${members.length}`
+    return [{ loc, msg, type: 'too_long' }]
+  }
+  return members.flatMap(([name, value]): readonly FieldProblem[] => {
+    if (value === null) return []
+    const place = [...loc, name]
+    const quoted = JSON.stringify(name)
+    if (!/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/.test(name)) {
+      const msg = `${quoted} cannot be the name of an HTTP header; use letters, digits and hyphens`
+      return [{ loc: place, msg, type: 'header_name' }]
+    }
+    const problem = typeof value === 'string' ? literalProblem(value) : objectProblem(value)
+    return problem === undefined
+      ? []
+      : [{ loc: place, msg: `header ${quoted} ${problem}`, type: 'header_value' }]
+  })
+}
+
+/** One warning for each value that is spelled out: it lies in git, so whoever clones the repository has it. */
+function literalHeaderWarnings(headers: JsonObject): readonly Warning[] {
+  return entriesOf(headers)
+    .filter(([, value]) => typeof value === 'string')
+    .map(([name]) => ({
+      code: 'literal_header',
+      message: `the value of header "${name}" is stored as it is and goes along with every clone of the repository; if it is a credential, store a secret and send {"secret": "NAME"} instead`,
+      target: ['headers', name],
+    }))
+}
+
+function literalProblem(value: string): string | undefined {
+  // tab and the printable characters of Latin-1 are what an HTTP field value may hold
+  if (/^[\t\x20-\x7e\x80-\xff]*$/.test(value)) return undefined
+  return 'holds a line break, a control character or a character outside Latin-1, which HTTP cannot carry; encode it'
+}
+
+function objectProblem(value: Json): string | undefined {
+  if (!isJsonObject(value)) {
+    return `must be a string, a reference object or {"secret": "NAME"}, but it is ${typeName(value)}`
+  }
+  const keys = keysOf(value)
+  if (keys.includes('secret')) {
+    const name = getKey(value, 'secret')
+    if (keys.length > 1) return 'must hold nothing beside "secret"'
+    return typeof name === 'string' && name !== ''
+      ? undefined
+      : 'needs the name of a secret, a string that is not empty'
+  }
+  return referenceProblem(value)
+}
+
+/** The reference object of interface 5.1: by id, by slug, or by slug and version. */
+function referenceProblem(value: JsonObject): string | undefined {
+  const stray = keysOf(value).find((key) => !['id', 'slug', 'version'].includes(key))
+  if (stray !== undefined) {
+    return `holds the key "${stray}"; a reference object has id, slug and version, a secret only "secret"`
+  }
+  const [id, slug, version] = ['id', 'slug', 'version'].map((key) => getKey(value, key) ?? undefined)
+  if (id === undefined && slug === undefined) return 'names nothing; a reference object needs an id or a slug'
+  if (id !== undefined && !(typeof id === 'string' && UUID.test(id))) return 'has an id that is not a UUID'
+  if (slug !== undefined && !(typeof slug === 'string' && slug !== ''))
+    return 'has a slug that is not a string'
+  if (version === undefined) return undefined
+  const number = typeof version === 'string' && /^\d+$/.test(version) ? Number(version) : numberOf(version)
+  return Number.isSafeInteger(number) && Number(number) >= 1
+    ? undefined
+    : 'has a version that is not 1, 2, 3 …'
+}
+
+const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
+
+/** The schemas a workflow may carry: of its configuration, of a request, of an answer (interface 7.6). */
+const schemaParts: readonly string[] = ['parameters', 'inputs', 'outputs']
+
+/** So many values the schemas may hold at any depth: to check one against its meta-schema is far more work than to read it. */
+const MOST_VALUES = 10_000
+
+/**
+ * What is wrong with a `data.schemas` that a client sent, each problem at its place below `loc`. A part that is null
+ * counts as absent (interface 2.13); a key that is no part is refused like an unknown key of `data`.
+ */
+function workflowSchemasProblems(schemas: Json, loc: readonly (string | number)[]): readonly FieldProblem[] {
+  if (!isJsonObject(schemas)) {
+    const msg = `schemas must be an object with the keys ${schemaParts.join(', ')}, but it is ${typeName(schemas)}`
+    return [{ loc, msg, type: 'object_type' }]
+  }
+  if (countValues(schemas, MOST_VALUES) > MOST_VALUES) {
+    const msg = `schemas must hold at most ${MOST_VALUES} values in all; send simpler ones`
+    return [{ loc, msg, type: 'too_long' }]
+  }
+  return entriesOf(schemas).flatMap(([part, schema]): readonly FieldProblem[] => {
+    const place = [...loc, part]
+    if (!schemaParts.includes(part)) {
+      return [{ loc: place, msg: unknownKey(part, 'data.schemas', schemaParts), type: UNKNOWN_KEY }]
+    }
+    if (schema === null) return []
+    if (!isJsonObject(schema)) {
+      const msg = `schemas.${part} must be a JSON Schema object, but it is ${typeName(schema)}`
+      return [{ loc: place, msg, type: 'object_type' }]
+    }
+    return schemaProblems(schema).map(({ path, message }) => ({
+      loc: [...place, ...path],
+      msg: `schemas.${part} is not a valid JSON Schema: ${['', ...path].join('/') || 'the schema'} ${message}`,
+      type: 'json_schema',
+    }))
+  })
+}
 
 /**
  * A `data` object as a client sent it, made ready to store (interface 7.1, 7.5): nulls left out,
@@ -175,4 +298,60 @@ function runtimeProblem(runtime: string): string | undefined {
 function parametersProblems(value: Json, loc: readonly (string | number)[]): readonly FieldProblem[] {
   if (isJsonObject(value)) return []
   return [{ loc, msg: `parameters must be an object, but it is ${typeName(value)}`, type: 'object_type' }]
+}
+
+/**
+ * The data with the schemas that a handler implies (interface 7.5): `parameters` and `outputs` where the
+ * client sent none, and `outputs` over whatever was sent where the configured values determine it. `inputs` is never
+ * filled. Keys that are added come last.
+ */
+export function fillSchemas(data: JsonObject, handler: HandlerInterface | undefined): JsonObject {
+  const builtIn = handler?.schemas
+  if (builtIn === undefined) return data
+  const sent = getKey(data, 'schemas')
+  const before: JsonObject = isJsonObject(sent) ? sent : {}
+  let schemas = before
+  for (const part of ['parameters', 'outputs'] as const) {
+    const schema = builtIn[part]
+    if (schema !== undefined && !hasKey(schemas, part)) schemas = withKey(schemas, part, schema)
+  }
+  const computed = handler?.computedOutputs?.(getKey(data, 'parameters'))
+  if (computed !== undefined) schemas = withKey(schemas, 'outputs', computed)
+  return schemas === before ? data : withKey(data, 'schemas', schemas)
+}
+
+/**
+ * The data of a skill, which is content and never runs: `uri`, `parameters` and `schemas.parameters` stay
+ * (interface 7.12), and a warning names each thing left out.
+ */
+function reduceToSkill(data: JsonObject): AcceptedDocument {
+  const sent = getKey(data, 'schemas')
+  const schemas: JsonObject = isJsonObject(sent) ? sent : {}
+  const kept = pick(data, fieldsOfSkill)
+  const keptSchemas = pick(schemas, schemasOfSkill)
+  const dropped = [
+    ...others(data, fieldsOfSkill).map((key) => [key]),
+    ...others(schemas, schemasOfSkill).map((key) => ['schemas', key]),
+  ]
+  return {
+    data:
+      keysOf(keptSchemas).length === 0 ? withoutKey(kept, 'schemas') : withKey(kept, 'schemas', keptSchemas),
+    warnings: dropped.map((target) => ({
+      code: 'not_kept_by_skill',
+      message: `${target.join('.')} was left out: a skill never runs and keeps only uri, parameters and schemas.parameters`,
+      target,
+    })),
+  }
+}
+
+const fieldsOfSkill: readonly string[] = ['uri', 'parameters', 'schemas']
+
+const schemasOfSkill: readonly string[] = ['parameters']
+
+function pick(object: JsonObject, keys: readonly string[]): JsonObject {
+  return fromEntries(entriesOf(object).filter(([key]) => keys.includes(key)))
+}
+
+function others(object: JsonObject, keys: readonly string[]): readonly string[] {
+  return keysOf(object).filter((key) => !keys.includes(key))
 }

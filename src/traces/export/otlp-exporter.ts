@@ -1,12 +1,23 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { OTLPTraceExporter as JsonExporter } from '@opentelemetry/exporter-trace-otlp-http'
 import { OTLPTraceExporter as ProtobufExporter } from '@opentelemetry/exporter-trace-otlp-proto'
-import { resourceFromAttributes } from '@opentelemetry/resources'
-import { BatchSpanProcessor } from '@opentelemetry/sdk-trace'
-import type { ReadableSpan, SpanExporter } from '@opentelemetry/sdk-trace'
-import { type OtlpSettings, otlpSettings } from './otlp-settings.ts'
-import { otlpSpan } from './otlp-span.ts'
-import type { Span } from '../span.ts'
+import { resourceFromAttributes, type Resource } from '@opentelemetry/resources'
+import { BatchSpanProcessor, type ReadableSpan, type SpanExporter } from '@opentelemetry/sdk-trace'
+import type { Span, SpanException } from '../span.ts'
+import { invalid } from '../../errors.ts'
+import {
+  type Attributes,
+  type HrTime,
+  type SpanContext,
+  SpanKind,
+  SpanStatusCode,
+  TraceFlags,
+  type AttributeValue,
+} from '@opentelemetry/api'
+import { boundedText } from '../../json/json-values.ts'
+import { withReferences } from '../references-json.ts'
+import { boundedJson } from '../../json/bounded-json.ts'
+import { type Json, ExactNumber, entriesOf, isJsonArray, isJsonObject } from '../../json/json.ts'
 
 /** Sends finished spans to a collector of the operator's. */
 export interface OtlpExporter {
@@ -135,4 +146,255 @@ function exporterOf({ url, protocol, headers, timeoutMs, compression }: OtlpSett
       NonNullable<ConstructorParameters<typeof ProtobufExporter>[0]>['compression']
     >,
   })
+}
+
+/** Where finished spans are exported to, and how. */
+interface OtlpSettings {
+  readonly url: string
+  readonly protocol: 'http/protobuf' | 'http/json'
+  readonly headers: Readonly<Record<string, string>>
+  readonly timeoutMs: number
+  readonly compression: 'gzip' | 'none'
+  /** What every span is a span of: `service.name` and whatever the operator adds. */
+  readonly resource: Readonly<Record<string, string>>
+}
+
+type Environment = Readonly<Record<string, string | undefined>>
+
+/**
+ * Reads OpenTelemetry's own variables (https://opentelemetry.io/docs/specs/otel/protocol/exporter/): those of traces before the common
+ * ones, an empty one counting as unset. Undefined where nothing is to be exported: no endpoint and no OTEL_TRACES_EXPORTER=otlp, or
+ * exporting turned off. Refuses a value it cannot use by the name of its variable.
+ */
+function otlpSettings(env: Environment): OtlpSettings | undefined {
+  const endpoint = read(env, ['OTEL_EXPORTER_OTLP_TRACES_ENDPOINT', 'OTEL_EXPORTER_OTLP_ENDPOINT'])
+  const exporters = env['OTEL_TRACES_EXPORTER']?.split(',').map((name) => name.trim())
+  const isWanted = exporters?.some((name) => name !== '')
+    ? exporters.includes('otlp')
+    : endpoint !== undefined
+  if (!isWanted || env['OTEL_SDK_DISABLED']?.trim().toLowerCase() === 'true') return undefined
+  return {
+    url: urlOf(endpoint),
+    protocol: oneOf(env, 'PROTOCOL', ['http/protobuf', 'http/json']),
+    headers: {
+      ...pairsOf(env, 'OTEL_EXPORTER_OTLP_HEADERS'),
+      ...pairsOf(env, 'OTEL_EXPORTER_OTLP_TRACES_HEADERS'),
+    },
+    timeoutMs: timeoutOf(env),
+    compression: oneOf(env, 'COMPRESSION', ['none', 'gzip']),
+    resource: {
+      'service.name': 'branchpoint',
+      ...pairsOf(env, 'OTEL_RESOURCE_ATTRIBUTES'),
+      ...(env['OTEL_SERVICE_NAME']?.trim() ? { 'service.name': env['OTEL_SERVICE_NAME'].trim() } : {}),
+    },
+  }
+}
+
+interface Variable {
+  readonly name: string
+  readonly value: string
+}
+
+/** The first of the variables that is set. */
+function read(env: Environment, names: readonly string[]): Variable | undefined {
+  for (const name of names) {
+    const value = env[name]?.trim()
+    if (value) return { name, value }
+  }
+  return undefined
+}
+
+function ofTraces(env: Environment, setting: string): Variable | undefined {
+  return read(env, [`OTEL_EXPORTER_OTLP_TRACES_${setting}`, `OTEL_EXPORTER_OTLP_${setting}`])
+}
+
+/** The endpoint of traces is used as it is; the path of traces goes below the common one. */
+function urlOf(endpoint: Variable | undefined): string {
+  if (!endpoint) return 'http://localhost:4318/v1/traces'
+  const { name, value } = endpoint
+  if (!URL.canParse(value) || !/^https?:/i.test(value))
+    throw invalid([name], `this is not an http or https URL; give one such as http://localhost:4318.`)
+  if (name.includes('TRACES')) return new URL(value).href
+  return `${value.replace(/\/+$/, '')}/v1/traces`
+}
+
+/** The setting, which is one of these values; the first of them if it is not set. */
+function oneOf<const T extends string>(env: Environment, setting: string, values: readonly [T, ...T[]]): T {
+  const given = ofTraces(env, setting)
+  if (!given) return values[0]
+  const found = values.find((value) => value === given.value)
+  if (found !== undefined) return found
+  throw invalid(
+    [given.name],
+    `${JSON.stringify(given.value)} is not supported; use one of ${values.join(', ')}.`,
+  )
+}
+
+function timeoutOf(env: Environment): number {
+  const given = ofTraces(env, 'TIMEOUT')
+  if (!given) return 10_000
+  if (/^[0-9]{1,6}$/.test(given.value) && Number(given.value) > 0) return Number(given.value)
+  throw invalid(
+    [given.name],
+    `${JSON.stringify(given.value)} is not a number of milliseconds from 1 to 999999.`,
+  )
+}
+
+/** `key=value,key=value`, keys and values percent-encoded. The values may be credentials, and are not shown. */
+function pairsOf(env: Environment, name: string): Record<string, string> {
+  const pairs: Record<string, string> = {}
+  for (const pair of (env[name] ?? '').split(',')) {
+    if (pair.trim() === '') continue
+    const [, key, value] = /^\s*([^=\s]+)\s*=(.*)$/s.exec(pair) ?? []
+    try {
+      if (key === undefined || value === undefined) throw new URIError()
+      pairs[decodeURIComponent(key)] = decodeURIComponent(value.trim())
+    } catch {
+      throw invalid([name], 'this is not a list key=value,key=value with keys and values percent-encoded.')
+    }
+  }
+  return pairs
+}
+
+/** A span as OpenTelemetry's exporters take it. */
+interface OtlpSpan {
+  readonly readable: ReadableSpan
+  /** How many bytes of memory it holds, roughly. */
+  readonly size: number
+}
+
+/**
+ * Turns a finished span into one of OpenTelemetry's, with nothing of it kept but what is exported. The exception is an event
+ * (https://opentelemetry.io/docs/specs/semconv/exceptions/exceptions-spans/) and `error.type`.
+ */
+function otlpSpan(span: Span, resource: Resource): OtlpSpan {
+  const { attributes, size, dropped } = otlpAttributes(withReferences(span))
+  const { traceId, spanId, parentId, exception, kind } = span
+  const context = contextOf(traceId, spanId)
+  const startTime = hrTime(span.startTime)
+  const endTime = hrTime(span.endTime)
+  const happened = exception ? exceptionAttributes(exception) : undefined
+  const readable: ReadableSpan = {
+    name: nameOf(span.name, attributes),
+    kind: KINDS[kind],
+    spanContext: () => context,
+    ...(parentId === undefined
+      ? {}
+      : { parentSpanContext: contextOf(traceId, parentId, kind === 'SPAN_KIND_SERVER') }),
+    startTime,
+    endTime,
+    duration: hrTime(span.endTime - span.startTime),
+    ended: true,
+    status: statusOf(span),
+    attributes: exception ? { ...attributes, 'error.type': exception.type } : attributes,
+    events: happened ? [{ name: 'exception', time: endTime, attributes: happened }] : [],
+    links: [...span.links].map(([key, link]) => ({
+      context: contextOf(link.traceId, link.spanId, true),
+      attributes: { key },
+    })),
+    resource,
+    instrumentationScope: SCOPE,
+    droppedAttributesCount: dropped,
+    droppedEventsCount: 0,
+    droppedLinksCount: 0,
+  }
+  return { readable, size: OVERHEAD + 2 * (size + (happened ? 2 * JSON.stringify(happened).length : 0)) }
+}
+
+const SCOPE = { name: 'branchpoint' }
+
+/** The objects that a span is made of, beside its texts. */
+const OVERHEAD = 2048
+
+const KINDS: Readonly<Record<Span['kind'], SpanKind>> = {
+  SPAN_KIND_UNSPECIFIED: SpanKind.INTERNAL,
+  SPAN_KIND_INTERNAL: SpanKind.INTERNAL,
+  SPAN_KIND_SERVER: SpanKind.SERVER,
+  SPAN_KIND_CLIENT: SpanKind.CLIENT,
+  SPAN_KIND_PRODUCER: SpanKind.PRODUCER,
+  SPAN_KIND_CONSUMER: SpanKind.CONSUMER,
+}
+
+/** A call of a model is named after it, as the GenAI conventions want; in our own traces names are keys, and the same for all models. */
+function nameOf(name: string, attributes: Attributes): string {
+  const { 'gen_ai.operation.name': operation, 'gen_ai.request.model': model } = attributes
+  return operation === undefined || model === undefined ? name : `${String(operation)} ${String(model)}`
+}
+
+function contextOf(traceId: string, spanId: string, isRemote = false): SpanContext {
+  return { traceId, spanId, traceFlags: TraceFlags.SAMPLED, isRemote }
+}
+
+/** Seconds and nanoseconds of milliseconds, which are good to the microsecond. */
+function hrTime(milliseconds: number): HrTime {
+  const microseconds = Math.round(milliseconds * 1000)
+  return [Math.floor(microseconds / 1e6), (microseconds % 1e6) * 1000]
+}
+
+function statusOf({ statusCode, statusMessage }: Span): ReadableSpan['status'] {
+  if (statusCode === 'STATUS_CODE_OK') return { code: SpanStatusCode.OK }
+  return { code: SpanStatusCode.ERROR, message: boundedText(statusMessage ?? '', MAX_TEXT) }
+}
+
+function exceptionAttributes({ type, message, stacktrace }: SpanException): Attributes {
+  return {
+    'exception.type': type,
+    'exception.message': boundedText(message, MAX_TEXT),
+    ...(stacktrace ? { 'exception.stacktrace': boundedText(stacktrace.join('\n'), MAX_TEXT) } : {}),
+  }
+}
+
+/** Longest text of an attribute, in characters: the whole of it is in our own store. */
+const MAX_TEXT = 16 * 1024
+
+/** Most attributes of a span. */
+const MAX_ATTRIBUTES = 256
+
+/** The flat attributes of a span. */
+interface OtlpAttributes {
+  readonly attributes: Attributes
+  /** How many characters they hold, roughly. */
+  readonly size: number
+  readonly dropped: number
+}
+
+/**
+ * The attributes of a span under names with dots, as OpenTelemetry has them: members of objects each by themselves, but inputs, outputs
+ * and parameters (`svc.data.*`) as one JSON text each, a text among them as it is. Long texts are cut off, as is what is past 256
+ * attributes. Names that have their dots already (`gen_ai.request.model`) stay.
+ */
+function otlpAttributes(nested: Json): OtlpAttributes {
+  const flat = new Map<string, AttributeValue>()
+  let size = 0
+  let dropped = 0
+  const flatten = (name: string, value: Json) => {
+    if (flat.size >= MAX_ATTRIBUTES) return void dropped++
+    const isData = name.startsWith('svc.data.')
+    if (isJsonObject(value) && !isData) {
+      for (const [key, member] of entriesOf(value)) flatten(`${name}.${boundedText(key, 256)}`, member)
+    } else if (value !== null || isData) {
+      const attribute = attributeValue(value)
+      flat.set(name, attribute)
+      size += name.length + lengthOf(attribute)
+    }
+  }
+  if (isJsonObject(nested)) for (const [name, value] of entriesOf(nested)) flatten(name, value)
+  return { attributes: Object.fromEntries(flat), size, dropped }
+}
+
+function attributeValue(value: Json): AttributeValue {
+  if (typeof value === 'string') return boundedText(value, MAX_TEXT)
+  if (typeof value === 'boolean') return value
+  const number = value instanceof ExactNumber ? Number(value.literal) : value
+  // An integer goes out with 64 bits; what has no place there goes as it is written.
+  if (Number.isSafeInteger(number) || (Number.isFinite(number) && !Number.isInteger(number)))
+    return number as number // only a number is either
+  if (isJsonArray(value) && value.length <= MAX_ATTRIBUTES && value.every((item) => typeof item === 'string'))
+    return value.map((item) => boundedText(item, 1024))
+  return boundedJson(value, MAX_TEXT)
+}
+
+function lengthOf(value: AttributeValue): number {
+  if (typeof value === 'string') return value.length
+  return Array.isArray(value) ? JSON.stringify(value).length : 8
 }

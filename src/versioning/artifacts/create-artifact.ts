@@ -3,13 +3,11 @@ import { v7 as uuidv7 } from 'uuid'
 import { Refusal } from '../../errors.ts'
 import type { NewFolder } from '../../git/project-store.ts'
 import { assertPinsDeployable } from '../environments/assert-pins-deployable.ts'
-import type { Family, MetRows } from '../family/family.ts'
-import { NewObjects } from '../family/new-objects.ts'
+import type { Family, MetRows, PayloadTarget } from '../family/family.ts'
 import { findEarlierAttempt, type FinishedAttempt } from '../idempotency/find-earlier-attempt.ts'
 import { repositoryDigits } from '../ids.ts'
 import type { Registry } from '../registry.ts'
-import type { RevisionDraft } from '../revisions/build-revision.ts'
-import { buildRevision } from '../revisions/build-revision.ts'
+import { type RevisionDraft, buildRevision } from '../revisions/build-revision.ts'
 import { writeCommit } from '../revisions/write-commit.ts'
 import { assertArtifactSlugFree, freeArtifactSlug, freeVariantSlug } from '../slugs/claim-slugs.ts'
 import { claimsOfArtifact } from '../slugs/slug-names.ts'
@@ -21,6 +19,9 @@ import type { ArtifactView } from './artifact-view.ts'
 import { boundedHeader } from './bounded-header.ts'
 import type { Header, VariantRecord } from './records.ts'
 import { assertUnguarded } from './write-guards.ts'
+import { type GitObject, type ObjectKind, type Oid, hashObject } from '../../git/objects/object.ts'
+import type { CacheFile } from '../../storage/cache-file.ts'
+import type { StagedPack } from '../../git/transactions/pack-staging.ts'
 
 /** What a create request says; `loc` is where its slug stands in the request. */
 export interface NewArtifact {
@@ -167,4 +168,49 @@ async function freeId(
   let id = preferred ?? uuidv7()
   while (registry.index.hasDigits(id) || (await registry.trash.withDigits(id))) id = uuidv7()
   return id
+}
+
+/** The objects of a repository that does not exist yet. */
+export class NewObjects implements PayloadTarget {
+  readonly #objects = new Map<Oid, GitObject & { readonly oid: Oid }>()
+
+  write(kind: ObjectKind, bytes: Buffer): Oid {
+    const oid = hashObject(kind, bytes)
+    this.#objects.set(oid, { oid, kind, bytes })
+    return oid
+  }
+
+  async read(oid: Oid): Promise<GitObject | undefined> {
+    return this.#objects.get(oid)
+  }
+
+  readonly artifactId: string
+  readonly packs: StagedPack[] = []
+  readonly derived?: (name: string) => CacheFile
+
+  /** `folder` is where the repository is being prepared, if it is. */
+  constructor(artifactId: string, folder?: NewFolder) {
+    this.artifactId = artifactId
+    if (folder) this.derived = (name) => folder.derived(name)
+  }
+
+  adopt(pack: StagedPack): void {
+    this.packs.push(pack)
+  }
+
+  async readMany(oids: readonly Oid[]): Promise<(GitObject | undefined)[]> {
+    return oids.map((oid) => this.#objects.get(oid))
+  }
+
+  async startingWith(): Promise<readonly Oid[]> {
+    return []
+  }
+
+  tips(): readonly Oid[] {
+    return []
+  }
+
+  all(): (GitObject & { readonly oid: Oid })[] {
+    return [...this.#objects.values()]
+  }
 }

@@ -3,10 +3,8 @@ import { Refusal } from '../../errors.ts'
 import { assertWhole } from '../../git/project-filling.ts'
 import { BUILD_PREFIX } from '../../git/create-repository.ts'
 import { parseCommit } from '../../git/objects/commit.ts'
-import type { RepositoryCopy } from '../../git/process/copy-repository.ts'
-import { buildCopy, placeCopy } from '../../git/process/copy-repository.ts'
-import type { AllRefs } from '../../git/refs/list-refs.ts'
-import { isSameRefs, readAllRefs } from '../../git/refs/list-refs.ts'
+import { type RepositoryCopy, buildCopy, placeCopy } from '../../git/process/copy-repository.ts'
+import { type AllRefs, isSameRefs, readAllRefs } from '../../git/refs/list-refs.ts'
 import { replaceRefs } from '../../git/refs/packed-refs.ts'
 import { assertRef } from '../../git/refs/ref-name.ts'
 import { identityName, thisProcess } from '../../storage/process-identity.ts'
@@ -14,7 +12,6 @@ import { META_REF, readArtifactState } from './artifact-record.ts'
 import type { ArtifactView } from './artifact-view.ts'
 import type { PushLimits } from '../push/check-pushed-objects.ts'
 import { checkRestored } from './check-restored.ts'
-import { confirmedMirrors } from '../environments/confirmed-mirrors.ts'
 import type { Family } from '../family/family.ts'
 import { RefRefused } from '../push/ref-command.ts'
 import type { Registry } from '../registry.ts'
@@ -23,6 +20,10 @@ import { isRecordOnly } from '../slugs/record-claims.ts'
 import { claimsOfRestored } from '../slugs/slug-names.ts'
 import { inTrash } from '../trash/trash.ts'
 import { readBytes } from '../family/tree-files.ts'
+import { pinsAt } from '../environments/environments.ts'
+import { objectUuid } from '../ids.ts'
+import { defaultKey, referencesTo } from '../environments/pin.ts'
+import { latestOf } from '../revisions/revision.ts'
 
 /** What a restore did with one repository. */
 export type Restored = 'restored' | 'replaced' | 'there'
@@ -227,4 +228,49 @@ function taken(difference: string): Refusal {
     'slug_taken',
     `It is in the store with other content than in the backup (${difference}). Restore into an empty store, or move it away first.`,
   )
+}
+
+const MIRRORS = 'refs/environments/'
+
+/** Which artifact refs are of. */
+interface MirroredArtifact {
+  readonly family: Family
+  readonly slug: string
+  readonly digits: string
+}
+
+/**
+ * The refs without those that say what environments run, unless the environments themselves say so now: they are what decides, and have
+ * what they run mirrored where it is missing (see Mirrors).
+ */
+async function confirmedMirrors(
+  registry: Registry,
+  { family, slug, digits }: MirroredArtifact,
+  { refs, head }: AllRefs,
+): Promise<AllRefs> {
+  const confirmed = new Map([...refs].filter(([name]) => !name.startsWith(MIRRORS)))
+  for (const [name, oid] of refs) {
+    if (!name.startsWith(MIRRORS)) continue
+    const running = await runningIn(registry, name.slice(MIRRORS.length), { family, slug })
+    if (running === objectUuid(oid, digits)) confirmed.set(name, oid)
+  }
+  return { refs: confirmed, head }
+}
+
+/** The id of the artifact's revision that the environment runs; undefined where it runs none, or cannot be read now. */
+async function runningIn(
+  registry: Registry,
+  environment: string,
+  { family, slug }: Pick<MirroredArtifact, 'family' | 'slug'>,
+): Promise<string | undefined> {
+  try {
+    const artifact = await registry.index.findBySlug(registry.environments, environment)
+    const latest = artifact?.defaultVariant && (await latestOf(artifact, artifact.defaultVariant))
+    const pins = latest ? await pinsAt(registry, latest) : []
+    const pin = pins.find(({ key }) => key === defaultKey(slug))
+    return pin && referencesTo(family, pin)?.revision?.id
+  } catch (error) {
+    if (error instanceof Refusal) return undefined
+    throw error
+  }
 }

@@ -1,6 +1,5 @@
 import { parseCommit } from '../../git/objects/commit.ts'
-import type { RefusalCode } from '../../errors.ts'
-import { Refusal } from '../../errors.ts'
+import { type RefusalCode, Refusal } from '../../errors.ts'
 import type { Oid } from '../../git/objects/object.ts'
 import type { TreeEntry } from '../../git/objects/tree.ts'
 import type { TimeSlice } from '../../scheduling/cooperative.ts'
@@ -10,9 +9,8 @@ import { asLarge } from '../family/large-document.ts'
 import { RefRefused } from './ref-command.ts'
 import type { Registry } from '../registry.ts'
 import { REVISION_FILE } from '../revisions/decoded-revision.ts'
-import type { ObjectReader } from '../family/tree-files.ts'
-import { readBytes, readTree } from '../family/tree-files.ts'
-import { unfoldedSize } from './unfolded-size.ts'
+import { type ObjectReader, readBytes, readTree } from '../family/tree-files.ts'
+import { recentlyUsed } from '../../cache/recently-used.ts'
 
 /** Files and folders of a commit, its rows aside, which have a limit of their own. */
 const MOST_FILES = 1_000_000
@@ -170,4 +168,34 @@ function droppedPayload(family: Family, oid: Oid, before: readonly TreeEntry[]):
       `back in that commit (git checkout ${oid.slice(0, 12)}~1 -- ${names.join(' ')}); to take the ${family.name} away, archive ` +
       `it over REST.`,
   )
+}
+
+/** How many files and folders lie below a tree. It never changes. */
+const sizes = recentlyUsed<Oid, number>(500_000, () => 1)
+
+/**
+ * How many files and folders these entries of a tree are, with all that lies below them; once there are more than `most`, some number
+ * above it. A few objects can unfold to more files than anybody could walk, because a tree may name one folder again and again:
+ * each tree is read once, and never more entries than `most` are looked at.
+ */
+async function unfoldedSize(
+  source: ObjectReader,
+  entries: readonly TreeEntry[],
+  most: number,
+  slice: TimeSlice,
+): Promise<number> {
+  let size = entries.length
+  for (const { mode, oid } of entries) {
+    if (size > most) break
+    if (mode !== '40000') continue
+    size += sizes.get(oid) ?? (await sizeBelow(source, oid, most - size, slice))
+  }
+  return size
+}
+
+async function sizeBelow(source: ObjectReader, tree: Oid, most: number, slice: TimeSlice): Promise<number> {
+  if (slice.isOver) await slice.rest()
+  const size = await unfoldedSize(source, await readTree(source, tree), most, slice)
+  if (size <= most) sizes.set(tree, size)
+  return size
 }

@@ -5,18 +5,39 @@ import type { TreeEntry } from '../../git/objects/tree.ts'
 import { boundedHeader } from '../artifacts/bounded-header.ts'
 import type { Header } from '../artifacts/records.ts'
 import type { DocumentLimits } from '../family/document-limits.ts'
-import type { Family, MetRows, Payload, PayloadTarget, WrittenPayload } from '../family/family.ts'
-import type { ObjectReader, ObjectSink } from '../family/tree-files.ts'
-import { readBytes, readTree, writeFile, writeTree } from '../family/tree-files.ts'
+import type {
+  Family,
+  MetRows,
+  Payload,
+  PayloadTarget,
+  WrittenPayload,
+  ChangedRows,
+} from '../family/family.ts'
+import {
+  type ObjectReader,
+  type ObjectSink,
+  readBytes,
+  readTree,
+  writeFile,
+  writeTree,
+} from '../family/tree-files.ts'
 import { jsonFileBytes } from '../family/write-json-file.ts'
 import type { Registry } from '../registry.ts'
-import { revisionSubject } from '../subjects/revision-subject.ts'
 import type { WriteContext } from '../write-context.ts'
-import type { Trailers } from './commit-message.ts'
-import { decodeMessage, subjectIn } from './commit-message.ts'
-import type { StoredRevision } from './decoded-revision.ts'
-import { REVISION_FILE } from './decoded-revision.ts'
+import { type Trailers, decodeMessage, subjectIn } from './commit-message.ts'
+import { type StoredRevision, REVISION_FILE } from './decoded-revision.ts'
 import { writeCommit } from './write-commit.ts'
+import { type Json, ExactNumber } from '../../json/json.ts'
+import { isDeepStrictEqual } from 'node:util'
+import { documentOf } from '../family/document-family.ts'
+import { referencesTo } from '../environments/pin.ts'
+import type { Pin } from '../reference.ts'
+import { LONGEST_NAME, LONGEST_SUBJECT, shownName, shownPlace } from '../subjects/shown-name.ts'
+import { AlignmentSteps, alignNumbers } from '../../json/diff/align-numbers.ts'
+import { type JsonChange, lightChanges } from '../../json/diff/json-patch.ts'
+import { pointerKeys } from '../../json/json-pointer.ts'
+import { stringifyJson } from '../../json/stringify-json.ts'
+import { atOnce } from '../../scheduling/cooperative.ts'
 
 /** What a new revision says. */
 export interface RevisionDraft {
@@ -131,4 +152,255 @@ async function writeHeader(
   if (Object.keys(header).length === 0) return { entries: [], size: 0 }
   const bytes = await jsonFileBytes(header, limits)
   return { entries: [writeFile(target, REVISION_FILE, bytes)], size: bytes.length }
+}
+
+/** What a revision is compared with, and what it says. */
+interface SubjectSides {
+  readonly families: readonly Family[]
+  readonly family: Family
+  /** The slug of the artifact that it is a revision of. */
+  readonly artifact: string
+  /** Undefined for a revision without a parent. */
+  readonly before: RevisionContent | undefined
+  readonly after: RevisionContent
+  readonly changedRows: WrittenPayload['changedRows']
+  readonly met: WrittenPayload['met']
+  readonly files: WrittenPayload['files']
+}
+
+/** Payload and header of a revision. */
+interface RevisionContent {
+  readonly header: Header
+  readonly payload: Payload | undefined
+  /** Why they could not be decoded. */
+  readonly damage?: unknown
+}
+
+/**
+ * The subject of a revision that was committed without a message: what it changed of its parent, by names and counts, in at most 72
+ * characters. Values are shown of numbers and booleans only. The same change has the same subject; the work is bounded, and nothing that
+ * goes wrong in it fails the write.
+ */
+export async function revisionSubject(sides: SubjectSides): Promise<string> {
+  try {
+    return (await subjectOfPins(sides)) ?? (await subjectOfContent(sides))
+  } catch {
+    // The commit is good, whatever keeps it from being compared.
+    return UNKNOWN
+  }
+}
+
+const UNKNOWN = 'Change data'
+
+async function subjectOfContent({
+  family,
+  before,
+  after,
+  changedRows,
+  met: metRows,
+  files,
+}: SubjectSides): Promise<string> {
+  const rows = await changedRows?.()
+  const met = metRows ? metInWords(metRows) : ''
+  if (!before) {
+    if (!after.payload) return 'First revision, without data'
+    return rows ? `First revision: ${rowsInWords(rows.added)}${met}` : 'First revision'
+  }
+  if (before.damage !== undefined) return UNKNOWN
+  const header = documentChanges(asJson(before.header), asJson(after.header))
+  if (family.rowsFolder !== undefined) {
+    if (!rows)
+      return isDeepStrictEqual(before.payload, after.payload) ? sentenceOf(header ?? []) : 'Change rows'
+    const said = sentenceOfRows(rows, LONGEST_SUBJECT - met.length)
+    if (said !== '') return said + met
+    const other = isDeepStrictEqual(before.payload, after.payload)
+      ? sentenceOf(header ?? [])
+      : 'Change columns'
+    return other.length + met.length <= LONGEST_SUBJECT ? other + met : other
+  }
+  const data = documentChanges(documentIn(before), documentIn(after), files)
+  if (!data || !header) return UNKNOWN
+  // A header is sent anew with each revision, so that one is missing says little beside what changed.
+  const ofHeader = data.length > 0 ? header.filter(({ isRemoval }) => !isRemoval) : header
+  return sentenceOf([...data, ...ofHeader])
+}
+
+function documentIn({ payload }: RevisionContent): Json | undefined {
+  return payload && documentOf(payload)
+}
+
+function asJson(header: Header): Json {
+  return header as Json // it was decoded from JSON, or is about to be written as such
+}
+
+/** In `room` characters at most; with very large numbers only their sum. */
+function sentenceOfRows({ added, changed, removed }: ChangedRows, room: number): string {
+  const parts = [
+    ['Add', added],
+    ['Change', changed],
+    ['Remove', removed],
+  ] as const
+  const sentence = parts
+    .filter(([, count]) => count > 0)
+    .map(([verb, count], index) =>
+      index === 0 ? `${verb} ${rowsInWords(count)}` : `${verb.toLowerCase()} ${count}`,
+    )
+    .join(', ')
+  return sentence.length <= room ? sentence : `Change ${rowsInWords(added + changed + removed)}`
+}
+
+/** What became of rows that were sent and are none of the revision's: ` (2 collapsed, 1 replaced)`. */
+function metInWords({ collapsed, replaced }: MetRows): string {
+  const parts = [collapsed > 0 && `${collapsed} collapsed`, replaced > 0 && `${replaced} replaced`]
+  const said = parts.filter((part) => part !== false).join(', ')
+  return said && ` (${said})`
+}
+
+function rowsInWords(count: number): string {
+  return `${count} ${count === 1 ? 'row' : 'rows'}`
+}
+
+/** More pins than these are not compared one by one. */
+const MANY_PINS = 1000
+
+/** What a revision of an environment deployed or undeployed; undefined if it is of another family, or did neither. */
+async function subjectOfPins({
+  families,
+  family,
+  artifact,
+  before,
+  after,
+}: SubjectSides): Promise<string | undefined> {
+  if (!family.pins || before?.damage !== undefined) return undefined
+  const [old, now] = [pinsOf(family, before), pinsOf(family, after)]
+  if (old.size > MANY_PINS || now.size > MANY_PINS) return undefined
+  const deployed = [...now.values()].filter((pin) => !isDeepStrictEqual(pin, old.get(pin.key)))
+  const gone = [...old.values()].filter(({ key }) => !now.has(key))
+  const [first] = [...deployed, ...gone]
+  if (!first) return undefined
+  const [verb, where] = deployed.length > 0 ? ['Deploy', 'to'] : ['Undeploy', 'from']
+  const { name, version } = pinned(families, first)
+  const shownVersion = deployed.length > 0 && version !== undefined ? ` v${version}` : ''
+  const others = deployed.length + gone.length - 1
+  const more = others > 0 ? ` and ${others} more` : ''
+  const room = LONGEST_SUBJECT - `${verb} ${shownVersion}${more} ${where} `.length
+  const half = Math.max(room - shownName(name).length, room >> 1)
+  const environment = shownName(artifact, Math.min(LONGEST_NAME, half))
+  const thing = shownName(name, Math.min(LONGEST_NAME, room - environment.length))
+  return `${verb} ${thing}${shownVersion}${more} ${where} ${environment}`
+}
+
+function pinsOf(family: Family, content: RevisionContent | undefined): ReadonlyMap<string, Pin> {
+  return new Map((content?.payload && family.pins?.(content.payload))?.map((pin) => [pin.key, pin]))
+}
+
+/** What a pin is of: its variant, else its artifact, else the key it is under. */
+function pinned(
+  families: readonly Family[],
+  pin: Pin,
+): { readonly name: string; readonly version: number | undefined } {
+  for (const family of families) {
+    const { artifact, variant, revision } = referencesTo(family, pin) ?? {}
+    const name = variant?.slug ?? artifact?.slug
+    if (name !== undefined) return { name, version: revision?.version }
+  }
+  return { name: pin.key, version: undefined }
+}
+
+/** One change of a document, in words: a verb, what it is done to, and what comes behind that. */
+interface ChangeInWords {
+  readonly verb: string
+  readonly place: readonly string[]
+  /** The file that the text there lies in. */
+  readonly file?: string | undefined
+  readonly rest: string
+  readonly isRemoval: boolean
+}
+
+/**
+ * What changed between two documents, in order; undefined if they are too large to tell in a millisecond or so. `files` are those that texts
+ * of the later one lie in, by JSON Pointer.
+ */
+function documentChanges(
+  before: Json | undefined,
+  after: Json | undefined,
+  files: ReadonlyMap<string, string> = new Map(),
+): readonly ChangeInWords[] | undefined {
+  if (before === undefined && after === undefined) return []
+  if (before === undefined || after === undefined)
+    return [inWords(before === undefined ? 'Add' : 'Remove', ['data'])]
+  const steps = new AlignmentSteps(MOST_STEPS)
+  return lightChanges(before, after)?.map((change) => wordsOf(change, files, steps))
+}
+
+/** Changes as a subject: the first of them, and how many more there are. */
+function sentenceOf(changes: readonly ChangeInWords[]): string {
+  const [first] = changes
+  if (!first) return 'Change nothing'
+  const { verb, place, file, rest } = first
+  const tail = changes.length > 1 ? `${rest} and ${changes.length - 1} more` : rest
+  const room = LONGEST_SUBJECT - `${verb} ${tail}`.length
+  const longest = Math.min(LONGEST_NAME, room)
+  return `${verb} ${file === undefined ? shownPlace(place, longest) : shownName(file, longest)}${tail}`
+}
+
+function wordsOf(
+  { operation, before }: JsonChange,
+  files: ReadonlyMap<string, string>,
+  steps: AlignmentSteps,
+): ChangeInWords {
+  const place = operation.path === '' ? ['data'] : pointerKeys(operation.path)
+  if (operation.op === 'remove') return inWords('Remove', place)
+  const { value } = operation
+  const shown = shownValue(value)
+  if (shown !== undefined) return inWords('Set', place, ` to ${shown}`)
+  const file = fileAt(operation.path, files)
+  if (operation.op === 'add') return { ...inWords('Add', place), file }
+  if (typeof before === 'string' && typeof value === 'string')
+    return { ...inWords('Edit', place, changedLines(before, value, steps)), file }
+  return inWords(value === null ? 'Clear' : 'Change', place)
+}
+
+/** The file of the text at a pointer, or of the first one below: of a message, what it says. */
+function fileAt(pointer: string, files: ReadonlyMap<string, string>): string | undefined {
+  const file = files.get(pointer)
+  if (file !== undefined) return file
+  for (const [place, below] of files) if (place.startsWith(`${pointer}/`)) return below
+  return undefined
+}
+
+function inWords(verb: string, place: readonly string[], rest = ''): ChangeInWords {
+  return { verb, place, rest, isRemoval: verb === 'Remove' }
+}
+
+/** Numbers and booleans; undefined for what is not shown. */
+function shownValue(value: Json): string | undefined {
+  const isShown = typeof value === 'number' || typeof value === 'boolean' || value instanceof ExactNumber
+  const text = isShown ? stringifyJson(value) : ''
+  return text === '' || text.length > LONGEST_VALUE ? undefined : text
+}
+
+const LONGEST_VALUE = 20
+
+/** Lines and edits of texts that are aligned. */
+const MOST_LINES = 5000
+const MOST_EDITS = 200
+/** Steps of aligning all texts that changed. */
+const MOST_STEPS = 200_000
+
+/** How many lines came and went, as `git diff --stat` counts them; empty where texts are too different to tell quickly. */
+function changedLines(before: string, after: string, steps: AlignmentSteps): string {
+  const numbers = new Map<string, number>()
+  const numbered = (text: string): number[] =>
+    text.split('\n').map((line) => {
+      const number = numbers.get(line) ?? numbers.size
+      numbers.set(line, number)
+      return number
+    })
+  const [old, now] = [numbered(before), numbered(after)]
+  const differences =
+    old.length + now.length > MOST_LINES ? undefined : atOnce(alignNumbers(old, now, MOST_EDITS, steps))
+  if (!differences) return ''
+  const sum = (count: 'added' | 'removed'): number => differences.reduce((all, it) => all + it[count], 0)
+  return ` (+${sum('added')} −${sum('removed')})`
 }

@@ -1,14 +1,17 @@
 import type { Commit } from '../../git/objects/commit.ts'
-import type { CommitSignature } from '../../git/signing/commit-signature.ts'
-import { verifyCommit } from '../../git/signing/commit-signature.ts'
-import type { DeployedIn } from '../environments/deployed-in.ts'
-import { deployedIn } from '../environments/deployed-in.ts'
-import type { Arrival } from '../push/push-notes.ts'
-import { arrivalsOf } from '../push/push-notes.ts'
+import { type CommitSignature, verifyCommit } from '../../git/signing/commit-signature.ts'
+import { type Arrival, arrivalsOf } from '../push/push-notes.ts'
 import type { Registry } from '../registry.ts'
-import type { Revision, RevisionLocation } from './revision.ts'
-import { readListedRevision } from './revision.ts'
+import { type Revision, type RevisionLocation, readListedRevision, latestOf } from './revision.ts'
 import { readBytes } from '../family/tree-files.ts'
+import { yieldToEventLoop } from '../../scheduling/cooperative.ts'
+import { isDeepStrictEqual } from 'node:util'
+import { Refusal } from '../../errors.ts'
+import type { HistoryNode } from '../../git/history/first-parent-history.ts'
+import type { ArtifactView } from '../artifacts/artifact-view.ts'
+import { unlessDamaged } from '../index/unless-damaged.ts'
+import type { Pin } from '../reference.ts'
+import { pinnedRevision } from '../environments/pinned-revision.ts'
 
 /** Where a revision comes from, and where it went: its commit, whose signature that has, and what runs it now. */
 export interface Provenance extends SignedRevision {
@@ -60,4 +63,64 @@ async function signedRevision(registry: Registry, place: RevisionLocation): Prom
   const bytes = await readBytes(place.artifact.repository.objects, place.oid, 'commit')
   const signature = verifyCommit(bytes, registry.signing.allowed)
   return { revision, commit: revision.stored.commit, signature }
+}
+
+/** An environment's latest revision that holds something under a key, and since which of its revisions it has done so. */
+interface DeployedIn {
+  readonly environment: RevisionLocation
+  readonly key: string
+  readonly since: RevisionLocation
+}
+
+/** So many revisions of an environment are looked at before other work gets its turn. */
+const YIELD_EVERY = 50
+
+/**
+ * Where the revision is deployed now: in the latest revision of every variant of every environment that is not archived. What does
+ * not decode holds nothing. A pin counts by what it leads to at this moment, and since it has said what it says.
+ */
+async function deployedIn(
+  registry: Registry,
+  { artifact, oid }: RevisionLocation,
+): Promise<readonly DeployedIn[]> {
+  const holdings: DeployedIn[] = []
+  for (const environment of await registry.index.list(registry.environments)) {
+    if (environment.record.deleted_at !== undefined) continue
+    for (const variant of environment.variants) {
+      if (variant.record.deleted_at !== undefined) continue
+      const latest = await unlessDamaged(registry, environment, () => latestOf(environment, variant))
+      const pins =
+        latest &&
+        (await unlessDamaged(registry, environment, () => pinsIn(registry, environment, latest.oid)))
+      for (const pin of pins ?? []) {
+        const place = await pinnedRevision(registry, pin)
+        if (!latest || !place || place instanceof Refusal) continue
+        if (place.artifact.id !== artifact.id || place.oid !== oid) continue
+        holdings.push({ environment: latest, key: pin.key, since: await heldSince(registry, latest, pin) })
+      }
+    }
+  }
+  return holdings
+}
+
+/** The oldest revision, from this one back, up to which the key has held just this. */
+async function heldSince(registry: Registry, latest: RevisionLocation, pin: Pin): Promise<RevisionLocation> {
+  const { artifact, variant } = latest
+  let since: HistoryNode = await artifact.repository.history.node(latest.oid)
+  for (let node = since.parent, looked = 1; node; node = node.parent, looked++) {
+    if (looked % YIELD_EVERY === 0) await yieldToEventLoop()
+    const before = (await pinsIn(registry, artifact, node.oid)).find(({ key }) => key === pin.key)
+    if (!isDeepStrictEqual(before, pin)) break
+    since = node
+  }
+  return { artifact, variant, oid: since.oid, version: since.depth }
+}
+
+async function pinsIn(
+  registry: Registry,
+  { family, repository }: ArtifactView,
+  oid: string,
+): Promise<readonly Pin[]> {
+  const { payload } = await registry.revisions(family).readForList(repository.objects, oid)
+  return (payload && family.pins?.(payload)) ?? []
 }

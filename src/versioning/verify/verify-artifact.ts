@@ -1,17 +1,16 @@
 import { checkFirstParents } from '../../git/history/check-first-parents.ts'
-import { FIRST_PARENTS_FILE } from '../../git/history/first-parent-history.ts'
-import type { ArtifactView } from '../artifacts/artifact-view.ts'
+import { FIRST_PARENTS_FILE, isOnChain } from '../../git/history/first-parent-history.ts'
+import { type ArtifactView, findVariant } from '../artifacts/artifact-view.ts'
 import type { Registry } from '../registry.ts'
-import { missingRefs } from './missing-refs.ts'
-import type { Finding } from './finding.ts'
-import { damage, derived, findingsOf } from './finding.ts'
-import { recordedHeads, verifyHeads } from './verify-heads.ts'
-import type { ExpectedMirrors } from './verify-mirrors.ts'
-import { verifyMirrors } from './verify-mirrors.ts'
-import { verifyRefs } from './verify-refs.ts'
-import type { PayloadCheck } from './verify-revisions.ts'
-import { verifyRevisions } from './verify-revisions.ts'
-import { verifyShadows, verifySlugs } from './verify-slugs.ts'
+import { type Finding, damage, derived, findingsOf, note } from './finding.ts'
+import { type ExpectedMirrors, verifyMirrors } from './verify-mirrors.ts'
+import { type PayloadCheck, verifyRevisions } from './verify-revisions.ts'
+import { foldSlug, numberedBase, slugProblem } from '../slugs/slug.ts'
+import { shadowSentence, shadowsOf } from '../slugs/shadowed-slugs.ts'
+import { staleFiles } from '../../git/maintenance/stale-files.ts'
+import type { Oid } from '../../git/objects/object.ts'
+import { isRefTarget } from '../../git/refs/ref-name.ts'
+import { CacheFile } from '../../storage/cache-file.ts'
 
 /** What an artifact is verified against. */
 export interface Verification {
@@ -86,3 +85,225 @@ function verifyIdentity(registry: Registry, { id, record, family }: ArtifactView
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 const RESTORE = 'Restore refs/meta/artifact from a mirror.'
+
+/**
+ * Names that git brought and no request could have: slugs of one artifact that differ in case only, which a clone on many a
+ * file system would lose (interface 4.7); worth a note are tags that read as another revision's slug (interface 4.14) and names that are no
+ * slugs.
+ */
+function verifySlugs(artifact: ArtifactView): readonly Finding[] {
+  const { variants, tags, source } = artifact
+  const findings: Finding[] = []
+  const ownSlug = slugProblem(artifact.slug)
+  if (ownSlug !== undefined)
+    findings.push(damage(`Its slug "${artifact.slug}" ${ownSlug}. Rename the repository's folder.`))
+  const names = { variants: variants.map(({ slug }) => slug), 'revision slugs': [...tags.keys()] }
+  for (const [what, slugs] of Object.entries(names))
+    for (const clash of clashes(what, slugs)) findings.push(clash)
+  for (const tag of tags.keys()) {
+    const base = numberedBase(tag)
+    if (base !== undefined && findVariant(artifact, base))
+      findings.push(note(`The tag "${tag}" reads as a version of the variant "${base}".`))
+  }
+  for (const ref of source.refs.refs.keys()) {
+    const [, folder, slug = ''] = /^refs\/(heads|tags)\/(.*)$/.exec(ref) ?? []
+    const problem = folder === undefined ? undefined : slugProblem(slug)
+    if (problem !== undefined) findings.push(note(`${ref} has no slug for a name: it ${problem}.`))
+  }
+  return findings
+}
+
+/** The slugs of an artifact to which an older one answers where they stand alone, and which: worth a note (decision 40). */
+async function verifyShadows(registry: Registry, artifact: ArtifactView): Promise<readonly Finding[]> {
+  const made = [
+    ['artifact', artifact.slug] as const,
+    ...artifact.variants.map(({ slug }) => ['variant', slug] as const),
+    ...Array.from(artifact.tags.keys(), (slug) => ['tag', slug] as const),
+  ]
+  return (await shadowsOf(registry, artifact, made)).map((shadow) => note(shadowSentence(shadow)))
+}
+
+const RENAME = 'Rename one with git.'
+
+function clashes(what: string, slugs: readonly string[]): Finding[] {
+  const byFold = new Map<string, string>()
+  const findings: Finding[] = []
+  for (const slug of slugs) {
+    const other = byFold.get(foldSlug(slug))
+    if (other !== undefined)
+      findings.push(damage(`The ${what} "${other}" and "${slug}" differ in case only. ${RENAME}`))
+    byFold.set(foldSlug(slug), slug)
+  }
+  return findings
+}
+
+/**
+ * The refs that are not where records of the registry prove that they belong (a fork's branch, HEAD), and files of processes that
+ * are dead. A branch that was `recorded` elsewhere went on before it was lost, which is for `verifyHeads` to tell, and no repair.
+ */
+async function verifyRefs(
+  registry: Registry,
+  artifact: ArtifactView,
+  {
+    missing,
+    recorded,
+  }: { readonly missing: readonly MissingRef[]; readonly recorded: ReadonlyMap<string, Oid> },
+): Promise<readonly Finding[]> {
+  const { fs, path } = artifact.repository
+  const findings: Finding[] = []
+  for (const it of missing) {
+    const { ref, target } = it
+    if ((recorded.get(ref) ?? target) !== target) continue
+    if (ref === 'HEAD' || (await isCommit(artifact, target)))
+      findings.push(
+        derived(`${ref} does not follow from its record; it should be ${target}.`, () =>
+          moveRef(registry, artifact, it),
+        ),
+      )
+    else
+      findings.push(
+        damage(
+          `${ref} is gone, and where its record has it begin, ${JSON.stringify(target)}, is no commit here.`,
+        ),
+      )
+  }
+  const left = staleFiles(fs, path)
+  if (left.length === 0) return findings
+  const sweep = async (): Promise<string> => {
+    await artifact.repository.sweepLeftovers()
+    return `removed ${left.join(', ')}`
+  }
+  return [...findings, derived(`A dead process left ${left.join(', ')}.`, sweep)]
+}
+
+/** A record may have come with a backup, and say anything. */
+async function isCommit({ repository }: ArtifactView, target: string): Promise<boolean> {
+  return isRefTarget('refs/heads/any', target) && (await repository.objects.read(target))?.kind === 'commit'
+}
+
+async function moveRef(
+  registry: Registry,
+  { repository, family, slug }: ArtifactView,
+  { ref, target }: MissingRef,
+): Promise<string> {
+  await repository.transact(async (transaction) => {
+    if (ref === 'HEAD' || transaction.ref(ref) === undefined) transaction.setDerivedRef(ref, target)
+  })
+  await registry.index.written(family, slug)
+  return `moved ${ref} to ${target}`
+}
+
+/** The name of the record beside a repository. */
+const VERIFIED_HEADS_FILE = 'verified-heads'
+
+/**
+ * Compares an artifact with what the last verification saw: every branch and `refs/meta/artifact` must hold its recorded head
+ * on its first-parent chain, or revisions that clients know have gone or have other versions now; tags must stand where they
+ * stood. Where nothing is wrong, what is seen now becomes the record. `missing` are refs that can be put back where
+ * they were, which is told elsewhere.
+ *
+ * The record is the file `verified-heads`, lines of `<commit> <ref>` and a checksum. It is no part of the repository: clones do
+ * not have it, and the first verification of a repository only writes it. Deleting it is how a rewrite that was meant is accepted.
+ */
+async function verifyHeads(
+  artifact: ArtifactView,
+  missing: readonly MissingRef[],
+): Promise<readonly Finding[]> {
+  const { repository } = artifact
+  const file = recordOf(artifact)
+  const seen = file.read()
+  const now = encodeHeads(artifact)
+  if (!seen && repository.fs.stat(file.path)) {
+    const rewrite = async (): Promise<string> => {
+      file.write(now)
+      return `wrote ${VERIFIED_HEADS_FILE} anew`
+    }
+    return [derived(`${VERIFIED_HEADS_FILE} is damaged; what was verified before is not known.`, rewrite)]
+  }
+  const findings: Finding[] = []
+  for (const [ref, oid] of seen ? decodeHeads(seen) : []) {
+    if (missing.some((it) => it.ref === ref && it.target === oid)) continue
+    const problem = await problemOf(artifact, ref, oid)
+    if (problem !== undefined) findings.push(damage(`${problem} ${remedy(ref, oid)}`))
+  }
+  if (findings.length === 0 && missing.length === 0 && !seen?.equals(now)) file.write(now)
+  return findings
+}
+
+/** The refs that the last verification saw, and the commits they held; none if there was no verification. */
+function recordedHeads(artifact: ArtifactView): ReadonlyMap<string, Oid> {
+  return new Map(decodeHeads(recordOf(artifact).read() ?? Buffer.alloc(0)))
+}
+
+function recordOf({ repository: { fs, path } }: ArtifactView): CacheFile {
+  return new CacheFile(fs, `${path}/${VERIFIED_HEADS_FILE}`)
+}
+
+/** What became of a ref that held this commit. */
+async function problemOf(
+  { repository, source }: ArtifactView,
+  ref: string,
+  before: Oid,
+): Promise<string | undefined> {
+  const now = source.refs.refs.get(ref)
+  if (now === before) return undefined
+  if (now === undefined) return `${ref} is gone; it was at ${before}.`
+  if (ref.startsWith(TAGS)) return `${ref} was moved from ${before} to ${now}.`
+  const { history } = repository
+  // A commit that was pruned is on no chain.
+  const isKept =
+    (await repository.objects.has(before)) && isOnChain(await history.node(before), await history.node(now))
+  return isKept
+    ? undefined
+    : `The history of ${ref} was rewritten or renumbered: its first-parent chain does not hold ${before} any more.`
+}
+
+function remedy(ref: string, before: Oid): string {
+  return `Put it back (git update-ref ${ref} ${before}; fetch it from a mirror if it is missing), or, if it was meant, delete ${VERIFIED_HEADS_FILE}.`
+}
+
+const TAGS = 'refs/tags/'
+
+function encodeHeads({ source }: ArtifactView): Buffer {
+  const lines = [...source.refs.refs]
+    .filter(([ref]) => /^refs\/(heads|tags|meta)\//.test(ref))
+    .map(([ref, oid]) => `${oid} ${ref}\n`)
+    .sort()
+  return Buffer.from(lines.join(''))
+}
+
+function* decodeHeads(content: Buffer): Generator<readonly [string, Oid]> {
+  for (const line of content.toString('utf8').split('\n')) {
+    const [oid = '', ref = ''] = line.split(' ')
+    if (ref !== '') yield [ref, oid]
+  }
+}
+
+/** A ref that is not where records of our own say that it belongs. */
+interface MissingRef {
+  readonly ref: string
+  readonly target: string
+}
+
+/**
+ * The refs that follow from what the registry's own records prove (interface 15.8): the branch of a fork, from the record of its
+ * variant, and HEAD. What the messages of commits say proves nothing: they may have been pushed.
+ */
+function missingRefs(artifact: ArtifactView): readonly MissingRef[] {
+  return [...missingBranches(artifact), ...missingHead(artifact)]
+}
+
+function missingBranches(artifact: ArtifactView): MissingRef[] {
+  return artifact.variants.flatMap(({ slug, head, record }) =>
+    head === undefined && record.start !== undefined
+      ? [{ ref: `refs/heads/${slug}`, target: record.start }]
+      : [],
+  )
+}
+
+function missingHead(artifact: ArtifactView): MissingRef[] {
+  const { defaultVariant, source } = artifact
+  const named = source.refs.head?.slice('refs/heads/'.length)
+  if (!defaultVariant || (named !== undefined && findVariant(artifact, named))) return []
+  return [{ ref: 'HEAD', target: `ref: refs/heads/${defaultVariant.slug}` }]
+}

@@ -1,7 +1,33 @@
-import type { ReactNode } from 'react'
+import { type ReactNode, useState } from 'react'
 import { Page } from '../parts/page/page.tsx'
-import { STORIES } from './stories.tsx'
 import styles from './stories.module.css'
+import { COMMAND } from '../api/command-name.ts'
+import { ExactNumber } from '../api/exact-json.ts'
+import { Problem, Unreachable } from '../api/problem.ts'
+import { Button } from '../parts/button/button.tsx'
+import { CodeLines } from '../parts/code/code-lines.tsx'
+import { Conversation } from '../parts/conversation/conversation.tsx'
+import { Copyable } from '../parts/copy/copyable.tsx'
+import { TextDiff } from '../parts/diff/text-diff.tsx'
+import { Editor } from '../parts/editor/editor.tsx'
+import { EvaluationState } from '../parts/evaluation/evaluation-state.tsx'
+import { ChoiceField } from '../parts/fields/choice-field.tsx'
+import { LongTextField, TextField } from '../parts/fields/text-field.tsx'
+import { Fold } from '../parts/fold/fold.tsx'
+import { Grid } from '../parts/grid/grid.tsx'
+import { Highlighted } from '../parts/highlighted/highlighted.tsx'
+import { JsonView } from '../parts/json/json-view.tsx'
+import Markdown from '../parts/markdown/markdown.tsx'
+import { Menu } from '../parts/menu/menu.tsx'
+import { PromptText } from '../parts/prompt/prompt-text.tsx'
+import { RevisionChip } from '../parts/revision-chip/revision-chip.tsx'
+import { Empty } from '../parts/states/empty.tsx'
+import { Failure } from '../parts/states/failure.tsx'
+import { Progress } from '../parts/states/progress.tsx'
+import { Skeleton } from '../parts/states/skeleton.tsx'
+import { Table } from '../parts/table/table.tsx'
+import { LinkTabs } from '../parts/tabs/link-tabs.tsx'
+import { UploadShown } from '../parts/upload-drop/upload-state.tsx'
 
 /** What parts look like in their states, one below the other, for whoever works on them: `npm run dev`, at `/stories`. */
 export default function StoriesPage() {
@@ -24,5 +50,175 @@ function Story({ name, children }: { readonly name: string; readonly children: R
       <h2>{name}</h2>
       {children}
     </section>
+  )
+}
+
+const DATE = '2026-01-15T12:00:00Z'
+const HOSTILE = '<script>alert(1)</script> \u202Egnp.exe'
+const nothing = (): void => undefined
+
+/** Each part by its name, in the states that it has. */
+const STORIES: readonly (readonly [name: string, drawn: ReactNode])[] = [
+  [
+    'Buttons',
+    <div className={styles.row}>
+      <Button kind="primary">Commit to main</Button>
+      <Button>Cancel</Button>
+      <Button kind="quiet">Show more</Button>
+      <Button kind="danger">Delete support-bot</Button>
+      <Button busy>Committing …</Button>
+      <Button refusal="Nothing is changed.">Commit to main</Button>
+      <Menu label="More" items={[{ label: 'Fork …', note: 'from v3', run: nothing }]} />
+    </div>,
+  ],
+  ['Fields', <Fields />],
+  [
+    'Revision chip',
+    <RevisionChip
+      to="/"
+      version={12}
+      commit="3f2a91c0"
+      author="Pat <pat@example.com>"
+      date={DATE}
+      environments={['development', 'staging', 'production', 'canary']}
+    />,
+  ],
+  [
+    'Evaluation states',
+    <div className={styles.row}>
+      {(['running', 'finished', 'interrupted'] as const).map((state) => (
+        <EvaluationState key={state} state={state} />
+      ))}
+    </div>,
+  ],
+  [
+    'Conversation',
+    <Conversation
+      marked={1}
+      messages={[
+        { role: 'system', content: 'You answer tickets.\nBe kind.' },
+        { role: 'user', content: HOSTILE },
+        {
+          role: 'assistant',
+          tool_calls: [{ id: 'call_1', function: { name: 'find_page', arguments: '{"id": 7}' } }],
+        },
+        { role: 'tool', tool_call_id: 'call_1', content: [{ type: 'text', text: 'Page 7' }] },
+      ]}
+    />,
+  ],
+  ['Text of a prompt', <PromptText text={'Answer in {{language}}.\nBe brief.'} format="curly" />],
+  [
+    'JSON',
+    <JsonView
+      name="data"
+      value={{ seed: new ExactNumber('12345678901234567890'), list: [1, 'two', null], text: HOSTILE }}
+    />,
+  ],
+  [
+    'Text diff',
+    <TextDiff
+      label="What changed"
+      base={'One line.\nAt most 120 words.\nBye.'}
+      head={'One line.\nAt most 80 words.\nBye.\nThanks.'}
+    />,
+  ],
+  ['Code', <CodeLines label="Script" text={'export function evaluate() {\n  return 1\n}\n'} />],
+  ['Editor', <Edited />],
+  ['Fold', <Fold text={Array.from({ length: 40 }, (_, at) => `Line ${at}`).join('\n')} />],
+  [
+    'Markdown',
+    <Markdown text={'# Title\n\n- one\n- [two](https://example.com)\n\n![a picture](http://x/y.png)'} />,
+  ],
+  ['Words that were found', <Highlighted text="the capital of France" ranges={[[4, 11]]} />],
+  ['Command', <Copyable label="Clones it" text="git clone http://127.0.0.1:3000/git/workflows/bot.git" />],
+  [
+    'Table',
+    <Table
+      caption="Versions"
+      rows={[1, 2, 3]}
+      keyOf={String}
+      isAt={(row) => row === 2}
+      isMarked={(row) => row === 3}
+      columns={[
+        { name: 'Version', cell: (row) => `v${row}` },
+        { name: 'Rows', number: true, cell: (row) => (row * 1000).toLocaleString() },
+      ]}
+    />,
+  ],
+  [
+    'Grid',
+    <div className={styles.grid}>
+      <Rows />
+    </div>,
+  ],
+  [
+    'Tabs',
+    <LinkTabs
+      label="Views"
+      tabs={[
+        { label: 'Rows', to: '/stories', isHere: true, count: 12 },
+        { label: 'Versions', to: '/', isHere: false },
+      ]}
+    />,
+  ],
+  ['Loading', <Skeleton label="Loading" lines={3} />],
+  ['Progress', <Progress label="Running" done={3} total={12} unit="rows" />],
+  ['Empty', <Empty command={`${COMMAND} demo`}>Nothing is here yet.</Empty>],
+  ['Failure', <Failure error={new Problem(409, { detail: 'The slug "bot" is taken.' })} retry={nothing} />],
+  [
+    'Upload whose answer is lost',
+    <UploadShown
+      state={{ at: 'failed', error: new Unreachable(), isSent: true }}
+      arrived={{ to: '/', label: 'See the versions of rows' }}
+      retry={nothing}
+    />,
+  ],
+]
+
+function Fields() {
+  const [text, setText] = useState('bot')
+  const common = { value: text, onChange: setText }
+  return (
+    <>
+      <TextField label="Slug" {...common} hint="Letters, digits, _ . and -; it never changes." />
+      <TextField label="Taken slug" {...common} problem="is taken" />
+      <LongTextField label="Message" {...common} rows={2} />
+      <ChoiceField
+        label="Format"
+        {...common}
+        choices={['bot', 'curly'].map((value) => ({ value, label: value }))}
+      />
+    </>
+  )
+}
+
+function Edited() {
+  const [value, setValue] = useState('{"temperature": 0.7}')
+  return <Editor label="Parameters" language="json" value={value} onChange={setValue} />
+}
+
+const COLUMNS = ['country', 'capital', 'count']
+
+function Rows() {
+  const [active, setActive] = useState({ row: 1, column: 1 })
+  const rowAt = (at: number) => ({
+    key: `row-${at}`,
+    values: { country: 'Norway', capital: HOSTILE, count: at },
+  })
+  return (
+    <Grid
+      label="Rows"
+      keyName="dedup id"
+      columns={COLUMNS}
+      total={1000}
+      rowAt={rowAt}
+      sample={[rowAt(0)]}
+      onSeen={nothing}
+      active={active}
+      onActive={setActive}
+      onOpen={nothing}
+      widthsKey="stories"
+      marked="row-2"
+    />
   )
 }

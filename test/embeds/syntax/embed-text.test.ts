@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
-import { embedText } from '../../../src/embeds/syntax/embed-text.ts'
+import { embedText } from '../../../src/embeds/resolve-embeds.ts'
 import { equalJson } from '../../../src/json/diff/equal-json.ts'
 import { parseJson } from '../../../src/json/parse-json.ts'
 import { restsDuring } from '../../support/rests.ts'

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { inOrder } from '../../../src/git/following/in-order.ts'
+import { inOrder } from '../../../src/git/following/log-follower.ts'
 import type { LogEntry } from '../../../src/git/following/shared-log.ts'
 
 describe('git: the order of what is read of a log', () => {

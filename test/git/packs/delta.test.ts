@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { CorruptObject } from '../../../src/git/objects/errors.ts'
-import { applyDelta } from '../../../src/git/packs/delta.ts'
+import { applyDelta } from '../../../src/git/packs/pack-reader.ts'
 
 const base = Buffer.from('0123456789')
 const delta = (...bytes: number[]) => Buffer.from(bytes)

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { existsSync, readdirSync, renameSync, writeFileSync } from 'node:fs'
 import { git, temporaryFolder } from '../../support/git/git-program.ts'
-import { dropRedundantPacks } from '../../../src/git/packs/drop-redundant-packs.ts'
+import { dropRedundantPacks } from '../../../src/git/maintenance/maintain.ts'
 import { nodeFs } from '../../../src/storage/node-fs.ts'
 
 describe('git: packs that another one stands for', () => {

@@ -4,12 +4,11 @@ import { cpSync, readFileSync, readdirSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { git } from '../../support/git/git-program.ts'
 import { decodeJournal } from '../../../src/git/journal/journal-record.ts'
-import { recoverForDeadServers } from '../../../src/git/journal/recover-for-dead-servers.ts'
+import { recoverForDeadServers, Store } from '../../../src/git/store.ts'
 import { hashObject } from '../../../src/git/objects/object.ts'
 import { encodeTree } from '../../../src/git/objects/tree.ts'
 import { encodePack } from '../../../src/git/packs/pack-writer.ts'
 import type { Repository } from '../../../src/git/repository.ts'
-import { Store } from '../../../src/git/store.ts'
 import { transactAcross } from '../../../src/git/transactions/cross-repository.ts'
 import { stageEncodedPack } from '../../../src/git/transactions/pack-staging.ts'
 import type { Transaction } from '../../../src/git/transactions/transaction.ts'
@@ -17,8 +16,16 @@ import type { Fs } from '../../../src/storage/fs.ts'
 import { nodeFs } from '../../../src/storage/node-fs.ts'
 import { thisProcess } from '../../../src/storage/process-identity.ts'
 import { commitOn } from '../../support/git/commit-on.ts'
-import type { Deployed } from '../deployment.ts'
-import { FOLDERS, LIVE, MAIN, deploy, isDeployed, openDeployed, storeToDeploy } from '../deployment.ts'
+import {
+  type Deployed,
+  FOLDERS,
+  LIVE,
+  MAIN,
+  deploy,
+  isDeployed,
+  openDeployed,
+  storeToDeploy,
+} from '../deployment.ts'
 import { expectSound, leftovers } from '../../support/git/expect-sound.ts'
 import { failingFs } from '../../support/disk/failing-fs.ts'
 import { ageJournals, journals, powerCut, snapshot } from '../power-cut.ts'

@@ -1,7 +1,7 @@
 import { handlerTable } from '../../../src/handlers/workflows.ts'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import { expect } from 'chai'
-import { catalogTemplates } from '../../../src/handlers/catalog/catalog-templates.ts'
+import { catalogTemplates } from '../../../src/handlers/catalog/find-in-catalog.ts'
 import { catalogTypes } from '../../../src/handlers/catalog/types/catalog-types.ts'
 import { getKey, type Json, type JsonObject } from '../../../src/json/json.ts'
 import { plainJson } from '../../../src/json/plain-json.ts'

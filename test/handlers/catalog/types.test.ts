@@ -1,7 +1,7 @@
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import { expect } from 'chai'
 import { catalogTypes } from '../../../src/handlers/catalog/types/catalog-types.ts'
-import { modelChoices } from '../../../src/handlers/catalog/types/model-choices.ts'
+import { modelChoices } from '../../../src/handlers/catalog/types/model-type.ts'
 import { getKey, type Json } from '../../../src/json/json.ts'
 import { schemaProblems } from '../../../src/resources/workflows/schemas/schema-problems.ts'
 import { namedTypes } from './named-types.ts'

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
-import { containsDocument } from '../../../src/handlers/metrics/contains-document.ts'
-import { parsesAsJson } from '../../../src/handlers/metrics/parses-as-json.ts'
+import { containsDocument } from '../../../src/handlers/evaluators/auto-contains-json.ts'
+import { parsesAsJson } from '../../../src/handlers/match/run-matchers.ts'
 
 describe('handlers: whether a JSON object or array stands somewhere in a text', () => {
   const yes = [

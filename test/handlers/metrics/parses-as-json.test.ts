@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { parsesAsJson } from '../../../src/handlers/metrics/parses-as-json.ts'
+import { parsesAsJson } from '../../../src/handlers/match/run-matchers.ts'
 
 describe('handlers: whether a text is JSON', () => {
   const yes = [

@@ -1,5 +1,5 @@
 import type { CatalogTemplate } from '../../../src/handlers/catalog/catalog-template.ts'
-import { catalogTemplates } from '../../../src/handlers/catalog/catalog-templates.ts'
+import { catalogTemplates } from '../../../src/handlers/catalog/find-in-catalog.ts'
 import { expect } from 'chai'
 import { createApiKey } from '../../../src/access/api-keys.ts'
 import { SCOPES } from '../../../src/access/scope.ts'

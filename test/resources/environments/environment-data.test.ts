@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { parseJson } from '../../../src/json/parse-json.ts'
 import { stringifyJson } from '../../../src/json/stringify-json.ts'
-import { acceptEnvironmentData } from '../../../src/resources/environments/environment-data.ts'
+import { acceptEnvironmentData } from '../../../src/resources/environments/environment-surface.ts'
 import { codeFor, refusalOf } from '../refusal-of.ts'
 
 const loc = ['body', 'environment_revision_commit', 'data']

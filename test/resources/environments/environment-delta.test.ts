@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import type { JsonObject } from '../../../src/json/json.ts'
 import { parseJson } from '../../../src/json/parse-json.ts'
 import { stringifyJson } from '../../../src/json/stringify-json.ts'
-import { applyEnvironmentDelta } from '../../../src/resources/environments/environment-delta.ts'
+import { applyEnvironmentDelta } from '../../../src/resources/environments/environment-surface.ts'
 import { codeFor, refusalOf } from '../refusal-of.ts'
 
 const loc = ['body', 'environment_revision_commit', 'delta']

@@ -4,8 +4,8 @@ import { stringifyJson } from '../../../src/json/stringify-json.ts'
 import {
   environmentDocument,
   environmentFamily,
-} from '../../../src/resources/environments/environment-family.ts'
-import { environmentSurface } from '../../../src/resources/environments/environment-surface.ts'
+  environmentSurface,
+} from '../../../src/resources/environments/environment-surface.ts'
 import { readerOf } from '../written-file.ts'
 
 const context = { loc: ['body'], servicesBase: 'http://127.0.0.1:3000/services' }

@@ -10,12 +10,12 @@ import {
 } from '../../../src/json/json.ts'
 import { parseJson } from '../../../src/json/parse-json.ts'
 import { stringifyJson } from '../../../src/json/stringify-json.ts'
-import { acceptEnvironmentData } from '../../../src/resources/environments/environment-data.ts'
 import {
+  acceptEnvironmentData,
   decodeEnvironment,
   encodeEnvironment,
   isEnvironmentFile,
-} from '../../../src/resources/environments/environment-files.ts'
+} from '../../../src/resources/environments/environment-surface.ts'
 import { refusalOfAsync } from '../refusal-of.ts'
 import { writtenFile } from '../written-file.ts'
 

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { parseJson } from '../../../src/json/parse-json.ts'
 import { stringifyJson } from '../../../src/json/stringify-json.ts'
-import { acceptQueryData } from '../../../src/resources/queries/query-data.ts'
+import { acceptQueryData } from '../../../src/resources/queries/query-family.ts'
 import { codeFor, refusalOf } from '../refusal-of.ts'
 
 const loc = ['body', 'query_revision_commit', 'data']

@@ -3,8 +3,12 @@ import fc from 'fast-check'
 import { fromEntries, type Json, type JsonObject } from '../../../src/json/json.ts'
 import { parseJson } from '../../../src/json/parse-json.ts'
 import { stringifyJson } from '../../../src/json/stringify-json.ts'
-import { acceptQueryData } from '../../../src/resources/queries/query-data.ts'
-import { decodeQuery, encodeQuery, isQueryFile } from '../../../src/resources/queries/query-files.ts'
+import {
+  acceptQueryData,
+  decodeQuery,
+  encodeQuery,
+  isQueryFile,
+} from '../../../src/resources/queries/query-family.ts'
 import { arbitraryJson } from '../../support/values/arbitrary-json.ts'
 import { refusalOfAsync } from '../refusal-of.ts'
 import { writtenFile } from '../written-file.ts'

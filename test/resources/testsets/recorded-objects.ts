@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs'
 import { git } from '../../support/git/git-program.ts'
 import type { GitObject, ObjectKind, Oid } from '../../../src/git/objects/object.ts'
 import { encodePack } from '../../../src/git/packs/pack-writer.ts'
-import { NewObjects } from '../../../src/versioning/family/new-objects.ts'
+import { NewObjects } from '../../../src/versioning/artifacts/create-artifact.ts'
 import type { ObjectReader, ObjectSink } from '../../../src/versioning/family/tree-files.ts'
 
 /** Objects in memory that tell what was read and written since the last `forget`. */

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import type { JsonObject } from '../../../src/json/json.ts'
-import { deriveFlags, derivedFlagNames } from '../../../src/resources/workflows/workflow-flags.ts'
+import { deriveFlags, derivedFlagNames } from '../../../src/resources/workflows/workflow-family.ts'
 
 describe('workflow flags', () => {
   for (const [what, data, expected] of [

@@ -2,11 +2,9 @@ import { expect } from 'chai'
 import fc from 'fast-check'
 import type { Refusal } from '../../../src/errors.ts'
 import { DatabaseFile } from '../../../src/storage/sqlite/database-file.ts'
-import { bestExcerpt, excerptOf } from '../../../src/search/words/excerpt.ts'
-import { findTerms } from '../../../src/search/words/find-terms.ts'
+import { bestExcerpt, excerptOf, findTerms } from '../../../src/search/words/excerpt.ts'
 import { indexedText, matchExpression } from '../../../src/search/words/match-expression.ts'
-import type { Search } from '../../../src/search/words/parse-search.ts'
-import { parseSearch } from '../../../src/search/words/parse-search.ts'
+import { type Search, parseSearch } from '../../../src/search/words/parse-search.ts'
 
 const parse = (query: string): Search => parseSearch(query, ['body', 'query'])
 

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { queryDependents } from '../../../src/embeds/dependents.ts'
-import { environmentFamily } from '../../../src/resources/environments/environment-family.ts'
+import { environmentFamily } from '../../../src/resources/environments/environment-surface.ts'
 import { workflowFamily } from '../../../src/handlers/workflows.ts'
 import { commitRevision } from '../../../src/versioning/revisions/commit-revision.ts'
 import type { Payload } from '../../../src/versioning/family/family.ts'

@@ -13,7 +13,7 @@ import type { ArtifactView } from '../../../src/versioning/artifacts/artifact-vi
 import { createArtifact } from '../../../src/versioning/artifacts/create-artifact.ts'
 import { openRegistry } from '../../../src/versioning/open-registry.ts'
 import { Registry } from '../../../src/versioning/registry.ts'
-import { environmentFamily } from '../../../src/resources/environments/environment-family.ts'
+import { environmentFamily } from '../../../src/resources/environments/environment-surface.ts'
 import { commitRevision } from '../../../src/versioning/revisions/commit-revision.ts'
 import { createVariant } from '../../../src/versioning/variants/create-variant.ts'
 import { verifyIndex } from '../../../src/versioning/verify/verify-index.ts'

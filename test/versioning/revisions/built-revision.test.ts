@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { parseJson } from '../../../src/json/parse-json.ts'
-import { environmentFamily } from '../../../src/resources/environments/environment-family.ts'
+import { environmentFamily } from '../../../src/resources/environments/environment-surface.ts'
 import { queryFamily } from '../../../src/resources/queries/query-family.ts'
 import { testsetFamily } from '../../../src/resources/testsets/testset-family.ts'
 import { workflowFamily } from '../../../src/handlers/workflows.ts'

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import type { OpenLog } from '../../../src/git/following/shared-log.ts'
 import { workflowFamily } from '../../../src/handlers/workflows.ts'
-import { environmentFamily } from '../../../src/resources/environments/environment-family.ts'
+import { environmentFamily } from '../../../src/resources/environments/environment-surface.ts'
 import { seedEnvironments } from '../../../src/resources/environments/seed-environments.ts'
 import { createArtifact } from '../../../src/versioning/artifacts/create-artifact.ts'
 import type { Registry } from '../../../src/versioning/registry.ts'

@@ -7,9 +7,9 @@ import { workflowFamily } from '../../../src/handlers/workflows.ts'
 import { parseJson } from '../../../src/json/parse-json.ts'
 import type { JsonObject } from '../../../src/json/json.ts'
 import { stringifyJson } from '../../../src/json/stringify-json.ts'
-import { environmentFamily } from '../../../src/resources/environments/environment-family.ts'
+import { environmentFamily } from '../../../src/resources/environments/environment-surface.ts'
 import type { Family } from '../../../src/versioning/family/family.ts'
-import { revisionSubject } from '../../../src/versioning/subjects/revision-subject.ts'
+import { revisionSubject } from '../../../src/versioning/revisions/build-revision.ts'
 
 describe('versioning: the subject of a revision', () => {
   const families = [workflowFamily, environmentFamily]

@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import { memoryFs } from '../../../src/storage/memory-fs.ts'
 import { DeliveryStore } from '../../../src/webhooks/deliveries/delivery-store.ts'
 import type { Delivery } from '../../../src/webhooks/deliveries/delivery.ts'
-import { DeliveryQueue } from '../../../src/webhooks/deliveries/delivery-queue.ts'
+import { DeliveryQueue } from '../../../src/webhooks/deliveries/outbox.ts'
 import { restsDuring } from '../../support/rests.ts'
 
 const WEBHOOK = '0190b3a0-0000-7000-8000-000000000001'

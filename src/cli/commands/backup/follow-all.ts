@@ -2,11 +2,8 @@ import { Refusal } from '../../../errors.ts'
 import { GitFailure } from '../../../git/process/git-process.ts'
 import { availableParallelism } from 'node:os'
 import { systemProblem } from '../../command/system-problem.ts'
-import { showProgress } from '../../progress/show-progress.ts'
-import type { ProgressOutput } from '../../progress/show-progress.ts'
-import { inParallel } from './in-parallel.ts'
-import type { RepositoryName } from './repository-name.ts'
-import { nameOf } from './repository-name.ts'
+import { showProgress, type ProgressOutput } from '../../progress/show-progress.ts'
+import { type RepositoryName, nameOf } from './repository-name.ts'
 
 export interface Followed<T extends RepositoryName> {
   readonly repositories: readonly T[]
@@ -74,4 +71,28 @@ function sentenceOf(error: unknown): string {
   const problem = systemProblem(error)
   if (problem === undefined) throw error
   return (error as Error).message
+}
+
+/** Does the work for every item, so many at once, beginning them in order; fails as the first that fails, and begins no more then. */
+async function inParallel<T>(
+  items: readonly T[],
+  atOnce: number,
+  work: (item: T) => Promise<void>,
+): Promise<void> {
+  const rest = items.values()
+  let hasFailed = false
+  const worker = async (): Promise<void> => {
+    for (const item of rest) {
+      if (hasFailed) return
+      try {
+        await work(item)
+      } catch (error) {
+        hasFailed = true
+        throw error
+      }
+    }
+  }
+  const ended = await Promise.allSettled(Array.from({ length: atOnce }, worker))
+  const failed = ended.find((it) => it.status === 'rejected')
+  if (failed) throw failed.reason
 }

@@ -1,23 +1,44 @@
 import { DEFAULT_PROJECT } from '../../../access/project-name.ts'
-import { invalid } from '../../../errors.ts'
+import { invalid, Refusal } from '../../../errors.ts'
 import { isDelimiter } from '../../../resources/testsets/import/files/csv-rows.ts'
-import type { RowFileType } from '../../../resources/testsets/import/files/file-type.ts'
-import { ROW_FILE_TYPES, rowFileType } from '../../../resources/testsets/import/files/file-type.ts'
+import {
+  type RowFileType,
+  ROW_FILE_TYPES,
+  rowFileType,
+} from '../../../resources/testsets/import/files/file-type.ts'
 import { assertSlug } from '../../../versioning/slugs/slug.ts'
 import { projectOfKey } from '../../command/ask-server.ts'
 import { placeOf, PLACE_USAGE } from '../../command/place.ts'
 import { UsageError } from '../../command/usage-error.ts'
 import { IMPORT_OPTIONS } from '../../command/verbs.ts'
 import { type StoredRows, uploadRows } from './at-server.ts'
-import { importRows } from './import-rows.ts'
-import { openInput } from './input-file.ts'
-import { localAuthor } from './local-author.ts'
-import { openTestsets } from './open-testsets.ts'
+import { openTestsets, type TestsetShell, type OpenTestsets } from './open-testsets.ts'
 import { progressLine } from '../../progress/progress-line.ts'
 import { readOptions, typeOption } from './read-options.ts'
 import { resultLine } from './result-line.ts'
 import { showProgress } from '../../progress/show-progress.ts'
-import type { TestsetShell } from './open-testsets.ts'
+import { spawnSync } from 'node:child_process'
+import { userInfo } from 'node:os'
+import { type KeyAuthor, keyAuthor } from '../../../access/key-author.ts'
+import { open } from 'node:fs/promises'
+import { type Readable, addAbortSignal } from 'node:stream'
+import { systemProblem } from '../../command/system-problem.ts'
+import { collectFile } from '../../../resources/testsets/import/collect-file.ts'
+import type { RowFile } from '../../../resources/testsets/import/files/read-file.ts'
+import { type Uploaded, commitFile } from '../../../resources/testsets/import/upload-testset.ts'
+import type { ArtifactView } from '../../../versioning/artifacts/artifact-view.ts'
+import { TimeSlice } from '../../../scheduling/cooperative.ts'
+import { assertActive } from '../../../versioning/artifacts/write-guards.ts'
+import { assertArtifactSlugFree } from '../../../versioning/slugs/claim-slugs.ts'
+import { createArtifact } from '../../../versioning/artifacts/create-artifact.ts'
+import { editArtifact } from '../../../versioning/artifacts/edit-artifact.ts'
+import {
+  type Revision,
+  type RevisionLocation,
+  latestOf,
+  readRevisionAt,
+} from '../../../versioning/revisions/revision.ts'
+import { rowsHeld } from './rows-held.ts'
 
 export const IMPORT_USAGE = `branchpoint testsets import FILE --slug SLUG [--type csv|json|jsonl|xlsx] [--infer] [--delimiter CHARACTER]
                            [--sheet SHEET] [--allow-empty] [--name NAME] [--message MESSAGE] [--if-changed]
@@ -151,4 +172,225 @@ function describe(
     resultLine(`${done} ${where}`, revision, { rows, seconds }),
     ...notes.map((note) => `  ${note}`),
   ].join('\n')
+}
+
+/**
+ * Who runs the command, as the author of what it commits: git's `user.name` and `user.email` where they are set, else the
+ * user's name on this machine. Refuses what a git author cannot hold.
+ */
+function localAuthor(): KeyAuthor {
+  try {
+    return keyAuthor(gitConfig('user.name') ?? userName(), gitConfig('user.email'))
+  } catch (error) {
+    if (!(error instanceof Refusal)) throw error
+    throw new Refusal(error.code, `${error.message} ${REMEDY}`, error.data)
+  }
+}
+
+const REMEDY = 'Set the author with git config user.name and git config user.email.'
+
+/** Undefined if it is not set, or if there is no git to ask. */
+function gitConfig(name: string): string | undefined {
+  const { status, stdout } = spawnSync('git', ['config', '--get', name], { encoding: 'utf8' })
+  return (status === 0 && stdout.trim()) || undefined
+}
+
+function userName(): string {
+  try {
+    return userInfo().username
+  } catch {
+    // a container may run under a number that no user has
+    throw new Refusal('invalid_request', `Neither git nor this machine has a name for you. ${REMEDY}`)
+  }
+}
+
+/** A file that is read once, from its beginning to its end. */
+interface InputFile {
+  /** As the command line names it. */
+  readonly path: string
+  /** Bytes on the disk; undefined for what has no size, such as a pipe. */
+  readonly size: number | undefined
+  /** Bytes of it that have been taken so far. */
+  readonly taken: () => number
+  /** What is in it. */
+  chunks(): AsyncGenerator<Buffer>
+  /** Lets go of a file that is not read to its end. */
+  close(): void
+}
+
+interface InputOptions {
+  /** Ends the reading, with an AbortError, also while it waits for more. */
+  readonly signal: AbortSignal
+  /** Most bytes of it. */
+  readonly maxBytes: number
+}
+
+/** Opens a file, or with `-` standard input. Refuses what cannot be read, and what is larger than the limit. */
+async function openInput(path: string, { signal, maxBytes }: InputOptions): Promise<InputFile> {
+  const { stream, size } = path === '-' ? { stream: process.stdin, size: undefined } : await openFile(path)
+  if (size !== undefined && size > maxBytes) {
+    stream.destroy()
+    throw tooLarge(path, maxBytes)
+  }
+  let taken = 0
+  async function* counted(): AsyncGenerator<Buffer> {
+    for await (const chunk of addAbortSignal(signal, stream) as AsyncIterable<Buffer>) {
+      taken += chunk.length
+      yield chunk
+    }
+  }
+  return {
+    path,
+    size,
+    taken: () => taken,
+    close: () => stream.destroy(),
+    chunks: async function* () {
+      let given = 0
+      try {
+        for await (const chunk of counted()) {
+          given += chunk.length
+          if (given > maxBytes) throw tooLarge(path, maxBytes)
+          yield chunk
+        }
+      } catch (error) {
+        throw readingProblem(path, error)
+      }
+    },
+  }
+}
+
+async function openFile(path: string): Promise<{ stream: Readable; size: number | undefined }> {
+  try {
+    const file = await open(path)
+    const stats = await file.stat()
+    if (stats.isDirectory()) {
+      await file.close()
+      throw invalid(['file'], `"${path}" is a folder; name a file of rows.`)
+    }
+    return { stream: file.createReadStream(CHUNKS), size: stats.isFile() ? stats.size : undefined }
+  } catch (error) {
+    throw readingProblem(path, error)
+  }
+}
+
+const CHUNKS = { highWaterMark: 256 * 1024 }
+
+function readingProblem(path: string, error: unknown): unknown {
+  const problem = systemProblem(error)
+  return problem === undefined ? error : invalid(['file'], `"${path}" cannot be read: ${problem}.`)
+}
+
+function tooLarge(path: string, maxBytes: number): Refusal {
+  return new Refusal(
+    'limit_exceeded',
+    `"${path}" holds more than ${maxBytes} bytes, the limit of this service for a file; split it, or set UPLOAD_MAX_BYTES.`,
+    { details: { limit_bytes: maxBytes } },
+  )
+}
+
+/** What an import is asked for. */
+interface RowImport {
+  readonly file: RowFile
+  readonly slug: string
+  readonly name: string | undefined
+  readonly message: string | undefined
+  /** Whether rows that the testset has already make no revision; they do otherwise. */
+  readonly ifChanged?: boolean
+  readonly author: KeyAuthor
+  readonly signal: AbortSignal
+}
+
+/** What an import stored. */
+export interface ImportedRows {
+  /** Whether the testset was made for it. */
+  readonly isNew: boolean
+  /** Whether a revision was made. */
+  readonly changed: boolean
+  readonly revision: Revision
+  readonly rows: number
+  /** What became of the file. */
+  readonly file: Uploaded['file']
+}
+
+/**
+ * Makes a testset of a file's rows, or a revision of the testset that has the slug. Refuses a bad file, a slug that differs
+ * from a taken one in case only, and what is archived; then, and when it is stopped, nothing is stored.
+ */
+export async function importRows(testsets: OpenTestsets, wanted: RowImport): Promise<ImportedRows> {
+  const { registry, family } = testsets
+  const { slug } = wanted
+  const found = await registry.index.findBySlug(family, slug)
+  // What could only be refused in the end is refused before a large file is read.
+  if (found) assertActive('artifact', slug, found.record)
+  else await assertArtifactSlugFree(registry, family, slug, ['--slug'])
+  const { place, changed, file } = found
+    ? await commitTo(testsets, found, wanted)
+    : await create(testsets, wanted)
+  const revision = await readRevisionAt(registry, place)
+  return { isNew: !found, changed, revision, rows: await rowsHeld(revision), file }
+}
+
+interface StoredImport extends Uploaded {
+  readonly place: RevisionLocation
+  readonly changed: boolean
+}
+
+async function create(
+  { registry, family, limits }: OpenTestsets,
+  { slug, name, file, message, author, signal }: RowImport,
+): Promise<StoredImport> {
+  const aside = await registry.store.prepare(family.folder)
+  try {
+    const payload = await collectFile(file, aside.packBuilder(), undefined, limits, new TimeSlice(signal))
+    const revision = { message, payload }
+    const artifact = await createArtifact(
+      registry,
+      family,
+      { slug, header: { name }, withVariant: { revision }, aside, loc: ['--slug'] },
+      { actor: actorOf(author) },
+    )
+    return { place: await firstRevisionOf(artifact), changed: true, file: payload }
+  } finally {
+    aside.discard()
+  }
+}
+
+async function firstRevisionOf(artifact: ArtifactView): Promise<RevisionLocation> {
+  const place = artifact.defaultVariant && (await latestOf(artifact, artifact.defaultVariant))
+  if (place) return place
+  throw new Error(`the testset ${artifact.slug} was made without a revision`)
+}
+
+async function commitTo(
+  testsets: OpenTestsets,
+  artifact: ArtifactView,
+  wanted: RowImport,
+): Promise<StoredImport> {
+  const { registry, limits } = testsets
+  const { file, name, message, ifChanged, author, signal } = wanted
+  const context = { actor: actorOf(author) }
+  const variant = artifact.defaultVariant
+  if (variant) assertActive('variant', variant.slug, variant.record)
+  const input = { message, header: {}, loc: [], ifChanged }
+  const {
+    place,
+    changed,
+    file: came,
+  } = await commitFile(
+    registry,
+    { artifact, ...(variant ? { variant } : {}) },
+    file,
+    input,
+    limits,
+    context,
+    signal,
+  )
+  if (name === undefined || name === artifact.record.name) return { place, changed, file: came }
+  const renamed = await editArtifact(registry, place.artifact, { name }, context)
+  return { place: { ...place, artifact: renamed }, changed, file: came }
+}
+
+/** Who has no key is known by what stands in the commits, as whoever pushes is. */
+function actorOf({ name, email }: KeyAuthor) {
+  return { id: `${name} <${email}>`, name, email }
 }

@@ -4,13 +4,28 @@ import { assertServable } from '../../../git/repository-format.ts'
 import type { Family } from '../../../versioning/family/family.ts'
 import { pathOf } from '../../../versioning/index/index-entry.ts'
 import type { Registry } from '../../../versioning/registry.ts'
-import type { Finding } from '../../../versioning/verify/finding.ts'
-import { damage, derived, findingsOf } from '../../../versioning/verify/finding.ts'
+import { type Finding, damage, derived, findingsOf } from '../../../versioning/verify/finding.ts'
 import { compareReaders } from '../../../versioning/verify/second-reader.ts'
 import { verifyArtifact } from '../../../versioning/verify/verify-artifact.ts'
 import type { ExpectedMirrors } from '../../../versioning/verify/verify-mirrors.ts'
-import { checkRowKeys } from './check-row-keys.ts'
-import { rowCheck } from './check-rows.ts'
+import type { Oid } from '../../../git/objects/object.ts'
+import { repeatedDedupIds } from '../../../resources/testsets/dedup/repeated-dedup-ids.ts'
+import { type RowProblem, rowProblems } from '../../../resources/testsets/rows/row-problems.ts'
+import { asStored } from '../../../resources/testsets/testset-payload.ts'
+import type { PayloadCheck } from '../../../versioning/verify/verify-revisions.ts'
+import { CacheFile } from '../../../storage/cache-file.ts'
+import { decodeFolderKeys, type FolderKeys } from '../../../resources/testsets/dedup/folder-keys.ts'
+import { decodeRowFolder } from '../../../resources/testsets/rows/row-folder.ts'
+import { keyOfContent, keyOfDedupId, ROW_KEYS_FILE } from '../../../resources/testsets/dedup/row-keys.ts'
+import {
+  contentOf,
+  decodeRow,
+  dedupIdOf,
+  encodeContent,
+} from '../../../resources/testsets/rows/stored-row.ts'
+import { readBlobs } from '../../../resources/testsets/rows/stored-rows.ts'
+import type { ArtifactView } from '../../../versioning/artifacts/artifact-view.ts'
+import { readBytes } from '../../../versioning/family/tree-files.ts'
 
 /** One repository of a project, verified. */
 export interface VerifiedRepository {
@@ -83,4 +98,76 @@ function summary(problems: readonly string[]): string {
 
 function withoutRepeats(findings: readonly Finding[]): Finding[] {
   return [...new Map(findings.map((finding) => [finding.sentence, finding])).values()]
+}
+
+/**
+ * A check of a testset's rows, for the revisions of one repository one after the other, by the rules that a push is held to. What
+ * the revision before had, and a folder that any had, is not looked at again. Dedup ids must be unique in what a branch or tag names.
+ */
+function rowCheck(): PayloadCheck {
+  const seen = new Set<string>()
+  let before: Oid | undefined
+  return async (source, payload, { isTip }) => {
+    const { tree } = asStored(payload)
+    if (tree === undefined) return []
+    const problems = await sentencesOf(rowProblems({ source, seen }, tree, before))
+    before = tree
+    // Who shares a dedup id can only be told of rows that decode.
+    return isTip && problems.length === 0 ? sentencesOf(repeatedDedupIds(source, tree)) : problems
+  }
+}
+
+async function sentencesOf(problems: AsyncIterable<RowProblem>): Promise<string[]> {
+  const sentences = []
+  for await (const { sentence } of problems)
+    sentences.push(`${sentence}. Commit a repaired version with git.`)
+  return sentences
+}
+
+/**
+ * Compares the derived file `row-keys` with the rows it tells of. A key too few would let a row be added that is there already,
+ * so what disagrees is removed, and made again when it is needed.
+ */
+async function checkRowKeys({ repository }: ArtifactView): Promise<readonly Finding[]> {
+  const { fs, path, objects } = repository
+  const file = new CacheFile(fs, `${path}/${ROW_KEYS_FILE}`)
+  if (!fs.stat(file.path)) return []
+  const remove = async (): Promise<string> => {
+    fs.remove(file.path)
+    return `removed ${ROW_KEYS_FILE}; it is made again`
+  }
+  const content = file.read()
+  if (!content) return [derived(`The derived file ${ROW_KEYS_FILE} is damaged.`, remove)]
+  for (const [tree, kept] of decodeFolderKeys(content)) {
+    // A tree that git has pruned since is asked for by nobody.
+    if (!(await objects.has(tree)) || isEqual(kept, await keysIn(objects, tree))) continue
+    return [derived(`The derived file ${ROW_KEYS_FILE} is wrong about the rows of the tree ${tree}.`, remove)]
+  }
+  return []
+}
+
+type Objects = ArtifactView['repository']['objects']
+
+async function keysIn(objects: Objects, tree: Oid): Promise<FolderKeys> {
+  const folder = decodeRowFolder(await readBytes(objects, tree, 'tree'))
+  const bytes = [...folder.rows.keys()].filter((byte) => folder.rows[byte] !== undefined)
+  const blobs = await readBlobs(
+    objects,
+    bytes.map((byte) => folder.rows[byte] ?? ''),
+  )
+  const keys = blobs.flatMap((blob) => {
+    const data = decodeRow(blob)
+    return [keyOfContent(encodeContent(contentOf(data)).hash), keyOfDedupId(dedupIdOf(data) ?? '')]
+  })
+  const folders = folder.folders.flatMap((below, byte): [number, Oid][] => (below ? [[byte, below]] : []))
+  return { bytes: Uint8Array.from(bytes), keys: Uint32Array.from(keys), folders }
+}
+
+function isEqual(a: FolderKeys, b: FolderKeys): boolean {
+  return (
+    Buffer.from(a.bytes).equals(b.bytes) &&
+    a.keys.length === b.keys.length &&
+    a.keys.every((key, index) => key === b.keys[index]) &&
+    JSON.stringify(a.folders) === JSON.stringify(b.folders)
+  )
 }

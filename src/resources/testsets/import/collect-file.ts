@@ -1,25 +1,26 @@
-import type { ObjectKind, Oid } from '../../../git/objects/object.ts'
-import { hashObject } from '../../../git/objects/object.ts'
+import { type ObjectKind, type Oid, hashObject } from '../../../git/objects/object.ts'
 import type { StreamingPackWriter } from '../../../git/packs/streaming-pack-writer.ts'
 import type { TimeSlice } from '../../../scheduling/cooperative.ts'
 import type { CacheFile } from '../../../storage/cache-file.ts'
 import { readBytes } from '../../../versioning/family/tree-files.ts'
-import type { RowSource } from '../deltas/named-rows.ts'
-import { RowsById } from '../deltas/named-rows.ts'
+import { type RowSource, RowsById } from '../deltas/named-rows.ts'
 import type { RowEntry } from '../rows/row-entry.ts'
 import type { MetRows } from '../../../versioning/family/family.ts'
 import type { CollectedTestset } from '../testset-payload.ts'
 import { invalidFile } from './files/file-refusal.ts'
-import type { FileNotes, FileRow, RenamedColumn } from './files/file-row.ts'
-import type { RowFile } from './files/read-file.ts'
-import { readRowFile } from './files/read-file.ts'
-import type { InputRow } from './input-row.ts'
-import { inputRow } from './input-row.ts'
+import type { FileNotes, FileRow, RenamedColumn, RowCells } from './files/file-row.ts'
+import { type RowFile, readRowFile } from './files/read-file.ts'
+import { type InputRow, inputRow } from './input-row.ts'
 import { writeRowTree } from './lay-rows.ts'
-import type { TestsetLimits } from './row-collector.ts'
-import { RowCollector } from './row-collector.ts'
-import type { TableRow } from './stored-cells.ts'
-import { StoredCells } from './stored-cells.ts'
+import { type TestsetLimits, RowCollector } from './row-collector.ts'
+import { type Json, type JsonObject, entriesOf, fromEntries, getKey } from '../../../json/json.ts'
+import { SequentialPackReader } from '../../../git/packs/sequential-pack-reader.ts'
+import { rowKeys } from '../dedup/row-index.ts'
+import { keyOfDedupId } from '../dedup/row-keys.ts'
+import { isWrittenAs } from '../export/csv-line.ts'
+import { decodeRow, dedupIdOf } from '../rows/stored-row.ts'
+import { readBlobs } from '../rows/stored-rows.ts'
+import { rowPath } from '../testset-tree.ts'
 
 /** The revision whose rows the file replaces. */
 export interface ReplacedRows {
@@ -110,3 +111,117 @@ function sentFileRow({ data, line }: FileRow) {
 }
 
 const NOTHING_BESIDE = {}
+
+/** A row of a table, and how its cells stand there. */
+interface TableRow {
+  readonly row: InputRow
+  readonly cells: RowCells | undefined
+}
+
+/**
+ * The rows that a table replaces, for the values that its cells leave as they are: a table writes everything as text, so a cell that is
+ * what a download writes for the stored value means that value, of whatever type, and only a cell that differs was edited. Rows are
+ * joined on their dedup ids. Nothing is read before a row brings one.
+ */
+class StoredCells {
+  readonly #source: RowSource
+  readonly #tree: Oid | undefined
+  readonly #base: readonly RowEntry[]
+  readonly #slice: TimeSlice
+  readonly #file: CacheFile | undefined
+  /** The places of rows in the base by the keys of their dedup ids, of those that share one the last. */
+  #places: Map<number, number> | undefined
+  /** Of a row the place of the one before it that shares its key. */
+  readonly #others = new Map<number, number>()
+  readonly #run = new SequentialPackReader()
+
+  constructor({ source, tree, rows, derived }: StoredTable, slice: TimeSlice) {
+    this.#source = source
+    this.#tree = tree
+    this.#base = rows
+    this.#file = derived
+    this.#slice = slice
+  }
+
+  /** The rows, with the stored values of the cells that stand as they are stored. */
+  async keep(rows: readonly TableRow[]): Promise<readonly InputRow[]> {
+    const kept = rows.map(({ row }) => row)
+    const byDedupId = new Map<string, number[]>()
+    for (const [index, { row, cells }] of rows.entries()) {
+      if (!cells || row.dedupId === undefined) continue
+      const same = byDedupId.get(row.dedupId)
+      if (same) same.push(index)
+      else byDedupId.set(row.dedupId, [index])
+    }
+    let left = await this.#candidates(byDedupId.keys())
+    while (left.length > 0) {
+      const oids = left.map(({ oid }) => oid)
+      const blobs = await readBlobs(this.#source, oids, this.#run, LONG)
+      await this.#slice.each(blobs, (bytes, at) => {
+        const stored = decodeRow(bytes, () => rowPath(left[at]?.position ?? ''))
+        for (const index of byDedupId.get(dedupIdOf(stored) ?? '') ?? []) {
+          const { row, cells } = rows[index] ?? {}
+          if (row && cells) kept[index] = { ...row, content: keepStoredValues(row.content, cells, stored) }
+        }
+      })
+      left = left.slice(blobs.length)
+    }
+    return kept
+  }
+
+  /** The rows of the base that may have these dedup ids, in order. */
+  async #candidates(dedupIds: Iterable<string>): Promise<readonly RowEntry[]> {
+    const places = new Set<number>()
+    for (const dedupId of dedupIds) {
+      if (this.#tree === undefined) break
+      this.#places ??= await this.#learn(this.#tree)
+      let place = this.#places.get(keyOfDedupId(dedupId))
+      for (; place !== undefined; place = this.#others.get(place)) places.add(place)
+    }
+    return [...places].sort((a, b) => a - b).flatMap((place) => this.#base[place] ?? [])
+  }
+
+  async #learn(tree: Oid): Promise<Map<number, number>> {
+    const places = new Map<number, number>()
+    let place = 0
+    for await (const keys of rowKeys.dedupKeys(this.#source, tree, this.#slice, this.#file)) {
+      for (const key of keys) {
+        const before = places.get(key)
+        if (before !== undefined) this.#others.set(place, before)
+        places.set(key, place++)
+      }
+      if (this.#slice.isOver) await this.#slice.rest()
+    }
+    return places
+  }
+}
+
+/** What a table is laid over. */
+interface StoredTable {
+  readonly source: RowSource
+  readonly tree: Oid | undefined
+  readonly rows: readonly RowEntry[]
+  readonly derived?: CacheFile | undefined
+}
+
+/** More bytes of rows than these are not held together. */
+const LONG = 1024 ** 2
+
+/** The content of a row, in which a cell that stands as a download writes the stored value is that value, or missing as that is. */
+function keepStoredValues(content: JsonObject, { columns, texts }: RowCells, stored: JsonObject): JsonObject {
+  const kept = new Map<string, Json | undefined>()
+  for (const [index, column] of columns.entries()) {
+    const sent = getKey(content, column)
+    const value = getKey(stored, column)
+    if (sent !== undefined && sent !== value && isWrittenAs(value, texts[index] ?? ''))
+      kept.set(column, value)
+  }
+  if (kept.size === 0) return content
+  return fromEntries(
+    entriesOf(content).flatMap(([key, value]): [string, Json][] => {
+      if (!kept.has(key)) return [[key, value]]
+      const before = kept.get(key)
+      return before === undefined ? [] : [[key, before]]
+    }),
+  )
+}

@@ -10,7 +10,6 @@ import { type IndexChange, IndexChanges, type IndexSource } from './index-change
 import { INDEX_BUSY_MS, openIndexFile } from './index-file.ts'
 import { IndexReader, saidOf } from './index-reader.ts'
 import type { RevisionQuestion, RevisionRow } from './revision-question.ts'
-import { UnsavedViews } from './unsaved-views.ts'
 import type { Unsearched } from './unsearched.ts'
 import { type SavedArtifact, savedIn, seenIn } from './seen-artifacts.ts'
 import { seenOf } from './write-artifact.ts'
@@ -309,5 +308,40 @@ async function patiently<T>(work: () => T): Promise<T> {
     } catch (error) {
       if (Date.now() > deadline || !isBusy(error)) throw error
     }
+  }
+}
+
+/**
+ * Artifacts whose rows were written without a view for the next start, because they had been written to just before. Each is tried once
+ * more when that is over.
+ */
+class UnsavedViews {
+  readonly #after: number
+  readonly #again: (paths: Iterable<string>) => void
+  readonly #waiting = new Set<string>()
+  readonly #tried = new Set<string>()
+  #timer: NodeJS.Timeout | undefined
+
+  /** `again` is told of them `after` so many milliseconds. */
+  constructor(after: number, again: (paths: Iterable<string>) => void) {
+    this.#after = after
+    this.#again = again
+  }
+
+  /** Notes whether an artifact was written with its view. */
+  note(path: string, isSaved: boolean): void {
+    const wasTried = this.#tried.delete(path)
+    if (isSaved || wasTried) return void this.#waiting.delete(path)
+    this.#waiting.add(path)
+    this.#timer ??= setTimeout(() => this.tryNow(), this.#after).unref()
+  }
+
+  /** Has those that wait tried now. */
+  tryNow(): void {
+    clearTimeout(this.#timer)
+    this.#timer = undefined
+    for (const path of this.#waiting) this.#tried.add(path)
+    this.#again(this.#waiting)
+    this.#waiting.clear()
   }
 }

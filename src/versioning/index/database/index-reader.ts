@@ -1,14 +1,13 @@
 import { Refusal } from '../../../errors.ts'
-import type { DatabaseFile } from '../../../storage/sqlite/database-file.ts'
+import type { DatabaseFile, SqlValue } from '../../../storage/sqlite/database-file.ts'
 import { isDamage, isStorageTrouble } from '../../../storage/sqlite/sqlite-errors.ts'
 import type { Oid } from '../../../git/objects/object.ts'
 import type { ArtifactView } from '../../artifacts/artifact-view.ts'
-import type { Unreadable } from './find-revisions.ts'
-import { findRevisions, unreadableIn } from './find-revisions.ts'
-import type { RevisionQuestion, RevisionRow } from './revision-question.ts'
-import { bytesOf } from './sql-bytes.ts'
-import type { Unsearched } from './unsearched.ts'
-import { unsearchedIn } from './unsearched.ts'
+import type { RevisionQuestion, RevisionRow, RevisionKey } from './revision-question.ts'
+import { bytesOf, hexOf, utf8Of } from './sql-bytes.ts'
+import { type Unsearched, unsearchedIn } from './unsearched.ts'
+import { yieldToEventLoop } from '../../../scheduling/cooperative.ts'
+import type { Reference } from '../../reference.ts'
 
 /** What has to be done about the file by who writes it. */
 export interface IndexWriter {
@@ -117,3 +116,263 @@ export function saidOf(error: unknown): string {
 const WITHOUT_EMBEDS = `
   SELECT 1 FROM artifacts a JOIN revisions r ON r.artifact = a.number
   WHERE a.family = ? AND a.slug = ? AND r.oid = ? AND r.embeds = 0`
+
+/** So many rows are looked at in one statement at first, then twice as many each time up to `MOST`: a page is often full soon. */
+const FIRST = 64
+const MOST = 4096
+
+/**
+ * The revisions that a question asks for, in its order. Others have their turn between two statements: a row that is written meanwhile
+ * is there or not.
+ */
+async function* findRevisions(
+  file: DatabaseFile,
+  question: RevisionQuestion,
+): AsyncGenerator<RevisionRow, void, undefined> {
+  const scope = narrowed(file, question)
+  for (const [from, to] of question.spans) {
+    let behind = question.behind
+    for (let most = FIRST; ; most = Math.min(2 * most, MOST)) {
+      const walk = { question, scope, span: [from, to] as const, behind }
+      const last = endOf(file, walk, most)
+      yield* rowsUpTo(file, walk, last)
+      if (!last) break
+      behind = last
+      await yieldToEventLoop()
+    }
+  }
+}
+
+/** The artifacts of a question whose commits cannot be read, by slug, and whether it asks for no other. */
+function unreadableIn(file: DatabaseFile, question: RevisionQuestion): Unreadable {
+  const asked = conjunction([
+    { sql: 'a.family = ?', values: [question.family] },
+    ...artifactConditions(question),
+    hasVariant(question),
+  ])
+  const select = (columns: string, isUnreadable: string): { slug: ArrayBuffer }[] =>
+    file.rows(`SELECT ${columns} FROM artifacts a WHERE ${isUnreadable} AND ${asked.sql}`, ...asked.values)
+  const slugs = select('CAST(a.slug AS BLOB) AS slug', 'a.unreadable').map(({ slug }) => utf8Of(slug))
+  return { slugs, areAll: slugs.length > 0 && select('NULL AS slug', 'NOT a.unreadable').length === 0 }
+}
+
+/** See unreadableIn. */
+interface Unreadable {
+  readonly slugs: readonly string[]
+  readonly areAll: boolean
+}
+
+/** Rows that are gone through, one stretch after the other. */
+interface Walk {
+  readonly question: RevisionQuestion
+  /** Which rows are gone through at all. */
+  readonly scope: Clause
+  readonly span: readonly [from: number, to: number]
+  readonly behind: RevisionKey | undefined
+}
+
+/** The last of the next `most` rows of a walk; undefined where there are fewer. */
+function endOf(file: DatabaseFile, walk: Walk, most: number): RevisionKey | undefined {
+  const { sql, values } = stretch(walk)
+  const [row] = file.rows<KeyRow>(
+    `SELECT r.seconds, r.depth, r.oid, r.digits FROM revisions r WHERE ${sql} ${orderOf(walk)} LIMIT 1 OFFSET ${most - 1}`,
+    ...values,
+  )
+  return row && keyOf(row)
+}
+
+function rowsUpTo(file: DatabaseFile, walk: Walk, last: RevisionKey | undefined): RevisionRow[] {
+  const { question } = walk
+  const held = isHeld(question)
+  const { sql, values } = conjunction([
+    stretch(walk, last),
+    ...revisionConditions(question),
+    ...artifactConditions(question),
+  ])
+  const rows = file.rows<FoundRow>(
+    `SELECT r.seconds, r.depth, r.oid, r.digits, CAST(a.slug AS BLOB) AS slug,
+       CAST((SELECT json_group_array(v.slug) ${held.sql}) AS BLOB) AS holders
+     FROM revisions r JOIN artifacts a ON a.number = r.artifact
+     WHERE ${sql} AND EXISTS (SELECT 1 ${held.sql}) ${orderOf(walk)}`,
+    ...held.values,
+    ...values,
+    ...held.values,
+  )
+  // Our own array of strings.
+  return rows.map((row) => ({
+    ...keyOf(row),
+    slug: utf8Of(row.slug),
+    holders: JSON.parse(utf8Of(row.holders)) as string[],
+  }))
+}
+
+function stretch({ question: { isDown }, scope, span, behind }: Walk, last?: RevisionKey): Clause {
+  const key = '(r.seconds, r.depth, r.oid, r.digits)'
+  return conjunction([
+    scope,
+    { sql: 'r.seconds BETWEEN ? AND ?', values: [...span] },
+    ...(behind ? [{ sql: `${key} ${isDown ? '<' : '>'} (?, ?, ?, ?)`, values: valuesOf(behind) }] : []),
+    ...(last ? [{ sql: `${key} ${isDown ? '>=' : '<='} (?, ?, ?, ?)`, values: valuesOf(last) }] : []),
+  ])
+}
+
+function orderOf({ question: { isDown } }: Walk): string {
+  return `ORDER BY ${['seconds', 'depth', 'oid', 'digits'].map((name) => `r.${name}${isDown ? ' DESC' : ''}`).join(', ')}`
+}
+
+interface KeyRow {
+  readonly seconds: number
+  readonly depth: number
+  readonly oid: ArrayBuffer
+  readonly digits: ArrayBuffer
+}
+
+interface FoundRow extends KeyRow {
+  readonly slug: ArrayBuffer
+  readonly holders: ArrayBuffer
+}
+
+function keyOf({ seconds, depth, oid, digits }: KeyRow): RevisionKey {
+  return { seconds, depth, oid: hexOf(oid), digits: hexOf(digits) }
+}
+
+function valuesOf({ seconds, depth, oid, digits }: RevisionKey): (number | Buffer)[] {
+  return [seconds, depth, bytesOf(oid), bytesOf(digits)]
+}
+
+/** A part of a WHERE clause, and the values of its question marks. */
+interface Clause {
+  readonly sql: string
+  readonly values: readonly SqlValue[]
+}
+
+function conjunction(conditions: readonly Clause[]): Clause {
+  return {
+    sql: conditions.map(({ sql }) => `(${sql})`).join(' AND '),
+    values: conditions.flatMap(({ values }) => values),
+  }
+}
+
+/** What a question asks of artifacts `a`. */
+function artifactConditions(question: RevisionQuestion): Clause[] {
+  const { includeArchived, flags, artifacts, digits } = question
+  const conditions: Clause[] = []
+  if (!includeArchived) conditions.push({ sql: 'NOT a.archived', values: [] })
+  for (const [name, value] of flags) {
+    const path = `$.${JSON.stringify(name)}`
+    conditions.push({
+      sql: 'COALESCE(iif(json_valid(a.flags), json_extract(a.flags, ?), 0), 0) = ?',
+      values: [path, value ? 1 : 0],
+    })
+  }
+  for (const references of artifacts) conditions.push(isNamed('a', references))
+  if (digits) conditions.push(isAmong('a.digits', digits))
+  return conditions
+}
+
+/** What a question asks of revisions `r` by themselves. */
+function revisionConditions({ authors, message }: RevisionQuestion): Clause[] {
+  const conditions: Clause[] = []
+  if (authors)
+    conditions.push({
+      sql: `r.author IN (${AUTHORS})`,
+      values: [JSON.stringify(authors), JSON.stringify(authors)],
+    })
+  if (message) conditions.push({ sql: 'r.is_long OR instr(r.message, ?) > 0', values: [message] })
+  else if (message === '') conditions.push({ sql: 'r.is_long OR r.message IS NOT NULL', values: [] })
+  return conditions
+}
+
+/** That an artifact `a` has a variant that a question asks for. */
+function hasVariant(question: RevisionQuestion): Clause {
+  const { sql, values } = conjunction([
+    { sql: 'v.artifact = a.number', values: [] },
+    ...variantConditions(question),
+  ])
+  return { sql: `EXISTS (SELECT 1 FROM variants v WHERE ${sql})`, values }
+}
+
+/** FROM and WHERE of the variants `v` that hold a revision `r` and that a question asks for. */
+function isHeld(question: RevisionQuestion): Clause {
+  const isOnLine = { sql: 'l.segment = r.segment AND l.up_to >= r.depth', values: [] }
+  const { sql, values } = conjunction([isOnLine, ...variantConditions(question)])
+  return { sql: `FROM lines l JOIN variants v ON v.number = l.variant WHERE ${sql}`, values }
+}
+
+function variantConditions({ includeArchived, variants }: RevisionQuestion): Clause[] {
+  const named = variants.map((references) => isNamed('v', references))
+  return includeArchived ? named : [{ sql: 'NOT v.archived', values: [] }, ...named]
+}
+
+/** Past so many, all rows in their order are a page sooner than these put in order. */
+const FEW = 2000
+
+/**
+ * Which rows a question goes through, by an index that leaves few: those of the artifacts or variants that it names, those whose message
+ * may hold its text, or of its author; else all of the family.
+ */
+function narrowed(file: DatabaseFile, question: RevisionQuestion): Clause {
+  const { family, artifacts, digits, variants, authors, message } = question
+  if (artifacts.length > 0 || digits) {
+    const { sql, values } = conjunction([
+      { sql: 'a.family = ?', values: [family] },
+      ...artifactConditions(question),
+    ])
+    return { sql: `r.artifact IN (SELECT a.number FROM artifacts a WHERE ${sql})`, values }
+  }
+  if (variants.length > 0) {
+    const { sql, values } = conjunction(variants.map((references) => isNamed('v', references)))
+    const inFamily = { sql: '+r.family = ?', values: [family] }
+    return conjunction([
+      { sql: `r.artifact IN (SELECT v.artifact FROM variants v WHERE ${sql})`, values },
+      inFamily,
+    ])
+  }
+  const numbers = message === undefined ? undefined : mayHold(file, message)
+  if (numbers) return conjunction([isAmong('r.number', numbers), { sql: '+r.family = ?', values: [family] }])
+  const [author, ...others] = authors ? authorsAmong(file, authors) : [NOBODY, NOBODY]
+  if (others.length === 0) return { sql: 'r.author = ? AND r.family = ?', values: [author ?? NOBODY, family] }
+  return { sql: 'r.family = ?', values: [family] }
+}
+
+/** The revisions whose message may hold a text, by its trigrams; undefined where they are many, or it has none. */
+function mayHold(file: DatabaseFile, text: string): number[] | undefined {
+  const characters = [...text]
+  const trigrams = new Set(
+    characters.slice(2).map((last, at) => `${characters[at]}${characters[at + 1]}${last}`),
+  )
+  // No message holds a NUL, and no question of trigrams may.
+  if (trigrams.size === 0 || text.includes('\0')) return undefined
+  const match = [...trigrams].map((it) => `"${it.replaceAll('"', '""')}"`).join(' AND ')
+  const found = file.rows<{ number: number }>(
+    `SELECT rowid AS number FROM messages WHERE messages MATCH ? LIMIT ${FEW}`,
+    match,
+  )
+  const long = file.rows<{ number: number }>(`SELECT number FROM revisions WHERE is_long LIMIT ${FEW}`)
+  if (found.length + long.length >= FEW) return undefined
+  return [...found, ...long].map(({ number }) => number)
+}
+
+const AUTHORS = `
+  SELECT number FROM authors WHERE author IN (SELECT value FROM json_each(?)) OR id IN (SELECT value FROM json_each(?))`
+
+/** No author has it. */
+const NOBODY = 0
+
+function authorsAmong(file: DatabaseFile, authors: readonly string[]): number[] {
+  const asked = JSON.stringify(authors)
+  return file.rows<{ number: number }>(AUTHORS, asked, asked).map(({ number }) => number)
+}
+
+function isNamed(table: 'a' | 'v', references: readonly Reference[]): Clause {
+  // An id says more than a slug beside it.
+  const ids = references.flatMap(({ id }) => id ?? [])
+  const slugs = references.flatMap(({ id, slug }) => (id === undefined && slug !== undefined ? slug : []))
+  const sql = `${table}.id IN (SELECT value FROM json_each(?)) OR ${table}.slug IN (SELECT value FROM json_each(?))`
+  return { sql, values: [JSON.stringify(ids), JSON.stringify(slugs)] }
+}
+
+/** One text for lists of any length, so that the statement is prepared once. */
+function isAmong(column: string, values: readonly (string | number)[]): Clause {
+  return { sql: `${column} IN (SELECT value FROM json_each(?))`, values: [JSON.stringify(values)] }
+}

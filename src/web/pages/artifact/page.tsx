@@ -1,12 +1,29 @@
-import { useParams } from '@tanstack/react-router'
-import { useRoute } from '../../api/use-route.ts'
+import { useParams, useNavigate, useSearch, Link } from '@tanstack/react-router'
+import { useRoute, useWrite } from '../../api/use-route.ts'
 import { NotThere } from '../../parts/states/not-there.tsx'
 import { Page } from '../../parts/page/page.tsx'
 import { Failure } from '../../parts/states/failure.tsx'
 import { Skeleton } from '../../parts/states/skeleton.tsx'
 import { Problem } from '../../api/problem.ts'
 import { places } from '../../shell/places.ts'
-import { ArtifactView } from './artifact-view.tsx'
+import { useState } from 'react'
+import type { Archivable } from '../../parts/archive/archivable.ts'
+import { ArchiveDialog } from '../../parts/archive/archive-dialog.tsx'
+import { ArchivedNote } from '../../parts/archive/archived.tsx'
+import { LinkButton } from '../../parts/button/link-button.tsx'
+import { Menu } from '../../parts/menu/menu.tsx'
+import { LinkTabs } from '../../parts/tabs/link-tabs.tsx'
+import { useCommands } from '../../shell/commands.tsx'
+import { NewsLine } from '../../shell/news-line.tsx'
+import { useRefusal } from '../../shell/session.tsx'
+import styles from './artifact.module.css'
+import { Aside } from './aside/aside.tsx'
+import { ForkDialog, type ForkPoint } from './fork-dialog.tsx'
+import { History } from './history/history.tsx'
+import { type Artifact, artifactKind } from '../../api/artifact-kind.ts'
+import { useVariants } from './aside/use-variants.ts'
+import { Button } from '../../parts/button/button.tsx'
+import { Modal } from '../../parts/dialog/modal.tsx'
 
 /** A prompt, an evaluator or a workflow: its history as a graph, its variants, how to clone it, who uses it. */
 export default function ArtifactPage() {
@@ -24,4 +41,185 @@ export default function ArtifactPage() {
       )}
     </Page>
   )
+}
+
+/** The page of an artifact that is there. */
+function ArtifactView({ artifact }: { readonly artifact: Artifact }) {
+  const { slug, name, deleted_at: archivedAt } = artifact
+  const { word, title, list } = artifactKind(artifact)
+  const { show } = useSearch({ strict: false }) as Readonly<Record<string, string | undefined>>
+  const navigate = useNavigate()
+  const variants = useVariants(slug)
+  const [main] = variants.all
+  const [forkPoint, setForkPoint] = useState<ForkPoint>()
+  const [isDeleting, setDeleting] = useState(false)
+  const [archiving, setArchiving] = useState<Archivable>()
+  const mayNotWrite = useRefusal('write')
+  const isArchived = archivedAt !== undefined
+  const own: Archivable = { level: 'artifact', family: 'workflows', id: artifact.id, artifact: slug, word }
+  const archivedRefusal = isArchived ? `The ${word} is archived: bring it back first.` : undefined
+  const noVariant = main ? undefined : `The ${word} has no variant yet.`
+  const write = archivedRefusal ?? mayNotWrite
+
+  useCommands([
+    {
+      id: 'edit',
+      title: main ? `Edit ${main.slug}` : 'Edit',
+      keys: 'e',
+      refusal: write ?? noVariant,
+      run: () => main && void navigate({ to: places.edit(slug, main.slug) }),
+    },
+    {
+      id: 'run',
+      title: `Run ${slug}`,
+      refusal: noVariant,
+      run: () => void navigate({ to: places.run(slug) }),
+    },
+  ])
+
+  return (
+    <Page
+      crumbs={[
+        { label: title, to: places.home(list), siblings: { of: 'families' } },
+        { label: slug, siblings: { of: 'artifacts', family: list } },
+      ]}
+      about={
+        <>
+          <span className={styles.badge}>{word}</span>
+          {name !== undefined && name !== slug && <bdi className={styles.name}>{name.slice(0, 200)}</bdi>}
+        </>
+      }
+      actions={
+        <>
+          <Menu
+            label="More"
+            title={`What can be done with the ${word}`}
+            items={[
+              {
+                label: 'Fork a variant …',
+                refusal: write ?? noVariant,
+                run: () => main && setForkPoint({ variant: main.slug }),
+              },
+              { label: 'Deploy …', to: places.environments(), search: { artifact: slug, deploy: slug } },
+              { label: 'Deployments', to: places.environments(), search: { artifact: slug } },
+              {
+                label: `Archive the ${word} …`,
+                refusal: isArchived ? `The ${word} is archived.` : mayNotWrite,
+                run: () => setArchiving(own),
+              },
+              { label: 'Delete …', refusal: mayNotWrite, run: () => setDeleting(true) },
+            ]}
+          />
+          <LinkButton to={places.run(slug)} refusal={noVariant}>
+            Run
+          </LinkButton>
+          <LinkButton to={places.edit(slug, main?.slug ?? '')} kind="primary" refusal={write ?? noVariant}>
+            Edit {main?.slug}
+          </LinkButton>
+        </>
+      }
+      fills
+    >
+      <NewsLine concerns={({ references }) => Object.values(references).some((it) => it?.slug === slug)} />
+      {isArchived && <ArchivedNote it={own} />}
+      <div className={styles.narrowTabs}>
+        <LinkTabs
+          label="Parts of the page"
+          tabs={[
+            { label: 'History', to: places.artifact(slug), isHere: show !== 'about' },
+            {
+              label: 'Variants and more',
+              to: places.artifact(slug),
+              search: { show: 'about' },
+              isHere: show === 'about',
+            },
+          ]}
+        />
+      </div>
+      <div className={styles.columns} data-show={show === 'about' ? 'about' : 'history'}>
+        <History
+          artifact={artifact}
+          main={main}
+          ready={!variants.isPending}
+          fork={(point) => setForkPoint(point)}
+          forkRefusal={write}
+          archive={setArchiving}
+        />
+        <Aside artifact={artifact} variants={variants} archive={setArchiving} />
+      </div>
+      {forkPoint && <ForkDialog slug={slug} point={forkPoint} close={() => setForkPoint(undefined)} />}
+      {archiving && <ArchiveDialog it={archiving} close={() => setArchiving(undefined)} />}
+      {isDeleting && <DeleteDialog artifact={artifact} close={() => setDeleting(false)} />}
+    </Page>
+  )
+}
+
+/** Moves the artifact to the trash, if nothing needs it; says what does. */
+function DeleteDialog({ artifact, close }: { readonly artifact: Artifact; readonly close: () => void }) {
+  const { slug } = artifact
+  const { word, list } = artifactKind(artifact)
+  const navigate = useNavigate()
+  const remove = useWrite('DELETE /simple/workflows/{id}')
+  const users = remove.error instanceof Problem ? remove.error.document['users'] : undefined
+  return (
+    <Modal
+      open
+      close={close}
+      title={`Delete ${slug}`}
+      actions={
+        <>
+          <Button onClick={close}>Cancel</Button>
+          <Button
+            kind="danger"
+            needs="write"
+            busy={remove.isPending}
+            onClick={() =>
+              remove.mutate(
+                { path: { id: artifact.id } },
+                { onSuccess: () => void navigate({ to: '/', search: { kind: list } as never }) },
+              )
+            }
+          >
+            Delete {slug}
+          </Button>
+        </>
+      }
+    >
+      <p>
+        The {word} and its history go to the trash whole, and come back exactly for 30 days. Only what nothing
+        refers to can be deleted; archiving hides it and keeps what refers to it working.
+      </p>
+      {remove.error && <Failure error={remove.error} />}
+      {Array.isArray(users) && (
+        <ul className={styles.users}>
+          <Users users={users} />
+        </ul>
+      )}
+    </Modal>
+  )
+}
+
+/** What needs an artifact, as 409 `in_use` lists it, each with its page where it has one. */
+function Users({ users }: { readonly users: readonly unknown[] }) {
+  return users.slice(0, MOST).map((user, at) => {
+    const { kind, id, slug } = user as Readonly<Record<string, string | undefined>>
+    const to = placeOf(kind, id, slug)
+    const name = slug ?? id ?? ''
+    return (
+      <li key={at}>
+        {kind} {to === undefined ? name : <Link to={to}>{name}</Link>}
+      </li>
+    )
+  })
+}
+
+const MOST = 50
+
+function placeOf(kind = '', id = '', slug = ''): string | undefined {
+  if (kind === 'trace') return places.trace(id)
+  if (kind === 'evaluation') return places.evaluation(id)
+  if (kind === 'webhook') return places.settings('webhooks')
+  if (kind === 'fork') return places.artifact(slug)
+  if (kind === 'deployment') return places.environment(slug)
+  return undefined
 }

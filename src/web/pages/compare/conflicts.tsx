@@ -5,7 +5,6 @@ import { Copyable } from '../../parts/copy/copyable.tsx'
 import { LineText } from '../../parts/diff/lines/line-text.tsx'
 import { wordMarks } from '../../parts/diff/model/word-marks.ts'
 import { JsonView } from '../../parts/json/json-view.tsx'
-import { type Region, regionsOf } from './marked-regions.ts'
 import styles from './page.module.css'
 
 type Merge = Answer<'POST /workflows/variants/merge'>['merge']
@@ -140,4 +139,35 @@ function commandOf(conflicts: readonly Conflict[], sides: object, targetRevision
     "'\\''",
   )
   return `curl "$BRANCHPOINT_URL/workflows/variants/merge" -H "Authorization: ApiKey $BRANCHPOINT_KEY" -H 'Content-Type: application/json' -d '${body}'`
+}
+
+/** Lines that three sides of a merge have at one place. */
+interface Region {
+  readonly target: string
+  readonly base: string
+  readonly source: string
+}
+
+const MARKS = ['<<<<<<<', '|||||||', '=======', '>>>>>>>'] as const
+
+/** The places of a text at which a merge met a conflict, of its lines with the marks that git sets (`diff3`). */
+function regionsOf(marked: string): readonly Region[] {
+  const regions: Region[] = []
+  let sides: [target: string[], base: string[], source: string[]] = [[], [], []]
+  let side = -1
+  for (const line of marked.split('\n')) {
+    // A mark counts only where it comes in its turn: texts may hold such lines themselves.
+    const next = MARKS[side + 1]
+    if (next === undefined || !(line === next || line.startsWith(`${next} `))) {
+      sides[side]?.push(line)
+      continue
+    }
+    side++
+    if (side < sides.length) continue
+    const [target, base, source] = sides.map((lines) => lines.join('\n'))
+    regions.push({ target: target ?? '', base: base ?? '', source: source ?? '' })
+    sides = [[], [], []]
+    side = -1
+  }
+  return regions
 }

@@ -3,7 +3,7 @@ import { useDeferredValue, useState } from 'react'
 import { ArchivedToggle } from '../../parts/archive/archived.tsx'
 import { Button } from '../../parts/button/button.tsx'
 import { endOf, textOfEnd } from '../../parts/compare/ends.ts'
-import { DeploySheet } from '../../parts/deploy/deploy-sheet.tsx'
+import { DeploySheet, useGuard } from '../../parts/deploy/deploy-sheet.tsx'
 import { Page } from '../../parts/page/page.tsx'
 import { Empty } from '../../parts/states/empty.tsx'
 import { Failure } from '../../parts/states/failure.tsx'
@@ -11,9 +11,10 @@ import { Skeleton } from '../../parts/states/skeleton.tsx'
 import { places } from '../../shell/places.ts'
 import { Board } from './board.tsx'
 import styles from './deployments.module.css'
-import { DeployPicker } from './deploy-picker.tsx'
-import { TakeDown } from './take-down.tsx'
 import { useBoard } from './use-board.ts'
+import { useRoute, useWrite } from '../../api/use-route.ts'
+import { Modal } from '../../parts/dialog/modal.tsx'
+import { TextField } from '../../parts/fields/text-field.tsx'
 
 /**
  * What runs where: artifacts down, environments across. `?q=` narrows it, `?artifact=` puts one first, `?archived=` shows archived environments; `?deploy=`, `?to=` and `?what=` are
@@ -111,5 +112,105 @@ export default function DeploymentsPage() {
         />
       )}
     </Page>
+  )
+}
+
+interface DeployPickerProps {
+  readonly choose: (slug: string) => void
+  readonly close: () => void
+}
+
+const MOST = 30
+
+/** Which prompt is to be deployed: it gets the first row of the board. */
+function DeployPicker({ choose, close }: DeployPickerProps) {
+  const [words, setWords] = useState('')
+  const asked = useDeferredValue(words.trim())
+  const { data, error } = useRoute(
+    'POST /workflows/query',
+    {
+      body: {
+        ...(asked.length > 1 ? { workflow: { text: `${asked}*` } } : {}),
+        windowing: { order: '-updated', limit: MOST },
+      },
+    },
+    { keepPrevious: true },
+  )
+  return (
+    <Modal open close={close} title="Choose a prompt">
+      <TextField
+        label="Name"
+        value={words}
+        onChange={setWords}
+        autoFocus
+        placeholder="Words of the prompt's name"
+      />
+      {error && <Failure error={error} />}
+      <ul className={styles.picker}>
+        {data?.workflows.map(({ slug, name }) => (
+          <li key={slug}>
+            <button type="button" onClick={() => choose(slug)}>
+              <bdi>{name ?? slug}</bdi> {name !== undefined && <code>{slug}</code>}
+            </button>
+          </li>
+        ))}
+      </ul>
+      {data?.workflows.length === 0 && <p role="status">No prompt has these words.</p>}
+    </Modal>
+  )
+}
+
+interface TakeDownProps {
+  readonly deployKey: string
+  /** The slug of the environment. */
+  readonly from: string
+  readonly close: () => void
+}
+
+/** Asks before something is taken down: clients that ask the environment for it get 404 from then on. */
+function TakeDown({ deployKey, from, close }: TakeDownProps) {
+  const [message, setMessage] = useState('')
+  const guard = useGuard(from)
+  const { mutate, error, isPending } = useWrite('POST /environments/revisions/commit')
+  const takeDown = (): void =>
+    mutate(
+      {
+        body: {
+          environment_revision_commit: {
+            environment_ref: { slug: from },
+            message: message.trim() === '' ? `Take down ${deployKey}` : message.trim(),
+            delta: { remove: [deployKey] },
+          },
+        },
+      },
+      { onSuccess: close },
+    )
+  return (
+    <Modal
+      open
+      close={close}
+      title={`Take ${deployKey} down from ${from}`}
+      actions={
+        <>
+          <Button onClick={close}>Cancel</Button>
+          <Button kind="danger" refusal={guard} busy={isPending} onClick={takeDown}>
+            Take it down
+          </Button>
+        </>
+      }
+    >
+      <p>
+        Whoever asks {from} for <code>{deployKey}</code> is answered 404 from then on. It can be deployed
+        again.
+      </p>
+      <TextField
+        label="Message"
+        value={message}
+        onChange={setMessage}
+        placeholder={`Take down ${deployKey}`}
+      />
+      {guard !== undefined && <p>{guard}</p>}
+      {error && <Failure error={error} />}
+    </Modal>
   )
 }

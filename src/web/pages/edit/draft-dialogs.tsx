@@ -1,12 +1,19 @@
 import { useQueryClient } from '@tanstack/react-query'
-import { useState } from 'react'
+import { useState, type FormEvent } from 'react'
 import { Button } from '../../parts/button/button.tsx'
 import { Modal } from '../../parts/dialog/modal.tsx'
 import type { JsonChange } from '../../parts/json-text/json-text.ts'
-import { CommitDialog } from './commit-dialog.tsx'
-import type { Committed } from './draft/commit-draft.ts'
+import { type Committed, type Going, useCommitDraft, type MergeConflict } from './draft/commit-draft.ts'
 import type { Base } from './draft/editing.ts'
-import { MovedSheet } from './moved-sheet.tsx'
+import { Problem } from '../../api/problem.ts'
+import { LongTextField, TextField } from '../../parts/fields/text-field.tsx'
+import { Failure } from '../../parts/states/failure.tsx'
+import { useCommands } from '../../shell/commands.tsx'
+import { Changes } from './changes.tsx'
+import styles from './edit.module.css'
+import { RevisionDiff } from '../../parts/diff/revision-diff.tsx'
+import { Copyable } from '../../parts/copy/copyable.tsx'
+import { TextDiff } from '../../parts/diff/text-diff.tsx'
 
 export type DraftDialog = 'commit' | 'moved' | 'discard' | undefined
 
@@ -78,4 +85,262 @@ export function DraftDialogs(props: DraftDialogsProps) {
       onDiscard={() => open('discard')}
     />
   )
+}
+
+interface CommitDialogProps {
+  readonly variant: string
+  /** What goes to the server, but for the message. */
+  readonly draft: Omit<Going, 'message'>
+  /** The `data` to be, as JSON text. */
+  readonly text: string
+  readonly close: () => void
+  readonly onCommitted: (revision: Committed) => void
+  /** Told where the variant has moved on, with the message that was typed. */
+  readonly onMoved: (message: string) => void
+}
+
+/** Asks for a message and the variant, shows what changed, and commits. */
+function CommitDialog({ variant, draft, text, close, onCommitted, onMoved }: CommitDialogProps) {
+  const [message, setMessage] = useState('')
+  const [slug, setSlug] = useState<string>()
+  const [error, setError] = useState<unknown>()
+  const [isBusy, setBusy] = useState(false)
+  const { commitTo, commitToNew } = useCommitDraft()
+  const target = slug ?? variant
+  const refusal = target.trim() === '' ? 'The new variant needs a name.' : undefined
+
+  async function commit(): Promise<void> {
+    if (isBusy || refusal !== undefined) return
+    setBusy(true)
+    setError(undefined)
+    try {
+      const going = { ...draft, message }
+      onCommitted(
+        await (slug === undefined ? commitTo(draft.base.variantId, going) : commitToNew(slug.trim(), going)),
+      )
+    } catch (failure) {
+      if (failure instanceof Problem && failure.code === 'revision_conflict') onMoved(message)
+      else setError(failure)
+    } finally {
+      setBusy(false)
+    }
+  }
+
+  useCommands([{ id: 'commit', title: `Commit to ${target}`, keys: 'mod+enter', run: () => void commit() }])
+  const isTaken = error instanceof Problem && error.code === 'slug_taken'
+  return (
+    <Modal
+      open
+      close={close}
+      title="Commit"
+      actions={
+        <>
+          <Button onClick={close}>Cancel</Button>
+          <Button kind="primary" needs="write" busy={isBusy} refusal={refusal} onClick={() => void commit()}>
+            {isBusy ? 'Committing …' : `Commit to ${target.trim()}`}
+          </Button>
+        </>
+      }
+    >
+      <form
+        onSubmit={(event: FormEvent) => {
+          event.preventDefault()
+          void commit()
+        }}
+      >
+        {error !== undefined && !isTaken && <Failure error={error} />}
+        <LongTextField
+          label="Message"
+          hint="What changes and why. Without one the server says what changed."
+          value={message}
+          onChange={setMessage}
+          rows={3}
+          autoFocus
+        />
+        <fieldset className={styles.target}>
+          <legend>Goes to</legend>
+          <label>
+            <input
+              type="radio"
+              name="target"
+              checked={slug === undefined}
+              onChange={() => setSlug(undefined)}
+            />
+            {variant}, on top of v{draft.base.version}
+          </label>
+          <label>
+            <input type="radio" name="target" checked={slug !== undefined} onChange={() => setSlug('')} />a
+            new variant that begins at v{draft.base.version}
+          </label>
+        </fieldset>
+        {slug !== undefined && (
+          <TextField
+            label="Name of the new variant"
+            value={slug}
+            onChange={setSlug}
+            problem={isTaken ? error.message : undefined}
+            hint="Letters, digits, _ . and -; it never changes."
+          />
+        )}
+      </form>
+      <h3>What changes</h3>
+      <Changes base={draft.base.text} text={text} />
+    </Modal>
+  )
+}
+
+interface MovedSheetProps {
+  readonly variant: string
+  /** The latest revision of the variant now. */
+  readonly head: { readonly id: string; readonly version: number }
+  readonly draft: Omit<Going, 'message'>
+  readonly text: string
+  readonly message: string
+  readonly close: () => void
+  readonly onCommitted: (revision: Committed) => void
+  readonly onDiscard: () => void
+}
+
+/** What to do where somebody else has committed since the draft began: both sides are shown, and nothing is overwritten. */
+function MovedSheet(props: MovedSheetProps) {
+  const { variant, head, draft, text, close, onCommitted, onDiscard } = props
+  const [message, setMessage] = useState(props.message)
+  const [slug, setSlug] = useState(
+    () => `${variant}-${crypto.getRandomValues(new Uint16Array(1))[0]?.toString(36)}`,
+  )
+  const [error, setError] = useState<unknown>()
+  const [isBusy, setBusy] = useState(false)
+  const [left, setLeft] = useState<{ revision: Committed; conflicts: readonly MergeConflict[] }>()
+  const { commitToNew, goOnTop } = useCommitDraft()
+  const going = { ...draft, message }
+
+  async function go(work: () => Promise<void>): Promise<void> {
+    setBusy(true)
+    setError(undefined)
+    try {
+      await work()
+    } catch (failure) {
+      setError(failure)
+    } finally {
+      setBusy(false)
+    }
+  }
+
+  if (left) return <MergeConflicts variant={variant} left={left} close={() => onCommitted(left.revision)} />
+  const isTaken = error instanceof Problem && error.code === 'slug_taken'
+  return (
+    <Modal
+      open
+      sheet
+      close={close}
+      title={`${variant} has moved on to v${head.version}`}
+      actions={
+        <>
+          <Button kind="danger" onClick={onDiscard}>
+            Discard mine
+          </Button>
+          <Button
+            needs="write"
+            busy={isBusy}
+            onClick={() => void go(async () => onCommitted(await commitToNew(slug.trim(), going)))}
+          >
+            Commit to {slug.trim() || 'a new variant'}
+          </Button>
+          <Button
+            kind="primary"
+            needs="write"
+            busy={isBusy}
+            onClick={() =>
+              void go(async () => {
+                const outcome = await goOnTop(slug.trim(), going, head.id)
+                if (outcome.conflicts.length === 0) onCommitted(outcome.revision)
+                else setLeft(outcome)
+              })
+            }
+          >
+            Go on top of v{head.version}
+          </Button>
+        </>
+      }
+    >
+      <p>
+        Your draft begins at v{draft.base.version}. Where the two changed different places, the server can
+        merge yours on top of theirs; otherwise yours is kept as a variant. Nothing is overwritten.
+      </p>
+      {error !== undefined && !isTaken && <Failure error={error} />}
+      <LongTextField label="Message" value={message} onChange={setMessage} rows={2} />
+      <TextField
+        label="Variant for yours"
+        value={slug}
+        onChange={setSlug}
+        problem={isTaken ? error.message : undefined}
+        hint="It is made at your base. When the merge succeeds, it is archived."
+      />
+      <div className={styles.sides}>
+        <section>
+          <h3>
+            What they changed: v{draft.base.version} to v{head.version}
+          </h3>
+          <RevisionDiff base={{ id: draft.base.revisionId }} head={{ id: head.id }} />
+        </section>
+        <section>
+          <h3>What you changed of v{draft.base.version}</h3>
+          <Changes base={draft.base.text} text={text} />
+        </section>
+      </div>
+    </Modal>
+  )
+}
+
+interface MergeConflictsProps {
+  readonly variant: string
+  readonly left: { readonly revision: Committed; readonly conflicts: readonly MergeConflict[] }
+  readonly close: () => void
+}
+
+/** Where both sides changed the same places: the draft is safe on a variant of its own, and this says what stands against a merge. */
+function MergeConflicts({ variant, left: { revision, conflicts }, close }: MergeConflictsProps) {
+  const mine = revision.variant_slug
+  const body = JSON.stringify({
+    source: { variant: { slug: mine } },
+    target: { variant: { slug: variant } },
+    resolutions: [{ all: 'source' }],
+  })
+  return (
+    <Modal
+      open
+      sheet
+      close={close}
+      title={`Both changed the same ${conflicts.length === 1 ? 'place' : 'places'}`}
+      actions={
+        <Button kind="primary" onClick={close}>
+          Go to {mine}
+        </Button>
+      }
+    >
+      <p>
+        Yours is committed as v{revision.version} of the variant <b>{mine}</b>; {variant} is as it was. A
+        merge takes a decision for each place below:
+      </p>
+      {conflicts.map((conflict, at) => (
+        <section key={at} className={styles.change}>
+          <h3>{typeof conflict.place === 'string' ? conflict.place : JSON.stringify(conflict.place)}</h3>
+          <TextDiff
+            label={`Theirs and yours at ${at + 1}`}
+            base={shown(conflict.target)}
+            head={shown(conflict.source)}
+          />
+        </section>
+      ))}
+      <Copyable
+        label="The merge that takes yours everywhere, in a terminal"
+        text={`curl -H "Authorization: ApiKey $BRANCHPOINT_KEY" -H 'Content-Type: application/json' "$BRANCHPOINT_URL/workflows/variants/merge" -d '${body.replaceAll("'", "'\\''")}'`}
+      />
+    </Modal>
+  )
+}
+
+function shown(value: unknown): string {
+  if (value === undefined) return ''
+  return typeof value === 'string' ? value : JSON.stringify(value, null, 2)
 }

@@ -1,8 +1,20 @@
-import { type JsonPath, stringAt } from '../../parts/json-text/json-text.ts'
+import { type JsonPath, stringAt, textAt } from '../../parts/json-text/json-text.ts'
 import { templateFormat } from '../../parts/template/template-variables.ts'
-import { type Editing, namedInputs, promptInputs, promptPlaces } from './draft/editing.ts'
+import {
+  type Editing,
+  namedInputs,
+  promptInputs,
+  promptPlaces,
+  type PromptPlaces,
+  put,
+} from './draft/editing.ts'
 import { Messages } from './messages.tsx'
-import { ModelSettings } from './model-settings.tsx'
+import { useEffect, useId, useState } from 'react'
+import { useRoute } from '../../api/use-route.ts'
+import { ChoiceField } from '../../parts/fields/choice-field.tsx'
+import { TextField } from '../../parts/fields/text-field.tsx'
+import styles from './edit.module.css'
+import { problemOfRange } from '../../parts/schema/schema-problems.ts'
 
 export interface PromptFormProps {
   readonly editing: Editing
@@ -39,4 +51,169 @@ export function PromptForm({ editing, edit, readOnly, problemAt, onProblem }: Pr
       />
     </>
   )
+}
+
+interface ModelSettingsProps {
+  readonly editing: Editing
+  readonly edit: (change: (editing: Editing) => Editing) => void
+  readonly places: PromptPlaces
+  readonly readOnly: boolean
+  readonly problemAt: (path: JsonPath) => string | undefined
+  /** Told what of a field is wrong, and when it no longer is. */
+  readonly onProblem: (field: string, problem: string | undefined) => void
+}
+
+const SHOWN = ['temperature', 'max_tokens', 'top_p', 'frequency_penalty', 'presence_penalty']
+
+/** The model of a prompt, how it is asked, and how variables are written. */
+function ModelSettings({ editing, edit, places, readOnly, problemAt, onProblem }: ModelSettingsProps) {
+  const suggestions = useId()
+  const llm = useRoute('GET /workflows/catalog/types/{key}', { path: { key: 'llm' } })
+  const model = useRoute('GET /workflows/catalog/types/{key}', { path: { key: 'model' } })
+  const ranges = rangesIn(llm.data?.type.json_schema)
+  const { text } = editing
+  const setText = (path: JsonPath, value: string): void =>
+    edit((it) => put(it, path, value === '' ? undefined : JSON.stringify(value)))
+  return (
+    <section aria-label="Model and parameters" className={styles.settings}>
+      <div className={styles.model}>
+        <TextField
+          label="Model"
+          list={suggestions}
+          readOnly={readOnly}
+          value={stringAt(text, places.model) ?? ''}
+          onChange={(value) => setText(places.model, value)}
+          problem={problemAt(places.model)}
+          autoComplete="off"
+          spellCheck={false}
+        />
+        <datalist id={suggestions}>
+          {modelsIn(model.data?.type.json_schema).map((name) => (
+            <option key={name} value={name} />
+          ))}
+        </datalist>
+      </div>
+      {places.settings &&
+        SHOWN.map((name) => (
+          <NumberField
+            key={name}
+            name={name}
+            range={ranges.get(name)}
+            json={textAt(text, [...(places.settings ?? []), name])}
+            readOnly={readOnly}
+            problem={problemAt([...(places.settings ?? []), name])}
+            onProblem={onProblem}
+            onChange={(json) => edit((it) => put(it, [...(places.settings ?? []), name], json))}
+          />
+        ))}
+      {places.format && (
+        <ChoiceField
+          label="Variables are written"
+          value={templateFormat(stringAt(text, places.format))}
+          choices={FORMATS}
+          onChange={(value) => {
+            if (!readOnly && places.format) setText(places.format, value)
+          }}
+        />
+      )}
+    </section>
+  )
+}
+
+const FORMATS = [
+  { value: 'curly', label: 'curly: {{name}}' },
+  { value: 'mustache', label: 'mustache: {{name}}, {{#list}}' },
+  { value: 'fstring', label: 'fstring: {name}' },
+  { value: 'jinja2', label: 'jinja2: {{ name }}, {% if %}' },
+]
+
+interface NumberFieldProps {
+  readonly name: string
+  readonly range: NumberRange | undefined
+  /** As it is written; undefined where it is not set. */
+  readonly json: string | undefined
+  readonly readOnly: boolean
+  readonly problem: string | undefined
+  readonly onProblem: (field: string, problem: string | undefined) => void
+  readonly onChange: (json: string | undefined) => void
+}
+
+/** A number, kept as it was typed; empty is not set. */
+function NumberField({ name, range, json, readOnly, problem, onProblem, onChange }: NumberFieldProps) {
+  const [typed, setTyped] = useState<string>()
+  const given = json === undefined || json === 'null' ? '' : json
+  const wrong = problemOfNumber(typed ?? given, range)
+  // What the server takes may be known only after somebody has typed.
+  useEffect(() => {
+    onProblem(name, wrong && `${name} ${wrong}`)
+    return () => onProblem(name, undefined)
+  }, [wrong])
+  return (
+    <TextField
+      label={name}
+      inputMode="decimal"
+      autoComplete="off"
+      readOnly={readOnly}
+      value={typed ?? given}
+      placeholder="not set"
+      problem={wrong ?? problem}
+      onChange={(value) => {
+        const said = value.trim()
+        const isWrong = problemOfNumber(said, range)
+        setTyped(isWrong === undefined ? undefined : value)
+        if (isWrong === undefined) onChange(said === '' ? undefined : said)
+      }}
+    />
+  )
+}
+
+/** Names of models that the server knows, of the schema of a model. */
+function modelsIn(schema: unknown): readonly string[] {
+  const { choices } = (schema ?? {}) as { readonly choices?: unknown }
+  if (typeof choices !== 'object' || choices === null) return []
+  return Object.values(choices).flatMap((names) =>
+    Array.isArray(names) ? names.filter((name): name is string => typeof name === 'string') : [],
+  )
+}
+
+/** What numbers a schema takes. */
+interface NumberRange {
+  readonly least: number | undefined
+  readonly most: number | undefined
+  readonly isWhole: boolean
+}
+
+/** The numbers among the properties of a JSON Schema. */
+function rangesIn(schema: unknown): ReadonlyMap<string, NumberRange> {
+  const { properties } = (schema ?? {}) as { readonly properties?: unknown }
+  if (typeof properties !== 'object' || properties === null) return new Map()
+  return new Map(
+    Object.entries(properties).flatMap(([name, property]) => {
+      const range = rangeOf(property)
+      return range ? [[name, range] as const] : []
+    }),
+  )
+}
+
+/** Why a text is no number of the range, to be said after its name; undefined if it is one, or empty. */
+function problemOfNumber(text: string, range: NumberRange | undefined): string | undefined {
+  if (text === '') return undefined
+  if (!/^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/.test(text)) return 'has to be a number, such as 0.7'
+  if (range?.isWhole && !/^-?\d+$/.test(text)) return 'has to be a whole number'
+  return range && problemOfRange(Number(text), range)
+}
+
+/** An optional one says `anyOf` with null. */
+function rangeOf(property: unknown): NumberRange | undefined {
+  const { anyOf = [property] } = (property ?? {}) as { readonly anyOf?: readonly unknown[] }
+  for (const it of anyOf) {
+    const { type, minimum, maximum } = (it ?? {}) as Readonly<Record<string, unknown>>
+    if (type !== 'number' && type !== 'integer') continue
+    return {
+      least: typeof minimum === 'number' ? minimum : undefined,
+      most: typeof maximum === 'number' ? maximum : undefined,
+      isWhole: type === 'integer',
+    }
+  }
+  return undefined
 }

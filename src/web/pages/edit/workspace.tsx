@@ -7,19 +7,33 @@ import { LinkTabs } from '../../parts/tabs/link-tabs.tsx'
 import { useCommands } from '../../shell/commands.tsx'
 import { places } from '../../shell/places.ts'
 import { useRefusal } from '../../shell/session.tsx'
-import { DraftAside } from './draft-aside.tsx'
 import { Changes } from './changes.tsx'
-import { ParametersForm, ScriptForm } from './code-form.tsx'
 import { type DraftDialog, DraftDialogs } from './draft-dialogs.tsx'
-import { DraftLine, Notices } from './notices.tsx'
 import type { Committed } from './draft/commit-draft.ts'
 import type { DraftLock } from './draft/use-draft-lock.ts'
 import styles from './edit.module.css'
-import { type Base, type Editing, problemOfParameters, promptPlaces } from './draft/editing.ts'
+import {
+  type Base,
+  type Editing,
+  problemOfParameters,
+  promptPlaces,
+  namedInputs,
+  promptInputs,
+  put,
+  scriptPlace,
+  shownParameters,
+  typeParameters,
+} from './draft/editing.ts'
 import { PromptForm } from './prompt-form.tsx'
-import { useEditing } from './draft/use-editing.ts'
+import { useEditing, type EditingState } from './draft/use-editing.ts'
 import { useSettled } from './draft/use-settled.ts'
-import { useInspection } from './draft/use-inspection.ts'
+import { useInspection, type Inspection } from './draft/use-inspection.ts'
+import { Ago } from '../../parts/time/ago.tsx'
+import { ChoiceField } from '../../parts/fields/choice-field.tsx'
+import type { FieldProblem } from '../../api/problem.ts'
+import { Editor } from '../../parts/editor/editor.tsx'
+import type { EditorLanguage } from '../../parts/editor/editor-props.ts'
+import { stringAt } from '../../parts/json-text/json-text.ts'
 
 export interface WorkspaceProps {
   readonly slug: string
@@ -180,5 +194,178 @@ export function Workspace({ slug, variant, name, head, base, begun, lock, view, 
         onDiscard={() => void discard()}
       />
     </Page>
+  )
+}
+
+interface NoticesProps {
+  readonly variant: string
+  readonly head: Base
+  readonly base: Base
+  readonly isDirty: boolean
+  /** Why the draft cannot be compared with anything now. */
+  readonly refusal: string | undefined
+  readonly lock: DraftLock
+  readonly again: () => void
+  readonly seeBoth: () => void
+}
+
+/** Says that another tab edits the draft, or that somebody else has committed. Nothing moves by itself. */
+function Notices({ variant, head, base, isDirty, refusal, lock, again, seeBoth }: NoticesProps) {
+  const isElsewhere = lock.isHeld === false
+  const isBehind = head.revisionId !== base.revisionId
+  return (
+    <div role="status">
+      {isElsewhere && (
+        <p className={styles.notice}>
+          This draft is open in another tab, where it can be edited.
+          <Button onClick={lock.takeOver}>Edit it here</Button>
+        </p>
+      )}
+      {isBehind && !isElsewhere && (
+        <p className={styles.notice}>
+          {variant} is at v{head.version} by now; {isDirty ? 'your draft begins at' : 'this is'} v
+          {base.version}.
+          {isDirty ? (
+            <Button refusal={refusal} onClick={seeBoth}>
+              See both
+            </Button>
+          ) : (
+            <Button onClick={again}>Begin at v{head.version}</Button>
+          )}
+        </p>
+      )}
+    </div>
+  )
+}
+
+/** Where the draft is kept. */
+function DraftLine({ isDirty, kept }: Pick<EditingState, 'isDirty' | 'kept'>) {
+  if (kept && 'problem' in kept) return <span>This browser keeps no draft: {kept.problem}</span>
+  if (!isDirty) return <span>no changes</span>
+  return kept ? (
+    <span>
+      draft kept in this browser, <Ago date={kept.at} />
+    </span>
+  ) : (
+    <span>draft in this browser</span>
+  )
+}
+
+/** What is known of a draft: the variables that it has, and what the server says is wrong with it. */
+function DraftAside({
+  text,
+  inspection: { problems, checked, isRefused },
+  broken,
+}: {
+  readonly text: string
+  readonly inspection: Inspection
+  /** Why what is typed cannot be saved, and so was not looked at. */
+  readonly broken: string | undefined
+}) {
+  const found = promptInputs(text)
+  const named = namedInputs(text)
+  return (
+    <aside className={styles.aside} aria-label="About the draft">
+      <section>
+        <h2>Variables</h2>
+        {found.length === 0 ? (
+          <p className={styles.note}>No variables.</p>
+        ) : (
+          <ul className={styles.variables}>
+            {found.map((name) => (
+              <li key={name}>
+                <code dir="auto">{name}</code>
+                {named.length > 0 && !named.includes(name) && (
+                  <span className={styles.note}>is not among the inputs of the schema</span>
+                )}
+              </li>
+            ))}
+          </ul>
+        )}
+      </section>
+      <section role="status">
+        <h2>Checks</h2>
+        {broken !== undefined && <p>{broken}</p>}
+        {problems.length === 0 ? (
+          broken === undefined && <p className={styles.note}>{WORDS[checked]}</p>
+        ) : (
+          <ul className={styles.problems}>
+            {problems.map(({ loc, msg }, at) => (
+              <li key={at}>
+                <strong>{isRefused ? 'Error' : 'Warning'}</strong>
+                {loc.length > 0 && <code>{loc.join('.')}: </code>}
+                {msg}
+              </li>
+            ))}
+          </ul>
+        )}
+      </section>
+    </aside>
+  )
+}
+
+const WORDS = {
+  yes: 'No problems found.',
+  'not yet': 'Checking …',
+  unreachable: 'The server does not answer, so the draft is not checked.',
+} as const
+
+interface CodeFormProps {
+  readonly editing: Editing
+  readonly edit: (change: (editing: Editing) => Editing) => void
+  readonly readOnly: boolean
+}
+
+interface ParametersFormProps extends CodeFormProps {
+  /** What is wrong with values of the parameters, by place. */
+  readonly problems: readonly FieldProblem[]
+}
+
+const RUNTIMES = ['python', 'javascript', 'typescript']
+
+/** The script of a workflow that runs code. */
+function ScriptForm({ editing, edit, readOnly }: CodeFormProps) {
+  const place = scriptPlace(editing.text)
+  if (!place) return null
+  const runtimeAt = place.script.length === 1 ? ['runtime'] : ['parameters', 'runtime']
+  return (
+    <section aria-label="Script">
+      <div className={styles.runtime}>
+        <h2>Script</h2>
+        <ChoiceField
+          label="Runtime"
+          value={place.runtime}
+          choices={[...new Set([...RUNTIMES, place.runtime])].map((value) => ({ value, label: value }))}
+          onChange={(value) => edit((it) => put(it, runtimeAt, JSON.stringify(value)))}
+        />
+      </div>
+      <Editor
+        label="Script"
+        value={stringAt(editing.text, place.script) ?? ''}
+        onChange={(value) => edit((it) => put(it, place.script, JSON.stringify(value)))}
+        language={RUNTIMES.includes(place.runtime) ? (place.runtime as EditorLanguage) : 'python'}
+        readOnly={readOnly}
+      />
+    </section>
+  )
+}
+
+/** The parameters as JSON, sent as they are typed. */
+function ParametersForm({ editing, edit, readOnly, problems }: ParametersFormProps) {
+  const [first] = problems.filter(({ loc }) => loc[0] === 'parameters' && loc.length > 1)
+  return (
+    <section aria-label="Parameters">
+      <h2>Parameters</h2>
+      <Editor
+        label="Parameters as JSON"
+        value={shownParameters(editing)}
+        onChange={(value) => edit((it) => typeParameters(it, value))}
+        language="json"
+        readOnly={readOnly}
+        problem={
+          problemOfParameters(editing.typed) ?? (first && `${first.loc.slice(1).join('.')} ${first.msg}`)
+        }
+      />
+    </section>
   )
 }

@@ -1,6 +1,24 @@
-import { useParams } from '@tanstack/react-router'
-import { ComparePage } from './compare/compare-page.tsx'
+import { useParams, Link, useNavigate } from '@tanstack/react-router'
 import { RunPage } from './run-page.tsx'
+import { useRoute } from '../../api/use-route.ts'
+import { type Evaluation, EvaluationState } from '../../parts/evaluation/evaluation-state.tsx'
+import { Page } from '../../parts/page/page.tsx'
+import { Failure } from '../../parts/states/failure.tsx'
+import { Progress } from '../../parts/states/progress.tsx'
+import { Skeleton } from '../../parts/states/skeleton.tsx'
+import { places } from '../../shell/places.ts'
+import { CompareRows } from './compare/compare-rows.tsx'
+import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
+import { useEffect, useMemo, useCallback } from 'react'
+import { call } from '../../api/call.ts'
+import type { RowResult } from './outcome.ts'
+import { judgePairs, type JudgePair } from '../../parts/evaluation/judge-pairs.ts'
+import { joinRows, type ComparedRow } from './compare/join-rows.ts'
+import { JudgeAgain } from './judge-again.tsx'
+import { percent, shownScore } from '../../parts/evaluation/shown-numbers.ts'
+import { Table } from '../../parts/table/table.tsx'
+import { Ago } from '../../parts/time/ago.tsx'
+import styles from './compare/compare.module.css'
 
 /** `/eval/<id>`: one run. `/eval/<id>...<id>`: two side by side. */
 export default function EvaluationPage() {
@@ -10,5 +28,249 @@ export default function EvaluationPage() {
     <RunPage key={id} id={left} />
   ) : (
     <ComparePage key={id} left={left} right={right} />
+  )
+}
+
+/** Two runs side by side. Each is asked for by itself: they may be of different versions of prompt and testset. */
+function ComparePage({ left, right }: { readonly left: string; readonly right: string }) {
+  const before = useRoute('GET /evaluations/{id}', { path: { id: left } })
+  const after = useRoute('GET /evaluations/{id}', { path: { id: right } })
+  const error = before.error ?? after.error
+  const [base, head] = [before.data?.evaluation, after.data?.evaluation]
+  return (
+    <Page
+      crumbs={[
+        { label: 'Runs', to: places.evaluations() },
+        {
+          label:
+            base && head
+              ? `${base.application.revision_slug} beside ${head.application.revision_slug}`
+              : 'Two runs side by side',
+        },
+      ]}
+      wide
+    >
+      {error && <Failure error={error} />}
+      {base && head ? <Compared left={base} right={head} /> : !error && <Skeleton label="Loading the runs" />}
+    </Page>
+  )
+}
+
+function Compared({ left, right }: { readonly left: Evaluation; readonly right: Evaluation }) {
+  const { rows, judges, loaded, total, error } = useCompared(left, right)
+  return (
+    <>
+      <CompareSummary left={left} right={right} judges={judges} rows={rows} />
+      {error && <Failure error={error} />}
+      {rows ? (
+        <CompareRows left={left} right={right} judges={judges} rows={rows} />
+      ) : (
+        !error && <Progress label="Loading the rows of both" done={loaded} total={total} unit="rows" />
+      )}
+    </>
+  )
+}
+
+const PAGE = 500
+
+/** All rows of a run that are done, loaded page after page. */
+function useAllResults(id: string) {
+  const { data, error, hasNextPage, isFetching, fetchNextPage } = useInfiniteQuery({
+    queryKey: ['all results', id],
+    queryFn: ({ pageParam: next, signal }) =>
+      call(
+        'POST /evaluations/{id}/results',
+        {
+          path: { id },
+          body: { windowing: { limit: PAGE, ...(next === undefined ? {} : { next }) } },
+        },
+        signal,
+      ),
+    initialPageParam: undefined as string | undefined,
+    getNextPageParam: ({ windowing }) => windowing?.next,
+    staleTime: Infinity,
+  })
+  useEffect(() => {
+    if (hasNextPage && !isFetching) void fetchNextPage()
+  }, [hasNextPage, isFetching, fetchNextPage])
+  const results = useMemo(
+    () => data?.pages.flatMap((page): readonly RowResult[] => page.results) ?? [],
+    [data],
+  )
+  return { results, error, isDone: data !== undefined && !hasNextPage }
+}
+
+/** The rows of two runs side by side, once all of both are there; until then how many are. */
+function useCompared(left: Evaluation, right: Evaluation) {
+  const [before, after] = [useAllResults(left.id), useAllResults(right.id)]
+  const isDone = before.isDone && after.isDone
+  const alone = useMemo(() => {
+    if (!isDone) return undefined
+    const [these, those] = [idsOf(before.results), idsOf(after.results)]
+    return [...these].filter((id) => !those.has(id)).concat([...those].filter((id) => !these.has(id)))
+  }, [isDone, before.results, after.results])
+  const dedup = useQuery({
+    queryKey: ['dedup ids', left.id, right.id, alone?.length],
+    queryFn: ({ signal }) => dedupIds(alone ?? [], signal),
+    enabled: alone !== undefined,
+    staleTime: Infinity,
+  })
+  const judges = useMemo(() => judgePairs(left, right), [left, right])
+  const rows = useMemo(
+    (): readonly ComparedRow[] | undefined =>
+      isDone && dedup.data ? joinRows(before.results, after.results, judges, dedup.data) : undefined,
+    [isDone, dedup.data, before.results, after.results, judges],
+  )
+  return {
+    rows,
+    /** The evaluators that both have. */
+    judges,
+    loaded: before.results.length + after.results.length,
+    total: left.summary.done + right.summary.done,
+    error: before.error ?? after.error ?? dedup.error,
+  }
+}
+
+function idsOf(results: readonly RowResult[]): ReadonlySet<string> {
+  return new Set(results.map((row) => row.testcase_id))
+}
+
+async function dedupIds(ids: readonly string[], signal: AbortSignal): Promise<ReadonlyMap<string, string>> {
+  const found = new Map<string, string>()
+  for (let at = 0; at < ids.length; at += PAGE) {
+    const part = ids.slice(at, at + PAGE)
+    const { testcases } = await call('POST /testcases/query', { body: { testcase_ids: part } }, signal)
+    for (const { id, data } of testcases) {
+      const { testcase_dedup_id: dedupId } = data
+      if (typeof dedupId === 'string') found.set(id, dedupId)
+    }
+  }
+  return found
+}
+
+interface CompareSummaryProps {
+  readonly left: Evaluation
+  readonly right: Evaluation
+  /** The evaluators that both have. */
+  readonly judges: readonly JudgePair[]
+  readonly rows: readonly ComparedRow[] | undefined
+}
+
+/** What the two runs are, and what each came to. */
+function CompareSummary({ left, right, judges, rows }: CompareSummaryProps) {
+  const of = (run: Evaluation, name: string) => run.summary.evaluators[name]
+  const count = (change: ComparedRow['change']): number =>
+    rows?.filter((row) => row.change === change).length ?? 0
+  return (
+    <section className={styles.summary} aria-label="Summary">
+      <div className={styles.ends}>
+        <End name="Left" run={left} />
+        <End name="Right" run={right} />
+      </div>
+      {judges.length > 0 ? (
+        <Table
+          caption="Both runs by evaluator"
+          columns={[
+            { name: 'Evaluator', cell: ({ name }) => name },
+            {
+              name: 'Judged by',
+              cell: ({ left: before, right: after, isComparable }) =>
+                isComparable ? (
+                  `v${before.version}`
+                ) : (
+                  <>
+                    v{before.version} and v{after.version}: <b>not comparable</b>
+                  </>
+                ),
+            },
+            {
+              name: 'Left passed',
+              number: true,
+              cell: ({ left: judge }) => percent(of(left, judge.name)?.success_rate),
+            },
+            {
+              name: 'Right passed',
+              number: true,
+              cell: ({ right: judge }) => percent(of(right, judge.name)?.success_rate),
+            },
+            {
+              name: 'Left mean score',
+              number: true,
+              cell: ({ left: judge }) => shownScore(of(left, judge.name)?.mean_score),
+            },
+            {
+              name: 'Right mean score',
+              number: true,
+              cell: ({ right: judge }) => shownScore(of(right, judge.name)?.mean_score),
+            },
+          ]}
+          rows={judges}
+          keyOf={({ left: judge }) => judge.revision_id}
+        />
+      ) : (
+        <p className={styles.muted}>No evaluator took part in both runs, so no row is better or worse.</p>
+      )}
+      <Incomparable left={left} right={right} judges={judges} />
+      {rows && (
+        <p role="status">
+          {[
+            `Better at the right: ${count('better').toLocaleString()}`,
+            `worse: ${count('worse').toLocaleString()}`,
+            `better by one evaluator and worse by another: ${count('mixed').toLocaleString()}`,
+            ...(count('not comparable') === 0
+              ? []
+              : [`not comparable: ${count('not comparable').toLocaleString()}`]),
+            `another output: ${rows.filter((row) => row.isOutputChanged).length.toLocaleString()} of ${rows.length.toLocaleString()}`,
+          ].join(' · ')}
+        </p>
+      )}
+    </section>
+  )
+}
+
+/** Says where the evaluator changed between the runs, and offers to have one revision judge both. */
+function Incomparable({ left, right, judges }: Omit<CompareSummaryProps, 'rows'>) {
+  const navigate = useNavigate()
+  const changed = judges.filter(({ isComparable }) => !isComparable)
+  const isLeftOlder = Date.parse(left.created_at) <= Date.parse(right.created_at)
+  const done = useCallback(
+    (id: string) =>
+      void navigate({
+        to: isLeftOlder ? places.compareEvaluations(id, right.id) : places.compareEvaluations(left.id, id),
+      }),
+    [navigate, isLeftOlder, left.id, right.id],
+  )
+  if (changed.length === 0) return null
+  return (
+    <div className={styles.incomparable}>
+      <p>
+        {changed
+          .map(
+            ({ name, left: before, right: after }) =>
+              `${name} judged the left run as v${before.version} and the right run as v${after.version}`,
+          )
+          .join('; ')}
+        . A difference may come from the evaluator and not from the prompt, so{' '}
+        {changed.length === 1 ? 'it gives' : 'they give'} no verdict here.
+      </p>
+      <JudgeAgain older={isLeftOlder ? left : right} newer={isLeftOlder ? right : left} done={done} />
+    </div>
+  )
+}
+
+function End({ name, run }: { readonly name: string; readonly run: Evaluation }) {
+  const { id, application, testset, state, created_at: began } = run
+  return (
+    <div>
+      <h2>{name}</h2>
+      <p>
+        <Link to={places.evaluation(id)}>
+          <b>{application.revision_slug}</b> with {testset.revision_slug}
+        </Link>
+      </p>
+      <p className={styles.when}>
+        <EvaluationState state={state} /> <Ago date={began} />
+      </p>
+    </div>
   )
 }

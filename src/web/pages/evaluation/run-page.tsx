@@ -1,22 +1,25 @@
-import { useSearch } from '@tanstack/react-router'
+import { useSearch, Link, useNavigate } from '@tanstack/react-router'
 import { useEffect, useState } from 'react'
-import { useRoute } from '../../api/use-route.ts'
+import { useRoute, useWrite } from '../../api/use-route.ts'
 import { type Evaluation, EvaluationState } from '../../parts/evaluation/evaluation-state.tsx'
 import { Page } from '../../parts/page/page.tsx'
 import { authorName } from '../../parts/revision-chip/author-name.ts'
 import { Failure } from '../../parts/states/failure.tsx'
 import { Skeleton } from '../../parts/states/skeleton.tsx'
 import { LinkTabs } from '../../parts/tabs/link-tabs.tsx'
-import { Ago } from '../../parts/time/ago.tsx'
+import { Ago, ago } from '../../parts/time/ago.tsx'
 import { duration } from '../../parts/time/duration.ts'
 import { useLive } from '../../shell/live.ts'
 import { places } from '../../shell/places.ts'
 import { RunRows } from './rows/run-rows.tsx'
-import { RunActions } from './run-actions.tsx'
-import { RunFacts } from './run-facts.tsx'
-import { RunProgress } from './run-progress.tsx'
-import { RunSummary } from './run-summary.tsx'
 import { Versions } from './versions/versions.tsx'
+import { Progress } from '../../parts/states/progress.tsx'
+import styles from './evaluation.module.css'
+import { RevisionChip } from '../../parts/revision-chip/revision-chip.tsx'
+import { percent, shownScore } from '../../parts/evaluation/shown-numbers.ts'
+import { Table } from '../../parts/table/table.tsx'
+import { Button } from '../../parts/button/button.tsx'
+import { Menu } from '../../parts/menu/menu.tsx'
 
 /** How often it is asked how far a run is, in milliseconds. */
 const PULSE = 1000
@@ -90,4 +93,210 @@ function About({ run }: { readonly run: Evaluation }) {
       {ended !== undefined && <span>took {duration(Date.parse(ended) - Date.parse(began))}</span>}
     </>
   )
+}
+
+/** How far a run is that is not done. */
+function RunProgress({ run }: { readonly run: Evaluation }) {
+  const { state, rows, summary } = run
+  if (state === 'finished') return null
+  return (
+    <div className={styles.progress}>
+      <Progress
+        label={state === 'running' ? 'Running' : 'Interrupted'}
+        done={summary.done}
+        total={rows}
+        unit="rows"
+      />
+      <p className={styles.muted}>
+        {state === 'running'
+          ? 'It goes on when this page is left.'
+          : 'Resume it to run the rows that are left; rows that are done are not run again.'}
+      </p>
+    </div>
+  )
+}
+
+/** What a run is of, each with its version: all of it is pinned when it begins. */
+function RunFacts({ run }: { readonly run: Evaluation }) {
+  const { application, testset, evaluators, concurrency, outputs_from: source } = run
+  return (
+    <dl className={styles.facts}>
+      <div>
+        <dt>Prompt</dt>
+        <dd>
+          <Link to={places.artifact(application.artifact_slug)}>{application.artifact_slug}</Link>
+          <RevisionChip
+            to={places.revision(application.artifact_slug, application.revision_slug)}
+            version={application.version}
+          />
+        </dd>
+      </div>
+      <div>
+        <dt>Testset</dt>
+        <dd>
+          <Link to={places.testset(testset.artifact_slug)}>{testset.artifact_slug}</Link>
+          <span>v{testset.version}</span>
+        </dd>
+      </div>
+      <div>
+        <dt>Judged by</dt>
+        <dd>
+          {evaluators.map(({ name, artifact_slug: slug, revision_slug: revision, version }) => (
+            <span key={name} className={styles.judge}>
+              <Link to={places.artifact(slug)}>{slug}</Link>
+              <RevisionChip to={places.revision(slug, revision)} version={version} />
+            </span>
+          ))}
+          {evaluators.length === 0 && <span>nobody</span>}
+        </dd>
+      </div>
+      {source !== undefined && (
+        <div>
+          <dt>Outputs</dt>
+          <dd>
+            <Link to={places.evaluation(source)}>those of an older run</Link>
+          </dd>
+        </div>
+      )}
+      <div>
+        <dt>Rows at once</dt>
+        <dd>{concurrency}</dd>
+      </div>
+    </dl>
+  )
+}
+
+/** What each evaluator made of all rows that are done. */
+function RunSummary({ run }: { readonly run: Evaluation }) {
+  const { evaluators, summary } = run
+  const { done, failed: unrun } = summary
+  return (
+    <section className={styles.summary} aria-label="Summary">
+      {unrun > 0 && (
+        <p className={styles.unrun}>
+          The prompt failed on {unrun.toLocaleString()} of {done.toLocaleString()} rows; no evaluator ran on{' '}
+          {unrun === 1 ? 'it' : 'them'}, and {unrun === 1 ? 'it counts' : 'they count'} as not passed.
+        </p>
+      )}
+      {evaluators.length > 0 && (
+        <Table
+          caption="Summary by evaluator"
+          columns={[
+            { name: 'Evaluator', cell: ({ name, version }) => `${name} v${version}` },
+            {
+              name: 'Passed',
+              number: true,
+              cell: ({ passed, success_rate: rate }) => (
+                <>
+                  {passed.toLocaleString()} of {done.toLocaleString()} <b>{percent(rate)}</b>
+                </>
+              ),
+            },
+            { name: 'Failed', number: true, cell: ({ failed }) => failed?.toLocaleString() ?? '–' },
+            { name: 'Errors', number: true, cell: ({ errors }) => errors.toLocaleString() },
+            { name: 'Not run', number: true, cell: () => unrun.toLocaleString() },
+            {
+              name: 'Mean score',
+              number: true,
+              cell: ({ mean_score: mean, mean_rows: over, scored }) =>
+                mean === null ? '–' : `${shownScore(mean)} over ${(over ?? scored).toLocaleString()}`,
+            },
+          ]}
+          rows={evaluators.map(({ name, version }) => ({
+            name,
+            version,
+            ...(summary.evaluators[name] ?? NOTHING),
+          }))}
+          keyOf={({ name }) => name}
+        />
+      )}
+    </section>
+  )
+}
+
+const NOTHING = {
+  scored: 0,
+  passed: 0,
+  failed: 0,
+  errors: 0,
+  mean_score: null,
+  mean_rows: 0,
+  success_rate: null,
+}
+
+/** So many of the newest runs of the prompt are offered to compare with. */
+const OTHERS = 20
+
+/** What can be done with a run: stop it, go on with it, begin another one like it, compare it. */
+function RunActions({ run }: { readonly run: Evaluation }) {
+  const { id, state, application, testset, evaluators } = run
+  const navigate = useNavigate()
+  const stop = useWrite('POST /evaluations/{id}/stop')
+  const resume = useWrite('POST /evaluations/{id}/resume')
+  const { data } = useRoute('POST /evaluations/query', {
+    body: {
+      evaluation: { application_id: application.artifact_id },
+      windowing: { limit: OTHERS, order: 'descending' },
+    },
+  })
+  const others = (data?.evaluations ?? []).filter((it) => it.id !== id)
+  const again = {
+    new: '1',
+    prompt: application.artifact_slug,
+    testset: testset.artifact_slug,
+    evaluators: [...new Set(evaluators.map((it) => it.artifact_slug))].join(),
+  }
+  const error = stop.error ?? resume.error
+  return (
+    <>
+      {error !== null && <Failure error={error} />}
+      {others.length > 0 && (
+        <Menu
+          label="Compare with"
+          items={others.map((other) => ({
+            label: describe(other),
+            // What is older stands at the left.
+            to: places.compareEvaluations(...([other.id, id].sort() as [string, string])),
+          }))}
+        />
+      )}
+      {state === 'running' && (
+        <Button
+          kind="primary"
+          needs="invoke"
+          busy={stop.isPending}
+          onClick={() => stop.mutate({ path: { id } })}
+        >
+          Stop the run
+        </Button>
+      )}
+      {state === 'interrupted' && (
+        <Button
+          kind="primary"
+          needs="invoke"
+          busy={resume.isPending}
+          onClick={() => resume.mutate({ path: { id }, body: { wait: false } })}
+        >
+          Resume the run
+        </Button>
+      )}
+      {state === 'finished' && (
+        <Button
+          kind="primary"
+          needs="invoke"
+          onClick={() => void navigate({ to: places.evaluations(), search: again as never })}
+        >
+          Run again …
+        </Button>
+      )}
+    </>
+  )
+}
+
+function describe({ application, testset, evaluators, summary, created_at: began }: Evaluation): string {
+  const rates = evaluators
+    .map(({ name, version }) => `${name} v${version} ${percent(summary.evaluators[name]?.success_rate)}`)
+    .join(', ')
+  const when = ago(Date.parse(began), Date.now())
+  return [application.revision_slug, testset.revision_slug, rates, when].filter(Boolean).join(' · ')
 }

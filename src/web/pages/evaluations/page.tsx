@@ -1,13 +1,28 @@
-import { useNavigate, useSearch } from '@tanstack/react-router'
+import { useNavigate, useSearch, Link } from '@tanstack/react-router'
 import { Button } from '../../parts/button/button.tsx'
 import { Page } from '../../parts/page/page.tsx'
 import { LinkTabs } from '../../parts/tabs/link-tabs.tsx'
 import { useCommands } from '../../shell/commands.tsx'
 import { places } from '../../shell/places.ts'
 import { useRefusal } from '../../shell/session.tsx'
-import { EvaluationFilters } from './evaluation-filters.tsx'
-import { EvaluationList } from './evaluation-list.tsx'
 import { StartEvaluation } from './start-evaluation.tsx'
+import { ArtifactPicker } from '../../parts/artifact-picker/artifact-picker.tsx'
+import styles from './evaluations.module.css'
+import { COMMAND } from '../../api/command-name.ts'
+import { useEffect, useState } from 'react'
+import { usePages, useRoute } from '../../api/use-route.ts'
+import { type Evaluation, EvaluationState } from '../../parts/evaluation/evaluation-state.tsx'
+import { Empty } from '../../parts/states/empty.tsx'
+import { Failure } from '../../parts/states/failure.tsx'
+import { Skeleton } from '../../parts/states/skeleton.tsx'
+import { Table, type Column } from '../../parts/table/table.tsx'
+import { useRowKeys } from '../../parts/table/use-row-keys.ts'
+import { useLive } from '../../shell/live.ts'
+import { judgePairs } from '../../parts/evaluation/judge-pairs.ts'
+import { percent } from '../../parts/evaluation/shown-numbers.ts'
+import { authorName } from '../../parts/revision-chip/author-name.ts'
+import { RevisionChip } from '../../parts/revision-chip/revision-chip.tsx'
+import { Ago } from '../../parts/time/ago.tsx'
 
 const STATES = ['running', 'finished', 'interrupted'] as const
 
@@ -52,5 +67,243 @@ export default function EvaluationsPage() {
       <EvaluationList application={application} state={state} start={open} />
       {isNew !== undefined && <StartEvaluation search={search} close={close} />}
     </Page>
+  )
+}
+
+/** Which runs are listed; what is chosen stands in the address. */
+function EvaluationFilters({
+  application,
+  state,
+}: {
+  readonly application: string
+  readonly state: string | undefined
+}) {
+  const navigate = useNavigate()
+  return (
+    <div className={styles.filters}>
+      <ArtifactPicker
+        label="Of the prompt"
+        family="application"
+        placeholder="any"
+        value={application}
+        onChange={(slug) =>
+          void navigate({ to: places.evaluations(), search: { state, application: slug } as never })
+        }
+      />
+    </div>
+  )
+}
+
+interface EvaluationListProps {
+  /** Slug of the prompt that was run; undefined for any. */
+  readonly application: string | undefined
+  readonly state: Evaluation['state'] | undefined
+  /** Opens the form that starts one. */
+  readonly start: () => void
+}
+
+const PAGE = 50
+/** How often it is asked how far those are that run, in milliseconds. */
+const PULSE = 1500
+
+/** The runs, the newest first, kept up to date by itself. Two that are picked are compared. */
+function EvaluationList({ application, state, start }: EvaluationListProps) {
+  const artifact = useRoute(
+    'GET /workflows/{id}',
+    { path: { id: application ?? '' } },
+    { enabled: application !== undefined },
+  )
+  const id = artifact.data?.workflow.id
+  const filter = { ...(state ? { state } : {}), ...(id === undefined ? {} : { application_id: id }) }
+  const { data, error, hasNextPage, isFetchingNextPage, fetchNextPage, refetch } = usePages(
+    'POST /evaluations/query',
+    { body: { evaluation: filter, windowing: { limit: PAGE, order: 'descending' } } },
+    { enabled: application === undefined || id !== undefined },
+  )
+  const rows = data?.pages.flatMap(({ evaluations }) => evaluations) ?? []
+  const isMoving = rows.some((row) => row.state === 'running')
+  useEffect(() => {
+    if (!isMoving) return undefined
+    const timer = setInterval(() => void refetch(), PULSE)
+    return () => clearInterval(timer)
+  }, [isMoving, refetch])
+  useLive((event) => {
+    if (event === undefined || event.kind === 'evaluation') void refetch()
+  })
+
+  const navigate = useNavigate()
+  const at = useRowKeys('run', rows, ({ id: run }) => void navigate({ to: places.evaluation(run) }))
+  const [picked, setPicked] = useState<readonly string[]>([])
+  const here = rows[at]
+  const pick = (one: string): void =>
+    setPicked((before) =>
+      before.includes(one) ? before.filter((it) => it !== one) : [...before.slice(-1), one],
+    )
+  const compare = (): void => {
+    // The older one is at the left.
+    const [left, right] = [...picked].sort()
+    if (left !== undefined && right !== undefined)
+      void navigate({ to: places.compareEvaluations(left, right) })
+  }
+  const refusal =
+    picked.length === 2 ? undefined : 'Pick two runs to compare, with their boxes or with Space.'
+  useCommands([
+    { id: 'pick', title: 'Pick the run', keys: 'space', run: () => here && pick(here.id) },
+    { id: 'compare', title: 'Compare the two picked runs', keys: 'c', refusal, run: compare },
+  ])
+
+  const failure = artifact.error ?? error
+  if (failure) return <Failure error={failure} retry={refetch} />
+  if (!data) return <Skeleton label="Loading the runs" lines={10} />
+  if (rows.length === 0) {
+    return (
+      <Empty
+        action={
+          <Button needs="invoke" onClick={start}>
+            Start one
+          </Button>
+        }
+        command={`${COMMAND} evaluate --testset capitals --application support-bot --evaluator exact`}
+      >
+        {application === undefined && state === undefined
+          ? 'A run puts every row of a testset through a prompt, and what comes out through evaluators.'
+          : 'No run is like this.'}
+      </Empty>
+    )
+  }
+  return (
+    <>
+      <Table
+        caption="Runs"
+        columns={evaluationColumns({ picked, pick, rows })}
+        rows={rows}
+        keyOf={(row) => row.id}
+        isAt={(row) => row === here}
+      />
+      <div className={styles.below}>
+        {hasNextPage && (
+          <Button busy={isFetchingNextPage} onClick={() => void fetchNextPage()}>
+            Older runs
+          </Button>
+        )}
+        <Button refusal={refusal} onClick={compare}>
+          Compare the two picked
+        </Button>
+      </div>
+    </>
+  )
+}
+
+interface Picking {
+  readonly picked: readonly string[]
+  readonly pick: (id: string) => void
+  /** All that are listed, the newest first. */
+  readonly rows: readonly Evaluation[]
+}
+
+/** What the list says of a run. */
+function evaluationColumns({ picked, pick, rows: all }: Picking): readonly Column<Evaluation>[] {
+  return [
+    {
+      name: 'Run',
+      cell: ({ id, state, application, testset }) => (
+        <span className={styles.run}>
+          <input
+            type="checkbox"
+            checked={picked.includes(id)}
+            onChange={() => pick(id)}
+            aria-label={`Pick ${application.revision_slug} with ${testset.revision_slug}, ${id}`}
+          />
+          <Link to={places.evaluation(id)}>
+            <EvaluationState state={state} />
+          </Link>
+        </span>
+      ),
+    },
+    {
+      name: 'Prompt',
+      cell: ({ application: { artifact_slug: slug, revision_slug: revision, version } }) => (
+        <span className={styles.named}>
+          <Link to={places.artifact(slug)}>{slug}</Link>
+          <RevisionChip to={places.revision(slug, revision)} version={version} />
+        </span>
+      ),
+    },
+    {
+      name: 'Testset',
+      cell: ({ testset: { artifact_slug: slug, version } }) => (
+        <span className={styles.named}>
+          <Link to={places.testset(slug)}>{slug}</Link>
+          <span className={styles.muted}>v{version}</span>
+        </span>
+      ),
+    },
+    {
+      name: 'Rows',
+      number: true,
+      cell: ({ rows, summary }) =>
+        summary.done === rows
+          ? rows.toLocaleString()
+          : `${summary.done.toLocaleString()} of ${rows.toLocaleString()}`,
+    },
+    {
+      name: 'Failed to run',
+      number: true,
+      cell: ({ summary }) => (summary.failed === 0 ? '0' : <b>{summary.failed.toLocaleString()}</b>),
+    },
+    {
+      name: 'Passed',
+      cell: (run) => {
+        const { evaluators, summary } = run
+        const before = judgedBefore(run, all)
+        return (
+          <ul className={styles.rates}>
+            {evaluators.map(({ name, revision_id: id, version }) => (
+              <li key={name}>
+                <span>
+                  {name} v{version}
+                </span>
+                <b>{percent(summary.evaluators[name]?.success_rate)}</b>
+                {before.has(id) && (
+                  <em>not comparable with the run before, which v{before.get(id)} judged</em>
+                )}
+              </li>
+            ))}
+            {evaluators.length === 0 && <li className={styles.muted}>no evaluators</li>}
+            {run.outputs_from !== undefined && (
+              <li className={styles.muted}>
+                <Link to={places.evaluation(run.outputs_from)}>outputs of an older run</Link>
+              </li>
+            )}
+          </ul>
+        )
+      },
+    },
+    { name: 'When', number: true, cell: ({ created_at: date }) => <Ago date={date} /> },
+    {
+      name: 'By',
+      cell: ({ created_by: by }) => (
+        <span title={by} className={styles.by}>
+          {authorName(by)}
+        </span>
+      ),
+    },
+  ]
+}
+
+/** The evaluators of a run, by revision, that judged the run before it by another version; of runs of one prompt on one testset. */
+function judgedBefore(run: Evaluation, all: readonly Evaluation[]): ReadonlyMap<string, number> {
+  const before = all
+    .slice(all.indexOf(run) + 1)
+    .find(
+      ({ application, testset }) =>
+        application.artifact_id === run.application.artifact_id &&
+        testset.artifact_id === run.testset.artifact_id,
+    )
+  const pairs = before ? judgePairs(before, run) : []
+  return new Map(
+    pairs.flatMap(({ left, right, isComparable }): [string, number][] =>
+      isComparable ? [] : [[right.revision_id, left.version]],
+    ),
   )
 }

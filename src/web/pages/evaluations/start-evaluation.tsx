@@ -1,15 +1,15 @@
 import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
-import { useWrite } from '../../api/use-route.ts'
+import { useWrite, useRoute } from '../../api/use-route.ts'
 import { Button } from '../../parts/button/button.tsx'
 import { Modal } from '../../parts/dialog/modal.tsx'
 import { TextField } from '../../parts/fields/text-field.tsx'
 import { Failure } from '../../parts/states/failure.tsx'
 import { places } from '../../shell/places.ts'
-import { EvaluatorsChoice } from './evaluators-choice.tsx'
-import { PinnedChoice } from './pinned-choice.tsx'
-import { type Pinned, pinnedReferences } from './pinned.ts'
 import styles from './evaluations.module.css'
+import { X } from 'lucide-react'
+import { ArtifactPicker } from '../../parts/artifact-picker/artifact-picker.tsx'
+import { ChoiceField } from '../../parts/fields/choice-field.tsx'
 
 export interface StartEvaluationProps {
   /** What the address says is chosen already: `prompt`, `variant`, `version`, `testset`, `evaluators`. */
@@ -105,4 +105,160 @@ export function StartEvaluation({ search, close }: StartEvaluationProps) {
       </div>
     </Modal>
   )
+}
+
+interface EvaluatorsChoiceProps {
+  readonly value: readonly string[]
+  readonly onChange: (value: readonly string[]) => void
+}
+
+/** The evaluators that judge each output, as many as are wanted; each takes part in its newest version. */
+function EvaluatorsChoice({ value, onChange }: EvaluatorsChoiceProps) {
+  return (
+    <fieldset>
+      <legend>Judged by</legend>
+      <ArtifactPicker
+        label="Add an evaluator"
+        family="evaluator"
+        value=""
+        placeholder="Search by name"
+        onChange={(slug) => slug !== '' && !value.includes(slug) && onChange([...value, slug])}
+      />
+      <div className={styles.picked}>
+        {value.map((slug) => (
+          <button
+            key={slug}
+            type="button"
+            aria-label={`Leave out ${slug}`}
+            onClick={() => onChange(value.filter((it) => it !== slug))}
+          >
+            {slug}
+            <X size={14} aria-hidden />
+          </button>
+        ))}
+        {value.length === 0 && (
+          <p className={styles.muted}>Without one, outputs are kept and nothing is judged.</p>
+        )}
+      </div>
+    </fieldset>
+  )
+}
+
+interface PinnedChoiceProps {
+  readonly legend: string
+  readonly label: string
+  readonly family: 'application' | 'testset'
+  readonly value: Pinned
+  readonly onChange: (value: Pinned) => void
+  readonly autoFocus?: boolean
+}
+
+/** So many of the newest versions can be chosen; an older one is reached from its own page. */
+const VERSIONS = 100
+
+/** An artifact, one of its variants, and one of its versions or whatever is newest when it begins. */
+function PinnedChoice({ legend, label, family, value, onChange, autoFocus = false }: PinnedChoiceProps) {
+  const { slug, variant, version } = value
+  const { variants, versions } = useVersions(family, value)
+  const newest = versions[0]
+  return (
+    <fieldset>
+      <legend>{legend}</legend>
+      <ArtifactPicker
+        label={label}
+        family={family}
+        value={slug}
+        placeholder="Search by name"
+        autoFocus={autoFocus}
+        onChange={(to) => onChange({ slug: to, variant: '', version: '' })}
+      />
+      <ChoiceField
+        label="Variant"
+        value={variant}
+        choices={[
+          { value: '', label: 'default' },
+          ...variants.map((it) => ({ value: it.slug, label: it.slug })),
+        ]}
+        onChange={(to) => onChange({ slug, variant: to, version: '' })}
+      />
+      <ChoiceField
+        label="Version"
+        value={version}
+        choices={[
+          { value: '', label: newest ? `newest (v${newest.version})` : 'newest' },
+          ...versions.map((it) => ({
+            value: String(it.version),
+            label: `v${it.version} ${it.subject}`.slice(0, 80),
+          })),
+        ]}
+        onChange={(to) => onChange({ slug, variant, version: to })}
+      />
+    </fieldset>
+  )
+}
+
+/** The variants of what is chosen, and the newest versions of the chosen one. */
+function useVersions(family: 'application' | 'testset', { slug, variant }: Pinned) {
+  const isChosen = slug !== ''
+  const ofPrompt = { enabled: isChosen && family === 'application' }
+  const ofTestset = { enabled: isChosen && family === 'testset' }
+  const windowing = { limit: VERSIONS, order: 'descending' as const }
+  const named = variant === '' ? undefined : { slug: variant }
+  const prompts = useRoute(
+    'POST /applications/variants/query',
+    { body: { application_refs: [{ slug }], windowing: { limit: VERSIONS } } },
+    ofPrompt,
+  )
+  const testsets = useRoute(
+    'POST /testsets/variants/query',
+    { body: { testset_refs: [{ slug }], windowing: { limit: VERSIONS } } },
+    ofTestset,
+  )
+  const promptLog = useRoute(
+    'POST /applications/revisions/log',
+    { body: { application_ref: { slug }, ...(named && { application_variant_ref: named }), windowing } },
+    ofPrompt,
+  )
+  const testsetLog = useRoute(
+    'POST /testsets/revisions/log',
+    {
+      body: {
+        testset_ref: { slug },
+        ...(named && { testset_variant_ref: named }),
+        include_testcase_ids: false,
+        windowing,
+      },
+    },
+    ofTestset,
+  )
+  return family === 'application'
+    ? {
+        variants: prompts.data?.application_variants ?? [],
+        versions: promptLog.data?.application_revisions ?? [],
+      }
+    : {
+        variants: testsets.data?.testset_variants ?? [],
+        versions: testsetLog.data?.testset_revisions ?? [],
+      }
+}
+
+/** An artifact, maybe one of its variants, maybe one version: '' is what the server takes by itself (the default, the newest). */
+interface Pinned {
+  readonly slug: string
+  readonly variant: string
+  readonly version: string
+}
+
+/** The references of a request that name it. */
+function pinnedReferences(
+  family: 'application' | 'testset',
+  { slug, variant, version }: Pinned,
+): Readonly<Record<string, object>> {
+  return {
+    [`${family}_ref`]: { slug },
+    ...(variant === '' ? {} : { [`${family}_variant_ref`]: { slug: variant } }),
+    ...(version === ''
+      ? {}
+      : { [`${family}_revision_ref`]: { slug: variant || slug, version: Number(version) } }),
+  }
 }

@@ -1,7 +1,7 @@
 import { COMMAND } from '../../api/command-name.ts'
 import { Link, useNavigate, useSearch } from '@tanstack/react-router'
 import { useVirtualizer } from '@tanstack/react-virtual'
-import { type ReactNode, useEffect, useRef, useState } from 'react'
+import { type ReactNode, useEffect, useRef, useState, useCallback } from 'react'
 import type { Archivable } from '../../parts/archive/archivable.ts'
 import { ArchivedBadge, ArchivedToggle, BringBack } from '../../parts/archive/archived.tsx'
 import { ChoiceField } from '../../parts/fields/choice-field.tsx'
@@ -12,8 +12,10 @@ import { Ago } from '../../parts/time/ago.tsx'
 import { useCommands } from '../../shell/commands.tsx'
 import { NewsLine } from '../../shell/news-line.tsx'
 import type { Family } from './families.ts'
-import { type Listed, placeOfListed, useArtifacts } from './use-artifacts.ts'
 import styles from './home.module.css'
+import { useInfiniteQuery } from '@tanstack/react-query'
+import { type Answer, call } from '../../api/call.ts'
+import { places } from '../../shell/places.ts'
 
 const ROW = 40
 /** Rows before and after what is seen that are drawn, too. */
@@ -192,4 +194,71 @@ const COMMANDS: Readonly<Record<string, string>> = {
   evaluators: `curl "$BRANCHPOINT_URL/simple/evaluators/" -H "Authorization: ApiKey $BRANCHPOINT_KEY" -d '{"evaluator": {"slug": "exact", "template": "auto_exact_match"}}'`,
   testsets: `${COMMAND} testsets import capitals.csv --slug capitals`,
   queries: `curl "$BRANCHPOINT_URL/simple/queries/" -H "Authorization: ApiKey $BRANCHPOINT_KEY" -d '{"query": {"slug": "errors", "data": {}}}'`,
+}
+
+/** An artifact as lists have it. */
+type Listed = Omit<Answer<'POST /workflows/query'>['workflows'][number], 'flags'> & {
+  readonly flags?: Readonly<Record<string, unknown>>
+}
+
+interface ListPage {
+  readonly rows: readonly Listed[]
+  readonly total: number | undefined
+  readonly next: string | undefined
+}
+
+const PAGE = 200
+
+/** A family's artifacts, page by page as they are needed. `words` narrow the list as a search does; archived ones are there where they are wanted. */
+function useArtifacts(family: Family, words: string, order: string, withArchived: boolean) {
+  const { data, error, isPending, hasNextPage, isFetchingNextPage, fetchNextPage, refetch } =
+    useInfiniteQuery({
+      queryKey: ['artifacts', family.kind, words, order, withArchived],
+      queryFn: ({ pageParam, signal }) => list(family, words, order, withArchived, pageParam, signal),
+      initialPageParam: undefined as string | undefined,
+      getNextPageParam: ({ next }) => next,
+      staleTime: 2000,
+    })
+  const loadMore = useCallback(() => {
+    if (hasNextPage && !isFetchingNextPage) void fetchNextPage()
+  }, [hasNextPage, isFetchingNextPage, fetchNextPage])
+  const rows = data?.pages.flatMap((page) => page.rows) ?? []
+  return { rows, total: data?.pages[0]?.total, error, isPending, loadMore, refetch }
+}
+
+async function list(
+  { kind, found }: Family,
+  words: string,
+  order: string,
+  withArchived: boolean,
+  next: string | undefined,
+  signal: AbortSignal,
+): Promise<ListPage> {
+  // Every family's list is asked and answered in the same way, in its own words.
+  const answer = (await call(
+    `POST /${kind}/query` as 'POST /workflows/query',
+    {
+      body: {
+        ...(words.length > 1 ? { [found]: { text: words } } : {}),
+        ...(withArchived ? { include_archived: true } : {}),
+        windowing: {
+          limit: PAGE,
+          order: order as 'name',
+          ...(next === undefined ? { count_total: true } : { next }),
+        },
+      },
+    },
+    signal,
+  )) as Readonly<Record<string, unknown>> & {
+    readonly total?: number
+    readonly windowing?: { readonly next?: string }
+  }
+  return { rows: answer[kind] as readonly Listed[], total: answer.total, next: answer.windowing?.next }
+}
+
+/** The page of an artifact of the list. */
+function placeOfListed({ kind }: Family, { slug }: Listed): string {
+  if (kind === 'testsets') return places.testset(slug)
+  if (kind === 'queries') return places.query(slug)
+  return kind === 'environments' ? places.environment(slug) : places.artifact(slug)
 }

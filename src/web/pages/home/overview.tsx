@@ -2,9 +2,14 @@ import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import type { Answer } from '../../api/call.ts'
 import { FAMILIES } from './families.ts'
-import { NewestCommits } from './newest-commits.tsx'
-import { RunningWhere } from './running-where.tsx'
 import styles from './home.module.css'
+import { useRoute } from '../../api/use-route.ts'
+import { RevisionChip } from '../../parts/revision-chip/revision-chip.tsx'
+import { Failure } from '../../parts/states/failure.tsx'
+import { Skeleton } from '../../parts/states/skeleton.tsx'
+import { places } from '../../shell/places.ts'
+import { hueOf } from '../../parts/environment/environment-dot.tsx'
+import { Empty } from '../../parts/states/empty.tsx'
 
 export interface OverviewProps {
   readonly project: Answer<'GET /projects/current'>['project']
@@ -40,4 +45,118 @@ export function Overview({ project, begin }: OverviewProps) {
       </section>
     </div>
   )
+}
+
+const ASK = { body: { windowing: { limit: 12, order: 'descending' } } } as const
+
+/** The newest revisions of prompts, evaluators, workflows and testsets, in one list. */
+function NewestCommits() {
+  const workflows = useRoute('POST /workflows/revisions/query', ASK)
+  const testsets = useRoute('POST /testsets/revisions/query', {
+    body: { ...ASK.body, include_testcases: false, include_testcase_ids: false } as typeof ASK.body,
+  })
+  const error = workflows.error ?? testsets.error
+  if (error) return <Failure error={error} />
+  if (!workflows.data || !testsets.data) return <Skeleton label="Loading the newest commits" />
+  const newest = [
+    ...workflows.data.workflow_revisions.map((it) => ({
+      ...it,
+      to: places.revision(it.artifact_slug, it.slug),
+      of: places.artifact(it.artifact_slug),
+    })),
+    ...testsets.data.testset_revisions.map((it) => ({
+      ...it,
+      to: places.testsetVersion(it.artifact_slug, it.variant_slug, Number(it.version)),
+      of: places.testset(it.artifact_slug),
+    })),
+  ]
+    .sort((left, right) => right.date.localeCompare(left.date))
+    .slice(0, ASK.body.windowing.limit)
+  return (
+    <ul className={styles.commits}>
+      {newest.map((it) => (
+        <li key={it.id}>
+          <div>
+            <Link to={it.of}>
+              <b>{it.artifact_slug}</b>
+            </Link>
+            {it.variant_slug !== it.artifact_slug && <code>{it.variant_slug}</code>}
+            <span dir="auto">{it.subject}</span>
+          </div>
+          <RevisionChip to={it.to} version={Number(it.version)} author={it.author} date={it.date} />
+        </li>
+      ))}
+    </ul>
+  )
+}
+
+/** So many pins of an environment are named here; its page has them all. */
+const MOST = 8
+
+/** What each environment runs. */
+function RunningWhere() {
+  const { data, error } = useRoute('POST /simple/environments/query', { body: {} })
+  if (error) return <Failure error={error} />
+  if (!data) return <Skeleton label="Loading the environments" lines={3} />
+  const running = data.environments.map((it) => ({ ...it, pins: pinsOf(it.data) }))
+  if (running.every(({ pins }) => pins.length === 0)) {
+    return (
+      <Empty
+        action={<Link to={places.environments()}>The environments</Link>}
+        command={`curl "$BRANCHPOINT_URL/applications/revisions/deploy" -H "Authorization: ApiKey $BRANCHPOINT_KEY" -d '{"application_revision_ref": {"slug": "my-prompt", "version": 1}, "environment_ref": {"slug": "production"}}'`}
+      >
+        Nothing is deployed yet. An environment says which version of a prompt runs where.
+      </Empty>
+    )
+  }
+  return (
+    <dl className={styles.running}>
+      {running.map(({ slug, pins }) => (
+        <div key={slug}>
+          <dt>
+            <span aria-hidden style={{ background: hueOf(slug) }} />
+            <Link to={places.environment(slug)}>{slug}</Link>
+          </dt>
+          <dd>
+            {pins.length === 0 && 'nothing'}
+            {pins.slice(0, MOST).map(({ artifact, version, revision }) => (
+              <Link
+                key={artifact}
+                to={revision ? places.revision(artifact, revision) : places.artifact(artifact)}
+              >
+                {artifact} {version !== undefined && <b>v{version}</b>}
+              </Link>
+            ))}
+            {pins.length > MOST && <Link to={places.environment(slug)}>and {pins.length - MOST} more</Link>}
+          </dd>
+        </div>
+      ))}
+    </dl>
+  )
+}
+
+interface Pin {
+  readonly artifact: string
+  readonly revision: string | undefined
+  readonly version: number | undefined
+}
+
+/** The pins in an environment's payload: `references`, by key, each with references of the surface that deployed it. */
+function pinsOf(data: unknown): readonly Pin[] {
+  const references = (data as { readonly references?: Readonly<Record<string, unknown>> }).references ?? {}
+  return Object.entries(references).map(([key, pinned]) => {
+    const named = Object.entries((pinned ?? {}) as Readonly<Record<string, Named | undefined>>)
+    const revision = named.find(([name]) => name.endsWith('_revision'))?.[1]
+    const artifact = named.find(([name]) => !/_(?:revision|variant)$/.test(name))?.[1]
+    return {
+      artifact: artifact?.slug ?? key.replace(/\.revision$/, ''),
+      revision: revision?.slug,
+      version: revision?.version === undefined ? undefined : Number(revision.version),
+    }
+  })
+}
+
+interface Named {
+  readonly slug?: string
+  readonly version?: number | string
 }

@@ -1,6 +1,6 @@
-import { useLocation, useNavigate, useSearch } from '@tanstack/react-router'
+import { useLocation, useNavigate, useSearch, Link } from '@tanstack/react-router'
 import { useDeferredValue, useEffect, useState } from 'react'
-import { useRoute } from '../../api/use-route.ts'
+import { useRoute, useWrite, usePages } from '../../api/use-route.ts'
 import { Button } from '../../parts/button/button.tsx'
 import { Page } from '../../parts/page/page.tsx'
 import { Failure } from '../../parts/states/failure.tsx'
@@ -10,13 +10,21 @@ import { useCommands } from '../../shell/commands.tsx'
 import { NewsLine } from '../../shell/news-line.tsx'
 import { places } from '../../shell/places.ts'
 import { ArtifactList } from './artifact-list.tsx'
-import { familyOf } from './families.ts'
-import { NewArtifact } from './new-artifact.tsx'
+import { familyOf, type Family } from './families.ts'
 import { Overview } from './overview.tsx'
-import { SearchResults } from './search-results.tsx'
-import { SearchBox } from './search-box.tsx'
 import { Tour } from './tour.tsx'
 import styles from './home.module.css'
+import { Search } from 'lucide-react'
+import { FormDialog } from '../../parts/dialog/form-dialog.tsx'
+import { ChoiceField } from '../../parts/fields/choice-field.tsx'
+import { TextField } from '../../parts/fields/text-field.tsx'
+import { COMMAND } from '../../api/command-name.ts'
+import { placeOfHit, SEARCHED_AGAIN, type SearchHit, wordOfKind } from '../../api/hits.ts'
+import type { Archivable } from '../../parts/archive/archivable.ts'
+import { ArchivedBadge, ArchivedToggle, BringBack } from '../../parts/archive/archived.tsx'
+import { Highlighted } from '../../parts/highlighted/highlighted.tsx'
+import { Empty } from '../../parts/states/empty.tsx'
+import { Skeleton } from '../../parts/states/skeleton.tsx'
 
 /**
  * The start: a search, the families, what is newest, what runs where. `?kind=` lists a family, `?q=` searches, `?tour=1` begins anew. A file of rows
@@ -109,4 +117,229 @@ export default function HomePage() {
       )}
     </Page>
   )
+}
+
+interface SearchBoxProps {
+  readonly value: string
+  readonly onChange: (value: string) => void
+  readonly family: Family | undefined
+}
+
+/** Searches as one types. */
+function SearchBox({ value, onChange, family }: SearchBoxProps) {
+  const label = family
+    ? `Search ${family.title.toLowerCase()} by name, message or text`
+    : 'Search names, messages and texts'
+  return (
+    <search className={styles.search}>
+      <Search size={16} aria-hidden />
+      <input
+        type="search"
+        dir="auto"
+        aria-label={label}
+        placeholder={label}
+        value={value}
+        onChange={(event) => onChange(event.target.value)}
+      />
+    </search>
+  )
+}
+
+/** Makes an artifact: a prompt or an evaluator from a template, a testset without rows. */
+function NewArtifact({ family }: { readonly family: Family }) {
+  const [isOpen, setOpen] = useState(false)
+  const title = `New ${family.one}`
+  useCommands([{ id: 'new', title, keys: 'n', run: () => setOpen(true) }])
+  return (
+    <>
+      <Button kind="primary" needs="write" onClick={() => setOpen(true)}>
+        {title}
+      </Button>
+      {isOpen && <Form family={family} title={title} close={() => setOpen(false)} />}
+    </>
+  )
+}
+
+interface FormProps {
+  readonly family: Family
+  readonly title: string
+  readonly close: () => void
+}
+
+function Form({ family, title, close }: FormProps) {
+  const [slug, setSlug] = useState('')
+  const [name, setName] = useState('')
+  const hasTemplates = family.kind !== 'testsets'
+  const [template, setTemplate] = useState(family.kind === 'evaluators' ? 'auto_exact_match' : 'completion')
+  const navigate = useNavigate()
+  const testset = useWrite('POST /simple/testsets')
+  const evaluator = useWrite('POST /simple/evaluators')
+  const application = useWrite('POST /simple/applications')
+  const templates = useRoute(
+    `GET /${family.kind === 'evaluators' ? 'evaluators' : 'applications'}/catalog/templates`,
+    {},
+    { enabled: hasTemplates },
+  )
+  async function create(): Promise<void> {
+    const header = { slug: slug.trim(), ...(name.trim() === '' ? {} : { name: name.trim() }) }
+    if (family.kind === 'testsets') {
+      await testset.mutateAsync({ body: { testset: header } })
+      await navigate({ to: places.testset(header.slug) })
+      return
+    }
+    const made = { ...header, template }
+    await (family.kind === 'evaluators'
+      ? evaluator.mutateAsync({ body: { evaluator: made } })
+      : application.mutateAsync({ body: { application: made } }))
+    await navigate({ to: places.artifact(header.slug) })
+  }
+
+  return (
+    <FormDialog
+      title={title}
+      action={`Create ${slug.trim() || family.one}`}
+      needs="write"
+      refusal={slug.trim() === '' ? 'Give it an ID first: what code and links call it.' : undefined}
+      submit={create}
+      close={close}
+    >
+      {(problemOf) => (
+        <>
+          <TextField
+            label="ID"
+            value={slug}
+            onChange={setSlug}
+            hint="Used in code and links: letters, digits, _ . and -. It can’t be changed later."
+            problem={problemOf('slug')}
+            autoFocus
+          />
+          <TextField label="Name" value={name} onChange={setName} problem={problemOf('name')} />
+          {hasTemplates && (
+            <ChoiceField
+              label="Template"
+              value={template}
+              choices={(templates.data?.templates ?? []).map((it) => ({
+                value: it.key,
+                label: it.name ?? it.key,
+              }))}
+              onChange={setTemplate}
+            />
+          )}
+        </>
+      )}
+    </FormDialog>
+  )
+}
+
+/** What has the words, the best first, with the place where they stand. */
+function SearchResults({ words }: { readonly words: string }) {
+  const { archived } = useSearch({ strict: false }) as Readonly<Record<string, string | undefined>>
+  const navigate = useNavigate()
+  const { data, error, hasNextPage, fetchNextPage, isFetchingNextPage, refetch } = usePages(
+    'POST /search',
+    {
+      body: {
+        query: words,
+        ...(archived === undefined ? {} : { include_archived: true }),
+        windowing: { limit: 25 },
+      },
+    },
+    { refetchInterval: SEARCHED_AGAIN },
+  )
+  if (error) return <Failure error={error} retry={refetch} />
+  if (!data) return <Skeleton label="Searching" />
+  const hits = data.pages.flatMap((page) => page.hits)
+  const toggle = (
+    <ArchivedToggle
+      isOn={archived !== undefined}
+      onChange={(isOn) =>
+        void navigate({
+          to: '/',
+          search: ((kept: object) => ({ ...kept, archived: isOn ? '1' : undefined })) as never,
+          replace: true,
+        })
+      }
+    />
+  )
+  if (hits.length === 0) {
+    return (
+      <>
+        {toggle}
+        <Empty command={`${COMMAND} search '${words.replaceAll("'", '’')}'`}>
+          Nothing has all of these words. Put a phrase in quotes, end a word with * for its beginnings, and
+          put - before a word that is not wanted.
+        </Empty>
+      </>
+    )
+  }
+  return (
+    <>
+      {toggle}
+      <ol className={styles.hits} aria-label="What was found">
+        {hits.map((hit, at) => (
+          <li key={at}>
+            <Hit hit={hit} />
+          </li>
+        ))}
+      </ol>
+      {hasNextPage && (
+        <Button busy={isFetchingNextPage} onClick={() => void fetchNextPage()}>
+          More
+        </Button>
+      )}
+    </>
+  )
+}
+
+function Hit({ hit }: { readonly hit: SearchHit }) {
+  const { kind, artifact, variant, revision, field } = hit
+  return (
+    <>
+      <div className={styles.hitHead}>
+        <Link {...placeOfHit(hit)} dir="auto">
+          {artifact.name ?? artifact.slug}
+        </Link>
+        <span>
+          {[wordOfKind(kind), variant?.slug, revision && `v${revision.version}`, whereIn(field, hit.place)]
+            .filter(Boolean)
+            .join(' · ')}
+        </span>
+        {hit.archived && (
+          <>
+            <ArchivedBadge />
+            <BringBack it={archivedOf(hit, hit.archived)} />
+          </>
+        )}
+      </div>
+      <p className={styles.excerpt} dir="auto">
+        <Highlighted text={hit.excerpt} ranges={hit.ranges} />
+      </p>
+    </>
+  )
+}
+
+/** What of a hit is archived. */
+function archivedOf(
+  { kind, artifact, variant, revision }: SearchHit,
+  level: Archivable['level'],
+): Archivable {
+  return {
+    ...{ level, artifact: artifact.slug, variant: variant?.slug, word: wordOfKind(kind) },
+    family:
+      kind === 'testset' || kind === 'row'
+        ? 'testsets'
+        : kind === 'query'
+          ? 'queries'
+          : kind === 'environment'
+            ? 'environments'
+            : 'workflows',
+    id: (level === 'artifact' ? artifact.id : level === 'variant' ? variant?.id : revision?.id) ?? '',
+    version: revision && Number(revision.version),
+  }
+}
+
+function whereIn(field: SearchHit['field'], place: SearchHit['place']): string {
+  if (field !== 'data') return field
+  if (typeof place === 'string') return place
+  return place && 'row' in place ? `row ${place.row}, ${String(place.column)}` : field
 }

@@ -1,7 +1,7 @@
-import { useNavigate, useParams, useSearch } from '@tanstack/react-router'
+import { useNavigate, useParams, useSearch, Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import { Problem } from '../../api/problem.ts'
-import { useRoute } from '../../api/use-route.ts'
+import { useRoute, usePages } from '../../api/use-route.ts'
 import type { Archivable } from '../../parts/archive/archivable.ts'
 import { ArchiveDialog } from '../../parts/archive/archive-dialog.tsx'
 import { ArchivedNote } from '../../parts/archive/archived.tsx'
@@ -17,9 +17,17 @@ import { useCommands } from '../../shell/commands.tsx'
 import { NewsLine } from '../../shell/news-line.tsx'
 import { places } from '../../shell/places.ts'
 import { useRefusal } from '../../shell/session.tsx'
-import { FilterView } from './filter-view.tsx'
-import { Found } from './found.tsx'
-import { QueryVersions } from './versions.tsx'
+import { FilterView, focusOf } from './filter-view.tsx'
+import type { Answer } from '../../api/call.ts'
+import { Button } from '../../parts/button/button.tsx'
+import { Modal } from '../../parts/dialog/modal.tsx'
+import { DataDiff } from '../../parts/diff/data-diff.tsx'
+import { VersionTable } from '../../parts/versions/version-table.tsx'
+import type { JsonObject, Schemas } from '#routes'
+import { Table } from '../../parts/table/table.tsx'
+import { Ago } from '../../parts/time/ago.tsx'
+import { duration } from '../../parts/time/duration.ts'
+import styles from './query.module.css'
 
 /** A saved query: what it asks of traces, what it finds now, its versions. `?version=` shows an older one, `?view=versions` lists them. */
 export default function SavedQueryPage() {
@@ -138,4 +146,167 @@ export default function SavedQueryPage() {
 function commandFor(id: string): string {
   const data = { filtering: { conditions: [{ field: 'status_code', value: 'STATUS_CODE_ERROR' }] } }
   return `curl -X PUT ${location.origin}/simple/queries/${id} -H "Authorization: ApiKey $BRANCHPOINT_KEY" -H 'Content-Type: application/json' -d '${JSON.stringify({ query: { id, data } })}'`
+}
+
+type Revision = Answer<'POST /queries/revisions/log'>['query_revisions'][number]
+
+interface QueryVersionsProps {
+  readonly slug: string
+  /** The one that is shown. */
+  readonly revision: Revision
+}
+
+/** The versions of a query, newest first. */
+function QueryVersions({ slug, revision }: QueryVersionsProps) {
+  const [compared, setCompared] = useState<{ readonly base: Revision; readonly head: Revision }>()
+  const [isOn, onChange] = useState(false)
+  const query = usePages('POST /queries/revisions/log', {
+    body: {
+      query: { query_variant_id: revision.query_variant_id },
+      ...(isOn ? { include_archived: true } : {}),
+      windowing: { limit: 50 },
+    },
+  })
+  return (
+    <>
+      <VersionTable
+        caption="Versions of the query"
+        versions={query.data?.pages.flatMap((page) => page.query_revisions)}
+        shown={revision.id}
+        linkOf={(it) => ({ to: places.query(slug), search: { version: String(it.version) } })}
+        archived={{ isOn, onChange }}
+        archivable={({ id, query_variant_slug: variant, version }) => ({
+          ...{ level: 'revision', family: 'queries', word: 'query' },
+          ...{ id, artifact: slug, variant, version: Number(version) },
+        })}
+        compare={(it, older, label) => (
+          <Button kind="quiet" onClick={() => setCompared({ base: older, head: it })}>
+            {label}
+          </Button>
+        )}
+        query={query}
+      />
+      {compared && <Changes {...compared} close={() => setCompared(undefined)} />}
+    </>
+  )
+}
+
+interface ChangesProps {
+  readonly base: Revision
+  readonly head: Revision
+  readonly close: () => void
+}
+
+/** What one version changed of another. */
+function Changes({ base, head, close }: ChangesProps) {
+  const [before, after] = [useRevision(base.id), useRevision(head.id)]
+  const error = before.error ?? after.error
+  return (
+    <Modal open close={close} sheet title={`What v${head.version} changed of v${base.version}`}>
+      {error && <Failure error={error} />}
+      {before.data && after.data ? (
+        <DataDiff base={before.data.query_revision.data} head={after.data.query_revision.data} />
+      ) : (
+        !error && <Skeleton label="Comparing" />
+      )}
+    </Modal>
+  )
+}
+
+function useRevision(id: string) {
+  return useRoute(
+    'POST /queries/revisions/retrieve',
+    { body: { query_revision_ref: { id } } },
+    { immutable: true },
+  )
+}
+
+interface FoundProps {
+  readonly revisionId: string
+  readonly data: JsonObject | undefined
+}
+
+type Span = Schemas['Spans']
+
+/** So many are asked for at once, unless the query keeps a number of its own. */
+const AT_ONCE = 25
+
+/** What the query finds now. */
+function Found({ revisionId, data }: FoundProps) {
+  const isSpans = focusOf(data) === 'span'
+  const windowing = data?.['windowing']
+  const hasLimit = typeof windowing === 'object' && windowing !== null && 'limit' in windowing
+  const ask = {
+    body: {
+      query_revision_ref: { id: revisionId },
+      ...(hasLimit ? {} : { windowing: { limit: AT_ONCE } }),
+    },
+  }
+  const traces = usePages('POST /traces/query', ask, { enabled: !isSpans })
+  const spans = usePages('POST /spans/query', ask, { enabled: isSpans })
+  const { error, refetch, hasNextPage, fetchNextPage, isFetchingNextPage } = isSpans ? spans : traces
+  const pages = isSpans ? spans.data?.pages : traces.data?.pages
+  if (error) return <Failure error={error} retry={refetch} />
+  if (!pages) return <Skeleton label="Asking for traces" />
+  const found = pages.flatMap(headsIn)
+  if (found.length === 0)
+    return (
+      <Empty action={<Link to={places.traces()}>Look at all traces</Link>}>
+        It finds nothing now. Whatever runs leaves a trace.
+      </Empty>
+    )
+  return (
+    <>
+      <Table
+        caption={isSpans ? 'Spans that it finds' : 'Traces that it finds'}
+        rows={found}
+        keyOf={({ trace_id: trace, span_id: span }) => `${trace} ${span}`}
+        columns={[
+          {
+            name: isSpans ? 'Span' : 'Trace',
+            cell: ({ trace_id: id, span_name: name }) => (
+              <Link to={places.trace(id)}>
+                <b>{name.slice(0, 200)}</b> <code className={styles.muted}>{id.slice(0, 8)}</code>
+              </Link>
+            ),
+          },
+          { name: 'Ended', cell: (span) => <Ended span={span} /> },
+          {
+            name: 'Of',
+            cell: ({ references = [] }) => references.flatMap(({ slug }) => slug ?? [])[0] ?? '',
+          },
+          { name: 'Took', number: true, cell: (span) => duration(lengthOf(span)) },
+          { name: 'When', cell: ({ start_time: time }) => <Ago date={time} /> },
+        ]}
+      />
+      {hasNextPage && (
+        <Button busy={isFetchingNextPage} onClick={() => void fetchNextPage()}>
+          Show more
+        </Button>
+      )}
+    </>
+  )
+}
+
+/** Of a trace the span that it begins with. */
+function headsIn(answer: Answer<'POST /traces/query'> | Answer<'POST /spans/query'>): readonly Span[] {
+  if ('spans' in answer) return answer.spans
+  return answer.traces.flatMap(({ spans }) => {
+    const all = Object.values(spans).flat()
+    const ids = new Set(all.map(({ span_id: id }) => id))
+    return all.find(({ parent_id: parent }) => parent === undefined || !ids.has(parent)) ?? []
+  })
+}
+
+function Ended({ span: { status_code: code, status_message: message } }: { readonly span: Span }) {
+  const isBad = /ERROR/i.test(code)
+  return (
+    <span className={isBad ? styles.bad : undefined} title={message}>
+      {isBad ? 'failed' : /OK/i.test(code) ? 'ok' : 'unset'}
+    </span>
+  )
+}
+
+function lengthOf({ start_time: start, end_time: end }: Span): number {
+  return Math.max(0, Date.parse(end) - Date.parse(start))
 }

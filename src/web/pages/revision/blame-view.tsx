@@ -3,11 +3,18 @@ import { useState } from 'react'
 import { BlameText } from '../../parts/blame/blame-text.tsx'
 import { Button } from '../../parts/button/button.tsx'
 import { Empty } from '../../parts/states/empty.tsx'
-import { BroughtBy } from './brought-by.tsx'
-import { type Members } from '../../api/members-of.ts'
+import type { Members } from '../../api/members-of.ts'
 import { textsOf } from './content/data-of.ts'
 import styles from './revision.module.css'
 import type { Revision } from './use-revision.ts'
+import { useRoute } from '../../api/use-route.ts'
+import { LinkButton } from '../../parts/button/link-button.tsx'
+import { RevisionDiff } from '../../parts/diff/revision-diff.tsx'
+import { Modal } from '../../parts/dialog/modal.tsx'
+import { RevisionChip } from '../../parts/revision-chip/revision-chip.tsx'
+import { Failure } from '../../parts/states/failure.tsx'
+import { Skeleton } from '../../parts/states/skeleton.tsx'
+import { places } from '../../shell/places.ts'
 
 /** So many texts more are shown at a time. */
 const PAGE = 20
@@ -54,4 +61,72 @@ export function BlameView({ revision, data }: { readonly revision: Revision; rea
       )}
     </div>
   )
+}
+
+interface BroughtByProps {
+  /** The one whose blame is shown. */
+  readonly revision: Revision
+  /** The version on its line that brought what was asked about. */
+  readonly version: number
+  readonly show: (version: string | undefined) => void
+}
+
+/** The revision that brought a line, with what it changed; and the ones before it, step by step. */
+function BroughtBy({ revision, version, show }: BroughtByProps) {
+  const { workflow_slug: slug, variant_slug: variant } = revision
+  const brought = useVersion(slug, variant, version)
+  const before = useVersion(slug, variant, version - 1, version > 1)
+  const by = brought.data?.workflow_revision
+  const parent = before.data?.workflow_revision
+  const error = brought.error ?? before.error
+  return (
+    <Modal
+      open
+      sheet
+      close={() => show(undefined)}
+      title={`v${version} brought it`}
+      actions={
+        <>
+          {version > 1 && (
+            <Button onClick={() => show(String(version - 1))}>The one before: v{version - 1}</Button>
+          )}
+          {version > 1 && (
+            <LinkButton to={places.version(slug, variant, version - 1)} search={{ view: 'blame' }}>
+              Blame as of v{version - 1}
+            </LinkButton>
+          )}
+          <LinkButton to={places.version(slug, variant, version)} kind="primary">
+            Open v{version}
+          </LinkButton>
+        </>
+      }
+    >
+      {error && <Failure error={error} />}
+      {!error && (!by || (version > 1 && !parent)) && <Skeleton label={`Loading v${version}`} />}
+      {by && (version === 1 || parent) && (
+        <div className={styles.content}>
+          <p className={styles.sheetHead}>
+            <RevisionChip
+              to={places.version(slug, variant, version)}
+              version={version}
+              commit={by.id.replaceAll('-', '')}
+              author={by.author}
+              date={by.date}
+            />
+            <bdi>{by.subject.slice(0, 300)}</bdi>
+          </p>
+          <RevisionDiff key={by.id} base={parent && { id: parent.id }} head={{ id: by.id }} />
+        </div>
+      )}
+    </Modal>
+  )
+}
+
+function useVersion(slug: string, variant: string, version: number, enabled = true) {
+  const body = {
+    workflow_ref: { slug },
+    workflow_variant_ref: { slug: variant },
+    workflow_revision_ref: { version },
+  }
+  return useRoute('POST /workflows/revisions/retrieve', { body }, { enabled, immutable: true })
 }

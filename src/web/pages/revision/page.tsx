@@ -4,8 +4,37 @@ import { Failure } from '../../parts/states/failure.tsx'
 import { NotThere } from '../../parts/states/not-there.tsx'
 import { Skeleton } from '../../parts/states/skeleton.tsx'
 import { places } from '../../shell/places.ts'
-import { RevisionView } from './revision-view.tsx'
-import { useRevisionHere } from './use-revision.ts'
+import {
+  useRevisionHere,
+  type Revision,
+  useArchivedHere,
+  useNeighbours,
+  type NearVersions,
+} from './use-revision.ts'
+import { useLocation, useNavigate, useSearch, Link } from '@tanstack/react-router'
+import { artifactKind } from '../../api/artifact-kind.ts'
+import { useRoute, useRouteText } from '../../api/use-route.ts'
+import { LinkButton } from '../../parts/button/link-button.tsx'
+import { fullNameOf } from '../../parts/archive/archivable.ts'
+import { ArchivedNote } from '../../parts/archive/archived.tsx'
+import { Dependents } from '../../parts/dependents/dependents.tsx'
+import { LinkTabs } from '../../parts/tabs/link-tabs.tsx'
+import { useCommands } from '../../shell/commands.tsx'
+import { NewsLine } from '../../shell/news-line.tsx'
+import { useRefusal } from '../../shell/session.tsx'
+import { BlameView } from './blame-view.tsx'
+import { ContentView } from './content/content-view.tsx'
+import { membersOf } from '../../api/members-of.ts'
+import { promptsOf } from './content/data-of.ts'
+import { ProvenanceList } from './provenance-list.tsx'
+import styles from './revision.module.css'
+import { RevisionMenu } from './revision-menu.tsx'
+import { CodeLines } from '../../parts/code/code-lines.tsx'
+import { prettyJson } from '../../parts/json-text/pretty-json.ts'
+import { type Answer, addressOf } from '../../api/call.ts'
+import { EnvironmentDot } from '../../parts/environment/environment-dot.tsx'
+import { RevisionChip } from '../../parts/revision-chip/revision-chip.tsx'
+import { FileText } from 'lucide-react'
 
 /** A revision of a prompt, an evaluator or a workflow: what it says, who wrote each line, its files, and where it comes from. */
 export default function RevisionPage() {
@@ -36,4 +65,299 @@ export default function RevisionPage() {
       )}
     </Page>
   )
+}
+
+const VIEWS = ['content', 'blame', 'files', 'json'] as const
+
+/** The page of a revision that is there. */
+function RevisionView({ revision, isHead }: { readonly revision: Revision; readonly isHead: boolean }) {
+  const { workflow_slug: slug, variant_slug: variant } = revision
+  const version = Number(revision.version)
+  const search = useSearch({ strict: false }) as Readonly<Record<string, string | undefined>>
+  const view = VIEWS.find((it) => it === search['view']) ?? 'content'
+  const navigate = useNavigate()
+  const warnings = useLocation({
+    select: ({ state }) => (state as { readonly warnings?: readonly string[] }).warnings,
+  })
+  const data = membersOf(revision.data)
+  const kind = artifactKind(revision)
+  const isPrompt = promptsOf(data).length > 0
+  const here = `r:${revision.slug}`
+  const { previous, next } = useNeighbours(revision)
+  const provenance = useRoute('GET /workflows/revisions/{id}/provenance', { path: { id: revision.id } })
+  const archived = useArchivedHere(revision)
+  // A version that is archived alone may be where an edit of its variant begins all the same.
+  const closed = archived && archived.level !== 'revision' ? archived : undefined
+  const lacking = useRefusal('write')
+  const mayNotWrite = closed ? `${fullNameOf(closed)} is archived: bring it back first.` : lacking
+  const noneBefore = previous === undefined ? 'It is the first version of its line.' : undefined
+  const comparison =
+    previous === undefined
+      ? undefined
+      : places.compare(slug, `r:${variant}-${previous}`, `r:${variant}-${version}`)
+  const go = (to: number | undefined): void => {
+    if (to !== undefined) void navigate({ to: places.version(slug, variant, to), search: search as never })
+  }
+
+  useCommands([
+    {
+      id: 'edit',
+      title: `Edit ${variant}`,
+      keys: 'e',
+      refusal: mayNotWrite,
+      run: () => void navigate({ to: places.edit(slug, variant) }),
+    },
+    {
+      id: 'run',
+      title: `Run v${version}`,
+      run: () => void navigate({ to: places.run(slug), search: { left: here } as never }),
+    },
+    {
+      id: 'deploy',
+      title: `Deploy v${version}`,
+      keys: 'd',
+      run: () => void navigate({ to: '.', search: { ...search, deploy: '1' } as never }),
+    },
+    {
+      id: 'compare',
+      title: 'Compare with the version before',
+      keys: 'c',
+      refusal: noneBefore,
+      run: () => comparison !== undefined && void navigate({ to: comparison }),
+    },
+    { id: 'older', title: 'The version before', keys: '[', refusal: noneBefore, run: () => go(previous) },
+    {
+      id: 'newer',
+      title: 'The next version',
+      keys: ']',
+      refusal: next === undefined ? 'It is the newest version of its variant.' : undefined,
+      run: () => go(next),
+    },
+  ])
+
+  return (
+    <Page
+      crumbs={[
+        { label: kind.title, to: places.home(kind.list), siblings: { of: 'families' } },
+        { label: slug, to: places.artifact(slug), siblings: { of: 'artifacts', family: kind.list } },
+        {
+          label: variant,
+          to: places.version(slug, variant),
+          siblings: { of: 'variants', family: 'workflows', artifact: slug },
+        },
+        {
+          label: `v${version}`,
+          siblings: { of: 'versions', family: 'workflows', artifact: slug, variant },
+        },
+      ]}
+      about={<RevisionSummary revision={revision} provenance={provenance.data?.provenance} />}
+      actions={
+        <>
+          <Neighbours slug={slug} variant={variant} previous={previous} next={next} search={search} />
+          <RevisionMenu revision={revision} previous={previous} />
+          <LinkButton to={places.run(slug)} search={{ left: here }}>
+            Run
+          </LinkButton>
+          <LinkButton to={places.edit(slug, variant)} kind="primary" refusal={mayNotWrite}>
+            Edit {variant}
+          </LinkButton>
+        </>
+      }
+      wide
+    >
+      {archived && <ArchivedNote it={archived} />}
+      {warnings && (
+        <div role="status">
+          <ul className={styles.warnings} aria-label="Warnings of the commit">
+            {warnings.map((message) => (
+              <li key={message} dir="auto">
+                {message}
+              </li>
+            ))}
+          </ul>
+        </div>
+      )}
+      {isHead && (
+        <NewsLine
+          concerns={({ references }) =>
+            references['workflow']?.slug === slug && references['workflow_revision']?.id !== revision.id
+          }
+        />
+      )}
+      <div className={styles.columns}>
+        <div className={styles.main}>
+          <LinkTabs
+            label="Views of the revision"
+            tabs={VIEWS.map((it) => ({
+              label: it === 'content' ? (isPrompt ? 'Conversation' : 'Content') : LABELS[it],
+              to: '.',
+              search: it === 'content' ? {} : { view: it },
+              isHere: it === view,
+            }))}
+          />
+          {view === 'content' && <ContentView data={data} />}
+          {view === 'blame' && <BlameView revision={revision} data={data} />}
+          {view === 'files' && <FilesView revision={revision} />}
+          {view === 'json' && <JsonText revision={revision} />}
+        </div>
+        <aside className={styles.aside} aria-label="Where it comes from">
+          <ProvenanceList slug={slug} variant={variant} version={version} loaded={provenance} />
+          <Dependents of={{ workflow_revision_ref: { id: revision.id } }} />
+        </aside>
+      </div>
+    </Page>
+  )
+}
+
+const LABELS = { blame: 'Blame', files: 'Files', json: 'JSON' } as const
+
+/** What the interface answers of the revision, every number and the order of keys as they are stored. */
+function JsonText({ revision: { id } }: { readonly revision: Revision }) {
+  const { data, error } = useRouteText('GET /workflows/revisions/{id}', { path: { id } })
+  if (error) return <Failure error={error} />
+  if (data === undefined) return <Skeleton label="Loading the JSON" />
+  return (
+    <div className={styles.content}>
+      <p className={styles.muted}>
+        <code>GET /workflows/revisions/{id}</code>
+      </p>
+      <CodeLines label="JSON" text={prettyJson(data)} />
+    </div>
+  )
+}
+
+interface RevisionSummaryProps {
+  readonly revision: Revision
+  readonly provenance: Answer<'GET /workflows/revisions/{id}/provenance'>['provenance'] | undefined
+}
+
+/** What stands beside the heading: the commit, who made it and when, where it runs, and its subject. */
+function RevisionSummary({ revision, provenance }: RevisionSummaryProps) {
+  const { id, slug, workflow_slug: artifact, variant_slug: variant, author, date, subject } = revision
+  const version = Number(revision.version)
+  const environments = new Set(provenance?.environments.flatMap(({ environment }) => environment?.slug ?? []))
+  return (
+    <>
+      <RevisionChip
+        to={places.revision(artifact, slug)}
+        version={version}
+        commit={id.replaceAll('-', '')}
+        author={author}
+        date={date}
+        subject={subject.slice(0, 300)}
+      />
+      {[...environments].map((it) => (
+        <EnvironmentDot key={it} slug={it} />
+      ))}
+      {slug !== `${variant}-${version}` && <span className={styles.badge}>{slug}</span>}
+      <bdi className={styles.subject}>{subject.slice(0, 300)}</bdi>
+    </>
+  )
+}
+
+interface NeighboursProps extends NearVersions {
+  readonly slug: string
+  readonly variant: string
+  /** What of the page is shown stays shown. */
+  readonly search: Readonly<Record<string, string | undefined>>
+}
+
+/** To the versions before and after. */
+function Neighbours({ slug, variant, previous, next, search }: NeighboursProps) {
+  const { view } = search
+  const kept: Record<string, string> = view === undefined ? {} : { view }
+  return (
+    <>
+      <LinkButton
+        kind="quiet"
+        to={places.version(slug, variant, previous)}
+        search={kept}
+        refusal={previous === undefined ? 'It is the first version of its line.' : undefined}
+      >
+        ‹ {previous === undefined ? 'First' : `v${previous}`}
+      </LinkButton>
+      <LinkButton
+        kind="quiet"
+        to={places.version(slug, variant, next)}
+        search={kept}
+        refusal={next === undefined ? 'It is the newest version of its variant.' : undefined}
+      >
+        {next === undefined ? 'Newest' : `v${next}`} ›
+      </LinkButton>
+    </>
+  )
+}
+
+/** Files past these are in the clone. */
+const MOST = 300
+/** Longer files are not drawn, but are there to be opened. */
+const LONGEST = 2_000_000
+
+/** The files of the revision as they lie in git, and what one of them holds. */
+function FilesView({ revision: { id } }: { readonly revision: Revision }) {
+  const { file } = useSearch({ strict: false }) as Readonly<Record<string, string | undefined>>
+  const { data, error } = useRoute(
+    'GET /workflows/revisions/{id}/files',
+    { path: { id }, query: {} },
+    { immutable: true },
+  )
+  if (error) return <Failure error={error} />
+  if (!data) return <Skeleton label="Loading the files" />
+  const open = data.files.find(({ path }) => path === file) ?? data.files[0]
+  return (
+    <div className={styles.files}>
+      <nav aria-label="Files">
+        <ul>
+          {data.files.slice(0, MOST).map(({ path, size }) => (
+            <li key={path}>
+              <Link
+                to="."
+                search={((kept: object) => ({ ...kept, file: path })) as never}
+                aria-current={path === open?.path ? 'page' : undefined}
+              >
+                <FileText size={14} aria-hidden />
+                <bdi>{path}</bdi>
+                <span className={styles.size}>{bytes(size)}</span>
+              </Link>
+            </li>
+          ))}
+        </ul>
+        {(data.windowing || data.files.length > MOST) && (
+          <p className={styles.muted}>There are more: clone to see them all.</p>
+        )}
+      </nav>
+      {open && <OneFile key={open.path} id={id} path={open.path} size={open.size} />}
+    </div>
+  )
+}
+
+function OneFile({ id, path, size }: { readonly id: string; readonly path: string; readonly size: number }) {
+  const ask = { path: { id, path } }
+  const isShort = size <= LONGEST
+  const { data, error } = useRoute('GET /workflows/revisions/{id}/files/{path}', ask, {
+    enabled: isShort,
+    immutable: true,
+  })
+  const isBinary = typeof data === 'string' && /\0|\uFFFD/.test(data.slice(0, 100_000))
+  return (
+    <section aria-label={path} className={styles.file}>
+      <header>
+        <h3>
+          <bdi>{path}</bdi>
+        </h3>
+        <a href={addressOf('GET /workflows/revisions/{id}/files/{path}', ask)}>Open by itself</a>
+      </header>
+      {error && <Failure error={error} />}
+      {!isShort && <p>It is {bytes(size)} long. Open it by itself, or clone.</p>}
+      {isBinary && <p>It is no text: {bytes(size)}.</p>}
+      {isShort && data === undefined && !error && <Skeleton label={`Loading ${path}`} />}
+      {typeof data === 'string' && !isBinary && <CodeLines label={path} text={data} />}
+    </section>
+  )
+}
+
+function bytes(size: number): string {
+  if (size < 1024) return `${size} B`
+  if (size < 1024 * 1024) return `${(size / 1024).toFixed(1)} KB`
+  return `${(size / 1024 / 1024).toFixed(1)} MB`
 }

@@ -6,8 +6,8 @@ import { Ago } from '../../parts/time/ago.tsx'
 import { EnvironmentDot } from '../../parts/environment/environment-dot.tsx'
 import { authorName } from '../../parts/revision-chip/author-name.ts'
 import { places } from '../../shell/places.ts'
-import { Fact } from './fact.tsx'
 import styles from './revision.module.css'
+import type { ReactNode } from 'react'
 
 type Provenance = Answer<'GET /workflows/revisions/{id}/provenance'>['provenance']
 
@@ -103,4 +103,14 @@ function cameBy(arrival: Provenance['arrival']): string {
   if (arrival === null) return 'by git or REST: nobody recorded it'
   if (!('principal' in arrival)) return 'over REST'
   return `by git push of ${arrival.principal.name}, ${new Date(arrival.time).toLocaleString()}`
+}
+
+/** A fact by its name; inside of a `<dl>`. */
+function Fact({ name, children }: { readonly name: string; readonly children: ReactNode }) {
+  return (
+    <div>
+      <dt>{name}</dt>
+      <dd>{children}</dd>
+    </div>
+  )
 }

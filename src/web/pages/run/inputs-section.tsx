@@ -1,9 +1,13 @@
 import { LinkTabs } from '../../parts/tabs/link-tabs.tsx'
 import { places } from '../../shell/places.ts'
-import type { InputField } from './inputs.ts'
-import { InputsForm, JsonInputs } from './inputs-form.tsx'
+import { type InputField, problemOfInput, refusalOf, shownInput, withInput } from './inputs.ts'
 import type { RunFailure } from './use-run.ts'
 import styles from './run.module.css'
+import { useState } from 'react'
+import { Editor } from '../../parts/editor/editor.tsx'
+import { LongTextField, TextField } from '../../parts/fields/text-field.tsx'
+import { problemOfJson } from '../../parts/json-text/json-text.ts'
+import { prettyJson } from '../../parts/json-text/pretty-json.ts'
 
 /** What of a run is in its address. */
 export interface RunSearch {
@@ -63,5 +67,101 @@ export function InputsSection(props: InputsSectionProps) {
         </>
       )}
     </section>
+  )
+}
+
+interface InputsFormProps {
+  readonly fields: readonly InputField[]
+  /** As JSON text. */
+  readonly inputs: string
+  readonly onChange: (inputs: string) => void
+  readonly asJson: boolean
+  /** Told why the inputs cannot be sent as they are. */
+  readonly onProblem: (field: string, problem: string | undefined) => void
+  /** Why the last run of these very inputs failed. */
+  readonly refusal: RunFailure | undefined
+}
+
+/** The inputs of a run: a field for each that is known, or JSON. */
+function InputsForm({ fields, inputs, onChange, asJson, onProblem, refusal }: InputsFormProps) {
+  if (asJson || fields.length === 0)
+    return (
+      <JsonInputs label="Inputs as JSON" value={inputs} onChange={onChange} onProblem={onProblem} isObject />
+    )
+  return (
+    <>
+      {fields.map((field) => (
+        <OneInput
+          key={field.name}
+          field={field}
+          inputs={inputs}
+          onChange={onChange}
+          onProblem={onProblem}
+          refusal={refusal}
+        />
+      ))}
+    </>
+  )
+}
+
+interface OneInputProps extends Omit<InputsFormProps, 'fields' | 'asJson'> {
+  readonly field: InputField
+}
+
+function OneInput({ field, inputs, onChange, onProblem, refusal }: OneInputProps) {
+  // What is no value yet is kept as it was typed.
+  const [typed, setTyped] = useState<string>()
+  const value = typed ?? shownInput(inputs, field)
+  const problem = problemOfInput(field, value)
+  function change(text: string): void {
+    const wrong = problemOfInput(field, text)
+    onProblem(field.name, wrong && `${field.name} ${wrong}`)
+    setTyped(wrong === undefined && field.kind === 'text' ? undefined : text)
+    if (wrong === undefined) onChange(withInput(inputs, field, text))
+  }
+  const common = {
+    label: field.isRequired ? `${field.name} (needed)` : field.name,
+    value,
+    onChange: change,
+    problem: (value === '' ? undefined : problem) ?? (refusal && refusalOf(field.name, refusal)),
+    ...(field.description === undefined ? {} : { hint: field.description }),
+  }
+  if (field.kind === 'number' || field.kind === 'boolean') return <TextField {...common} autoComplete="off" />
+  return (
+    <div className={field.kind === 'json' ? styles.mono : undefined}>
+      <LongTextField {...common} rows={Math.min(12, Math.max(2, value.split('\n').length))} />
+    </div>
+  )
+}
+
+interface JsonInputsProps {
+  readonly label: string
+  readonly value: string
+  readonly onChange: (value: string) => void
+  readonly onProblem: (field: string, problem: string | undefined) => void
+  readonly isObject?: boolean
+}
+
+/** A value as JSON, sent as it is typed. */
+function JsonInputs({ label, value, onChange, onProblem, isObject = false }: JsonInputsProps) {
+  const [typed, setTyped] = useState(() => prettyJson(value))
+  const problemOf = (text: string): string | undefined => {
+    const problem = problemOfJson(text)
+    if (problem !== undefined) return `This is not JSON yet: ${problem}`
+    return isObject && !/^\s*\{/.test(text) ? 'Inputs have to be a JSON object: { … }.' : undefined
+  }
+  return (
+    <Editor
+      label={label}
+      language="json"
+      value={typed}
+      problem={problemOf(typed)}
+      onChange={(text) => {
+        setTyped(text)
+        const problem = problemOf(text)
+        onProblem(label, problem)
+        if (problem === undefined) onChange(text)
+      }}
+    />
   )
 }

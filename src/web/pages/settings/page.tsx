@@ -2,8 +2,247 @@ import { Link, useParams } from '@tanstack/react-router'
 import { Page } from '../../parts/page/page.tsx'
 import { LinkTabs } from '../../parts/tabs/link-tabs.tsx'
 import { places } from '../../shell/places.ts'
-import { SECTIONS } from './sections.ts'
 import styles from './settings.module.css'
+import { type ComponentType, useEffect, useState } from 'react'
+import { Keys } from './keys/keys.tsx'
+import { Secrets } from './secrets/secrets.tsx'
+import { Storage } from './storage/storage.tsx'
+import { Webhooks } from './webhooks/webhooks.tsx'
+import { useRoute, useWrite } from '../../api/use-route.ts'
+import { Failure } from '../../parts/states/failure.tsx'
+import { Skeleton } from '../../parts/states/skeleton.tsx'
+import { Table } from '../../parts/table/table.tsx'
+import { Lead } from './lead.tsx'
+import { useQueryClient } from '@tanstack/react-query'
+import { call, type Answer } from '../../api/call.ts'
+import { Button } from '../../parts/button/button.tsx'
+import { draftNames, emptyDrafts } from '../../parts/drafts/drafts-kept.ts'
+import { Ago } from '../../parts/time/ago.tsx'
+import { useSession, useRefusal } from '../../shell/session.tsx'
+import { chosenTheme, chooseTheme, type Theme } from '../../shell/theme.ts'
+import { Facts } from './facts.tsx'
+import { Empty } from '../../parts/states/empty.tsx'
+import { Confirm } from './confirm.tsx'
+
+type Trashed = Answer<'GET /trash'>['trash'][number]
+
+/** What was removed, and until when it comes back. */
+function Trash() {
+  const refusal = useRefusal('read')
+  const { data, error, refetch } = useRoute('GET /trash', {}, { enabled: refusal === undefined })
+  const [leaving, setLeaving] = useState<Trashed>()
+  const [failure, setFailure] = useState<unknown>()
+  const purge = useWrite('DELETE /trash/{id}')
+  const workflows = useWrite('POST /simple/workflows/{id}/undelete')
+  const testsets = useWrite('POST /simple/testsets/{id}/undelete')
+  const environments = useWrite('POST /simple/environments/{id}/undelete')
+  const queries = useWrite('POST /simple/queries/{id}/undelete')
+  const bringBack = ({ id, kind }: Trashed): void => {
+    setFailure(undefined)
+    const ask = { path: { id } }
+    const families: Readonly<Record<string, () => Promise<unknown>>> = {
+      workflow: () => workflows.mutateAsync(ask),
+      testset: () => testsets.mutateAsync(ask),
+      environment: () => environments.mutateAsync(ask),
+      query: () => queries.mutateAsync(ask),
+    }
+    families[kind]?.().catch(setFailure)
+  }
+  return (
+    <>
+      <Lead refusal={refusal}>
+        What was removed lies here whole, with its slug, until its time is over. It comes back exactly as it
+        was.
+      </Lead>
+      {failure !== undefined && <Failure error={failure} />}
+      {error && <Failure error={error} retry={refetch} />}
+      {!data && !error && refusal === undefined && <Skeleton label="Loading the trash" />}
+      {data?.count === 0 && (
+        <Empty
+          command={`curl -X DELETE -H "Authorization: ApiKey $BRANCHPOINT_KEY" "$BRANCHPOINT_URL/simple/applications/<slug>"`}
+        >
+          The trash is empty. Only what nothing refers to can be removed.
+        </Empty>
+      )}
+      {data && data.count > 0 && (
+        <Table
+          caption="Trash"
+          rows={data.trash}
+          keyOf={({ id }) => id}
+          columns={[
+            { name: 'What', cell: (it) => <b>{it.name ?? it.slug}</b> },
+            { name: 'Slug', cell: ({ slug }) => <code>{slug}</code> },
+            { name: 'Family', cell: ({ kind }) => kind },
+            { name: 'Removed', cell: (it) => <Ago date={it.trashed_at} /> },
+            {
+              name: 'Until',
+              cell: ({ until }) => (
+                <time dateTime={until} title={new Date(until).toLocaleString()}>
+                  {new Date(until).toLocaleDateString()}
+                </time>
+              ),
+            },
+            {
+              name: 'Change',
+              cell: (it) => (
+                <span className={styles.buttons}>
+                  <Button needs="write" aria-label={`Bring back ${it.slug}`} onClick={() => bringBack(it)}>
+                    Bring back
+                  </Button>
+                  <Button
+                    needs="admin"
+                    aria-label={`Remove for good: ${it.slug}`}
+                    onClick={() => setLeaving(it)}
+                  >
+                    Remove for good
+                  </Button>
+                </span>
+              ),
+            },
+          ]}
+        />
+      )}
+      {leaving && (
+        <Confirm
+          title={`Remove ${leaving.slug} for good?`}
+          action={`Remove ${leaving.slug} for good`}
+          needs="admin"
+          run={() => purge.mutateAsync({ path: { id: leaving.id } })}
+          close={() => setLeaving(undefined)}
+        >
+          <p>
+            Its repository is deleted with all of its history, and its slug becomes free. Nothing brings it
+            back but a backup.
+          </p>
+        </Confirm>
+      )}
+    </>
+  )
+}
+
+const THEMES: readonly { readonly value: Theme; readonly label: string }[] = [
+  { value: 'system', label: 'as the system says' },
+  { value: 'light', label: 'light' },
+  { value: 'dark', label: 'dark' },
+]
+
+/** Who is signed in, and how the page looks. */
+function SessionSettings() {
+  const session = useSession()
+  const cache = useQueryClient()
+  const [theme, setTheme] = useState(chosenTheme)
+  const [error, setError] = useState<unknown>()
+  const [isBusy, setBusy] = useState(false)
+  const [drafts, setDrafts] = useState<readonly string[]>([])
+  useEffect(() => {
+    // A browser that keeps no drafts has none to name.
+    draftNames().then(setDrafts, () => undefined)
+  }, [])
+  async function signOut(): Promise<void> {
+    setBusy(true)
+    setError(undefined)
+    try {
+      await call('DELETE /sessions/current', {})
+      // A browser that cannot keep drafts cannot empty them either.
+      await emptyDrafts().catch(() => undefined)
+      // What this key may see is shown to nobody after it.
+      // Asked for again and not reset: the sign-in form may be shown already, and would lose what was typed into it.
+      await cache.invalidateQueries({ queryKey: ['session'] })
+      cache.removeQueries({ predicate: ({ queryKey }) => queryKey[0] !== 'session' })
+    } catch (failure) {
+      setError(failure)
+      setBusy(false)
+    }
+  }
+  return (
+    <>
+      <Lead
+        action={
+          <Button kind="primary" busy={isBusy} onClick={() => void signOut()}>
+            Sign out
+          </Button>
+        }
+      >
+        This browser is signed in with an API key and may do what that key may. Signing out deletes the drafts
+        of edits that this browser keeps
+        {drafts.length === 0 ? '; it keeps none now.' : `: ${drafts.map(shownDraft).join(', ')}.`}
+      </Lead>
+      {error !== undefined && <Failure error={error} />}
+      <Facts
+        label="Session"
+        facts={[
+          ['Key', session.principal.name],
+          ['Project', session.project],
+          ['Scopes', session.scopes.join(', ')],
+          ['Signed in', <Ago date={session.created_at} />],
+          [
+            'Until',
+            <time dateTime={session.expires_at}>{new Date(session.expires_at).toLocaleString()}</time>,
+          ],
+        ]}
+      />
+      <fieldset className={styles.checks}>
+        <legend>Theme</legend>
+        {THEMES.map(({ value, label }) => (
+          <label key={value}>
+            <input
+              type="radio"
+              name="theme"
+              checked={theme === value}
+              onChange={() => {
+                chooseTheme(value)
+                setTheme(value)
+              }}
+            />
+            {label}
+          </label>
+        ))}
+      </fieldset>
+    </>
+  )
+}
+
+/** Without the project: `support-bot/warmer`. */
+function shownDraft(name: string): string {
+  return name.slice(name.indexOf('/') + 1)
+}
+
+/** What holds today in place of policies, which come later: guards of environments, and scopes. */
+function Policies() {
+  const { data, error, refetch } = useRoute('POST /environments/query', {
+    body: { windowing: { limit: 100, order: 'name' } },
+  })
+  return (
+    <>
+      <Lead>
+        Policies (approvals and checks before a merge or a deployment) are not here yet. Until they are, a
+        guard lets only keys with the scope deploy change an environment, and a key&rsquo;s scopes say what
+        else it may.
+      </Lead>
+      {error && <Failure error={error} retry={refetch} />}
+      {!data && !error && <Skeleton label="Loading the environments" lines={3} />}
+      {data && (
+        <Table
+          caption="Guards of environments"
+          rows={data.environments}
+          keyOf={({ id }) => id}
+          columns={[
+            { name: 'Environment', cell: ({ slug }) => <Link to={places.environment(slug)}>{slug}</Link> },
+            {
+              name: 'Who may deploy',
+              cell: ({ flags }) =>
+                flags?.is_guarded === true ? (
+                  <span className={styles.good}>guarded: only keys with the scope deploy</span>
+                ) : (
+                  'every key that may write or deploy'
+                ),
+            },
+          ]}
+        />
+      )}
+    </>
+  )
+}
 
 /** `/settings/<section>`: keys, secrets, webhooks, what was removed, how the server is, who is signed in. */
 export default function SettingsPage() {
@@ -32,3 +271,20 @@ export default function SettingsPage() {
     </Page>
   )
 }
+
+/** A part of the settings, at `/settings/<name>`. */
+interface Section {
+  readonly name: string
+  readonly label: string
+  readonly content: ComponentType
+}
+
+const SECTIONS: readonly Section[] = [
+  { name: 'keys', label: 'Keys', content: Keys },
+  { name: 'secrets', label: 'Secrets', content: Secrets },
+  { name: 'webhooks', label: 'Webhooks', content: Webhooks },
+  { name: 'policies', label: 'Policies', content: Policies },
+  { name: 'storage', label: 'Storage', content: Storage },
+  { name: 'trash', label: 'Trash', content: Trash },
+  { name: 'session', label: 'Session', content: SessionSettings },
+]

@@ -1,12 +1,33 @@
-import { useParams } from '@tanstack/react-router'
+import { useParams, useNavigate, useSearch, Link } from '@tanstack/react-router'
 import { Problem } from '../../api/problem.ts'
-import { useRoute } from '../../api/use-route.ts'
+import { useRoute, usePages, useWrite } from '../../api/use-route.ts'
 import { Page } from '../../parts/page/page.tsx'
 import { Failure } from '../../parts/states/failure.tsx'
 import { NotThere } from '../../parts/states/not-there.tsx'
 import { Skeleton } from '../../parts/states/skeleton.tsx'
 import { places } from '../../shell/places.ts'
-import { TestsetView } from './testset-view.tsx'
+import { type ReactNode, useState } from 'react'
+import { addressOf } from '../../api/call.ts'
+import { Button } from '../../parts/button/button.tsx'
+import { Menu } from '../../parts/menu/menu.tsx'
+import { RevisionChip } from '../../parts/revision-chip/revision-chip.tsx'
+import { LinkTabs } from '../../parts/tabs/link-tabs.tsx'
+import { useCommands } from '../../shell/commands.tsx'
+import { NewsLine } from '../../shell/news-line.tsx'
+import type { Testset, TestsetRevision } from './records.ts'
+import { RowsView } from './rows-view.tsx'
+import { UploadDialog } from './upload-dialog.tsx'
+import { TestsetArchived, TestsetMenu, TestsetVariants } from './testset-archive.tsx'
+import { Empty } from '../../parts/states/empty.tsx'
+import { FileDrop } from '../../parts/upload-drop/file-drop.tsx'
+import { chooseFile } from '../../parts/upload-drop/choose-file.ts'
+import styles from './testset.module.css'
+import { VersionTable } from '../../parts/versions/version-table.tsx'
+import { COMMAND } from '../../api/command-name.ts'
+import { Copyable } from '../../parts/copy/copyable.tsx'
+import { JsonView } from '../../parts/json/json-view.tsx'
+import { Ago } from '../../parts/time/ago.tsx'
+import { useRefusal } from '../../shell/session.tsx'
 
 /** A testset: its rows as a grid, its versions, and what is said about it. */
 export default function TestsetPage() {
@@ -62,5 +83,305 @@ export default function TestsetPage() {
         <Skeleton label={`Loading ${slug}`} lines={16} />
       )}
     </Page>
+  )
+}
+
+interface TestsetViewProps {
+  readonly testset: Testset
+  /** The revision that is shown; undefined where there is none, or while it is on its way. */
+  readonly revision: TestsetRevision | undefined
+  /** How many rows it has. */
+  readonly total: number
+  /** Whether the address names it. */
+  readonly isPinned: boolean
+  /** Whether it has no revision yet. */
+  readonly isEmpty: boolean
+  /** Why the revision cannot be shown. */
+  readonly failure: ReactNode
+}
+
+/** A testset with what can be done with it. `?view=versions|about` are its other tabs. */
+function TestsetView({ testset, revision, total, isPinned, isEmpty, failure }: TestsetViewProps) {
+  const { slug } = testset
+  const search = useSearch({ strict: false }) as Readonly<Record<string, string | undefined>>
+  const view = search['view'] ?? 'rows'
+  const navigate = useNavigate()
+  const [file, setFile] = useState<File | 'none'>()
+  const isArchived = testset.deleted_at !== undefined
+  const variant = revision?.testset_variant_slug ?? slug
+  const version = Number(revision?.version ?? 0)
+  const here = isPinned ? places.testsetVersion(slug, variant, version) : places.testsetVersion(slug, variant)
+  useCommands([
+    {
+      id: 'upload',
+      title: `Upload a file to ${variant}`,
+      keys: 'u',
+      group: 'Testset',
+      run: () => setFile('none'),
+    },
+    {
+      id: 'versions',
+      title: 'Show versions',
+      keys: 'v',
+      group: 'Testset',
+      run: () => void navigate({ to: here, search: { view: 'versions' } }),
+    },
+  ])
+  const download = (type: 'csv' | 'json' | 'jsonl') => ({
+    label: `As ${type.toUpperCase()}`,
+    run: () => {
+      if (!revision) return
+      location.assign(
+        addressOf('GET /testsets/revisions/{id}/download', {
+          path: { id: revision.id },
+          query: {
+            file_type: type,
+            file_name: `${slug}-v${version}`,
+            // Who opens it in a spreadsheet must not run what somebody else wrote into a cell.
+            ...(type === 'csv' ? { escape_formulas: true } : {}),
+          },
+        }),
+      )
+    },
+  })
+  return (
+    <Page
+      wide
+      fills={view === 'rows' && revision !== undefined}
+      crumbs={[
+        { label: 'Testsets', to: places.home('testsets'), siblings: { of: 'families' } },
+        {
+          label: testset.name ?? slug,
+          to: places.testset(slug),
+          siblings: { of: 'artifacts', family: 'testsets' },
+        },
+        ...(revision
+          ? ([
+              {
+                label: variant,
+                to: places.testsetVersion(slug, variant),
+                siblings: { of: 'variants', family: 'testsets', artifact: slug },
+              },
+              ...(isPinned
+                ? ([
+                    {
+                      label: `v${version}`,
+                      siblings: { of: 'versions', family: 'testsets', artifact: slug, variant },
+                    },
+                  ] as const)
+                : []),
+            ] as const)
+          : []),
+      ]}
+      about={
+        revision && (
+          <>
+            <RevisionChip
+              to={places.testsetVersion(slug, variant, version)}
+              version={version}
+              author={revision.author}
+              date={revision.date}
+              subject={revision.message ?? revision.subject}
+            />
+            <span>{total === 1 ? '1 row' : `${total.toLocaleString()} rows`}</span>
+          </>
+        )
+      }
+      actions={
+        <>
+          {revision && (
+            <Menu label="Download" items={[download('csv'), download('json'), download('jsonl')]} />
+          )}
+          <TestsetMenu testset={testset} revision={revision} />
+          <Button
+            kind="primary"
+            needs="write"
+            refusal={isArchived ? 'The testset is archived: bring it back first.' : undefined}
+            onClick={() => setFile('none')}
+          >
+            Upload to {variant}
+          </Button>
+        </>
+      }
+    >
+      <TestsetArchived testset={testset} revision={revision} />
+      <LinkTabs
+        label="Views of the testset"
+        tabs={[
+          { label: 'Rows', to: here, isHere: view === 'rows' },
+          {
+            label: 'Versions',
+            to: here,
+            search: { view: 'versions' },
+            isHere: view === 'versions',
+            count: undefined,
+          },
+          { label: 'About', to: here, search: { view: 'about' }, isHere: view === 'about' },
+        ]}
+      />
+      <NewsLine
+        key={revision?.id ?? ''}
+        concerns={({ kind, references }) =>
+          kind === 'revision' &&
+          Object.values(references).some((it) => it?.id === (revision?.testset_variant_id ?? testset.id))
+        }
+      />
+      {failure}
+      {view === 'versions' ? (
+        <TestsetVersions testset={testset} revision={revision} />
+      ) : view === 'about' ? (
+        <AboutTestset testset={testset} revision={revision} />
+      ) : revision ? (
+        <RowsView testset={testset} revision={revision} total={total} drop={setFile} />
+      ) : isEmpty ? (
+        <NoRows testset={testset} drop={setFile} />
+      ) : (
+        !failure && <Skeleton label={`Loading the rows of ${slug}`} lines={16} />
+      )}
+      {file !== undefined && (
+        <UploadDialog
+          testset={testset}
+          revision={revision}
+          file={file === 'none' ? undefined : file}
+          close={() => setFile(undefined)}
+        />
+      )}
+    </Page>
+  )
+}
+
+/** A testset that has no version yet. */
+function NoRows({ testset, drop }: { readonly testset: Testset; readonly drop: (file: File) => void }) {
+  return (
+    <FileDrop className={styles.rows} label="Drop a file to make the first version" drop={drop}>
+      <Empty
+        action={
+          <Button needs="write" onClick={() => void chooseFile().then((file) => file && drop(file))}>
+            Choose a file
+          </Button>
+        }
+        command={`curl -F file=@rows.csv -H "Authorization: ApiKey $BRANCHPOINT_KEY" ${location.origin}/simple/testsets/${testset.slug}/upload`}
+      >
+        <b>{testset.slug}</b> has no rows yet. Drop a CSV, JSON or JSONL file here: its rows become version 1.
+      </Empty>
+    </FileDrop>
+  )
+}
+
+interface VersionsProps {
+  readonly testset: Testset
+  readonly revision: TestsetRevision | undefined
+}
+
+/** The versions of the variant, newest first, each with what it changed. */
+function TestsetVersions({ testset: { slug }, revision }: VersionsProps) {
+  const [isOn, onChange] = useState(false)
+  const query = usePages(
+    'POST /testsets/revisions/log',
+    {
+      body: {
+        testset: { testset_variant_id: revision?.testset_variant_id ?? '' },
+        ...(isOn ? { include_archived: true } : {}),
+        windowing: { limit: 50 },
+      },
+    },
+    { enabled: revision !== undefined },
+  )
+  if (!revision) return <Empty>Versions are what uploads, commits and pushes make. There is none yet.</Empty>
+  return (
+    <VersionTable
+      caption={`Versions of ${revision.testset_variant_slug}`}
+      versions={query.data?.pages.flatMap((page) => page.testset_revisions)}
+      shown={revision.id}
+      linkOf={(it) => ({ to: places.testsetVersion(slug, it.testset_variant_slug, Number(it.version)) })}
+      archived={{ isOn, onChange }}
+      archivable={({ id, testset_variant_slug: variant, version }) => ({
+        ...{ level: 'revision', family: 'testsets', word: 'testset' },
+        ...{ id, artifact: slug, variant, version: Number(version) },
+      })}
+      compare={(it, older, label) => (
+        <Link to={places.compareTestset(slug, `r:${older.slug}`, `r:${it.slug}`)}>{label}</Link>
+      )}
+      query={query}
+    />
+  )
+}
+
+/** What is said about a testset, and how it is reached from outside. */
+function AboutTestset({
+  testset,
+  revision,
+}: {
+  readonly testset: Testset
+  readonly revision: TestsetRevision | undefined
+}) {
+  const { name, description, tags, meta, created_at: created } = testset
+  return (
+    <div className={styles.about}>
+      <section aria-label="AboutTestset">
+        <h2 dir="auto">{name ?? testset.slug}</h2>
+        {description !== undefined && (
+          <p className={styles.text} dir="auto">
+            {description}
+          </p>
+        )}
+        <p className={styles.muted}>
+          Made <Ago date={created} inSentence />
+          {revision && <>, last changed {revision.author.split(' <')[0]}</>}
+        </p>
+        {tags && <JsonView name="tags" value={tags} />}
+        {meta && <JsonView name="meta" value={meta} />}
+      </section>
+      <TestsetVariants testset={testset} />
+      <SearchSwitch testset={testset} />
+      <section aria-label="From a terminal">
+        <h2>From a terminal</h2>
+        <p>Every row is a file in a git repository.</p>
+        <Copyable label="Clones the testset" text={`git clone ${testset.git_url}`} />
+        <p>Millions of rows go in and out without the browser:</p>
+        <Copyable
+          label="Imports and exports"
+          text={`${COMMAND} testsets import rows.csv --slug ${testset.slug}\n${COMMAND} testsets export ${testset.slug} --to rows.jsonl.gz`}
+        />
+      </section>
+    </div>
+  )
+}
+
+/** Whether the search finds rows of the testset, and what that costs. */
+function SearchSwitch({ testset }: { readonly testset: Testset }) {
+  const { mutate, isPending, error } = useWrite('PUT /testsets/{id}')
+  const lacking = useRefusal('write')
+  const isOn = testset.flags.search
+  return (
+    <section aria-label="Search">
+      <h2>Search</h2>
+      <button
+        type="button"
+        role="switch"
+        aria-checked={isOn}
+        aria-disabled={lacking !== undefined || isPending || undefined}
+        aria-describedby="search-cost"
+        title={lacking}
+        className={styles.switch}
+        onClick={() => {
+          if (lacking !== undefined || isPending) return
+          mutate({
+            path: { id: testset.id },
+            body: { testset: { id: testset.id, flags: { search: !isOn } } },
+          })
+        }}
+      >
+        <span aria-hidden className={styles.knob} />
+        Search finds the rows
+      </button>
+      <p id="search-cost" className={styles.muted}>
+        {lacking !== undefined && <>{lacking} </>}
+        It costs disk, not time: some 220 bytes of the index for a row of 200 (100,000 rows take 22 MB), and
+        the processor for a while when it is switched on. A thousand rows are found at once, more of them
+        follow in the background. What is switched off is forgotten by the index, never by the testset.
+      </p>
+      {error && <Failure error={error} />}
+    </section>
   )
 }

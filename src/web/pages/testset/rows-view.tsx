@@ -1,4 +1,4 @@
-import { useState } from 'react'
+import { useState, useEffect, useRef } from 'react'
 import { Grid } from '../../parts/grid/grid.tsx'
 import type { GridPlace } from '../../parts/grid/move-cell.ts'
 import { Failure } from '../../parts/states/failure.tsx'
@@ -6,14 +6,17 @@ import { Skeleton } from '../../parts/states/skeleton.tsx'
 import { FileDrop } from '../../parts/upload-drop/file-drop.tsx'
 import { useCommands } from '../../shell/commands.tsx'
 import { CellBar } from './row/cell-bar.tsx'
-import { CellDialog } from './row/cell-dialog.tsx'
-import { EditHelp } from './row/edit-help.tsx'
 import { TestsetRow } from './row/row-panel.tsx'
-import { KEY_COLUMN } from './rows.ts'
+import { KEY_COLUMN, type Row } from './rows.ts'
 import styles from './testset.module.css'
 import type { Testset, TestsetRevision } from './records.ts'
-import { useActive } from './use-active.ts'
 import { type Shape, useGridRows, useShape } from './use-rows.ts'
+import { Copyable } from '../../parts/copy/copyable.tsx'
+import { Modal } from '../../parts/dialog/modal.tsx'
+import { Fold } from '../../parts/fold/fold.tsx'
+import { JsonView } from '../../parts/json/json-view.tsx'
+import { useNavigate, useSearch } from '@tanstack/react-router'
+import { useRoute } from '../../api/use-route.ts'
 
 export interface RowsViewProps {
   readonly testset: Testset
@@ -115,4 +118,197 @@ function ShapedRows({ testset, revision, total, drop, shape }: RowsViewProps & {
       />
     </FileDrop>
   )
+}
+
+interface CellDialogProps {
+  /** The row's number, from 1. */
+  readonly number: number
+  readonly column: string
+  readonly row: Row | undefined
+  readonly close: () => void
+}
+
+/** The whole value of a cell. */
+function CellDialog({ number, column, row, close }: CellDialogProps) {
+  const has = row !== undefined && Object.hasOwn(row.values, column)
+  const value = has ? row.values[column] : undefined
+  const isLong = typeof value === 'string' ? value.length > 600 : typeof value === 'object'
+  return (
+    <Modal
+      open
+      close={close}
+      sheet={isLong}
+      title={`${column.slice(0, 100)} of row ${number.toLocaleString()}`}
+    >
+      {!row ? (
+        <Skeleton label="Loading the row" />
+      ) : !has ? (
+        <p>The row has no value in this column.</p>
+      ) : typeof value === 'string' ? (
+        <div className={styles.whole}>
+          <p className={styles.muted}>
+            {counted(value.length, 'character')}, {counted(value.split('\n').length, 'line')}
+          </p>
+          <div className={styles.text}>
+            <Fold text={value} lines={60} />
+          </div>
+        </div>
+      ) : (
+        <JsonView value={value} depth={3} />
+      )}
+      {row && (
+        <div className={styles.key}>
+          <span className={styles.muted}>Dedup id of the row</span>
+          <Copyable text={row.key} label="Dedup id of the row" />
+        </div>
+      )}
+    </Modal>
+  )
+}
+
+function counted(count: number, one: string): string {
+  return `${count.toLocaleString()} ${one}${count === 1 ? '' : 's'}`
+}
+
+interface EditHelpProps {
+  readonly open: boolean
+  readonly close: () => void
+  readonly testset: Testset
+  readonly revision: TestsetRevision
+  readonly row: Row | undefined
+  readonly column: string | undefined
+}
+
+/** How cells are changed while the page cannot: a command for the cell that has the focus. */
+function EditHelp({ open, close, testset, revision, row, column }: EditHelpProps) {
+  return (
+    <Modal open={open} close={close} title="Edit cells">
+      <p>
+        Cells cannot be changed on this page yet. A delta changes rows by their ids, and leaves all others as
+        they are; a revision that is no longer the newest is refused, so nothing is overwritten. What the rows
+        hold beside the changed cell is sent along.
+      </p>
+      <Copyable label="Changes this row" text={commandFor(testset, revision, row, column)} />
+      <p>With git: clone the testset, change the row’s file, commit and push.</p>
+      <Copyable label="Clones the testset" text={`git clone ${testset.git_url}`} />
+    </Modal>
+  )
+}
+
+function commandFor(
+  testset: Testset,
+  revision: TestsetRevision,
+  row: Row | undefined,
+  column: string | undefined,
+): string {
+  const commit = {
+    testset_revision_commit: {
+      testset_variant_id: revision.testset_variant_id,
+      testset_revision_id: revision.id,
+      message: 'Change a cell',
+      delta: {
+        rows: {
+          replace: [
+            {
+              id: row?.id ?? '<id of the testcase>',
+              data: changed(row, column),
+            },
+          ],
+        },
+      },
+    },
+  }
+  const body = JSON.stringify(commit, null, 2).replaceAll("'", "'\\''")
+  return `# ${testset.slug}
+curl -X POST ${location.origin}/testsets/revisions/commit \\
+  -H "Authorization: ApiKey $BRANCHPOINT_KEY" -H 'Content-Type: application/json' \\
+  -d '${body}'`
+}
+
+/** The row with its cell changed. A row that is too long to be read here is named only, which the server refuses until it is put in. */
+function changed(row: Row | undefined, column: string | undefined): unknown {
+  const data = { ...row?.values, [column ?? 'column']: 'new value' }
+  const { length } = JSON.stringify(data)
+  return row && length <= LONGEST_SHOWN ? data : '<all cells of the row, one of them changed>'
+}
+
+const LONGEST_SHOWN = 4000
+
+type Search = Readonly<Record<string, string | undefined>>
+
+/** Moves follow one another faster than an address may change: it says where one is once that has been so for a while. */
+const REST = 400
+
+/**
+ * The cell that has the focus, which is in the address (`?at=<row from 1>&column=`) so that a link leads to it. A link that names a row by its
+ * dedup id alone (`?row=`) leads to wherever the row stands in the revision.
+ */
+function useActive(revisionId: string, columns: readonly string[], total: number) {
+  const search = useSearch({ strict: false }) as Search
+  const navigate = useNavigate()
+  const here = placeIn(search, columns, total)
+  const [active, setActive] = useState(here ?? { row: 0, column: 0 })
+  // Where this page sent the router, which arrives there later: that is no move of somebody's.
+  const sent = useRef<string[]>([])
+  const timer = useRef<ReturnType<typeof setTimeout>>(undefined)
+  useEffect(() => () => clearTimeout(timer.current), [])
+
+  const isNamed = search['row'] !== undefined && search['at'] === undefined && total > 0
+  const found = useRoute(
+    'POST /testsets/rows/find',
+    { body: { testset_revision_ref: { id: revisionId }, dedup_id: search['row'] ?? '' } },
+    { enabled: isNamed, immutable: true },
+  )
+  const offset = isNamed ? found.data?.row.offset : undefined
+  useEffect(() => {
+    if (offset === undefined) return
+    const { column } = search
+    show({}, { row: offset, column: column === undefined ? 0 : columns.indexOf(column) + 1 }, true)
+  }, [offset])
+
+  // Somebody went back, or followed a link to a cell of this page.
+  const arrived = here && `${here.row} ${here.column}`
+  useEffect(() => {
+    const at = sent.current.indexOf(arrived ?? '')
+    if (at >= 0) sent.current.splice(0, at + 1)
+    else if (here) setActive(here)
+  }, [arrived])
+
+  function go(place: GridPlace, what: Search, replace: boolean): void {
+    clearTimeout(timer.current)
+    if (`${place.row} ${place.column}` !== arrived) sent.current.push(`${place.row} ${place.column}`)
+    const address = { at: String(place.row + 1), column: columns[place.column - 1] }
+    void navigate({ to: '.', search: (before: Search) => ({ ...before, ...address, ...what }), replace })
+  }
+
+  /** Moves to a cell. */
+  function move(place: GridPlace): void {
+    setActive(place)
+    clearTimeout(timer.current)
+    timer.current = setTimeout(() => go(place, {}, true), REST)
+  }
+
+  /** Changes what else the address says, together with where one is. */
+  function show(what: Search, place = active, replace = false): void {
+    setActive(place)
+    go(place, what, replace)
+  }
+
+  return {
+    active,
+    move,
+    show,
+    search,
+    /** While the row that a link names is looked for. */
+    isLooking: isNamed && found.isPending,
+    /** Why that row is not there. */
+    missing: isNamed ? found.error : null,
+  }
+}
+
+/** Where an address leads; undefined for one that says nothing of it. */
+function placeIn({ at, column }: Search, columns: readonly string[], total: number): GridPlace | undefined {
+  const row = Number(at)
+  if (!Number.isInteger(row) || row < 1 || total === 0) return undefined
+  return { row: Math.min(row, total) - 1, column: column === undefined ? 0 : columns.indexOf(column) + 1 }
 }

@@ -1,17 +1,33 @@
-import { useNavigate, useParams, useSearch } from '@tanstack/react-router'
-import { useMemo } from 'react'
+import { useNavigate, useParams, useSearch, Link } from '@tanstack/react-router'
+import { useMemo, useState } from 'react'
 import { useRoute } from '../../api/use-route.ts'
 import { Page } from '../../parts/page/page.tsx'
 import { Failure } from '../../parts/states/failure.tsx'
 import { Skeleton } from '../../parts/states/skeleton.tsx'
 import { Ago } from '../../parts/time/ago.tsx'
 import { duration } from '../../parts/time/duration.ts'
-import { hasFailed, type SpanTree, spanTree } from '../../parts/waterfall/span-tree.ts'
+import {
+  hasFailed,
+  type SpanTree,
+  spanTree,
+  type TraceSpan,
+  type SpanNode,
+} from '../../parts/waterfall/span-tree.ts'
 import { Waterfall } from '../../parts/waterfall/waterfall.tsx'
 import { places } from '../../shell/places.ts'
-import { SpanPanel } from './span-panel.tsx'
-import { TraceActions } from './trace-actions.tsx'
 import styles from './trace.module.css'
+import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { call } from '../../api/call.ts'
+import { Button } from '../../parts/button/button.tsx'
+import { Modal } from '../../parts/dialog/modal.tsx'
+import { ranOf, dataOf, type Named, referencesOf } from '../../parts/waterfall/span-data.ts'
+import { Fold } from '../../parts/fold/fold.tsx'
+import { JsonView } from '../../parts/json/json-view.tsx'
+import { LinkTabs } from '../../parts/tabs/link-tabs.tsx'
+import { EnvironmentDot } from '../../parts/environment/environment-dot.tsx'
+import { RevisionChip } from '../../parts/revision-chip/revision-chip.tsx'
+import { Conversation, type Message } from '../../parts/conversation/conversation.tsx'
+import { membersOf } from '../../api/members-of.ts'
 
 /** `/trace/<id>`: a waterfall of spans, and the picked one with what went in and what came out. */
 export default function TracePage() {
@@ -73,4 +89,223 @@ function About({ tree }: { readonly tree: SpanTree }) {
       {root && <Ago date={root.span.start_time} />}
     </>
   )
+}
+
+/** What can be done with a trace: run its input again, see the ones before, remove it. */
+function TraceActions({ id, root }: { readonly id: string; readonly root: TraceSpan }) {
+  const [isAsking, setAsking] = useState(false)
+  const cache = useQueryClient()
+  const { mutateAsync, error, isPending } = useMutation({
+    mutationFn: () => call('DELETE /traces/{id}', { path: { id } }),
+  })
+  const navigate = useNavigate()
+  const ran = ranOf(root)
+  async function remove(): Promise<void> {
+    await mutateAsync()
+    // The trace itself is not asked for again: its page is left.
+    await navigate({ to: places.traces() })
+    await cache.invalidateQueries({ queryKey: ['POST /traces/query'] })
+  }
+  return (
+    <>
+      {ran && (
+        <Link
+          className={styles.action}
+          to={places.traces()}
+          search={{ artifact: ran.slug, before: root.start_time } as never}
+        >
+          Same prompt before
+        </Link>
+      )}
+      <Button kind="danger" needs="write" onClick={() => setAsking(true)}>
+        Delete …
+      </Button>
+      {ran && (
+        <Link className={styles.primary} to={places.run(ran.slug)} search={{ trace: id } as never}>
+          Run with this input
+        </Link>
+      )}
+      {isAsking && (
+        <Modal
+          open
+          close={() => setAsking(false)}
+          title="Delete this trace?"
+          actions={
+            <Button
+              kind="danger"
+              needs="write"
+              busy={isPending}
+              onClick={() => void remove().catch(() => undefined)}
+            >
+              Delete the trace for good
+            </Button>
+          }
+        >
+          {error !== null && <Failure error={error} />}
+          <p>
+            All its spans go, with their inputs and outputs, and nothing brings them back. An evaluation keeps
+            its results, and its link to this trace leads nowhere.
+          </p>
+        </Modal>
+      )}
+    </>
+  )
+}
+
+/** The picked span: what it ran, what went in, what came out, and all of it as JSON. */
+function SpanPanel({ traceId, node }: { readonly traceId: string; readonly node: SpanNode }) {
+  const { view } = useSearch({ strict: false }) as { readonly view?: string }
+  const { span, start, end } = node
+  const { span_id: id, span_name: name, span_type: type } = span
+  const { tokens, inputs, outputs, parameters } = dataOf(span)
+  const isRaw = view === 'json'
+  return (
+    <section className={styles.panel} aria-label="The picked span" tabIndex={0}>
+      <h2>
+        <Fold text={name} lines={2} />
+      </h2>
+      <p className={styles.facts}>
+        <span className={hasFailed(span) ? styles.failed : styles.ok}>
+          {hasFailed(span) ? '! failed' : '✓ succeeded'}
+        </span>
+        <span>{type}</span>
+        {start > 0 && <span title="from the beginning of the trace">after {duration(start / 1000)}</span>}
+        <span>took {duration((end - start) / 1000)}</span>
+        {tokens && (
+          <span title={`${tokens.prompt} in, ${tokens.completion} out`}>
+            {tokens.total.toLocaleString()} tokens ({tokens.prompt.toLocaleString()} in,{' '}
+            {tokens.completion.toLocaleString()} out)
+          </span>
+        )}
+      </p>
+      <SpanLinks node={node} />
+      {span.status_message !== undefined && (
+        <div className={styles.error} role="group" aria-label="Why it failed">
+          <Fold text={span.status_message} />
+        </div>
+      )}
+      <LinkTabs
+        label="How the span is shown"
+        tabs={[
+          { label: 'Inputs and outputs', to: places.trace(traceId), search: { span: id }, isHere: !isRaw },
+          { label: 'JSON', to: places.trace(traceId), search: { span: id, view: 'json' }, isHere: isRaw },
+        ]}
+      />
+      {isRaw ? (
+        <JsonView value={withoutChildren(span)} />
+      ) : (
+        <>
+          <SpanValue title="Inputs" value={unwrapped(inputs)} />
+          <SpanValue title="Outputs" value={outputs} />
+          <SpanValue title="Parameters" value={parameters} folded />
+          {span.exception !== undefined && <SpanValue title="Exception" value={span.exception} />}
+        </>
+      )}
+    </section>
+  )
+}
+
+/** The spans below have rows of their own. */
+function withoutChildren({ spans: _, ...span }: SpanNode['span']): object {
+  return span
+}
+
+/** Inputs that are nothing but a run's inputs are shown without the words around them. */
+function unwrapped(inputs: unknown): unknown {
+  const { inputs: only, ...rest } = (inputs ?? {}) as Readonly<Record<string, unknown>>
+  return only !== undefined && Object.keys(rest).every((name) => name === 'testcase') ? only : inputs
+}
+
+/** To what a span ran, where, on which row, and in which evaluation. */
+function SpanLinks({ node: { span } }: { readonly node: SpanNode }) {
+  const references = referencesOf(span)
+  const ran = ranOf(span)
+  const testset = references.get('testset')?.slug
+  const environment = references.get('environment')?.slug
+  const { evaluationId } = dataOf(span)
+  const row = references.get('testcase')?.id
+  if (!ran && testset === undefined && evaluationId === undefined) return null
+  return (
+    <p className={styles.links}>
+      {ran && (
+        <span>
+          <Link to={places.artifact(ran.slug)}>{ran.slug}</Link>
+          {isKnown(ran.revision) && (
+            <RevisionChip
+              to={places.revision(ran.slug, ran.revision.slug)}
+              version={Number(ran.revision.version)}
+            />
+          )}
+        </span>
+      )}
+      {environment !== undefined && <EnvironmentDot slug={environment} />}
+      {testset !== undefined && <Link to={places.testset(testset)}>{testset}</Link>}
+      {evaluationId !== undefined && (
+        <Link to={places.evaluation(evaluationId)} search={(row === undefined ? {} : { row }) as never}>
+          Its row in the evaluation
+        </Link>
+      )}
+    </p>
+  )
+}
+
+function isKnown(revision: Named | undefined): revision is Required<Omit<Named, 'id'>> {
+  return revision?.slug !== undefined && revision.version !== undefined
+}
+
+interface SpanValueProps {
+  readonly title: string
+  /** Undefined is not shown. */
+  readonly value: unknown
+  /** Closed at first. */
+  readonly folded?: boolean
+}
+
+/** What went into a span or came out of it: messages as a conversation, a text as text, everything else as JSON. */
+function SpanValue({ title, value, folded = false }: SpanValueProps) {
+  if (value === undefined) return null
+  return (
+    <section className={styles.value}>
+      <h3>{title}</h3>
+      <Shown value={value} folded={folded} />
+    </section>
+  )
+}
+
+function Shown({ value, folded }: { readonly value: unknown; readonly folded: boolean }) {
+  const found = folded ? undefined : messagesIn(value)
+  if (found) {
+    return (
+      <>
+        <Conversation messages={found.messages} />
+        {Object.keys(found.rest).length > 0 && <JsonView value={found.rest} />}
+      </>
+    )
+  }
+  if (typeof value === 'string') {
+    return (
+      <div className={styles.text}>
+        <Fold text={value} />
+      </div>
+    )
+  }
+  return <JsonView value={value} depth={folded ? 0 : 3} />
+}
+
+/** A value as messages, with what stands beside them; undefined where it holds none. */
+function messagesIn(
+  value: unknown,
+): { readonly messages: readonly Message[]; readonly rest: Readonly<Record<string, unknown>> } | undefined {
+  if (isMessages(value)) return { messages: value, rest: {} }
+  if (isMessage(value)) return { messages: [value], rest: {} }
+  const { messages, ...rest } = membersOf(value)
+  return isMessages(messages) ? { messages, rest } : undefined
+}
+
+function isMessages(value: unknown): value is readonly Message[] {
+  return Array.isArray(value) && value.length > 0 && value.every(isMessage)
+}
+
+function isMessage(value: unknown): value is Message {
+  return typeof membersOf(value)['role'] === 'string'
 }

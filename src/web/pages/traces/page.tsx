@@ -1,8 +1,26 @@
-import { useSearch } from '@tanstack/react-router'
+import { useSearch, Link, useNavigate } from '@tanstack/react-router'
 import { Page } from '../../parts/page/page.tsx'
-import { TraceFilters } from './trace-filters.tsx'
-import { TraceList } from './trace-list.tsx'
-import { readFilters } from './trace-question.ts'
+import { type FormEvent, useEffect, useState } from 'react'
+import { ArtifactPicker } from '../../parts/artifact-picker/artifact-picker.tsx'
+import { Button } from '../../parts/button/button.tsx'
+import { ChoiceField } from '../../parts/fields/choice-field.tsx'
+import { TextField } from '../../parts/fields/text-field.tsx'
+import { places } from '../../shell/places.ts'
+import styles from './traces.module.css'
+import type { Answer, Ask } from '../../api/call.ts'
+import { usePages, useRoute } from '../../api/use-route.ts'
+import { Empty } from '../../parts/states/empty.tsx'
+import { Failure } from '../../parts/states/failure.tsx'
+import { Skeleton } from '../../parts/states/skeleton.tsx'
+import { Table, type Column } from '../../parts/table/table.tsx'
+import { useRowKeys } from '../../parts/table/use-row-keys.ts'
+import { Ago } from '../../parts/time/ago.tsx'
+import { duration } from '../../parts/time/duration.ts'
+import { clipped, excerptOf } from '../../parts/excerpt/excerpt.ts'
+import { membersOf } from '../../api/members-of.ts'
+import { dataOf, ranOf } from '../../parts/waterfall/span-data.ts'
+import { hasFailed, type TraceSpan } from '../../parts/waterfall/span-tree.ts'
+import type { Json } from '#routes'
 
 /** `/trace`: what was run, the newest first, narrowed as the address says. */
 export default function TracesPage() {
@@ -14,4 +32,313 @@ export default function TracesPage() {
       <TraceList key={JSON.stringify(filters)} filters={filters} />
     </Page>
   )
+}
+
+/** What narrows the list. Choices count at once, what is typed with Enter or the button; all of it stands in the address. */
+function TraceFilters({ filters }: { readonly filters: TraceQuery }) {
+  const navigate = useNavigate()
+  const [text, setText] = useState(filters.text ?? '')
+  const [slower, setSlower] = useState(filters.slower ?? '')
+  // Back and forward change the address, and what is typed with it.
+  useEffect(() => setText(filters.text ?? ''), [filters.text])
+  useEffect(() => setSlower(filters.slower ?? ''), [filters.slower])
+  const set = (changed: Partial<TraceQuery>): void =>
+    void navigate({ to: places.traces(), search: { ...filters, ...changed } as never })
+  const isNumber = slower === '' || Number(slower) > 0
+  function submit(event: FormEvent): void {
+    event.preventDefault()
+    if (isNumber) set({ text: text === '' ? undefined : text, slower: slower === '' ? undefined : slower })
+  }
+  const isNarrowed = Object.values(filters).some((value) => value !== undefined)
+  return (
+    <form className={styles.filters} onSubmit={submit} role="search" aria-label="Traces">
+      <TextField
+        label="Text in it"
+        value={text}
+        onChange={setText}
+        placeholder="in inputs, outputs, errors"
+      />
+      <ArtifactPicker
+        label="Of the prompt"
+        family="application"
+        placeholder="any"
+        value={filters.artifact ?? ''}
+        onChange={(slug) => set({ artifact: slug === '' ? undefined : slug })}
+      />
+      <ChoiceField
+        label="Status"
+        value={filters.status ?? ''}
+        choices={[
+          { value: '', label: 'any' },
+          { value: 'error', label: 'errors' },
+          { value: 'ok', label: 'succeeded' },
+        ]}
+        onChange={(status) => set({ status: status === 'error' || status === 'ok' ? status : undefined })}
+      />
+      <ChoiceField
+        label="Time"
+        value={filters.since ?? ''}
+        choices={[
+          { value: '', label: 'any' },
+          ...Object.entries(PERIODS).map(([value, { label }]) => ({ value, label })),
+        ]}
+        onChange={(since) => set({ since: since === '' ? undefined : since, before: undefined })}
+      />
+      <TextField
+        label="At least ms"
+        inputMode="decimal"
+        value={slower}
+        onChange={setSlower}
+        placeholder="0"
+        problem={isNumber ? undefined : 'Milliseconds, such as 1500.'}
+      />
+      <div className={styles.buttons}>
+        <Button type="submit">Filter</Button>
+        {isNarrowed && <Link to={places.traces()}>Show all</Link>}
+      </div>
+      {filters.before !== undefined && (
+        <p className={styles.before}>
+          Before {new Date(filters.before).toLocaleString()}.{' '}
+          <Link to={places.traces()} search={{ ...filters, before: undefined } as never}>
+            Up to now
+          </Link>
+        </p>
+      )}
+    </form>
+  )
+}
+
+const PAGE = 30
+/** How often it is asked whether there is a newer one, in milliseconds. */
+const PULSE = 3000
+
+const COMMAND = `curl "$BRANCHPOINT_URL/services/invoke" -H "Authorization: ApiKey $BRANCHPOINT_KEY" -d '{"references": {"application": {"slug": "support-bot"}}, "data": {"inputs": {}}}'`
+
+/** Traces, the newest first. A newer one is told of by a line; nothing moves until that is pressed. */
+function TraceList({ filters }: { readonly filters: TraceQuery }) {
+  // A period ends now; it does not move while it is looked at.
+  const [now] = useState(() => Date.now())
+  const { data, error, hasNextPage, isFetchingNextPage, fetchNextPage, refetch } = usePages(
+    'POST /traces/query',
+    { body: questionOf(filters, PAGE, now) },
+  )
+  const newest = useRoute(
+    'POST /traces/query',
+    { body: questionOf(filters, 1, now) },
+    { refetchInterval: PULSE, enabled: data !== undefined && filters.before === undefined },
+  )
+  const rows = data?.pages.flatMap(({ traces }) => traces).flatMap(rowOf) ?? []
+  const newestId = newest.data?.traces[0]?.trace_id
+  const isNewer = newestId !== undefined && !rows.slice(0, PAGE).some((row) => row.id === newestId)
+
+  const navigate = useNavigate()
+  const at = useRowKeys('trace', rows, (row) => void navigate({ to: places.trace(row.id) }))
+
+  if (error) return <Failure error={error} retry={refetch} />
+  if (!data) return <Skeleton label="Loading the traces" lines={12} />
+  const isNarrowed = Object.values(filters).some((value) => value !== undefined)
+  return (
+    <>
+      <div role="status">
+        {isNewer && (
+          <p className={styles.news}>
+            Newer traces are here:{' '}
+            <button type="button" onClick={() => void refetch()}>
+              show
+            </button>
+          </p>
+        )}
+      </div>
+      {rows.length === 0 ? (
+        <Empty
+          {...(isNarrowed
+            ? {
+                action: (
+                  <Button onClick={() => void navigate({ to: places.traces(), search: {} as never })}>
+                    Show all traces
+                  </Button>
+                ),
+              }
+            : {})}
+          command={COMMAND}
+        >
+          {isNarrowed
+            ? 'No trace has a span that is all of this.'
+            : 'Each run of a prompt or an evaluator leaves a trace: its spans, with inputs, outputs, times and tokens.'}
+        </Empty>
+      ) : (
+        <Table
+          caption="Traces"
+          columns={TRACE_COLUMNS}
+          rows={rows}
+          keyOf={(row) => row.id}
+          isAt={(row) => row.id === rows[at]?.id}
+        />
+      )}
+      {hasNextPage && (
+        <div className={styles.below}>
+          <Button busy={isFetchingNextPage} onClick={() => void fetchNextPage()}>
+            Older traces
+          </Button>
+        </div>
+      )}
+    </>
+  )
+}
+
+function rowOf(trace: Answer<'POST /traces/query'>['traces'][number]): readonly TraceRow[] {
+  const head = headOf(trace)
+  return head ? [{ id: trace.trace_id, ...head }] : []
+}
+
+/** A trace as a row of the list. */
+interface TraceRow extends TraceHead {
+  readonly id: string
+}
+
+/** What the list says of a trace: what the span says that heads it. */
+const TRACE_COLUMNS: readonly Column<TraceRow>[] = [
+  {
+    name: 'Trace',
+    cell: ({ id, name, errors }) => (
+      <Link to={places.trace(id)} className={styles.name}>
+        <span className={errors > 0 ? styles.failed : styles.ok}>
+          <span aria-hidden>{errors > 0 ? '!' : '✓'}</span>
+          <span className="visually-hidden">{errors > 0 ? 'with errors:' : 'succeeded:'}</span>
+        </span>{' '}
+        <bdi>{name}</bdi>
+      </Link>
+    ),
+  },
+  {
+    name: 'Ran',
+    cell: ({ ran }) =>
+      ran ? (
+        <span className={styles.ran}>
+          <Link to={places.artifact(ran.slug)}>{ran.slug}</Link>{' '}
+          {ran.revision?.slug !== undefined && (
+            <Link to={places.revision(ran.slug, ran.revision.slug)}>v{ran.revision.version}</Link>
+          )}
+        </span>
+      ) : (
+        <span className={styles.muted}>–</span>
+      ),
+  },
+  { name: 'Input', cell: ({ input }) => <span className={styles.excerpt}>{input}</span> },
+  {
+    name: 'Output',
+    cell: ({ output, message }) =>
+      message === undefined ? (
+        <span className={styles.excerpt}>{output}</span>
+      ) : (
+        <span className={`${styles.excerpt} ${styles.failed}`}>{message}</span>
+      ),
+  },
+  { name: 'Took', number: true, cell: ({ took }) => duration(took) },
+  { name: 'Tokens', number: true, cell: ({ tokens }) => tokens?.toLocaleString() ?? '–' },
+  { name: 'When', number: true, cell: ({ began }) => <Ago date={began} /> },
+]
+
+type Trace = Answer<'POST /traces/query'>['traces'][number]
+
+/** What a list shows of a trace. */
+interface TraceHead {
+  readonly name: string
+  readonly began: string
+  /** In milliseconds. */
+  readonly took: number
+  /** Spans that failed. */
+  readonly errors: number
+  /** Why the head failed. */
+  readonly message: string | undefined
+  /** What was run. */
+  readonly ran: ReturnType<typeof ranOf>
+  readonly tokens: number | undefined
+  readonly input: string
+  readonly output: string
+}
+
+/** Reads the span that heads a trace; the first of several. */
+function headOf({ spans }: Trace): TraceHead | undefined {
+  const [head] = Object.values(spans).flat() as readonly (TraceSpan | undefined)[]
+  if (!head) return undefined
+  const { inputs, outputs, tokens, errors } = dataOf(head)
+  return {
+    name: clipped(head.span_name),
+    began: head.start_time,
+    took: Date.parse(head.end_time) - Date.parse(head.start_time),
+    errors,
+    message: hasFailed(head) ? clipped(head.status_message ?? 'failed') : undefined,
+    ran: ranOf(head),
+    tokens: tokens?.total,
+    input: excerptOf(membersOf(inputs)['inputs'] ?? inputs),
+    output: excerptOf(membersOf(outputs)['content'] ?? outputs),
+  }
+}
+
+/** What narrows the list, as the address says it. */
+interface TraceQuery {
+  /** `1h`, `24h`, `7d`: since then. */
+  readonly since: string | undefined
+  /** A time: what began before it. */
+  readonly before: string | undefined
+  readonly status: 'error' | 'ok' | undefined
+  /** Slug of what was run. */
+  readonly artifact: string | undefined
+  readonly text: string | undefined
+  /** Milliseconds that it took at least. */
+  readonly slower: string | undefined
+}
+
+/** Spans of time that can be chosen, in milliseconds. */
+const PERIODS: Readonly<Record<string, { readonly label: string; readonly ms: number }>> = {
+  '1h': { label: 'last hour', ms: 3_600_000 },
+  '24h': { label: 'last 24 hours', ms: 86_400_000 },
+  '7d': { label: 'last 7 days', ms: 604_800_000 },
+}
+
+function readFilters(search: Readonly<Record<string, string | undefined>>): TraceQuery {
+  const { since, before, status, artifact, text, slower } = search
+  return {
+    since: since !== undefined && Object.hasOwn(PERIODS, since) ? since : undefined,
+    before,
+    status: status === 'error' || status === 'ok' ? status : undefined,
+    artifact,
+    text,
+    slower,
+  }
+}
+
+type Question = NonNullable<Ask<'POST /traces/query'>['body']>
+
+const STATUS = { error: 'STATUS_CODE_ERROR', ok: 'STATUS_CODE_OK' } as const
+
+/** The question of the filters: a trace is found by a span that fulfils all of them. `now` is in milliseconds. */
+function questionOf(filters: TraceQuery, limit: number, now: number): Question {
+  const { since, before, status, artifact, text, slower } = filters
+  const conditions: readonly Json[] = [
+    ...(status ? [{ field: 'status_code', value: STATUS[status] }] : []),
+    ...(artifact === undefined ? [] : [{ field: 'references', operator: 'has', value: { slug: artifact } }]),
+    ...(text === undefined ? [] : [{ field: 'content', value: text }]),
+    ...(slower === undefined || !(Number(slower) > 0)
+      ? []
+      : [
+          {
+            field: 'attributes',
+            key: 'svc.metrics.duration.cumulative',
+            operator: 'gte',
+            value: Number(slower),
+          },
+        ]),
+  ]
+  const period = since === undefined ? undefined : PERIODS[since]
+  return {
+    ...(conditions.length > 0 ? { filtering: { conditions } } : {}),
+    windowing: {
+      limit,
+      ...(before === undefined ? {} : { newest: before }),
+      ...(period ? { oldest: new Date(now - period.ms).toISOString() } : {}),
+    },
+    heads_only: true,
+  }
 }

@@ -1,10 +1,10 @@
-import { useState } from 'react'
-import type { Answer } from '../../api/call.ts'
+import { useState, useDeferredValue } from 'react'
+import { type Answer, call } from '../../api/call.ts'
 import { Problem } from '../../api/problem.ts'
 import { useRoute, useWrite } from '../../api/use-route.ts'
 import { useRefusal } from '../../shell/session.tsx'
 import { Button } from '../button/button.tsx'
-import { type End, endReferences } from '../compare/ends.ts'
+import { type End, endReferences, endOf, nameOfEnd, textOfEnd } from '../compare/ends.ts'
 import { Modal } from '../dialog/modal.tsx'
 import { LoadedRevisionDiff } from '../diff/revision-diff.tsx'
 import { ChoiceField } from '../fields/choice-field.tsx'
@@ -13,7 +13,8 @@ import { WorkflowChip } from '../revision-chip/workflow-chip.tsx'
 import { Failure } from '../states/failure.tsx'
 import { Skeleton } from '../states/skeleton.tsx'
 import styles from './deploy-sheet.module.css'
-import { nameOfPicked, nameOfVersion, RevisionField } from './revision-field.tsx'
+import { keepPreviousData, useQuery } from '@tanstack/react-query'
+import { Combobox, type ComboboxOption } from '../combobox/combobox.tsx'
 
 export interface DeploySheetProps {
   /** The slug of what is deployed. */
@@ -167,4 +168,148 @@ export function useGuard(environment: string | undefined): string | undefined {
   if (lacksDeploy === undefined) return undefined
   const isGuarded = data?.environments.find(({ slug }) => slug === environment)?.flags?.is_guarded === true
   return isGuarded ? `${environment} is guarded. ${lacksDeploy}` : lacksWrite
+}
+
+interface RevisionFieldProps {
+  readonly label: string
+  /** The slug of the artifact. */
+  readonly artifact: string
+  /** What is picked, in words. */
+  readonly shown: string
+  readonly choose: (end: End) => void
+  /** The environment that is deployed to: what runs there is no choice. */
+  readonly except: string | undefined
+}
+
+/** So many of the newest versions are listed at a time. */
+const PAGE = 25
+/** In so many variants at most a version is looked for by its number. */
+const MOST_VARIANTS = 20
+
+/**
+ * A field for a version of an artifact. Without words it lists the newest of each variant, what environments run, and all versions, newest first;
+ * `v3` or `warmer v3` finds by number, any other words by what the version says and was made for.
+ */
+function RevisionField({ label, artifact, shown, choose, except }: RevisionFieldProps) {
+  const [typed, setTyped] = useState<string>()
+  const [limit, setLimit] = useState(PAGE)
+  const words = useDeferredValue((typed ?? '').trim())
+  const enabled = typed !== undefined
+  const variants = useRoute(
+    'POST /workflows/variants/query',
+    { body: { workflow_refs: [{ slug: artifact }], windowing: { order: 'ascending', limit: 200 } } },
+    { enabled },
+  )
+  const project = useRoute('GET /projects/current', {})
+  const slugs = variants.data?.workflow_variants.map(({ slug }) => slug) ?? []
+  const { data, error, isFetching } = useQuery({
+    queryKey: ['versions', artifact, words, limit, slugs],
+    queryFn: ({ signal }) => find(artifact, words, limit, slugs, signal),
+    enabled: enabled && variants.data !== undefined,
+    staleTime: 2000,
+    placeholderData: keepPreviousData,
+  })
+  const ends: readonly End[] = [
+    ...slugs.map((slug): End => ({ kind: 'variant', slug })),
+    ...(project.data?.project.environments ?? [])
+      .filter((slug) => slug !== except)
+      .map((slug): End => ({ kind: 'environment', slug })),
+  ]
+  const named = ends
+    .map((end) => ({ value: textOfEnd(end), label: nameOfPicked(end) }))
+    .filter((it) => it.label.toLowerCase().includes(words.toLowerCase()))
+  return (
+    <Combobox
+      label={label}
+      shown={shown}
+      placeholder="A version such as v3, or words of it"
+      found={[...(data?.found ?? []), ...named].sort(words === '' ? namedFirst : () => 0)}
+      none={error ? error.message : isFetching ? 'Searching …' : `No version has “${words}”.`}
+      more={data?.hasMore ? () => setLimit(limit + PAGE) : undefined}
+      onWords={(it) => {
+        setTyped(it)
+        setLimit(PAGE)
+      }}
+      choose={(value) => {
+        const end = endOf(value)
+        if (end) choose(end)
+      }}
+    />
+  )
+}
+
+/** What is picked that is no one version, in words. */
+function nameOfPicked(end: End): string {
+  return end.kind === 'variant' ? `the newest version of ${end.slug}` : nameOfEnd(end)
+}
+
+/** Versions by their numbers and texts come after what stands for whichever is there. */
+function namedFirst(left: ComboboxOption, right: ComboboxOption): number {
+  return Number(left.value.startsWith('r:')) - Number(right.value.startsWith('r:'))
+}
+
+interface Found {
+  readonly found: readonly ComboboxOption[]
+  readonly hasMore: boolean
+}
+
+async function find(
+  artifact: string,
+  words: string,
+  limit: number,
+  variants: readonly string[],
+  signal: AbortSignal,
+): Promise<Found> {
+  const { name, number } = /^(?<name>.*?)[\s-]*\bv?(?<number>\d{1,9})$/i.exec(words)?.groups ?? {}
+  const asked =
+    number === undefined ? [] : variants.filter((slug) => slug.includes(name ?? '')).slice(0, MOST_VARIANTS)
+  const byNumber = await Promise.all(asked.map((slug) => versionOf(artifact, slug, Number(number), signal)))
+  const { workflow_revisions: revisions, windowing } = await call(
+    'POST /workflows/revisions/query',
+    {
+      body: {
+        workflow_refs: [{ slug: artifact }],
+        ...(words.length > 1 ? { workflow_revision: { text: `${words.replace(/\*+$/, '')}*` } } : {}),
+        windowing: { limit, ...(words.length > 1 ? {} : { order: '-created' as const }) },
+      },
+    },
+    signal,
+  )
+  const found = new Map(
+    [...byNumber.flat(), ...revisions].map((it) => {
+      const value = `r:${it.workflow_variant_slug}-${it.version}`
+      return [value, { value, label: nameOfVersion(it), note: it.subject.slice(0, 120) }] as const
+    }),
+  )
+  return { found: [...found.values()], hasMore: windowing?.next !== undefined }
+}
+
+type FoundVersion = Parameters<typeof nameOfVersion>[0] & { readonly subject: string }
+
+/** The version of a variant, as long as it has one. */
+async function versionOf(
+  artifact: string,
+  variant: string,
+  version: number,
+  signal: AbortSignal,
+): Promise<readonly FoundVersion[]> {
+  const body = {
+    workflow_ref: { slug: artifact },
+    workflow_variant_ref: { slug: variant },
+    workflow_revision_ref: { version },
+  }
+  try {
+    return [(await call('POST /workflows/revisions/retrieve', { body }, signal)).workflow_revision]
+  } catch (error) {
+    if (error instanceof Problem && error.status === 404) return []
+    throw error
+  }
+}
+
+/** A version of a variant in words. */
+function nameOfVersion(revision: {
+  readonly workflow_variant_slug: string
+  readonly version: number | string
+}): string {
+  return `${revision.workflow_variant_slug} v${revision.version}`
 }

@@ -1,15 +1,28 @@
-import { autocompletion, completionKeymap } from '@codemirror/autocomplete'
+import {
+  autocompletion,
+  completionKeymap,
+  type CompletionContext,
+  type CompletionResult,
+} from '@codemirror/autocomplete'
 import { defaultKeymap, history, historyKeymap } from '@codemirror/commands'
-import { bracketMatching, syntaxHighlighting } from '@codemirror/language'
+import { bracketMatching, syntaxHighlighting, HighlightStyle } from '@codemirror/language'
 import { Annotation, Compartment, EditorState, type Extension, RangeSetBuilder } from '@codemirror/state'
-import { Decoration, drawSelection, EditorView, keymap, lineNumbers } from '@codemirror/view'
+import {
+  Decoration,
+  drawSelection,
+  EditorView,
+  keymap,
+  lineNumbers,
+  type DecorationSet,
+  ViewPlugin,
+  type ViewUpdate,
+} from '@codemirror/view'
 import { useEffect, useRef } from 'react'
 import { cspNonce } from '../../shell/csp-nonce.ts'
 import styles from './editor.module.css'
-import type { EditorProps } from './editor-props.ts'
-import { languageSupport } from './editor-languages.ts'
-import { editorTheme, highlighting } from './editor-theme.ts'
-import { templateSupport } from './template-support.ts'
+import type { EditorProps, EditorLanguage } from './editor-props.ts'
+import { tags } from '@lezer/highlight'
+import { type TemplateFormat, variablesIn } from '../template/template-variables.ts'
 
 /** Set on changes that come from outside, which are not told back. */
 const isGiven = Annotation.define<true>()
@@ -138,4 +151,126 @@ const OF_ITS_OWN = Decoration.line({ attributes: { dir: 'auto' } })
 function leave(view: EditorView): boolean {
   view.contentDOM.blur()
   return true
+}
+
+/** What an editor knows of a language; each is loaded when it is first used. */
+async function languageSupport(language: Exclude<EditorLanguage, 'template'>): Promise<Extension> {
+  switch (language) {
+    case 'json': {
+      const [{ json, jsonParseLinter }, { linter, lintGutter, lintKeymap }] = await Promise.all([
+        import('@codemirror/lang-json'),
+        import('@codemirror/lint'),
+      ])
+      return [json(), linter(jsonParseLinter(), { delay: 300 }), lintGutter(), keymap.of(lintKeymap)]
+    }
+    case 'python':
+      return (await import('@codemirror/lang-python')).python()
+    default: {
+      const { javascript } = await import('@codemirror/lang-javascript')
+      return javascript({ typescript: language === 'typescript' })
+    }
+  }
+}
+
+/** The roles of theme/tokens.css for the words of a language. */
+const highlighting = HighlightStyle.define([
+  { tag: [tags.keyword, tags.operatorKeyword, tags.modifier], color: 'var(--accent)' },
+  { tag: [tags.string, tags.special(tags.string)], color: 'var(--good)' },
+  { tag: [tags.number, tags.bool, tags.null], color: 'var(--warn)' },
+  { tag: [tags.comment, tags.meta], color: 'var(--muted)', fontStyle: 'italic' },
+  { tag: [tags.propertyName, tags.definition(tags.propertyName)], color: 'var(--text)', fontWeight: '600' },
+])
+
+/** What CodeMirror draws by itself, in the colours of the page. */
+const editorTheme = EditorView.theme({
+  '&': { backgroundColor: 'var(--surface)', color: 'var(--text)' },
+  '&.cm-focused': { outline: 'none' },
+  '.cm-content': { caretColor: 'var(--text)', padding: '8px 0' },
+  '.cm-line': { padding: '0 12px' },
+  '.cm-cursor': { borderLeftColor: 'var(--text)' },
+  '&.cm-focused > .cm-scroller > .cm-selectionLayer .cm-selectionBackground, .cm-selectionBackground': {
+    background: 'var(--accent-bg)',
+  },
+  '.cm-gutters': {
+    backgroundColor: 'var(--surface)',
+    color: 'var(--muted)',
+    border: 'none',
+    borderRight: '1px solid var(--line)',
+  },
+  '.cm-tooltip': {
+    backgroundColor: 'var(--raised)',
+    color: 'var(--text)',
+    border: '1px solid var(--line)',
+    borderRadius: 'var(--radius)',
+    boxShadow: 'var(--shadow)',
+  },
+  '.cm-tooltip.cm-tooltip-autocomplete > ul > li': { padding: '4px 12px', fontFamily: 'var(--mono)' },
+  '.cm-tooltip-autocomplete ul li[aria-selected]': {
+    background: 'var(--accent)',
+    color: 'var(--accent-text)',
+  },
+  '&.cm-focused .cm-matchingBracket': { backgroundColor: 'var(--accent-bg)' },
+  '.cm-variable': {
+    color: 'var(--accent)',
+    backgroundColor: 'var(--accent-bg)',
+    borderRadius: '3px',
+    fontFamily: 'var(--mono)',
+    fontSize: '0.93em',
+  },
+})
+
+/** Marks the variables of a template, and offers names after the braces. */
+function templateSupport(format: TemplateFormat, names: readonly string[]): Extension {
+  // CodeMirror knows a source by its identity.
+  const data = [{ autocomplete: offers(format, names) }]
+  return [
+    ViewPlugin.define(
+      (view) => {
+        const plugin = {
+          decorations: marksIn(view, format),
+          update: ({ docChanged, viewportChanged, view: now }: ViewUpdate) => {
+            if (docChanged || viewportChanged) plugin.decorations = marksIn(now, format)
+          },
+        }
+        return plugin
+      },
+      { decorations: ({ decorations }) => decorations },
+    ),
+    EditorState.languageData.of(() => data),
+  ]
+}
+
+const MARK = Decoration.mark({ class: 'cm-variable' })
+
+/** A variable may begin before what is seen. */
+const MARGIN = 400
+
+/** Only what is seen is looked through. */
+function marksIn(view: EditorView, format: TemplateFormat): DecorationSet {
+  const marks = new RangeSetBuilder<Decoration>()
+  let done = 0
+  for (const { from, to } of view.visibleRanges) {
+    const start = Math.max(done, from - MARGIN)
+    const text = view.state.doc.sliceString(start, Math.min(view.state.doc.length, to + MARGIN))
+    for (const mark of variablesIn(text, format)) {
+      marks.add(start + mark.from, start + mark.to, MARK)
+      done = start + mark.to
+    }
+  }
+  return marks.finish()
+}
+
+function offers(format: TemplateFormat, names: readonly string[]) {
+  const close = format === 'fstring' ? '}' : '}}'
+  return (context: CompletionContext): CompletionResult | null => {
+    const begun = context.matchBefore(format === 'fstring' ? /\{[\w.-]*/ : /\{\{\s*[\w.-]*/)
+    if (!begun) return null
+    const from = context.pos - (/[\w.-]*$/.exec(begun.text)?.[0].length ?? 0)
+    const after = context.state.sliceDoc(context.pos, context.pos + close.length)
+    return {
+      from,
+      options: names.map((name) => ({ label: name, apply: after === close ? name : `${name}${close}` })),
+      validFor: /^[\w.-]*$/,
+    }
+  }
 }

@@ -1,5 +1,5 @@
-import type { InputHTMLAttributes, TextareaHTMLAttributes } from 'react'
-import { Labelled, type LabelledProps } from './labelled.tsx'
+import { type InputHTMLAttributes, type TextareaHTMLAttributes, type ReactNode, useId } from 'react'
+import styles from './fields.module.css'
 
 interface Typed extends Omit<LabelledProps, 'children'> {
   readonly value: string
@@ -41,5 +41,39 @@ export function LongTextField({ label, value, onChange, hint, problem, ...rest }
         />
       )}
     </Labelled>
+  )
+}
+
+interface LabelledProps {
+  readonly label: string
+  readonly hint?: string | undefined
+  /** What the server, or the form, says is wrong with it. */
+  readonly problem?: string | undefined
+  /** Draws the control with what ties it to its label and to what is said below it. */
+  readonly children: (tied: {
+    readonly id: string
+    readonly 'aria-invalid': true | undefined
+    readonly 'aria-describedby': string | undefined
+  }) => ReactNode
+}
+
+/** A control with its label, and below it what is wrong with it, or a hint. */
+function Labelled({ label, hint, problem, children }: LabelledProps) {
+  const id = useId()
+  const note = problem ?? hint
+  return (
+    <div className={styles.field}>
+      <label htmlFor={id}>{label}</label>
+      {children({
+        id,
+        'aria-invalid': problem === undefined ? undefined : true,
+        'aria-describedby': note === undefined ? undefined : `${id}-note`,
+      })}
+      {note !== undefined && (
+        <p id={`${id}-note`} className={problem === undefined ? styles.hint : styles.problem}>
+          {note}
+        </p>
+      )}
+    </div>
   )
 }

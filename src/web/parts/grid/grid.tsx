@@ -6,15 +6,19 @@ import {
   useEffect,
   useId,
   useState,
+  useCallback,
+  useMemo,
+  type PointerEvent,
+  memo,
 } from 'react'
-import { columnsBetween } from './column-layout.ts'
+import { columnsBetween, edgesOf, keepWidth, keptWidths, type Edges } from './column-layout.ts'
 import { GridCells, type GridRow } from './grid-cells.tsx'
-import { GridHeader } from './grid-header.tsx'
 import styles from './grid.module.css'
 import { type GridPlace, placeAfterKey } from './move-cell.ts'
 import { elementLength } from './scroll-scale.ts'
-import { useColumns } from './use-columns.ts'
 import { useScroll } from './use-scroll.ts'
+import { useCommands } from '../../shell/commands.tsx'
+import { cellText } from './cell-text.ts'
 
 export interface GridProps {
   /** What the rows are, for whoever listens. */
@@ -197,4 +201,133 @@ function placeOf(target: EventTarget): GridPlace | undefined {
   if (!cell || !row) return undefined
   const column = Number(cell.getAttribute('aria-colindex')) - 2
   return { row: Number(row.getAttribute('aria-rowindex')) - 2, column: Math.max(0, column) }
+}
+
+interface ColumnsAsked {
+  readonly keyName: string
+  readonly columns: readonly string[]
+  readonly total: number
+  readonly sample: readonly GridRow[]
+  readonly widthsKey: string
+  /** The column that has the focus, 0 for the frozen one. */
+  readonly activeColumn: number
+  /** Px beside the frozen columns. */
+  readonly room: number
+}
+
+/** How wide the columns are: as somebody made them in this browser, else as their values need it. */
+function useColumns({ keyName, columns, total, sample, widthsKey, activeColumn, room }: ColumnsAsked) {
+  const [widths, setWidths] = useState(() => keptWidths(widthsKey))
+  const guessed = useMemo(() => columns.map((name) => guessedWidth(name, sample)), [columns, sample])
+  const own = useMemo(
+    () => columns.map((name, at) => widths.get(name) ?? guessed[at] ?? 0),
+    [columns, widths, guessed],
+  )
+  const number = 24 + 8 * total.toLocaleString().length
+  const key = widths.get(keyName) ?? 124
+  const frozen = useMemo(() => ({ number, key }), [number, key])
+  const edges = useMemo(() => edgesOf(own, room), [own, room])
+  const resize = useCallback(
+    (column: string, wanted: number) => setWidths((before) => keepWidth(widthsKey, before, column, wanted)),
+    [widthsKey],
+  )
+  function resizeActive(by: number): void {
+    const name = activeColumn === 0 ? keyName : columns[activeColumn - 1]
+    if (name !== undefined) resize(name, (activeColumn === 0 ? key : (own[activeColumn - 1] ?? 0)) + by)
+  }
+  useCommands([
+    { id: 'wider', title: 'Make the column wider', keys: '>', group: 'Grid', run: () => resizeActive(32) },
+    {
+      id: 'narrower',
+      title: 'Make the column narrower',
+      keys: '<',
+      group: 'Grid',
+      run: () => resizeActive(-32),
+    },
+  ])
+  return { frozen, edges, resize }
+}
+
+/** A width for a column, in px, of its name and its values in some rows, with room for somewhat longer ones. */
+function guessedWidth(name: string, sample: readonly GridRow[]): number {
+  const longest = sample.reduce(
+    (most, { values }) => Math.max(most, Object.hasOwn(values, name) ? cellText(values[name]).length : 0),
+    Math.min(name.length, 30),
+  )
+  return Math.min(Math.max(longest * 9 + 32, 88), 320)
+}
+
+interface GridHeaderProps {
+  readonly keyName: string
+  readonly columns: readonly string[]
+  readonly from: number
+  readonly to: number
+  readonly edges: Edges
+  readonly frozen: { readonly number: number; readonly key: number }
+  /** Told a column's new width, in px, while its edge is dragged. */
+  readonly resize: (column: string, width: number) => void
+}
+
+/** The names of the columns that are seen. Their edges can be dragged; keys do the same (`<` and `>`). */
+const GridHeader = memo(function GridHeader({
+  keyName,
+  columns,
+  from,
+  to,
+  edges,
+  frozen,
+  resize,
+}: GridHeaderProps) {
+  return (
+    <div role="row" aria-rowindex={1} className={styles.header}>
+      <div role="columnheader" aria-colindex={1} className={styles.number} style={{ width: frozen.number }}>
+        <span aria-hidden>#</span>
+        <span className="visually-hidden">Row</span>
+      </div>
+      <div
+        role="columnheader"
+        aria-colindex={2}
+        className={styles.key}
+        style={{ width: frozen.key, insetInlineStart: frozen.number }}
+        title={keyName}
+      >
+        {keyName}
+        <Edge width={frozen.key} resize={(width) => resize(keyName, width)} />
+      </div>
+      <div className={styles.slide}>
+        {columns.slice(from, to).map((name, step) => {
+          const left = edges[from + step] ?? 0
+          const width = (edges[from + step + 1] ?? left) - left
+          return (
+            <div
+              key={from + step}
+              role="columnheader"
+              aria-colindex={from + step + 3}
+              className={styles.cell}
+              style={{ insetInlineStart: left, width }}
+              title={name.slice(0, 500)}
+            >
+              {name === '' ? <i>no name</i> : <bdi>{name.slice(0, 120)}</bdi>}
+              <Edge width={width} resize={(wanted) => resize(name, wanted)} />
+            </div>
+          )
+        })}
+      </div>
+    </div>
+  )
+})
+
+function Edge({ width, resize }: { readonly width: number; readonly resize: (width: number) => void }) {
+  function drag(event: PointerEvent<HTMLSpanElement>): void {
+    event.preventDefault()
+    const edge = event.currentTarget
+    const start = event.clientX
+    edge.setPointerCapture(event.pointerId)
+    const move = ({ clientX }: globalThis.PointerEvent): void => resize(width + clientX - start)
+    edge.addEventListener('pointermove', move)
+    edge.addEventListener('lostpointercapture', () => edge.removeEventListener('pointermove', move), {
+      once: true,
+    })
+  }
+  return <span aria-hidden className={styles.edge} onPointerDown={drag} />
 }

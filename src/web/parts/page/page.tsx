@@ -1,12 +1,14 @@
 import { Link } from '@tanstack/react-router'
 import { Search } from 'lucide-react'
-import { type ReactNode, useEffect } from 'react'
-import { shownKeys, useAllCommands } from '../../shell/commands.tsx'
+import { type ReactNode, useEffect, useState } from 'react'
+import { shownKeys, useAllCommands, useCommands } from '../../shell/commands.tsx'
 import { useConnection } from '../../shell/live.ts'
 import { useSession } from '../../shell/session.tsx'
-import { CrumbMenu } from '../crumbs/crumb-menu.tsx'
-import type { Siblings } from '../crumbs/siblings.ts'
 import styles from './page.module.css'
+import { Menu, type MenuItem } from '../menu/menu.tsx'
+import { useQuery } from '@tanstack/react-query'
+import { call } from '../../api/call.ts'
+import { places } from '../../shell/places.ts'
 
 /** A part of where one is: a link, and where it has siblings a menu of them. */
 export interface Crumb {
@@ -127,3 +129,201 @@ const WHAT = {
   lost: 'Changes of others do not show up now; the page tries again.',
   refused: 'The server gives no events now, so changes of others do not show up; the page tries again.',
 } as const
+
+interface CrumbMenuProps {
+  readonly siblings: Siblings
+  /** Which of them one is at. */
+  readonly here: string
+}
+
+/** The button beside a part of where one is that lists its siblings; they are asked for when it opens. */
+function CrumbMenu({ siblings, here }: CrumbMenuProps) {
+  const [isOpen, setOpen] = useState(false)
+  const { data, error } = useSiblings(siblings, isOpen)
+  const { one, keys } = SIBLINGS_OF[siblings.of]
+  const title = `Go to another ${one}`
+  useCommands([{ id: `siblings ${one}`, title, keys, group: 'Go to', run: () => setOpen(true) }])
+  const waiting = error ? error.message : 'Loading …'
+  const items: readonly MenuItem[] = data
+    ? [...data.items, ...(data.all ? [data.all] : [])].map((item) => ({
+        ...item,
+        isHere: item.label === here || item.note === here,
+      }))
+    : [{ label: waiting, refusal: waiting, run: () => undefined }]
+  return (
+    <Menu
+      label={<span className="visually-hidden">{title}</span>}
+      title={title}
+      isSmall
+      items={items}
+      open={isOpen}
+      onOpen={setOpen}
+    />
+  )
+}
+
+/** Which families have variants and versions with pages of their own. */
+type VersionedFamily = 'workflows' | 'testsets'
+
+/** What stands beside a part of where one is. */
+type Siblings =
+  | { readonly of: 'families' }
+  | { readonly of: 'artifacts'; readonly family: ListedFamily }
+  | {
+      readonly of: 'variants'
+      readonly family: VersionedFamily
+      readonly artifact: string
+      /** Which page of theirs they lead to, where it is not the one that shows them. */
+      readonly page?: 'edit'
+    }
+  | {
+      readonly of: 'versions'
+      readonly family: VersionedFamily
+      readonly artifact: string
+      readonly variant: string
+    }
+  | { readonly of: 'environments' }
+
+/** Families that the start lists. */
+type ListedFamily = 'applications' | 'evaluators' | 'workflows' | 'testsets' | 'queries'
+
+interface Sibling {
+  readonly label: string
+  readonly note?: string
+  readonly to: string
+}
+
+interface SiblingList {
+  readonly items: readonly Sibling[]
+  /** Where the others are, when there are more. */
+  readonly all?: Sibling
+}
+
+/** So many are offered; the rest is on the page of their list. */
+const MOST = 40
+
+/** What one of the siblings is called, and the keys that open their list. */
+const SIBLINGS_OF = {
+  families: { one: 'family', keys: 'g f' },
+  artifacts: { one: 'artifact', keys: 'g a' },
+  variants: { one: 'variant', keys: 'g v' },
+  versions: { one: 'version', keys: 'g n' },
+  environments: { one: 'environment', keys: 'g e' },
+} as const
+
+/** The siblings, asked for while `isWanted`. */
+function useSiblings(siblings: Siblings, isWanted: boolean) {
+  return useQuery({
+    queryKey: ['siblings', siblings],
+    queryFn: () => load(siblings),
+    enabled: isWanted,
+    staleTime: 2000,
+  })
+}
+
+const FAMILIES: readonly (readonly [ListedFamily, string])[] = [
+  ['applications', 'Prompts'],
+  ['evaluators', 'Evaluators'],
+  ['testsets', 'Testsets'],
+  ['workflows', 'Workflows'],
+  ['queries', 'Queries'],
+]
+
+async function load(siblings: Siblings): Promise<SiblingList> {
+  switch (siblings.of) {
+    case 'families':
+      return { items: FAMILIES.map(([kind, label]) => ({ label, to: places.home(kind) })) }
+    case 'artifacts':
+      return artifacts(siblings.family)
+    case 'variants':
+      return variants(siblings)
+    case 'versions':
+      return versions(siblings)
+    case 'environments': {
+      const { environments } = await call('POST /environments/query', { body: {} })
+      return { items: environments.map(({ slug }) => ({ label: slug, to: places.environment(slug) })) }
+    }
+  }
+}
+
+async function artifacts(family: ListedFamily): Promise<SiblingList> {
+  // Every family's list is asked and answered in the same way, in its own words.
+  const answer = (await call(`POST /${family}/query` as 'POST /workflows/query', {
+    body: { windowing: { limit: MOST, order: '-updated' } },
+  })) as Readonly<Record<string, unknown>> & { readonly windowing?: object }
+  const listed = answer[family] as readonly { readonly slug: string; readonly name?: string }[]
+  const placeOf =
+    family === 'testsets' ? places.testset : family === 'queries' ? places.query : places.artifact
+  return {
+    items: listed.map(({ slug, name }) => ({
+      label: slug,
+      ...(name === undefined || name === slug ? {} : { note: name }),
+      to: placeOf(slug),
+    })),
+    ...('next' in (answer.windowing ?? {}) ? { all: { label: 'All of them', to: places.home(family) } } : {}),
+  }
+}
+
+async function variants({
+  family,
+  artifact,
+  page,
+}: Extract<Siblings, { of: 'variants' }>): Promise<SiblingList> {
+  const windowing = { limit: MOST, order: 'created' } as const
+  const placeOf = (variant: string): string =>
+    page === 'edit' ? places.edit(artifact, variant) : versionPlace(family, artifact, variant)
+  const found =
+    family === 'testsets'
+      ? (
+          await call('POST /testsets/variants/query', {
+            body: { testset_refs: [{ slug: artifact }], windowing },
+          })
+        ).testset_variants
+      : (
+          await call('POST /workflows/variants/query', {
+            body: { workflow_refs: [{ slug: artifact }], windowing },
+          })
+        ).workflow_variants
+  return {
+    items: found.map(({ slug }) => ({ label: slug, to: placeOf(slug) })),
+    ...(found.length < MOST ? {} : { all: { label: 'All variants', to: artifactPlace(family, artifact) } }),
+  }
+}
+
+async function versions({
+  family,
+  artifact,
+  variant,
+}: Extract<Siblings, { of: 'versions' }>): Promise<SiblingList> {
+  const windowing = { limit: MOST }
+  const found =
+    family === 'testsets'
+      ? (
+          await call('POST /testsets/revisions/log', {
+            body: { testset_ref: { slug: artifact }, testset_variant_ref: { slug: variant }, windowing },
+          })
+        ).testset_revisions
+      : (
+          await call('POST /workflows/revisions/log', {
+            body: { workflow_ref: { slug: artifact }, workflow_variant_ref: { slug: variant }, windowing },
+          })
+        ).workflow_revisions
+  return {
+    items: found.map(({ version, message, subject }) => ({
+      label: `v${version}`,
+      note: message ?? subject,
+      to: versionPlace(family, artifact, variant, Number(version)),
+    })),
+    ...(found.length < MOST ? {} : { all: { label: 'All versions', to: artifactPlace(family, artifact) } }),
+  }
+}
+
+function artifactPlace(family: VersionedFamily, artifact: string): string {
+  return family === 'testsets' ? places.testset(artifact) : places.artifact(artifact)
+}
+
+function versionPlace(family: VersionedFamily, artifact: string, variant: string, version?: number): string {
+  return family === 'testsets'
+    ? places.testsetVersion(artifact, variant, version)
+    : places.version(artifact, variant, version)
+}

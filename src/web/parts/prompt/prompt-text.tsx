@@ -1,9 +1,8 @@
 import { Fold } from '../fold/fold.tsx'
 import { visible } from '../diff/model/visible.ts'
 import { Embed } from './embed.tsx'
-import type { TemplateFormat } from '../template/template-variables.ts'
+import { type TemplateFormat, variablesIn } from '../template/template-variables.ts'
 import styles from './prompt.module.css'
-import { partsOf } from './template-parts.ts'
 
 export interface PromptTextProps {
   readonly text: string
@@ -44,4 +43,81 @@ function Parts({ text, format }: PromptTextProps) {
       </span>
     )
   })
+}
+
+/** A piece of a template: words, a variable that is filled in, something that steers (a section, a loop), or what is embedded. */
+interface TemplatePart {
+  readonly kind: 'text' | 'variable' | 'control' | 'embed'
+  readonly text: string
+}
+
+/** More marks than these are not told apart: the rest is one text. */
+const TEMPLATE_PARTS_MOST = 2000
+
+/** A template, piece by piece; together they are the text. */
+function partsOf(text: string, format: TemplateFormat): readonly TemplatePart[] {
+  const embeds = embedsIn(text).map((range) => ({ ...range, kind: 'embed' as const }))
+  const variables = variablesIn(text, format)
+    .filter(({ from, to }) => !embeds.some((embed) => embed.from < to && from < embed.to))
+    .map(({ name, from, to }) => ({
+      from,
+      to,
+      kind: name === '' ? ('control' as const) : ('variable' as const),
+    }))
+  const marks = [...embeds, ...variables].sort((a, b) => a.from - b.from).slice(0, TEMPLATE_PARTS_MOST)
+  const parts: TemplatePart[] = []
+  let done = 0
+  for (const { from, to, kind } of marks) {
+    if (from > done) parts.push({ kind: 'text', text: text.slice(done, from) })
+    parts.push({ kind, text: text.slice(from, to) })
+    done = to
+  }
+  if (done < text.length) parts.push({ kind: 'text', text: text.slice(done) })
+  return parts
+}
+
+/** Half-open, in UTF-16 units. */
+interface TextRange {
+  readonly from: number
+  readonly to: number
+}
+
+/** A token longer than this is none. */
+const LONGEST = 1000
+
+/** Where a text embeds something: `@svc.embed[…]` in one line, or `@{{…}}` that names something (docs/guide/snippets.md). */
+function embedsIn(text: string): readonly TextRange[] {
+  const found: TextRange[] = []
+  const start = /@svc\.embed\[|@\{\{/g
+  for (let at = start.exec(text); at; at = start.exec(text)) {
+    const from = at.index
+    const to = at[0] === '@{{' ? endOfShort(text, from) : endOfLong(text, from + at[0].length)
+    if (to === undefined) continue
+    found.push({ from, to })
+    start.lastIndex = to
+  }
+  return found
+}
+
+/** What an embed in short must say to be one; everything else in such braces is text. */
+const NAMES_SOMETHING =
+  /\b(?:workflow|application|evaluator|environment)(?:_artifact|_variant|_revision)?\s*\.\s*(?:id|slug|version)\s*[=:]/
+
+function endOfShort(text: string, from: number): number | undefined {
+  const token = text.slice(from, from + LONGEST)
+  const end = token.indexOf('}}')
+  return end >= 0 && NAMES_SOMETHING.test(token.slice(0, end)) ? from + end + 2 : undefined
+}
+
+/** Behind the bracket that closes the one before `at`. */
+function endOfLong(text: string, at: number): number | undefined {
+  let depth = 1
+  for (let index = at; index < text.length && index - at < LONGEST; index++) {
+    const character = text[index]
+    if (character === '\n') return undefined
+    if (character === '[') depth++
+    if (character === ']') depth--
+    if (depth === 0) return index + 1
+  }
+  return undefined
 }

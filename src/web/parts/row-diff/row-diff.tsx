@@ -6,9 +6,10 @@ import { DiffFrame } from '../diff/diff-frame.tsx'
 import { visible } from '../diff/model/visible.ts'
 import { Failure } from '../states/failure.tsx'
 import { Skeleton } from '../states/skeleton.tsx'
-import { ChangedCell, PlainCell } from './row-cells.tsx'
-import { type ChangedRow, changedRows, comparedColumns, DEDUP_ID } from './changed-rows.ts'
 import styles from './row-diff.module.css'
+import { LineText } from '../diff/lines/line-text.tsx'
+import { wordMarks } from '../diff/model/word-marks.ts'
+import { TextDiff } from '../diff/text-diff.tsx'
 
 /** What a revision of a testset is named by: `{id}`, or `{slug, version}`. */
 export type TestsetRevisionReference = NonNullable<Ask<'POST /testsets/revisions/diff'>['body']>['base']
@@ -152,4 +153,122 @@ function summaryOf(rows: readonly ChangedRow[], hasMore: boolean): string {
         `${many.toLocaleString()} ${at === 0 ? `${many === 1 ? 'row' : 'rows'} ` : ''}${kind}`,
     )
   return `${hasMore ? 'The first ' : ''}${parts.join(', ')}`
+}
+
+/** A longer text is shown in part. */
+const LONG = 300
+
+/** A cell that changed: what it was above what it is. */
+function ChangedCell({ base, head }: { readonly base: unknown; readonly head: unknown }) {
+  const [isOpen, setOpen] = useState(false)
+  const [before, after] = [textOf(base), textOf(head)]
+  const isLong = (before?.length ?? 0) > LONG || (after?.length ?? 0) > LONG
+  if (isOpen) {
+    return (
+      <td className={styles.wide}>
+        <TextDiff label="What changed in the cell" base={before ?? ''} head={after ?? ''} />
+        <button type="button" onClick={() => setOpen(false)}>
+          show less
+        </button>
+      </td>
+    )
+  }
+  const marks = isLong || before === undefined || after === undefined ? undefined : wordMarks(before, after)
+  return (
+    <td>
+      <div className={styles.base} dir="auto">
+        <span className={styles.sign}>−</span>
+        {before === undefined ? <i>none</i> : <LineText side="base" parts={marks?.base ?? plain(before)} />}
+      </div>
+      <div className={styles.head} dir="auto">
+        <span className={styles.sign}>+</span>
+        {after === undefined ? <i>none</i> : <LineText side="head" parts={marks?.head ?? plain(after)} />}
+      </div>
+      {isLong && (
+        <button type="button" onClick={() => setOpen(true)}>
+          show what changed
+        </button>
+      )}
+    </td>
+  )
+}
+
+/** A cell of a row that is new or gone, or one that did not change. */
+function PlainCell({ kind, value }: { readonly kind: ChangedRow['kind']; readonly value: unknown }) {
+  const text = textOf(value)
+  const tone = kind === 'added' ? styles.head : kind === 'removed' ? styles.base : undefined
+  return (
+    <td className={tone} dir="auto">
+      {text !== undefined && <LineText side="head" parts={plain(text)} />}
+    </td>
+  )
+}
+
+function plain(text: string) {
+  const shown = text.length > LONG ? `${text.slice(0, LONG)} …` : text
+  return [{ text: shown, isChanged: false }]
+}
+
+function textOf(value: unknown): string | undefined {
+  if (value === undefined) return undefined
+  if (typeof value === 'string') return value
+  const compact = JSON.stringify(value)
+  // What is opened is compared line by line.
+  return compact.length <= LONG ? compact : JSON.stringify(value, null, 1)
+}
+
+/** A row that one side lacks, or in which cells differ. */
+interface ChangedRow {
+  readonly kind: 'added' | 'removed' | 'changed'
+  readonly dedupId: string
+  /** Its cells before, by column. */
+  readonly base?: Readonly<Record<string, unknown>>
+  readonly head?: Readonly<Record<string, unknown>>
+}
+
+type Rows = Answer<'POST /testsets/revisions/diff'>['diff']['rows']
+
+/** The column of the ids that rows are joined on. */
+const DEDUP_ID = 'testcase_dedup_id'
+
+/** The rows of all pages of a comparison, in the order in which they came. */
+function changedRows(pages: readonly Rows[]): readonly ChangedRow[] {
+  return pages.flatMap(({ changed, added, removed }) => [
+    ...changed.map(({ dedup_id: dedupId, base, head }): ChangedRow => ({
+      kind: 'changed',
+      dedupId,
+      base: base.data,
+      head: head.data,
+    })),
+    ...added.map(({ data }): ChangedRow => ({ kind: 'added', dedupId: String(data[DEDUP_ID]), head: data })),
+    ...removed.map(({ data }): ChangedRow => ({
+      kind: 'removed',
+      dedupId: String(data[DEDUP_ID]),
+      base: data,
+    })),
+  ])
+}
+
+/** The columns that a comparison is about, and those in which no row differs. The ids that rows are joined on stand beside them. */
+function comparedColumns(
+  rows: readonly ChangedRow[],
+  moved: readonly string[],
+): { readonly changed: readonly string[]; readonly same: readonly string[] } {
+  const all = new Set<string>()
+  const changed = new Set(moved)
+  for (const { kind, base, head } of rows) {
+    for (const column of [...Object.keys(head ?? {}), ...Object.keys(base ?? {})]) {
+      if (column === DEDUP_ID) continue
+      all.add(column)
+      if (changed.has(column)) continue
+      // Of a row that came or went every cell did.
+      if (kind !== 'changed' || JSON.stringify(base?.[column]) !== JSON.stringify(head?.[column])) {
+        changed.add(column)
+      }
+    }
+  }
+  return {
+    changed: [...all].filter((it) => changed.has(it)),
+    same: [...all].filter((it) => !changed.has(it)),
+  }
 }

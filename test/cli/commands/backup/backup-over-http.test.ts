@@ -2,14 +2,13 @@ import { expect } from 'chai'
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { doorTo } from '../../../../src/cli/commands/backup/ends/door.ts'
-import { httpSource } from '../../../../src/cli/commands/backup/ends/http-source.ts'
+import { httpSource } from '../../../../src/cli/commands/backup.ts'
 import { git } from '../../../support/git/git-program.ts'
 import { createApiKey } from '../../../../src/access/api-keys.ts'
 import { readConfig } from '../../../../src/config.ts'
 import { nodeFs } from '../../../../src/storage/node-fs.ts'
 import { runCommand } from './run-command.ts'
-import type { SmallStore } from './small-store.ts'
-import { startSmallStore } from './small-store.ts'
+import { type SmallStore, startSmallStore } from './small-store.ts'
 
 describe('branchpoint backup: over HTTP', () => {
   let store: SmallStore

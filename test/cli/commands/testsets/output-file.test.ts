@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { expect } from 'chai'
-import { outputFile } from '../../../../src/cli/commands/testsets/output-file.ts'
+import { outputFile } from '../../../../src/cli/commands/testsets.ts'
 
 describe('the file of an export', () => {
   let folder: string

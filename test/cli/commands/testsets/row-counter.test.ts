@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { rowCounter } from '../../../../src/cli/commands/testsets/row-counter.ts'
+import { rowCounter } from '../../../../src/cli/commands/testsets.ts'
 import type { FileType } from '../../../../src/resources/testsets/import/files/file-type.ts'
 
 describe('counting rows while they go by', () => {

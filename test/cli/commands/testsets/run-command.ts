@@ -1,4 +1,4 @@
-import { exportTestset } from '../../../../src/cli/commands/testsets/export-command.ts'
+import { exportTestset } from '../../../../src/cli/commands/testsets.ts'
 import { importTestset } from '../../../../src/cli/commands/testsets/import-command.ts'
 
 /** Runs a command over a store as the program does, without the time a process takes to start; answers its last line. */

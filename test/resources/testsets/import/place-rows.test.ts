@@ -1,13 +1,13 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
 import { git, temporaryFolder } from '../../../support/git/git-program.ts'
-import type { Oid } from '../../../../src/git/objects/object.ts'
-import { hashObject } from '../../../../src/git/objects/object.ts'
-import type { KeysOfBase, UnplacedRow } from '../../../../src/resources/testsets/import/place-rows.ts'
+import { type Oid, hashObject } from '../../../../src/git/objects/object.ts'
 import {
+  type KeysOfBase,
+  type UnplacedRow,
   assignPositions as placeInSlices,
   rowChanges as changesInSlices,
-} from '../../../../src/resources/testsets/import/place-rows.ts'
+} from '../../../../src/resources/testsets/import/lay-rows.ts'
 import type { RowEntry } from '../../../../src/resources/testsets/rows/row-entry.ts'
 import {
   isTooDeep,

@@ -6,7 +6,7 @@ import { parseJson } from '../../../../src/json/parse-json.ts'
 import { plainJson } from '../../../../src/json/plain-json.ts'
 import { stringifyJson } from '../../../../src/json/stringify-json.ts'
 import { parseHandlerUri } from '../../../../src/resources/workflows/handler-uri.ts'
-import { fillSchemas } from '../../../../src/resources/workflows/schemas/schema-filling.ts'
+import { fillSchemas } from '../../../../src/resources/workflows/workflow-data.ts'
 
 const ajv = new Ajv2020({ strict: false })
 

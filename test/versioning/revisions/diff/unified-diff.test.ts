@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { applyPatch } from 'diff'
 import fc from 'fast-check'
-import { unifiedDiff } from '../../../../src/versioning/revisions/diff/unified-diff.ts'
+import { unifiedDiff } from '../../../../src/versioning/revisions/diff/diff-revisions.ts'
 import { restsDuring } from '../../../support/rests.ts'
 
 describe('unified diff', () => {

@@ -1,6 +1,6 @@
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { useVirtualizer } from '@tanstack/react-virtual'
-import { useEffect, useMemo, useRef, useState } from 'react'
+import { useEffect, useMemo, useRef, useState, useSyncExternalStore } from 'react'
 import { usePages } from '../../../api/use-route.ts'
 import { layOutGraph } from '../../../parts/graph/lay-out-graph.ts'
 import { Empty } from '../../../parts/states/empty.tsx'
@@ -12,12 +12,13 @@ import styles from '../artifact.module.css'
 import type { Archivable } from '../../../parts/archive/archivable.ts'
 import { CommitRow } from './commit-row.tsx'
 import type { ForkPoint } from '../fork-dialog.tsx'
-import type { Artifact } from '../../../api/artifact-kind.ts'
-import { Picked } from './picked.tsx'
-import { type Commit, slugOf, usePicks } from './use-picks.ts'
+import { type Artifact, artifactKind } from '../../../api/artifact-kind.ts'
+import { type Commit, slugOf, usePicks, type Picks } from './use-picks.ts'
 import { cloneCommand } from '../aside/clone-box.tsx'
-import { useRowHeight } from './use-row-height.ts'
 import type { Variant } from '../aside/use-variants.ts'
+import { Button } from '../../../parts/button/button.tsx'
+import { LinkButton } from '../../../parts/button/link-button.tsx'
+import { BringBack } from '../../../parts/archive/archived.tsx'
 
 /** Rows before and after what is seen that are drawn, too. */
 const AROUND = 15
@@ -183,4 +184,90 @@ function placeOf(slug: string, { variant, version }: Commit): string {
 
 function rowAt(scroller: HTMLElement | null, index: number): HTMLElement | null {
   return scroller?.querySelector<HTMLElement>(`[data-index="${index}"]`) ?? null
+}
+
+const narrow = matchMedia('(max-width: 639px)')
+const coarse = matchMedia('(pointer: coarse)')
+
+/** How high a row of the history is, in pixels: two lines on a telephone, and room for a finger on what is touched. */
+function useRowHeight(): number {
+  return useSyncExternalStore(follow, () => (narrow.matches ? 60 : coarse.matches ? 44 : 36))
+}
+
+function follow(changed: () => void): () => void {
+  for (const media of [narrow, coarse]) media.addEventListener('change', changed)
+  return () => {
+    for (const media of [narrow, coarse]) media.removeEventListener('change', changed)
+  }
+}
+
+interface PickedProps {
+  readonly picks: Picks
+  readonly fork: () => void
+  readonly forkRefusal: string | undefined
+  readonly artifact: Artifact
+  /** Asks whether something is to be archived. */
+  readonly archive: (it: Archivable) => void
+}
+
+/** What can be done with what is picked, below the history. */
+function Picked({ picks, fork, forkRefusal, artifact, archive }: PickedProps) {
+  const { slugs, commits, compare, clear } = picks
+  const [only] = slugs.length === 1 ? commits : []
+  return (
+    <div role="status" className={styles.picked} data-empty={slugs.length === 0 || undefined}>
+      {slugs.length === 0 ? (
+        <span className={styles.muted}>
+          Pick two revisions to compare them
+          <span className={styles.keys}>
+            : <kbd>j</kbd> <kbd>k</kbd> move, <kbd>Space</kbd> picks, <kbd>c</kbd> compares
+          </span>
+        </span>
+      ) : (
+        <>
+          <span className={styles.pickedNames}>
+            {slugs.map((slug) => (
+              <code key={slug}>{slug}</code>
+            ))}
+            {slugs.length === 1 && <span className={styles.muted}>Pick another one to compare.</span>}
+          </span>
+          <Button kind="quiet" onClick={clear}>
+            Pick none
+          </Button>
+          {slugs.length === 1 && (
+            <Button
+              onClick={fork}
+              refusal={forkRefusal ?? (commits.length === 0 ? 'It is not loaded yet.' : undefined)}
+            >
+              Fork from here …
+            </Button>
+          )}
+          {only?.variant &&
+            (only.archived ? (
+              <BringBack it={archivableOf(artifact, only, only.archived)} />
+            ) : (
+              <Button needs="write" onClick={() => archive(archivableOf(artifact, only, 'revision'))}>
+                Archive v{only.version} …
+              </Button>
+            ))}
+          {compare !== undefined && (
+            <LinkButton to={compare}>
+              Compare <kbd>c</kbd>
+            </LinkButton>
+          )}
+        </>
+      )}
+    </div>
+  )
+}
+
+/** The commit itself, its variant, or the artifact. */
+function archivableOf(artifact: Artifact, commit: Commit, level: Archivable['level']): Archivable {
+  const { variant, id, version } = commit
+  return {
+    ...{ level, family: 'workflows', artifact: artifact.slug, word: artifactKind(artifact).word },
+    id: level === 'artifact' ? artifact.id : level === 'variant' ? (variant?.id ?? '') : id,
+    variant: variant?.slug,
+    version: Number(version),
+  }
 }

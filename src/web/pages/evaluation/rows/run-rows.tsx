@@ -1,16 +1,27 @@
-import { useNavigate, useSearch } from '@tanstack/react-router'
+import { useNavigate, useSearch, Link } from '@tanstack/react-router'
 import type { Evaluation } from '../../../parts/evaluation/evaluation-state.tsx'
 import { Empty } from '../../../parts/states/empty.tsx'
 import { Failure } from '../../../parts/states/failure.tsx'
 import { Skeleton } from '../../../parts/states/skeleton.tsx'
 import { places } from '../../../shell/places.ts'
 import { useOpenRow } from '../use-open-row.ts'
-import { RowFilters } from './row-filters.tsx'
-import { RowPanel } from './row-panel.tsx'
-import { RowTable } from './row-table.tsx'
-import { useExpectedColumns } from './use-expected.ts'
-import { type RowsShown, useRows } from './use-rows.ts'
+import { useExpectedColumns, expectedOf } from './use-expected.ts'
 import styles from './rows.module.css'
+import { ChoiceField } from '../../../parts/fields/choice-field.tsx'
+import { Toggles } from '../../../parts/toggles/toggles.tsx'
+import { clipped, textOf } from '../../../parts/excerpt/excerpt.ts'
+import { outcomeOf, type RowResult } from '../outcome.ts'
+import { duration } from '../../../parts/time/duration.ts'
+import { Verdict } from '../verdict.tsx'
+import { InputsCell, OutputCell } from './cells.tsx'
+import { VirtualTable } from './virtual-table.tsx'
+import { X } from 'lucide-react'
+import { useRoute } from '../../../api/use-route.ts'
+import { RowColumns } from '../row-columns.tsx'
+import { Value } from '../value.tsx'
+import { useInfiniteQuery } from '@tanstack/react-query'
+import { useCallback, useEffect, useState } from 'react'
+import { call } from '../../../api/call.ts'
 
 const OUTCOMES = ['passed', 'failed', 'error'] as const
 
@@ -76,4 +87,291 @@ export function RunRows({ run }: { readonly run: Evaluation }) {
       )}
     </>
   )
+}
+
+interface RowFiltersProps {
+  readonly run: Evaluation
+  readonly shown: RowsShown
+  readonly show: (shown: RowsShown) => void
+}
+
+const CHOICES = [
+  { value: undefined, label: 'All rows' },
+  { value: 'failed', label: 'Failed' },
+  { value: 'error', label: 'Errors' },
+  { value: 'passed', label: 'Passed' },
+] as const
+
+/** Which rows are shown: by how they ended, and by whose verdict. */
+function RowFilters({ run, shown, show }: RowFiltersProps) {
+  return (
+    <div className={styles.filters}>
+      <Toggles
+        label="Rows shown"
+        choices={CHOICES}
+        value={shown.outcome}
+        onChange={(outcome) => show({ ...shown, outcome })}
+      />
+      {run.evaluators.length > 1 && (
+        <ChoiceField
+          label="By the verdict of"
+          value={shown.evaluator ?? ''}
+          choices={[
+            { value: '', label: 'any evaluator' },
+            ...run.evaluators.map(({ name }) => ({ value: name, label: name })),
+          ]}
+          onChange={(name) => show({ ...shown, evaluator: name === '' ? undefined : name })}
+        />
+      )}
+    </div>
+  )
+}
+
+interface RowTableProps {
+  readonly run: Evaluation
+  readonly rows: readonly EvaluatedRow[]
+  readonly expected: readonly string[]
+  readonly loadMore: () => void
+  /** The testcase of the opened row. */
+  readonly opened: string | undefined
+  readonly open: (testcaseId: string) => void
+  readonly close: () => void
+}
+
+/** Rows with outputs beside what was expected; pages are loaded before one gets to their end. */
+function RowTable({ run, rows, expected, loadMore, opened, open, close }: RowTableProps) {
+  return (
+    <VirtualTable
+      label="Rows of the run"
+      columns={['Row', 'Output', 'Expected', 'Verdicts', 'Took']}
+      number="Took"
+      minWidth={640}
+      widths="minmax(0, 3fr) minmax(0, 3fr) minmax(0, 2fr) minmax(150px, 2fr) 72px"
+      rows={rows}
+      lines={Math.max(2, run.evaluators.length)}
+      keyOf={({ result }) => result.testcase_id}
+      cells={(row) => <Cells run={run} row={row} expected={expected} />}
+      loadMore={loadMore}
+      opened={opened}
+      open={open}
+      close={close}
+    />
+  )
+}
+
+interface CellsProps {
+  readonly run: Evaluation
+  readonly row: EvaluatedRow
+  readonly expected: readonly string[]
+}
+
+function Cells({ run, row: { result, data, dedupId, took }, expected }: CellsProps) {
+  const wanted = expectedOf(data, expected)
+  return (
+    <>
+      <InputsCell data={data} dedupId={dedupId} without={wanted?.column} />
+      <OutputCell result={result} />
+      <span role="cell" className={styles.clamped} dir="auto">
+        {wanted ? clipped(textOf(wanted.value)) : '–'}
+      </span>
+      <span role="cell" className={styles.verdicts}>
+        {run.evaluators.map(({ name }) => (
+          <Verdict key={name} name={name} outcome={outcomeOf(result.evaluators[name])} />
+        ))}
+      </span>
+      <span role="cell" className={styles.took}>
+        <Link
+          to={places.trace(result.trace_id)}
+          onClick={(event) => event.stopPropagation()}
+          title="Its trace"
+        >
+          {took === undefined ? 'trace' : duration(took)}
+        </Link>
+      </span>
+    </>
+  )
+}
+
+interface RowPanelProps {
+  readonly run: Evaluation
+  readonly testcaseId: string
+  readonly expected: readonly string[]
+  readonly close: () => void
+}
+
+/** Everything about one row of a run. It is asked for by itself: the address may open a row that no loaded page has. */
+function RowPanel({ run, testcaseId, expected, close }: RowPanelProps) {
+  const results = useRoute('POST /evaluations/{id}/results', {
+    path: { id: run.id },
+    body: { result: { testcase_ids: [testcaseId] } },
+  })
+  const testcases = useRoute(
+    'POST /testcases/query',
+    { body: { testcase_ids: [testcaseId] } },
+    { immutable: true },
+  )
+  const error = results.error ?? testcases.error
+  const result = results.data?.results[0]
+  const { testcase_dedup_id: dedupId, ...data } = testcases.data?.testcases[0]?.data ?? {}
+  const wanted = expectedOf(data, expected)
+  return (
+    <aside className={styles.panel} aria-label="The opened row">
+      <header>
+        <h2>Row {typeof dedupId === 'string' ? <code dir="auto">{dedupId}</code> : ''}</h2>
+        <button type="button" onClick={close} aria-label="Close the row">
+          <X size={16} aria-hidden />
+        </button>
+      </header>
+      {error && <Failure error={error} />}
+      {!error && !results.data && <Skeleton label="Loading the row" />}
+      {results.data && !result && <p>This run has not run the row (yet).</p>}
+      {result && (
+        <>
+          <nav aria-label="Of this row">
+            <Link to={places.trace(result.trace_id)}>Its trace</Link>
+            {typeof dedupId === 'string' && (
+              <Link to={places.testset(run.testset.artifact_slug)} search={{ row: dedupId } as never}>
+                Its history in {run.testset.artifact_slug}
+              </Link>
+            )}
+          </nav>
+          <section>
+            <h3>Inputs</h3>
+            <RowColumns data={data} without={wanted?.column} />
+          </section>
+          <section>
+            <h3>Output</h3>
+            <Value of={result.application} />
+          </section>
+          {wanted && (
+            <section>
+              <h3>Expected ({wanted.column})</h3>
+              <Value of={{ outputs: wanted.value as never }} />
+            </section>
+          )}
+          {run.evaluators.map(({ name }) => (
+            <section key={name}>
+              <h3>
+                {name} <Verdict outcome={outcomeOf(result.evaluators[name])} />
+              </h3>
+              {result.evaluators[name] && <Value of={result.evaluators[name]} />}
+            </section>
+          ))}
+        </>
+      )}
+    </aside>
+  )
+}
+
+/** A row of a run: what came of it, and what it is. */
+interface EvaluatedRow extends RowFacts {
+  readonly result: RowResult
+}
+
+/** Which rows are shown, as the address says. */
+interface RowsShown {
+  readonly outcome: 'passed' | 'failed' | 'error' | undefined
+  readonly evaluator: string | undefined
+}
+
+interface RowsPage {
+  readonly rows: readonly EvaluatedRow[]
+  readonly next: string | undefined
+}
+
+const PAGE = 100
+
+/** The rows of a run, page by page as they are needed. `done` is how many there are: where it grows, new ones are asked for, or `isBehind` says so. */
+function useRows(id: string, { outcome, evaluator }: RowsShown, done: number) {
+  const { data, error, isPending, hasNextPage, isFetching, isFetchingNextPage, fetchNextPage, refetch } =
+    useInfiniteQuery({
+      queryKey: ['evaluation rows', id, outcome, evaluator],
+      queryFn: async ({ pageParam: next, signal }): Promise<RowsPage> => {
+        const answer = await call(
+          'POST /evaluations/{id}/results',
+          {
+            path: { id },
+            body: {
+              result: { ...(outcome && { outcome }), ...(evaluator === undefined ? {} : { evaluator }) },
+              windowing: { limit: PAGE, ...(next === undefined ? {} : { next }) },
+            },
+          },
+          signal,
+        )
+        const facts = await rowFacts(answer.results, signal)
+        return {
+          rows: answer.results.map((result, at) => ({ result, ...facts[at] })),
+          next: answer.windowing?.next,
+        }
+      },
+      initialPageParam: undefined as string | undefined,
+      getNextPageParam: ({ next }) => next,
+      staleTime: 2000,
+    })
+  const rows = data?.pages.flatMap((page) => page.rows) ?? []
+  const pages = data?.pages.length ?? 0
+  // How many rows were done when they were asked for last: a row is on the disk before it is counted.
+  const [asked, setAsked] = useState(done)
+  const isBehind = pages > 0 && !hasNextPage && !isFetching && asked !== done
+  const catchUp = useCallback(() => {
+    setAsked(done)
+    void refetch()
+  }, [done, refetch])
+  useEffect(() => {
+    // New rows come behind those that are there: while few are loaded they are asked for as they come.
+    if (isBehind && pages <= 2) catchUp()
+  }, [isBehind, pages, catchUp])
+  const loadMore = useCallback(() => {
+    if (hasNextPage && !isFetchingNextPage) void fetchNextPage()
+  }, [hasNextPage, isFetchingNextPage, fetchNextPage])
+  return { rows, error, isPending, isBehind, catchUp, loadMore, refetch }
+}
+
+/** What a row is, beside what came of it. */
+interface RowFacts {
+  /** Its columns, without the dedup id; undefined where the testset is gone. */
+  readonly data?: Readonly<Record<string, unknown>>
+  readonly dedupId?: string
+  /** How long the prompt and the evaluators took together, in milliseconds; undefined where the trace is gone. */
+  readonly took?: number
+}
+
+/** The rows and the traces of results, in their order. */
+async function rowFacts(results: readonly RowResult[], signal: AbortSignal): Promise<readonly RowFacts[]> {
+  if (results.length === 0) return []
+  const ids = [...new Set(results.map((it) => it.testcase_id))]
+  const traceIds = [...new Set(results.map((it) => it.trace_id))]
+  const [rows, traces] = await Promise.all([
+    call('POST /testcases/query', { body: { testcase_ids: ids } }, signal),
+    call(
+      'POST /traces/query',
+      {
+        body: {
+          filtering: { conditions: [{ field: 'trace_id', operator: 'in', value: traceIds }] },
+          heads_only: true,
+        },
+      },
+      signal,
+    ),
+  ])
+  const dataOf = new Map(rows.testcases.map(({ id, data }) => [id, data]))
+  const tookOf = new Map(traces.traces.map(({ trace_id: id, spans }) => [id, durationOf(spans)]))
+  return results.map(({ testcase_id: id, trace_id: trace }) => {
+    const { testcase_dedup_id: dedupId, ...data } = dataOf.get(id) ?? {}
+    const took = tookOf.get(trace)
+    return {
+      ...(dataOf.has(id) ? { data } : {}),
+      ...(typeof dedupId === 'string' ? { dedupId } : {}),
+      ...(took === undefined ? {} : { took }),
+    }
+  })
+}
+
+/** How long a trace took, from the beginning to the end of the span that heads it. */
+function durationOf(spans: Readonly<Record<string, unknown>>): number | undefined {
+  const [first] = Object.values(spans).flat() as readonly (
+    { readonly start_time?: string; readonly end_time?: string } | undefined
+  )[]
+  const took = Date.parse(first?.end_time ?? '') - Date.parse(first?.start_time ?? '')
+  return Number.isNaN(took) ? undefined : took
 }

@@ -1,6 +1,6 @@
 import { COMMAND } from '../../../api/command-name.ts'
 import { Link, useSearch } from '@tanstack/react-router'
-import { lazy, Suspense } from 'react'
+import { lazy, Suspense, useCallback } from 'react'
 import type { Evaluation } from '../../../parts/evaluation/evaluation-state.tsx'
 import { percent, shownScore } from '../../../parts/evaluation/shown-numbers.ts'
 import { Empty } from '../../../parts/states/empty.tsx'
@@ -12,9 +12,8 @@ import { JudgeAgain } from '../judge-again.tsx'
 import { judgePairs } from '../../../parts/evaluation/judge-pairs.ts'
 import { Ago } from '../../../parts/time/ago.tsx'
 import { places } from '../../../shell/places.ts'
-import { type Metric, type ScoreLines, scoreLines, valueOf } from './score-lines.ts'
-import { useRunsOfVariant } from './use-runs-of-variant.ts'
 import styles from './versions.module.css'
+import { useRoute } from '../../../api/use-route.ts'
 
 const LineChart = lazy(() =>
   import('../../../parts/chart/line-chart.tsx').then(({ LineChart: Chart }) => ({ default: Chart })),
@@ -124,4 +123,114 @@ function isToJudge(it: Evaluation, shown: Evaluation, runs: readonly Evaluation[
       !isComparable &&
       !same.some((other) => other.evaluators.some((by) => by.revision_id === judge.revision_id)),
   )
+}
+
+/** So many of the newest versions and runs are looked at. */
+const MOST = 500
+
+/** The finished runs, newest first, of the variant whose version a run was of, on the same testset. */
+function useRunsOfVariant({ application, testset }: Evaluation): {
+  readonly runs: readonly Evaluation[] | undefined
+  readonly variant: string
+  readonly error: Error | null
+  readonly refetch: () => void
+} {
+  const revision = useRoute(
+    'GET /workflows/revisions/{id}',
+    { path: { id: application.revision_id } },
+    { immutable: true },
+  )
+  const variant = revision.data?.workflow_revision
+  const log = useRoute(
+    'POST /workflows/revisions/log',
+    {
+      body: {
+        workflow_variant_ref: { id: variant?.variant_id ?? '' },
+        include_archived: true,
+        windowing: { limit: MOST, order: 'descending' },
+      },
+    },
+    { enabled: variant !== undefined },
+  )
+  const all = useRoute('POST /evaluations/query', {
+    body: {
+      evaluation: { application_id: application.artifact_id, state: 'finished' },
+      windowing: { limit: MOST, order: 'descending' },
+    },
+  })
+  const { refetch: askAgain } = all
+  const refetch = useCallback(() => void askAgain(), [askAgain])
+  const ids = log.data && new Set(log.data.workflow_revisions.map(({ id }) => id))
+  return {
+    runs:
+      ids &&
+      all.data?.evaluations.filter(
+        (it) => it.testset.artifact_id === testset.artifact_id && ids.has(it.application.revision_id),
+      ),
+    variant: variant?.variant_slug ?? application.artifact_slug,
+    refetch,
+    error: revision.error ?? log.error ?? all.error,
+  }
+}
+
+/** Which of a run's numbers is drawn. */
+type Metric = 'rate' | 'score'
+
+/** What a chart of runs shows. */
+interface ScoreLines {
+  /** The evaluators' revisions that judged any of them. */
+  readonly judges: readonly JudgeRevision[]
+  readonly versions: readonly number[]
+  readonly lines: readonly { readonly name: string; readonly values: readonly (number | null)[] }[]
+  readonly range: readonly [number, number]
+}
+
+/** A revision of an evaluator. */
+interface JudgeRevision {
+  readonly id: string
+  /** The evaluator and its version. */
+  readonly label: string
+  readonly evaluator: string
+}
+
+/**
+ * A line for each revision of an evaluator over the versions: what two revisions say is not comparable, so no line goes from one to the
+ * other. Of several runs of a version that it judged the newest counts. `runs` are newest first.
+ */
+function scoreLines(runs: readonly Evaluation[], metric: Metric): ScoreLines {
+  const judges = new Map<string, JudgeRevision>()
+  for (const { evaluators } of runs) {
+    for (const { revision_id: id, revision_slug: slug, artifact_slug: evaluator, version } of evaluators) {
+      if (judges.has(id)) continue
+      const label = `${evaluator} v${version}`
+      // Two variants of an evaluator may have a version of one number.
+      const isTaken = [...judges.values()].some((it) => it.label === label)
+      judges.set(id, { id, label: isTaken ? slug : label, evaluator })
+    }
+  }
+  const versions = [...new Set(runs.map(({ application }) => application.version))].sort(
+    (left, right) => left - right,
+  )
+  const lines = [...judges.values()]
+    .map(({ id, label }) => {
+      const newest = new Map<number, number | null>()
+      for (const run of runs) {
+        const { version } = run.application
+        if (run.evaluators.some((it) => it.revision_id === id) && !newest.has(version))
+          newest.set(version, valueOf(run, id, metric))
+      }
+      return { name: label, values: versions.map((version) => newest.get(version) ?? null) }
+    })
+    .filter(({ values }) => values.some((value) => value !== null))
+  const seen = lines.flatMap(({ values }) => values.filter((value) => value !== null))
+  const least = seen.reduce((least, value) => Math.min(least, value), 0)
+  const most = seen.reduce((most, value) => Math.max(most, value), 1)
+  return { judges: [...judges.values()], versions, lines, range: [least, most] }
+}
+
+/** What a run came to by a revision of an evaluator; null where that did not judge it. */
+function valueOf(run: Evaluation, revisionId: string, metric: Metric): number | null {
+  const name = run.evaluators.find((it) => it.revision_id === revisionId)?.name
+  const summary = name === undefined ? undefined : run.summary.evaluators[name]
+  return (metric === 'rate' ? summary?.success_rate : summary?.mean_score) ?? null
 }

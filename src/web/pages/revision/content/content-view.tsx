@@ -4,11 +4,15 @@ import { CodeLines } from '../../../parts/code/code-lines.tsx'
 import { JsonView } from '../../../parts/json/json-view.tsx'
 import { Empty } from '../../../parts/states/empty.tsx'
 import { type Members, membersOf } from '../../../api/members-of.ts'
-import { keysOfPlace, parameterRows, promptsOf } from './data-of.ts'
-import { ParameterTable } from './parameter-table.tsx'
-import { PromptView } from './prompt-view.tsx'
-import { WhereItRuns } from './where-it-runs.tsx'
+import { keysOfPlace, parameterRows, promptsOf, type PromptInData, type ParameterRow } from './data-of.ts'
 import styles from '../revision.module.css'
+import { Table } from '../../../parts/table/table.tsx'
+import { Conversation } from '../../../parts/conversation/conversation.tsx'
+import { Embed } from '../../../parts/prompt/embed.tsx'
+import { isEmbed } from '../../../parts/prompt/embed-source.ts'
+import { PromptText } from '../../../parts/prompt/prompt-text.tsx'
+import { variableNames, type TemplateFormat } from '../../../parts/template/template-variables.ts'
+import { ExactNumber } from '../../../api/exact-json.ts'
 
 /**
  * What the revision holds, as people read it: prompts as conversations, code as code, everything else by name. `?place=`, a JSON Pointer, leads to
@@ -68,4 +72,179 @@ export function ContentView({ data }: { readonly data: Members }) {
       )}
     </div>
   )
+}
+
+/** What runs it: a handler of the service, a script, or a server elsewhere that is called with these headers. */
+function WhereItRuns({ data: { uri, url, runtime, headers } }: { readonly data: Members }) {
+  const sent = Object.entries(membersOf(headers))
+  const facts = [
+    ['Handler', uri],
+    ['Runtime', runtime],
+    ['Address', url],
+  ].filter((fact): fact is [string, string] => typeof fact[1] === 'string')
+  if (facts.length === 0 && sent.length === 0) return null
+  return (
+    <section>
+      <h2>What runs it</h2>
+      <dl className={styles.facts}>
+        {facts.map(([name, value]) => (
+          <div key={name}>
+            <dt>{name}</dt>
+            <dd>
+              <code>{value.slice(0, 2000)}</code>
+            </dd>
+          </div>
+        ))}
+      </dl>
+      {sent.length > 0 && (
+        <Table
+          caption="Headers that are sent"
+          rows={sent}
+          keyOf={([name]) => name}
+          columns={[
+            { name: 'Header', cell: ([name]) => <code>{name}</code> },
+            { name: 'Value', cell: ([, value]) => <Header value={value} /> },
+          ]}
+        />
+      )}
+    </section>
+  )
+}
+
+function Header({ value }: { readonly value: unknown }) {
+  const { secret } = membersOf(value)
+  if (typeof secret === 'string') return <>the secret {secret}</>
+  return <code>{typeof value === 'string' ? value : JSON.stringify(value)}</code>
+}
+
+interface PromptViewProps {
+  readonly prompt: PromptInData
+  /** Of the parameters. */
+  readonly schema: unknown
+  readonly isOnly: boolean
+  /** The keys, below the prompt's own, of what a link leads to. */
+  readonly marked?: readonly string[] | undefined
+}
+
+/** Messages past these are among the JSON. */
+const MOST = 100
+
+/** A prompt: its messages with their variables, its model and settings, its tools. */
+function PromptView({
+  prompt: { keys, messages, format, rest, tools },
+  schema,
+  isOnly,
+  marked: [part, under] = [],
+}: PromptViewProps) {
+  const texts = messages.flatMap(({ content }) => (typeof content === 'string' ? content : []))
+  const variables = variableNames(
+    texts.map((text) => text.slice(0, 100_000)),
+    format,
+  )
+  const message = part === 'messages' ? Number(under) : undefined
+  const most = Math.max(MOST, (message ?? 0) + 1)
+  const property = membersOf(membersOf(membersOf(schema)['properties'])[keys.at(-1) ?? ''])
+  return (
+    <section>
+      {!isOnly && <h2>{keys.slice(1).join('.')}</h2>}
+      <Conversation
+        messages={messages.slice(0, most)}
+        marked={message}
+        text={(text) => <PromptText text={text} format={format} />}
+        value={(value) => (isEmbed(value) ? <Embed of={value} /> : undefined)}
+      />
+      {messages.length > most && (
+        <p className={styles.muted}>{messages.length - most} more messages are in the JSON.</p>
+      )}
+      {variables.length > 0 && (
+        <p className={styles.variables}>
+          <span className={styles.muted}>Variables:</span>
+          {variables.slice(0, 50).map((name) => (
+            <code key={name} dir="auto">
+              {name}
+            </code>
+          ))}
+        </p>
+      )}
+      <h3 className={styles.part}>Model and settings</h3>
+      <ParameterTable
+        caption="Model and settings"
+        rows={parameterRows(rest, property)}
+        format={format}
+        marked={part === 'llm_config' ? under : part}
+      />
+      {tools.length > 0 && (
+        <>
+          <h3 className={styles.part}>Tools</h3>
+          <ul className={styles.tools}>
+            {tools.slice(0, MOST).map((tool, at) => (
+              <li key={at}>
+                <JsonView name={nameOf(tool)} value={tool} depth={0} />
+              </li>
+            ))}
+          </ul>
+        </>
+      )}
+    </section>
+  )
+}
+
+function nameOf(tool: unknown): string {
+  const { name, function: called, type } = membersOf(tool)
+  return String(membersOf(called)['name'] ?? name ?? type ?? 'tool').slice(0, 100)
+}
+
+interface ParameterTableProps {
+  readonly caption: string
+  readonly rows: readonly ParameterRow[]
+  readonly format?: TemplateFormat
+  /** The name of one that a link leads to. */
+  readonly marked?: string | undefined
+}
+
+/** Rows past these are among the JSON. */
+const PARAMETER_TABLE_MOST = 200
+
+/** Settings by name. What is as the schema has it anyway stands back. */
+function ParameterTable({ caption, rows, format = 'curly', marked }: ParameterTableProps) {
+  return (
+    <div className={styles.parameters}>
+      <Table
+        caption={caption}
+        rows={rows.slice(0, PARAMETER_TABLE_MOST)}
+        keyOf={({ name }) => name}
+        isMarked={({ name }) => name === marked}
+        columns={[
+          {
+            name: 'Name',
+            cell: ({ name, about, isDefault }) => (
+              <span className={isDefault ? styles.default : undefined} title={about}>
+                <code>{name.slice(0, 200)}</code>
+              </span>
+            ),
+          },
+          {
+            name: 'Value',
+            cell: ({ value, isDefault }) => (
+              <span className={isDefault ? styles.default : undefined}>
+                <ParameterValue value={value} format={format} /> {isDefault && <i>default</i>}
+              </span>
+            ),
+          },
+        ]}
+      />
+      {rows.length > PARAMETER_TABLE_MOST && (
+        <p className={styles.muted}>{rows.length - PARAMETER_TABLE_MOST} more are in the JSON.</p>
+      )}
+    </div>
+  )
+}
+
+function ParameterValue({ value, format }: { readonly value: unknown; readonly format: TemplateFormat }) {
+  if (typeof value === 'string')
+    return value === '' ? <i>empty</i> : <PromptText text={value} format={format} />
+  if (isEmbed(value)) return <Embed of={value} />
+  if (typeof value === 'object' && value !== null && !(value instanceof ExactNumber))
+    return <JsonView value={value} depth={Object.keys(value).length <= 6 ? 2 : 0} />
+  return <code>{String(value)}</code>
 }

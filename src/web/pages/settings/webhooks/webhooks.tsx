@@ -9,10 +9,15 @@ import { Table } from '../../../parts/table/table.tsx'
 import { places } from '../../../shell/places.ts'
 import { useRefusal } from '../../../shell/session.tsx'
 import { Lead } from '../lead.tsx'
-import { NewWebhook, type WebhookRecord } from './new-webhook.tsx'
 import { ShownOnce } from '../shown-once.tsx'
 import styles from '../settings.module.css'
-import { WebhookDetail } from './webhook-detail.tsx'
+import type { Answer, Ask } from '../../../api/call.ts'
+import { JsonView } from '../../../parts/json/json-view.tsx'
+import { Ago } from '../../../parts/time/ago.tsx'
+import { duration } from '../../../parts/time/duration.ts'
+import { FormDialog } from '../../../parts/dialog/form-dialog.tsx'
+import { TextField } from '../../../parts/fields/text-field.tsx'
+import { Checks } from '../checks.tsx'
 
 /** What is told of events; `?webhook=` opens one with its deliveries. */
 export function Webhooks() {
@@ -110,5 +115,202 @@ function State({ webhook }: { readonly webhook: WebhookRecord }) {
     <span className={styles.bad}>
       off{webhook.inactive_reason === undefined ? '' : `: ${webhook.inactive_reason}`}
     </span>
+  )
+}
+
+type Delivery = Answer<'POST /webhooks/{id}/deliveries/query'>['deliveries'][number]
+
+/** A webhook with what it was sent. */
+function WebhookDetail({ webhook }: { readonly webhook: WebhookRecord }) {
+  const path = { id: webhook.id }
+  const test = useWrite('POST /webhooks/{id}/test')
+  const archive = useWrite('POST /webhooks/{id}/archive')
+  const unarchive = useWrite('POST /webhooks/{id}/unarchive')
+  const [error, setError] = useState<unknown>()
+  const refusal = useRefusal('read')
+  const isArchived = webhook.deleted_at !== undefined
+  const deliveries = usePages(
+    'POST /webhooks/{id}/deliveries/query',
+    { path, body: { windowing: { limit: 50, order: 'descending' } } },
+    // What waits for its next attempt moves by itself.
+    { enabled: refusal === undefined, refetchInterval: 3000 },
+  )
+  const go = (work: Promise<unknown>): void => {
+    setError(undefined)
+    work.catch(setError)
+  }
+  const rows = deliveries.data?.pages.flatMap((page) => page.deliveries)
+  return (
+    <section aria-label={`Deliveries to ${webhook.name ?? webhook.url}`} className={styles.detail}>
+      <div className={styles.head}>
+        <h2>{webhook.name ?? webhook.url}</h2>
+        <span className={styles.buttons}>
+          <Button
+            needs="admin"
+            busy={test.isPending}
+            refusal={isArchived ? 'It is archived: bring it back first.' : undefined}
+            onClick={() => go(test.mutateAsync({ path }))}
+          >
+            Send a test
+          </Button>
+          {isArchived ? (
+            <Button needs="admin" onClick={() => go(unarchive.mutateAsync({ path }))}>
+              Bring back
+            </Button>
+          ) : (
+            <Button kind="danger" needs="admin" onClick={() => go(archive.mutateAsync({ path }))}>
+              Archive
+            </Button>
+          )}
+        </span>
+      </div>
+      {error !== undefined && <Failure error={error} />}
+      {deliveries.error && <Failure error={deliveries.error} retry={deliveries.refetch} />}
+      {!rows && !deliveries.error && <Skeleton label="Loading the deliveries" lines={3} />}
+      {rows?.length === 0 && (
+        <p className={styles.muted}>
+          It has been sent nothing yet. A test shows whether the receiver answers.
+        </p>
+      )}
+      <ul className={styles.deliveries}>
+        {rows?.map((delivery) => (
+          <OneDelivery key={delivery.id} delivery={delivery} />
+        ))}
+      </ul>
+      {deliveries.hasNextPage && (
+        <Button busy={deliveries.isFetchingNextPage} onClick={() => void deliveries.fetchNextPage()}>
+          Show more
+        </Button>
+      )}
+    </section>
+  )
+}
+
+function OneDelivery({ delivery }: { readonly delivery: Delivery }) {
+  const again = useWrite('POST /webhooks/deliveries/{id}/redeliver')
+  const { status, attempts, event_type: type, created_at: at, next_attempt_at: next } = delivery
+  return (
+    <li>
+      <details>
+        <summary>
+          <span
+            className={status === 'failed' ? styles.bad : status === 'delivered' ? styles.good : styles.muted}
+          >
+            {status}
+          </span>
+          <code>{type}</code>
+          <span className={styles.muted}>
+            {attempts.length === 1 ? '1 attempt' : `${attempts.length} attempts`}
+          </span>
+          <Ago date={at} />
+        </summary>
+        <div className={styles.attempts}>
+          <ul>
+            {attempts.map((attempt, index) => (
+              <li key={index}>
+                <Ago date={attempt.at} />: {attempt.status_code ?? ''} {attempt.error ?? ''} in{' '}
+                {duration(attempt.duration_ms)}
+              </li>
+            ))}
+            {next !== undefined && (
+              <li>
+                next attempt at <time dateTime={next}>{new Date(next).toLocaleTimeString()}</time>
+              </li>
+            )}
+          </ul>
+          <JsonView name="what was sent" value={delivery.payload} depth={1} />
+          {again.error && <Failure error={again.error} />}
+          <Button
+            needs="admin"
+            busy={again.isPending}
+            onClick={() => again.mutate({ path: { id: delivery.id } })}
+          >
+            Deliver again
+          </Button>
+        </div>
+      </details>
+    </li>
+  )
+}
+
+/** A webhook as it is answered. */
+type WebhookRecord = Answer<'POST /webhooks/query'>['webhooks'][number]
+
+type Wanted = NonNullable<Ask<'POST /webhooks'>['body']>['webhook']
+type EventType = NonNullable<Wanted['events']>[number]
+
+const EVENTS: readonly EventType[] = [
+  'revision.committed',
+  'environment.deployed',
+  'environment.undeployed',
+  'artifact.created',
+  'artifact.edited',
+  'artifact.archived',
+  'artifact.unarchived',
+  'variant.created',
+  'variant.forked',
+  'variant.edited',
+  'variant.archived',
+  'variant.unarchived',
+  'revision.archived',
+  'revision.unarchived',
+]
+
+interface NewWebhookProps {
+  readonly create: (webhook: Wanted) => Promise<WebhookRecord>
+  readonly close: () => void
+  /** Told the webhook with its secret, which no other answer has. */
+  readonly onMade: (webhook: WebhookRecord) => void
+}
+
+/** Has events sent to an address. */
+function NewWebhook({ create, close, onMade }: NewWebhookProps) {
+  const [url, setUrl] = useState('')
+  const [name, setName] = useState('')
+  const [events, setEvents] = useState<readonly EventType[]>([])
+  async function make(): Promise<void> {
+    const webhook = {
+      url: url.trim(),
+      ...(name.trim() === '' ? {} : { name: name.trim() }),
+      ...(events.length === 0 ? {} : { events }),
+    }
+    onMade(await create(webhook))
+  }
+  return (
+    <FormDialog
+      title="New webhook"
+      action="Create the webhook"
+      needs="admin"
+      refusal={url.trim() === '' ? 'A webhook needs an address.' : undefined}
+      submit={make}
+      close={close}
+    >
+      {(problemOf) => (
+        <>
+          <TextField
+            label="Address"
+            value={url}
+            onChange={setUrl}
+            placeholder="https://hooks.example/branchpoint"
+            problem={problemOf('url')}
+            autoFocus
+            autoComplete="off"
+          />
+          <TextField
+            label="Name"
+            value={name}
+            onChange={setName}
+            problem={problemOf('name')}
+            autoComplete="off"
+          />
+          <Checks
+            legend="Events; all of them where none is picked"
+            choices={EVENTS.map((value) => ({ value, label: value }))}
+            value={events}
+            onChange={setEvents}
+          />
+        </>
+      )}
+    </FormDialog>
   )
 }
