@@ -32,7 +32,7 @@ export async function createApiKey(fs: Fs, storeDir: string, wanted: NewKey): Pr
   const project = checkProjectName(wanted.project)
   const made = makeKey(wanted)
   return updateKeyFile(fs, storeDir, project, (keys) => {
-    if (keys.filter(isLive).length >= MOST_KEYS) throw tooManyKeys(project)
+    if (keys.filter(isLive).length >= MAX_LIVE_KEYS) throw tooManyKeys(project)
     return { keys: [...keys, made.key], answer: made }
   })
 }
@@ -62,8 +62,8 @@ function makeKey({ id, name, email, scopes }: Omit<NewKey, 'project'>): MadeKey 
   return { key, token }
 }
 
-/** So many live keys a project may have: an unknown token is compared with each. */
-const MOST_KEYS = 1000
+/** An unknown token is compared with each live key. */
+const MAX_LIVE_KEYS = 1000
 
 /** Where the file cannot be read, somebody made keys; the authenticator tells what is wrong with it. */
 function mayHaveKeys(fs: Fs, storeDir: string, project: string): boolean {
@@ -153,7 +153,7 @@ function checkScopes(scopes: readonly string[]): readonly Scope[] {
 function tooManyKeys(project: string): Refusal {
   return new Refusal(
     'limit_exceeded',
-    `Project "${project}" has ${MOST_KEYS} live keys, which is the most. Revoke one that is not needed.`,
+    `Project "${project}" has ${MAX_LIVE_KEYS} live keys, which is the most. Revoke one that is not needed.`,
   )
 }
 

@@ -42,8 +42,7 @@ export interface KeyedWork<T> {
 const HOUR = 60 * 60 * 1000
 /** How long a key is remembered, in milliseconds (interface 2.25). */
 const LIFETIME = 24 * HOUR
-/** So many files are looked at before other work gets its turn. */
-const YIELD_EVERY = 100
+const FILES_BETWEEN_YIELDS = 100
 
 /**
  * Sees to it that a keyed request is carried out once, however often it is sent, across restarts and server processes. An
@@ -101,7 +100,7 @@ export class Intents {
       const folder = this.#folderOf(project)
       for (const file of this.#fs.readDir(folder) ?? []) {
         await this.#purgeFile(folder, file)
-        if (++looked % YIELD_EVERY === 0) await yieldToEventLoop()
+        if (++looked % FILES_BETWEEN_YIELDS === 0) await yieldToEventLoop()
       }
       await this.#documents.sweepLeases(folder, this.#leasing)
     }

@@ -47,8 +47,7 @@ export interface DependentQuery {
   readonly signal?: AbortSignal | undefined
 }
 
-/** So many artifacts or pins are looked at before other work gets its turn. */
-const YIELD_EVERY = 50
+const PLACES_BETWEEN_YIELDS = 50
 
 /**
  * What embeds or deploys the target now, by date: the latest revision of every variant in view, what is deployed besides, and the
@@ -76,7 +75,7 @@ export async function queryDependents(
     const keys: string[] = []
     const pins = await unlessDamaged(registry, latest.artifact, () => pinsAt(registry, latest))
     for (const [index, pin] of (pins ?? []).entries()) {
-      if (index % YIELD_EVERY === YIELD_EVERY - 1) await yieldToEventLoop()
+      if (index % PLACES_BETWEEN_YIELDS === PLACES_BETWEEN_YIELDS - 1) await yieldToEventLoop()
       const deployed = await pinnedRevision(registry, pin)
       if (!deployed || deployed instanceof Refusal) continue
       if (isOf(deployed, target)) keys.push(pin.key)
@@ -90,7 +89,7 @@ export async function queryDependents(
   const slice = new TimeSlice(signal)
   let looked = 0
   for (const place of embedding.values()) {
-    if (++looked % YIELD_EVERY === 0) await yieldToEventLoop()
+    if (++looked % PLACES_BETWEEN_YIELDS === 0) await yieldToEventLoop()
     // Most are not read for that.
     if (registry.index.database.isWithoutEmbeds(place)) continue
     const revision = await unlessDamaged(registry, place.artifact, () =>
@@ -116,7 +115,7 @@ async function* latestRevisions(
   let looked = 0
   for (const family of families) {
     for (const artifact of await registry.index.list(family)) {
-      if (++looked % YIELD_EVERY === 0) await yieldToEventLoop()
+      if (++looked % PLACES_BETWEEN_YIELDS === 0) await yieldToEventLoop()
       if (!includeArchived && artifact.record.deleted_at !== undefined) continue
       for (const variant of artifact.variants) {
         if (!includeArchived && variant.record.deleted_at !== undefined) continue

@@ -119,11 +119,11 @@ function ignoreRefusal(error: unknown): void {
   if (!(error instanceof Refusal)) throw error
 }
 
-/** So many results may wait for the disk before no further row is begun. */
-const WAITING = 200
+/** No further row begins while so many results wait for the disk. */
+const MAX_RESULTS_WAITING = 200
 
 /** So many rows may have been begun, at most, that are not in the log when the process is killed: those first in line are among them. */
-const mostCutShort = (concurrency: number): number => 2 * (WAITING + concurrency) + concurrency
+const mostCutShort = (concurrency: number): number => 2 * (MAX_RESULTS_WAITING + concurrency) + concurrency
 
 interface RowRun {
   /** So many are run at once. */
@@ -175,7 +175,7 @@ async function runRows({
         if (signal.aborted) return
         waiting.push(result)
         write()
-        if (waiting.length >= WAITING) await writing
+        if (waiting.length >= MAX_RESULTS_WAITING) await writing
       } catch (error) {
         failure ??= { error }
       }

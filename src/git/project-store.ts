@@ -261,8 +261,8 @@ class RepositoryNames {
   }
 }
 
-/** So many claims are made at most before other servers get their turn. */
-const MOST_TOGETHER = 64
+/** Then other servers get their turn. */
+const MAX_CLAIMS_PER_TURN = 64
 
 /**
  * Who may claim slugs in a project, among all server processes: whoever holds the lock `slugs` of its folder. Those of this process that
@@ -293,7 +293,7 @@ class SlugClaims {
   async #workOff(): Promise<void> {
     this.#isAtWork = true
     while (this.#waiting.length > 0) {
-      const claims = this.#waiting.splice(0, MOST_TOGETHER)
+      const claims = this.#waiting.splice(0, MAX_CLAIMS_PER_TURN)
       try {
         await holdingLock(this.#fs, this.#folder, 'slugs', () => runTogether(claims), this.#finish)
       } catch (error) {

@@ -4,8 +4,8 @@ import { JsonText } from './stringify-json.ts'
 /** What is lighter than this is walked, printed or compared in a millisecond or so. */
 const LIGHT = 2000
 
-/** So many characters of a text weigh as much as a value. */
-const CHARACTERS = 128
+/** A long text takes as long as many values. */
+const CHARACTERS_PER_VALUE = 128
 
 /**
  * Whether a value (of JSON, or a record of our own that JSON can say) is so small that work over the whole of it needs no turn for others.
@@ -17,7 +17,7 @@ export function isLight(value: unknown): boolean {
 
 /** What is left of `budget` beside the weight of a value; negative if that is too much. */
 function left(value: unknown, budget: number): number {
-  if (typeof value === 'string') return budget - 1 - value.length / CHARACTERS
+  if (typeof value === 'string') return budget - 1 - value.length / CHARACTERS_PER_VALUE
   if (typeof value !== 'object' || value === null) return budget - 1
   if (value instanceof ExactNumber || value instanceof JsonText) return budget - 1
   let rest = budget - 1
@@ -27,6 +27,7 @@ function left(value: unknown, budget: number): number {
     return rest
   }
   const members = value as Readonly<Record<string, unknown>>
-  for (const key in members) if ((rest = left(members[key], rest - key.length / CHARACTERS)) < 0) return rest
+  for (const key in members)
+    if ((rest = left(members[key], rest - key.length / CHARACTERS_PER_VALUE)) < 0) return rest
   return rest
 }

@@ -29,7 +29,7 @@ async function parseInSlices(text: string, options: ParseJsonOptions, slice: Tim
   // One very long string is read in one go; what brought the text took its time, too.
   await slice.rest()
   const reading = new JsonReading(text, options)
-  while (!reading.run(STEP_VALUES, STEP_LENGTH)) if (slice.isOver) await slice.rest()
+  while (!reading.run(VALUES_BETWEEN_CLOCK_READS, STEP_LENGTH)) if (slice.isOver) await slice.rest()
   return reading.result
 }
 
@@ -39,6 +39,5 @@ export const MOST_LEVELS = 1000
 /** A text of so many UTF-16 units is read in a millisecond or two. */
 const LARGE_TEXT = 100_000
 
-/** So much is read between two looks at the clock. */
-const STEP_VALUES = 1000
+const VALUES_BETWEEN_CLOCK_READS = 1000
 const STEP_LENGTH = 100_000

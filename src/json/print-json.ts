@@ -37,8 +37,7 @@ export async function printHeavy(
 /** A piece of text of this length is put away as bytes: joining strings of any length would take as long as they are, in one go. */
 const PIECE = 32 * 1024
 
-/** So much of a text is quoted at once. */
-const LONG = 256 * 1024
+const CHARACTERS_QUOTED_AT_ONCE = 256 * 1024
 
 function isHighSurrogate(unit: number): boolean {
   return unit >= 0xd800 && unit <= 0xdbff
@@ -81,7 +80,7 @@ class Printer {
   async #string(text: string): Promise<void> {
     this.#text += '"'
     for (let at = 0; at < text.length;) {
-      let end = Math.min(text.length, at + LONG)
+      let end = Math.min(text.length, at + CHARACTERS_QUOTED_AT_ONCE)
       if (end < text.length && isHighSurrogate(text.charCodeAt(end - 1))) end--
       this.#text += JSON.stringify(text.slice(at, end)).slice(1, -1)
       at = end

@@ -236,11 +236,10 @@ export async function openDocumentTable(
  * question about traces keeps a commit waiting. A primary that its standbys have left is none for them.
  */
 export function openSpanTable(url: string): SpanTable {
-  return new PostgresSpans(new Database(hostsIn(url) ?? [], true, SPAN_CONNECTIONS))
+  return new PostgresSpans(new Database(hostsIn(url) ?? [], true, MAX_SPAN_CONNECTIONS))
 }
 
-/** So many connections a server has for spans at most. */
-const SPAN_CONNECTIONS = 4
+const MAX_SPAN_CONNECTIONS = 4
 
 /** The hosts of a database that loses nothing, and how it is set. */
 async function checked(

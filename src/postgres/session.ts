@@ -59,8 +59,8 @@ export async function setUp(client: ClientBase): Promise<void> {
   await client.query({ text: SET, query_timeout: ANSWERED } as object & { text: string })
 }
 
-/** So often it is asked whether a connection stays the same: a pooler may give the same one again by chance. */
-const ROUNDS = 8
+/** A pooler may give the same connection again by chance. */
+const SAME_CONNECTION_CHECKS = 8
 
 /**
  * Whether what is set in a connection stays there. A pooler that gives each transaction, or each statement, a connection of its own would
@@ -75,7 +75,7 @@ export async function keepsSessions(one: ClientBase, other: ClientBase): Promise
     return result.rows[0]?.mark
   }
   const own = "select pg_catalog.current_setting('branchpoint.session', true) as mark"
-  for (let round = 0; round < ROUNDS; round++) {
+  for (let round = 0; round < SAME_CONNECTION_CHECKS; round++) {
     const mark = randomUUID()
     await ask(one, `select pg_catalog.set_config('branchpoint.session', '${mark}', false) as mark`)
     try {

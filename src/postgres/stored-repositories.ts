@@ -6,11 +6,9 @@ import { hostsIn, withoutPassword } from './hosts.ts'
 import { partsOf } from './large-packs.ts'
 import { countRepositories, readStates, readStatesBehind, SMALL } from './read-log.ts'
 
-/** So long (milliseconds) may the whole journal be read. */
-const LONG = 10 * 60 * 1000
+const JOURNAL_READ_MS = 10 * 60 * 1000
 
-/** So many small packs are read at once. */
-const SLICE = 16
+const SMALL_PACKS_READ_AT_ONCE = 16
 
 /** A pack that is not what it is named after. */
 interface PackProblem {
@@ -70,21 +68,21 @@ export class StoredRepositories {
         text: `select packs.id, packs.name, size, (select count(*) from branchpoint.pack_parts where pack = packs.id) as parts,
             case when size <= ${SMALL} then (select bytes from branchpoint.pack_parts where pack = packs.id and part = 0) end as bytes
           from branchpoint.packs join branchpoint.repositories on repositories.id = repository
-          where path = $1 and packs.id > $2 order by packs.id limit ${SLICE}`,
+          where path = $1 and packs.id > $2 order by packs.id limit ${SMALL_PACKS_READ_AT_ONCE}`,
         values: [repository, last],
       })
       for (const pack of packs) {
         const problem = await this.#problemOf(pack)
         if (problem !== undefined) problems.push({ pack: pack.name, problem })
       }
-      if (packs.length < SLICE) return problems
+      if (packs.length < SMALL_PACKS_READ_AT_ONCE) return problems
       last = packs.at(-1)?.id ?? last
     }
   }
 
   /** What the journal tells of repositories that they do not know themselves, in a few words, by repository. */
   async journalProblems(): Promise<ReadonlyMap<string, string>> {
-    const rows = await this.#database.query<JournalProblem>({ text: TOLD, timeoutMs: LONG })
+    const rows = await this.#database.query<JournalProblem>({ text: TOLD, timeoutMs: JOURNAL_READ_MS })
     return new Map(
       rows.map(({ path, told, version, times }) => [
         path,

@@ -42,8 +42,7 @@ export function keepTidy(database: Database, leases: DocumentTable): () => void 
 /** A repository that has more small packs than this becomes one with one in their place. */
 const MANY = 50
 
-/** So many bytes of packs are joined at once at most. */
-const TOGETHER = 8 * 1024 * 1024
+const MAX_JOINED_PACK_BYTES = 8 * 1024 * 1024
 
 /** A large pack is written in pieces of so many bytes. */
 const PIECE = 1024 * 1024
@@ -65,7 +64,7 @@ from (
   select id, name, sum(size) over (order by size, id) as upto from branchpoint.packs where repository = $1 and ${OLD}
 ) as chosen
 join branchpoint.pack_parts on pack = chosen.id and part = 0
-where upto <= ${TOGETHER}
+where upto <= ${MAX_JOINED_PACK_BYTES}
 order by chosen.id`
 
 /**

@@ -10,13 +10,13 @@ export interface AsideCall {
   readonly argument: unknown
 }
 
-/** So many are called at once: each holds what it works on in memory. */
-const MOST_THREADS = 2
+/** Each thread holds in memory what it works on. */
+const MAX_THREADS = 2
 
 /** So many calls may wait for a thread: whoever came behind them would wait long. */
 export const MOST_WAITING_ASIDE = 100
 
-const permits = new Semaphore(MOST_THREADS)
+const permits = new Semaphore(MAX_THREADS)
 
 /**
  * Calls a function in a thread, so that nothing in the server waits for it: its work is one piece, however long it takes. `prepare` is asked
@@ -51,7 +51,7 @@ function pool(): Tinypool {
     // what runs is built, and built files end in .js
     filename: new URL('./aside-thread.js', import.meta.url).href,
     minThreads: 0,
-    maxThreads: MOST_THREADS,
+    maxThreads: MAX_THREADS,
     idleTimeout: WARM_MS,
     env: {},
     resourceLimits: { maxOldGenerationSizeMb: 1024 },

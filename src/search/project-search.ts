@@ -71,8 +71,7 @@ export interface SearchedPlace {
   readonly oid: Oid | undefined
 }
 
-/** So many hits are answered where nobody says how many. */
-const LIMIT = 50
+const DEFAULT_HITS = 50
 /** How long a search may take, in milliseconds. */
 const MOST_MS = 1000
 
@@ -93,7 +92,7 @@ export class ProjectSearch {
   /** The hits of a query, the best first. Refuses with `query_too_broad` what finds too much; ends with the reason of `signal`. */
   async search(query: SearchQuery, signal?: AbortSignal): Promise<Window<SearchHit>> {
     const { search, windowing } = query
-    const limit = windowing?.limit ?? LIMIT
+    const limit = windowing?.limit ?? DEFAULT_HITS
     const behind = windowing?.next === undefined ? undefined : await this.#placeOf(windowing.next)
     const question = await this.#questionOf(query)
     const found = await this.#ask('find', { question, page: { limit: limit + 1, behind } })

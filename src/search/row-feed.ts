@@ -13,8 +13,7 @@ import type { RowsStep } from './index/rows/write-rows.ts'
 import type { AskIndex } from './index/search-work.ts'
 import type { FeedSource } from './search-feed.ts'
 
-/** So many rows, or so many bytes of them, are written in one go. */
-const BATCH = 500
+const ROWS_PER_TRANSACTION = 500
 const LONG = 1024 ** 2
 
 /**
@@ -56,7 +55,7 @@ export class RowFeed implements FeedSource {
     const changes: ChangedPosition[] = []
     for await (const some of changedPositions(objects, { before: state?.tree, after: tree }, behind, slice)) {
       for (const change of some) changes.push(change)
-      if (changes.length >= BATCH) break
+      if (changes.length >= ROWS_PER_TRANSACTION) break
     }
     const oids = changes.flatMap(({ after }) => after?.oid ?? [])
     const unknown = await this.#ask('unknownRows', { variant, oids })
@@ -67,7 +66,7 @@ export class RowFeed implements FeedSource {
     const end = changes.findIndex(({ after }) => after !== undefined && unread.has(after.oid))
     const taken = end < 0 ? changes : changes.slice(0, end)
     const done = taken.map(({ position, after }) => [hexOfPosition(position), after?.oid] as const)
-    const isAll = taken.length === changes.length && changes.length < BATCH
+    const isAll = taken.length === changes.length && changes.length < ROWS_PER_TRANSACTION
     const to = isAll
       ? { head, tree, position: undefined }
       : { head, tree: state?.tree, position: done.at(-1)?.[0] ?? from }

@@ -58,7 +58,7 @@ export class OpenTraces {
       isRecording,
     })
     this.#projects.set(folder, traces)
-    this.#rounds ??= setInterval(() => this.#retain(), ROUND_MS).unref()
+    this.#rounds ??= setInterval(() => this.#retain(), RETENTION_CHECK_MS).unref()
     return traces
   }
 
@@ -133,8 +133,7 @@ export class OpenTraces {
 
 const NOWHERE = ''
 
-/** So often it is looked whether traces are too old or too many. */
-const ROUND_MS = 10_000
+const RETENTION_CHECK_MS = 10_000
 
 /**
  * Brings the traces over that a server has in a file from a time when they did not lie in a database, and gives the file another name then.
@@ -151,7 +150,7 @@ async function bringOver(file: string, table: SpanTable, isEnding: () => boolean
     while (last !== ALL) {
       if (isEnding()) return
       // Each with all of its spans: one that is removed in the middle of this is removed as a whole.
-      const window = { order: 'ascending', next: last, limit: AT_ONCE } as const
+      const window = { order: 'ascending', next: last, limit: TRACES_READ_AT_ONCE } as const
       const question = { focus: 'trace', filtering: undefined, window } as const
       const page = await thread.call('query', file, { question })
       last = page.next ?? ALL
@@ -166,8 +165,7 @@ async function bringOver(file: string, table: SpanTable, isEnding: () => boolean
   await table.forgetBrought(id)
 }
 
-/** So many traces are read as JSON in one go. */
-const AT_ONCE = 50
+const TRACES_READ_AT_ONCE = 50
 
 /** What is noted in the place of the last trace when there are no more. */
 const ALL = 'all'

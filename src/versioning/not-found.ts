@@ -108,8 +108,8 @@ export interface OtherClaims {
   readonly placeIn: (artifact: ArtifactView) => Promise<RevisionLocation | undefined>
 }
 
-/** So many others are looked at, the oldest first. */
-const MOST_OTHERS = 20
+/** The oldest come first. */
+const MAX_OTHERS_READ = 20
 
 /** The same help, and in which other artifacts the slug leads to what was asked for: they have to be named beside it. */
 export function helpWithOthers(
@@ -119,7 +119,7 @@ export function helpWithOthers(
   return async () => {
     const others = new Map<string, { readonly id: string; readonly slug: string }>()
     for (const [level, slug] of wanted)
-      for (const { entry } of take(registry.index.claims(level, family, slug), MOST_OTHERS)) {
+      for (const { entry } of take(registry.index.claims(level, family, slug), MAX_OTHERS_READ)) {
         const { view } = entry
         const { id, slug: name } = view
         if (id !== meant?.id && !others.has(id) && (await placeIn(view))) others.set(id, { id, slug: name })

@@ -104,7 +104,7 @@ export async function cutWindowOf<T>(
   }
   const slice = new TimeSlice()
   for (; index >= 0 && index < rows.length; index += step) {
-    if (index % LOOKED === 0) await slice.pause()
+    if (index % ROWS_BETWEEN_CLOCK_READS === 0) await slice.pause()
     const row = rows.at(index)! // within the bounds
     if (bounds && isOutside(bounds, Date.parse(createdAt(row)))) continue
     const kept = keep(row)
@@ -118,8 +118,7 @@ export async function cutWindowOf<T>(
   return { rows: found, next: undefined, total }
 }
 
-/** So many rows are passed between two looks at the clock. */
-const LOOKED = 100
+const ROWS_BETWEEN_CLOCK_READS = 100
 
 /** How many rows there are on all pages, within the bounds of the first. */
 async function countKept<T>(

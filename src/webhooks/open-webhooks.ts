@@ -54,8 +54,8 @@ export class OpenWebhooks {
 
 /** How often a process asks whether it is its turn to tell, in milliseconds. */
 const ASK_EVERY = 1000
-/** So long writes are collected before they are told, in milliseconds: those of one artifact are then looked at together. */
-const COLLECT = 20
+/** Writes of one artifact in this time are looked at together. */
+const COLLECT_MS = 20
 /** What could not be told is tried again after so long. */
 const AGAIN = 10_000
 /** An artifact that turns up and is older than what was told last by this much was brought from elsewhere. */
@@ -157,7 +157,7 @@ class EventPublisher {
         await this.#tellNoted(told, outbox, lease)
         if (this.#noted.size === 0 && !this.#isOver(lease))
           await this.#nap(this.#failed.size > 0 ? AGAIN : undefined)
-        if (!this.#isOver(lease)) await pause(COLLECT)
+        if (!this.#isOver(lease)) await pause(COLLECT_MS)
       }
     } finally {
       lease.signal.removeEventListener('abort', giveUp)

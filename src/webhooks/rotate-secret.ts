@@ -3,8 +3,8 @@ import type { ProjectWebhooks } from './project-webhooks.ts'
 import { newSecret } from './webhook-secret.ts'
 import type { Webhook } from './webhook.ts'
 
-/** So long the secret before signs as well, in milliseconds: a day to bring the new one to the receiver. */
-const OVERLAP = 24 * 60 * 60 * 1000
+/** The former secret signs as well for a day, so that the receiver can take the new one. */
+const OVERLAP_MS = 24 * 60 * 60 * 1000
 
 /** Gives a webhook a new secret. */
 export function rotateSecret(
@@ -16,7 +16,7 @@ export function rotateSecret(
   return shelf.change(id, (before) => ({
     ...before,
     secret: newSecret(),
-    previous_secret: { secret: before.secret, until: new Date(now.getTime() + OVERLAP).toISOString() },
+    previous_secret: { secret: before.secret, until: new Date(now.getTime() + OVERLAP_MS).toISOString() },
     updated_at: now.toISOString(),
     updated_by_id: actor.id,
   }))

@@ -164,8 +164,8 @@ interface ProjectToVerify {
   readonly onCount: (repositories: number) => void
 }
 
-/** So many repositories are looked at side by side: git reads one while we decode another. */
-const AT_ONCE = 2
+/** git reads one while we decode another. */
+const REPOSITORIES_AT_ONCE = 2
 
 /** Verifies every repository of a project, and at last what the index makes of them all. Changes nothing that others see. */
 async function* verifyProject(project: ProjectToVerify): AsyncGenerator<VerifiedRepository> {
@@ -179,7 +179,7 @@ async function* verifyProject(project: ProjectToVerify): AsyncGenerator<Verified
   const running: Promise<VerifiedRepository>[] = []
   for (const place of places) {
     running.push(verifyRepository({ registry, mirrors, secondReader }, place))
-    const first = running.length === AT_ONCE ? running.shift() : undefined
+    const first = running.length === REPOSITORIES_AT_ONCE ? running.shift() : undefined
     if (first) yield withClash(await first, clashes)
   }
   for (const rest of running) yield withClash(await rest, clashes)

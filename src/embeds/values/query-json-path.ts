@@ -63,15 +63,15 @@ function locationsOf(value: Json, query: string, spend: (values: number) => void
 /** A value as ordinary JavaScript shows it. */
 type PlainValue = null | boolean | number | string | PlainValue[] | { [key: string]: PlainValue }
 
-/** So many characters of a string cost as much as one value. */
-const STRING_UNIT = 256
+/** A long text costs as much as many values. */
+const CHARACTERS_PER_VALUE = 256
 
 /**
  * Exact JSON as ordinary objects and arrays, for a library that knows nothing else: nothing is copied, members are their
  * own and in the order of the text, numbers are the nearest doubles. `spend` is told how much is looked at and may throw.
  */
 function jsonView(value: Json, spend: (values: number) => void): PlainValue {
-  if (typeof value === 'string') spend(1 + value.length / STRING_UNIT)
+  if (typeof value === 'string') spend(1 + value.length / CHARACTERS_PER_VALUE)
   else spend(1)
   if (value instanceof ExactNumber) return Number(value.literal)
   if (isJsonArray(value)) return new Proxy<PlainValue[]>([], arrayHandler(value, spend))

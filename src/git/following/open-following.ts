@@ -321,8 +321,7 @@ function refusalOf(outcome: Outcome | undefined): Error {
   return refused === 'claimed' ? new NameClaimed(what) : new RefMoved(`${what} moved elsewhere`)
 }
 
-/** So many bytes are a piece. */
-const PIECE = 1024 * 1024
+const BYTES_PER_PIECE = 1024 * 1024
 
 /** What a file holds, in pieces, read one by one. */
 async function* readPieces(fs: Fs, path: string): AsyncGenerator<Buffer> {
@@ -330,7 +329,7 @@ async function* readPieces(fs: Fs, path: string): AsyncGenerator<Buffer> {
   if (!handle) throw new Error(`${path} is gone`)
   try {
     for (let position = 0; position < handle.size;) {
-      const piece = Buffer.allocUnsafe(Math.min(PIECE, handle.size - position))
+      const piece = Buffer.allocUnsafe(Math.min(BYTES_PER_PIECE, handle.size - position))
       const length = handle.read(piece, position)
       if (length === 0) throw new Error(`${path} is shorter than it was`)
       position += length

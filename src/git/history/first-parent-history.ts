@@ -21,8 +21,8 @@ export interface HistoryNode {
  */
 const WORTH_KEEPING = 64
 
-/** So many unknown commits make it likely that there are many more, which the git program lists faster. */
-const LONG = 500
+/** So many unknown commits make more of them likely, and the git program lists those faster. */
+const UNKNOWN_COMMITS_BEFORE_GIT = 500
 
 /** The name of the derived file beside a repository. */
 export const FIRST_PARENTS_FILE = 'first-parents'
@@ -63,7 +63,7 @@ export class History {
       unknown.push(next)
       next = await this.#firstParent(next)
       known = next === undefined ? undefined : this.#known(next)
-      if (unknown.length !== LONG || next === undefined || known) continue
+      if (unknown.length !== UNKNOWN_COMMITS_BEFORE_GIT || next === undefined || known) continue
       const listed = await this.#listed(next)
       if (!listed) continue
       const end = listed.findIndex((older) => this.#known(older) !== undefined)

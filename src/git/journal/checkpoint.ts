@@ -11,8 +11,8 @@ import type { Oid } from '../objects/object.ts'
 import { PackCache } from '../packs/pack-cache.ts'
 import { PackIndex } from '../packs/pack-index-reader.ts'
 
-/** So many repositories are rolled up at the same time: one while the disk is at work on the other. */
-const AT_ONCE = 2
+/** One is worked on while the disk writes the other. */
+const REPOSITORIES_AT_ONCE = 2
 
 /**
  * Syncs the packs, refs and folders that a journal tells of, as far as they are still there. The small packs of a
@@ -31,7 +31,7 @@ export async function syncPublished(fs: Fs, store: string, writes: readonly Jour
   const paths: string[] = []
   const repositories = [...touched]
   while (repositories.length > 0) {
-    const some = repositories.splice(0, AT_ONCE).map(([gitdir, it]) => rollUp(fs, gitdir, it))
+    const some = repositories.splice(0, REPOSITORIES_AT_ONCE).map(([gitdir, it]) => rollUp(fs, gitdir, it))
     for (const found of await Promise.all(some)) for (const path of found) paths.push(path)
   }
   // Folders that several share once, and behind what lies in them.
@@ -83,8 +83,8 @@ export async function checkpointJournal(
   await syncPublished(fs, store, writes)
 }
 
-/** So many packs of about one size become one. */
-const OFTEN = 16
+/** Packs of about one size become one. */
+const PACKS_TO_MERGE = 16
 /** A pack larger than this is left to git's own repacking. */
 const LARGEST = 4 * 1024 * 1024
 
@@ -104,7 +104,7 @@ export async function consolidatePacks(
   const own = new Set(loneNames(fs.readDir(folder) ?? []))
   const lone = fresh.filter(({ name }) => own.has(name))
   const gone = lone.length > 1 ? await makeOne(fs, gitdir, lone.map(inMemory)) : CONSOLIDATE_PACKS_NONE
-  if (own.size - gone.size < OFTEN) return gone
+  if (own.size - gone.size < PACKS_TO_MERGE) return gone
   const cache = new PackCache()
   try {
     for (;;) {
@@ -200,9 +200,9 @@ interface SmallPack {
 export function packsToConsolidate<T extends { readonly count: number }>(packs: readonly T[]): readonly T[] {
   const classes = new Map<number, T[]>()
   for (const pack of packs) {
-    const size = Math.floor(Math.log(Math.max(pack.count, 1)) / Math.log(OFTEN))
+    const size = Math.floor(Math.log(Math.max(pack.count, 1)) / Math.log(PACKS_TO_MERGE))
     classes.set(size, [...(classes.get(size) ?? []), pack])
   }
-  const full = [...classes].filter(([, members]) => members.length >= OFTEN)
+  const full = [...classes].filter(([, members]) => members.length >= PACKS_TO_MERGE)
   return full.sort(([a], [b]) => a - b)[0]?.[1] ?? []
 }

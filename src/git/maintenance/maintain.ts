@@ -53,8 +53,8 @@ const MANY_PACKS = 8
 const MANY_OBJECTS = 256
 const MANY_REFS = 64
 
-/** So many packs may be left; with more of them git makes one of all. */
-const HANDFUL = 5
+/** With more packs, git makes one of all. */
+const MAX_PACKS_LEFT = 5
 
 /** What `git repack -a -d -k` has packed: everything, reachable or not. */
 const ALL_IN_ONE = [
@@ -109,7 +109,7 @@ async function tidyUp(
   if (packs > 1 || looseObjects > 0) {
     // Packs that are each at least twice as large as all smaller ones together stay as they are.
     await repack(['repack', '--geometric=2', '-n', '-q'])
-    if (signal?.aborted !== true && countObjects(fs, gitdir).packs > HANDFUL)
+    if (signal?.aborted !== true && countObjects(fs, gitdir).packs > MAX_PACKS_LEFT)
       await repack([...ALL_IN_ONE, `${gitdir}/objects/pack/pack`])
     // After a failure there may be a pack whose name is not on the disk yet.
     if (signal?.aborted !== true && results.every(({ code }) => code === 0))
@@ -177,8 +177,7 @@ function sum(numbers: readonly number[]): number {
   return numbers.reduce((total, number) => total + number, 0)
 }
 
-/** So many ids are looked up before other work gets its turn. */
-const YIELD_EVERY = 2000
+const IDS_BETWEEN_YIELDS = 2000
 
 /**
  * Removes those of the `older` packs whose every object lies in the `newer` or in those that stay, too, with what git keeps beside them: a
@@ -243,7 +242,7 @@ async function areAllIn(others: readonly OpenPack[], pack: OpenPack): Promise<bo
   let looked = 0
   for (const oid of pack.index.oids()) {
     if (!others.some(({ index }) => index.find(oid) !== undefined)) return false
-    if (++looked % YIELD_EVERY === 0) await yieldToEventLoop()
+    if (++looked % IDS_BETWEEN_YIELDS === 0) await yieldToEventLoop()
   }
   return true
 }

@@ -6,8 +6,7 @@ import { maintain } from './maintain.ts'
 /** Milliseconds between two rounds, and before the first. */
 const EVERY = 30_000
 
-/** So many repositories are looked at before other work gets its turn. */
-const YIELD_EVERY = 20
+const REPOSITORIES_BETWEEN_YIELDS = 20
 
 /**
  * Goes through the repositories again and again and tidies up those that need it, one at a time. Answers how to stop it, which
@@ -45,7 +44,7 @@ async function goThrough(fs: Fs, repositories: () => readonly string[], signal: 
     // A disk that fails here, or a git that is missing, fails nobody: it is tried again with the next round.
     const tidied = await maintain(fs, gitdir, { signal }).catch(() => undefined)
     if (tidied) counts.tidied++
-    if (++looked % YIELD_EVERY === 0) await yieldToEventLoop()
+    if (++looked % REPOSITORIES_BETWEEN_YIELDS === 0) await yieldToEventLoop()
   }
   counts.upkeepRounds++
 }

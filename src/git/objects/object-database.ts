@@ -9,8 +9,8 @@ import { type GitObject, type ObjectKind, type Oid, hashObject, objectKinds } fr
 import { inflateWhole } from '../packs/inflate.ts'
 import { PackIndex } from '../packs/pack-index-reader.ts'
 
-/** So many objects of a write are kept in memory. */
-const MOST_REMEMBERED = 2000
+/** Objects of a write that stay in memory. */
+const MAX_WRITTEN_OBJECTS_KEPT = 2000
 /** A longer one is not: it would have to be copied, which takes as long as to read it. */
 const LONGEST_REMEMBERED = 8 * 1024 * 1024
 
@@ -84,7 +84,7 @@ export class ObjectDatabase {
 
   /** Keeps what was just written to the disk in memory for a while: the last of it, the commit and the trees above many rows. */
   remember(objects: readonly (GitObject & { readonly oid: Oid })[]): void {
-    for (const { oid, kind, bytes } of objects.slice(-MOST_REMEMBERED)) {
+    for (const { oid, kind, bytes } of objects.slice(-MAX_WRITTEN_OBJECTS_KEPT)) {
       if (bytes.length > LONGEST_REMEMBERED) continue
       // a copy, because a small buffer may keep a whole pack or a piece of 8 KB in memory, of which the cache counts a part
       const own = Buffer.from(new Uint8Array(bytes).buffer)

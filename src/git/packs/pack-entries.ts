@@ -8,8 +8,8 @@ const HIGH = 7
 
 const SMALLEST = 64
 
-/** So many rows are put in order, a few milliseconds' work, before something else may be done. */
-const STRETCH = 65_536
+/** A few milliseconds' work. */
+const ROWS_SORTED_BETWEEN_YIELDS = 65_536
 
 /** The id that is looked for, as bytes: turned from hex in place, for there is no cheaper way. */
 const sought = Buffer.alloc(20)
@@ -71,7 +71,7 @@ export class PackEntryTable {
     const bucket = (row: number): number => this.#word(row, 0) >>> (32 - bits)
     for (let row = 0; row < this.#count; row++) {
       starts[bucket(row) + 1]! += 1 // one more than there are buckets
-      if (row % STRETCH === STRETCH - 1) yield
+      if (row % ROWS_SORTED_BETWEEN_YIELDS === ROWS_SORTED_BETWEEN_YIELDS - 1) yield
     }
     for (let number = 0; number < 2 ** bits; number++) starts[number + 1]! += starts[number]! // likewise
     const rows = new Uint32Array(this.#count)
@@ -81,7 +81,7 @@ export class PackEntryTable {
       const place = starts[bucket(row)]!++ // likewise
       rows[place] = row
       heads[place] = this.#word(row, 0)
-      if (row % STRETCH === STRETCH - 1) yield
+      if (row % ROWS_SORTED_BETWEEN_YIELDS === ROWS_SORTED_BETWEEN_YIELDS - 1) yield
     }
     // nothing moves out of its bucket, so this takes as many steps as there are rows
     for (let place = 1; place < rows.length; place++) {
@@ -96,7 +96,7 @@ export class PackEntryTable {
       }
       heads[at] = head
       rows[at] = row
-      if (place % STRETCH === 0) yield
+      if (place % ROWS_SORTED_BETWEEN_YIELDS === 0) yield
     }
     return rows
   }

@@ -4,8 +4,7 @@ import type { PackEntryTable } from './pack-entries.ts'
 /** Offsets from here on stand in a table of their own, of 64 bits each. */
 const LONG = 0x80000000
 
-/** So many rows of a column are written at once. */
-const PIECE = 8192
+const ROWS_WRITTEN_AT_ONCE = 8192
 
 const NOTHING = Buffer.alloc(0)
 
@@ -59,8 +58,8 @@ function* column(
   width: number,
   write: (row: number, target: DataView, at: number) => void,
 ): Generator<Buffer, void> {
-  for (let start = 0; start < rows.length; start += PIECE) {
-    const piece = rows.subarray(start, start + PIECE)
+  for (let start = 0; start < rows.length; start += ROWS_WRITTEN_AT_ONCE) {
+    const piece = rows.subarray(start, start + ROWS_WRITTEN_AT_ONCE)
     const bytes = Buffer.allocUnsafe(piece.length * width)
     const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length)
     piece.forEach((row, number) => write(row, view, number * width))

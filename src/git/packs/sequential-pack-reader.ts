@@ -7,8 +7,8 @@ import type { PackReader } from './pack-reader.ts'
 /** The place of no entry. */
 const NOWHERE = -1
 
-/** So many times in a row the next entry may be another object before it is not tried any more. */
-const PATIENCE = 4
+/** After so many entries that are other objects, the next one is not tried any more. */
+const MAX_MISSES_IN_A_ROW = 4
 
 /**
  * Reads objects in the order in which they probably lie in a pack: each is first taken to be the entry after the last, which
@@ -22,7 +22,7 @@ export class SequentialPackReader {
 
   /** The object if it is the entry that comes next. Anything wrong with that entry counts as another object. */
   next(oid: Oid): GitObject | undefined {
-    if (!this.#pack || this.#misses >= PATIENCE) return undefined
+    if (!this.#pack || this.#misses >= MAX_MISSES_IN_A_ROW) return undefined
     try {
       const { kind, bytes, next } = this.#pack.read(this.#next, this.#source)
       if (hashObject(kind, bytes) === oid) {
@@ -47,7 +47,7 @@ export class SequentialPackReader {
     } else if (next === undefined || offset === this.#next) {
       // the order is back when two that were looked up follow one another
       this.#goOnAt(next)
-    } else if (this.#misses >= PATIENCE || offset > this.#next) {
+    } else if (this.#misses >= MAX_MISSES_IN_A_ROW || offset > this.#next) {
       this.#next = next
     }
     // what lies behind was needed by an earlier row too: the run goes on where it was
@@ -57,6 +57,6 @@ export class SequentialPackReader {
   /** Where no next entry is known none is tried. */
   #goOnAt(next: number | undefined): void {
     this.#next = next ?? NOWHERE
-    this.#misses = next === undefined ? PATIENCE : 0
+    this.#misses = next === undefined ? MAX_MISSES_IN_A_ROW : 0
   }
 }

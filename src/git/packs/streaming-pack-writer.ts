@@ -14,8 +14,8 @@ import { FileWindow } from './windowed-file.ts'
 
 /** Entries are collected up to this many bytes and written at once. */
 const CHUNK = 256 * 1024
-/** So much is hashed, about a millisecond's work, before other requests have their turn. */
-const HASHED_AT_ONCE = 1024 * 1024
+/** About a millisecond's work. */
+const BYTES_HASHED_BETWEEN_YIELDS = 1024 * 1024
 
 /**
  * One pack of however many objects, written under a temporary name while they come in. Takes about 45 bytes of memory an
@@ -103,7 +103,7 @@ export class StreamingPackWriter {
   }
 
   async #readThrough(file: FileHandle, use: (piece: Buffer) => void): Promise<void> {
-    const piece = Buffer.allocUnsafeSlow(Math.min(HASHED_AT_ONCE, this.#written))
+    const piece = Buffer.allocUnsafeSlow(Math.min(BYTES_HASHED_BETWEEN_YIELDS, this.#written))
     for (let position = 0; position < this.#written;) {
       const wanted = Math.min(piece.length, this.#written - position)
       const got = file.read(piece.subarray(0, wanted), position)

@@ -14,8 +14,8 @@ import type { TransactionJob, Trial } from './transaction.ts'
 import type { RepositoryDisk } from './write-path.ts'
 import { commitDrafts } from './write-path.ts'
 
-/** So many jobs share one pack and one move of their refs at most. */
-const BATCH = 64
+/** The jobs of a batch share one pack and one move of their refs. */
+const MAX_JOBS_PER_BATCH = 64
 
 /**
  * The one door to a repository's disk. Jobs take turns; those that wait together are worked out one after the other,
@@ -94,7 +94,7 @@ export class WriteQueue {
   #nextBatch(): Entry[] {
     const batch: Entry[] = []
     for (const waiting of this.#queue) {
-      if (batch.length === BATCH || isTurn(waiting)) break
+      if (batch.length === MAX_JOBS_PER_BATCH || isTurn(waiting)) break
       batch.push(waiting)
     }
     this.#queue.splice(0, batch.length)

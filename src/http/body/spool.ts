@@ -58,7 +58,7 @@ export class Spools {
         bytes += chunk.length
         if (file || bytes > FREE_BYTES) toFile().append(chunk)
         // What comes byte by byte must not be kept so.
-        else held = held.length < FEW ? [...held, chunk] : [Buffer.concat([...held, chunk])]
+        else held = held.length < MAX_PIECES ? [...held, chunk] : [Buffer.concat([...held, chunk])]
       },
       finish: () => {
         file?.close()
@@ -84,8 +84,7 @@ export async function spooled(spool: Spool, source: AsyncIterable<Buffer>): Prom
   return spool.finish()
 }
 
-/** So many pieces are kept beside each other. */
-const FEW = 32
+const MAX_PIECES = 32
 
 async function* inOne(pieces: readonly Uint8Array[]): AsyncGenerator<Buffer> {
   if (pieces.length > 0) yield Buffer.concat(pieces)

@@ -16,8 +16,7 @@ import { dottedParameters } from '../schemas/queries/query-parameters.ts'
 import { gitId, shortRevision, timestamp } from '../schemas/record-schemas.ts'
 import type { SurfaceContext } from '../surface-context.ts'
 
-/** So many lines are in an answer. */
-const MOST_LINES = 1000
+const MAX_LINES_PER_PAGE = 1000
 
 /** `GET …/revisions/{id}/blame`: who wrote each line of a text (interface 6.13). */
 export function blameEndpoint({ surface, present }: SurfaceContext): Endpoint {
@@ -27,7 +26,7 @@ export function blameEndpoint({ surface, present }: SurfaceContext): Endpoint {
     path: `/${path}/revisions/:id/blame`,
     ...named,
     tag: plural,
-    summary: `Who wrote each line of a text of the revision; the first ${MOST_LINES} lines`,
+    summary: `Who wrote each line of a text of the revision; the first ${MAX_LINES_PER_PAGE} lines`,
     scope: 'read',
     input: z.object({
       // Who leaves it out is told which there are.
@@ -46,7 +45,7 @@ export function blameEndpoint({ surface, present }: SurfaceContext): Endpoint {
       const place = await revisionIn(registry, family, params)
       const text = await textAt(registry, place, input.place)
       const lines = await blameText(registry, place, text, untilGone())
-      const shown = lines.slice(0, MOST_LINES)
+      const shown = lines.slice(0, MAX_LINES_PER_PAGE)
       const revisions = new Map<string, object | undefined>()
       const answered: object[] = []
       for (const [at, line] of shown.entries()) {
@@ -94,8 +93,7 @@ const blamedLine = z.strictObject({
   subject: z.string(),
 })
 
-/** So many texts are named where a place is none. */
-const MOST_NAMED = 50
+const MAX_PLACES_NAMED = 50
 
 /** The text at a place of the revision's data; refuses any other place, and none, naming those that are texts. */
 async function textAt(
@@ -108,7 +106,7 @@ async function textAt(
   const texts = (payload && (await family.texts?.(payload))) ?? []
   const found = texts.find(({ pointer }) => pointer === place)
   if (found) return found
-  const names = texts.slice(0, MOST_NAMED).map(({ pointer }) => pointer)
+  const names = texts.slice(0, MAX_PLACES_NAMED).map(({ pointer }) => pointer)
   const more = texts.length > names.length ? ` and ${texts.length - names.length} more` : ''
   const remedy =
     names.length === 0

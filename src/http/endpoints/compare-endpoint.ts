@@ -15,8 +15,7 @@ import { documentDiff, pageInfo, rowDiff, shortRevision } from '../schemas/recor
 import { pageWindowing } from '../schemas/request-schemas.ts'
 import type { SurfaceContext } from '../surface-context.ts'
 
-/** So many revisions are listed on either side. */
-const MOST_LISTED = 1000
+const MAX_REVISIONS_PER_SIDE = 1000
 
 /** `POST …/variants/compare` of a surface: how far two sides have gone since they parted, and what one changed since then (interface 6.4). */
 export function compareEndpoint({ surface, present }: SurfaceContext): Endpoint {
@@ -54,7 +53,9 @@ export function compareEndpoint({ surface, present }: SurfaceContext): Endpoint 
       const placeOf = async (reference: SideReference): Promise<RevisionLocation> =>
         revisionOfSide(registry, family, await findSide(registry, family, reference, surface))
       const shown = (places: readonly RevisionLocation[]): Promise<object[]> =>
-        new TimeSlice(untilGone()).map(places.slice(0, MOST_LISTED), (place) => shortOf(registry, place))
+        new TimeSlice(untilGone()).map(places.slice(0, MAX_REVISIONS_PER_SIDE), (place) =>
+          shortOf(registry, place),
+        )
       const shortOf = async (of: Registry, place: RevisionLocation): Promise<object> =>
         presentShort(await readListedRevision(of, place), present)
       const [base, head] = [await placeOf(input.base), await placeOf(input.head)]
@@ -70,7 +71,7 @@ export function compareEndpoint({ surface, present }: SurfaceContext): Endpoint 
             behind: behind.length,
             ahead_revisions: await shown(ahead),
             behind_revisions: await shown(behind),
-            ...(Math.max(ahead.length, behind.length) > MOST_LISTED && { truncated: true }),
+            ...(Math.max(ahead.length, behind.length) > MAX_REVISIONS_PER_SIDE && { truncated: true }),
             diff,
           },
           windowing,

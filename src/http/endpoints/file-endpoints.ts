@@ -84,11 +84,10 @@ function answerFile(
   }
 }
 
-/** So many bytes are handed to the client at a time. */
-const PIECE = 64 * 1024
+const BYTES_PER_CHUNK = 64 * 1024
 
 async function* pieces(bytes: Buffer): AsyncGenerator<Buffer> {
-  for (let at = 0; at < bytes.length; at += PIECE) yield bytes.subarray(at, at + PIECE)
+  for (let at = 0; at < bytes.length; at += BYTES_PER_CHUNK) yield bytes.subarray(at, at + BYTES_PER_CHUNK)
 }
 
 /** A name as RFC 8187 has it in a header. */

@@ -11,8 +11,7 @@ import { shortRevision, single } from '../schemas/record-schemas.ts'
 import { principal } from '../schemas/key.ts'
 import type { SurfaceContext } from '../surface-context.ts'
 
-/** So many of the newest revisions are shown. */
-const NEWEST = 10
+const NEWEST_REVISIONS_SHOWN = 10
 
 /** `GET /projects/current`: what a first page shows of the key's project (interface 13.7). What is archived is left out. */
 export function projectEndpoint(contexts: readonly SurfaceContext[]): Endpoint {
@@ -31,7 +30,7 @@ export function projectEndpoint(contexts: readonly SurfaceContext[]): Endpoint {
         counts[surface.plural] = (await queryArtifacts(registry, surface.family, query)).rows.length
       }
       const environments = await queryArtifacts(registry, registry.environments, { filter: {}, roles: {} })
-      const newest = await newestRevisions(registry, NEWEST)
+      const newest = await newestRevisions(registry, NEWEST_REVISIONS_SHOWN)
       const [present = { versionType: 'number' as const }] = contexts.map((it) => it.present)
       const project = {
         name: basename(registry.store.folder),

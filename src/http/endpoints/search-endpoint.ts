@@ -17,8 +17,7 @@ import { searchText, uuid } from '../schemas/request-schemas.ts'
 /** The kind of hits that are rows of testsets. */
 const ROW = 'row'
 
-/** So many hits may be asked for at once. */
-const MOST = 1000
+const MAX_HITS = 1000
 
 /** `POST /search`: artifacts, revisions and rows of the project by the words of their names, messages and data. */
 export function searchEndpoint(
@@ -43,7 +42,7 @@ export function searchEndpoint(
           limit: z
             .int('must be a whole number')
             .min(1, 'must be at least 1')
-            .max(MOST, `must be at most ${MOST}`)
+            .max(MAX_HITS, `must be at most ${MAX_HITS}`)
             .optional(),
           next: uuid.optional(),
         })

@@ -35,8 +35,7 @@ const testcases = z.strictObject({
   windowing: pageInfo.optional(),
 })
 
-/** So many ids may be asked for at once. */
-const MANY = 10_000
+const MAX_TESTCASE_IDS = 10_000
 
 /** Testcases by their ids, and lists of them; there is nothing to change about one (interface 8.2). */
 export function testcaseEndpoints({ surface, names }: SurfaceContext): Endpoint[] {
@@ -108,7 +107,7 @@ export function testcaseEndpoints({ surface, names }: SurfaceContext): Endpoint[
       tag,
       summary: 'Testcases by id: ?testcase_ids=a,b and ?testcase_id=c, as often as wanted',
       scope: 'read',
-      input: z.object({ testcase_ids: z.array(uuid).max(MANY).optional() }),
+      input: z.object({ testcase_ids: z.array(uuid).max(MAX_TESTCASE_IDS).optional() }),
       fromQuery: queryIds('testcase'),
       output: testcases,
       run: async (call) => {
@@ -124,7 +123,7 @@ export function testcaseEndpoints({ surface, names }: SurfaceContext): Endpoint[
       summary: 'Testcases by ids, of a revision, or all that a testset ever had',
       scope: 'read',
       input: envelope({
-        ids: { names: ['testcase_ids'], schema: z.array(uuid).max(MANY) },
+        ids: { names: ['testcase_ids'], schema: z.array(uuid).max(MAX_TESTCASE_IDS) },
         testsetId: { names: ['testset_id'], schema: uuid },
         artifact: { names: spellings(names, '_ref'), schema: reference },
         variant: { names: spellings(names, '_variant_ref'), schema: reference },

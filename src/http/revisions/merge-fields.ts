@@ -79,12 +79,11 @@ const resolution = declare(
   {},
 )
 
-/** So many conflicts are listed, and resolved, at once. */
-const MOST_RESOLUTIONS = 10_000
+const MAX_RESOLUTIONS = 10_000
 
 export const resolutions = z
   .array(resolution)
-  .max(MOST_RESOLUTIONS, `must be at most ${MOST_RESOLUTIONS}`)
+  .max(MAX_RESOLUTIONS, `must be at most ${MAX_RESOLUTIONS}`)
   .refine(
     (list) => list.slice(0, -1).every(({ all }) => all === undefined),
     'have "all" in an entry that is not the last one; it takes a side of what all others leave, so put it at the end',

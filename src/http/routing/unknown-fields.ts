@@ -57,8 +57,7 @@ function madeHere(key: string): string {
   return `the server makes ${shownName(key)}; leave it out of what is to be made`
 }
 
-/** So many names a sentence lists. */
-const MOST_NAMED = 12
+const MAX_NAMES_LISTED = 12
 
 /** The sentence about a name that nobody knows: what was meant, or what there is. */
 export function unknownName(what: string, name: string, known: readonly string[]): string {
@@ -66,8 +65,8 @@ export function unknownName(what: string, name: string, known: readonly string[]
   const meant = nearestName(name, known)
   if (meant !== undefined) return `there is no ${what} ${shown} here; did you mean ${meant}?`
   if (known.length === 0) return `there is no ${what} ${shown} here; leave it out, there are none`
-  const more = known.length > MOST_NAMED ? ', …' : ''
-  return `there is no ${what} ${shown} here; there are ${known.slice(0, MOST_NAMED).join(', ')}${more}`
+  const more = known.length > MAX_NAMES_LISTED ? ', …' : ''
+  return `there is no ${what} ${shown} here; there are ${known.slice(0, MAX_NAMES_LISTED).join(', ')}${more}`
 }
 
 function shownName(name: string): string {

@@ -13,8 +13,7 @@ const pinned = {
   version: z.int().min(1),
 }
 
-/** So many rows may be asked for by their ids at once. */
-const MOST_TESTCASES = 1000
+const MAX_TESTCASE_IDS = 1000
 
 const summary = z.strictObject({
   done: z.int(),
@@ -79,7 +78,7 @@ export const resultFilter = z
       })
       .optional(),
     evaluator: z.string().meta({ description: 'The outcome by this evaluator alone.' }).optional(),
-    testcase_ids: z.array(uuid).max(MOST_TESTCASES).optional(),
+    testcase_ids: z.array(uuid).max(MAX_TESTCASE_IDS).optional(),
   })
   .transform(({ testcase_ids: ids, ...filter }) => ({ ...filter, testcaseIds: ids && new Set(ids) }))
 

@@ -35,10 +35,10 @@ async function stopServing({ server, say, close, flushed, limitMs }: ShutdownOpt
   const end = async (kept: readonly string[], isForced: boolean, code: number): Promise<void> => {
     const why = kept.length > 0 ? `; what kept it: ${kept.join(', ')}` : ''
     say(kept.length > 0 || isForced ? `stopped, not all of it ended${why}` : 'stopped')
-    await Promise.race([flushed(), pause(LOG_MS)])
+    await Promise.race([flushed(), pause(LOG_FLUSH_MS)])
     if (isForced) process.kill(process.pid, 'SIGKILL')
     // The write of the log that ends here counts until its callback is over.
-    await untilPoolRests(LOG_MS)
+    await untilPoolRests(LOG_FLUSH_MS)
     endProcess(code)
   }
   const last = setTimeout(() => void end([...server.unfinished, ...openResources()], true, 1), limitMs)
@@ -59,8 +59,7 @@ async function stopServing({ server, say, close, flushed, limitMs }: ShutdownOpt
   await end(kept, kept.length > 0, inTime && left !== undefined ? 0 : 1)
 }
 
-/** So long it waits for who reads the log, in milliseconds. */
-const LOG_MS = 1000
+const LOG_FLUSH_MS = 1000
 
 /** node waits for the threads of its pool before it ends: for a disk or a name server that does not answer, for ever. */
 function endProcess(code: number): never {

@@ -18,8 +18,7 @@ import * as sql from './span-sql.ts'
 /** How often a statement is sent again that was undone for a reason that is over. */
 const ATTEMPTS = 5
 
-/** So many traces are removed in one statement. */
-const STEP = 1000
+const TRACES_PER_DELETE = 1000
 
 /** The spans of all projects in PostgreSQL. */
 export class PostgresSpans implements SpanTable {
@@ -103,7 +102,10 @@ export class PostgresSpans implements SpanTable {
     const [oldest] = await this.#ask<{ day: string }>('oldest_day', sql.OLDEST_DAY, [before])
     if (!oldest) return false
     // A day's traces are many: they go before its partition, which nobody can use while it does.
-    if ((await this.#count('forget_day', sql.FORGET_DAY, [oldest.day, STEP])) === STEP) return true
+    if (
+      (await this.#count('forget_day', sql.FORGET_DAY, [oldest.day, TRACES_PER_DELETE])) === TRACES_PER_DELETE
+    )
+      return true
     return this.#dropDay(oldest.day)
   }
 
@@ -111,9 +113,13 @@ export class PostgresSpans implements SpanTable {
     const [size] = await this.#ask<{ bytes: string }>('size', sql.SIZE, [project, maxBytes])
     const excess = Number(size?.bytes ?? 0) - maxBytes
     if (excess <= 0) return false
-    const oldest = await this.#ask<{ trace_id: string }>('oldest', sql.OLDEST, [project, excess, STEP])
+    const oldest = await this.#ask<{ trace_id: string }>('oldest', sql.OLDEST, [
+      project,
+      excess,
+      TRACES_PER_DELETE,
+    ])
     const ids = oldest.map(({ trace_id: id }) => id)
-    return (await this.#removeTraces(project, ids)) === STEP
+    return (await this.#removeTraces(project, ids)) === TRACES_PER_DELETE
   }
 
   close(): Promise<void> {

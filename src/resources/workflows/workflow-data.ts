@@ -175,8 +175,7 @@ export function acceptWorkflowData(
   }
 }
 
-/** So many places of one commit are named. */
-const MOST_ESCAPES = 10
+const MAX_ESCAPES_NAMED = 10
 
 /** Parameters of handlers that hold templates. */
 const TEMPLATES: readonly string[] = ['prompt', 'messages', 'prompt_template', 'json_schema']
@@ -190,7 +189,7 @@ function escapedBracesWarnings(data: JsonObject, key: string | undefined): reado
   if (!isJsonObject(parameters)) return []
   const warnings: Warning[] = []
   const look = (value: Json, target: readonly (string | number)[], isCurly: boolean): void => {
-    if (warnings.length >= MOST_ESCAPES) return
+    if (warnings.length >= MAX_ESCAPES_NAMED) return
     if (typeof value === 'string') {
       if (isCurly && value.includes('\\{{'))
         warnings.push({ code: 'escaped_braces', message: ESCAPED_BRACES, target })

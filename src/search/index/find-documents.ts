@@ -50,8 +50,7 @@ export interface FoundDocument extends DocumentPlace {
   readonly holders?: readonly RowHolder[]
 }
 
-/** So many are looked at between two looks at the clock. */
-const STEPS = 256
+const MATCHES_BETWEEN_CLOCK_READS = 256
 
 /**
  * The documents that match, the best first, those that match alike the newest first; undefined where `behind` is none of them. Refuses with
@@ -113,7 +112,8 @@ function allThatMatch(file: DatabaseFile, question: DocumentQuestion, ofRows = r
     // The columns of our own statement.
     for (const row of file.statement(sql).iterate(values) as IterableIterator<Omit<Match, 'isRow'>>) {
       found.push({ number: row.number, rank: row.rank, isRow })
-      if (found.length % STEPS === 0 && performance.now() > until) throw tooBroad(mostMs)
+      if (found.length % MATCHES_BETWEEN_CLOCK_READS === 0 && performance.now() > until)
+        throw tooBroad(mostMs)
     }
   }
   return found

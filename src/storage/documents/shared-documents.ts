@@ -228,7 +228,8 @@ export class SharedDocuments implements Documents {
   /** Reads what is missing in the folder, or not known to be right. */
   async #catchUp(): Promise<void> {
     for (let paths = [...this.#behind]; paths.length > 0; paths = [...this.#behind]) {
-      for (let at = 0; at < paths.length; at += AT_ONCE) await this.#readAnew(paths.slice(at, at + AT_ONCE))
+      for (let at = 0; at < paths.length; at += DOCUMENTS_READ_AT_ONCE)
+        await this.#readAnew(paths.slice(at, at + DOCUMENTS_READ_AT_ONCE))
     }
   }
 
@@ -278,8 +279,7 @@ export class SharedDocuments implements Documents {
 
 const EMPTY = new Uint8Array()
 
-/** So many documents are read at once. */
-const AT_ONCE = 500
+const DOCUMENTS_READ_AT_ONCE = 500
 
 /** Where in a store documents are; what else lies there is in repositories, or the server's own. */
 function isDocument(path: string): boolean {

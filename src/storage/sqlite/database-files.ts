@@ -5,8 +5,8 @@ import type { DatabaseFile } from './database-file.ts'
 import { inodesOf } from './database-file.ts'
 import { BrokenGuard, isDamage, OtherFile } from './sqlite-errors.ts'
 
-/** So often a file is opened that somebody removes meanwhile; what is written to it then is lost with it. */
-const MOST_TRIES = 5
+/** Another process may remove the file meanwhile; what is written to it then is lost. */
+const MAX_OPENS = 5
 
 /** What SQLite has beside an open file. */
 const LOG_PARTS = ['-wal', '-shm'] as const
@@ -92,10 +92,10 @@ export class DatabaseFiles<T extends DatabaseFile> {
       closeToOthers(path)
       try {
         const file = this.#make(path)
-        if (file.isCurrent || tries === MOST_TRIES) return file
+        if (file.isCurrent || tries === MAX_OPENS) return file
         file.close()
       } catch (error) {
-        if (nodeFs.stat(path) || tries === MOST_TRIES) throw error
+        if (nodeFs.stat(path) || tries === MAX_OPENS) throw error
       }
     }
   }

@@ -27,8 +27,8 @@ import { readBytes, readTree } from '../family/tree-files.ts'
 /** Bytes of a payload, a record or a note: writes over REST may be larger than what a push may bring, and shall come back. */
 const LARGEST_OF_OURS = 256 * 1024 * 1024
 
-/** So many tags of tags are followed. */
-const DEEPEST_TAG = 8
+/** A tag may point to a tag. */
+const MAX_TAG_DEPTH = 8
 
 /** A repository that was brought back and does not have its name yet. */
 export interface RestoredCopy {
@@ -79,7 +79,11 @@ async function checkRef({ objects }: Repository, ref: string, oid: Oid): Promise
     throw new RefRefused('not a ref', `${JSON.stringify(ref)} cannot be the name of a ref.`)
   if (!/^refs\/(heads|tags|meta)\//.test(ref)) return
   let object = await objects.read(oid)
-  for (let depth = 0; object?.kind === 'tag' && ref.startsWith('refs/tags/') && depth < DEEPEST_TAG; depth++)
+  for (
+    let depth = 0;
+    object?.kind === 'tag' && ref.startsWith('refs/tags/') && depth < MAX_TAG_DEPTH;
+    depth++
+  )
     object = await objects.read(parseTag(object.bytes).object)
   if (object?.kind === 'commit') return
   throw new RefRefused(

@@ -171,7 +171,7 @@ async function orderOf(artifact: ArtifactView): Promise<Graph> {
       children.set(parent, (children.get(parent) ?? 0) + 1)
       unread.push(parent)
     }
-    if (byOid.size % STEPS === 0) await slice.pause()
+    if (byOid.size % COMMITS_BETWEEN_CLOCK_READS === 0) await slice.pause()
   }
   const holders = new Map<Oid, number>()
   for (const [index, { head }] of liveFirst(artifact).entries())
@@ -181,8 +181,7 @@ async function orderOf(artifact: ArtifactView): Promise<Graph> {
   return graph
 }
 
-/** So many commits are looked at between two looks at the clock. */
-const STEPS = 64
+const COMMITS_BETWEEN_CLOCK_READS = 64
 
 async function readPlace({ objects }: Repository, oid: Oid): Promise<Place> {
   const { parents, committer } = parseCommit(await readBytes(objects, oid, 'commit'))
@@ -216,7 +215,7 @@ async function sorted(
       const place = byOid.get(parent)
       if (left === 0 && place) order.push(place)
     }
-    if (dates.size % STEPS === 0) await slice.pause()
+    if (dates.size % COMMITS_BETWEEN_CLOCK_READS === 0) await slice.pause()
   }
   // The sort is stable, so of one date children stay before their parents.
   return order.sort((a, b) => (dates.get(b.oid) ?? 0) - (dates.get(a.oid) ?? 0))

@@ -136,8 +136,7 @@ export interface MirrorTargets {
   readonly isSure: boolean
 }
 
-/** So many pins are followed before other work gets its turn. */
-const YIELD_EVERY = 50
+const PINS_BETWEEN_YIELDS = 50
 
 /** The folder of the refs that mirror environments. */
 export const ENVIRONMENT_REFS = 'refs/environments/'
@@ -156,7 +155,7 @@ export async function mirrorTargets(registry: Registry, environment: ArtifactVie
   let isSure = true
   const pins = latest ? await pinsAt(registry, latest) : []
   for (const [index, pin] of pins.entries()) {
-    if (index % YIELD_EVERY === YIELD_EVERY - 1) await yieldToEventLoop()
+    if (index % PINS_BETWEEN_YIELDS === PINS_BETWEEN_YIELDS - 1) await yieldToEventLoop()
     const place = await pinnedRevision(registry, pin)
     if (!place) continue
     if (place instanceof Refusal) {

@@ -4,11 +4,9 @@ import type { Family, Payload, Warning } from '../family/family.ts'
 import { pinnedRevision } from './pinned-revision.ts'
 import type { Registry } from '../registry.ts'
 
-/** So many warnings at most: who pins more at nothing knows what they do. */
-const MOST = 100
+const MAX_PIN_WARNINGS = 100
 
-/** So many pins are followed before other work gets its turn. */
-const YIELD_EVERY = 50
+const PINS_BETWEEN_YIELDS = 50
 
 /** What the sender of pins should know: which of them point at nothing. They are stored as they are. */
 export async function pinWarnings(
@@ -18,8 +16,8 @@ export async function pinWarnings(
 ): Promise<readonly Warning[]> {
   const warnings: Warning[] = []
   for (const [index, pin] of (pins?.(payload) ?? []).entries()) {
-    if (warnings.length === MOST) break
-    if (index % YIELD_EVERY === YIELD_EVERY - 1) await yieldToEventLoop()
+    if (warnings.length === MAX_PIN_WARNINGS) break
+    if (index % PINS_BETWEEN_YIELDS === PINS_BETWEEN_YIELDS - 1) await yieldToEventLoop()
     const place = await pinnedRevision(registry, pin)
     if (!(place instanceof Refusal)) continue
     warnings.push({

@@ -20,8 +20,7 @@ import { IndexTables } from './index-tables.ts'
 import { savedArtifact } from './saved-view.ts'
 import type { RepositoryProblem } from './unserved-repositories.ts'
 
-/** So many repositories are looked at before other work gets its turn. */
-const YIELD_EVERY = 100
+const REPOSITORIES_BETWEEN_YIELDS = 100
 
 /** A sweep that nobody waits for rests so many times as long as it works. */
 const REST = 9
@@ -194,7 +193,7 @@ export class IndexSync {
     let begun = performance.now()
     for (const slug of slugs) {
       if (!this.#isAsSeen(family, slug)) await this.look(family, slug)
-      if (++looked % YIELD_EVERY !== 0) continue
+      if (++looked % REPOSITORIES_BETWEEN_YIELDS !== 0) continue
       if (isUrgent()) await yieldToEventLoop()
       else await pause((performance.now() - begun) * REST)
       begun = performance.now()

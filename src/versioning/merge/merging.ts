@@ -59,8 +59,7 @@ export class MergeEffort {
   marks = 4_000_000
 }
 
-/** So many conflicts are listed. */
-const MOST_LISTED = 1000
+const MAX_CONFLICTS_LISTED = 1000
 
 /** One merge: it collects conflicts, and ends those that there are resolutions for. */
 export class Merging {
@@ -115,7 +114,7 @@ export class Merging {
     else if (this.#rest !== undefined) {
       this.#ofRest++
       return { place: conflict.place, take: this.#rest }
-    } else if (++this.#count <= MOST_LISTED) this.#left.push(conflict)
+    } else if (++this.#count <= MAX_CONFLICTS_LISTED) this.#left.push(conflict)
     return resolution
   }
 
@@ -126,7 +125,7 @@ export class Merging {
 
   /** Whether more are left open than are listed. */
   get isTruncated(): boolean {
-    return this.#count > MOST_LISTED
+    return this.#count > MAX_CONFLICTS_LISTED
   }
 
   get hasConflicts(): boolean {

@@ -98,8 +98,8 @@ export interface MergePlanner {
   toldOf(commit: Oid): Promise<Pick<MergePlan, 'kind' | 'base'>>
 }
 
-/** So often a merge is worked out beside the writes of its repository; then it takes its turn among them. */
-const MOST_TRIALS = 3
+/** After that the merge takes its turn among the writes of its repository. */
+const MERGES_TRIED_BESIDE_WRITES = 3
 
 /** How long a merge may work, all in all, in milliseconds. */
 const MOST_MS = 60_000
@@ -165,7 +165,7 @@ async function decide(
   workOn: (transaction: Transaction) => Promise<Worked>,
 ): Promise<Worked> {
   const { repository } = artifact
-  for (let trials = 0; trials < MOST_TRIALS; trials++) {
+  for (let trials = 0; trials < MERGES_TRIED_BESIDE_WRITES; trials++) {
     const trial = repository.trial(trials === 0)
     const worked = await workOn(trial)
     const { write } = worked

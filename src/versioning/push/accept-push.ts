@@ -213,8 +213,7 @@ function writeTo(
 /** More refs than these are not left in a file each, which every look at the repository would read. */
 const MANY = 256
 
-/** So many warnings of slugs are worked out of one push. */
-const MOST_WARNED = 100
+const MAX_SLUG_WARNINGS = 100
 
 /**
  * Has the registry take in what was written, and says which revisions the branches have come to, and which new slugs mean something else
@@ -233,7 +232,7 @@ async function present(
   let warned = 0
   const warningsOf = async ({ ref, expected }: RefCommand): Promise<readonly Warning[]> => {
     const [variant, tag] = [branchSlug(ref), tagSlug(ref)]
-    if (expected !== undefined || warned >= MOST_WARNED) return []
+    if (expected !== undefined || warned >= MAX_SLUG_WARNINGS) return []
     const made = variant === undefined ? (['tag', tag ?? ''] as const) : (['variant', variant] as const)
     const warnings = await shadowWarnings(registry, written, [made], mayRead)
     warned += warnings.length

@@ -17,8 +17,8 @@ import { branchSlug, RefRefused } from './ref-command.ts'
 import type { Registry } from '../registry.ts'
 import { readBytes } from '../family/tree-files.ts'
 
-/** So many tags of tags are followed. */
-const DEEPEST_TAG = 8
+/** A tag may point to a tag. */
+const MAX_TAG_DEPTH = 8
 
 /** What was found of a commit that a push brings. */
 interface Verdict {
@@ -73,7 +73,7 @@ export class PushedHistory {
   /** The commit that a branch or tag is to name. */
   async #commitOf(ref: string, target: Oid): Promise<Oid> {
     let oid = target
-    for (let depth = 0; depth < DEEPEST_TAG; depth++) {
+    for (let depth = 0; depth < MAX_TAG_DEPTH; depth++) {
       const object = await this.#incoming.read(oid)
       if (object?.kind === 'commit' && (depth === 0 || branchSlug(ref) === undefined)) return oid
       if (object?.kind !== 'tag') break

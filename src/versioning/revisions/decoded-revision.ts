@@ -162,8 +162,7 @@ const OF_THE_SERVER: ReadonlySet<RefusalCode> = new Set(['storage_unavailable', 
 
 const LONGEST_WHY = 8000
 
-/** So many problems of a header are told. */
-const MOST_NAMED = 20
+const MAX_PROBLEMS_NAMED = 20
 
 function isFile(entry: TreeEntry): boolean {
   return entry.mode === '100644' || entry.mode === '100755'
@@ -176,7 +175,7 @@ async function decodeHeader(bytes: Buffer): Promise<RevisionHeader> {
   } catch (error) {
     if (error instanceof ZodError) {
       const problems = error.issues
-        .slice(0, MOST_NAMED)
+        .slice(0, MAX_PROBLEMS_NAMED)
         .map(({ path, message }) => [...path, message].join(': '))
       throw new Error(`${REVISION_FILE}: ${problems.join('; ')}`, { cause: error })
     }

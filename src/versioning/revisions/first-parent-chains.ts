@@ -2,8 +2,7 @@ import type { History, HistoryNode } from '../../git/history/first-parent-histor
 import type { Oid } from '../../git/objects/object.ts'
 import type { TimeSlice } from '../../scheduling/cooperative.ts'
 
-/** So many commits are walked between two looks at the clock. */
-const STEPS = 256
+const COMMITS_BETWEEN_CLOCK_READS = 256
 
 /** Several of the chains. */
 const SHARED = ''
@@ -51,7 +50,7 @@ export class Chains {
       for (const { oid, parent } of this.#waiting.get(this.#level)?.values() ?? [])
         if (parent) this.#meet(parent, this.#tipOf.get(oid) ?? SHARED)
       this.#waiting.delete(this.#level)
-      if (this.#level % STEPS === 0 && this.#slice.isOver) await this.#slice.rest()
+      if (this.#level % COMMITS_BETWEEN_CLOCK_READS === 0 && this.#slice.isOver) await this.#slice.rest()
     }
   }
 

@@ -72,8 +72,7 @@ interface DeployedIn {
   readonly since: RevisionLocation
 }
 
-/** So many revisions of an environment are looked at before other work gets its turn. */
-const YIELD_EVERY = 50
+const REVISIONS_BETWEEN_YIELDS = 50
 
 /**
  * Where the revision is deployed now: in the latest revision of every variant of every environment that is not archived. What does
@@ -108,7 +107,7 @@ async function heldSince(registry: Registry, latest: RevisionLocation, pin: Pin)
   const { artifact, variant } = latest
   let since: HistoryNode = await artifact.repository.history.node(latest.oid)
   for (let node = since.parent, looked = 1; node; node = node.parent, looked++) {
-    if (looked % YIELD_EVERY === 0) await yieldToEventLoop()
+    if (looked % REVISIONS_BETWEEN_YIELDS === 0) await yieldToEventLoop()
     const before = (await pinsIn(registry, artifact, node.oid)).find(({ key }) => key === pin.key)
     if (!isDeepStrictEqual(before, pin)) break
     since = node

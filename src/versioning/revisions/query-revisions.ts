@@ -19,11 +19,10 @@ import { resolveReference } from './resolve-reference.ts'
 import type { Revision, RevisionLocation } from './revision.ts'
 import { findRevisionById, homeAmong, readListedRevision, revisionFlags } from './revision.ts'
 
-/** So many revisions are decoded before other work gets its turn. */
-const YIELD_EVERY = 50
+const REVISIONS_BETWEEN_YIELDS = 50
 
-/** So many revisions are put in order by name: names are in the commits, and each is read. */
-const MOST_BY_NAME = 10_000
+/** Names are in the commits, and each commit is read. */
+const MAX_SORTED_BY_NAME = 10_000
 
 /**
  * The revisions that match, by date unless the window asks for names; each once, at its home, or at the variant asked for. Hidden while
@@ -68,7 +67,7 @@ async function queryByName(
 ): Promise<Window<Revision>> {
   const rows: Ordered<RevisionLocation>[] = []
   for await (const { id, stored, ...place } of matching(registry, family, ask)) {
-    if (rows.length === MOST_BY_NAME) throw tooManyNames()
+    if (rows.length === MAX_SORTED_BY_NAME) throw tooManyNames()
     rows.push({
       id,
       createdAt: isoSeconds(stored.commit.committer.seconds),
@@ -86,7 +85,7 @@ async function queryByName(
 }
 
 function tooManyNames(): Refusal {
-  const msg = `more than ${MOST_BY_NAME} revisions match, too many to put in order by name. Name an artifact, or order by "created".`
+  const msg = `more than ${MAX_SORTED_BY_NAME} revisions match, too many to put in order by name. Name an artifact, or order by "created".`
   return new Refusal('query_too_slow', `body.windowing.order: ${msg}`, {
     errors: [{ loc: ['body', 'windowing', 'order'], msg, type: 'query_too_slow' }],
   })
@@ -115,7 +114,7 @@ async function* matching(registry: Registry, family: Family, ask: RevisionAsk): 
   for await (const row of listed) {
     if (!isWanted(row, ask)) continue
     ask.signal?.throwIfAborted()
-    if (++decoded % YIELD_EVERY === 0) await yieldToEventLoop()
+    if (++decoded % REVISIONS_BETWEEN_YIELDS === 0) await yieldToEventLoop()
     const revision = await unlessDamaged(registry, row.artifact, async () => {
       const read = await revisionOf(registry, row, ask.signal)
       if (!matches(read, ask.filter)) return undefined

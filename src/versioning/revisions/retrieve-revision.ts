@@ -13,8 +13,7 @@ import { artifactById, incomplete } from './references.ts'
 import { resolveReference } from './resolve-reference.ts'
 import type { RevisionLocation } from './revision.ts'
 
-/** So many pins are followed before other work gets its turn. */
-const YIELD_EVERY = 50
+const PINS_BETWEEN_YIELDS = 50
 
 /** What a retrieve may name: things of its family, and an environment in which one of them is deployed. */
 export interface RetrieveReferences extends References {
@@ -156,7 +155,7 @@ async function onlyPin(
 ): Promise<Pin> {
   const candidates: Pin[] = []
   for (const [index, pin] of pins.entries()) {
-    if (index % YIELD_EVERY === YIELD_EVERY - 1) await yieldToEventLoop()
+    if (index % PINS_BETWEEN_YIELDS === PINS_BETWEEN_YIELDS - 1) await yieldToEventLoop()
     const target = referencesTo(family, pin)
     const artifact = target && (await artifactOf(registry, family, target))
     if (!artifact) continue

@@ -38,11 +38,9 @@ export async function variantToWrite(
   throw ambiguous(place, live)
 }
 
-/** So many variants a sentence names. */
-const MOST_NAMED = 20
+const MAX_VARIANTS_NAMED = 20
 
-/** So many are listed. */
-const MOST_LISTED = 1000
+const MAX_VARIANTS_LISTED = 1000
 
 function ambiguous({ artifact, variant, version }: RevisionLocation, live: readonly VariantView[]): Refusal {
   const { family } = artifact
@@ -54,11 +52,13 @@ function ambiguous({ artifact, variant, version }: RevisionLocation, live: reado
       `The revision "${variant.slug}-${version}" of the ${word} "${artifact.slug}" ${said}, so it does not say which of them is to be ` +
       `written to. Name the variant beside it, with variant_id or ${word}_variant_ref.`,
     help: () => {
-      const slugs = candidates.slice(0, MOST_NAMED).map(({ slug }) => `"${slug}"`)
+      const slugs = candidates.slice(0, MAX_VARIANTS_NAMED).map(({ slug }) => `"${slug}"`)
       const more = candidates.length > slugs.length ? ` and ${candidates.length - slugs.length} more` : ''
       return Promise.resolve({
         sentence: `It can be ${slugs.join(', ')}${more}.`,
-        details: { candidates: candidates.slice(0, MOST_LISTED).map(({ id, slug }) => ({ id, slug })) },
+        details: {
+          candidates: candidates.slice(0, MAX_VARIANTS_LISTED).map(({ id, slug }) => ({ id, slug })),
+        },
       })
     },
   })

@@ -40,8 +40,7 @@ export async function assertArtifactSlugFree(
   trash.assertFolderFree(family, slug)
 }
 
-/** So many slugs are tried. */
-const MOST_TRIED = 1000
+const MAX_SLUGS_TRIED = 1000
 
 /** The first free of `base`, `base_2`, `base_3` … (`-2` would read as version 2 of the first); undefined where very many are taken. */
 export async function freeArtifactSlug(
@@ -80,7 +79,7 @@ async function isVariantTaken({ index, trash }: Registry, family: Family, slug: 
 
 function* numbered(base: string): Generator<string> {
   yield base
-  for (let number = 2; number <= MOST_TRIED; number++) yield `${base}_${number}`
+  for (let number = 2; number <= MAX_SLUGS_TRIED; number++) yield `${base}_${number}`
 }
 
 /** Refuses a slug of a variant that its artifact could not have beside what is there. */

@@ -21,8 +21,8 @@ export function isRecordOnly({ author, message }: Commit): boolean {
 /** How long refs may be on their way before what is missing of them counts as plain git's, in milliseconds. */
 const SETTLED = 200
 
-/** So many artifacts are written to before a start is done. Of more the rest follows while the server serves. */
-const AT_START = 100
+/** The rest follows while the server serves. */
+const ARTIFACTS_WRITTEN_BEFORE_START = 100
 
 /** Keeps a record of what plain git makes. */
 export interface ClaimKeeper {
@@ -58,8 +58,8 @@ export function keepClaims(registry: Registry): ClaimKeeper {
   return {
     recordSeen: async () => {
       const ids = registry.index.unrecorded()
-      await recordAll(ids.slice(0, AT_START))
-      void recordAll(ids.slice(AT_START))
+      await recordAll(ids.slice(0, ARTIFACTS_WRITTEN_BEFORE_START))
+      void recordAll(ids.slice(ARTIFACTS_WRITTEN_BEFORE_START))
     },
     stop: () => {
       isStopped = true

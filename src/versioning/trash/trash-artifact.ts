@@ -20,8 +20,7 @@ export interface ArtifactUser {
   readonly key?: string
 }
 
-/** So many users are named. */
-const MOST_NAMED = 1000
+const MAX_USERS_NAMED = 1000
 
 /**
  * Removes an artifact that nothing refers to: it lies in the trash from then on, whole. Refuses with `in_use`, naming those of `usersOf`
@@ -132,8 +131,8 @@ function assertUnused({ family, slug }: ArtifactView, users: readonly ArtifactUs
     `The ${family.name} "${slug}" cannot be removed, because something refers to it: ${kinds}. Archive it, which hides it and keeps ` +
       `what refers to it whole.`,
     {
-      users: users.slice(0, MOST_NAMED),
-      ...(users.length > MOST_NAMED ? { truncated: true } : {}),
+      users: users.slice(0, MAX_USERS_NAMED),
+      ...(users.length > MAX_USERS_NAMED ? { truncated: true } : {}),
     },
   )
 }

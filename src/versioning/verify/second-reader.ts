@@ -6,10 +6,10 @@ import type { Repository } from '../../git/repository.ts'
 import type { Finding } from './finding.ts'
 import { damage } from './finding.ts'
 
-/** So many objects of each level of the trees are read in a repository: rows lie on a level of their own. */
-const SAMPLE = 200
-/** So many differences of a repository are enough to go on with; each is looked at twice. */
-const ENOUGH = 20
+/** Rows lie on a level of their own. */
+const OBJECTS_PER_TREE_LEVEL = 200
+/** Each difference is looked at twice. */
+const MAX_DIFFERENCES = 20
 /** How often refs are compared that a server may be moving. */
 const ATTEMPTS = 5
 
@@ -84,7 +84,7 @@ class Comparison {
     return refs
   }
 
-  /** Level by level below the trees, at most SAMPLE objects of each. */
+  /** Level by level below the trees, at most OBJECTS_PER_TREE_LEVEL objects of each. */
   async #compareBelow(roots: readonly Place[]): Promise<void> {
     let trees = roots
     while (trees.length > 0) {
@@ -102,7 +102,7 @@ class Comparison {
 
   /** One that differs is read again with an empty cache: upkeep may have moved it to another pack meanwhile. */
   async #compare(place: Place): Promise<void> {
-    if (this.#seen.has(place.oid) || this.#findings.length >= ENOUGH) return
+    if (this.#seen.has(place.oid) || this.#findings.length >= MAX_DIFFERENCES) return
     this.#seen.add(place.oid)
     if ((await this.#difference(place.oid)) === undefined) return
     this.#git = { ...this.#git, cache: {} }
@@ -139,7 +139,7 @@ class Comparison {
   }
 
   #differ(what: string): void {
-    if (this.#findings.length < ENOUGH)
+    if (this.#findings.length < MAX_DIFFERENCES)
       this.#findings.push(damage(`The second reader (isomorphic-git) differs: ${what}. ${REMEDY}`))
   }
 }
@@ -153,10 +153,12 @@ function reasonOf(error: unknown): string {
 
 /** Systematic sampling: every n-th, from a place that the seed (an object id) chooses, so that a second run reads the same ones. */
 function sample<T>(all: readonly T[], seed: Oid): readonly T[] {
-  if (all.length <= SAMPLE) return all
+  if (all.length <= OBJECTS_PER_TREE_LEVEL) return all
   const start = parseInt(seed.slice(0, 8), 16) / 2 ** 32
   const chosen = new Set(
-    Array.from({ length: SAMPLE }, (_, index) => Math.floor(((index + start) * all.length) / SAMPLE)),
+    Array.from({ length: OBJECTS_PER_TREE_LEVEL }, (_, index) =>
+      Math.floor(((index + start) * all.length) / OBJECTS_PER_TREE_LEVEL),
+    ),
   )
   return all.filter((_, index) => chosen.has(index))
 }

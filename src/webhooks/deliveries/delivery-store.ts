@@ -16,8 +16,7 @@ const A_TICK = 2000
 
 /** More than the outbox leaves of those that wait and those that are over. */
 const MOST = 52_000
-/** So many files are read between two looks at the clock. */
-const LOOKS = 32
+const FILES_BETWEEN_CLOCK_READS = 32
 
 /** A UUIDv7, as a delivery's file is named. */
 const UUID7_FILE = /^([0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12})\.json$/
@@ -125,7 +124,7 @@ export class DeliveryStore {
     const slice = new TimeSlice()
     let looks = 0
     const { next } = await cutWindow(rows, windowing, async (id) => {
-      if (++looks % LOOKS === 0 && slice.isOver) await slice.rest()
+      if (++looks % FILES_BETWEEN_CLOCK_READS === 0 && slice.isOver) await slice.rest()
       const candidate = this.readIfSound(id)
       if (!candidate || !matches(candidate)) return false
       found.push(candidate)

@@ -173,8 +173,7 @@ function isBefore(a: Waiting, b: Waiting): boolean {
   return a.due === b.due ? a.id < b.id : a.due < b.due
 }
 
-/** So many requests are under way at once. */
-const AT_ONCE = 16
+const MAX_REQUESTS_AT_ONCE = 16
 /** The longest time to a look at what is due, and at what other processes added, in milliseconds. */
 const LONGEST_NAP = 1000
 /** How long a webhook whose deliveries cannot be kept is left alone, in milliseconds. */
@@ -254,7 +253,7 @@ export class Outbox {
         const due = lane.nextDue()
         if (due === undefined) continue
         if (due > now) nap = Math.min(nap, due - now)
-        else if (this.#running.size < AT_ONCE) this.#run(webhook, lane)
+        else if (this.#running.size < MAX_REQUESTS_AT_ONCE) this.#run(webhook, lane)
       }
     } catch (error) {
       this.#settings.onTrouble(error)

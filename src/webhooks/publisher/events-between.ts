@@ -221,8 +221,7 @@ function changeOf(
   return isDeepStrictEqual(before, after) ? undefined : `${level}.edited`
 }
 
-/** So many revisions are read before other work gets its turn. */
-const YIELD_EVERY = 100
+const REVISIONS_BETWEEN_YIELDS = 100
 
 /**
  * What became of a variant's branch since it was told: that git made it, each revision that is new on it (and not in `seen`, the
@@ -249,7 +248,7 @@ async function branchEvents(
     node = node.parent
   }
   for (const [index, { oid, depth }] of nodes.reverse().entries()) {
-    if (index % YIELD_EVERY === YIELD_EVERY - 1) await yieldToEventLoop()
+    if (index % REVISIONS_BETWEEN_YIELDS === REVISIONS_BETWEEN_YIELDS - 1) await yieldToEventLoop()
     seen.add(oid)
     const place = (await homeOf(registry, view, oid)) ?? { artifact: view, variant, oid, version: depth }
     const revision = await readListedRevision(registry, place)

@@ -25,8 +25,7 @@ export interface DatabaseToVerify {
   readonly print: (line: string) => void
 }
 
-/** So many repositories are read of the database together. */
-const PAGE = 100
+const REPOSITORIES_PER_PAGE = 100
 
 /** A server at work in the folder brings it up within a second: so often, after so many milliseconds, what differs is looked at again. */
 const AGAIN = 3
@@ -109,10 +108,10 @@ class DatabaseVerification {
   /** Every repository of the project, in the order of their names. */
   async *#pages(): AsyncGenerator<ReadonlyMap<string, RepositoryState>> {
     for (let last = this.#prefix; ;) {
-      const page = await this.#stored.statesBehind(last, PAGE)
+      const page = await this.#stored.statesBehind(last, REPOSITORIES_PER_PAGE)
       const own = [...page].filter(([repository]) => repository.startsWith(this.#prefix))
       if (own.length > 0) yield new Map(own)
-      if (own.length < PAGE) return
+      if (own.length < REPOSITORIES_PER_PAGE) return
       last = own.at(-1)?.[0] ?? last
     }
   }
@@ -163,7 +162,7 @@ class DatabaseVerification {
     const problems = await fsck(path)
     if (problems.length === 0) return NONE
     const remedy = 'Stop its server, delete the folder and start it: the start fills it anew.'
-    return [damage(`git fsck in the folder: ${problems.slice(0, ENOUGH).join('; ')}. ${remedy}`)]
+    return [damage(`git fsck in the folder: ${problems.slice(0, MAX_GIT_PROBLEMS).join('; ')}. ${remedy}`)]
   }
 
   #tell(path: string, findings: readonly Finding[], packs = 0): void {
@@ -178,8 +177,7 @@ class DatabaseVerification {
   }
 }
 
-/** So many sentences of git are enough to go on with. */
-const ENOUGH = 4
+const MAX_GIT_PROBLEMS = 4
 
 const RESTORE =
   'Restore the database from its backup; or take one of a server whose folder is sound (branchpoint backup --url) and restore it to an empty database.'

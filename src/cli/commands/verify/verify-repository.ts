@@ -87,13 +87,12 @@ async function bytesOf({ store }: Registry, gitdir: string): Promise<readonly Fi
   ]
 }
 
-/** So many sentences of git are enough to go on with. */
-const ENOUGH = 4
+const MAX_GIT_PROBLEMS = 4
 const RESTORE = 'Restore it from a mirror (git fetch into it, or put a clone --mirror in its place).'
 
 function summary(problems: readonly string[]): string {
-  const more = problems.length > ENOUGH ? `; and ${problems.length - ENOUGH} more` : ''
-  return problems.slice(0, ENOUGH).join('; ') + more
+  const more = problems.length > MAX_GIT_PROBLEMS ? `; and ${problems.length - MAX_GIT_PROBLEMS} more` : ''
+  return problems.slice(0, MAX_GIT_PROBLEMS).join('; ') + more
 }
 
 function withoutRepeats(findings: readonly Finding[]): Finding[] {

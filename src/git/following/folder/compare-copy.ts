@@ -5,8 +5,7 @@ import { COPY_FOLDER } from './place-entry.ts'
 import { repositoriesIn } from './repair.ts'
 import type { RepositoryState } from '../shared-log.ts'
 
-/** So many refs of a repository are named at most. */
-const MOST_NAMED = 3
+const MAX_REFS_NAMED = 3
 
 /** The folder of a server that follows a log, looked at from outside; nothing is written to it. */
 export class CopyOnDisk {
@@ -53,7 +52,7 @@ export class CopyOnDisk {
     const names = [...new Set([...refs.keys(), ...state.refs.keys()])]
     const others = names.filter((name) => refs.get(name) !== state.refs.get(name))
     const told = others
-      .slice(0, MOST_NAMED)
+      .slice(0, MAX_REFS_NAMED)
       .map(
         (name) =>
           `${name} is ${refs.get(name) ?? 'not'} in the folder and ${state.refs.get(name) ?? 'not'} in the database`,

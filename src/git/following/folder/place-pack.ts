@@ -42,8 +42,7 @@ export async function placePack(
   }
 }
 
-/** So many small packs lie in memory at once. */
-const SLICE = 16
+const SMALL_PACKS_IN_MEMORY = 16
 
 /** The same for packs of which the log is asked for everything. */
 export async function placePacks(
@@ -53,8 +52,8 @@ export async function placePacks(
   names: readonly string[],
 ): Promise<void> {
   const lacking = names.filter((name) => !fs.stat(`${place.gitdir}/objects/pack/${name}.idx`))
-  for (let at = 0; at < lacking.length; at += SLICE) {
-    const slice = lacking.slice(at, at + SLICE)
+  for (let at = 0; at < lacking.length; at += SMALL_PACKS_IN_MEMORY) {
+    const slice = lacking.slice(at, at + SMALL_PACKS_IN_MEMORY)
     const small = await log.smallPacks(place.repository, slice)
     for (const name of slice) await placePack(fs, log, place, { name, bytes: small.get(name) })
   }

@@ -17,8 +17,7 @@ export interface Repaired {
   readonly changed: ReadonlySet<string>
 }
 
-/** So many repositories are looked at together. */
-const PAGE = 200
+const REPOSITORIES_PER_PAGE = 200
 
 /** How often a repository is looked at again of which the log has replaced packs meanwhile. */
 const ATTEMPTS = 5
@@ -66,14 +65,14 @@ async function* pagesOf(
   { log }: Copy,
   repositories: readonly string[],
 ): AsyncGenerator<ReadonlyMap<string, RepositoryState>> {
-  for (let at = 0; at < repositories.length; at += PAGE)
-    yield await log.states(repositories.slice(at, at + PAGE))
+  for (let at = 0; at < repositories.length; at += REPOSITORIES_PER_PAGE)
+    yield await log.states(repositories.slice(at, at + REPOSITORIES_PER_PAGE))
 }
 
 /** All repositories in the same way. */
 async function* allPages({ log }: Copy): AsyncGenerator<ReadonlyMap<string, RepositoryState>> {
   for (let last = ''; ;) {
-    const page = await log.statesBehind(last, PAGE)
+    const page = await log.statesBehind(last, REPOSITORIES_PER_PAGE)
     const names = [...page.keys()]
     if (names.length === 0) return
     yield page

@@ -22,8 +22,7 @@ import {
   traceWindowing,
 } from '../../schemas/trace.ts'
 
-/** So many traces may be asked for by their ids at once. */
-const MANY = 100
+const MAX_TRACE_IDS = 100
 
 const asked = {
   filtering: { names: ['filtering'], schema: anyJson },
@@ -100,7 +99,7 @@ export function traceEndpoints(tracesOf: (registry: Registry) => ProjectTraces):
       tag,
       summary: 'Traces by id: ?trace_ids=a,b and ?trace_id=c, as often as wanted',
       scope: 'read',
-      input: z.object({ trace_ids: z.array(traceId).max(MANY).optional() }),
+      input: z.object({ trace_ids: z.array(traceId).max(MAX_TRACE_IDS).optional() }),
       fromQuery: queryIds('trace'),
       output: traceList('traces', traceRecord),
       run: async ({ registry, input }) => {

@@ -131,11 +131,13 @@ const REFERENCED: Readonly<Record<QueryLevel, readonly ReferenceLevel[]>> = {
   revision: ['', '_variant', '_revision'],
 }
 
-/** So many items a list in a filter may have: each is looked for in each record. */
-const MOST_ITEMS = 1000
+/** Each item is looked for in each record. */
+const MAX_LIST_ITEMS = 1000
 
 function listOf<T>(item: z.ZodType<T>): z.ZodArray<z.ZodType<T>> {
-  return z.array(item).max(MOST_ITEMS, `must have at most ${MOST_ITEMS} items; ask in several requests`)
+  return z
+    .array(item)
+    .max(MAX_LIST_ITEMS, `must have at most ${MAX_LIST_ITEMS} items; ask in several requests`)
 }
 
 /** The ids of what a thing belongs to, and its own, as parts of a request (interface 2.16). */

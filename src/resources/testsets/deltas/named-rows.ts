@@ -40,7 +40,7 @@ export class RowsById {
 
   /** The ids of the first rows of the revision. */
   someIds(): readonly string[] {
-    return this.#base.slice(0, MOST_COMPARED).map(({ oid }) => testcaseId(oid, this.#source.artifactId))
+    return this.#base.slice(0, MAX_IDS_COMPARED).map(({ oid }) => testcaseId(oid, this.#source.artifactId))
   }
 
   /** The blob of the testcase of this id, a row of whatever revision; undefined if there is none. */
@@ -63,8 +63,7 @@ export class RowsById {
   }
 }
 
-/** So many are compared with an id that is none of them. */
-const MOST_COMPARED = 1000
+const MAX_IDS_COMPARED = 1000
 
 /** Hex digits that tell nearly all rows of a revision apart. */
 const PREFIX = 12

@@ -120,7 +120,7 @@ export async function assignPositions(
     if (position !== undefined) positions.push(position)
     previous = match
     count = 0
-    if (index % PLACE_ROWS_AT_ONCE === 0 && slice.isOver) await slice.rest()
+    if (index % ROWS_BETWEEN_CLOCK_READS === 0 && slice.isOver) await slice.rest()
   }
   return positions
 }
@@ -143,15 +143,14 @@ export async function rowChanges(
       if (isThere) old++
       at++
     }
-    if (step % PLACE_ROWS_AT_ONCE === 0 && slice.isOver) await slice.rest()
+    if (step % ROWS_BETWEEN_CLOCK_READS === 0 && slice.isOver) await slice.rest()
   }
   return changes
 }
 
 const NONE = -1
 
-/** So many rows are compared before the clock is looked at. */
-const PLACE_ROWS_AT_ONCE = 256
+const ROWS_BETWEEN_CLOCK_READS = 256
 
 /** For each row of `next` the index of the base row it is, or NONE; each base row at most once. */
 async function matchRows(
@@ -216,7 +215,7 @@ async function matchNames(
   let [baseEnd, nextEnd] = [base.length, next.length]
   while (baseEnd > 0 && nextEnd > 0 && isSame(base[baseEnd - 1], next[nextEnd - 1])) {
     take(--nextEnd, --baseEnd)
-    if (nextEnd % PLACE_ROWS_AT_ONCE === 0 && slice.isOver) await slice.rest()
+    if (nextEnd % ROWS_BETWEEN_CLOCK_READS === 0 && slice.isOver) await slice.rest()
   }
   let turn = 0
   await slice.each(nextEnd < next.length ? next.slice(0, nextEnd) : next, (name, index) => {

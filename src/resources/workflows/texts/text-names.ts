@@ -10,8 +10,8 @@ const PART = /^[a-z0-9][a-z0-9_-]{0,63}$/
 const PATH = /^(?:prompt|parameters)(?:\/[a-z0-9][a-z0-9_-]{0,79})+\.md$/
 const LONGEST_PATH = 200
 
-/** So many numbers are tried behind a name that others have. */
-const MOST_NUMBERS = 1000
+/** A number is put behind a name that is taken. */
+const MAX_NUMBERS_TRIED = 1000
 
 /** Whether a marker may name this path (interface 7.16). */
 export function isTextPath(path: string): boolean {
@@ -49,7 +49,7 @@ function folderOf(parts: readonly string[]): string {
 
 function* numbered(base: string): Generator<string, void, undefined> {
   yield `${base}.md`
-  for (let number = 2; number <= MOST_NUMBERS; number++) yield `${base}-${number}.md`
+  for (let number = 2; number <= MAX_NUMBERS_TRIED; number++) yield `${base}-${number}.md`
 }
 
 /** The key where a path may say it, else a hash of the place that the keys lead to. */

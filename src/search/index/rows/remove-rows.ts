@@ -3,8 +3,7 @@ import type { DatabaseFile } from '../../../storage/sqlite/database-file.ts'
 import { HAS_SEARCHED_ROWS } from '../../../versioning/index/database/index-file.ts'
 import { bytesOf } from '../../../versioning/index/database/sql-bytes.ts'
 
-/** So many rows of a variant are removed in one go. */
-const AT_ONCE = 500
+const ROWS_REMOVED_AT_ONCE = 500
 
 /**
  * Removes some of the rows of a variant that is gone, whose testset is gone or has opted out, or that was given up. Answers whether there
@@ -19,7 +18,7 @@ export function removeRows(file: DatabaseFile): boolean {
     const { variant, isKept } = unwanted
     // Whoever opts in again meanwhile begins anew once all of them are gone.
     file.run(isKept ? 'UPDATE row_heads SET gone = 1 WHERE variant = ?' : FORGET_HEAD, variant)
-    const rows = file.rows<{ position: ArrayBuffer; row: number }>(SOME, variant, AT_ONCE)
+    const rows = file.rows<{ position: ArrayBuffer; row: number }>(SOME, variant, ROWS_REMOVED_AT_ONCE)
     for (const { position } of rows)
       file.run(
         'DELETE FROM variant_rows WHERE variant = ? AND position = ?',
@@ -27,7 +26,7 @@ export function removeRows(file: DatabaseFile): boolean {
         new Uint8Array(position),
       )
     removeUnheld(file, new Set(rows.map(({ row }) => row)))
-    if (rows.length === AT_ONCE) return true
+    if (rows.length === ROWS_REMOVED_AT_ONCE) return true
     file.run(isKept ? PASS_OVER : 'DELETE FROM row_heads WHERE variant = ?', variant)
     return true
   })

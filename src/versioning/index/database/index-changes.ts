@@ -38,8 +38,8 @@ export interface IndexChange {
   readonly written?: () => void
 }
 
-/** So often an artifact is looked at once more that is written to all the time. */
-const MOST_LOOKS = 5
+/** An artifact that is written to all the time is looked at again. */
+const MAX_LOOKS = 5
 
 /** Works out what is to be written of artifacts. */
 export class IndexChanges {
@@ -63,7 +63,7 @@ export class IndexChanges {
       try {
         const commits = await missingCommits(file, view, slice)
         // Another server may have written what it saw later: the last to write has to have seen everything.
-        if (entry.repository.freshRefs() === view.source.refs || tries === MOST_LOOKS) {
+        if (entry.repository.freshRefs() === view.source.refs || tries === MAX_LOOKS) {
           const text = saveView(view)
           const write = (): boolean => isSame() && writeArtifact(file, view, commits, text)
           const pieces = piecesBefore(file, view, commits)

@@ -19,10 +19,9 @@ export const INDEX_FILE = 'index.db'
 
 /** How long what is new waits to be written, in milliseconds, where nobody asks for it: so a burst of commits is one write. */
 const WRITE_AFTER = 2000
-/** So many artifacts are written in one transaction. */
-const BATCH = 100
-/** So often the file is made anew at once that turns out to be damaged. */
-const MOST_TRIES = 4
+const ARTIFACTS_PER_TRANSACTION = 100
+/** How often a damaged file is made anew before its trouble is reported. */
+const MAX_REBUILDS = 4
 /** How long it is tried again while another server writes, in milliseconds. */
 const PATIENCE = 5000
 
@@ -170,7 +169,7 @@ export class IndexDatabase {
         this.#trouble = undefined
         return
       } catch (error) {
-        if (isUnusable(error) && tries < MOST_TRIES) this.#setAside(saidOf(error))
+        if (isUnusable(error) && tries < MAX_REBUILDS) this.#setAside(saidOf(error))
         else if (!isUnusable(error) && !isStorageTrouble(error)) throw error
         else {
           this.#tell(`cannot be written: ${saidOf(error)}`)
@@ -202,7 +201,7 @@ export class IndexDatabase {
   #take(): string[] {
     const paths: string[] = []
     for (const path of this.#dirty) {
-      if (paths.length === BATCH) break
+      if (paths.length === ARTIFACTS_PER_TRANSACTION) break
       this.#dirty.delete(path)
       paths.push(path)
     }

@@ -42,8 +42,8 @@ export function writeArtifact(
   return true
 }
 
-/** So many commits or variants are written in one go. */
-const PIECE = 200
+/** A piece is so many commits or variants. */
+const ROWS_PER_PIECE = 200
 
 /**
  * What may be written of an artifact before `writeArtifact`, each piece in a transaction of its own: commits that no variant holds yet, and
@@ -55,7 +55,7 @@ export function piecesBefore(
   commits: ReadonlyMap<Oid, CommitFacts>,
 ): readonly (() => boolean)[] {
   const { variants } = view
-  if (commits.size <= PIECE && variants.length <= PIECE) return []
+  if (commits.size <= ROWS_PER_PIECE && variants.length <= ROWS_PER_PIECE) return []
   const pieces: (() => boolean)[] = []
   const passed = new Set<Oid>()
   for (const { head } of variants) {
@@ -69,15 +69,15 @@ export function piecesBefore(
       passed.add(oid)
     }
     line.reverse()
-    for (let at = PIECE - 1; at < line.length; at += PIECE) {
+    for (let at = ROWS_PER_PIECE - 1; at < line.length; at += ROWS_PER_PIECE) {
       const oid = line[at] ?? ''
       pieces.push(() => placeOf(file, view, rowOfArtifact(file, view), oid, commits) !== undefined)
     }
   }
-  for (let at = 0; variants.length > PIECE && at < variants.length; at += PIECE)
+  for (let at = 0; variants.length > ROWS_PER_PIECE && at < variants.length; at += ROWS_PER_PIECE)
     pieces.push(() => {
       const artifact = rowOfArtifact(file, view)
-      const some = variants.slice(at, at + PIECE)
+      const some = variants.slice(at, at + ROWS_PER_PIECE)
       // Of these alone: to read all of them for each piece would take the square of how many they are.
       const known = variantsIn(file, artifact, some)
       return writeVariants(file, view, { artifact, known, variants: some }, commits)

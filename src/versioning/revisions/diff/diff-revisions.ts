@@ -158,8 +158,8 @@ function folderIn(entry: TreeEntry | undefined): Oid | undefined {
   return entry?.mode === '40000' ? entry.oid : undefined
 }
 
-/** So many changed lines are aligned; past that, texts that have little in common would cost the square of it. */
-const MOST_EDITS = 1000
+/** Aligning takes the square of the lines that differ. */
+const MAX_LINES_ALIGNED = 1000
 
 /** Texts that have so many characters together, and no more changed lines than so many, are compared in some milliseconds. */
 const LARGE = 100_000
@@ -190,7 +190,7 @@ export async function unifiedDiff(
     if (diff !== undefined) return diff
   }
   const hunks =
-    (await diffLines(oldText, newText, MOST_EDITS, steps, slice)) ??
+    (await diffLines(oldText, newText, MAX_LINES_ALIGNED, steps, slice)) ??
     (await replaceLines(oldText, newText, slice))
   return `--- ${oldName}\n+++ ${newName}\n${hunks}`
 }

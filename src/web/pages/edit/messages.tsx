@@ -8,8 +8,8 @@ import { addMessage, moveMessage, type Editing, put, removeMessage } from './dra
 import { JsonView } from '../../parts/json/json-view.tsx'
 import type { TemplateFormat } from '../../parts/template/template-variables.ts'
 
-/** So many messages have their editors from the start; each of the others gets its own when it comes near to what is seen. */
-const FIRST = 20
+/** The other messages get an editor when they come near the visible part. */
+const EDITORS_AT_START = 20
 
 /** The messages of a prompt, in their order. */
 export function Messages(props: MessagesProps) {
@@ -33,7 +33,7 @@ export function Messages(props: MessagesProps) {
           const key = editing.ids[at] ?? at
           const id = `${list}-${key}`
           // Those beside one that is seen are made, too: Tab leads on to them.
-          const isOpen = at < FIRST || editing.ids.slice(at - 2, at + 3).some((it) => near.has(it))
+          const isOpen = at < EDITORS_AT_START || editing.ids.slice(at - 2, at + 3).some((it) => near.has(it))
           const move = (by: number): void => {
             edit((it) => moveMessage(it, path, at, at + by))
             const isAtEnd = at + by === 0 || at + by === count - 1

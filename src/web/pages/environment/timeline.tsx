@@ -79,13 +79,12 @@ interface EntryProps {
   readonly deploy: TimelineProps['deploy']
 }
 
-/** So many changes of one deployment are shown at first. */
-const MOST = 10
+const CHANGES_SHOWN_AT_FIRST = 10
 
 function Entry({ entry, now, refusal, deploy }: EntryProps) {
   const { environment_revision: revision, author, date, message, subject, moved: changes } = entry
   const [isOpen, setOpen] = useState(false)
-  const shown = isOpen ? changes : changes.slice(0, MOST)
+  const shown = isOpen ? changes : changes.slice(0, CHANGES_SHOWN_AT_FIRST)
   return (
     <li>
       <p className={styles.head}>
@@ -106,9 +105,9 @@ function Entry({ entry, now, refusal, deploy }: EntryProps) {
           />
         ))}
       </ul>
-      {changes.length > MOST && !isOpen && (
+      {changes.length > CHANGES_SHOWN_AT_FIRST && !isOpen && (
         <Button kind="quiet" onClick={() => setOpen(true)}>
-          {(changes.length - MOST).toLocaleString()} more
+          {(changes.length - CHANGES_SHOWN_AT_FIRST).toLocaleString()} more
         </Button>
       )}
     </li>

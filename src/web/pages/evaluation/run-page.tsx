@@ -224,8 +224,7 @@ const NOTHING = {
   success_rate: null,
 }
 
-/** So many of the newest runs of the prompt are offered to compare with. */
-const OTHERS = 20
+const NEWEST_RUNS_OFFERED = 20
 
 /** What can be done with a run: stop it, go on with it, begin another one like it, compare it. */
 function RunActions({ run }: { readonly run: Evaluation }) {
@@ -236,7 +235,7 @@ function RunActions({ run }: { readonly run: Evaluation }) {
   const { data } = useRoute('POST /evaluations/query', {
     body: {
       evaluation: { application_id: application.artifact_id },
-      windowing: { limit: OTHERS, order: 'descending' },
+      windowing: { limit: NEWEST_RUNS_OFFERED, order: 'descending' },
     },
   })
   const others = (data?.evaluations ?? []).filter((it) => it.id !== id)

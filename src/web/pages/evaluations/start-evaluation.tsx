@@ -17,8 +17,8 @@ export interface StartEvaluationProps {
   readonly close: () => void
 }
 
-/** So many rows at once the interface takes. */
-const MOST_AT_ONCE = 64
+/** The interface takes no more. */
+const MAX_CONCURRENCY = 64
 
 /** What is to be run, with what, judged by whom; the run's page opens as soon as it has begun. */
 export function StartEvaluation({ search, close }: StartEvaluationProps) {
@@ -30,7 +30,7 @@ export function StartEvaluation({ search, close }: StartEvaluationProps) {
   const { mutateAsync, error, isPending } = useWrite('POST /evaluations/run')
   const navigate = useNavigate()
   const atOnce = Number(concurrency)
-  const isCount = Number.isInteger(atOnce) && atOnce >= 1 && atOnce <= MOST_AT_ONCE
+  const isCount = Number.isInteger(atOnce) && atOnce >= 1 && atOnce <= MAX_CONCURRENCY
   const refusal =
     prompt.slug === ''
       ? 'Choose a prompt first.'
@@ -95,11 +95,11 @@ export function StartEvaluation({ search, close }: StartEvaluationProps) {
             label="Rows at once"
             type="number"
             min={1}
-            max={MOST_AT_ONCE}
+            max={MAX_CONCURRENCY}
             value={concurrency}
             onChange={setConcurrency}
             hint="How many rows are run at the same time. A provider that limits requests wants a small number."
-            problem={isCount ? undefined : `A whole number from 1 to ${MOST_AT_ONCE}.`}
+            problem={isCount ? undefined : `A whole number from 1 to ${MAX_CONCURRENCY}.`}
           />
         </fieldset>
       </div>
@@ -153,8 +153,8 @@ interface PinnedChoiceProps {
   readonly autoFocus?: boolean
 }
 
-/** So many of the newest versions can be chosen; an older one is reached from its own page. */
-const VERSIONS = 100
+/** An older version is reached from its own page. */
+const NEWEST_VERSIONS_OFFERED = 100
 
 /** An artifact, one of its variants, and one of its versions or whatever is newest when it begins. */
 function PinnedChoice({ legend, label, family, value, onChange, autoFocus = false }: PinnedChoiceProps) {
@@ -202,16 +202,16 @@ function useVersions(family: 'application' | 'testset', { slug, variant }: Pinne
   const isChosen = slug !== ''
   const ofPrompt = { enabled: isChosen && family === 'application' }
   const ofTestset = { enabled: isChosen && family === 'testset' }
-  const windowing = { limit: VERSIONS, order: 'descending' as const }
+  const windowing = { limit: NEWEST_VERSIONS_OFFERED, order: 'descending' as const }
   const named = variant === '' ? undefined : { slug: variant }
   const prompts = useRoute(
     'POST /applications/variants/query',
-    { body: { application_refs: [{ slug }], windowing: { limit: VERSIONS } } },
+    { body: { application_refs: [{ slug }], windowing: { limit: NEWEST_VERSIONS_OFFERED } } },
     ofPrompt,
   )
   const testsets = useRoute(
     'POST /testsets/variants/query',
-    { body: { testset_refs: [{ slug }], windowing: { limit: VERSIONS } } },
+    { body: { testset_refs: [{ slug }], windowing: { limit: NEWEST_VERSIONS_OFFERED } } },
     ofTestset,
   )
   const promptLog = useRoute(

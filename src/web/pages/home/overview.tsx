@@ -90,8 +90,8 @@ function NewestCommits() {
   )
 }
 
-/** So many pins of an environment are named here; its page has them all. */
-const MOST = 8
+/** The environment's page names all. */
+const MAX_PINS_NAMED = 8
 
 /** What each environment runs. */
 function RunningWhere() {
@@ -119,7 +119,7 @@ function RunningWhere() {
           </dt>
           <dd>
             {pins.length === 0 && 'nothing'}
-            {pins.slice(0, MOST).map(({ artifact, version, revision }) => (
+            {pins.slice(0, MAX_PINS_NAMED).map(({ artifact, version, revision }) => (
               <Link
                 key={artifact}
                 to={revision ? places.revision(artifact, revision) : places.artifact(artifact)}
@@ -127,7 +127,9 @@ function RunningWhere() {
                 {artifact} {version !== undefined && <b>v{version}</b>}
               </Link>
             ))}
-            {pins.length > MOST && <Link to={places.environment(slug)}>and {pins.length - MOST} more</Link>}
+            {pins.length > MAX_PINS_NAMED && (
+              <Link to={places.environment(slug)}>and {pins.length - MAX_PINS_NAMED} more</Link>
+            )}
           </dd>
         </div>
       ))}

@@ -228,8 +228,8 @@ interface FoundProps {
 
 type Span = Schemas['Spans']
 
-/** So many are asked for at once, unless the query keeps a number of its own. */
-const AT_ONCE = 25
+/** A query may hold another number. */
+const DEFAULT_LIMIT = 25
 
 /** What the query finds now. */
 function Found({ revisionId, data }: FoundProps) {
@@ -239,7 +239,7 @@ function Found({ revisionId, data }: FoundProps) {
   const ask = {
     body: {
       query_revision_ref: { id: revisionId },
-      ...(hasLimit ? {} : { windowing: { limit: AT_ONCE } }),
+      ...(hasLimit ? {} : { windowing: { limit: DEFAULT_LIMIT } }),
     },
   }
   const traces = usePages('POST /traces/query', ask, { enabled: !isSpans })

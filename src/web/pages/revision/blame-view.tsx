@@ -16,14 +16,13 @@ import { Failure } from '../../parts/states/failure.tsx'
 import { Skeleton } from '../../parts/states/skeleton.tsx'
 import { places } from '../../shell/places.ts'
 
-/** So many texts more are shown at a time. */
-const PAGE = 20
+const TEXTS_PER_STEP = 20
 
 /** Who wrote each line of the revision's texts. A line leads to the revision that brought it, and on to the one before. */
 export function BlameView({ revision, data }: { readonly revision: Revision; readonly data: Members }) {
   const { brought } = useSearch({ strict: false }) as Readonly<Record<string, string | undefined>>
   const navigate = useNavigate()
-  const [most, setMost] = useState(PAGE)
+  const [most, setMost] = useState(TEXTS_PER_STEP)
   const texts = textsOf(data)
   const show = (version: string | undefined): void => {
     void navigate({ to: '.', search: ((kept: object) => ({ ...kept, brought: version })) as never })
@@ -52,7 +51,7 @@ export function BlameView({ revision, data }: { readonly revision: Revision; rea
         </section>
       ))}
       {texts.length > most && (
-        <Button onClick={() => setMost(most + PAGE)}>
+        <Button onClick={() => setMost(most + TEXTS_PER_STEP)}>
           Show more of {texts.length.toLocaleString()} texts
         </Button>
       )}

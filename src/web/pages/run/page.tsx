@@ -318,8 +318,8 @@ interface RecentRun {
   readonly outcome: RunState
 }
 
-/** So many are kept of an artifact, until the window is closed. */
-const MOST = 20
+/** Runs are kept per artifact, until the window is closed. */
+const MAX_RUNS_KEPT = 20
 
 const runs = new Map<string, readonly RecentRun[]>()
 const listeners = new Set<() => void>()
@@ -329,7 +329,7 @@ let made = 0
 /** Takes note of a run that is over. */
 function rememberRun(slug: string, run: Omit<RecentRun, 'id'>): void {
   made += 1
-  runs.set(slug, [{ id: made, ...run }, ...(runs.get(slug) ?? NONE)].slice(0, MOST))
+  runs.set(slug, [{ id: made, ...run }, ...(runs.get(slug) ?? NONE)].slice(0, MAX_RUNS_KEPT))
   for (const changed of listeners) changed()
 }
 

@@ -107,8 +107,7 @@ export function UploadDialog({ testset, revision, file, close }: UploadDialogPro
   )
 }
 
-/** So many changed rows are counted here. */
-const COUNTED = 1000
+const MAX_CHANGED_ROWS_COUNTED = 1000
 
 function Result({
   testset,
@@ -125,7 +124,7 @@ function Result({
       body: {
         base: { id: base?.id ?? '' },
         head: { id: committed?.id ?? '' },
-        windowing: { limit: COUNTED },
+        windowing: { limit: MAX_CHANGED_ROWS_COUNTED },
       },
     },
     { enabled: base !== undefined && committed !== undefined, immutable: true },

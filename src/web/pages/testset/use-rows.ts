@@ -4,8 +4,7 @@ import { useParts, useRoute } from '../../api/use-route.ts'
 import { Problem } from '../../api/problem.ts'
 import { columnsOf, type Row, rowsIn } from './rows.ts'
 
-/** So many rows are looked at before the others are asked for. */
-const FIRST = 8
+const ROWS_READ_FIRST = 8
 const MOST_ROWS = 128
 /** About as many characters are asked for at once. */
 const PAGE_LENGTH = 600_000
@@ -14,7 +13,11 @@ const PAGE_LENGTH = 600_000
 export function useShape(revisionId: string) {
   // The grid stays while another revision takes the place of this one.
   const options = { immutable: true, keepPrevious: true }
-  const first = useRoute('POST /testsets/revisions/retrieve', askRows(revisionId, 0, FIRST), options)
+  const first = useRoute(
+    'POST /testsets/revisions/retrieve',
+    askRows(revisionId, 0, ROWS_READ_FIRST),
+    options,
+  )
   const list = useRoute(
     'GET /testsets/revisions/{id}/files/{path}',
     { path: { id: revisionId, path: 'columns.json' } },

@@ -52,13 +52,12 @@ function whatItHides({ level, family, word, artifact, variant = '', version = 0 
   }
 }
 
-/** So many of what an environment runs are named; of more it says that there are more. */
-const MOST_NAMED = 10
+const MAX_DEPLOYMENTS_NAMED = 10
 
 /** What the environment runs, which clients go on being answered. */
 function RunningThere({ slug }: { readonly slug: string }) {
   const { data, error } = useRoute('POST /deployments/query', {
-    body: { deployment: { environment_ref: { slug } }, windowing: { limit: MOST_NAMED } },
+    body: { deployment: { environment_ref: { slug } }, windowing: { limit: MAX_DEPLOYMENTS_NAMED } },
   })
   if (error) return <Failure error={error} />
   if (!data) return <Skeleton label="Looking for what runs" lines={2} />

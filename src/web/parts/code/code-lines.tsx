@@ -8,14 +8,13 @@ export interface CodeLinesProps {
   readonly text: string
 }
 
-/** So many lines more are drawn at a time. */
-const PAGE = 500
+const LINES_PER_STEP = 500
 /** More characters of one line than these are drawn when they are asked for. */
 const LONGEST = 2000
 
 /** Code or data, with the numbers of its lines. What is past some hundred lines, and the end of a very long one, waits until it is asked for. */
 export function CodeLines({ label, text }: CodeLinesProps) {
-  const [most, setMost] = useState(PAGE)
+  const [most, setMost] = useState(LINES_PER_STEP)
   const lines = text.split('\n')
   if (lines.length > 1 && lines.at(-1) === '') lines.pop()
   const rest = lines.length - most
@@ -34,8 +33,9 @@ export function CodeLines({ label, text }: CodeLinesProps) {
         </ol>
       </div>
       {rest > 0 && (
-        <button type="button" className={styles.more} onClick={() => setMost(most + 2 * PAGE)}>
-          Show {Math.min(rest, 2 * PAGE).toLocaleString()} more of {lines.length.toLocaleString()} lines
+        <button type="button" className={styles.more} onClick={() => setMost(most + 2 * LINES_PER_STEP)}>
+          Show {Math.min(rest, 2 * LINES_PER_STEP).toLocaleString()} more of {lines.length.toLocaleString()}{' '}
+          lines
         </button>
       )}
     </div>

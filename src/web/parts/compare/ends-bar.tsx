@@ -100,8 +100,7 @@ export function Standing({ base, head, compare, placeOf }: StandingProps) {
   )
 }
 
-/** So many revisions are named. */
-const MOST = 12
+const MAX_REVISIONS_NAMED = 12
 
 function Revisions({
   label,
@@ -116,12 +115,13 @@ function Revisions({
   return (
     <p className={styles.revisions}>
       {label}:
-      {revisions.slice(0, MOST).map((it) => (
+      {revisions.slice(0, MAX_REVISIONS_NAMED).map((it) => (
         <Link key={it.slug} to={placeOf(it)} title={it.slug}>
           v{it.version}
         </Link>
       ))}
-      {revisions.length > MOST && `and ${(revisions.length - MOST).toLocaleString()} more`}
+      {revisions.length > MAX_REVISIONS_NAMED &&
+        `and ${(revisions.length - MAX_REVISIONS_NAMED).toLocaleString()} more`}
     </p>
   )
 }

@@ -1,8 +1,7 @@
 import { useRoute } from '../../api/use-route.ts'
 import type { EndChoice } from './ends-bar.tsx'
 
-/** So many of the newest revisions are offered. */
-const MOST = 25
+const NEWEST_OFFERED = 25
 
 /** What an end of a comparison can be: variants, environments that run the artifact, the newest revisions. */
 export function useEndChoices(slug: string): readonly EndChoice[] {
@@ -11,7 +10,7 @@ export function useEndChoices(slug: string): readonly EndChoice[] {
   })
   const environments = useRoute('GET /projects/current', {})
   const revisions = useRoute('POST /workflows/revisions/query', {
-    body: { workflow_refs: [{ slug }], windowing: { order: '-created', limit: MOST } },
+    body: { workflow_refs: [{ slug }], windowing: { order: '-created', limit: NEWEST_OFFERED } },
   })
   return [
     ...(variants.data?.workflow_variants ?? []).map((it): EndChoice => ({

@@ -181,8 +181,7 @@ interface RevisionFieldProps {
   readonly except: string | undefined
 }
 
-/** So many of the newest versions are listed at a time. */
-const PAGE = 25
+const VERSIONS_PER_PAGE = 25
 /** In so many variants at most a version is looked for by its number. */
 const MOST_VARIANTS = 20
 
@@ -192,7 +191,7 @@ const MOST_VARIANTS = 20
  */
 function RevisionField({ label, artifact, shown, choose, except }: RevisionFieldProps) {
   const [typed, setTyped] = useState<string>()
-  const [limit, setLimit] = useState(PAGE)
+  const [limit, setLimit] = useState(VERSIONS_PER_PAGE)
   const words = useDeferredValue((typed ?? '').trim())
   const enabled = typed !== undefined
   const variants = useRoute(
@@ -225,10 +224,10 @@ function RevisionField({ label, artifact, shown, choose, except }: RevisionField
       placeholder="A version such as v3, or words of it"
       found={[...(data?.found ?? []), ...named].sort(words === '' ? namedFirst : () => 0)}
       none={error ? error.message : isFetching ? 'Searching …' : `No version has “${words}”.`}
-      more={data?.hasMore ? () => setLimit(limit + PAGE) : undefined}
+      more={data?.hasMore ? () => setLimit(limit + VERSIONS_PER_PAGE) : undefined}
       onWords={(it) => {
         setTyped(it)
-        setLimit(PAGE)
+        setLimit(VERSIONS_PER_PAGE)
       }}
       choose={(value) => {
         const end = endOf(value)

@@ -199,8 +199,8 @@ interface SiblingList {
   readonly all?: Sibling
 }
 
-/** So many are offered; the rest is on the page of their list. */
-const MOST = 40
+/** The page of the list has the rest. */
+const MAX_CHOICES = 40
 
 /** What one of the siblings is called, and the keys that open their list. */
 const SIBLINGS_OF = {
@@ -249,7 +249,7 @@ async function load(siblings: Siblings): Promise<SiblingList> {
 async function artifacts(family: ListedFamily): Promise<SiblingList> {
   // Every family's list is asked and answered in the same way, in its own words.
   const answer = (await call(`POST /${family}/query` as 'POST /workflows/query', {
-    body: { windowing: { limit: MOST, order: '-updated' } },
+    body: { windowing: { limit: MAX_CHOICES, order: '-updated' } },
   })) as Readonly<Record<string, unknown>> & { readonly windowing?: object }
   const listed = answer[family] as readonly { readonly slug: string; readonly name?: string }[]
   const placeOf =
@@ -269,7 +269,7 @@ async function variants({
   artifact,
   page,
 }: Extract<Siblings, { of: 'variants' }>): Promise<SiblingList> {
-  const windowing = { limit: MOST, order: 'created' } as const
+  const windowing = { limit: MAX_CHOICES, order: 'created' } as const
   const placeOf = (variant: string): string =>
     page === 'edit' ? places.edit(artifact, variant) : versionPlace(family, artifact, variant)
   const found =
@@ -286,7 +286,9 @@ async function variants({
         ).workflow_variants
   return {
     items: found.map(({ slug }) => ({ label: slug, to: placeOf(slug) })),
-    ...(found.length < MOST ? {} : { all: { label: 'All variants', to: artifactPlace(family, artifact) } }),
+    ...(found.length < MAX_CHOICES
+      ? {}
+      : { all: { label: 'All variants', to: artifactPlace(family, artifact) } }),
   }
 }
 
@@ -295,7 +297,7 @@ async function versions({
   artifact,
   variant,
 }: Extract<Siblings, { of: 'versions' }>): Promise<SiblingList> {
-  const windowing = { limit: MOST }
+  const windowing = { limit: MAX_CHOICES }
   const found =
     family === 'testsets'
       ? (
@@ -314,7 +316,9 @@ async function versions({
       note: message ?? subject,
       to: versionPlace(family, artifact, variant, Number(version)),
     })),
-    ...(found.length < MOST ? {} : { all: { label: 'All versions', to: artifactPlace(family, artifact) } }),
+    ...(found.length < MAX_CHOICES
+      ? {}
+      : { all: { label: 'All versions', to: artifactPlace(family, artifact) } }),
   }
 }
 

@@ -20,8 +20,7 @@ export interface RowDiffProps {
 }
 
 const PAGE = 50
-/** So many columns are shown at first. */
-const MOST_COLUMNS = 20
+const COLUMNS_SHOWN_AT_FIRST = 20
 
 /** Which rows of a testset were added, removed and changed: a table with old above new in the cells that changed. */
 export function RowDiff({ base, head }: RowDiffProps) {
@@ -30,7 +29,7 @@ export function RowDiff({ base, head }: RowDiffProps) {
     { body: { base, head, windowing: { limit: PAGE } } },
   )
   const [showsAll, setShowsAll] = useState(false)
-  const [most, setMost] = useState(MOST_COLUMNS)
+  const [most, setMost] = useState(COLUMNS_SHOWN_AT_FIRST)
   const { rows, added, removed, changed, same } = useMemo(() => comparisonOf(data?.pages ?? []), [data])
   if (error) return <Failure error={error} retry={refetch} />
   if (isPending) return <Skeleton label="Loading which rows changed" lines={10} />
@@ -76,7 +75,7 @@ export function RowDiff({ base, head }: RowDiffProps) {
       )}
       <p className={styles.more}>
         {hidden > 0 && (
-          <Button onClick={() => setMost(most + MOST_COLUMNS)}>
+          <Button onClick={() => setMost(most + COLUMNS_SHOWN_AT_FIRST)}>
             Show more columns: {hidden.toLocaleString()} are left
           </Button>
         )}

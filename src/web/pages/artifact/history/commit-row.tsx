@@ -105,15 +105,14 @@ interface RefsProps {
   readonly tabIndex: number
 }
 
-/** So many names of a commit are shown in its line. */
-const MOST = 6
+const MAX_REFS_SHOWN = 6
 
 /** What names a commit (variants, tags, environments), and what its signature is worth. */
 function Refs({ slug, commit: { refs, signature, archived }, lane, tabIndex }: RefsProps) {
   return (
     <span className={styles.refs}>
       {archived && <ArchivedBadge />}
-      {refs.slice(0, MOST).map(({ kind, name }) => {
+      {refs.slice(0, MAX_REFS_SHOWN).map(({ kind, name }) => {
         // A pin under a key of its own is `<environment>/<key>`.
         if (kind === 'environment')
           return <EnvironmentDot key={`${kind} ${name}`} slug={name.split('/')[0] ?? name} />
@@ -132,7 +131,7 @@ function Refs({ slug, commit: { refs, signature, archived }, lane, tabIndex }: R
           </Link>
         )
       })}
-      {refs.length > MOST && (
+      {refs.length > MAX_REFS_SHOWN && (
         <span
           className={styles.muted}
           title={refs
@@ -140,7 +139,7 @@ function Refs({ slug, commit: { refs, signature, archived }, lane, tabIndex }: R
             .slice(0, 100)
             .join(', ')}
         >
-          and {refs.length - MOST} more
+          and {refs.length - MAX_REFS_SHOWN} more
         </span>
       )}
       {signature && signature.status !== 'none' && <Signature signature={signature} />}

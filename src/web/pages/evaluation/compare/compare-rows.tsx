@@ -185,12 +185,11 @@ interface CompareTableProps {
   readonly close: () => void
 }
 
-/** So many rows are read at once, as they come near. */
-const PAGE = 200
+const ROWS_READ_AT_ONCE = 200
 
 /** Rows of two runs with both outputs and both verdicts. */
 function CompareTable({ judges, rows, expected, opened, open, close }: CompareTableProps) {
-  const [wanted, setWanted] = useState(PAGE)
+  const [wanted, setWanted] = useState(ROWS_READ_AT_ONCE)
   const near = rows.slice(0, wanted)
   const dataOf = useData(near)
   return (
@@ -211,7 +210,9 @@ function CompareTable({ judges, rows, expected, opened, open, close }: CompareTa
           isRead={dataOf.size > 0}
         />
       )}
-      loadMore={() => setWanted((before) => Math.min(rows.length, Math.max(before, near.length + PAGE)))}
+      loadMore={() =>
+        setWanted((before) => Math.min(rows.length, Math.max(before, near.length + ROWS_READ_AT_ONCE)))
+      }
       opened={opened}
       open={open}
       close={close}

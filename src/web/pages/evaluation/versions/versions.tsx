@@ -125,8 +125,7 @@ function isToJudge(it: Evaluation, shown: Evaluation, runs: readonly Evaluation[
   )
 }
 
-/** So many of the newest versions and runs are looked at. */
-const MOST = 500
+const NEWEST_READ = 500
 
 /** The finished runs, newest first, of the variant whose version a run was of, on the same testset. */
 function useRunsOfVariant({ application, testset }: Evaluation): {
@@ -147,7 +146,7 @@ function useRunsOfVariant({ application, testset }: Evaluation): {
       body: {
         workflow_variant_ref: { id: variant?.variant_id ?? '' },
         include_archived: true,
-        windowing: { limit: MOST, order: 'descending' },
+        windowing: { limit: NEWEST_READ, order: 'descending' },
       },
     },
     { enabled: variant !== undefined },
@@ -155,7 +154,7 @@ function useRunsOfVariant({ application, testset }: Evaluation): {
   const all = useRoute('POST /evaluations/query', {
     body: {
       evaluation: { application_id: application.artifact_id, state: 'finished' },
-      windowing: { limit: MOST, order: 'descending' },
+      windowing: { limit: NEWEST_READ, order: 'descending' },
     },
   })
   const { refetch: askAgain } = all

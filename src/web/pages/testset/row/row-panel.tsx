@@ -138,12 +138,11 @@ function textOf(values: Values | undefined, column: string): string | undefined 
   return typeof value === 'string' ? value : JSON.stringify(value, null, 2)
 }
 
-/** So many cells are shown at first. */
-const FEW = 12
+const CELLS_SHOWN_AT_FIRST = 12
 
 /** Cells with what they held and what they hold. */
 function CellChanges({ changes }: { readonly changes: readonly CellChange[] }) {
-  const [most, setMost] = useState(FEW)
+  const [most, setMost] = useState(CELLS_SHOWN_AT_FIRST)
   if (changes.length === 0)
     return <p className={styles.muted}>Flags, tags, meta or the order changed; no cell did.</p>
   return (

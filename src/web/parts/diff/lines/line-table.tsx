@@ -14,14 +14,13 @@ export interface LineTableProps {
 
 /** A fold shows so many more rows at once. */
 const STEP = 500
-/** So many blocks of rows are looked after at once. */
-const MOST_ITEMS = 300
+const MAX_BLOCKS_OBSERVED = 300
 
 /** Two texts, line beside line or below each other, as is chosen; what is the same is folded, what is far away is not drawn. */
 export function LineTable({ label, diff: { rows, hunks }, prose = false }: LineTableProps) {
   const layout = useDiffLayout()
   const [opened, setOpened] = useState<ReadonlyMap<number, number>>(new Map())
-  const [most, setMost] = useState(MOST_ITEMS)
+  const [most, setMost] = useState(MAX_BLOCKS_OBSERVED)
   const items = useMemo(() => lineItems(rows, opened, hunks), [rows, opened, hunks])
   const isSplit = layout === 'split'
   const open = (from: number) =>
@@ -84,7 +83,7 @@ export function LineTable({ label, diff: { rows, hunks }, prose = false }: LineT
         <tbody>
           <tr>
             <td colSpan={isSplit ? 4 : 3} className={styles.fold}>
-              <button type="button" onClick={() => setMost(most + MOST_ITEMS)}>
+              <button type="button" onClick={() => setMost(most + MAX_BLOCKS_OBSERVED)}>
                 show more
               </button>
             </td>

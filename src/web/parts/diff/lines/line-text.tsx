@@ -10,8 +10,7 @@ export interface LineTextProps {
 
 /** More characters of one line are shown on request. */
 const MOST = 2000
-/** So many characters before the first mark of a long line are shown. */
-const LEAD = 200
+const CHARACTERS_BEFORE_FIRST_MARK = 200
 
 /** A line with what changed in it marked; a long one from a little before its first mark. */
 export function LineText({ side, parts }: LineTextProps) {
@@ -20,7 +19,7 @@ export function LineText({ side, parts }: LineTextProps) {
   if (length <= MOST || isOpen) return <Marked side={side} parts={parts} />
   const mark = parts.findIndex(({ isChanged }) => isChanged)
   const before = parts.slice(0, Math.max(mark, 0)).reduce((all, { text }) => all + text.length, 0)
-  const from = Math.max(0, before - LEAD)
+  const from = Math.max(0, before - CHARACTERS_BEFORE_FIRST_MARK)
   return (
     <>
       {from > 0 && '… '}
