@@ -6,7 +6,7 @@ import {
   keyHeader,
   neededKey,
   withVariables,
-} from '../../../src/http/docs/start-viewer.ts'
+} from '../../../src/http/docs/request-text.ts'
 
 describe('what the viewer shows of a request', () => {
   const operation = {
