@@ -29,7 +29,8 @@ export interface OpenRegistry {
    * registry closed. Nothing that is served waits for it: who needs a dead process's lock takes it, and the rest nobody sees.
    */
   sweepLeftovers(): Promise<void>
-  close(): void
+  /** Resolves once nothing of it writes to the folder any more. */
+  close(): Promise<void>
 }
 
 /**
@@ -55,13 +56,13 @@ export async function openRegistry(
   return {
     registry,
     sweepLeftovers: () => sweepLeftovers(registry, loaded, closing.signal),
-    close: () => {
+    close: async () => {
       closing.abort()
       stopSweeps()
       stopPurging()
       claims.stop()
       // What is not written by then, also since the store is gone, is found at the next start.
-      registry.index.close().catch(() => undefined)
+      await registry.index.close().catch(() => undefined)
     },
   }
 }

@@ -106,8 +106,8 @@ export class Registries {
     for (const open of this.#open) void open.sweepLeftovers()
   }
 
-  close(): void {
-    for (const registry of this.#open) registry.close()
+  async close(): Promise<void> {
+    await Promise.all(this.#open.map((registry) => registry.close()))
   }
 
   async #openProject(project: string): Promise<OpenRegistry> {
@@ -115,7 +115,7 @@ export class Registries {
     try {
       await this.#prepare(open.registry)
     } catch (error) {
-      open.close() // the next request opens another one
+      await open.close() // the next request opens another one
       throw error
     }
     this.#open.push(open)

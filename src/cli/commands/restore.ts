@@ -218,7 +218,7 @@ async function localTarget(
     for (const project of projects) {
       // Read in as a server does it, which also moves what mirrors environments.
       const open = await openRegistry(await store.project(project), families, settings)
-      open.close()
+      await open.close()
       for (const { repository, reason } of open.registry.index.problems())
         found.push(`${project}/${repository}: it would not be served: ${reason}`)
     }

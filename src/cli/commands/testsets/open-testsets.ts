@@ -51,7 +51,7 @@ async function openIn(
     const settings = { servicesBase: '', now: () => new Date(), signing }
     const open = await openRegistry(await store.project(project), [family], settings)
     const close = async (): Promise<void> => {
-      open.close()
+      await open.close()
       await closeStore()
     }
     return { registry: open.registry, family, limits, close }
