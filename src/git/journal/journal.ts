@@ -101,9 +101,17 @@ export class Journal {
     return this.#journals().flatMap(({ notes = [] }) => notes)
   }
 
-  /** Resolves once no journal of the store tells that the repository was made; see `Arbiter.untilSettled`. */
+  /**
+   * Resolves once no journal of the store tells that the repository was made, and none that did can come back; see `Arbiter.untilSettled`.
+   */
   async untilSettled(repository: string): Promise<void> {
-    if (!this.#isMadeIn(repository)) return
+    if (this.#isMadeIn(repository)) await this.#checkpointUntilSettled(repository)
+    // A journal that was removed is there again after a power cut, unless its folder was synced since.
+    const folder = `${this.#store}/${JOURNAL_FOLDER}`
+    if (this.#fs.stat(folder)) await this.#fs.syncDir(folder)
+  }
+
+  async #checkpointUntilSettled(repository: string): Promise<void> {
     await this.checkpoint()
     // Other servers settle theirs within seconds, and so do the heirs of dead ones.
     for (const deadline = Date.now() + SETTLE_PATIENCE; this.#isMadeIn(repository); await pause(20)) {

@@ -11,6 +11,7 @@ import {
 } from 'node:fs'
 import { setTimeout as pause } from 'node:timers/promises'
 import { git, temporaryFolder } from '../../support/git/git-program.ts'
+import { Journal } from '../../../src/git/journal/journal.ts'
 import { decodeJournal, encodeRecord } from '../../../src/git/journal/journal-record.ts'
 import { encodeCommit } from '../../../src/git/objects/commit.ts'
 import { encodeTree } from '../../../src/git/objects/tree.ts'
@@ -49,6 +50,19 @@ describe('git: the journal', () => {
     await Store.open(nodeFs, folder)
     expect(git(gitdir, ['rev-parse', 'main'])).to.equal(head)
     expect(git(gitdir, ['fsck', '--strict'])).to.equal('')
+  })
+
+  // A journal that was removed and is there again would make what was removed since once more.
+  it('has the removal of earlier journals on the disk before a repository may be removed', async () => {
+    const folder = temporaryFolder()
+    const synced: string[] = []
+    const fs: Fs = { ...nodeFs, syncDir: (path) => (synced.push(path), nodeFs.syncDir(path)) }
+    const journal = new Journal(fs, folder)
+    await journal.untilSettled(REPOSITORY)
+    expect(synced).to.deep.equal([])
+    mkdirSync(`${folder}/.journal`)
+    await journal.untilSettled(REPOSITORY)
+    expect(synced).to.deep.equal([`${folder}/.journal`])
   })
 
   describe('notes what a write decided', () => {
