@@ -21,7 +21,8 @@ export const UNFOLDED: Readonly<Record<string, string>> = {
   'src/resources/testsets/import/files/xlsx-thread.ts': 'is the program of a thread',
   'src/sandbox/inside/seal.ts': 'takes away what a script must not have, before anything else is loaded',
   'src/sandbox/inside/strip-types.ts': 'is loaded where a script has types',
-  'src/http/docs/request-text.ts': 'is tested where there is no browser, and its importer is a program of one',
+  'src/http/docs/request-text.ts':
+    'is tested where there is no browser, and its importer is a program of one',
   'src/http/public-routes/service-record.ts': 'finds package.json from where it lies',
   'src/postgres/documents/document-sql.ts': 'is the SQL of one table, used as a namespace',
   'src/prompts/templates/curly-tags.ts': 'is what the page takes of the server',
