@@ -54,6 +54,8 @@ export class AnswerCheck {
     const found = Object.entries(answers).find(([documented]) => documented.split(';')[0] === bare)
     if (!found) return `answered ${type}, which is not documented`
     const [, { schema }] = found
+    if (bare === RECORDS && schema?.type === 'string' && schema.format === undefined)
+      return problemOfRecords(text)
     if (!schema || schema.format === 'binary' || !/json/.test(bare)) return undefined
     const problem = this.#invalid(name, schema, text)
     if (problem === undefined || isWhole) return problem
@@ -76,6 +78,19 @@ export class AnswerCheck {
     if (validate(value)) return undefined
     return this.#ajv.errorsText(validate.errors)
   }
+}
+
+/** The media type of an answer that is a JSON value a line. */
+const RECORDS = 'application/x-ndjson'
+
+function problemOfRecords(text: string): string | undefined {
+  for (const line of text.split('\n').filter((it) => it !== ''))
+    try {
+      JSON.parse(line)
+    } catch (error) {
+      return `a line is no JSON: ${String(error)}`
+    }
+  return undefined
 }
 
 function mayRead(caller: CallerName): boolean {

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { AnswerCheck } from '../../proofs/fuzz/answer-check.ts'
 import type { ApiDocument, Operation } from '../../../test/support/clients/api-document.ts'
-import type { CallerName } from '../../proofs/fuzz/arbitrary/arbitrary-request.ts'
+import type { CallerName, FuzzedRequest } from '../../proofs/fuzz/arbitrary/arbitrary-request.ts'
 
 const OPERATION: Operation = {
   name: 'GET /things',
@@ -12,7 +12,10 @@ const OPERATION: Operation = {
   body: undefined,
   isUpload: false,
   isEndless: false,
-  answers: { 'application/json': { schema: { $ref: '#/components/schemas/Things' } } },
+  answers: {
+    'application/json': { schema: { $ref: '#/components/schemas/Things' } },
+    'application/x-ndjson': { schema: { type: 'string' } },
+  },
 }
 
 const DOCUMENT: ApiDocument = {
@@ -38,6 +41,18 @@ describe('fuzzing: the judge of answers', () => {
   it('lets pass what the document says', () => {
     expect(judged(200, { count: 1 })).to.equal(undefined)
     expect(judged(404, { status: 404, code: 'a' }, { type: problem })).to.equal(undefined)
+  })
+
+  it('takes records for a JSON value a line', () => {
+    const check = new AnswerCheck(DOCUMENT)
+    const of = (text: string): string | undefined =>
+      check.problemOf({ operation: OPERATION, caller: 'admin' } as FuzzedRequest, {
+        status: 200,
+        type: 'application/x-ndjson; charset=utf-8',
+        text,
+      })
+    expect(of('{"a":1}\n{"a":2}\n')).to.equal(undefined)
+    expect(of('{"a":1}\n{"a":\n')).to.contain('no JSON')
   })
 
   it('catches a failure of ours, whatever its body', () => {

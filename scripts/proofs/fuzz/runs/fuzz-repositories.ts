@@ -43,12 +43,13 @@ export async function fuzzRepositories({
   process.on('uncaughtException', onCrash).on('unhandledRejection', onCrash)
   try {
     const questions = await makeStore(whole)
-    const files = filesOf(whole)
     for (let count = 0; count < damages; count++) {
       const [damage] = fc.sample(arbitraryDamage, { numRuns: 1, seed: seed + count })
       if (!damage) break
       const storeDir = join(folder, 'damaged')
       cpSync(whole, storeDir, { recursive: true })
+      // What is derived may have gone since the store was made.
+      const files = filesOf(storeDir)
       const file = files[damage.file % files.length] ?? ''
       const found = await damagedRun(storeDir, file, damage, questions)
       for (const outcome of found.outcomes) outcomes.set(outcome, (outcomes.get(outcome) ?? 0) + 1)
