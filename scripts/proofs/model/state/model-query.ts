@@ -74,10 +74,13 @@ function rowsOf(
 ): readonly ModelRow[] {
   const { filter = {} } = query
   if (level === 'variant') {
-    return variantsOf(state).map((place) => ({
-      ...lifeOf(place.variant),
-      record: isVariantWanted(place, surface, query) ? variantRecord(place, surface) : undefined,
-    }))
+    // A variant of an artifact that the references leave out is no cursor: an earlier page of the same question cannot have ended at it.
+    return variantsOf(state)
+      .filter(({ artifact }) => isAmong(query.artifacts, artifact))
+      .map((place) => ({
+        ...lifeOf(place.variant),
+        record: isVariantWanted(place, surface, query) ? variantRecord(place, surface) : undefined,
+      }))
   }
   if (level === 'revision') {
     return revisionsOf(state).map(({ artifact, revision }) => {

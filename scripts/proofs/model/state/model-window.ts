@@ -17,7 +17,7 @@ export interface ModelRow {
 
 /**
  * The wanted rows of a window, in order of time, then depth, then id (interface 4.19), and the id to go on from when more
- * remain. Any row of the level is a cursor, wanted or not.
+ * remain. Each of the rows is a cursor, wanted or not.
  */
 export function cutRows(
   rows: readonly ModelRow[],
