@@ -97,19 +97,13 @@ export const ROOMS: Readonly<Record<string, Room>> = {
     uses: ['resources', 'versioning', 'json', 'storage', 'cache'],
     surface: [
       ...['span', 'span-time', 'trace-ids', 'open-traces', 'project-traces', 'export/otlp-exporter'],
-      ...['query/*', 'query/filter/span-hint', 'recording/open-span', 'recording/random-hex'],
+      ...['query/*', 'query/filter/span-hint', 'recording/open-span'],
       ...['recording/span-record', 'shared/span-table', 'trace-settings'],
     ],
   },
   search: {
     uses: ['resources', 'embeds', 'versioning', 'git', 'json', 'storage', 'scheduling'],
-    surface: [
-      'open-search',
-      'project-search',
-      'index/documents',
-      'index/find-documents',
-      'words/parse-search',
-    ],
+    surface: ['open-search', 'project-search', 'index/find-documents', 'texts-of', 'words/parse-search'],
   },
   webhooks: {
     uses: ['outgoing', 'versioning', 'git', 'json', 'storage', 'scheduling'],
@@ -203,8 +197,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
         'index/unless-damaged',
         'index/unserved-repositories',
       ],
-      ...['index/database/index-file', 'index/database/unsearched', 'index/database/index-database'],
-      ...['index/database/sql-bytes'],
+      ...['index/database/index-file', 'index/database/index-database'],
       ...['push/accept-push', 'push/check-pushed-objects', 'push/check-ref-command', 'push/ref-command'],
       ...['push/push-notes', 'revisions/diff/diff-revisions'],
     ],

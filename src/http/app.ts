@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import Koa from 'koa'
 import type { Middleware } from 'koa'
 import type { Logger } from 'pino'
@@ -18,7 +19,6 @@ import { BUILT_PAGE, workbench } from './workbench/workbench.ts'
 import { Readable } from 'node:stream'
 import { yieldToEventLoop } from '../scheduling/cooperative.ts'
 import { type RequestContext, whenClosed } from './middleware/when-closed.ts'
-import { randomHex } from '../traces/recording/random-hex.ts'
 import { IDLE_SECONDS } from './server/server.ts'
 import { stringifyJson } from '../json/stringify-json.ts'
 import { type Problem, internalProblem, problemOf } from './problem.ts'
@@ -202,7 +202,7 @@ function withoutQuery(url: string): string {
 const requestId: Middleware<RequestState> = (ctx, next) => {
   const { req, res, state } = ctx
   const sent = req.headers['x-request-id']
-  state.requestId = typeof sent === 'string' && SANE_ID.test(sent) ? sent : randomHex(16)
+  state.requestId = typeof sent === 'string' && SANE_ID.test(sent) ? sent : randomUUID().replaceAll('-', '')
   req.url = normalisePath(req.url ?? '/')
   ctx.set('X-Request-Id', state.requestId)
   ctx.set('X-Content-Type-Options', 'nosniff')

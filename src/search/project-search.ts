@@ -1,8 +1,6 @@
-import { Refusal } from '../errors.ts'
 import type { Oid } from '../git/objects/object.ts'
 import { TimeSlice } from '../scheduling/cooperative.ts'
-import { IN_MEMORY } from '../storage/sqlite/database-file.ts'
-import { DatabaseThread, DatabaseTrouble } from '../storage/sqlite/database-thread.ts'
+import type { DatabaseThread } from '../storage/sqlite/database-thread.ts'
 import { objectUuid, oidPrefix, repositoryDigits } from '../versioning/ids.ts'
 import { damageOf } from '../versioning/index/damage-of.ts'
 import { type Window, type Windowing, unknownCursor } from '../versioning/pagination.ts'
@@ -13,29 +11,20 @@ import {
   locate,
   readListedRevision,
   latestOf,
-  homeAmong,
-  homeOf,
 } from '../versioning/revisions/revision.ts'
 import type { ArtifactView, VariantView } from '../versioning/artifacts/artifact-view.ts'
 import type { DocumentKind, DocumentPlace, DocumentQuestion, FoundDocument } from './index/find-documents.ts'
-import { type SearchField, type SearchDocument, SEARCH_FIELDS } from './index/documents.ts'
-import { type AskIndex, type SearchRequest, type SearchWork, doSearchWork } from './index/search-work.ts'
-import { RowFeed, rowsOfCommit } from './row-feed.ts'
-import { SearchFeed, type FeedSource } from './search-feed.ts'
-import { type SearchText, textsOf, textsOfRow, type Searched } from './texts-of.ts'
+import type { SearchWork } from './index/search-work.ts'
+import { rowsOfCommit } from './row-feed.ts'
+import { SearchFeed, searchedAt } from './search-feed.ts'
+import { type SearchField, type SearchText, textsOf, textsOfRow } from './texts-of.ts'
 import type { Excerpt } from './words/excerpt.ts'
-import { matchExpression } from './words/match-expression.ts'
-import type { Search } from './words/parse-search.ts'
+import { matchExpression, type Search } from './words/parse-search.ts'
 import type { JsonObject } from '../json/json.ts'
 import { rowAt } from '../resources/testsets/rows/row-tree.ts'
 import { decodeRow, dedupIdOf } from '../resources/testsets/rows/stored-row.ts'
 import { readBytes } from '../versioning/family/tree-files.ts'
 import type { RowHolder } from './index/rows/find-rows.ts'
-import { EMBED_SEARCH, holdsEmbed } from '../embeds/syntax/find-embeds.ts'
-import { documentOf } from '../versioning/family/document-family.ts'
-import { asLarge } from '../versioning/family/large-document.ts'
-import type { Unsearched } from '../versioning/index/database/unsearched.ts'
-import { unlessDamaged } from '../versioning/index/unless-damaged.ts'
 
 /** What is searched for, and where. */
 export interface SearchQuery {
@@ -78,15 +67,12 @@ const MOST_MS = 1000
 /** Finds artifacts, revisions and rows of a project by the words of their names, messages and data. */
 export class ProjectSearch {
   readonly #registry: Registry
-  readonly #thread: DatabaseThread<SearchWork>
   readonly #feed: SearchFeed
 
-  /** `thread` has a connection of its own to the project's index; see search-thread. */
+  /** `thread` is as for `SearchFeed`. */
   constructor(registry: Registry, thread: DatabaseThread<SearchWork>) {
     this.#registry = registry
-    this.#thread = thread
-    const ask: AskIndex = (work, asks) => this.#ask(work, asks)
-    this.#feed = new SearchFeed(registry, [new DocumentFeed(registry, ask), new RowFeed(registry, ask)])
+    this.#feed = new SearchFeed(registry, thread)
   }
 
   /** The hits of a query, the best first. Refuses with `query_too_broad` what finds too much; ends with the reason of `signal`. */
@@ -95,7 +81,7 @@ export class ProjectSearch {
     const limit = windowing?.limit ?? DEFAULT_HITS
     const behind = windowing?.next === undefined ? undefined : await this.#placeOf(windowing.next)
     const question = await this.#questionOf(query)
-    const found = await this.#ask('find', { question, page: { limit: limit + 1, behind } })
+    const found = await this.#feed.ask('find', { question, page: { limit: limit + 1, behind } })
     if (!found) throw unknownCursor(windowing?.next ?? '')
     const hits: SearchHit[] = []
     const slice = new TimeSlice(signal)
@@ -111,15 +97,15 @@ export class ProjectSearch {
 
   /** Every artifact and revision that a query finds. Refuses with `query_too_broad` what takes too long. */
   async places(query: Omit<SearchQuery, 'windowing'>): Promise<SearchedPlace[]> {
-    const found = await this.#ask('places', { question: await this.#questionOf(query) })
+    const found = await this.#feed.ask('places', { question: await this.#questionOf(query) })
     return found.flatMap(({ path, oid }) => {
       const artifact = this.#registry.index.viewAt(path)
       return artifact ? { artifact, oid } : []
     })
   }
 
-  async close(): Promise<void> {
-    await this.#feed.close()
+  close(): Promise<void> {
+    return this.#feed.close()
   }
 
   /** What is asked of the index, once it has what is new. */
@@ -187,7 +173,7 @@ export class ProjectSearch {
     texts: readonly T[],
     search: Search,
   ): Promise<{ readonly text: T; readonly excerpt: Excerpt } | undefined> {
-    const best = await this.#ask('excerpt', { texts: texts.map(({ text }) => text), search })
+    const best = await this.#feed.ask('excerpt', { texts: texts.map(({ text }) => text), search })
     const text = best && texts[best.at]
     return text && { text, excerpt: { excerpt: best.excerpt, ranges: best.ranges } }
   }
@@ -206,27 +192,6 @@ export class ProjectSearch {
     const revision = await findRevisionById(this.#registry, artifact, id)
     // What is neither is a row, if anything.
     return revision ? { path, oid: revision.oid } : { path, row: oidPrefix(id) }
-  }
-
-  /** Has work done on the thread, or here where the index is in memory. */
-  async #ask<N extends keyof SearchWork>(
-    work: N,
-    asks: SearchWork[N]['asks'],
-  ): Promise<SearchWork[N]['answers']> {
-    const { database } = this.#registry.index
-    const { file } = database
-    try {
-      if (file && file.path !== IN_MEMORY) return await this.#thread.call(work, file.path, asks, file.inodes)
-      if (file) return doSearchWork(file, { work, asks } as SearchRequest) as SearchWork[N]['answers']
-    } catch (error) {
-      if (!(error instanceof DatabaseTrouble)) throw error
-      if (error.isDamage) await database.damaged(error.message)
-      throw new Refusal(
-        'storage_unavailable',
-        `The index cannot be searched now: ${error.message}. Ask again in a moment.`,
-      )
-    }
-    throw new Refusal('storage_unavailable', 'The index cannot be searched now. Ask again in a moment.')
   }
 }
 
@@ -263,83 +228,4 @@ async function heldRow(
     return { variant, head: latest.oid, data, name: dedupIdOf(data) ?? oid }
   }
   return undefined
-}
-
-/** So many documents, or units of their texts, are written in one go. */
-const BATCH = 25
-const LONG = 2_000_000
-
-/** Revisions, and artifacts without any, that are not found by their words yet: the newest first. */
-class DocumentFeed implements FeedSource {
-  readonly beforeQuestion = 20
-  readonly rest = 9
-  readonly #registry: Registry
-  readonly #ask: AskIndex
-
-  constructor(registry: Registry, ask: AskIndex) {
-    this.#registry = registry
-    this.#ask = ask
-  }
-
-  async next(): Promise<boolean> {
-    const documents: SearchDocument[] = []
-    const slice = new TimeSlice()
-    let units = 0
-    for (const one of this.#registry.index.database.unsearched(BATCH)) {
-      const document = await this.#documentOf(one)
-      if (document) documents.push(document)
-      units += document ? lengthOf(document) : 0
-      if (units > LONG) break
-      await slice.pause()
-    }
-    return documents.length > 0 && (await this.#ask('write', { documents })) > 0
-  }
-
-  /** Undefined where the artifact is gone by now. What cannot be read is found by nothing. */
-  async #documentOf({ number, path, oid }: Unsearched): Promise<SearchDocument | undefined> {
-    const artifact = this.#registry.index.viewAt(path)
-    if (!artifact) return undefined
-    const read = () => searchedAt(this.#registry, artifact, oid)
-    const searched = await unlessDamaged(this.#registry, artifact, read)
-    const found = searched ? textsOf(searched) : []
-    const texts = SEARCH_FIELDS.map((field) => [
-      field,
-      found.flatMap((it) => (it.field === field ? it.text : [])),
-    ])
-    // Every field is among them.
-    return {
-      number,
-      oid,
-      meta: artifact.metaCommit,
-      texts: Object.fromEntries(texts) as SearchDocument['texts'],
-      embeds: searched && (await embedsSomething(searched)),
-    }
-  }
-}
-
-function lengthOf({ texts }: SearchDocument): number {
-  return Object.values(texts).reduce((sum, some) => sum + some.reduce((all, text) => all + text.length, 0), 0)
-}
-
-/** Undefined where it is of a kind that is not asked, or cannot be decoded. */
-async function embedsSomething({ artifact, stored }: Searched): Promise<boolean | undefined> {
-  if (!artifact.family.mayEmbed || !stored?.payload) return undefined
-  const large = asLarge(stored.payload)
-  return large
-    ? large.call(artifact.repository.objects, EMBED_SEARCH, 'holdsEmbed')
-    : holdsEmbed(documentOf(stored.payload))
-}
-
-/** A revision of an artifact and the variant that it is found under, or the artifact by itself. Refuses what cannot be read. */
-async function searchedAt(
-  registry: Registry,
-  artifact: ArtifactView,
-  oid: string | undefined,
-): Promise<Searched> {
-  if (oid === undefined) return { artifact, variant: artifact.defaultVariant, stored: undefined }
-  const stored = await registry.revisions(artifact.family).readForList(artifact.repository.objects, oid)
-  const heads = artifact.variants.filter(({ head }) => head === oid)
-  const variant =
-    homeAmong(heads, stored.trailers.variant) ?? (await homeOf(registry, artifact, oid))?.variant
-  return { artifact, variant, stored }
 }

@@ -11,7 +11,6 @@ import type { Registry } from '../versioning/registry.ts'
 import type { RowsBehind } from './index/rows/rows-behind.ts'
 import type { RowsStep } from './index/rows/write-rows.ts'
 import type { AskIndex } from './index/search-work.ts'
-import type { FeedSource } from './search-feed.ts'
 
 const ROWS_PER_TRANSACTION = 500
 const LONG = 1024 ** 2
@@ -20,7 +19,7 @@ const LONG = 1024 ** 2
  * Rows of testsets that opt in. A variant's rows in the index are brought from those of one commit to those of another: only folders that
  * differ are looked at, and only rows that the index does not have are read.
  */
-export class RowFeed implements FeedSource {
+export class RowFeed {
   readonly beforeQuestion = 4
   // Most of it is another thread's work.
   readonly rest = 2

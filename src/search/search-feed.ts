@@ -1,9 +1,23 @@
 import { setTimeout as wait } from 'node:timers/promises'
+import { EMBED_SEARCH, holdsEmbed } from '../embeds/syntax/find-embeds.ts'
+import { Refusal } from '../errors.ts'
+import { TimeSlice } from '../scheduling/cooperative.ts'
+import { IN_MEMORY } from '../storage/sqlite/database-file.ts'
+import { type DatabaseThread, DatabaseTrouble } from '../storage/sqlite/database-thread.ts'
+import type { ArtifactView } from '../versioning/artifacts/artifact-view.ts'
+import { documentOf } from '../versioning/family/document-family.ts'
+import { asLarge } from '../versioning/family/large-document.ts'
+import { unlessDamaged } from '../versioning/index/unless-damaged.ts'
 import type { Registry } from '../versioning/registry.ts'
+import { homeAmong, homeOf } from '../versioning/revisions/revision.ts'
+import type { AskIndex, SearchDocument, SearchWork, Unsearched } from './index/search-work.ts'
+import { doSearchWork } from './index/search-work.ts'
+import { RowFeed } from './row-feed.ts'
+import { type Searched, textsOf } from './texts-of.ts'
 
 /** A part of what is searched. */
-export interface FeedSource {
-  /** So many times it is asked to go on before a question is answered: mostly, that is all of what was written since the last one. */
+interface FeedSource {
+  /** How often it is asked to go on before a question is answered: mostly, that is all of what was written since the last one. */
   readonly beforeQuestion: number
   /** How long it rests each time while nobody asks, times what that took. */
   readonly rest: number
@@ -16,22 +30,53 @@ const LATER = 2500
 
 /** Has what is new in a project found by its words, before anybody asks and before a question is answered. */
 export class SearchFeed {
-  readonly #sources: readonly FeedSource[]
+  readonly #registry: Registry
+  readonly #thread: DatabaseThread<SearchWork>
+  readonly #documents: FeedSource
+  readonly #rows: FeedSource
+  /** Those that may have something new. */
+  readonly #behind = new Set<FeedSource>()
   readonly #stop = new AbortController()
+  readonly #unwatch: () => void
   #turn: Promise<unknown> = Promise.resolve()
   #running: Promise<void> | undefined
-  #isMore = false
-  #unwatch: () => void
 
-  constructor({ index }: Registry, sources: readonly FeedSource[]) {
-    this.#sources = sources
-    this.#unwatch = index.watch(() => this.#start())
+  /** `thread` has a connection of its own to the project's index; see search-thread. */
+  constructor(registry: Registry, thread: DatabaseThread<SearchWork>) {
+    this.#registry = registry
+    this.#thread = thread
+    const ask: AskIndex = (work, asks) => this.ask(work, asks)
+    this.#documents = new DocumentFeed(registry, ask)
+    this.#rows = new RowFeed(registry, ask)
+    this.#unwatch = registry.index.watch(({ family }) => {
+      if (family.rowsFolder !== undefined) this.#behind.add(this.#rows)
+      this.#start()
+    })
+    this.#behind.add(this.#rows)
     this.#start()
+  }
+
+  /** Has work done on the thread, or here where the index is in memory. */
+  async ask<N extends keyof SearchWork>(
+    work: N,
+    asks: SearchWork[N]['asks'],
+  ): Promise<SearchWork[N]['answers']> {
+    const { database } = this.#registry.index
+    const { file } = database
+    if (!file) throw notNow('')
+    try {
+      if (file.path === IN_MEMORY) return doSearchWork(file, work, asks)
+      return await this.#thread.call(work, file.path, asks, file.inodes)
+    } catch (error) {
+      if (!(error instanceof DatabaseTrouble)) throw error
+      if (error.isDamage) await database.damaged(error.message)
+      throw notNow(`: ${error.message}`)
+    }
   }
 
   /** Writes the newest of what is to be written; what is left of very much follows by and by. */
   async catchUp(): Promise<void> {
-    for (const source of this.#sources)
+    for (const source of [this.#documents, this.#rows])
       for (let left = source.beforeQuestion; left > 0 && (await this.#next(source)); left--);
   }
 
@@ -45,29 +90,29 @@ export class SearchFeed {
 
   #start(): void {
     if (this.#stop.signal.aborted) return
-    this.#isMore = true
+    this.#behind.add(this.#documents)
     this.#running ??= this.#run()
       // It closes, or the disk fails: a question says so, and the next change tries again.
-      .catch(() => undefined)
+      .catch(() => void this.#behind.add(this.#rows))
       .finally(() => (this.#running = undefined))
   }
 
   async #run(): Promise<void> {
-    const pause = (ms: number): Promise<void> =>
-      wait(ms, undefined, { signal: this.#stop.signal, ref: false })
-    while (this.#isMore) {
-      this.#isMore = false
-      await pause(LATER)
-      for (let isDone = false; !isDone;) {
-        isDone = true
-        for (const source of this.#sources) {
+    while (this.#behind.size > 0) {
+      const left = new Set(this.#behind)
+      this.#behind.clear()
+      await this.#pause(LATER)
+      while (left.size > 0)
+        for (const source of left) {
           const began = performance.now()
-          if (!(await this.#next(source))) continue
-          isDone = false
-          await pause(source.rest * (performance.now() - began))
+          if (await this.#next(source)) await this.#pause(source.rest * (performance.now() - began))
+          else left.delete(source)
         }
-      }
     }
+  }
+
+  #pause(ms: number): Promise<void> {
+    return wait(ms, undefined, { signal: this.#stop.signal, ref: false })
   }
 
   /** One at a time, whoever wants it. */
@@ -76,4 +121,77 @@ export class SearchFeed {
     this.#turn = turn.catch(() => undefined)
     return turn
   }
+}
+
+function notNow(reason: string): Refusal {
+  return new Refusal(
+    'storage_unavailable',
+    `The index cannot be searched now${reason}. Ask again in a moment.`,
+  )
+}
+
+const DOCUMENTS_AT_ONCE = 25
+/** Of the texts of the documents that are written in one go. */
+const MAX_LENGTH_AT_ONCE = 2_000_000
+
+/** Revisions, and artifacts without any, that are not found by their words yet: the newest first. */
+class DocumentFeed implements FeedSource {
+  readonly beforeQuestion = 20
+  readonly rest = 9
+  readonly #registry: Registry
+  readonly #ask: AskIndex
+
+  constructor(registry: Registry, ask: AskIndex) {
+    this.#registry = registry
+    this.#ask = ask
+  }
+
+  async next(): Promise<boolean> {
+    const documents: SearchDocument[] = []
+    const slice = new TimeSlice()
+    let length = 0
+    for (const one of await this.#ask('unsearched', { most: DOCUMENTS_AT_ONCE })) {
+      const document = await this.#documentOf(one)
+      if (document) documents.push(document)
+      length += document?.texts.reduce((sum, { text }) => sum + text.length, 0) ?? 0
+      if (length > MAX_LENGTH_AT_ONCE) break
+      await slice.pause()
+    }
+    return documents.length > 0 && (await this.#ask('write', { documents })) > 0
+  }
+
+  /** Undefined where the artifact is gone by now. What cannot be read is found by nothing. */
+  async #documentOf({ number, path, oid }: Unsearched): Promise<SearchDocument | undefined> {
+    const artifact = this.#registry.index.viewAt(path)
+    if (!artifact) return undefined
+    const { metaCommit: meta } = artifact
+    const searched = await unlessDamaged(this.#registry, artifact, () =>
+      searchedAt(this.#registry, artifact, oid),
+    )
+    if (!searched) return { number, oid, meta, texts: [], embeds: undefined }
+    return { number, oid, meta, texts: textsOf(searched), embeds: await embedsSomething(searched) }
+  }
+}
+
+/** Undefined where it is of a kind that is not asked, or cannot be decoded. */
+async function embedsSomething({ artifact, stored }: Searched): Promise<boolean | undefined> {
+  if (!artifact.family.mayEmbed || !stored?.payload) return undefined
+  const large = asLarge(stored.payload)
+  return large
+    ? large.call(artifact.repository.objects, EMBED_SEARCH, 'holdsEmbed')
+    : holdsEmbed(documentOf(stored.payload))
+}
+
+/** A revision of an artifact and the variant that it is found under, or the artifact by itself. Refuses what cannot be read. */
+export async function searchedAt(
+  registry: Registry,
+  artifact: ArtifactView,
+  oid: string | undefined,
+): Promise<Searched> {
+  if (oid === undefined) return { artifact, variant: artifact.defaultVariant, stored: undefined }
+  const stored = await registry.revisions(artifact.family).readForList(artifact.repository.objects, oid)
+  const heads = artifact.variants.filter(({ head }) => head === oid)
+  const variant =
+    homeAmong(heads, stored.trailers.variant) ?? (await homeOf(registry, artifact, oid))?.variant
+  return { artifact, variant, stored }
 }

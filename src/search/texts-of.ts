@@ -7,7 +7,10 @@ import type { Header } from '../versioning/artifacts/records.ts'
 import { documentOf } from '../versioning/family/document-family.ts'
 import { asLarge } from '../versioning/family/large-document.ts'
 import type { StoredRevision } from '../versioning/revisions/decoded-revision.ts'
-import type { SearchField } from './index/documents.ts'
+
+/** The fields that something is found by, in the order of the columns of the index. */
+export const SEARCH_FIELDS = ['name', 'description', 'tags', 'message', 'data'] as const
+export type SearchField = (typeof SEARCH_FIELDS)[number]
 
 /** A text by which something is found, and where it stands. */
 export interface SearchText {
@@ -24,22 +27,19 @@ export interface Searched {
   readonly stored: StoredRevision | undefined
 }
 
-/** Past so many units of text the rest of a revision's data is found by nothing. */
-const MOST_DATA = 1_000_000
+/** What is longer than this is found only by what stands before. */
+const MAX_DATA_LENGTH = 1_000_000
 
 /** The texts by which a revision is found, or an artifact without one: those of the artifact and its variant are among them. */
 export function textsOf({ artifact, variant, stored }: Searched): SearchText[] {
-  const headers: readonly (Header | undefined)[] = [artifact.record, variant?.record, stored?.header]
-  const names = [
-    artifact.slug,
-    variant?.slug,
-    stored?.trailers.slug,
-    ...headers.map((header) => header?.name),
-  ]
-  const texts: SearchText[] = [...new Set(names)].flatMap((text) => (text ? { field: 'name', text } : []))
-  for (const header of headers) {
-    if (header?.description) texts.push({ field: 'description', text: header.description })
-    for (const tag of tagsOf(header?.tags)) texts.push(tag)
+  const headers: Header[] = [artifact.record]
+  for (const header of [variant?.record, stored?.header]) if (header) headers.push(header)
+  const names = [artifact.slug, variant?.slug, stored?.trailers.slug, ...headers.map(({ name }) => name)]
+  const texts: SearchText[] = []
+  for (const text of new Set(names)) if (text) texts.push({ field: 'name', text })
+  for (const { description, tags } of headers) {
+    if (description) texts.push({ field: 'description', text: description })
+    if (tags) for (const text of textsOfTags(tags)) texts.push(text)
   }
   if (stored?.message) texts.push({ field: 'message', text: stored.message })
   // What is too large to be held is found by its names and its message.
@@ -61,8 +61,7 @@ export function textsOfRow(data: JsonObject): RowText[] {
   )
 }
 
-function tagsOf(tags: JsonObject | undefined): SearchText[] {
-  if (!tags) return []
+function textsOfTags(tags: JsonObject): SearchText[] {
   return [...membersOf(tags)].map(([key, value]) => ({
     field: 'tags',
     text: [key, ...stringsIn(value).map(({ text }) => text)].join(' '),
@@ -72,7 +71,7 @@ function tagsOf(tags: JsonObject | undefined): SearchText[] {
 
 function stringsIn(value: Json): SearchText[] {
   const texts: SearchText[] = []
-  let left = MOST_DATA
+  let left = MAX_DATA_LENGTH
   const walk = (it: Json, place: string): void => {
     if (left <= 0) return
     if (typeof it === 'string') {

@@ -1,3 +1,5 @@
+import { randomBytes } from 'node:crypto'
+
 /** A trace id as it is kept, 32 hex digits in lower case, from any form that clients send: with `0x`, or as a UUID. */
 export function readTraceId(text: string): string | undefined {
   return hexOf(text, 32)
@@ -13,3 +15,21 @@ function hexOf(text: string, digits: number): string | undefined {
   const bare = text.replace(/^0x/i, '').replaceAll('-', '').toLowerCase()
   return bare.length === digits && /^[0-9a-f]+$/.test(bare) ? bare : undefined
 }
+
+/**
+ * Random hex digits, two for each of `bytes`, for ids that are no secret. They are cut out of a text that is made for many at once: a call of
+ * randomBytes for each takes thirty times as long, and an invocation makes several.
+ */
+export function randomHex(bytes: number): string {
+  const digits = 2 * bytes
+  if (used + digits > pool.length) {
+    pool = randomBytes(POOL_BYTES).toString('hex')
+    used = 0
+  }
+  used += digits
+  return pool.slice(used - digits, used)
+}
+
+const POOL_BYTES = 4096
+let pool = ''
+let used = 0

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { Surface } from '../../resources/surface.ts'
-import { SEARCH_FIELDS } from '../../search/index/documents.ts'
+import { SEARCH_FIELDS } from '../../search/texts-of.ts'
 import type { DocumentKind } from '../../search/index/find-documents.ts'
 import type { ProjectSearch, SearchHit } from '../../search/project-search.ts'
 import { parseSearch } from '../../search/words/parse-search.ts'

@@ -1,6 +1,6 @@
+import { randomHex } from '../../traces/trace-ids.ts'
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Invocation } from '../../invocation/invoke.ts'
-import { randomHex } from '../../traces/recording/random-hex.ts'
 import type { SpanLink } from '../../traces/span.ts'
 
 /** The version of the invocation protocol that answers name (interface 12.2). */

@@ -1,8 +1,7 @@
 import { DatabaseFiles } from '../../storage/sqlite/database-files.ts'
 import { serveFiles } from '../../storage/sqlite/serve-files.ts'
 import { openIndexFileAside, THREAD_BUSY_MS } from '../../versioning/index/database/index-file.ts'
-import type { SearchWork } from './search-work.ts'
-import { doSearchWork } from './search-work.ts'
+import { doSearchWork, type SearchWork } from './search-work.ts'
 
 /**
  * The program of the thread that looks into the indexes of projects, and writes what is found there. It opens no other files than those that
@@ -10,7 +9,6 @@ import { doSearchWork } from './search-work.ts'
  */
 const files = new DatabaseFiles(openIndexFileAside, THREAD_BUSY_MS)
 
-serveFiles<SearchWork>(files, (request) => {
-  const { file, inodes = '' } = request
-  return doSearchWork(files.same(file, inodes), request)
-})
+serveFiles<SearchWork>(files, ({ file, inodes = '', work, asks }) =>
+  doSearchWork(files.same(file, inodes), work, asks),
+)

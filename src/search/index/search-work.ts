@@ -1,20 +1,18 @@
 import type { Oid } from '../../git/objects/object.ts'
-import type { DatabaseFile } from '../../storage/sqlite/database-file.ts'
-import type { SearchDocument } from './documents.ts'
-import type { BestExcerpt } from '../words/excerpt.ts'
-import { bestExcerpt } from '../words/excerpt.ts'
+import { bytesOf, type DatabaseFile, hexOf, utf8Of } from '../../storage/sqlite/database-file.ts'
+import { SEARCH_FIELDS, type SearchField, type SearchText } from '../texts-of.ts'
+import { type BestExcerpt, bestExcerpt } from '../words/excerpt.ts'
 import type { Search } from '../words/parse-search.ts'
-import { writeDocuments } from './documents.ts'
+import { indexedText } from '../words/search-words.ts'
 import type { DocumentPage, DocumentPlace, DocumentQuestion, FoundDocument } from './find-documents.ts'
 import { findDocuments, findPlaces } from './find-documents.ts'
 import { giveUpRows, removeRows } from './rows/remove-rows.ts'
-import type { RowsBehind } from './rows/rows-behind.ts'
-import { rowsBehind } from './rows/rows-behind.ts'
-import type { RowsStep } from './rows/write-rows.ts'
-import { takeRowsStep, unknownRows } from './rows/write-rows.ts'
+import { type RowsBehind, rowsBehind } from './rows/rows-behind.ts'
+import { type RowsStep, takeRowsStep, unknownRows } from './rows/write-rows.ts'
 
 /** What is done with a project's index, or for what was found there, by the name of the work. */
 export interface SearchWork {
+  readonly unsearched: { readonly asks: { readonly most: number }; readonly answers: readonly Unsearched[] }
   readonly write: {
     readonly asks: { readonly documents: readonly SearchDocument[] }
     readonly answers: number
@@ -50,35 +48,107 @@ export type AskIndex = <N extends keyof SearchWork>(
   asks: SearchWork[N]['asks'],
 ) => Promise<SearchWork[N]['answers']>
 
-/** A piece of work. */
-export type SearchRequest = {
-  readonly [N in keyof SearchWork]: { readonly work: N; readonly asks: SearchWork[N]['asks'] }
-}[keyof SearchWork]
+const WORKS: {
+  readonly [N in keyof SearchWork]: (
+    file: DatabaseFile,
+    asks: SearchWork[N]['asks'],
+  ) => SearchWork[N]['answers']
+} = {
+  unsearched: (file, { most }) => unsearchedIn(file, most),
+  write: (file, { documents }) => writeDocuments(file, documents),
+  find: (file, { question, page }) => findDocuments(file, question, page),
+  places: (file, { question }) => findPlaces(file, question),
+  excerpt: (_, { texts, search }) => bestExcerpt(texts, search),
+  rowsBehind,
+  unknownRows: (file, { variant, oids }) => unknownRows(file, variant, oids),
+  writeRows: (file, { step }) => takeRowsStep(file, step),
+  giveUpRows: (file, { variant, head }) => giveUpRows(file, variant, head),
+  removeRows,
+}
 
 /** Does a piece of work, on whatever thread. */
-export function doSearchWork(
+export function doSearchWork<N extends keyof SearchWork>(
   file: DatabaseFile,
-  request: SearchRequest,
-): SearchWork[keyof SearchWork]['answers'] {
-  const { work, asks } = request
-  switch (work) {
-    case 'write':
-      return writeDocuments(file, asks.documents)
-    case 'find':
-      return findDocuments(file, asks.question, asks.page)
-    case 'places':
-      return findPlaces(file, asks.question)
-    case 'excerpt':
-      return bestExcerpt(asks.texts, asks.search)
-    case 'rowsBehind':
-      return rowsBehind(file)
-    case 'unknownRows':
-      return unknownRows(file, asks.variant, asks.oids)
-    case 'writeRows':
-      return takeRowsStep(file, asks.step)
-    case 'giveUpRows':
-      return giveUpRows(file, asks.variant, asks.head)
-    case 'removeRows':
-      return removeRows(file)
-  }
+  work: N,
+  asks: SearchWork[N]['asks'],
+): SearchWork[N]['answers'] {
+  return WORKS[work](file, asks)
 }
+
+/** A revision, or an artifact without any, whose words are not to be found yet. */
+export interface Unsearched {
+  /** Under which they are to stand: of a revision its number in the index, of an artifact the negative of that. */
+  readonly number: number
+  /** `<family>/<slug>` of the artifact. */
+  readonly path: string
+  /** Undefined for an artifact. */
+  readonly oid: string | undefined
+}
+
+/** The newest of them, `most` at the most. */
+export function unsearchedIn(file: DatabaseFile, most: number): Unsearched[] {
+  const revisions = file.rows<UnsearchedRow>(UNSEARCHED_REVISIONS, most)
+  const artifacts = file.rows<UnsearchedRow>(UNSEARCHED_ARTIFACTS, most - revisions.length)
+  return [...artifacts, ...revisions].map(({ number, path, oid }) => ({
+    number,
+    path: utf8Of(path),
+    oid: oid ? hexOf(oid) : undefined,
+  }))
+}
+
+interface UnsearchedRow {
+  readonly number: number
+  readonly path: ArrayBuffer
+  readonly oid: ArrayBuffer | null
+}
+
+/** What a revision, or an artifact without any, is found by. */
+export interface SearchDocument extends Pick<Unsearched, 'number' | 'oid'> {
+  /** The artifact's meta commit that its names are of. */
+  readonly meta: string
+  readonly texts: readonly Pick<SearchText, 'field' | 'text'>[]
+  /** Whether the revision embeds anything; undefined where that cannot be told. */
+  readonly embeds: boolean | undefined
+}
+
+/**
+ * Makes documents found by their words, in place of what they were found by before. One whose names are others by now is left out, and so is
+ * one whose number another revision has in a file that was made anew. Answers how many were written.
+ */
+function writeDocuments(file: DatabaseFile, documents: readonly SearchDocument[]): number {
+  const columns = documents.map(({ texts }) =>
+    SEARCH_FIELDS.map((field) => indexedText(textsIn(texts, field))),
+  )
+  return file.transaction(() => {
+    let written = 0
+    for (const [at, { number, oid = '', meta, embeds }] of documents.entries()) {
+      const isEmbedding = embeds === undefined ? null : Number(embeds)
+      const marked =
+        number < 0
+          ? file.run(MARK_ARTIFACT, -number, meta)
+          : file.run(MARK_REVISION, isEmbedding, number, bytesOf(oid), meta)
+      if (marked.changes === 0) continue
+      file.run('DELETE FROM search WHERE rowid = ?', number)
+      file.run(ADD, number, ...(columns[at] ?? []))
+      written++
+    }
+    return written
+  })
+}
+
+function textsIn(texts: SearchDocument['texts'], wanted: SearchField): string[] {
+  return texts.flatMap(({ field, text }) => (field === wanted ? text : []))
+}
+
+const UNSEARCHED_REVISIONS = `
+  SELECT r.number, CAST(a.family || '/' || a.slug AS BLOB) AS path, r.oid
+  FROM revisions r JOIN artifacts a ON a.number = r.artifact WHERE NOT r.searched ORDER BY r.number DESC LIMIT ?`
+const UNSEARCHED_ARTIFACTS = `
+  SELECT -number AS number, CAST(family || '/' || slug AS BLOB) AS path, NULL AS oid
+  FROM artifacts a WHERE NOT searched AND NOT unreadable ORDER BY a.number DESC LIMIT ?`
+const MARK_REVISION = `
+  UPDATE revisions SET searched = 1, embeds = ?
+  WHERE number = ? AND oid = ? AND NOT searched
+    AND EXISTS (SELECT 1 FROM artifacts a WHERE a.number = revisions.artifact AND a.meta = ?)`
+const MARK_ARTIFACT = 'UPDATE artifacts SET searched = 1 WHERE number = ? AND NOT searched AND meta = ?'
+const ADD = 'INSERT INTO search (rowid, name, description, tags, message, data) VALUES (?, ?, ?, ?, ?, ?)'

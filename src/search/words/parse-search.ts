@@ -55,3 +55,14 @@ function termOf(phrase: string | undefined, word = ''): SearchTerm | undefined {
   }
   return { words, isPrefix: phrase === undefined && word.endsWith('*') && [...last].length >= 2 }
 }
+
+/** The query of FTS5 for a search: everything in it is a quoted string, so nothing is syntax. */
+export function matchExpression({ wanted, unwanted }: Search): string {
+  const all = wanted.map(phraseOf).join(' AND ')
+  return unwanted.length === 0 ? all : `(${all}) NOT (${unwanted.map(phraseOf).join(' OR ')})`
+}
+
+function phraseOf({ words, isPrefix }: SearchTerm): string {
+  // Words are letters, digits and marks.
+  return `"${words.join(' ')}"${isPrefix ? ' *' : ''}`
+}

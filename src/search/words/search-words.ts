@@ -17,24 +17,22 @@ const UNSPACED =
 
 /** The words of a text in their order. Everything else (blanks, punctuation, symbols) only parts them. */
 export function* searchWords(text: string): Generator<Word> {
-  // An accent by itself is no word.
-  for (const word of piecesOf(text)) if (word.word !== '') yield word
+  for (const { 0: run, index: start } of text.matchAll(WORD)) {
+    if (ASCII.test(run)) yield { word: run.toLowerCase(), start, end: start + run.length }
+    // An accent by itself is no word.
+    else for (const piece of piecesOf(run, start)) if (piece.word !== '') yield piece
+  }
 }
 
-function* piecesOf(text: string): Generator<Word> {
-  for (const { 0: run, index } of text.matchAll(WORD)) {
-    if (ASCII.test(run)) {
-      yield { word: run.toLowerCase(), start: index, end: index + run.length }
-      continue
-    }
-    let at = 0
-    for (const { 0: unspaced, index: begin } of run.matchAll(UNSPACED)) {
-      if (begin > at) yield wordAt(run.slice(at, begin), index + at)
-      yield* pairsOf(unspaced, index + begin)
-      at = begin + unspaced.length
-    }
-    if (at < run.length) yield wordAt(run.slice(at), index + at)
+/** The words of a run of letters that are not all ASCII, which begins at `start`. */
+function* piecesOf(run: string, start: number): Generator<Word> {
+  let at = 0
+  for (const { 0: unspaced, index: begin } of run.matchAll(UNSPACED)) {
+    if (begin > at) yield wordAt(run.slice(at, begin), start + at)
+    yield* pairsOf(unspaced, start + begin)
+    at = begin + unspaced.length
   }
+  if (at < run.length) yield wordAt(run.slice(at), start + at)
 }
 
 function* pairsOf(run: string, start: number): Generator<Word> {
@@ -63,4 +61,12 @@ function folded(text: string): string {
 /** Whether a text consists of characters of a script without spaces, so that its last word is none of a longer text's. */
 export function isUnspaced(text: string): boolean {
   return text.replace(UNSPACED, '') === ''
+}
+
+/** What stands between two texts of one document, so that no phrase goes on from one into the other. No query has it. */
+const BREAK = ' \ue000 '
+
+/** Texts as the index takes them: their words, as they are compared. */
+export function indexedText(texts: readonly string[]): string {
+  return texts.map((text) => [...searchWords(text)].map(({ word }) => word).join(' ')).join(BREAK)
 }

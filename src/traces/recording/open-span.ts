@@ -1,7 +1,7 @@
 import type { Json, JsonObject } from '../../json/json.ts'
 import { fromEntries } from '../../json/json.ts'
+import { randomHex } from '../trace-ids.ts'
 import type { Span, SpanException, SpanKind, SpanLink, SpanReference, SpanType } from '../span.ts'
-import { randomHex } from './random-hex.ts'
 
 /** What the spans of a trace have in common, and where they go. */
 export interface TraceStart {

@@ -291,7 +291,7 @@ export class ArtifactIndex {
   }
 
   /** What lists and searches go over; see IndexDatabase. Brought up to date by `refresh`. */
-  get database(): Pick<IndexDatabase, 'file' | 'unsearched' | 'damaged' | 'isWithoutEmbeds'> {
+  get database(): Pick<IndexDatabase, 'file' | 'damaged' | 'isWithoutEmbeds'> {
     return this.#database
   }
 

@@ -3,8 +3,8 @@ import fc from 'fast-check'
 import type { Refusal } from '../../../src/errors.ts'
 import { DatabaseFile } from '../../../src/storage/sqlite/database-file.ts'
 import { bestExcerpt, excerptOf, findTerms } from '../../../src/search/words/excerpt.ts'
-import { indexedText, matchExpression } from '../../../src/search/words/match-expression.ts'
-import { type Search, parseSearch } from '../../../src/search/words/parse-search.ts'
+import { matchExpression, type Search, parseSearch } from '../../../src/search/words/parse-search.ts'
+import { indexedText } from '../../../src/search/words/search-words.ts'
 
 const parse = (query: string): Search => parseSearch(query, ['body', 'query'])
 

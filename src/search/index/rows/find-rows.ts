@@ -1,7 +1,6 @@
 import type { Oid } from '../../../git/objects/object.ts'
-import type { DatabaseFile } from '../../../storage/sqlite/database-file.ts'
+import { type DatabaseFile, bytesOf, hexOf, utf8Of } from '../../../storage/sqlite/database-file.ts'
 import { HAS_SEARCHED_ROWS } from '../../../versioning/index/database/index-file.ts'
-import { bytesOf, hexOf, utf8Of } from '../../../versioning/index/database/sql-bytes.ts'
 import type { RowPosition } from '../../../resources/testsets/rows/row-position.ts'
 
 /** A row that was found. */

@@ -1,7 +1,6 @@
 import type { Oid } from '../../../git/objects/object.ts'
-import type { DatabaseFile } from '../../../storage/sqlite/database-file.ts'
+import { type DatabaseFile, bytesOf } from '../../../storage/sqlite/database-file.ts'
 import { HAS_SEARCHED_ROWS } from '../../../versioning/index/database/index-file.ts'
-import { bytesOf } from '../../../versioning/index/database/sql-bytes.ts'
 
 const ROWS_REMOVED_AT_ONCE = 500
 

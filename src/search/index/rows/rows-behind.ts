@@ -1,7 +1,6 @@
 import type { Oid } from '../../../git/objects/object.ts'
-import type { DatabaseFile } from '../../../storage/sqlite/database-file.ts'
+import { type DatabaseFile, hexOf, utf8Of } from '../../../storage/sqlite/database-file.ts'
 import { HAS_SEARCHED_ROWS } from '../../../versioning/index/database/index-file.ts'
-import { hexOf, utf8Of } from '../../../versioning/index/database/sql-bytes.ts'
 
 /** How far the rows of a variant are in the index: up to `position` as of `head`, behind that as of the tree of rows `tree`. */
 export interface RowsState {

@@ -10,7 +10,6 @@ import { type IndexChange, IndexChanges, type IndexSource } from './index-change
 import { INDEX_BUSY_MS, openIndexFile } from './index-file.ts'
 import { IndexReader, saidOf } from './index-reader.ts'
 import type { RevisionQuestion, RevisionRow } from './revision-question.ts'
-import type { Unsearched } from './unsearched.ts'
 import { type SavedArtifact, savedIn, seenIn } from './seen-artifacts.ts'
 import { seenOf } from './write-artifact.ts'
 
@@ -122,11 +121,6 @@ export class IndexDatabase {
   /** The file that questions are answered from, for who has a connection of its own to it; in memory there is this one only. */
   get file(): DatabaseFile | undefined {
     return this.#reader.file
-  }
-
-  /** Newest first, revisions and artifacts whose words are not to be found yet. */
-  unsearched(most: number): readonly Unsearched[] {
-    return this.#reader.unsearched(most)
   }
 
   /** Whether it is known that a revision embeds nothing: then nobody needs to read it to see that. */

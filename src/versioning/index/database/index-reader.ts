@@ -1,11 +1,15 @@
 import { Refusal } from '../../../errors.ts'
-import type { DatabaseFile, SqlValue } from '../../../storage/sqlite/database-file.ts'
+import {
+  type DatabaseFile,
+  type SqlValue,
+  bytesOf,
+  hexOf,
+  utf8Of,
+} from '../../../storage/sqlite/database-file.ts'
 import { isDamage, isStorageTrouble } from '../../../storage/sqlite/sqlite-errors.ts'
 import type { Oid } from '../../../git/objects/object.ts'
 import type { ArtifactView } from '../../artifacts/artifact-view.ts'
 import type { RevisionQuestion, RevisionRow, RevisionKey } from './revision-question.ts'
-import { bytesOf, hexOf, utf8Of } from './sql-bytes.ts'
-import { type Unsearched, unsearchedIn } from './unsearched.ts'
 import { yieldToEventLoop } from '../../../scheduling/cooperative.ts'
 import type { Reference } from '../../reference.ts'
 
@@ -72,11 +76,6 @@ export class IndexReader {
   /** The artifacts of a question whose commits cannot be read. */
   unreadable(question: RevisionQuestion): Unreadable {
     return this.#read((file) => unreadableIn(file, question)) ?? { slugs: [], areAll: false }
-  }
-
-  /** Newest first, revisions and artifacts whose words are not to be found yet. */
-  unsearched(most: number): readonly Unsearched[] {
-    return this.#read((file) => unsearchedIn(file, most)) ?? []
   }
 
   /** Whether it is known that a revision embeds nothing. */

@@ -1,5 +1,4 @@
-import type { DatabaseFile } from '../../../storage/sqlite/database-file.ts'
-import { utf8Of } from './sql-bytes.ts'
+import { type DatabaseFile, utf8Of } from '../../../storage/sqlite/database-file.ts'
 
 /** An artifact as a process of before saw it: what `saveView` answered. */
 export interface SavedArtifact {

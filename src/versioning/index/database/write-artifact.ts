@@ -1,11 +1,10 @@
 import { hash } from 'node:crypto'
 import type { Oid } from '../../../git/objects/object.ts'
-import type { DatabaseFile } from '../../../storage/sqlite/database-file.ts'
+import { type DatabaseFile, bytesOf, hexOf, utf8Of } from '../../../storage/sqlite/database-file.ts'
 import type { ArtifactView, VariantView } from '../../artifacts/artifact-view.ts'
 import { authorUuid } from '../../revisions/author-uuid.ts'
 import { objectUuid, oidPrefix } from '../../ids.ts'
 import type { CommitFacts } from './commit-facts.ts'
-import { bytesOf, hexOf, utf8Of } from './sql-bytes.ts'
 
 /** What of a repository its rows are made of: the same text as long as they would be the same. */
 export function seenOf({ source: { refs } }: ArtifactView): string {
