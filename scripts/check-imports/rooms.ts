@@ -238,7 +238,6 @@ export const ROOMS: Readonly<Record<string, Room>> = {
         'is-light',
         'json',
         'json-pointer',
-        'json-reading',
         'json-stream',
       ],
       ...['json-text-error', 'json-values', 'parse-json', 'plain-json', 'print-json', 'remove-paths'],

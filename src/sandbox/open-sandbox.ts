@@ -1,6 +1,6 @@
 import type { Json } from '../json/json.ts'
 import { JsonTextError } from '../json/json-text-error.ts'
-import { parseLargeJson } from '../json/parse-json.ts'
+import { parseJson } from '../json/parse-json.ts'
 import { stringifyJson } from '../json/stringify-json.ts'
 import { Semaphore } from '../scheduling/semaphore.ts'
 import { type Sandbox, SandboxFailure, type SandboxJob } from './sandbox.ts'
@@ -91,9 +91,9 @@ function nobodyWaits(): SandboxFailure {
 }
 
 /** The text comes from the script: it may be anything. */
-async function readResult(text: string, entryPoint: string): Promise<Json> {
+function readResult(text: string, entryPoint: string): Json {
   try {
-    return await parseLargeJson(text)
+    return parseJson(text)
   } catch (error) {
     if (!(error instanceof JsonTextError)) throw error
     // the place is as deep as the value is

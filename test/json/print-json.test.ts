@@ -2,8 +2,7 @@ import { expect } from 'chai'
 import fc from 'fast-check'
 import { isLight } from '../../src/json/is-light.ts'
 import { ExactNumber, ExactObject, type Json } from '../../src/json/json.ts'
-import { MOST_MEMBERS } from '../../src/json/json-reading.ts'
-import { parseJson, parseLargeJson } from '../../src/json/parse-json.ts'
+import { MOST_MEMBERS, parseInTurns, parseJson } from '../../src/json/parse-json.ts'
 import { printHeavy, printJson } from '../../src/json/print-json.ts'
 import { stringifyJson } from '../../src/json/stringify-json.ts'
 import { restsDuring } from '../support/rests.ts'
@@ -21,9 +20,9 @@ const HEAVY: Readonly<Record<string, string>> = {
 
 describe('json: large values', () => {
   for (const [what, text] of Object.entries(HEAVY)) {
-    it(`reads and prints ${what} in slices, as it would at once`, async () => {
+    it(`reads and prints ${what} in turns, as it would at once`, async () => {
       let value: Json = null
-      const rests = await restsDuring(async () => (value = await parseLargeJson(text)))
+      const rests = await restsDuring(async () => (value = await parseInTurns(text, {})))
       expect(rests, 'rests while reading').to.be.at.least(10)
       expect(stringifyJson(value) === stringifyJson(parseJson(text))).to.equal(true)
       let bytes: Buffer | undefined
@@ -48,11 +47,11 @@ describe('json: large values', () => {
       { numRuns: 30 },
     ))
 
-  it('reads any text in slices as it would at once', () =>
+  it('reads any text in turns as it would at once', () =>
     fc.assert(
       fc.asyncProperty(arbitraryJson, async (value) => {
         const text = `[${stringifyJson(value, 2)},"${'x'.repeat(100_000)}",${stringifyJson(value)}]`
-        expect(await parseLargeJson(text)).to.deep.equal(parseJson(text))
+        expect(await parseInTurns(text, {})).to.deep.equal(parseJson(text))
       }),
       { numRuns: 30 },
     ))
@@ -68,7 +67,7 @@ describe('json: large values', () => {
     const text = `[${'{},'.repeat(300_000)}{}]`
     const gone = AbortSignal.abort(new Error('gone'))
     const outcomes = await Promise.allSettled([
-      restsDuring(async () => parseLargeJson(text, {}, gone)),
+      restsDuring(async () => parseInTurns(text, {}, gone)),
       restsDuring(() => printHeavy(parseJson(text), { stop: gone })),
     ])
     expect(outcomes.map((it) => it.status === 'rejected' && String(it.reason))).to.deep.equal(

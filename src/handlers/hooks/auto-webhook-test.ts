@@ -1,6 +1,6 @@
 import { JsonTextError } from '../../json/json-text-error.ts'
 import { type Json, getKey } from '../../json/json.ts'
-import { parseLargeJson } from '../../json/parse-json.ts'
+import { parseJson } from '../../json/parse-json.ts'
 import { stringifyJson } from '../../json/stringify-json.ts'
 import { closedObject } from '../../resources/workflows/schemas/object-schema.ts'
 import { HandlerFailure, invalidInputs, typeWord } from '../handler-failure.ts'
@@ -47,13 +47,13 @@ export function autoWebhookTest(timeoutMs: number): Handler {
     const threshold = readThreshold(getKey(parameters, 'threshold'))
     const body = stringifyJson({ inputs, output })
     const text = await callHook({ url, headers: new Map(), secrets: [], body, timeoutMs }, context)
-    return outputsOf(await answered(text), threshold)
+    return outputsOf(answered(text), threshold)
   }
 }
 
-async function answered(text: string): Promise<Json> {
+function answered(text: string): Json {
   try {
-    return await parseLargeJson(text)
+    return parseJson(text)
   } catch (error) {
     if (error instanceof JsonTextError) throw nonsense(`cannot be read as JSON: ${error.message}`)
     throw error

@@ -9,7 +9,7 @@ import {
   numberOf,
   ExactNumber,
 } from '../../json/json.ts'
-import { parseLargeJson } from '../../json/parse-json.ts'
+import { parseJson } from '../../json/parse-json.ts'
 import { stringifyJson } from '../../json/stringify-json.ts'
 import { HandlerFailure, invalidParameter, parameterProblem, typeWord } from '../handler-failure.ts'
 import type { Handler, HandlerDefinition, HandlerRequest, HandlerContext } from '../handler.ts'
@@ -181,9 +181,9 @@ function bodyOf({ inputs, parameters, outputs, trace, testcase }: HandlerRequest
   })
 }
 
-async function outputsOf(text: string): Promise<Json> {
+function outputsOf(text: string): Json {
   try {
-    return await parseLargeJson(text)
+    return parseJson(text)
   } catch (error) {
     if (!(error instanceof JsonTextError)) throw error
     if (error.kind === 'syntax') return text

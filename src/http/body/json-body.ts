@@ -3,10 +3,9 @@ import { HttpMethodEnum, koaBody } from 'koa-body'
 import { isUtf8 } from 'node:buffer'
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import { Refusal } from '../../errors.ts'
-import type { ParseJsonOptions } from '../../json/json-reading.ts'
 import { JsonTextError } from '../../json/json-text-error.ts'
 import type { Json } from '../../json/json.ts'
-import { parseLargeJson } from '../../json/parse-json.ts'
+import { type ParseJsonOptions, parseInTurns, parseJson } from '../../json/parse-json.ts'
 import type { BodyShare } from './body-budget.ts'
 import { BodyBudget, FREE_BYTES } from './body-budget.ts'
 
@@ -224,14 +223,16 @@ function toJsonBody(bytes: Buffer, most: ParseJsonOptions): JsonBody {
   return { text, parse: (stop) => parseText(text, most, stop) }
 }
 
+/** What one document may be is read in one go; a longer text holds several, or rows. */
+const LARGE_TEXT = 1024 * 1024
+
 function parseText(
   text: string,
   most: ParseJsonOptions,
   stop: AbortSignal | undefined,
 ): Json | Promise<Json> {
   try {
-    const value = parseLargeJson(text, most, stop)
-    return value instanceof Promise ? value.catch(refuse) : value
+    return text.length <= LARGE_TEXT ? parseJson(text, most) : parseInTurns(text, most, stop).catch(refuse)
   } catch (error) {
     return refuse(error)
   }

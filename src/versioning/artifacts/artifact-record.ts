@@ -5,7 +5,7 @@ import type { Oid } from '../../git/objects/object.ts'
 import type { TreeEntry } from '../../git/objects/tree.ts'
 import { fromEntries } from '../../json/json.ts'
 import { boundedText } from '../../json/json-values.ts'
-import { MOST_LEVELS, parseLargeJson } from '../../json/parse-json.ts'
+import { MOST_LEVELS, parseJson } from '../../json/parse-json.ts'
 import { TimeSlice } from '../../scheduling/cooperative.ts'
 import type { DocumentLimits } from '../family/document-limits.ts'
 import type { ObjectSink, ObjectReader } from '../family/tree-files.ts'
@@ -124,8 +124,8 @@ const LONGEST_WHY = 4000
 async function readRecord<T>(source: ObjectReader, file: TreeEntry, schema: z.ZodType<T>): Promise<T> {
   const text = (await readBytes(source, file.oid, 'blob')).toString('utf8')
   try {
-    const value = parseLargeJson(text, { maxDepth: MOST_LEVELS })
-    return schema.parse(value instanceof Promise ? await value : value)
+    const value = parseJson(text, { maxDepth: MOST_LEVELS })
+    return schema.parse(value)
   } catch (error) {
     const why = boundedText(error instanceof Error ? error.message : String(error), LONGEST_WHY)
     throw new Refusal('damaged_repository', `${META_REF}:${file.name} cannot be read: ${why}`)

@@ -7,7 +7,7 @@ import type { Oid } from '../../git/objects/object.ts'
 import type { TreeEntry } from '../../git/objects/tree.ts'
 import { JsonTextError } from '../../json/json-text-error.ts'
 import { boundedText } from '../../json/json-values.ts'
-import { MOST_LEVELS, parseLargeJson } from '../../json/parse-json.ts'
+import { MOST_LEVELS, parseJson } from '../../json/parse-json.ts'
 import { counts } from '../../metrics/counters.ts'
 import type { RevisionHeader } from '../artifacts/records.ts'
 import { revisionHeader } from '../artifacts/records.ts'
@@ -168,10 +168,10 @@ function isFile(entry: TreeEntry): boolean {
   return entry.mode === '100644' || entry.mode === '100755'
 }
 
-async function decodeHeader(bytes: Buffer): Promise<RevisionHeader> {
+function decodeHeader(bytes: Buffer): RevisionHeader {
   try {
-    const value = parseLargeJson(bytes.toString('utf8'), { maxDepth: MOST_LEVELS })
-    return revisionHeader.parse(value instanceof Promise ? await value : value)
+    const value = parseJson(bytes.toString('utf8'), { maxDepth: MOST_LEVELS })
+    return revisionHeader.parse(value)
   } catch (error) {
     if (error instanceof ZodError) {
       const problems = error.issues
