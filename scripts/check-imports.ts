@@ -11,6 +11,7 @@ import { circles } from './check-imports/circles.ts'
 import { longReadme, stalePages, undocumentedVariables } from './check-imports/documents.ts'
 import { doubledNames, foldableFiles, longFiles, spreadArguments } from './check-imports/house-rules.ts'
 import { otherMechanisms } from './check-imports/mechanisms.ts'
+import { pagesOverBudget } from './check-imports/page-budget.ts'
 import {
   crossImports,
   ROOT,
@@ -45,6 +46,7 @@ const problems = [
   ...[...source, ...scripts, ...tests].flatMap(crossImports),
   ...roomCircles(),
   ...wrongInWeb(web),
+  ...pagesOverBudget(),
   ...circles(web),
   ...longFiles(web),
   ...doubledNames(web),

@@ -38,6 +38,28 @@ describe('workbench: a revision', () => {
     await visit.close()
   })
 
+  it('asks the server five times before anything is clicked', async () => {
+    const visit = await bench.visit()
+    const { page } = visit
+    await page.goto('about:blank')
+    const asked: string[] = []
+    page.on('request', (request) => {
+      const { pathname } = new URL(request.url())
+      if (pathname.startsWith('/api/')) asked.push(`${request.method()} ${pathname}`)
+    })
+    await visit.go(`${HEAD}/2`)
+    await page.getByRole('complementary').getByText('runs it as').waitFor()
+    await page.waitForTimeout(500)
+    expect(asked.sort()).to.deep.equal([
+      'GET /api/events',
+      'GET /api/projects/current',
+      'GET /api/sessions/current',
+      'POST /api/workflows/revisions/dependents',
+      'POST /api/workflows/revisions/retrieve',
+    ])
+    await visit.close()
+  })
+
   it('unfolds in place what is embedded, as it is now, and says where it comes from', async () => {
     const visit = await bench.visit({ path: HEAD })
     const { page } = visit

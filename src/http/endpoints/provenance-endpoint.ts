@@ -50,7 +50,7 @@ export function provenanceEndpoint({ surface, present, namesOf }: SurfaceContext
   })
 }
 
-function presentProvenance(
+export function presentProvenance(
   { environments, arrival, ...own }: Provenance,
   options: PresentOptions,
   names: ReadonlyMap<string, string>,
@@ -107,8 +107,8 @@ const commitOfRevision = {
   signature: commitSignature,
 }
 
-/** Where a revision comes from: its commit, the signature, and what runs it now. */
-const provenance = z.strictObject({
+/** A revision's commit, its signature, and what runs it now. */
+export const provenance = z.strictObject({
   ...commitOfRevision,
   tree: gitId,
   parents: z.array(gitId),

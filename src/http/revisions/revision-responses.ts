@@ -35,6 +35,16 @@ type Form = 'read' | 'retrieve'
 export interface RetrieveQuestion extends RetrieveReferences {
   readonly resolve?: boolean | undefined
   readonly enrich?: Enrich | undefined
+  readonly beside?: LookBeside | undefined
+}
+
+/** Looks up what a retrieve answers beside the revision. */
+export type LookBeside = (registry: Registry, place: RevisionLocation) => Promise<AnsweredBeside>
+
+/** Members of `retrieval_info`, and of the answer itself. */
+export interface AnsweredBeside {
+  readonly info: object
+  readonly own: object
 }
 
 const encoder = new TextEncoder()
@@ -69,36 +79,28 @@ export class RevisionResponses {
     return this.#answer(registry, place, 'read', asked, ifNoneMatch)
   }
 
-  /**
-   * The revision that references name, with `retrieval_info` (interface 5.15).
-   */
-  retrieve(
+  /** The revision that references name, with `retrieval_info` (interface 5.15). */
+  async retrieve(
     registry: Registry,
-    references: WithReadOptions<RetrieveQuestion>,
+    question: WithReadOptions<RetrieveQuestion>,
     ifNoneMatch: string | undefined,
   ): Promise<EndpointResponse> {
-    if (references.resolve) return this.#retrieveResolved(registry, references, ifNoneMatch)
-    if (references.enrich) return this.#retrieveEnriched(registry, references, references.enrich, ifNoneMatch)
-    return this.#find(registry, references, ifNoneMatch)
-  }
-
-  async #retrieveResolved(
-    registry: Registry,
-    references: RetrieveReferences,
-    ifNoneMatch: string | undefined,
-  ): Promise<EndpointResponse> {
-    const place = await retrieveRevision(registry, this.#surface.family, references, this.#surface)
-    return this.resolve(registry, place, DEFAULT_EMBED_OPTIONS, ifNoneMatch)
+    const { resolve, enrich, asked } = question
+    const place = await retrieveRevision(registry, this.#surface.family, question, this.#surface)
+    const beside = question.beside && (await question.beside(registry, place))
+    if (resolve) return this.resolve(registry, place, DEFAULT_EMBED_OPTIONS, ifNoneMatch, beside)
+    if (enrich) return this.#retrieveEnriched(registry, place, enrich, ifNoneMatch, beside)
+    return this.#answer(registry, place, 'retrieve', asked, ifNoneMatch, beside)
   }
 
   /** What is added changes while the revision does not, so the entity tag is of the answer itself. */
   async #retrieveEnriched(
     registry: Registry,
-    references: RetrieveReferences,
+    place: RetrievedRevision,
     enrich: Enrich,
     ifNoneMatch: string | undefined,
+    beside: AnsweredBeside | undefined,
   ): Promise<EndpointResponse> {
-    const place = await retrieveRevision(registry, this.#surface.family, references, this.#surface)
     const revision = await readRevisionAt(registry, place)
     const presented = await presentPayload(revision, this.#present)
     const enriched = presented && (await enrich(registry, presented))
@@ -106,19 +108,11 @@ export class RevisionResponses {
       count: 1,
       [this.#key]: presentRevision(revision, this.#present, enriched),
       windowing: enriched?.windowing,
-      retrieval_info: await this.#retrievalInfo(registry, revision, place.through),
+      retrieval_info: await this.#retrievalInfo(registry, revision, place.through, beside),
+      ...beside?.own,
       ...this.#told(place),
     }
     return this.#sendTagged(revision, body, ifNoneMatch)
-  }
-
-  async #find(
-    registry: Registry,
-    references: WithReadOptions<RetrieveReferences>,
-    ifNoneMatch: string | undefined,
-  ): Promise<EndpointResponse> {
-    const place = await retrieveRevision(registry, this.#surface.family, references, this.#surface)
-    return this.#answer(registry, place, 'retrieve', references.asked, ifNoneMatch)
   }
 
   /**
@@ -130,6 +124,7 @@ export class RevisionResponses {
     place: RetrievedRevision,
     options: EmbedOptions,
     ifNoneMatch: string | undefined,
+    beside?: AnsweredBeside,
   ): Promise<EndpointResponse> {
     const told = this.#told(place)
     const revision = await readRevisionAt(registry, place)
@@ -146,7 +141,8 @@ export class RevisionResponses {
       count: 1,
       [this.#key]: presentRevision(revision, this.#present, { data }),
       resolution_info: info,
-      retrieval_info: await this.#retrievalInfo(registry, revision, place.through),
+      retrieval_info: await this.#retrievalInfo(registry, revision, place.through, beside),
+      ...beside?.own,
       ...told,
     }
     return this.#sendTagged(revision, body, ifNoneMatch)
@@ -180,9 +176,10 @@ export class RevisionResponses {
     form: Form,
     asked: Reading,
     ifNoneMatch: string | undefined,
+    beside?: AnsweredBeside,
   ): Promise<EndpointResponse> {
     const told = this.#told(place)
-    const way = wayOf(place, form, asked)
+    const way = wayOf(place, form, asked) + (beside ? ` ${JSON.stringify(beside)}` : '')
     const key = this.#keyOf(place, way)
     const known = responseCache.get(key)
     if (known) {
@@ -195,7 +192,10 @@ export class RevisionResponses {
     if (etagMatches(ifNoneMatch, etag)) return { etag, notModified: true }
     const body = Object.assign(await this.#body(revision, asked), {
       retrieval_info:
-        form === 'retrieve' ? await this.#retrievalInfo(registry, revision, place.through) : undefined,
+        form === 'retrieve'
+          ? await this.#retrievalInfo(registry, revision, place.through, beside)
+          : undefined,
+      ...beside?.own,
       ...told,
     })
     if (holdsStream(body)) return { body, etag }
@@ -238,6 +238,7 @@ export class RevisionResponses {
     registry: Registry,
     revision: Revision,
     through: Deployment | undefined,
+    beside: AnsweredBeside | undefined,
   ): Promise<object> {
     const { singular } = this.#surface
     const environment = through && (await readRevisionAt(registry, through.environment))
@@ -247,6 +248,7 @@ export class RevisionResponses {
         ...presentReferences(singular, revision, this.#present),
       },
       ...(through ? { selector: { key: through.key } } : {}),
+      ...beside?.info,
     }
   }
 

@@ -214,6 +214,9 @@ export function retrievalInfo(names: SurfaceNames): z.ZodType {
     }),
     // Which deployment of the environment it was found through.
     selector: z.strictObject({ key: z.string() }).optional(),
+    // Where `include_head` asks for it.
+    head: shortRevision.optional(),
+    archived: archivedLevels.optional(),
   })
 }
 

@@ -1,6 +1,7 @@
 import { expect } from 'chai'
 import type { SurfaceClient } from './surface-client.ts'
 import { expectRefusal } from './surface-client.ts'
+import { workflows } from './tested-family.ts'
 import { singularsOf } from './tested-surface.ts'
 
 /** Retrieve by reference (interface 5.1, 5.3, 5.7, 4.24, 4.22, 5.2, 5.15). */
@@ -256,6 +257,8 @@ export function describeRetrieval(client: SurfaceClient): void {
     })
   })
 
+  if (client.surface.family === workflows) describeBeside(client)
+
   // interface 4.24, 4.25
   it('the latest skips what is archived by itself; an id and a version never do', async () => {
     const { id, slug, variantId, revisions } = await client.made(3)
@@ -297,5 +300,48 @@ export function describeRetrieval(client: SurfaceClient): void {
     const got = await client.get(`/revisions/retrieve?${V}.slug=${one.slug}`)
     expect(got.text).to.equal(posted.text)
     expect(got.headers.get('etag')).to.equal(posted.headers.get('etag'))
+  })
+}
+
+/** What a retrieve answers beside the revision where it is asked to (interface 5.15, 2.21). */
+function describeBeside(client: SurfaceClient): void {
+  const { singular } = client.surface
+  const [V, R] = [`${singular}_variant_ref`, `${singular}_revision_ref`] as const
+
+  // interface 5.15
+  it('says where the revision stands, and where it comes from, if that is asked', async () => {
+    const { id, slug, variantId, revisions } = await client.made(3)
+    const [first, second, third] = revisions
+    const asked = { include_head: true, include_provenance: true }
+    const ask = async (): Promise<any> =>
+      (await client.retrieve({ [R]: { id: first.id }, [V]: { id: variantId }, ...asked })).body
+    const { retrieval_info: info, provenance } = await ask()
+    expect(info.head).to.deep.equal({ id: third.id, slug: third.slug, version: 3 })
+    expect(info).not.to.have.property('archived')
+    expect(provenance).to.deep.equal((await client.get(`/revisions/${first.id}/provenance`)).body.provenance)
+    await client.archive('/revisions', third.id)
+    expect((await ask()).retrieval_info.head.id).to.equal(second.id)
+    await client.archive('/revisions', first.id)
+    expect((await ask()).retrieval_info.archived).to.equal('revision')
+    await client.archive('/variants', variantId)
+    expect((await ask()).retrieval_info.archived).to.equal('variant')
+    await client.archive('', id)
+    expect((await ask()).retrieval_info.archived).to.equal('artifact')
+    const got = await client.get(`/revisions/retrieve?${V}.slug=${slug}&include_head=true`)
+    expect(got.body.retrieval_info.head.id).to.equal(second.id)
+    expect(got.body).not.to.have.property('provenance')
+  })
+
+  // interface 2.21
+  it('has another entity tag once what is answered beside the revision has changed', async () => {
+    const { variantId, revisions } = await client.made(1)
+    const ask = async (): Promise<string | null> => {
+      const asked = { [R]: { id: revisions[0].id }, [V]: { id: variantId }, include_head: true }
+      return (await client.retrieve(asked)).headers.get('etag')
+    }
+    const before = await ask()
+    expect(await ask()).to.equal(before)
+    await client.committed(variantId, client.payload('next'))
+    expect(await ask()).not.to.equal(before)
   })
 }

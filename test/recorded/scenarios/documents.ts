@@ -458,6 +458,26 @@ function retrieval({ path, singular, text, data }: RecordedSurface): Step[] {
   const at = `/${path}/revisions`
   const retrieve = (title: string, body: object, more: object = {}): Step =>
     post(title, `${at}/retrieve`, body, more)
+  const besideSteps = (): Step[] => [
+    retrieve('of the archived artifact with the head', {
+      [`${singular}_revision_ref`]: { id: '<bot revision>' },
+      include_head: true,
+    }),
+    post('bring the artifact back', `/${path}/<bot>/unarchive`),
+    retrieve('with the head and where it comes from', {
+      [`${singular}_variant_ref`]: { slug: 'bot' },
+      [`${singular}_revision_ref`]: { version: 1 },
+      include_head: true,
+      include_provenance: true,
+    }),
+    get('with the head by parameters', `${at}/retrieve?${singular}_variant_ref.slug=side&include_head=true`),
+    retrieve('with the head and the references resolved', {
+      [`${singular}_ref`]: { slug: 'bot' },
+      resolve: true,
+      include_head: true,
+    }),
+    retrieve('with a head that is a text', { [`${singular}_ref`]: { slug: 'bot' }, include_head: 'yes' }),
+  ]
   return [
     post(
       'an artifact with a revision',
@@ -583,6 +603,7 @@ function retrieval({ path, singular, text, data }: RecordedSurface): Step[] {
     post('archive the artifact', `/${path}/<bot>/archive`),
     retrieve('of the archived artifact', { [`${singular}_ref`]: { slug: 'bot' } }),
     retrieve('of the archived artifact by id', { [`${singular}_revision_ref`]: { id: '<second>' } }),
+    ...(/^(?:workflow|application|evaluator)s$/.test(path) ? besideSteps() : []),
   ]
 }
 

@@ -4,18 +4,12 @@ import { Failure } from '../../parts/states/failure.tsx'
 import { NotThere } from '../../parts/states/not-there.tsx'
 import { Skeleton } from '../../parts/states/skeleton.tsx'
 import { places } from '../../shell/places.ts'
-import {
-  useRevisionHere,
-  type Revision,
-  useArchivedHere,
-  useNeighbours,
-  type NearVersions,
-} from './use-revision.ts'
-import { useLocation, useNavigate, useSearch, Link } from '@tanstack/react-router'
+import { useLocation, useNavigate, useParams, useSearch, Link } from '@tanstack/react-router'
 import { artifactKind } from '../../api/artifact-kind.ts'
 import { useRoute, useRouteText } from '../../api/use-route.ts'
 import { LinkButton } from '../../parts/button/link-button.tsx'
-import { fullNameOf } from '../../parts/archive/archivable.ts'
+import { type Archivable, fullNameOf } from '../../parts/archive/archivable.ts'
+import type { Revision } from '../../api/artifact-kind.ts'
 import { ArchivedNote } from '../../parts/archive/archived.tsx'
 import { Dependents } from '../../parts/dependents/dependents.tsx'
 import { LinkTabs } from '../../parts/tabs/link-tabs.tsx'
@@ -40,13 +34,7 @@ import { FileText } from 'lucide-react'
 export default function RevisionPage() {
   const { slug, variant, version, data, error, refetch } = useRevisionHere()
   if (data) {
-    return (
-      <RevisionView
-        key={data.workflow_revision.id}
-        revision={data.workflow_revision}
-        isHead={version === undefined}
-      />
-    )
+    return <RevisionView key={data.workflow_revision.id} found={data} isHead={version === undefined} />
   }
   const isMissing = error instanceof Problem && error.status === 404
   return (
@@ -67,12 +55,59 @@ export default function RevisionPage() {
   )
 }
 
+type Found = Answer<'POST /workflows/revisions/retrieve'>
+
+/** The revision at the address: a variant's head, a version of it, or a revision by its slug. */
+function useRevisionHere() {
+  const { slug = '', variant, version, revision } = useParams({ strict: false })
+  const body = {
+    workflow_ref: { slug },
+    ...(variant === undefined ? {} : { workflow_variant_ref: { slug: variant } }),
+    ...(version === undefined ? {} : { workflow_revision_ref: { version } }),
+    ...(revision === undefined ? {} : { workflow_revision_ref: { slug: revision } }),
+    include_head: true,
+    include_provenance: true,
+  }
+  return { slug, variant, version, ...useRoute('POST /workflows/revisions/retrieve', { body }) }
+}
+
+/** What is archived: the outermost of the artifact, the variant and the revision. */
+function archivedOf({
+  workflow_revision: revision,
+  retrieval_info: { archived },
+}: Found): Archivable | undefined {
+  if (archived === undefined) return undefined
+  const { id, workflow_id: artifactId, variant_id: variantId } = revision
+  return {
+    ...{ level: archived, family: 'workflows', word: artifactKind(revision).word },
+    ...{
+      artifact: revision.workflow_slug,
+      variant: revision.variant_slug,
+      version: Number(revision.version),
+    },
+    id: { artifact: artifactId, variant: variantId, revision: id }[archived],
+  }
+}
+
+/** The versions before and after on the variant; undefined where there is none. */
+interface NearVersions {
+  readonly previous: number | undefined
+  readonly next: number | undefined
+}
+
 const VIEWS = ['content', 'blame', 'files', 'json'] as const
 
 /** The page of a revision that is there. */
-function RevisionView({ revision, isHead }: { readonly revision: Revision; readonly isHead: boolean }) {
+function RevisionView({ found, isHead }: { readonly found: Found; readonly isHead: boolean }) {
+  const {
+    workflow_revision: revision,
+    retrieval_info: { head },
+    provenance,
+  } = found
   const { workflow_slug: slug, variant_slug: variant } = revision
   const version = Number(revision.version)
+  const previous = version > 1 ? version - 1 : undefined
+  const next = version < Number(head?.version ?? version) ? version + 1 : undefined
   const search = useSearch({ strict: false }) as Readonly<Record<string, string | undefined>>
   const view = VIEWS.find((it) => it === search['view']) ?? 'content'
   const navigate = useNavigate()
@@ -83,9 +118,7 @@ function RevisionView({ revision, isHead }: { readonly revision: Revision; reado
   const kind = artifactKind(revision)
   const isPrompt = promptsOf(data).length > 0
   const here = `r:${revision.slug}`
-  const { previous, next } = useNeighbours(revision)
-  const provenance = useRoute('GET /workflows/revisions/{id}/provenance', { path: { id: revision.id } })
-  const archived = useArchivedHere(revision)
+  const archived = archivedOf(found)
   // A version that is archived alone may be where an edit of its variant begins all the same.
   const closed = archived && archived.level !== 'revision' ? archived : undefined
   const lacking = useRefusal('write')
@@ -150,7 +183,7 @@ function RevisionView({ revision, isHead }: { readonly revision: Revision; reado
           siblings: { of: 'versions', family: 'workflows', artifact: slug, variant },
         },
       ]}
-      about={<RevisionSummary revision={revision} provenance={provenance.data?.provenance} />}
+      about={<RevisionSummary revision={revision} provenance={provenance} />}
       actions={
         <>
           <Neighbours slug={slug} variant={variant} previous={previous} next={next} search={search} />
@@ -201,7 +234,9 @@ function RevisionView({ revision, isHead }: { readonly revision: Revision; reado
           {view === 'json' && <JsonText revision={revision} />}
         </div>
         <aside className={styles.aside} aria-label="Where it comes from">
-          <ProvenanceList slug={slug} variant={variant} version={version} loaded={provenance} />
+          {provenance && (
+            <ProvenanceList slug={slug} variant={variant} version={version} provenance={provenance} />
+          )}
           <Dependents of={{ workflow_revision_ref: { id: revision.id } }} />
         </aside>
       </div>
@@ -228,7 +263,7 @@ function JsonText({ revision: { id } }: { readonly revision: Revision }) {
 
 interface RevisionSummaryProps {
   readonly revision: Revision
-  readonly provenance: Answer<'GET /workflows/revisions/{id}/provenance'>['provenance'] | undefined
+  readonly provenance: Found['provenance']
 }
 
 /** What stands beside the heading: the commit, who made it and when, where it runs, and its subject. */

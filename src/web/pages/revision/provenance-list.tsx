@@ -1,7 +1,5 @@
 import { Link } from '@tanstack/react-router'
 import type { Answer } from '../../api/call.ts'
-import { Failure } from '../../parts/states/failure.tsx'
-import { Skeleton } from '../../parts/states/skeleton.tsx'
 import { Ago } from '../../parts/time/ago.tsx'
 import { EnvironmentDot } from '../../parts/environment/environment-dot.tsx'
 import { authorName } from '../../parts/revision-chip/author-name.ts'
@@ -15,18 +13,12 @@ export interface ProvenanceListProps {
   readonly slug: string
   readonly variant: string
   readonly version: number
-  readonly loaded: {
-    readonly data: { readonly provenance: Provenance } | undefined
-    readonly error: Error | null
-  }
+  readonly provenance: Provenance
 }
 
 /** Where the revision comes from, and where it runs. */
-export function ProvenanceList({ slug, variant, version, loaded: { data, error } }: ProvenanceListProps) {
-  if (error) return <Failure error={error} />
-  if (!data) return <Skeleton label="Loading where it comes from" lines={8} />
-  const { commit, author, committer, date, signature, parents, arrival, trailers, environments } =
-    data.provenance
+export function ProvenanceList({ slug, variant, version, provenance }: ProvenanceListProps) {
+  const { commit, author, committer, date, signature, parents, arrival, trailers, environments } = provenance
   const { idempotency_key: once, deploy } = trailers
   return (
     <>

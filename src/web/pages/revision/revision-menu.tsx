@@ -7,7 +7,7 @@ import { DeploySheet } from '../../parts/deploy/deploy-sheet.tsx'
 import { Menu } from '../../parts/menu/menu.tsx'
 import { places } from '../../shell/places.ts'
 import { useRefusal } from '../../shell/session.tsx'
-import type { Revision } from './use-revision.ts'
+import type { Revision } from '../../api/artifact-kind.ts'
 import { Copyable } from '../../parts/copy/copyable.tsx'
 import { Modal } from '../../parts/dialog/modal.tsx'
 
