@@ -1,6 +1,6 @@
 import { holdsEmbed } from '../embeds/syntax/find-embeds.ts'
 import { getKey, isJsonObject, type JsonObject } from '../json/json.ts'
-import { handlerOf, isManaged } from '../resources/workflows/handler-uri.ts'
+import { handlerOf, isManaged } from '../resources/workflows/workflow-handlers.ts'
 import type { Revision } from '../versioning/revisions/revision.ts'
 import type { InlineRevision } from './invocation-request.ts'
 

@@ -9,7 +9,7 @@ import {
   cleanText,
   filesBesideWorkflow,
   WORKFLOW_DATA_FILE,
-} from '../../resources/workflows/workflow-files.ts'
+} from '../../resources/workflows/workflow-family.ts'
 import {
   contentOf,
   dedupIdOf,
@@ -21,7 +21,7 @@ import { canonicalJson } from '../../json/canonical-json.ts'
 import { isJsonArray, isJsonObject } from '../../json/json.ts'
 import { parseJson } from '../../json/parse-json.ts'
 import { DOCUMENT_LIMITS } from '../../versioning/family/document-limits.ts'
-import { jsonFileBytes } from '../../versioning/family/write-json-file.ts'
+import { jsonFileBytes } from '../../versioning/family/tree-files.ts'
 
 /** The files in the root of a working tree that hold JSON for people to read: two spaces, a newline at the end. */
 const DOCUMENTS = ['data.json', 'references.json', 'columns.json', 'revision.json']
@@ -30,7 +30,7 @@ const DOCUMENTS = ['data.json', 'references.json', 'columns.json', 'revision.jso
  * The bytes that a file of an artifact's working tree should have, undefined for a file that is none of ours. `path` is seen from
  * the root, with slashes. Throws an Error that says what is wrong with a file that holds no JSON, or not what it should.
  */
-async function formatFile(path: string, bytes: Buffer): Promise<Buffer | undefined> {
+function formatFile(path: string, bytes: Buffer): Buffer | undefined {
   if (DOCUMENTS.includes(path)) return formatDocument(path, bytes)
   if (!/^testcases\/.*\.json$/.test(path)) return undefined
   const value = parse(bytes)
@@ -40,7 +40,7 @@ async function formatFile(path: string, bytes: Buffer): Promise<Buffer | undefin
   return encodeRow(content, dedupIdOf(value) || generatedDedupId(content.hash))
 }
 
-function formatDocument(path: string, bytes: Buffer): Promise<Buffer> {
+function formatDocument(path: string, bytes: Buffer): Buffer {
   const { maxBytes, maxDocumentBytes } = DOCUMENT_LIMITS
   const value = parse(bytes)
   if (isJsonObject(value) || (isJsonArray(value) && path === 'columns.json')) {
@@ -76,7 +76,7 @@ async function run(args: readonly string[], { folder, print }: Shell): Promise<n
   for (const path of jsonFiles(root)) {
     const bytes = readFileSync(join(root, path))
     try {
-      const formatted = await formatFile(path, bytes)
+      const formatted = formatFile(path, bytes)
       if (!formatted || formatted.equals(bytes)) continue
       writeFileSync(join(root, path), formatted)
       changed++
@@ -86,7 +86,7 @@ async function run(args: readonly string[], { folder, print }: Shell): Promise<n
       process.stderr.write(`${path}: ${error instanceof Error ? error.message : String(error)}\n`)
     }
   }
-  for (const path of await textFiles(root)) {
+  for (const path of textFiles(root)) {
     const bytes = readFileSync(join(root, path))
     const cleaned = cleanText(bytes)
     if (cleaned.equals(bytes)) continue
@@ -99,14 +99,21 @@ async function run(args: readonly string[], { folder, print }: Shell): Promise<n
 }
 
 /** The files that hold the texts of a prompt; what else lies beside them is its owner's. */
-async function textFiles(root: string): Promise<string[]> {
+function textFiles(root: string): string[] {
   const main = join(root, WORKFLOW_DATA_FILE)
   if (!statSync(main, { throwIfNoEntry: false })?.isFile()) return []
   // One that cannot be read was named above.
-  const named = await filesBesideWorkflow(readFileSync(main)).catch(() => new Map<string, number>())
-  return [...named.keys()].filter(
+  return [...filesNamedBy(readFileSync(main)).keys()].filter(
     (path) => path.includes('/') && lstatSync(join(root, path), { throwIfNoEntry: false })?.isFile(),
   )
+}
+
+function filesNamedBy(main: Buffer): ReadonlyMap<string, number> {
+  try {
+    return filesBesideWorkflow(main)
+  } catch {
+    return new Map()
+  }
 }
 
 /** Those in the root and those of rows, seen from the root. */

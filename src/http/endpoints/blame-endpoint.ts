@@ -103,7 +103,7 @@ async function textAt(
 ): Promise<PlacedText> {
   const { family, repository } = artifact
   const { payload } = await registry.revisions(family).read(repository.objects, oid)
-  const texts = (payload && (await family.texts?.(payload))) ?? []
+  const texts = (payload && family.texts?.(payload)) ?? []
   const found = texts.find(({ pointer }) => pointer === place)
   if (found) return found
   const names = texts.slice(0, MAX_PLACES_NAMED).map(({ pointer }) => pointer)

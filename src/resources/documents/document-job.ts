@@ -1,10 +1,10 @@
 import { Refusal } from '../../errors.ts'
 import type { JsonObject } from '../../json/json.ts'
-import { printJson } from '../../json/print-json.ts'
+import { stringifyJson } from '../../json/stringify-json.ts'
 import type { DocumentDefinition } from '../../versioning/family/document-family.ts'
 import type { DocumentJob, DocumentJobResult, DocumentWork } from '../../versioning/family/large-document.ts'
 import { queryDocument } from '../queries/query-family.ts'
-import { HandlerTable } from '../workflows/handler-table.ts'
+import { HandlerTable } from '../workflows/workflow-handlers.ts'
 import { workflowDocumentOf } from '../workflows/workflow-family.ts'
 import type { SentDefinition } from './document-thread.ts'
 
@@ -13,9 +13,7 @@ export function filesBeside({
   definition,
   main,
 }: Pick<DocumentJob, 'definition'> & { readonly main: Uint8Array }): Promise<DocumentJobResult> {
-  return unlessRefused(
-    async () => (await definitionOf(definition).filesBeside?.(bufferOf(main))) ?? new Map(),
-  )
+  return unlessRefused(async () => definitionOf(definition).filesBeside?.(bufferOf(main)) ?? new Map())
 }
 
 /** Called in a thread: decodes a document of its files and does the work. */
@@ -40,12 +38,10 @@ async function workOn(
   switch (work.do) {
     case 'flags':
       return definition.flags(data)
-    case 'present': {
-      const text = await printJson(definition.present(data, work.context))
-      return typeof text === 'string' ? Buffer.from(text) : text
-    }
+    case 'present':
+      return Buffer.from(stringifyJson(definition.present(data, work.context)))
     case 'check':
-      definition.accept(data, { loc: [], servicesBase: work.servicesBase })
+      await definition.accept(data, { loc: [], servicesBase: work.servicesBase })
       return undefined
     case 'call': {
       const exported = (await import(work.module)) as Readonly<

@@ -21,7 +21,7 @@ import { isLight } from '../../json/is-light.ts'
 import { acceptDocument } from '../documents/accept-document.ts'
 import { readClosedObject, type MemberReader } from '../documents/closed-object.ts'
 import { ProblemCollector } from '../documents/problem-collector.ts'
-import { decodeDocument } from '../documents/decode-document.ts'
+import { decodeDocument, decodeJsonFile } from '../documents/stored-json.ts'
 import { invalid } from '../../errors.ts'
 import { type AbsentName, noSuchKey } from '../documents/no-such-key.ts'
 import { readDelta, refuseOtherMembers, type DeltaForm } from '../documents/read-delta.ts'
@@ -214,15 +214,8 @@ export async function decodeEnvironment(
 ): Promise<JsonObject | undefined> {
   const bytes = await read(REFERENCES_FILE)
   if (bytes === undefined) return undefined
-  return {
-    references: await decodeDocument(
-      REFERENCES_FILE,
-      bytes,
-      'a map of references',
-      readReferencesInTurns,
-      maxValues,
-    ),
-  }
+  const map = decodeJsonFile(REFERENCES_FILE, bytes, 'a map of references', maxValues)
+  return { references: await decodeDocument(REFERENCES_FILE, map, readReferencesInTurns) }
 }
 
 /**
@@ -310,8 +303,7 @@ export const environmentDocument: DocumentDefinition = {
   boundedBy: 'keys',
   encode: encodeEnvironment,
   decode: decodeEnvironment,
-  accept: acceptEnvironmentData,
-  acceptInTurns: acceptEnvironmentInTurns,
+  accept: acceptEnvironmentInTurns,
   applyDelta: applyEnvironmentDelta,
   flags: () => ({}),
   // A pin is one thing: half of one and half of another would be a deployment that nobody made.

@@ -8,7 +8,7 @@ import {
 import type { PayloadContext } from '../../versioning/family/family.ts'
 import { threadOf } from '../documents/document-thread.ts'
 import { mergeDelta } from '../documents/merge-delta.ts'
-import { decodeDocument } from '../documents/decode-document.ts'
+import { decodeDocument, decodeJsonFile } from '../documents/stored-json.ts'
 import { acceptDocument } from '../documents/accept-document.ts'
 import { readClosedObject, type MemberReader } from '../documents/closed-object.ts'
 import type { ProblemCollector } from '../documents/problem-collector.ts'
@@ -121,7 +121,9 @@ export async function decodeQuery(
   maxValues?: number,
 ): Promise<JsonObject | undefined> {
   const bytes = await read(QUERY_DATA_FILE)
-  return bytes && decodeDocument(QUERY_DATA_FILE, bytes, "a query's data", readQueryData, maxValues)
+  if (bytes === undefined) return undefined
+  const data = decodeJsonFile(QUERY_DATA_FILE, bytes, "a query's data", maxValues)
+  return decodeDocument(QUERY_DATA_FILE, data, readQueryData)
 }
 
 /** What a query's payload is: its `data` object, and how it lies in a file. */

@@ -15,13 +15,17 @@ import {
 } from '../../json/json.ts'
 import type { AcceptedDocument } from '../../versioning/family/document-family.ts'
 import type { PayloadContext, Warning } from '../../versioning/family/family.ts'
-import type { HandlerTable, HandlerInterface } from './handler-table.ts'
-import { handlerOf, isSkill, parseHandlerUri } from './handler-uri.ts'
+import {
+  type HandlerInterface,
+  type HandlerTable,
+  dropServicesUrl,
+  handlerOf,
+  isSkill,
+  parseHandlerUri,
+} from './workflow-handlers.ts'
 import { MOST_LISTED, problemsRefusal, UNKNOWN_KEY } from '../documents/problems-refusal.ts'
-import { runtimes } from './script-file.ts'
 import { typeName } from '../documents/type-name.ts'
 import { unknownKey } from '../documents/unknown-key.ts'
-import { dropServicesUrl } from './workflow-url.ts'
 import { countValues } from '../../json/count-values.ts'
 import { schemaProblems } from './schemas/schema-problems.ts'
 
@@ -289,6 +293,9 @@ function urlProblem(url: string): string | undefined {
   if (/^https?:\/\/[^/?#\s\\][^\s\\]*$/i.test(url) && URL.canParse(url)) return undefined
   return `"${url}" is not an absolute http or https address with a host, such as https://example.org/handler`
 }
+
+/** The languages a custom code workflow may be written in (interface 7.7). */
+export const runtimes: readonly string[] = ['python', 'typescript', 'javascript']
 
 function runtimeProblem(runtime: string): string | undefined {
   return runtimes.includes(runtime) ? undefined : `"${runtime}" is not a runtime; use ${runtimes.join(', ')}`

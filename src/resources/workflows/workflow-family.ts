@@ -3,38 +3,46 @@ import {
   type JsonObject,
   entriesOf,
   getKey,
-  isJsonObject,
   isJsonArray,
+  isJsonObject,
   keysOf,
+  withKey,
 } from '../../json/json.ts'
+import { stringifyJson } from '../../json/stringify-json.ts'
 import {
   type AcceptedDocument,
   type DocumentDefinition,
+  type FileReader,
+  type PayloadFile,
   documentFamily,
 } from '../../versioning/family/document-family.ts'
-import type { Family, PayloadContext } from '../../versioning/family/family.ts'
-import { threadOf } from '../documents/document-thread.ts'
-import { mergeDelta } from '../documents/merge-delta.ts'
-import type { HandlerTable } from './handler-table.ts'
-import { handlerOf, isManaged, isSkill } from './handler-uri.ts'
-import { acceptWorkflowData } from './workflow-data.ts'
-import {
-  WORKFLOW_DATA_FILE,
-  decodeWorkflow,
-  encodeWorkflow,
-  filesBesideWorkflow,
-  isWorkflowFile,
-  textWarnings,
-} from './workflow-files.ts'
-import { findTexts, isLongText, isNeverText } from './texts/find-texts.ts'
-import { writeTexts } from './texts/write-texts.ts'
-import { presentWorkflow } from './workflow-url.ts'
-import { stringifyJson } from '../../json/stringify-json.ts'
-import { type InSlices, Pace } from '../../scheduling/cooperative.ts'
+import type { Family, PayloadContext, Warning } from '../../versioning/family/family.ts'
 import type { MergeRules, Path } from '../../versioning/merge/merge-values.ts'
 import { type Sides, eachSide } from '../../versioning/merge/merging.ts'
 import { matchTexts } from '../../versioning/texts/match-texts.ts'
 import type { PlacedText } from '../../versioning/texts/placed-text.ts'
+import { threadOf } from '../documents/document-thread.ts'
+import { mergeDelta } from '../documents/merge-delta.ts'
+import { damaged, decodeJsonFile, decodeText } from '../documents/stored-json.ts'
+import { acceptWorkflowData, runtimes } from './workflow-data.ts'
+import {
+  type HandlerTable,
+  type HandlerUri,
+  handlerOf,
+  isManaged,
+  isSkill,
+  presentWorkflow,
+} from './workflow-handlers.ts'
+import {
+  TEXT_FOLDERS,
+  NEVER_TEXTS,
+  findTexts,
+  isLongText,
+  isTextPath,
+  mentionsIn,
+  readTexts,
+  writeTexts,
+} from './workflow-texts.ts'
 
 /** What a workflow's payload is: its `data` object, and how it lies in files. */
 export function workflowDocumentOf(handlers: HandlerTable): DocumentDefinition {
@@ -84,6 +92,104 @@ export function applyWorkflowDelta(
   return acceptWorkflowData(result, { ...context, loc: [...context.loc, 'set'] }, handlers)
 }
 
+/** The names a handler's source may have in a commit's tree, one for each of `runtimes` in turn (interface 15.5). */
+const scriptFiles: readonly string[] = ['script.py', 'script.ts', 'script.js']
+
+/** The name of the source in this language; undefined if it is none of `runtimes`. */
+function scriptFile(runtime: unknown): string | undefined {
+  return typeof runtime === 'string' ? scriptFiles[runtimes.indexOf(runtime)] : undefined
+}
+
+/** The file that is a workflow's data, but for a source in a file of its own (interface 15.5). */
+export const WORKFLOW_DATA_FILE = 'data.json'
+
+/** Whether a path of a commit's tree is one that the functions below write and read, or a folder of texts. */
+export function isWorkflowFile(path: string): boolean {
+  return path === WORKFLOW_DATA_FILE || scriptFiles.includes(path) || TEXT_FOLDERS.includes(path)
+}
+
+/**
+ * The files that hold a workflow's data (interface 15.5): `data.json`, two-space JSON with its keys in their order, and the
+ * source in a file of its own when `runtime` says the language; `script` then holds the name of that file.
+ */
+export function encodeWorkflow(data: JsonObject | undefined): readonly PayloadFile[] {
+  if (data === undefined) return []
+  const name = scriptFile(getKey(data, 'runtime'))
+  const script = getKey(data, 'script')
+  if (name === undefined || typeof script !== 'string') return [{ path: WORKFLOW_DATA_FILE, content: data }]
+  return [
+    { path: WORKFLOW_DATA_FILE, content: withKey(data, 'script', name) },
+    { path: name, content: Buffer.from(script) },
+  ]
+}
+
+/**
+ * The data in a commit's tree, undefined if there is no `data.json`. A source file wins over a source inside
+ * `data.json` and comes last when that has no `script` key, so that either may be changed with plain git; texts may lie in files of their
+ * own (interface 7.16). What cannot be read is refused with `damaged_repository` naming the file and the place, a format of later servers with `unsupported_format`.
+ */
+export async function decodeWorkflow(read: FileReader, maxValues?: number): Promise<JsonObject | undefined> {
+  const bytes = await read(WORKFLOW_DATA_FILE)
+  if (bytes === undefined) return undefined
+  const stored = decodeJsonFile(WORKFLOW_DATA_FILE, bytes, "a workflow's data", maxValues)
+  const { data } = await readTexts(WORKFLOW_DATA_FILE, stored, read)
+  const name = await sourceName(data, read)
+  if (name === undefined) return data
+  const source = await read(name)
+  if (source !== undefined) return withKey(data, 'script', decodeText(name, source, true))
+  if (getKey(data, 'script') !== name) return data
+  throw damaged(
+    `${WORKFLOW_DATA_FILE} says that the script is in ${name}, but there is no such file beside it.`,
+  )
+}
+
+/** Of the bytes of `data.json`: the files that hold its texts, by how often it names them, and those that may hold its source. */
+export function filesBesideWorkflow(main: Buffer): ReadonlyMap<string, number> {
+  const stored = decodeJsonFile(WORKFLOW_DATA_FILE, main, "a workflow's data")
+  return new Map([
+    ...scriptFiles.map((name) => [name, 1] as const),
+    ...mentionsIn(WORKFLOW_DATA_FILE, stored),
+  ])
+}
+
+const BYTE_ORDER_MARK = Buffer.from([0xef, 0xbb, 0xbf])
+
+/** What editors leave in the file of a text that nobody sees, and every model gets. */
+export function textWarnings(path: string, bytes: Buffer): readonly Warning[] {
+  if (!isTextPath(path)) return []
+  const warning = (code: string, what: string): Warning => ({
+    code,
+    message: `${path} ${what}, and is stored so: it is a part of the text that a model gets. branchpoint canonicalise takes it out.`,
+  })
+  return [
+    ...(hasMark(bytes) ? [warning('byte_order_mark', 'begins with a byte order mark')] : []),
+    ...(bytes.includes('\r\n') ? [warning('carriage_returns', 'ends lines with CR LF')] : []),
+  ]
+}
+
+/** The bytes of a text's file without that. */
+export function cleanText(bytes: Buffer): Buffer {
+  const text = hasMark(bytes) ? bytes.subarray(BYTE_ORDER_MARK.length) : bytes
+  // One character a byte, so that what is no UTF-8 stays as it is.
+  return text.includes('\r\n')
+    ? Buffer.from(text.toString('latin1').replaceAll('\r\n', '\n'), 'latin1')
+    : text
+}
+
+function hasMark(bytes: Buffer): boolean {
+  return bytes.subarray(0, BYTE_ORDER_MARK.length).equals(BYTE_ORDER_MARK)
+}
+
+/** The file that holds the source: the runtime's; without a runtime the one named, else the first that is there. */
+async function sourceName(data: JsonObject, read: FileReader): Promise<string | undefined> {
+  const own = scriptFile(getKey(data, 'runtime'))
+  if (own !== undefined) return own
+  const named = getKey(data, 'script')
+  const there: string[] = []
+  for (const name of scriptFiles) if (await read(name)) there.push(name)
+  return there.find((name) => name === named) ?? there[0]
+}
+
 /** The flags that `deriveFlags` gives, in wire order (interface 7.10). */
 export const derivedFlagNames = [
   'is_managed',
@@ -111,11 +217,9 @@ const RUN_A_MODEL: readonly string[] = ['llm', 'completion', 'chat']
  * ships with the service. Never fails, whatever a push has put into the data.
  */
 export function deriveFlags(
-  data: JsonObject | undefined,
+  data: JsonObject = {},
 ): Readonly<Record<(typeof derivedFlagNames)[number], boolean>> {
-  const field = (key: string): Json | undefined => (data === undefined ? undefined : getKey(data, key))
-  const text = (key: string): string => (typeof field(key) === 'string' ? String(field(key)) : '')
-  const uri = data && handlerOf(data)
+  const uri: HandlerUri | undefined = handlerOf(data)
   const runs = !isSkill(uri)
   return {
     is_managed: isManaged(uri),
@@ -127,12 +231,16 @@ export function deriveFlags(
     is_feedback: uri?.key === 'feedback',
     is_agent: uri?.key === 'agent',
     is_skill: uri?.key === 'skill',
-    is_chat: uri?.key === 'chat' || takesMessages(field('schemas')),
-    has_url: runs && (isManaged(uri) || text('url') !== ''),
-    has_script: runs && text('script') !== '',
+    is_chat: uri?.key === 'chat' || takesMessages(getKey(data, 'schemas')),
+    has_url: runs && (isManaged(uri) || isFilled(getKey(data, 'url'))),
+    has_script: runs && isFilled(getKey(data, 'script')),
     has_handler: false,
     is_static: false,
   }
+}
+
+function isFilled(text: Json | undefined): boolean {
+  return typeof text === 'string' && text !== ''
 }
 
 /** Whether a property of the inputs is of the catalog's type for a message or a list of them. */
@@ -158,55 +266,42 @@ function isEmbed(_path: Path, value: JsonObject): boolean {
 
 function textUnit(path: Path, texts: readonly string[]): 'words' | 'lines' | undefined {
   if (path.length === 1 && path[0] === 'script') return 'lines'
-  if (path[0] !== 'parameters' || isNeverText(path.at(-1) ?? '')) return undefined
+  if (path[0] !== 'parameters' || NEVER_TEXTS.has(path.at(-1) ?? '')) return undefined
   const isMessage = path.includes('messages') && (path.at(-1) === 'content' || path.at(-1) === 'text')
   return isMessage || texts.some(isLongText) ? 'words' : undefined
 }
 
-function* identify(
-  path: Path,
-  arrays: Sides<readonly Json[]>,
-): InSlices<Sides<readonly string[]> | undefined> {
-  if (path.at(-1) === 'messages') return yield* identifyMessages(arrays)
+function identify(path: Path, arrays: Sides<readonly Json[]>): Sides<readonly string[]> | undefined {
+  if (path.at(-1) === 'messages') return identifyMessages(arrays)
   return path.at(-1) === 'tools' ? identifyTools(arrays) : undefined
 }
 
 /** The base's messages are told by their places; another side's is the one that it goes on from, else a new one. */
-function* identifyMessages({
-  base,
-  target,
-  source,
-}: Sides<readonly Json[]>): InSlices<Sides<readonly string[]> | undefined> {
-  const messages = eachSide({ base, target, source }, (items) => items.map(placedMessage))
+function identifyMessages(arrays: Sides<readonly Json[]>): Sides<readonly string[]> | undefined {
+  const messages = eachSide(arrays, (items) => items.map(placedMessage))
   const areMessages = [messages.base, messages.target, messages.source].every((side) =>
     side.every((it) => it !== undefined),
   )
   if (!areMessages) return undefined
-  const placed = eachSide(messages, (side) => side.flatMap((it) => it ?? []))
-  yield
-  const placeInBase = new Map(placed.base.map((text, at) => [text, at]))
-  function* follow(side: readonly PlacedText[], prefix: string): InSlices<string[]> {
-    const found = yield* matchTexts(side, placed.base)
+  const { base, target, source } = eachSide(messages, (side) => side.flatMap((it) => it ?? []))
+  const placeInBase = new Map(base.map((text, at) => [text, at]))
+  const follow = (side: readonly PlacedText[], prefix: string): string[] => {
+    const found = matchTexts(side, base)
     return side.map((text, at) => {
       const earlier = found.get(text)
       return earlier ? `base ${placeInBase.get(earlier) ?? 0}` : `${prefix} ${at}`
     })
   }
-  const ofTarget = yield* follow(placed.target, 'target')
-  const ofSource = yield* follow(placed.source, 'source')
-  const pace = new Pace()
+  const [ofTarget, ofSource] = [follow(target, 'target'), follow(source, 'source')]
   const added = new Map<string, string>()
-  for (const [at, item] of target.entries()) {
+  for (const [at, item] of arrays.target.entries())
     added.set(`${ofTarget[at - 1] ?? ''} ${stringifyJson(item)}`, ofTarget[at] ?? '')
-    if (pace.isDue) yield
-  }
   // What both added alike behind the same message is one message.
-  for (const [at, item] of source.entries()) {
-    if (pace.isDue) yield
+  for (const [at, item] of arrays.source.entries()) {
     const same = added.get(`${ofSource[at - 1] ?? ''} ${stringifyJson(item)}`)
     if (ofSource[at] === `source ${at}` && same?.startsWith('target ')) ofSource[at] = same
   }
-  return { base: placed.base.map((_, at) => `base ${at}`), target: ofTarget, source: ofSource }
+  return { base: base.map((_, at) => `base ${at}`), target: ofTarget, source: ofSource }
 }
 
 function placedMessage(item: Json, at: number): PlacedText | undefined {

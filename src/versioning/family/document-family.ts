@@ -1,12 +1,9 @@
 import { Refusal, type RefusalCode } from '../../errors.ts'
 import type { TreeEntry } from '../../git/objects/tree.ts'
 import { patchInSlices } from '../../json/diff/json-patch.ts'
-import { isLight } from '../../json/is-light.ts'
 import type { Json, JsonObject } from '../../json/json.ts'
 import { printHeavy } from '../../json/print-json.ts'
-import { JsonText, stringifyJson } from '../../json/stringify-json.ts'
-import type { InSlices } from '../../scheduling/cooperative.ts'
-import { TimeSlice } from '../../scheduling/cooperative.ts'
+import { JsonText } from '../../json/stringify-json.ts'
 import type { PlacedText } from '../texts/placed-text.ts'
 import type { MergeRules } from '../merge/merge-values.ts'
 import { mergeValues } from '../merge/merge-values.ts'
@@ -16,12 +13,16 @@ import { diffFiles } from '../revisions/diff/diff-revisions.ts'
 import type { DocumentLimits } from './document-limits.ts'
 import { DOCUMENT_LIMITS } from './document-limits.ts'
 import type { Family, Payload, PayloadContext, PresentContext, ReadContext, Warning } from './family.ts'
-import { FolderTree } from './folder-tree.ts'
 import type { DocumentThread } from './large-document.ts'
 import { asLarge, LargeDocument, tooLargeToRead } from './large-document.ts'
-import type { ObjectReader, ObjectSink } from './tree-files.ts'
-import { writeFile } from './tree-files.ts'
-import { jsonFileBytes } from './write-json-file.ts'
+import {
+  FolderTree,
+  jsonFileBytes,
+  jsonWithin,
+  type ObjectReader,
+  type ObjectSink,
+  writeFile,
+} from './tree-files.ts'
 
 /**
  * A family whose payload is one JSON document in a few files at the root of the commit's tree. Everything here is pure: no
@@ -48,20 +49,18 @@ export interface DocumentDefinition extends Pick<
    */
   decode(read: FileReader, maxValues?: number): Promise<JsonObject | undefined>
   /** Of the bytes of `file`: the other files that `decode` reads, and how many times each stands in the document. */
-  filesBeside?(main: Buffer): Promise<ReadonlyMap<string, number>>
+  filesBeside?(main: Buffer): ReadonlyMap<string, number>
   /** Has documents that are too large for the server's own thread worked on in another; without it there are none. */
   readonly thread?: DocumentThread
   /** What who pushes a file should know of it, though it is taken as it is. */
   fileWarnings?(path: string, bytes: Buffer): readonly Warning[]
-  accept(data: Json, context: PayloadContext): AcceptedDocument
-  /** The same for a document that may be large in what it holds, in slices. */
-  acceptInTurns?(data: Json, context: PayloadContext): Promise<AcceptedDocument>
+  accept(data: Json, context: PayloadContext): AcceptedDocument | Promise<AcceptedDocument>
   applyDelta(base: JsonObject | undefined, delta: Json, context: PayloadContext): AcceptedDocument
   flags(data: JsonObject | undefined): Readonly<Record<string, boolean>>
   /** How two revisions' documents are merged, beyond by key. */
   readonly mergeRules?: MergeRules
   pins?(data: JsonObject): readonly Pin[]
-  texts?(data: JsonObject): InSlices<readonly PlacedText[]>
+  texts?(data: JsonObject): readonly PlacedText[]
   present(
     data: JsonObject,
     context: Pick<PresentContext, 'servicesBase' | 'revisionId' | 'versionType'>,
@@ -118,7 +117,7 @@ export function documentFamily(definition: DocumentDefinition): Family {
     mayEmbed,
     ...(guardFlag === undefined ? {} : { guardFlag }),
     ...(pins ? { pins: (payload: Payload) => pins(documentOf(payload)) } : {}),
-    ...(texts ? { texts: (payload: Payload) => new TimeSlice().run(texts(documentOf(payload))) } : {}),
+    ...(texts ? { texts: (payload: Payload) => texts(documentOf(payload)) } : {}),
     ownsFile,
     write: async (target, payload, before, limits, other = []) => {
       const document = documentOf(payload)
@@ -128,10 +127,12 @@ export function documentFamily(definition: DocumentDefinition): Family {
       const files = encode(apart?.data ?? document)
       let size = apart?.size ?? 0
       for (const { content } of files) if (Buffer.isBuffer(content)) size += content.length
-      for (const file of files) {
-        const bytes = await bytesOf(file, maxBytes - size)
-        entries.push(writeFile(target, file.path, bytes))
-        if (!Buffer.isBuffer(file.content)) size += bytes.length
+      for (const { path, content } of files) {
+        const isText = Buffer.isBuffer(content)
+        // JSON is laid out so that it fits into the room that there is, if it can.
+        const bytes = isText ? content : jsonFileBytes(content, { maxBytes: maxBytes - size })
+        entries.push(writeFile(target, path, bytes))
+        if (!isText) size += bytes.length
       }
       if (size > maxBytes)
         throw tooLarge(`As it is stored, the ${name}'s data would have ${size} bytes`, maxBytes)
@@ -160,20 +161,20 @@ export function documentFamily(definition: DocumentDefinition): Family {
       })
       const large = asLarge(data)
       await asErrorOf(definition, () =>
-        large ? large.check(source, servicesBase) : data && acceptance(definition, documentOf(data), context),
+        large ? large.check(source, servicesBase) : data && definition.accept(documentOf(data), context),
       )
       return warnings
     },
     accept: async (data, context) => {
       const { limits } = context
       if (limits) await assertSent(definition, data, mostBytes(definition, limits))
-      return accepted(await acceptance(definition, data, context))
+      return accepted(await definition.accept(data, context))
     },
     applyDelta: async (base, delta, context) =>
       accepted(definition.applyDelta(base && documentOf(base), delta, context)),
     mayRebase: () => false,
-    warnings: (payload, context) =>
-      asLarge(payload) ? [] : definition.accept(documentOf(payload), context).warnings,
+    warnings: async (payload, context) =>
+      asLarge(payload) ? [] : (await definition.accept(documentOf(payload), context)).warnings,
     flags: (payload) => asLarge(payload)?.flags ?? flags(payload && documentOf(payload)),
     present: async (payload, context) => {
       const text = await asLarge(payload)?.present(context)
@@ -205,7 +206,7 @@ export function documentFamily(definition: DocumentDefinition): Family {
       if (isKnown || merging.isOfBases || merging.hasConflicts)
         return { payload: data as JsonObject | undefined, warnings: [], isPayload }
       return {
-        ...accepted(await acceptance(definition, data, { loc: ['data'], servicesBase })),
+        ...accepted(await definition.accept(data, { loc: ['data'], servicesBase })),
         isPayload,
       }
     },
@@ -292,11 +293,6 @@ async function documentFiles(
   return paths
 }
 
-/** The file's bytes, laid out so that they fit into the room that there is if they can. */
-async function bytesOf({ content }: PayloadFile, room: number): Promise<Buffer> {
-  return Buffer.isBuffer(content) ? content : jsonFileBytes(content, { maxBytes: room })
-}
-
 /** Most bytes of what a commit brings. */
 function mostBytes(
   { boundedBy }: DocumentDefinition,
@@ -306,11 +302,14 @@ function mostBytes(
 }
 
 /** Refuses data that is larger, without white space between its values, than what a commit may bring. */
-async function assertSent({ name }: DocumentDefinition, data: Json, maxBytes: number): Promise<void> {
-  const fits = isLight(data)
-    ? Buffer.byteLength(stringifyJson(data)) <= maxBytes
-    : (await printHeavy(data, { maxBytes })) !== undefined
-  if (!fits) throw tooLarge(`The ${name}'s data has more than ${maxBytes} bytes`, maxBytes)
+async function assertSent(
+  { name, boundedBy }: DocumentDefinition,
+  data: Json,
+  maxBytes: number,
+): Promise<void> {
+  // What is bounded by its keys may be many times as large as a document.
+  const text = boundedBy === 'keys' ? await printHeavy(data, { maxBytes }) : jsonWithin(data, maxBytes)
+  if (text === undefined) throw tooLarge(`The ${name}'s data has more than ${maxBytes} bytes`, maxBytes)
 }
 
 function tooLarge(what: string, most: number): Refusal {
@@ -336,14 +335,6 @@ async function asErrorOf({ file }: DocumentDefinition, work: () => unknown): Pro
 const NOT_OF_THE_FILE: ReadonlySet<RefusalCode> = new Set(['damaged_repository', 'overloaded'])
 
 const REMEDY = 'Put it right in that commit (git commit --amend, or git rebase -i for an older one)'
-
-function acceptance(
-  definition: DocumentDefinition,
-  data: Json,
-  context: PayloadContext,
-): AcceptedDocument | Promise<AcceptedDocument> {
-  return definition.acceptInTurns?.(data, context) ?? definition.accept(data, context)
-}
 
 function accepted({ data, warnings }: AcceptedDocument) {
   return { payload: data, warnings }

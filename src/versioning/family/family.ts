@@ -89,13 +89,13 @@ export interface Family {
   /** Whether a delta that names an older base may be applied to the latest revision all the same (interface 8.13). */
   mayRebase(delta: Json): boolean
   /** What the sender of a stored payload was told of it, worked out again. */
-  warnings(payload: Payload, context: PayloadContext): readonly Warning[]
+  warnings(payload: Payload, context: PayloadContext): readonly Warning[] | Promise<readonly Warning[]>
   /** A value for each of `flagNames`; undefined stands for a revision without a payload. */
   flags(payload: Payload | undefined): Readonly<Record<string, boolean>>
   /** The payload as a reader sees it: what is stored, and what is derived on read. */
   present(payload: Payload, context: PresentContext): Promise<PresentedPayload>
   /** The texts of a payload that people write, in order; a family without this has none. */
-  texts?(payload: Payload): Promise<readonly PlacedText[]>
+  texts?(payload: Payload): readonly PlacedText[]
   /** The references that a payload holds under keys. A family that has this is the one of environments. */
   pins?(payload: Payload): readonly Pin[]
   /** What tells two revisions apart, as `revisions/diff` answers it (interface 6.1, 8.24). */

@@ -3,8 +3,7 @@ import type { TreeEntry } from '../../git/objects/tree.ts'
 import { type AsideCall, runAside } from '../../scheduling/run-aside.ts'
 import type { DocumentLimits } from './document-limits.ts'
 import type { Payload, PresentContext } from './family.ts'
-import { FolderTree } from './folder-tree.ts'
-import type { ObjectReader } from './tree-files.ts'
+import { FolderTree, type ObjectReader } from './tree-files.ts'
 
 /** The files of a document by their paths. */
 export type DocumentFiles = ReadonlyMap<string, Uint8Array>

@@ -18,10 +18,7 @@ export interface MergeRules {
   /** By what a text that is there is merged; undefined: as a whole. */
   textUnit?(path: Path, texts: readonly string[]): 'words' | 'lines' | undefined
   /** Ids by which the items of arrays there are told, each once on a side, the same for the same thing; undefined: merged as a whole. */
-  identify?(
-    path: Path,
-    arrays: Sides<readonly Json[]>,
-  ): InSlices<Sides<readonly string[]> | undefined> | undefined
+  identify?(path: Path, arrays: Sides<readonly Json[]>): Sides<readonly string[]> | undefined
 }
 
 type Values = Sides<Json | undefined>
@@ -67,8 +64,7 @@ class ValueMerge {
     if (isEqual(base, source)) return target
     const [arrays, texts] = [itemsOf(values), textsOf(values)]
     if (arrays) {
-      const work = this.#rules.identify?.(at.target, arrays)
-      const ids = work && (yield* work)
+      const ids = this.#rules.identify?.(at.target, arrays)
       if (ids) return yield* this.#items(arrays, ids, values, at)
     }
     if (texts) {

@@ -14,6 +14,7 @@ import type {
   ChangedRows,
 } from '../family/family.ts'
 import {
+  jsonFileBytes,
   type ObjectReader,
   type ObjectSink,
   readBytes,
@@ -21,7 +22,6 @@ import {
   writeFile,
   writeTree,
 } from '../family/tree-files.ts'
-import { jsonFileBytes } from '../family/write-json-file.ts'
 import type { Registry } from '../registry.ts'
 import type { WriteContext } from '../write-context.ts'
 import { type Trailers, decodeMessage, subjectIn } from './commit-message.ts'
@@ -70,7 +70,7 @@ export async function buildRevision(
   const payload =
     draft.payload && (await family.write(target, draft.payload, before, registry.limits, taken?.other))
   const header = boundedHeader(draft.header ?? {})
-  const headerFile = await writeHeader(target, header, registry.limits)
+  const headerFile = writeHeader(target, header, registry.limits)
   const entries = [...carried, ...(payload?.entries ?? []), ...headerFile.entries]
   const sent = draft.message !== undefined && subjectIn(draft.message) !== '' ? draft.message : undefined
   const planned = {
@@ -144,13 +144,13 @@ export async function rootOf(source: ObjectReader, commit: Oid): Promise<readonl
 }
 
 /** The file for what came beside the payload, and its size in bytes; none where nothing did. */
-async function writeHeader(
+function writeHeader(
   target: ObjectSink,
   header: Header,
   limits: DocumentLimits,
-): Promise<{ readonly entries: readonly TreeEntry[]; readonly size: number }> {
+): { readonly entries: readonly TreeEntry[]; readonly size: number } {
   if (Object.keys(header).length === 0) return { entries: [], size: 0 }
-  const bytes = await jsonFileBytes(header, limits)
+  const bytes = jsonFileBytes(header, limits)
   return { entries: [writeFile(target, REVISION_FILE, bytes)], size: bytes.length }
 }
 

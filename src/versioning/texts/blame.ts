@@ -57,7 +57,7 @@ export async function blameText(
     let { wanted } = search
     for (const [at, parent] of commit.parents.entries()) {
       const texts = await textsAt(parent)
-      const earlier = await textBefore(search, texts, slice)
+      const earlier = textBefore(search, texts)
       if (!earlier) continue
       const [passed, left] = await pass(wanted, linesOf(search.text), linesOf(earlier), slice)
       wanted = left
@@ -76,20 +76,15 @@ export async function blameText(
 
   async function textsAt(commit: Oid): Promise<readonly PlacedText[]> {
     const { payload } = await registry.revisions(artifact.family).readForList(objects, commit)
-    return (payload && (await artifact.family.texts?.(payload))) ?? []
+    return (payload && artifact.family.texts?.(payload)) ?? []
   }
 }
 
 /** Of the texts of a parent, the one that the text of a search goes on from. */
-async function textBefore(
-  { text, texts }: Search,
-  earlier: readonly PlacedText[],
-  slice: TimeSlice,
-): Promise<PlacedText | undefined> {
+function textBefore({ text, texts }: Search, earlier: readonly PlacedText[]): PlacedText | undefined {
   const own = earlier.find(({ pointer }) => pointer === text.pointer)
   if (own?.text === text.text) return own
-  const matched = await slice.run(matchTexts(texts, earlier))
-  for (const [{ pointer }, it] of matched) if (pointer === text.pointer) return it
+  for (const [{ pointer }, it] of matchTexts(texts, earlier)) if (pointer === text.pointer) return it
   return undefined
 }
 

@@ -40,7 +40,7 @@ describe('environment family', () => {
 
   it('brings pins through a commit, a delta and a read unchanged but for what was asked', async () => {
     const sent = parseJson('{"references":{"b":{"workflow":{"slug":"b"}},"7":{"x":{}}}}')
-    const { data } = environmentDocument.accept(sent, context)
+    const { data } = await environmentDocument.accept(sent, context)
     const files = environmentDocument.encode(data)
     const read = await environmentDocument.decode(readerOf(files))
     const next = environmentDocument.applyDelta(read, parseJson('{"set":{"a":{}}}'), context).data
@@ -49,8 +49,8 @@ describe('environment family', () => {
     )
   })
 
-  it('shows an example that it would store as it is', () => {
+  it('shows an example that it would store as it is', async () => {
     const example = parseJson(JSON.stringify(environmentSurface.example))
-    expect(environmentDocument.accept(example, context).data).to.deep.equal(example)
+    expect((await environmentDocument.accept(example, context)).data).to.deep.equal(example)
   })
 })

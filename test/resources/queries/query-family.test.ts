@@ -16,8 +16,8 @@ describe('query family', () => {
     expect(queryDocument.present(data, { servicesBase: '', revisionId: 'r' })).to.deep.equal(data)
   })
 
-  it('shows an example that it would store as it is', () => {
+  it('shows an example that it would store as it is', async () => {
     const example = parseJson(JSON.stringify(querySurface.example))
-    expect(queryDocument.accept(example, { loc: [], servicesBase: '' }).data).to.deep.equal(example)
+    expect((await queryDocument.accept(example, { loc: [], servicesBase: '' })).data).to.deep.equal(example)
   })
 })

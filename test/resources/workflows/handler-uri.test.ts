@@ -5,7 +5,7 @@ import {
   isManaged,
   isSkill,
   parseHandlerUri,
-} from '../../../src/resources/workflows/handler-uri.ts'
+} from '../../../src/resources/workflows/workflow-handlers.ts'
 
 describe('handler uri', () => {
   for (const [uri, provider, kind, key, version] of [

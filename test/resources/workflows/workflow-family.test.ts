@@ -22,7 +22,7 @@ describe('workflow family', () => {
     const sent = parseJson(
       '{"parameters":{"prompt":{"messages":[{"role":"user","content":"{{q}}"}],"llm_config":{"temperature":0.10}}}}',
     )
-    const { data } = workflowDocument.accept(sent, { loc: ['body'], servicesBase })
+    const { data } = await workflowDocument.accept(sent, { loc: ['body'], servicesBase })
     const files = workflowDocument.encode(data)
     expect(files.every(({ path }) => workflowDocument.ownsFile(path))).to.equal(true)
     const read = await workflowDocument.decode(readerOf(files))
@@ -33,11 +33,11 @@ describe('workflow family', () => {
     )
   })
 
-  it('stores nothing of the read view when that is sent back', () => {
-    const { data } = workflowDocument.accept({ uri: 'svc:builtin:chat:v0' }, { loc: [], servicesBase })
+  it('stores nothing of the read view when that is sent back', async () => {
+    const { data } = await workflowDocument.accept({ uri: 'svc:builtin:chat:v0' }, { loc: [], servicesBase })
     const shown: JsonObject = workflowDocument.present(data, { servicesBase, revisionId: 'r' })
     expect(shown).to.have.property('url', `${servicesBase}/chat/v0/r`)
-    expect(workflowDocument.accept(shown, { loc: [], servicesBase }).data).to.deep.equal(data)
+    expect((await workflowDocument.accept(shown, { loc: [], servicesBase })).data).to.deep.equal(data)
   })
 
   it('is seen through three surfaces, two of which fix a role of the family', () => {

@@ -7,7 +7,7 @@ import {
   decodeWorkflow,
   encodeWorkflow,
   isWorkflowFile,
-} from '../../../src/resources/workflows/workflow-files.ts'
+} from '../../../src/resources/workflows/workflow-family.ts'
 import { refusalOfAsync } from '../refusal-of.ts'
 import { readerOf, writtenFile } from '../written-file.ts'
 

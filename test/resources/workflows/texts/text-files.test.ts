@@ -5,11 +5,9 @@ import type { Json, JsonObject } from '../../../../src/json/json.ts'
 import { parseJson } from '../../../../src/json/parse-json.ts'
 import { stringifyJson } from '../../../../src/json/stringify-json.ts'
 import { DOCUMENT_LIMITS } from '../../../../src/versioning/family/document-limits.ts'
-import { FolderTree } from '../../../../src/versioning/family/folder-tree.ts'
 import { NewObjects } from '../../../../src/versioning/artifacts/create-artifact.ts'
-import { readTree, writeFile, writeTree } from '../../../../src/versioning/family/tree-files.ts'
+import { FolderTree, readTree, writeFile, writeTree } from '../../../../src/versioning/family/tree-files.ts'
 import { workflowFamily } from '../../../../src/handlers/workflows.ts'
-import { findTexts } from '../../../../src/resources/workflows/texts/find-texts.ts'
 
 const RUNS = Number(process.env['TEXT_RUNS'] ?? 300)
 
@@ -32,17 +30,6 @@ describe('texts of a workflow as files', () => {
       'prompt/user.md': '{{q}}\n',
       'prompt/user-2.md': 'Thanks.\n',
     })
-  })
-
-  it('are looked for in turns, however the parameters are nested', () => {
-    const flat = Object.fromEntries(Array.from({ length: 640 }, (_, at) => [`p${at}`, at]))
-    const deep = Array.from({ length: 64 }, () => [1, [2, [3, [4, [5, [6, [7, [8, [9, [10]]]]]]]]]])
-    for (const parameters of [flat, { deep }]) {
-      const search = findTexts({ parameters })
-      let turns = 0
-      while (!search.next().done) turns++
-      expect(turns).to.be.within(10, 20)
-    }
   })
 
   it('other strings have a file where they are long or have lines; those that say where or what never have', async () => {
