@@ -26,7 +26,7 @@ const MECHANISMS: readonly Mechanism[] = [
   },
   {
     another: /\bnew Histogram\(|\bnew Counter\(/,
-    at: /^src\/(?:server|http\/metrics)\//,
+    at: /^src\/(?:server\/|http\/request\.ts)/,
     use: 'metrics/counters.ts',
   },
   {

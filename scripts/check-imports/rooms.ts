@@ -32,8 +32,8 @@ export const ROOMS: Readonly<Record<string, Room>> = {
     ],
     surface: [
       ...['app', 'surface-context', 'body/*', 'endpoints/*', 'endpoints/traces/*', 'endpoints/removal/*'],
-      ...['git/*', 'metrics/*', 'middleware/*', 'openapi/openapi', 'public-routes/health'],
-      ...['routing/*', 'server/*', 'sessions/session-door', 'sessions/sign-in-link'],
+      ...['authenticate', 'request', 'git/*', 'metrics/*', 'openapi/openapi', 'public-routes/health'],
+      ...['routing/*', 'server/*', 'sessions/sign-in-link'],
     ],
   },
   events: {
@@ -131,7 +131,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   access: {
     uses: ['git', 'json', 'storage', 'scheduling'],
     surface: [
-      ...['api-keys', 'authenticator', 'caller', 'scope', 'require-scope', 'key-file', 'key-uses'],
+      ...['api-keys', 'authenticator', 'caller', 'scope', 'key-file', 'key-uses'],
       ...['intents', 'intent-file', 'key-author', 'project-name', 'sessions/*'],
     ],
   },

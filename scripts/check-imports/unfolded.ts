@@ -21,6 +21,7 @@ export const UNFOLDED: Readonly<Record<string, string>> = {
   'src/resources/testsets/import/files/xlsx-thread.ts': 'is the program of a thread',
   'src/sandbox/inside/seal.ts': 'takes away what a script must not have, before anything else is loaded',
   'src/sandbox/inside/strip-types.ts': 'is loaded where a script has types',
+  'src/http/docs/viewer.ts': 'is the page of the interface, of which the app needs an address',
   'src/http/docs/request-text.ts':
     'is tested where there is no browser, and its importer is a program of one',
   'src/http/public-routes/service-record.ts': 'finds package.json from where it lies',

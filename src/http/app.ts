@@ -1,38 +1,39 @@
-import { randomUUID } from 'node:crypto'
 import Koa from 'koa'
 import type { Middleware } from 'koa'
 import type { Logger } from 'pino'
+import { Readable } from 'node:stream'
 import type { Authenticate } from '../access/authenticator.ts'
 import { Refusal, DatabaseAway } from '../errors.ts'
-import { authenticate, callerIfAny } from './middleware/authenticate.ts'
-import { notFound } from './middleware/not-found.ts'
-import { viewer } from './docs/viewer.ts'
-import { immutableResponse } from './public-routes/lasting-answer.ts'
-import { health, type Readiness, ready, servicesHealth } from './public-routes/health.ts'
-import { type PublicRoute, publicRoutes } from './public-routes/public-routes.ts'
-import { noIcon, serviceRecord } from './public-routes/service-record.ts'
-import type { RequestState } from './request-state.ts'
+import { stringifyJson } from '../json/stringify-json.ts'
+import { yieldToEventLoop } from '../scheduling/cooperative.ts'
 import { nodeFs } from '../storage/node-fs.ts'
-import type { SessionDoor } from './sessions/session-door.ts'
+import { authenticate, callerIfAny, type SessionDoor } from './authenticate.ts'
+import { viewer } from './docs/viewer.ts'
+import { methodNotAllowed, notFound } from './middleware/not-found.ts'
+import { type Problem, internalProblem, problemOf } from './problem.ts'
+import { health, type Readiness, ready, servicesHealth } from './public-routes/health.ts'
+import { immutableResponse } from './public-routes/lasting-answer.ts'
+import { noIcon, serviceRecord } from './public-routes/service-record.ts'
+import {
+  type Observe,
+  type PublicRoute,
+  type RequestContext,
+  type RequestState,
+  requests,
+} from './request.ts'
 import { PageFiles } from './workbench/page-files.ts'
 import { BUILT_PAGE, workbench } from './workbench/workbench.ts'
-import { Readable } from 'node:stream'
-import { yieldToEventLoop } from '../scheduling/cooperative.ts'
-import { type RequestContext, whenClosed } from './middleware/when-closed.ts'
-import { IDLE_SECONDS } from './server/server.ts'
-import { stringifyJson } from '../json/stringify-json.ts'
-import { type Problem, internalProblem, problemOf } from './problem.ts'
 
 export interface AppDependencies {
   /** Whether the `detail` of a 422 is a sentence, or the list of its problems, as clients of the existing service read it. */
   readonly detailsOf422?: ErrorForm
   readonly log: Logger
   /** Counts and times every request. */
-  readonly observe: Middleware<RequestState>
+  readonly observe: Observe
   /** Lets in what the server can take; what needs no key is answered in any case. */
   readonly limit: Middleware<RequestState>
-  /** Resolves once what was acknowledged before can be read; refuses while the store is not there. What comes in together shares a look. */
-  readonly fresh: () => Promise<HowFresh | undefined>
+  /** What comes in together shares a look at it. */
+  readonly store: Fresh
   /** Why the store cannot be used, looked at afresh; undefined if it can. */
   readonly storeProblem: () => Refusal | undefined
   readonly authenticate: Authenticate
@@ -57,22 +58,19 @@ export interface AppDependencies {
 
 /** The app: a request goes through this chain, in this order. */
 export function createApp(dependencies: AppDependencies): Koa<RequestState> {
-  const { log, fresh, storeProblem, pageFolder = BUILT_PAGE } = dependencies
+  const { log, store, storeProblem, pageFolder = BUILT_PAGE } = dependencies
   const app = new Koa<RequestState>()
   // An answer that cannot be written, or whose connection broke.
   app.on('error', (error: unknown) => log.warn({ err: error }, 'an answer could not be sent'))
   app.use(leaveTogether)
   app.use(errorHandler({ log, storeProblem, form: dependencies.detailsOf422 }))
-  app.use(requestId)
-  app.use(requestLog(log))
-  app.use(dependencies.observe)
+  app.use(requests(log, dependencies.observe))
   const addresses = publicAddresses(dependencies)
   app.use(workbench(new PageFiles(nodeFs, pageFolder), beginsRoute(dependencies.paths, addresses)))
   app.use(publicRoutes(addresses))
   app.use(dependencies.limit)
-  app.use(lookFirst(fresh))
-  app.use(dependencies.restore)
-  app.use(dependencies.git)
+  app.use(lookFirst(store))
+  app.use(atGit(dependencies))
   app.use(authenticate(dependencies.authenticate, dependencies.door))
   app.use(dependencies.route)
   app.use(notFound)
@@ -133,6 +131,50 @@ const leaveTogether: Middleware<RequestState> = async (ctx, next) => {
   ctx.respond = false
 }
 
+/** Serves the few addresses that need no key (interface 2.3), by exact path. */
+function publicRoutes(routes: Readonly<Record<string, PublicRoute>>): Middleware<RequestState> {
+  const byPath = new Map(Object.entries(routes))
+  return (ctx, next) => {
+    const route = byPath.get(ctx.path)
+    if (!route) return next()
+    if (ctx.method !== 'GET' && ctx.method !== 'HEAD')
+      throw methodNotAllowed(ctx.method, ctx.path, ['GET', 'HEAD'])
+    ctx.state.route = ctx.path
+    return Promise.resolve(route(ctx))
+  }
+}
+
+/**
+ * Lets requests in while no more than `most` are being worked on, this one included and those left out that only follow events; refuses the others with `overloaded` (503 and
+ * `Retry-After`) before they cost anything: no key is looked up and no body is read.
+ */
+export function limitRequests(
+  server: { readonly inFlight: number },
+  events: { readonly followers: number },
+  most: number,
+): Middleware<RequestState> {
+  return (_ctx, next) => {
+    if (server.inFlight > most && server.inFlight - events.followers > most) {
+      throw new Refusal(
+        'overloaded',
+        `The server works on ${most} requests already, the most that it takes at once. Try again in a moment.`,
+      )
+    }
+    return next()
+  }
+}
+
+/** What git programs send: they are asked for keys in git's own way. */
+function atGit({ restore, git }: Pick<AppDependencies, 'restore' | 'git'>): Middleware<RequestState> {
+  return (ctx, next) => (ctx.path.startsWith('/git/') ? restore(ctx, () => git(ctx, next)) : next())
+}
+
+/** What requests read. */
+interface Fresh {
+  /** Resolves once what was acknowledged before can be read; refuses while the store is not there. */
+  fresh(): Promise<HowFresh | undefined>
+}
+
 /** How fresh what is read is: it has all that was acknowledged anywhere before a moment. */
 interface HowFresh {
   /** What makes sure of that: a value of READS. */
@@ -145,8 +187,8 @@ interface HowFresh {
  * Sees to it that a request finds what was acknowledged anywhere before it came; that a key was revoked, too. Where servers share a database,
  * the answer to a read says how fresh it is: `Svc-Freshness: quorum; age=<ms>` (interface 2.31).
  */
-function lookFirst(fresh: () => Promise<HowFresh | undefined>): Middleware<RequestState> {
-  return (ctx, next) => fresh().then((how) => (how ? telling(ctx, how, next) : next()))
+function lookFirst(store: Fresh): Middleware<RequestState> {
+  return (ctx, next) => store.fresh().then((how) => (how ? telling(ctx, how, next) : next()))
 }
 
 async function telling(
@@ -160,92 +202,6 @@ async function telling(
     if (ctx.state.isRead && !ctx.headerSent)
       ctx.set('Svc-Freshness', `${by}; age=${Math.max(0, Math.round(performance.now() - since))}`)
   }
-}
-
-/**
- * One structured line for each request, written when its answer has left or its client has gone: id, method, path
- * without the query string, status, milliseconds, bytes of the answer, id of the key. Never a header or a body. Reads and
- * invocations that succeed are logged at level debug, everything else at info.
- */
-function requestLog(log: Logger): Middleware<RequestState> {
-  return whenClosed(({ res, method, originalUrl, state }, ms) => {
-    // A successful read is the most frequent and the least remarkable thing there is: a line of its own only for debugging.
-    const level = state.isRead && res.statusCode < 400 && res.writableFinished ? 'debug' : 'info'
-    if (!log.isLevelEnabled(level)) return
-    const length = res.getHeader('content-length')
-    log[level](
-      {
-        requestId: state.requestId,
-        method,
-        path: withoutQuery(originalUrl),
-        status: res.statusCode,
-        ms: Math.round(ms * 1000) / 1000,
-        bytes: length === undefined ? undefined : Number(length),
-        keyId: state.caller?.key.id,
-        aborted: res.writableFinished ? undefined : true,
-      },
-      'request',
-    )
-  })
-}
-
-function withoutQuery(url: string): string {
-  const query = url.indexOf('?')
-  return query < 0 ? url : url.slice(0, query)
-}
-
-/**
- * Gives the request its id (the caller's own `X-Request-Id` if it is sane), brings the address into the form that routes know, and sets the
- * headers of every answer: the id, what forbids browsers to guess types (what else protects a page, /docs sets), and how long the
- * connection is kept for the next request.
- */
-const requestId: Middleware<RequestState> = (ctx, next) => {
-  const { req, res, state } = ctx
-  const sent = req.headers['x-request-id']
-  state.requestId = typeof sent === 'string' && SANE_ID.test(sent) ? sent : randomUUID().replaceAll('-', '')
-  req.url = normalisePath(req.url ?? '/')
-  ctx.set('X-Request-Id', state.requestId)
-  ctx.set('X-Content-Type-Options', 'nosniff')
-  // Whether an older client's connection is kept, node decides later, by what the answer is.
-  if (res.shouldKeepAlive && req.httpVersionMinor > 0) ctx.set('Keep-Alive', KEPT)
-  return next()
-}
-
-const KEPT = `timeout=${IDLE_SECONDS}`
-
-const SANE_ID = /^[A-Za-z0-9._-]{1,128}$/
-
-/**
- * The one form in which routes see an address: without leading `/api` and `/preview` segments and without a trailing
- * slash (interface 2.1), the query string untouched. Costs a few comparisons when there is nothing to do.
- */
-export function normalisePath(url: string): string {
-  if (!url.startsWith('/')) return URL.canParse(url) ? normalisePath(withoutOrigin(url)) : url
-  const query = url.indexOf('?')
-  const end = query < 0 ? url.length : query
-  let from = 0
-  for (;;) {
-    if (hasSegment(url, from, end, '/api')) from += 4
-    else if (hasSegment(url, from, end, '/preview')) from += 8
-    else break
-  }
-  const to = url.charCodeAt(end - 1) === SLASH && end > from ? end - 1 : end
-  if (from === 0 && to === end) return url
-  return (to > from ? url.slice(from, to) : '/') + url.slice(end)
-}
-
-const SLASH = 47
-
-/** RFC 9112 3.2.2: a server must take the absolute form that clients send to proxies. */
-function withoutOrigin(url: string): string {
-  const { pathname, search } = new URL(url)
-  return pathname + search
-}
-
-function hasSegment(url: string, from: number, end: number, segment: string): boolean {
-  if (!url.startsWith(segment, from)) return false
-  const next = from + segment.length
-  return next === end || (next < end && url.charCodeAt(next) === SLASH)
 }
 
 /** What answers to errors are made with. */

@@ -64,7 +64,7 @@ export async function committedViolation(
   }
 }
 
-/** Embeds are filled in for every sender: warnings are withheld from a key that may not read (http/routing/withhold.ts). */
+/** Embeds are filled in for every sender: warnings are withheld from a key that may not read (http/routing/answers.ts). */
 const READER = { mayRead: true, mayWrite: false }
 
 /** It is stored, whoever waits for the answer; the check ends by itself. */

@@ -3,16 +3,15 @@ import type { Intents } from '../access/intents.ts'
 import type { Store } from '../git/store.ts'
 import { workerPool } from '../handlers/worker/long-jobs.ts'
 import type { OpenEvents } from '../events/open-events.ts'
-import { createApp } from '../http/app.ts'
+import { createApp, limitRequests } from '../http/app.ts'
 import { jsonBodyReader } from '../http/body/json-body.ts'
 import type { Spools } from '../http/body/spool.ts'
 import { uploadReader } from '../http/body/upload.ts'
 import { gitSmartHttp } from '../http/git/git-smart-http.ts'
 import { restoreBundle } from '../http/git/restore-bundle.ts'
 import { metricsRoute } from '../http/metrics/metrics-route.ts'
-import { observeRequests } from '../http/metrics/observe-requests.ts'
-import { letIn } from '../http/middleware/authenticate.ts'
-import { limitRequests } from '../http/middleware/limit-requests.ts'
+import { observeRequests } from '../http/request.ts'
+import { letIn } from '../http/authenticate.ts'
 import { openApiDocument } from '../http/openapi/openapi.ts'
 import { createRouter } from '../http/routing/router.ts'
 import type { RunningServer, ServerOptions } from '../http/server/server.ts'
@@ -61,7 +60,7 @@ export function composeApp(parts: AppParts): ServerOptions['handle'] {
     log: log.logger,
     detailsOf422: config.compat === 'existing' ? 'list' : 'sentence',
     observe: observeRequests(metrics),
-    limit: limitRequests(() => server.inFlight - events.followers, config.maxRequests),
+    limit: limitRequests(server, events, config.maxRequests),
     authenticate: callerOf,
     door: access.door,
     metrics: metricsRoute(
@@ -69,7 +68,7 @@ export function composeApp(parts: AppParts): ServerOptions['handle'] {
       config.metrics === 'open' ? undefined : (ctx) => letIn(ctx, callerOf, access.door),
     ),
     storeProblem: () => guard.problem,
-    fresh: () => store.fresh(),
+    store,
     readiness: () => ({
       ...projects.registries.readiness(),
       traces: projects.traces.problems(),
@@ -120,7 +119,8 @@ function composeRouter({ options: { config }, projects, routes, intents, spools 
     readKeylessBody: jsonBodyReader({ ...most, maxBytes: KEYLESS_BODY_BYTES, maxHeldBytes }),
     readUpload: uploadReader({ spools, maxBytes: config.uploadMaxBytes, maxFieldBytes: UPLOAD_FIELD_BYTES }),
     onUnknown: config.compat === 'existing' ? 'ignore' : 'refuse',
-    registryOf: (project) => projects.registries.of(project),
+    isExisting: config.compat === 'existing',
+    registries: projects.registries,
     intents,
   })
 }

@@ -16,10 +16,7 @@ import { sessionEndpoints } from '../http/endpoints/session-endpoints.ts'
 import { traceEndpoints } from '../http/endpoints/traces/trace-endpoints.ts'
 import { webhookEndpoints } from '../http/endpoints/webhook-endpoints.ts'
 import type { Endpoint } from '../http/routing/endpoint.ts'
-import { asExistingService } from '../http/routing/existing-service.ts'
-import { helping } from '../http/routing/helping.ts'
-import { preferring } from '../http/routing/prefer.ts'
-import { withholding } from '../http/routing/withhold.ts'
+import { withAnswers } from '../http/routing/answers.ts'
 import { type SurfaceContext, surfaceContext, type SurfaceSettings } from '../http/surface-context.ts'
 import { queryFamily } from '../resources/queries/query-family.ts'
 import type { Surface } from '../resources/surface.ts'
@@ -92,6 +89,6 @@ export function composeEndpoints({
     ...traceEndpoints(tracesOf),
     searchEndpoint(searchOf, surfaces, settings),
     ...removalEndpoints(contexts, { tracesOf, evaluationsOf, webhooksOf }),
-  ].map((it) => helping(asExistingService(withholding(preferring(it)), isExisting)))
+  ].map((it) => withAnswers(it, isExisting))
   return { endpoints, contexts }
 }

@@ -6,7 +6,6 @@ import { Spools, sweepUploads } from '../http/body/spool.ts'
 import { type RunningServer, type ServerOptions, startServer } from '../http/server/server.ts'
 import { workflowSurfaces } from '../handlers/workflows.ts'
 import { surfacesOf } from '../resources/surfaces.ts'
-import { beginReadEpoch } from '../storage/read-epoch.ts'
 import type { SpanTable } from '../traces/shared/span-table.ts'
 import type { Signing } from '../versioning/registry.ts'
 import { composeAccess } from './compose-access.ts'
@@ -115,10 +114,7 @@ function listen({ config }: StartOptions, handle: ServerOptions['handle']): Prom
     host: config.host,
     port: config.port,
     maxConnections: config.maxConnections,
-    handle: (request, response) => {
-      beginReadEpoch()
-      return handle(request, response)
-    },
+    handle,
   })
 }
 

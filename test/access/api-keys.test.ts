@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { expect } from 'chai'
 import { createApiKey, createFirstApiKey, listApiKeys, revokeApiKey } from '../../src/access/api-keys.ts'
 import { type Authenticate, openKeyRing } from '../../src/access/authenticator.ts'
-import { requireScope } from '../../src/access/require-scope.ts'
+import { requireScope } from '../../src/access/scope.ts'
 import { Refusal } from '../../src/errors.ts'
 import { nodeFs } from '../../src/storage/node-fs.ts'
 

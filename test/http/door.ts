@@ -6,7 +6,7 @@ import type { Middleware } from 'koa'
 import type { Caller } from '../../src/access/caller.ts'
 import { type AppDependencies, createApp } from '../../src/http/app.ts'
 import { openLogger } from '../../src/http/server/logger.ts'
-import { SessionDoor } from '../../src/http/sessions/session-door.ts'
+import { SessionDoor } from '../../src/http/authenticate.ts'
 import { startServer } from '../../src/http/server/server.ts'
 
 /** The one token that a test door lets in. */
@@ -40,9 +40,9 @@ export async function openDoor(
   const { logger, flush } = openLogger('info', file)
   const app = createApp({
     log: logger,
-    observe: pass,
+    observe: () => undefined,
     limit: pass,
-    fresh: async () => undefined,
+    store: { fresh: async () => undefined },
     storeProblem: () => undefined,
     metrics: () => undefined,
     door: new SessionDoor({ find: () => undefined }, undefined),

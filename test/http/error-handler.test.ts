@@ -6,7 +6,7 @@ import Koa from 'koa'
 import { pino } from 'pino'
 import { DatabaseAway } from '../../src/errors.ts'
 import { errorHandler } from '../../src/http/app.ts'
-import type { RequestState } from '../../src/http/request-state.ts'
+import type { RequestState } from '../../src/http/request.ts'
 
 describe('http: what is answered where the database is away', () => {
   it('names its address to nobody without a key', async () => {

@@ -64,6 +64,7 @@ describe('endpoints of files', () => {
       route: createRouter({
         readKeylessBody: () => expect.fail('nobody signs in here'),
         onUnknown: 'refuse',
+        isExisting: false,
         endpoints: () => [upload, download],
         readJsonBody: jsonBodyReader({ maxBytes: 1000, maxHeldBytes: 1000, maxDepth: 10 }),
         readUpload: uploadReader({
@@ -71,7 +72,7 @@ describe('endpoints of files', () => {
           maxBytes: 1000,
           maxFieldBytes: 1000,
         }),
-        registryOf: () => Promise.resolve({ index: { age: 0 } } as Registry), // the endpoints here do without
+        registries: { of: () => Promise.resolve({ index: { age: 0 } } as Registry) }, // the endpoints here do without
         intents: new Intents(nodeFs, store, () => new Date()),
       }) as never, // typed for a state with a caller, which the door sets
     })

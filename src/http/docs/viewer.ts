@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url'
 import { nodeFs } from '../../storage/node-fs.ts'
 import { type ImmutableOptions, immutableResponse } from '../public-routes/lasting-answer.ts'
 import { pagePolicy } from '../public-routes/page-policy.ts'
-import type { PublicRoute } from '../public-routes/public-routes.ts'
+import type { PublicRoute } from '../request.ts'
 
 /**
  * `GET /docs`: Swagger UI over `/openapi.json`, and the files that it is made of. All of them come from here: Swagger UI's as the build copied

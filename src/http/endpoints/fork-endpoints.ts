@@ -6,12 +6,12 @@ import type { Registry } from '../../versioning/registry.ts'
 import { variantById } from '../../versioning/revisions/references.ts'
 import { resolveReference } from '../../versioning/revisions/resolve-reference.ts'
 import { forkVariant } from '../../versioning/variants/fork-variant.ts'
-import type { Endpoint } from '../routing/endpoint.ts'
+import type { Call, Endpoint, EndpointResponse } from '../routing/endpoint.ts'
 import { endpoint } from '../routing/endpoint.ts'
 import { assertBelongs, comingBack } from '../schemas/coming-back.ts'
 import { envelope } from '../schemas/envelope.ts'
 import { declare } from '../routing/known-fields.ts'
-import { helping, wordsOf } from '../routing/helping.ts'
+import { told, wordsOf } from '../routing/answers.ts'
 import { parentsOf } from '../schemas/parents.ts'
 import { queryParameters } from '../schemas/queries/query-parameters.ts'
 import { single, warning } from '../schemas/record-schemas.ts'
@@ -97,7 +97,7 @@ export function sharedForkEndpoint(contexts: readonly SurfaceContext[]): Endpoin
   const all = contexts.map((context) => ({
     family: context.surface.family,
     key: `${context.surface.singular}_variant`,
-    endpoint: helping(forkEndpoint(context, '/variants/fork'), wordsOf(context)),
+    endpoint: { ...forkEndpoint(context, '/variants/fork'), words: wordsOf(context) },
   }))
   // The surfaces of one family take the same keys.
   const forks = all.filter(({ family }, index) => all.findIndex((it) => it.family === family) === index)
@@ -121,11 +121,29 @@ export function sharedForkEndpoint(contexts: readonly SurfaceContext[]): Endpoin
       },
     }),
     output: z.union(all.map((fork) => fork.endpoint.output)),
-    run: (call) => call.input.fork.run({ ...call, input: call.input.input } as never),
-    recall: (call, address) => {
-      const { fork } = call.input
-      if (!fork.recall) throw new Error('a fork can be recalled')
-      return fork.recall({ ...call, input: call.input.input } as never, address)
-    },
+    run: (call) => inWordsOfFork(call, ({ fork, input }) => fork.run({ ...call, input })),
+    recall: (call, address) =>
+      inWordsOfFork(call, ({ fork, input }) => {
+        if (!fork.recall) throw new Error('a fork can be recalled')
+        return fork.recall({ ...call, input }, address)
+      }),
   })
+}
+
+/** What a fork of one surface answers, or why it refuses in the words of that surface. */
+async function inWordsOfFork(
+  call: Call<ForkOfSurface>,
+  answer: (asked: ForkOfSurface) => EndpointResponse | Promise<EndpointResponse>,
+): Promise<EndpointResponse> {
+  try {
+    return await answer(call.input)
+  } catch (error) {
+    throw await told(call.input.fork, call, error)
+  }
+}
+
+/** Which surface's fork a body asks for, and what it asks of that. */
+interface ForkOfSurface {
+  readonly fork: Endpoint
+  readonly input: never
 }

@@ -2,7 +2,7 @@ import type { KeyRing } from '../../access/authenticator.ts'
 import { type Caller, principalOf } from '../../access/caller.ts'
 import type { OpenSession, Sessions } from '../../access/sessions/sessions.ts'
 import { Refusal } from '../../errors.ts'
-import { SIGN_IN, refusedKey } from '../middleware/authenticate.ts'
+import { SIGN_IN, refusedKey, type SessionDoor } from '../authenticate.ts'
 import {
   anyKey,
   type Endpoint,
@@ -16,7 +16,6 @@ import { linkRecord, newLink, newSession, sessionRecord } from '../schemas/key.t
 import { isOverHttps } from '../sessions/own-origin.ts'
 import { signInLink } from '../sessions/sign-in-link.ts'
 import { cookieOf, cookieRemoved } from '../sessions/session-cookie.ts'
-import type { SessionDoor } from '../sessions/session-door.ts'
 
 /** What sessions are made with. */
 export interface SessionPlace {

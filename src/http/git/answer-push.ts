@@ -16,7 +16,7 @@ import {
 } from '../../versioning/push/ref-command.ts'
 import type { Registry } from '../../versioning/registry.ts'
 import { inflatedBody } from '../body/inflate-body.ts'
-import type { AuthenticatedContext } from '../request-state.ts'
+import type { AuthenticatedContext } from '../request.ts'
 import { clientAbort } from '../routing/client-abort.ts'
 import { spooled } from '../body/spool.ts'
 import type { GitRoom } from './git-room.ts'

@@ -1,15 +1,15 @@
 import type { Middleware, ParameterizedContext } from 'koa'
 import type { Authenticate } from '../../access/authenticator.ts'
-import { requireScope } from '../../access/require-scope.ts'
+import { requireScope } from '../../access/scope.ts'
 import { Refusal } from '../../errors.ts'
 import type { Semaphore } from '../../scheduling/semaphore.ts'
 import type { ArtifactView } from '../../versioning/artifacts/artifact-view.ts'
 import type { Registry } from '../../versioning/registry.ts'
 import { saidTrashed } from '../../versioning/trash/trash.ts'
 import { type Spools, spooled } from '../body/spool.ts'
-import { setCaller } from '../middleware/authenticate.ts'
+import { setCaller } from '../authenticate.ts'
 import { methodNotAllowed } from '../middleware/not-found.ts'
-import type { AuthenticatedContext, RequestState } from '../request-state.ts'
+import type { AuthenticatedContext, RequestState } from '../request.ts'
 import { type PushSettings, respondToPush } from './answer-push.ts'
 import { acquireForGit, type GitRoom } from './git-room.ts'
 import { gitToken } from './git-token.ts'
@@ -31,11 +31,10 @@ export interface GitSmartHttpDependencies {
 
 /**
  * git over HTTP (gitprotocol-http(5), the smart one only): every artifact at `/git/<family>/<slug>.git`, in the project of the
- * key. To be asked before the routes of the REST interface.
+ * key. It is asked for what is below `/git/`.
  */
 export function gitSmartHttp(dependencies: GitSmartHttpDependencies): Middleware<RequestState> {
-  return (ctx, next) => {
-    if (!ctx.path.startsWith('/git/')) return next()
+  return (ctx) => {
     ctx.state.challenge = CHALLENGE
     ctx.state.isTerminal = ctx.req.headers['user-agent']?.startsWith('git/') ?? false
     setCaller(ctx, dependencies.authenticate, gitToken)

@@ -1,8 +1,7 @@
 import { Registry } from 'prom-client'
 import type { Caller } from '../../access/caller.ts'
-import { requireScope } from '../../access/require-scope.ts'
-import type { RequestContext } from '../middleware/when-closed.ts'
-import type { PublicRoute } from '../public-routes/public-routes.ts'
+import { requireScope } from '../../access/scope.ts'
+import type { RequestContext, PublicRoute } from '../request.ts'
 
 /**
  * `GET /metrics`: everything the registries hold, as Prometheus reads it. Asks for a key with the scope `read`, unless it is told

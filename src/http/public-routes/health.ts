@@ -2,9 +2,8 @@ import type { Caller } from '../../access/caller.ts'
 import { grants } from '../../access/scope.ts'
 import { handlerTable } from '../../handlers/workflows.ts'
 import type { FillProgress } from '../../git/transactions/arbiter.ts'
-import type { RequestContext } from '../middleware/when-closed.ts'
+import type { RequestContext, PublicRoute } from '../request.ts'
 import type { ProjectsReadiness } from '../../versioning/registries.ts'
-import type { PublicRoute } from './public-routes.ts'
 
 /** How far the store is, and what is wrong in it, project by project. */
 export interface Readiness extends ProjectsReadiness {

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { compress, encodingFor } from '../routing/compression.ts'
 import { etagMatches } from '../revisions/etag.ts'
-import type { PublicRoute } from './public-routes.ts'
+import type { PublicRoute } from '../request.ts'
 
 export interface ImmutableOptions {
   /** How long a client may keep the answer without asking; by default it asks each time whether its entity tag holds. */

@@ -1,6 +1,6 @@
 import { createRequire } from 'node:module'
 import { COMMAND } from '../../command-name.ts'
-import type { PublicRoute } from './public-routes.ts'
+import type { PublicRoute } from '../request.ts'
 
 /** `GET /` of whoever does not prefer HTML, as browsers do: what answers here, its version, where it is documented and how to get a key. */
 export function serviceRecord(): PublicRoute {

@@ -2,8 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http'
 import { z } from 'zod'
 import type { Caller } from '../../access/caller.ts'
 import type { ResultAddress } from '../../access/intent-file.ts'
-import type { Scope } from '../../access/scope.ts'
-import { SCOPES } from '../../access/scope.ts'
+import { type Scope, SCOPES } from '../../access/scope.ts'
 import { Refusal } from '../../errors.ts'
 import type { ArtifactView } from '../../versioning/artifacts/artifact-view.ts'
 import type { Family } from '../../versioning/family/family.ts'
@@ -23,7 +22,7 @@ import { slugProblem } from '../../versioning/slugs/slug.ts'
 import type { WriteContext } from '../../versioning/write-context.ts'
 import type { Upload } from '../body/upload.ts'
 import { shown } from '../schemas/request-schemas.ts'
-import type { SignedIn } from '../sessions/session-door.ts'
+import type { SignedIn } from '../request.ts'
 
 /** A guarded request, with nothing of HTTP but its headers. */
 export interface Call<I> {

@@ -1,18 +1,18 @@
 import Router from '@koa/router'
 import type { Middleware, ParameterizedContext } from 'koa'
 import { z } from 'zod'
-import { requireScope } from '../../access/require-scope.ts'
-import { type Scope, grants } from '../../access/scope.ts'
+import { grants, requireScope } from '../../access/scope.ts'
 import type { Intents, KeyedRequest } from '../../access/intents.ts'
+import { groupBy } from '../../json/json-values.ts'
 import { type FieldProblem, Refusal, invalid } from '../../errors.ts'
 import type { Registry } from '../../versioning/registry.ts'
 import { clientAbort, ClientDisconnected } from './client-abort.ts'
 import type { EndpointResponse, Endpoint, Call, Recall } from './endpoint.ts'
+import { answerTo } from './answers.ts'
 import { guard } from './guard.ts'
 import { uuid } from '../schemas/request-schemas.ts'
 import { methodNotAllowed } from '../middleware/not-found.ts'
-import type { RequestContext } from '../middleware/when-closed.ts'
-import type { AuthenticatedContext, RequestState } from '../request-state.ts'
+import type { RequestContext, AuthenticatedContext, RequestState } from '../request.ts'
 import { send } from './send.ts'
 import { unknownFields } from './unknown-fields.ts'
 import type { ReadJsonBody } from '../body/json-body.ts'
@@ -22,105 +22,92 @@ import { problemsRefusal } from '../../resources/documents/problems-refusal.ts'
 import { AskedQuery } from './asked-query.ts'
 import { plainEnvelope } from '../schemas/envelope.ts'
 
-export interface RouterDependencies extends ReadInputOptions {
+export interface RouterDependencies {
+  readonly readJsonBody: ReadJsonBody
+  /** What becomes of fields and parameters that nobody reads (interface 2.10, 2.30). */
+  readonly onUnknown: 'refuse' | 'ignore'
+  /** Whether clients are answered as the existing service does (interface 2.30). */
+  readonly isExisting: boolean
   /** Asked once, for the first request. */
   readonly endpoints: () => readonly Endpoint[]
   /** Reads the bodies of those who send no key, which are short. */
   readonly readKeylessBody: ReadJsonBody
   readonly readUpload: ReadUpload
-  readonly registryOf: (project: string) => Registry | Promise<Registry>
+  readonly registries: { of(project: string): Registry | Promise<Registry> }
   readonly intents: Intents
 }
 
 /**
- * Routes requests to endpoints: guards what comes in, calls, writes what comes out. Paths without parameters are found in a table;
- * for the others there is one @koa/router for each first path segment, so that a request is only compared with the routes of its
- * surface.
+ * Routes requests to endpoints: guards what comes in, calls, writes what comes out. There is one @koa/router for each first path segment, so
+ * that a request is only compared with the routes of its surface.
  */
 export function createRouter(dependencies: RouterDependencies): Middleware<RequestState> {
-  let router: Middleware<RequestState> | undefined
-  return (ctx, next) => (router ??= routerOf(dependencies))(ctx, next)
-}
-
-function routerOf(dependencies: RouterDependencies): Middleware<RequestState> {
-  const fixed = new Map<string, Map<string, Place>>()
-  const routers = new Map<string, Middleware<RequestState>>()
-  for (const [segment, group] of bySegment(dependencies.endpoints())) {
-    const router = new Router<RequestState>()
-    for (const endpoint of group) {
-      const { method, path } = endpoint
-      const route = { endpoint, scopes: scopesOf(endpoint) }
-      const place = { route, params: () => NO_PARAMS }
-      if (/[:*]/.test(path)) {
-        router.register(path, [method], (ctx) =>
-          answer({ route, params: () => readParams(endpoint, ctx.params) }, ctx, dependencies),
-        )
-      } else {
-        const places = fixed.get(path) ?? new Map<string, Place>()
-        fixed.set(path, places.set(method, place))
-        router.register(path, [method], (ctx) => answer(place, ctx, dependencies))
-      }
-    }
-    // A router's middleware wants its own context type; it is a Koa context with a few fields more.
-    routers.set(segment, router.routes() as unknown as Middleware<RequestState>)
-  }
+  let routers: ReadonlyMap<string, Middleware<RequestState>> | undefined
   return (ctx, next) => {
-    const { path, method } = ctx
-    const own = fixed.get(path)
-    const place = own?.get(method)
-    if (place) return answer(place, ctx, dependencies)
-    // A fixed path is never read as the slug of something (interface 2.1); HEAD is what @koa/router makes of its GET.
-    if (own && !(method === 'HEAD' && own.has('GET'))) throw methodNotAllowed(method, path, allowed(own))
-    const router = routers.get(segmentOf(path))
+    routers ??= routersOf(dependencies)
+    const router = routers.get(segmentOf(ctx.path))
     return router ? router(ctx, next) : next()
   }
 }
 
-/** The methods that a fixed path takes. */
-function allowed(places: ReadonlyMap<string, Place>): string[] {
-  return [...places.keys(), ...(places.has('GET') ? ['HEAD'] : [])].sort()
+function routersOf(dependencies: RouterDependencies): ReadonlyMap<string, Middleware<RequestState>> {
+  const routers = new Map<string, Middleware<RequestState>>()
+  for (const [segment, endpoints] of groupBy(dependencies.endpoints(), ({ path }) => segmentOf(path))) {
+    const router = new Router<RequestState>()
+    const fixed = groupBy(
+      endpoints.filter(({ path }) => !HAS_PARAMETERS.test(path)),
+      ({ path }) => path,
+    )
+    for (const [path, each] of fixed) {
+      for (const endpoint of each)
+        router.register(path, [endpoint.method], (ctx) => answer(endpoint, ctx, dependencies))
+      // A fixed path is never read as the slug of something (interface 2.1).
+      const methods = each.map(({ method }) => method)
+      const allow = [...methods, ...(methods.includes('GET') ? ['HEAD'] : [])].sort()
+      router.all(path, ({ method }) => {
+        throw methodNotAllowed(method, path, allow)
+      })
+    }
+    for (const endpoint of endpoints.filter(({ path }) => HAS_PARAMETERS.test(path)))
+      router.register(endpoint.path, [endpoint.method], (ctx) =>
+        answer(endpoint, ctx, dependencies, ctx.params),
+      )
+    // A router's middleware wants its own context type; it is a Koa context with a few fields more.
+    routers.set(segment, router.routes() as unknown as Middleware<RequestState>)
+  }
+  return routers
 }
 
-/** Where a request goes, and what its path says; throws if that is not what it should be. */
-interface Place {
-  readonly route: Route
-  readonly params: () => Params
-}
-
-type Params = Readonly<Record<string, string>>
+const HAS_PARAMETERS = /[:*]/
 
 function segmentOf(path: string): string {
   const end = path.indexOf('/', 1)
   return end < 0 ? path : path.slice(0, end)
 }
 
-/** An endpoint with what is worked out of it once. */
-interface Route {
-  readonly endpoint: Endpoint
-  readonly scopes: readonly Scope[]
-}
+type Params = Readonly<Record<string, string>>
 
 async function answer(
-  { route, params }: Place,
-  request: RequestContext,
+  endpoint: Endpoint,
+  ctx: RequestContext,
   dependencies: RouterDependencies,
+  sent?: Params,
 ): Promise<void> {
-  const { endpoint, scopes } = route
-  request.state.route = endpoint.path
-  if (endpoint.callerIn) return answerWithoutKey(endpoint, endpoint.callerIn, request, dependencies)
-  const ctx = withCaller(request)
+  ctx.state.route = endpoint.path
+  if (endpoint.callerIn) return answerWithoutKey(endpoint, endpoint.callerIn, ctx, dependencies)
   ctx.state.isRead = endpoint.scope === 'read' || endpoint.scope === 'invoke'
-  requireScope(ctx.state.caller, scopes)
-  const asked = params()
-  if (endpoint.upload) return send(ctx, await answerUpload(endpoint, ctx, dependencies, asked))
-  const guarded = await readInput(endpoint, ctx, dependencies)
-  return send(ctx, await run(endpoint, ctx, dependencies, asked, guarded))
+  assertCaller(ctx)
+  const { scope, orScope = [] } = endpoint
+  requireScope(ctx.state.caller, [scope, ...[orScope].flat()])
+  const params = sent ? guard<Params>(endpoint.params ?? idParams, sent, 'path') : NO_PARAMS
+  if (endpoint.upload) return send(ctx, await answerUpload(endpoint, ctx, dependencies, params))
+  const guarded = await readInput(endpoint, ctx, dependencies.readJsonBody, dependencies.onUnknown)
+  return send(ctx, await run(endpoint, ctx, dependencies, params, guarded))
 }
 
-/** What the chain has seen to before it comes here. */
-function withCaller(ctx: RequestContext): AuthenticatedContext {
+/** The chain has seen to it before a request comes here. */
+function assertCaller(ctx: RequestContext): asserts ctx is AuthenticatedContext {
   if (!ctx.state.caller) throw new Error('routes are asked before somebody was let in')
-  return ctx as AuthenticatedContext // the line above has looked
 }
 
 /** Who asks is known once the body is read. */
@@ -130,14 +117,11 @@ async function answerWithoutKey(
   ctx: RequestContext,
   dependencies: RouterDependencies,
 ): Promise<void> {
-  const { readKeylessBody: readJsonBody, onUnknown } = dependencies
-  const guarded = await readInput(endpoint, ctx, { readJsonBody, onUnknown })
+  const { readKeylessBody, onUnknown } = dependencies
+  const guarded = await readInput(endpoint, ctx, readKeylessBody, onUnknown)
   ctx.state.caller = await callerIn(guarded.input as never) // guarded by the endpoint's own schema
-  return send(withCaller(ctx), await run(endpoint, withCaller(ctx), dependencies, NO_PARAMS, guarded))
-}
-
-function scopesOf({ scope, orScope }: Endpoint): readonly Scope[] {
-  return orScope === undefined ? [scope] : [scope, ...[orScope].flat()]
+  assertCaller(ctx)
+  return send(ctx, await run(endpoint, ctx, dependencies, NO_PARAMS, guarded))
 }
 
 async function answerUpload(
@@ -174,50 +158,44 @@ function filled(fields: Readonly<Record<string, string>>): Record<string, string
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== ''))
 }
 
-function run(
+/** What the endpoint answers, the first time or again. */
+async function run(
   endpoint: Endpoint,
   ctx: AuthenticatedContext,
-  { registryOf, intents }: RouterDependencies,
+  { registries, intents, isExisting }: RouterDependencies,
   params: Params,
   { input, text, upload }: GuardedInput,
-): Promise<EndpointResponse> | EndpointResponse {
-  const { caller } = ctx.state
-  const registry = registryOf(caller.project)
-  if (registry instanceof Promise) return registry.then(runWith)
-  return runWith(registry)
-
-  function runWith(registry: Registry): Promise<EndpointResponse> | EndpointResponse {
-    const { 'if-match': ifMatch, 'if-none-match': ifNoneMatch, 'idempotency-key': key } = ctx.req.headers
-    const { id, name, email, scopes } = caller.key
-    const call = {
-      registry,
-      // Parsed by the endpoint's own schema.
-      input: input as never,
-      params,
-      context: { actor: { id, name, email, mayDeploy: grants(scopes, 'deploy') } },
-      caller,
-      scopes,
-      session: ctx.state.session,
-      mayRead: grants(scopes, 'read'),
-      mayWrite: grants(scopes, 'write'),
-      headers: ctx.req.headers,
-      ifMatch,
-      ifNoneMatch,
-      untilGone: () => clientAbort(ctx.res),
-      upload,
-    }
-    if (key === undefined || !endpoint.recall) {
-      const answered = endpoint.run(call)
-      const { age } = registry.index
-      return age > 0 && ctx.state.isRead
-        ? Promise.resolve(answered).then((it) => withFreshness(it, age))
-        : answered
-    }
+): Promise<EndpointResponse> {
+  const { caller, session, isRead } = ctx.state
+  const { headers } = ctx.req
+  const { id, name, email, scopes } = caller.key
+  const registry = await registries.of(caller.project)
+  const call = {
+    registry,
+    // Parsed by the endpoint's own schema.
+    input: input as never,
+    params,
+    context: { actor: { id, name, email, mayDeploy: grants(scopes, 'deploy') } },
+    caller,
+    scopes,
+    session,
+    mayRead: grants(scopes, 'read'),
+    mayWrite: grants(scopes, 'write'),
+    headers,
+    ifMatch: headers['if-match'],
+    ifNoneMatch: headers['if-none-match'],
+    untilGone: () => clientAbort(ctx.res),
+    upload,
+  }
+  const key = headers['idempotency-key']
+  if (key !== undefined && endpoint.recall) {
     const asks = [endpoint.method, ctx.path, ctx.querystring, text]
     // node joins a header that is sent twice, so this one is never a list.
     const request = { project: caller.project, credential: id, key: String(key), asks }
-    return respondOnce(intents, request, endpoint, endpoint.recall, call)
+    return respondOnce(intents, request, endpoint, endpoint.recall, call, isExisting)
   }
+  const answered = await answerTo(endpoint, call, isExisting, () => endpoint.run(call))
+  return isRead && registry.index.age > 0 ? withFreshness(answered, registry.index.age) : answered
 }
 
 /**
@@ -225,26 +203,12 @@ function run(
  * after two seconds: `Svc-Freshness: files; age=<ms>` (interface 2.31).
  */
 function withFreshness(answer: EndpointResponse, age: number): EndpointResponse {
-  if (age === 0 || !answer.body || !('count' in answer.body)) return answer
+  if (!answer.body || !('count' in answer.body)) return answer
   return { ...answer, headers: { ...answer.headers, 'Svc-Freshness': `files; age=${Math.round(age)}` } }
 }
 
 const idParams = z.record(z.string(), uuid)
 const NO_PARAMS = {}
-
-function readParams({ params: own }: Endpoint, sent: Params): Params {
-  const schema: z.ZodType<Params> = own ?? idParams
-  return guard(schema, sent, 'path')
-}
-
-function bySegment(endpoints: readonly Endpoint[]): Map<string, Endpoint[]> {
-  const groups = new Map<string, Endpoint[]>()
-  for (const endpoint of endpoints) {
-    const segment = segmentOf(endpoint.path)
-    groups.set(segment, [...(groups.get(segment) ?? []), endpoint])
-  }
-  return groups
-}
 
 /**
  * Answers a request with an `Idempotency-Key`: runs the endpoint the first time, afterwards answers its first result again,
@@ -253,9 +217,10 @@ function bySegment(endpoints: readonly Endpoint[]): Map<string, Endpoint[]> {
 function respondOnce(
   intents: Intents,
   request: KeyedRequest,
-  { run, path }: Endpoint,
+  endpoint: Endpoint,
   recall: Recall<never>,
   call: Call<never>,
+  isExisting: boolean,
 ): Promise<EndpointResponse> {
   const key = checkIdempotencyKey(request.key)
   return intents.once(
@@ -263,11 +228,16 @@ function respondOnce(
     {
       run: async ({ artifactId, earlier, ...attempt }) => {
         const keyed = { idempotencyKey: key, artifactId, attemptedAt: earlier, attempt }
-        const answer = await run({ ...call, context: { ...call.context, ...keyed } })
-        if (!answer.address) throw new Error(`${path} can be recalled, but did not say where its result is`)
+        const attempted = { ...call, context: { ...call.context, ...keyed } }
+        const answer = await answerTo(endpoint, call, isExisting, () => endpoint.run(attempted))
+        if (!answer.address)
+          throw new Error(`${endpoint.path} can be recalled, but did not say where its result is`)
         return { answer, address: answer.address }
       },
-      recall: async (address) => ({ ...(await recall(call, address)), isReplayed: true }),
+      recall: async (address) => ({
+        ...(await answerTo(endpoint, call, false, () => recall(call, address))),
+        isReplayed: true,
+      }),
       isRefusal: (error) =>
         error instanceof Refusal && !(error instanceof ClientDisconnected) && PROBLEMS[error.code][0] < 500,
     },
@@ -292,12 +262,6 @@ interface GuardedInput {
   readonly upload?: Upload
 }
 
-interface ReadInputOptions {
-  readonly readJsonBody: ReadJsonBody
-  /** What becomes of fields and parameters that nobody reads (interface 2.10, 2.30). */
-  readonly onUnknown: 'refuse' | 'ignore'
-}
-
 /**
  * Reads what a request of an endpoint asks, from its body, its query string or both, and guards it; refuses as `guard` and
  * `ReadJsonBody` do. Where an endpoint asks nothing, a request that says something anyhow is mistaken.
@@ -305,7 +269,8 @@ interface ReadInputOptions {
 async function readInput(
   endpoint: Endpoint,
   ctx: ParameterizedContext<unknown>,
-  { readJsonBody, onUnknown }: ReadInputOptions,
+  readJsonBody: ReadJsonBody,
+  onUnknown: 'refuse' | 'ignore',
 ): Promise<GuardedInput> {
   const { input: schema = NOTHING, method } = endpoint
   const isStrict = onUnknown === 'refuse'

@@ -3,7 +3,7 @@ import { JsonStream, arrayStream, holdsStream, stringifyStreams } from '../../js
 import { printJson } from '../../json/print-json.ts'
 import { TimeSlice } from '../../scheduling/cooperative.ts'
 import type { Window, Windowing } from '../../versioning/pagination.ts'
-import type { AuthenticatedContext } from '../request-state.ts'
+import type { AuthenticatedContext } from '../request.ts'
 import { clientAbort } from './client-abort.ts'
 import type { Encoding } from './compression.ts'
 import { compress, compressStream, encodingFor, varies } from './compression.ts'

@@ -2,7 +2,7 @@ import { extname } from 'node:path/posix'
 import { Refusal } from '../../errors.ts'
 import type { Fs } from '../../storage/fs.ts'
 import { immutableResponse } from '../public-routes/lasting-answer.ts'
-import type { PublicRoute } from '../public-routes/public-routes.ts'
+import type { PublicRoute } from '../request.ts'
 import { ASSETS } from './addresses.ts'
 
 /** The built page, ready to be answered. */

@@ -1,11 +1,10 @@
 import { randomBytes } from 'node:crypto'
 import { fileURLToPath } from 'node:url'
-import type { Middleware } from 'koa'
+import type { Middleware, Next } from 'koa'
 import { COMMAND } from '../../command-name.ts'
 import { Refusal } from '../../errors.ts'
-import type { RequestContext } from '../middleware/when-closed.ts'
+import type { RequestContext, RequestState } from '../request.ts'
 import { pagePolicy } from '../public-routes/page-policy.ts'
-import type { RequestState } from '../request-state.ts'
 import { ASSETS, COMMAND_META, NONCE_META, PAGES } from './addresses.ts'
 import type { PageFiles } from './page-files.ts'
 
@@ -18,9 +17,11 @@ export const BUILT_PAGE = fileURLToPath(new URL('../../../web', import.meta.url)
  * Everything else is left to the routes of REST, also at these addresses, and whatever is asked for under `/api`.
  */
 export function workbench(files: PageFiles, isRoute: (segment: string) => boolean): Middleware<RequestState> {
-  return (ctx, next) => {
-    const { path, method } = ctx
-    if ((method !== 'GET' && method !== 'HEAD') || !isAtRoot(ctx)) return next()
+  return (ctx, next) =>
+    (ctx.method === 'GET' || ctx.method === 'HEAD') && isAtRoot(ctx) ? answer(ctx, next) : next()
+
+  function answer(ctx: RequestContext, next: Next): Promise<unknown> | void {
+    const { path } = ctx
     const end = path.indexOf('/', 1)
     const segment = path.slice(1, end < 0 ? undefined : end)
     if (SEGMENTS.has(segment)) {

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { normalisePath } from '../../../src/http/app.ts'
+import { normalisePath } from '../../../src/http/request.ts'
 
 describe('addresses', () => {
   for (const [sent, seen] of [

@@ -15,7 +15,7 @@ import {
 import type { Trashed } from '../../../versioning/trash/trash.ts'
 import { presentFlat } from '../../presenters/record.ts'
 import { type EndpointResponse, type Endpoint, artifactIn, endpoint, named } from '../../routing/endpoint.ts'
-import { inWordsOf } from '../../routing/helping.ts'
+import { inWordsOf } from '../../routing/answers.ts'
 import { flatRecord, list, single, trashedRecord } from '../../schemas/record-schemas.ts'
 import type { SurfaceContext } from '../../surface-context.ts'
 import { queryDependents } from '../../../embeds/dependents.ts'
