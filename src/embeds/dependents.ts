@@ -14,7 +14,7 @@ import {
   readListedRevision,
 } from '../versioning/revisions/revision.ts'
 import { type Ordered, type Window, type Windowing, byCreation, cutWindow } from '../versioning/pagination.ts'
-import { unlessDamaged } from '../versioning/index/unless-damaged.ts'
+import { unlessDamaged } from '../versioning/index/damaged-repositories.ts'
 import type { EmbedLocation, EmbedToken } from './syntax/embed-token.ts'
 import { EMBED_SEARCH, findEmbeds } from './syntax/find-embeds.ts'
 import { referencesJson } from './references-json.ts'

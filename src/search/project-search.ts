@@ -2,7 +2,7 @@ import type { Oid } from '../git/objects/object.ts'
 import { TimeSlice } from '../scheduling/cooperative.ts'
 import type { DatabaseThread } from '../storage/sqlite/database-thread.ts'
 import { objectUuid, oidPrefix, repositoryDigits } from '../versioning/ids.ts'
-import { damageOf } from '../versioning/index/damage-of.ts'
+import { damageOf } from '../versioning/index/damaged-repositories.ts'
 import { type Window, type Windowing, unknownCursor } from '../versioning/pagination.ts'
 import type { Registry } from '../versioning/registry.ts'
 import {

@@ -7,7 +7,7 @@ import { type DatabaseThread, DatabaseTrouble } from '../storage/sqlite/database
 import type { ArtifactView } from '../versioning/artifacts/artifact-view.ts'
 import { documentOf } from '../versioning/family/document-family.ts'
 import { asLarge } from '../versioning/family/large-document.ts'
-import { unlessDamaged } from '../versioning/index/unless-damaged.ts'
+import { unlessDamaged } from '../versioning/index/damaged-repositories.ts'
 import type { Registry } from '../versioning/registry.ts'
 import { homeAmong, homeOf } from '../versioning/revisions/revision.ts'
 import type { AskIndex, SearchDocument, SearchWork, Unsearched } from './index/search-work.ts'

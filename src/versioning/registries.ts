@@ -1,7 +1,7 @@
 import { basename } from 'node:path'
 import type { Store } from '../git/store.ts'
 import type { FillProgress } from '../git/transactions/arbiter.ts'
-import { damageOf } from './index/damage-of.ts'
+import { damageOf } from './index/damaged-repositories.ts'
 import type { Family } from './family/family.ts'
 import type { OpenRegistry } from './open-registry.ts'
 import { openRegistry } from './open-registry.ts'

@@ -9,7 +9,7 @@ import type { DocumentLimits } from './family/document-limits.ts'
 import { DOCUMENT_LIMITS } from './family/document-limits.ts'
 import type { Family } from './family/family.ts'
 import { ArtifactIndex } from './index/artifact-index.ts'
-import type { RepositoryProblem } from './index/unserved-repositories.ts'
+import type { RepositoryProblem } from './index/damaged-repositories.ts'
 import { RevisionCache } from './revisions/decoded-revision.ts'
 import { Trash } from './trash/trash.ts'
 

@@ -11,7 +11,7 @@ import type { ArtifactView } from '../../src/versioning/artifacts/artifact-view.
 import { logDeployments } from '../../src/versioning/environments/log-deployments.ts'
 import { objectUuid } from '../../src/versioning/ids.ts'
 import { openIndexFile } from '../../src/versioning/index/database/index-file.ts'
-import { missingCommits } from '../../src/versioning/index/database/index-changes.ts'
+import { missingCommits } from '../../src/versioning/index/database/write-artifact.ts'
 import { piecesBefore, writeArtifact } from '../../src/versioning/index/database/write-artifact.ts'
 import { compareSides } from '../../src/versioning/merge/compare-sides.ts'
 import { NoteReader } from '../../src/versioning/notes/note-tree.ts'
@@ -140,7 +140,7 @@ describe('versioning: long histories', () => {
         expect(countOf(file, 'lines')).to.equal(0)
       }
       for (const one of [file, whole])
-        expect(one.transaction(() => writeArtifact(one, artifact, commits, undefined))).to.equal(true)
+        expect(one.transaction(() => writeArtifact(one, artifact, commits))).to.equal(true)
       expect(rowsOf(file)).to.deep.equal(rowsOf(whole))
       expect(piecesBefore(file, artifact, new Map())).to.deep.equal([])
     } finally {
@@ -173,10 +173,10 @@ describe('versioning: long histories', () => {
       }
       expect(seen).to.deep.equal([0, 0, 200, 400, 450])
       for (const one of [file, whole])
-        expect(one.transaction(() => writeArtifact(one, broad, commits, undefined))).to.equal(true)
+        expect(one.transaction(() => writeArtifact(one, broad, commits))).to.equal(true)
       expect(rowsOf(file)).to.deep.equal(rowsOf(whole))
       // All pieces together read what the whole reads, not each of them.
-      const all = bytesRead(file, (counted) => writeArtifact(counted, broad, new Map(), undefined))
+      const all = bytesRead(file, (counted) => writeArtifact(counted, broad, new Map()))
       const inPieces = bytesRead(file, (counted) => {
         for (const piece of piecesBefore(counted, broad, new Map())) expect(piece()).to.equal(true)
       })
@@ -221,10 +221,10 @@ describe('versioning: long histories', () => {
         const total = (): number =>
           file.rows<{ total: number }>('SELECT total_changes() AS total')[0]?.total ?? NaN
         const before = total()
-        expect(file.transaction(() => writeArtifact(file, view, commits, undefined))).to.equal(true)
+        expect(file.transaction(() => writeArtifact(file, view, commits))).to.equal(true)
         const touched = total() - before
         const anew = openIndexFile(IN_MEMORY)
-        anew.transaction(() => writeArtifact(anew, view, commits, undefined))
+        anew.transaction(() => writeArtifact(anew, view, commits))
         expect(rowsOf(file), `${places.length} are archived`).to.deep.equal(rowsOf(anew))
         anew.close()
         return touched

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { invalid } from '../../errors.ts'
 import type { Reading } from '../../versioning/family/family.ts'
-import { unlessDamaged } from '../../versioning/index/unless-damaged.ts'
+import { unlessDamaged } from '../../versioning/index/damaged-repositories.ts'
 import type { Window, Windowing } from '../../versioning/pagination.ts'
 import type { Oid } from '../../git/objects/object.ts'
 import type { Arrival } from '../../versioning/push/push-notes.ts'

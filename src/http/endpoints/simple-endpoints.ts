@@ -10,7 +10,7 @@ import type { FlatArtifact } from '../../versioning/artifacts/query-artifacts.ts
 import { flatten, queryFlat } from '../../versioning/artifacts/query-artifacts.ts'
 import { assertActive, assertUnguarded } from '../../versioning/artifacts/write-guards.ts'
 import type { MetRows, Reading, Warning } from '../../versioning/family/family.ts'
-import { unlessDamaged } from '../../versioning/index/unless-damaged.ts'
+import { unlessDamaged } from '../../versioning/index/damaged-repositories.ts'
 import type { Registry } from '../../versioning/registry.ts'
 import { commitRevision, warningsOf } from '../../versioning/revisions/commit-revision.ts'
 import { artifactById, revisionById } from '../../versioning/revisions/references.ts'

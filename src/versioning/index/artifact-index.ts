@@ -7,16 +7,13 @@ import type { Family } from '../family/family.ts'
 import { repositoryDigits } from '../ids.ts'
 import { slugProblem } from '../slugs/slug.ts'
 import { claimedName } from '../slugs/slug-names.ts'
-import type { ArtifactList } from './artifact-list.ts'
+import type { RepositoryProblem } from './damaged-repositories.ts'
 import { compareRevisions } from './database/compare-revisions.ts'
-import type { IndexSource } from './database/index-changes.ts'
-import { INDEX_FILE, IndexDatabase } from './database/index-database.ts'
-import type { UnreadableArtifacts } from './database/unreadable-artifacts.ts'
-import type { RevisionKey, RevisionQuestion } from './database/revision-question.ts'
+import type { RevisionKey, RevisionQuestion } from './database/find-revisions.ts'
+import { INDEX_FILE, IndexDatabase, type UnreadableArtifacts } from './database/index-database.ts'
 import { type ArtifactChange, pathOf, viewCache } from './index-entry.ts'
-import { STALE } from './family-list.ts'
 import { IndexSync, isAsViewed } from './index-sync.ts'
-import type { IndexTables } from './index-tables.ts'
+import { type ArtifactList, type IndexTables, STALE } from './index-tables.ts'
 import {
   claimsIn,
   isOlder,
@@ -25,7 +22,6 @@ import {
   type SlugLevel,
   type WantedSlug,
 } from './slug-table.ts'
-import type { RepositoryProblem } from './unserved-repositories.ts'
 
 /** A revision of a list, with the artifact it is of and the variants asked for that hold it, oldest first. */
 export interface ListedRevision extends RevisionKey {
@@ -46,9 +42,9 @@ export interface FoundClaim {
 export class ArtifactIndex {
   readonly #store: ProjectStore
   readonly #families: readonly Family[]
-  readonly #intake: IndexSync
+  readonly #sync: IndexSync
   readonly #tables: IndexTables
-  readonly #source: IndexSource
+  readonly #onTrouble: (reason: string) => void
   readonly #database: IndexDatabase
 
   /** `onProblem` is told of repositories that are not served, or left out of lists, once for each reason; `views` keeps some of those that can be made again. */
@@ -61,11 +57,11 @@ export class ArtifactIndex {
   ) {
     this.#store = store
     this.#families = families
-    const note = (path: string): void => this.#database.note(path)
-    this.#intake = new IndexSync(store, families, writer, note, onProblem, views)
-    this.#tables = this.#intake.tables
-    this.#source = this.#intake.source((reason) => onProblem?.({ repository: INDEX_FILE, reason }))
-    this.#database = new IndexDatabase(store, this.#source)
+    this.#sync = new IndexSync(store, families, writer, onProblem, views)
+    this.#tables = this.#sync.tables
+    this.#onTrouble = (reason) => onProblem?.({ repository: INDEX_FILE, reason })
+    this.#database = new IndexDatabase(store, this.#sync, this.#onTrouble)
+    this.watch(({ family, slug }) => this.#database.note(pathOf(family, slug)))
   }
 
   /** Calls `watcher` with each change of an artifact, whoever made it, within the write, so it only takes note. Answers how to end that. */
@@ -75,22 +71,22 @@ export class ArtifactIndex {
 
   /** Takes in what the index file has of a process of before. What is named is looked at then; lists wait for `load`. */
   restore(): void {
-    for (const family of this.#families) this.#intake.restore(family, this.#database.saved(family.folder))
+    for (const family of this.#families) this.#sync.restore(family, this.#database.saved(family.folder))
   }
 
   /** Looks at every repository of the project. */
   load(): Promise<void> {
-    return this.#intake.load()
+    return this.#sync.load()
   }
 
   /** Looks at every repository once, or at those of one family; calls that come while it runs share the next round. */
   sweep(family?: Family): Promise<void> {
-    return this.#intake.sweep(family)
+    return this.#sync.sweep(family)
   }
 
   /** Takes in what others wrote, as if somebody asked for all lists: for whoever watches. */
   heed(): Promise<void> {
-    return this.#intake.heed()
+    return this.#sync.heed()
   }
 
   /** Looks at every repository of the family while nobody waits for that. */
@@ -105,12 +101,12 @@ export class ArtifactIndex {
 
   /** Takes in what this process just wrote to a repository, which it may have `made`, and tells the other processes. */
   written(family: Family, slug: string, made?: Repository): Promise<ArtifactView> {
-    return this.#intake.written(family, slug, made)
+    return this.#sync.written(family, slug, made)
   }
 
   /** Forgets a repository that this process just moved away, and tells the other processes. */
   removed(family: Family, slug: string): Promise<void> {
-    return this.#intake.removed(family, slug)
+    return this.#sync.removed(family, slug)
   }
 
   /** Notes that a list was answered without an artifact, because something of it cannot be read. */
@@ -146,19 +142,19 @@ export class ArtifactIndex {
    * led to this view would be found again.
    */
   isUnchangedSince(generation: number, view: ArtifactView): boolean {
-    return this.#intake.poll() === undefined && this.generation === generation && isAsViewed(view)
+    return this.#sync.poll() === undefined && this.generation === generation && isAsViewed(view)
   }
 
   /** The artifact whose id ends in the same digits as `id`, as it is on disk now. */
   async findByDigits(id: string): Promise<ArtifactView | undefined> {
-    await this.#intake.poll()
+    await this.#sync.poll()
     const digits = repositoryDigits(id)
     let entry = this.#tables.withDigits(digits)
     if (!entry || this.#store.isToCome(entry.family.folder, entry.slug)) {
-      if (!(await this.#intake.bring(`id/${digits}`))) await this.sweep()
+      if (!(await this.#sync.bring(`id/${digits}`))) await this.sweep()
       entry = this.#tables.withDigits(digits)
     }
-    const view = entry && (await this.#intake.current(entry))
+    const view = entry && (await this.#sync.current(entry))
     if (!view) this.#tables.damaged.assertNotIn(({ last }) => last === undefined || last.digits === digits)
     return view
   }
@@ -166,20 +162,20 @@ export class ArtifactIndex {
   /** The same, looked at once more: what named a revision of it, such as an environment, may be younger than what this turn saw. */
   async findAfresh(id: string): Promise<ArtifactView | undefined> {
     const entry = this.#tables.withDigits(repositoryDigits(id))
-    if (entry) await this.#intake.look(entry.family, entry.slug)
+    if (entry) await this.#sync.look(entry.family, entry.slug)
     return this.findByDigits(id)
   }
 
   async findBySlug(family: Family, slug: string): Promise<ArtifactView | undefined> {
     if (slugProblem(slug) !== undefined) return undefined
-    await this.#intake.poll()
+    await this.#sync.poll()
     const path = pathOf(family, slug)
     if (this.#store.isToCome(family.folder, slug))
-      await this.#intake.bring(claimedName(family, 'artifact', slug))
+      await this.#sync.bring(claimedName(family, 'artifact', slug))
     else if (!this.#tables.at(path) && this.#store.exists(family.folder, slug))
-      await this.#intake.look(family, slug)
+      await this.#sync.look(family, slug)
     const entry = this.#tables.at(path)
-    const view = entry && (await this.#intake.current(entry))
+    const view = entry && (await this.#sync.current(entry))
     if (!view) this.#tables.damaged.assertNotIn(({ repository }) => repository === path)
     return view
   }
@@ -189,10 +185,10 @@ export class ArtifactIndex {
    * 40). The others are not looked at. Undefined where nobody claims any.
    */
   async oldestClaim(family: Family, wanted: readonly WantedSlug[]): Promise<FoundClaim | undefined> {
-    await this.#intake.poll()
+    await this.#sync.poll()
     let isBrought = false
     for (const [level, slug] of wanted)
-      if (await this.#intake.bring(claimedName(family, level, slug))) isBrought = true
+      if (await this.#sync.bring(claimedName(family, level, slug))) isBrought = true
     let found = await this.#oldestNow(family, wanted)
     if (!found && !isBrought) {
       await this.sweep(family)
@@ -209,14 +205,14 @@ export class ArtifactIndex {
 
   /** Whether a slug is taken at a level, compared without case. Only sure while claiming slugs (see ProjectStore). */
   async isTaken(level: SlugLevel, family: Family, slug: string): Promise<boolean> {
-    const isBrought = await this.#intake.bring(claimedName(family, level, slug))
+    const isBrought = await this.#sync.bring(claimedName(family, level, slug))
     // What the index file has of a folder of before may have gone meanwhile.
     if (isBrought)
       for (const { entry } of [...this.#tables.slugs.alike(level, family, slug)])
-        await this.#intake.current(entry)
+        await this.#sync.current(entry)
     else await this.#tables.listOf(family).begun()
     // Afresh: another process may have claimed a slug and let go of the lock since the requests of this turn came in.
-    await this.#intake.pollAfresh()
+    await this.#sync.pollAfresh()
     return this.#tables.slugs.has(level, family, slug)
   }
 
@@ -228,8 +224,8 @@ export class ArtifactIndex {
     wanted: readonly WantedSlug[],
     own: { readonly id: string; readonly since: string },
   ): Promise<(Omit<SlugClaim, 'entry'> & { readonly artifact: string }) | undefined> {
-    await this.#intake.poll()
-    for (const [level, slug] of wanted) await this.#intake.bring(claimedName(family, level, slug))
+    await this.#sync.poll()
+    for (const [level, slug] of wanted) await this.#sync.bring(claimedName(family, level, slug))
     let oldest: SlugClaim | undefined
     for (const [level, slug] of wanted)
       for (const claim of this.#tables.slugs.claims(level, family, slug, { others: own.id })) {
@@ -259,7 +255,7 @@ export class ArtifactIndex {
   /** Every artifact of the family, oldest first; at most two seconds behind plain git, or `age` of very many; never behind another server. */
   async list(family: Family): Promise<ArtifactList> {
     assertWhole(this.#store)
-    await this.#intake.poll()
+    await this.#sync.poll()
     await this.#tables.listOf(family).fresh(STALE)
     return this.seen(family)
   }
@@ -312,7 +308,11 @@ export class ArtifactIndex {
   async misjudged(family: Family): Promise<ReadonlySet<string>> {
     await this.list(family)
     const { fs, folder } = this.#store
-    const anew = new IndexDatabase({ fs: { ...fs, isSeenByOthers: false }, folder }, this.#source)
+    const anew = new IndexDatabase(
+      { fs: { ...fs, isSeenByOthers: false }, folder },
+      this.#sync,
+      this.#onTrouble,
+    )
     return compareRevisions(this.#database, anew, family.folder).finally(() => anew.close())
   }
 
@@ -334,7 +334,7 @@ export class ArtifactIndex {
     for (;;) {
       const claim = this.#oldestSeen(family, wanted)
       if (!claim) return undefined
-      const view = await this.#intake.current(claim.entry)
+      const view = await this.#sync.current(claim.entry)
       // The look may have shown that it is gone, or another one is older.
       if (!view) continue
       const now = this.#oldestSeen(family, wanted)

@@ -1,8 +1,13 @@
+import { crc32 } from 'node:zlib'
+import { z } from 'zod'
 import type { LRUCache } from 'lru-cache'
 import { recentlyUsed } from '../../cache/recently-used.ts'
+import type { SavedRefs } from '../../git/refs/ref-store.ts'
 import type { Repository } from '../../git/repository.ts'
-import type { ArtifactView } from '../artifacts/artifact-view.ts'
-import type { ArtifactRecord } from '../artifacts/records.ts'
+import { parseJson } from '../../json/parse-json.ts'
+import { stringifyJson } from '../../json/stringify-json.ts'
+import { type ArtifactView, composeView, variantsOf } from '../artifacts/artifact-view.ts'
+import { type ArtifactRecord, archivedRecord, artifactRecord, variantRecord } from '../artifacts/records.ts'
 import type { Family } from '../family/family.ts'
 import { repositoryDigits } from '../ids.ts'
 import { claimDate } from '../slugs/slug.ts'
@@ -50,10 +55,10 @@ export interface ArtifactChange {
 export type ViewCache = LRUCache<IndexEntry, ArtifactView>
 
 /** A view takes some 7 KB, and with what was read through it more. */
-const MOST_VIEWS = 10_000
+const MAX_VIEWS = 10_000
 
 /** One for each project. */
-export function viewCache(most = MOST_VIEWS): ViewCache {
+export function viewCache(most = MAX_VIEWS): ViewCache {
   return recentlyUsed(most, () => 1)
 }
 
@@ -69,8 +74,10 @@ export class IndexEntry {
   #from: ArtifactView | RestoredArtifact
   /** What was made of `#from`. */
   #made: WeakRef<ArtifactView> | undefined
-  #isAsRestored: boolean
-  #wasLookedAt: boolean
+  /** Whether it is as its row in the index file says, which it was restored from. */
+  isAsRestored: boolean
+  /** Whether this process has looked at the whole repository, not at its refs alone. */
+  wasLookedAt: boolean
 
   constructor(family: Family, slug: string, from: ArtifactView | RestoredArtifact, views: ViewCache) {
     this.path = pathOf(family, slug)
@@ -78,8 +85,8 @@ export class IndexEntry {
     this.slug = slug
     this.#views = views
     this.#from = from
-    this.#isAsRestored = !isSeen(from)
-    this.#wasLookedAt = isSeen(from)
+    this.isAsRestored = !isSeen(from)
+    this.wasLookedAt = isSeen(from)
   }
 
   get view(): ArtifactView {
@@ -93,8 +100,8 @@ export class IndexEntry {
   }
 
   set view(view: ArtifactView) {
-    this.#isAsRestored = false
-    this.#wasLookedAt = true
+    this.isAsRestored = false
+    this.wasLookedAt = true
     this.#from = view
     this.#made = undefined
     this.#views.delete(this)
@@ -121,10 +128,6 @@ export class IndexEntry {
   asNow(): () => ArtifactView {
     const from = this.#from
     return () => (isSeen(from) ? from : from.view())
-  }
-
-  get repository(): Repository {
-    return this.view.repository
   }
 
   get id(): string {
@@ -168,21 +171,6 @@ export class IndexEntry {
     return this.#from.isUnrecorded
   }
 
-  /** Whether it is as its row in the index file says, which it was restored from. */
-  get isAsRestored(): boolean {
-    return this.#isAsRestored
-  }
-
-  /** Whether this process has looked at the whole repository, not at its refs alone. */
-  get wasLookedAt(): boolean {
-    return this.#wasLookedAt
-  }
-
-  /** To be called once it has. */
-  lookedAt(): void {
-    this.#wasLookedAt = true
-  }
-
   /** Of one whose view would have to be made, what of. */
   get restored(): RestoredArtifact | undefined {
     return this.seen || isSeen(this.#from) ? undefined : this.#from
@@ -194,13 +182,17 @@ export function namesOf({ slug, record, variants, tagsSince }: ArtifactView): Ar
   return {
     slug,
     since: claimDate(record.created_at),
-    variants: { [Symbol.iterator]: () => datesOf(variants) },
+    variants: variants.map((variant) => [variant.slug, variant.since]),
     tags: tagsSince,
   }
 }
 
-function* datesOf(variants: ArtifactView['variants']): Generator<DatedSlug> {
-  for (const { slug, since } of variants) yield [slug, since]
+/** Whether all names are the same, since the same dates. */
+export function areSameNames(one: ArtifactNames, other: ArtifactNames): boolean {
+  const [text, rival] = [one, other].map(({ slug, since, variants, tags }) =>
+    JSON.stringify([slug, since, [...variants], [...tags]]),
+  )
+  return text === rival
 }
 
 function isSeen(from: ArtifactView | RestoredArtifact): from is ArtifactView {
@@ -222,3 +214,146 @@ export function isOriginal(view: ArtifactView, rival: ArtifactView): boolean {
 export function entriesByCreation(a: IndexEntry, b: IndexEntry): number {
   return a.createdAt < b.createdAt ? -1 : a.createdAt > b.createdAt ? 1 : a.id < b.id ? -1 : 1
 }
+
+/** What is longer is made from the repository at the next start: it would be read at one go. */
+const MAX_SAVED_LENGTH = 64 * 1024
+
+/**
+ * The view as text, for the next process to begin with: lines of what the index has of every artifact, a line with its record, and JSON
+ * with all else that the view is made of. Undefined where the repository was written to just now, or by somebody else meanwhile, or where it would be long.
+ */
+export function saveView(view: ArtifactView): string | undefined {
+  const { id, record, repository, source, metaCommit, tags, variants } = view
+  const saved = repository.saveRefs()
+  if (!saved || repository.writtenRefs() !== source.refs) return undefined
+  const { stamps, ...refs } = saved
+  const { archived, variants: recorded } = source.state
+  const pushed = variants.filter(({ slug }) => !recorded.has(slug))
+  const { tagsSince, isUnrecorded } = view
+  const parts: Saved = {
+    refs,
+    meta: metaCommit,
+    variants: [...recorded],
+    archived: [...archived],
+    pushed: pushed.map((variant) => [variant.slug, variant.record]),
+    tags: [...tags],
+    tagDates: source.state.tags ? [...source.state.tags] : null,
+    // The last one; see UNRECORDED.
+    unrecorded: isUnrecorded,
+  }
+  const names = [
+    variants.map(({ slug, since }) => `${slug} ${since}`).join(' '),
+    Array.from(tagsSince, (dated) => dated.join(' ')).join(' '),
+  ]
+  const json = [stringifyJson(record), stringifyJson(parts)]
+  const text = [id, record.created_at, stamps, ...names, ...json].join('\n')
+  return text.length > MAX_SAVED_LENGTH ? undefined : `${sumOf(view.slug, text)}\n${text}`
+}
+
+/**
+ * What is known of the artifact without its view; undefined where the text is not as it was saved. `open` answers the repository, with what was
+ * seen of its refs.
+ */
+export function savedArtifact(
+  family: Family,
+  slug: string,
+  saved: string,
+  open: (refs: SavedRefs) => Repository,
+): RestoredArtifact | undefined {
+  const sum = saved.slice(0, saved.indexOf('\n'))
+  const text = saved.slice(sum.length + 1)
+  if (sum !== sumOf(slug, text)) return undefined
+  const lines = text.split('\n', LINES_BEFORE_JSON)
+  const [id = '', createdAt = '', stamps = '', variants = '', tags = '', record = ''] = lines
+  const json = text.slice(lines.reduce((length, line) => length + line.length + 1, 0))
+  return {
+    id,
+    createdAt,
+    stamps,
+    names: () => ({ slug, since: claimDate(createdAt), variants: datedIn(variants), tags: datedIn(tags) }),
+    recordJson: record,
+    record: () => artifactRecord.parse(parseJson(record)),
+    viewJson: json,
+    isUnrecorded: json.endsWith(UNRECORDED),
+    view: () => restoreView({ family, slug, stamps, record, text: json, variants, tags }, open),
+  }
+}
+
+/** Another one where a bit has flipped. */
+function sumOf(slug: string, text: string): string {
+  return crc32(`${slug} ${text}`).toString(16)
+}
+
+const LINES_BEFORE_JSON = 6
+
+/** How the JSON of an unrecorded view ends: a start looks for those of very many, and does not parse each one for that. */
+const UNRECORDED = '"unrecorded":true}'
+
+/** Slugs and dates by turns; neither holds a space. */
+function datedIn(text: string): DatedSlug[] {
+  const words = text === '' ? [] : text.split(' ')
+  return words.flatMap((word, at): DatedSlug[] => (at % 2 === 0 ? [[word, words[at + 1] ?? '']] : []))
+}
+
+interface SavedTexts extends Pick<RestoredArtifact, 'stamps'> {
+  readonly family: Family
+  readonly slug: string
+  readonly record: string
+  readonly text: string
+  readonly variants: string
+  readonly tags: string
+}
+
+/** Throws if the text is none of `saveView`. */
+function restoreView(saved: SavedTexts, open: (refs: SavedRefs) => Repository): ArtifactView {
+  const { family, slug, stamps } = saved
+  const artifact = artifactRecord.parse(parseJson(saved.record))
+  const { refs, meta, variants, archived, pushed, tags, tagDates, unrecorded } = savedParts.parse(
+    parseJson(saved.text),
+  )
+  const since = new Map(datedIn(saved.variants))
+  const repository = open({ ...refs, stamps })
+  const seen = repository.writtenRefs()
+  return composeView({
+    family,
+    slug,
+    repository,
+    refs: seen,
+    metaCommit: meta,
+    state: {
+      artifact,
+      variants: new Map(variants),
+      archived: new Map(archived),
+      tags: tagDates ? new Map(tagDates) : undefined,
+    },
+    variants: variantsOf([...variants, ...pushed], seen, artifact.id, since),
+    tags: new Map(tags),
+    tagsSince: new Map(datedIn(saved.tags)),
+    isUnrecorded: unrecorded,
+  })
+}
+
+const oids = z.array(z.tuple([z.string(), z.string()]).readonly()).readonly()
+const records = z.array(z.tuple([z.string(), variantRecord]))
+
+const savedParts = z.object({
+  refs: z.object({
+    head: z.string().nullable(),
+    packed: oids,
+    packedNotes: oids,
+    loose: z.array(oids).readonly(),
+  }),
+  meta: z.string(),
+  /** By slug. */
+  variants: records,
+  /** By id of the revision. */
+  archived: z.array(z.tuple([z.string(), archivedRecord])),
+  /** Of branches that git brought, which have no record in the repository. */
+  pushed: records,
+  /** Peeled. */
+  tags: oids,
+  /** As they are recorded; null where none are. */
+  tagDates: oids.nullable(),
+  unrecorded: z.boolean(),
+})
+type Saved = Readonly<z.infer<typeof savedParts>>

@@ -10,20 +10,15 @@ import { META_REF } from '../artifacts/artifact-record.ts'
 import type { ArtifactView } from '../artifacts/artifact-view.ts'
 import { viewArtifact } from '../artifacts/artifact-view.ts'
 import type { Family } from '../family/family.ts'
-import { damageOf } from './damage-of.ts'
-import type { IndexSource } from './database/index-changes.ts'
-import type { SavedArtifact } from './database/seen-artifacts.ts'
-import { STALE } from './family-list.ts'
+import { damageOf, type RepositoryProblem } from './damaged-repositories.ts'
 import type { IndexEntry, RestoredArtifact, ViewCache } from './index-entry.ts'
-import { pathOf } from './index-entry.ts'
-import { IndexTables } from './index-tables.ts'
-import { savedArtifact } from './saved-view.ts'
-import type { RepositoryProblem } from './unserved-repositories.ts'
+import { pathOf, savedArtifact } from './index-entry.ts'
+import { IndexTables, STALE } from './index-tables.ts'
 
 const REPOSITORIES_BETWEEN_YIELDS = 100
 
-/** A sweep that nobody waits for rests so many times as long as it works. */
-const REST = 9
+/** How many times as long as it works a sweep rests that nobody waits for. */
+const REST_FACTOR = 9
 
 /**
  * Fills the tables of the index: looks at repositories, one by one or family by family, hears what other processes wrote, and
@@ -34,39 +29,23 @@ export class IndexSync {
   readonly #store: ProjectStore
   readonly #families: readonly Family[]
   readonly #changes: ChangeFeed
-  /** The slugs that the last sweep of a family found. */
-  readonly #swept = new Map<Family, readonly string[]>()
   #hearing: Promise<void> | undefined
 
   constructor(
     store: ProjectStore,
     families: readonly Family[],
     writer: string,
-    onChange: (path: string) => void,
     onProblem: ((problem: RepositoryProblem) => void) | undefined,
     views: ViewCache,
   ) {
     this.#store = store
     this.#families = families
-    this.tables = new IndexTables(families, this.#sweepOnce.bind(this), onChange, onProblem, views)
+    this.tables = new IndexTables(families, this.#sweepOnce.bind(this), onProblem, views)
     this.#changes = new ChangeFeed(store.fs, store.folder, writer)
   }
 
-  /** What the index file is made of. */
-  source(onTrouble: (reason: string) => void): IndexSource {
-    const { tables } = this
-    return {
-      at: (path) => tables.at(path),
-      entries: () => tables.entries(),
-      isComplete: () => tables.isComplete,
-      saved: (view, text) => this.#saved(view, text),
-      look: ({ family, slug }) => this.look(family, slug),
-      onTrouble,
-    }
-  }
-
   /** Takes in what a process of before saw of the artifacts of a family. */
-  restore(family: Family, rows: Iterable<SavedArtifact>): void {
+  restore(family: Family, rows: Iterable<{ readonly slug: string; readonly saved: string }>): void {
     // What others wrote until now shows in the repositories, which nobody has looked at yet.
     this.#changes.poll()
     for (const { slug, saved } of rows) {
@@ -76,7 +55,7 @@ export class IndexSync {
   }
 
   /** Takes in that the index file has a view, as this text. */
-  #saved(view: ArtifactView, text: string): void {
+  saved(view: ArtifactView, text: string): void {
     const { family, slug } = view
     const artifact = this.#savedArtifact(family, slug, text)
     if (artifact) this.tables.at(pathOf(family, slug))?.saved(view, artifact)
@@ -131,9 +110,9 @@ export class IndexSync {
     const known = this.tables.at(path)
     if (known?.seen) await this.#takeInOwn(known)
     else await this.look(family, slug, made)
-    const entry = this.tables.at(path)
-    if (!entry) throw new Refusal('artifact_not_found', `${path} vanished from the store.`)
-    return entry.view
+    const view = this.tables.at(path)?.view
+    if (!view) throw new Refusal('artifact_not_found', `${path} vanished from the store.`)
+    return view
   }
 
   /** Takes in that this process just moved a repository away, and tells the other processes. */
@@ -156,7 +135,7 @@ export class IndexSync {
     // What was seen before is worth nothing once anything has changed: it is looked at like one that is new.
     const entry = known?.restored && !this.#isStill(known, known.restored) ? undefined : known
     try {
-      const repository = entry?.repository ?? made ?? this.#store.repository(family.folder, slug)
+      const repository = entry?.view.repository ?? made ?? this.#store.repository(family.folder, slug)
       if (entry && repository.freshRefs() === entry.view.source.refs) return
       if (!entry && !made) await assertServable(this.#store.fs, repository.path)
       let view = await viewArtifact(family, slug, repository, repository.refs(), entry?.view, known)
@@ -195,11 +174,10 @@ export class IndexSync {
       if (!this.#isAsSeen(family, slug)) await this.look(family, slug)
       if (++looked % REPOSITORIES_BETWEEN_YIELDS !== 0) continue
       if (isUrgent()) await yieldToEventLoop()
-      else await pause((performance.now() - begun) * REST)
+      else await pause((performance.now() - begun) * REST_FACTOR)
       begun = performance.now()
     }
-    if (slugs !== this.#swept.get(family)) this.#forgetOthers(family, new Set(slugs))
-    this.#swept.set(family, slugs)
+    this.#forgetOthers(family, new Set(slugs))
   }
 
   /** Whether nothing moved since the last look: most repositories of a sweep are not worth waiting for. */
@@ -220,7 +198,7 @@ export class IndexSync {
     try {
       if (wasLookedAt) return this.#store.areRefsAt(family.folder, slug, stamps)
       const isStill = this.#store.stamps(family.folder, slug) === stamps
-      if (isStill) entry.lookedAt()
+      if (isStill) entry.wasLookedAt = true
       return isStill
     } catch {
       return false // the look says what is wrong
@@ -229,9 +207,10 @@ export class IndexSync {
 
   #forgetOthers(family: Family, seen: ReadonlySet<string>): void {
     const { tables } = this
-    for (const entry of tables.entriesOf(family)) {
+    for (const entry of tables.entries()) {
+      const wasSeen = entry.family !== family || seen.has(entry.slug)
       // Not seen and there all the same: made while this sweep was under way.
-      if (!seen.has(entry.slug) && !this.#store.exists(family.folder, entry.slug)) tables.drop(entry)
+      if (!wasSeen && !this.#store.exists(family.folder, entry.slug)) tables.drop(entry)
     }
     for (const path of tables.damaged.paths()) {
       const isOurs = path.startsWith(`${family.folder}/`)
@@ -260,7 +239,8 @@ export class IndexSync {
   }
 
   /** Takes in what this process wrote without looking at the disk again. */
-  async #takeInOwn({ path, family, slug, repository, view: before }: IndexEntry): Promise<void> {
+  async #takeInOwn({ path, family, slug, view: before }: IndexEntry): Promise<void> {
+    const { repository } = before
     let view = before
     // Somebody else took it in; or it was written by another object, whose view was let go of meanwhile.
     if (repository.writtenRefs() === view.source.refs) return this.look(family, slug)

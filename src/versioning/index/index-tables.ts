@@ -1,11 +1,10 @@
 import type { ArtifactView } from '../artifacts/artifact-view.ts'
 import type { Family } from '../family/family.ts'
-import { FamilyList } from './family-list.ts'
+import type { Rows } from '../pagination.ts'
+import { type RepositoryProblem, UnservedRepositories } from './damaged-repositories.ts'
 import type { ArtifactChange, RestoredArtifact, ViewCache } from './index-entry.ts'
-import { IndexEntry, isOriginal, pathOf } from './index-entry.ts'
+import { areSameNames, entriesByCreation, IndexEntry, isOriginal, namesOf, pathOf } from './index-entry.ts'
 import { SlugTable } from './slug-table.ts'
-import type { RepositoryProblem } from './unserved-repositories.ts'
-import { UnservedRepositories } from './unserved-repositories.ts'
 
 /**
  * What the index knows, without a look at the disk: artifacts by place, id and slug, the lists of families, and the repositories that
@@ -19,20 +18,17 @@ export class IndexTables {
   readonly #byDigits = new Map<string, IndexEntry>()
   readonly #views: ViewCache
   readonly #watchers = new Set<(change: ArtifactChange) => void>()
-  #generation = 0
+  /** A number that is another one after anything has changed. */
+  generation = 0
 
-  readonly #onChange: (path: string) => void
-
-  /** `sweepOnce` looks at every repository of a family; `onChange` is told of each place where something is another now, or gone. */
+  /** `sweepOnce` looks at every repository of a family. */
   constructor(
     families: readonly Family[],
     sweepOnce: (family: Family, isUrgent: () => boolean) => Promise<void>,
-    onChange: (path: string) => void,
     onProblem: ((problem: RepositoryProblem) => void) | undefined,
     views: ViewCache,
   ) {
     this.#views = views
-    this.#onChange = onChange
     this.damaged = new UnservedRepositories(onProblem)
     this.#lists = new Map(
       families.map((family) => [family, new FamilyList((isUrgent) => sweepOnce(family, isUrgent))]),
@@ -51,11 +47,6 @@ export class IndexTables {
 
   get size(): number {
     return this.#entries.size
-  }
-
-  /** A number that is another one after anything has changed. */
-  get generation(): number {
-    return this.#generation
   }
 
   /** Calls `watcher` with every change, within the call; answers how to end that. */
@@ -79,11 +70,6 @@ export class IndexTables {
     return this.#entries.values()
   }
 
-  /** The artifacts of a family, in no order. */
-  *entriesOf(family: Family): Generator<IndexEntry> {
-    for (const entry of this.#entries.values()) if (entry.family === family) yield entry
-  }
-
   listOf(family: Family): FamilyList {
     const list = this.#lists.get(family)
     if (!list) throw new Error(`the registry does not serve ${family.folder}`)
@@ -92,44 +78,40 @@ export class IndexTables {
 
   /** Takes in what was seen of a repository. Of two with one artifact id the copy is set aside. */
   apply(view: ArtifactView): void {
-    const { family, slug, digits } = view
+    const { family, slug, id } = view
     const path = pathOf(family, slug)
-    const rival = this.#rivalOf(path, digits)
-    if (rival) {
-      // A copy within the project (`cp -r`): the one whose folder has the name it was made with is the original.
-      const [original, copy] = isOriginal(view, rival.view) ? [path, rival.path] : [rival.path, path]
-      if (copy !== path) this.drop(rival)
-      this.damaged.setAside({
-        repository: copy,
-        reason: `${copy} has the same artifact id as ${original}. Give it a new id, or remove it.`,
-      })
-      if (copy === path) return
-    }
-    this.#generation++
+    const rival = this.#byDigits.get(view.digits)
+    if (rival && rival.path !== path && this.#isCopyOf(rival, view)) return
+    this.generation++
     this.damaged.forget(path)
-    const before = this.#entries.get(path)
-    const last = before?.asNow()
-    if (before) {
-      this.slugs.remove(before)
-      // Another artifact may have been put in its place.
-      if (before.digits !== digits) this.#byDigits.delete(before.digits)
-      before.view = view
-      this.listOf(family).changed()
-      this.#byDigits.set(digits, before)
-      this.slugs.add(before)
-    } else this.#add(new IndexEntry(family, slug, view, this.#views))
-    this.#onChange(path)
-    this.#tell({ family, slug, id: view.id, view, before: last })
+    const known = this.#entries.get(path)
+    const before = known?.asNow()
+    if (known) this.#renew(known, view)
+    else this.#add(new IndexEntry(family, slug, view, this.#views))
+    this.#tell({ family, slug, id, view, before })
   }
 
-  /** Another repository that has the same artifact id; one that is gone by now, because it was renamed, is forgotten. */
-  #rivalOf(path: string, digits: string): IndexEntry | undefined {
-    const rival = this.#byDigits.get(digits)
-    if (!rival || rival.path === path) return undefined
-    const { fs, path: gitdir } = rival.repository
-    if (fs.stat(gitdir)) return rival
-    this.drop(rival)
-    return undefined
+  /** Gives an entry another view; another artifact may have been put in its place. */
+  #renew(entry: IndexEntry, view: ArtifactView): void {
+    const isNamedAsBefore = entry.id === view.id && areSameNames(entry.names, namesOf(view))
+    if (!isNamedAsBefore) this.#forgetNames(entry)
+    entry.view = view
+    if (!isNamedAsBefore) this.#takeNames(entry)
+    this.listOf(entry.family).changed()
+  }
+
+  /** Of two repositories with one artifact id, whether the one of `view` is the copy (`cp -r`); the copy is set aside. */
+  #isCopyOf(rival: IndexEntry, view: ArtifactView): boolean {
+    const { fs, path: gitdir } = rival.view.repository
+    // One that is gone by now was renamed.
+    const isThere = fs.stat(gitdir) !== undefined
+    const isCopy = isThere && !isOriginal(view, rival.view)
+    if (!isCopy) this.drop(rival)
+    const path = pathOf(view.family, view.slug)
+    const [original, copy] = isCopy ? [rival.path, path] : [path, rival.path]
+    const reason = `${copy} has the same artifact id as ${original}. Give it a new id, or remove it.`
+    if (isThere) this.damaged.setAside({ repository: copy, reason })
+    return isCopy
   }
 
   /** Takes in what a process of before saw of a repository that nobody has looked at yet, unless another one has the same id. */
@@ -141,25 +123,203 @@ export class IndexTables {
   #add(entry: IndexEntry): void {
     this.listOf(entry.family).add(entry)
     this.#entries.set(entry.path, entry)
+    this.#takeNames(entry)
+  }
+
+  #takeNames(entry: IndexEntry): void {
     this.#byDigits.set(entry.digits, entry)
     this.slugs.add(entry)
   }
 
+  #forgetNames(entry: IndexEntry): void {
+    if (this.#byDigits.get(entry.digits) === entry) this.#byDigits.delete(entry.digits)
+    this.slugs.remove(entry)
+  }
+
   /** Forgets an artifact that is gone, or cannot be read any more. */
   drop(entry: IndexEntry): void {
-    this.#generation++
+    this.generation++
     this.damaged.forget(entry.path)
     this.#entries.delete(entry.path)
     this.#views.delete(entry)
-    if (this.#byDigits.get(entry.digits) === entry) this.#byDigits.delete(entry.digits)
-    this.slugs.remove(entry)
+    this.#forgetNames(entry)
     this.listOf(entry.family).remove(entry)
-    this.#onChange(entry.path)
     const { family, slug, id } = entry
     this.#tell({ family, slug, id, view: undefined, before: entry.asNow() })
   }
 
   #tell(change: ArtifactChange): void {
     for (const watcher of this.#watchers) watcher(change)
+  }
+}
+
+/** How stale a project-wide query may be towards plain git, in milliseconds. */
+export const STALE = 2000
+
+/** With more artifacts than so many nobody waits for a sweep that the first one is behind: lists show what the last one found. */
+export const MANY = 10_000
+
+/** The artifacts of one family in order of creation, and when its folder was last looked through. */
+export class FamilyList {
+  readonly #sweepOnce: (isUrgent: () => boolean) => Promise<void>
+  #entries: IndexEntry[] = []
+  /** Of these, what has gone since the last list was made: when very many go at once, each is not looked for by itself. */
+  readonly #gone = new Set<IndexEntry>()
+  /** Whether a list goes over the array, which stays as it is then. */
+  #isShared = false
+  /** What was last answered, and whether it would be again. */
+  #artifacts = new ArtifactList([])
+  #isCurrent = true
+  #sweep: Promise<void> | undefined
+  #swept = Number.NEGATIVE_INFINITY
+  #asked = Number.NEGATIVE_INFINITY
+  /** How many wait for a sweep. */
+  #waiting = 0
+
+  /** `sweepOnce` looks at every repository of the family, slowly as long as it is not urgent. */
+  constructor(sweepOnce: (isUrgent: () => boolean) => Promise<void>) {
+    this.#sweepOnce = sweepOnce
+  }
+
+  /** The artifacts, oldest first; the same object as long as nothing changed. */
+  get artifacts(): ArtifactList {
+    if (this.#isCurrent) return this.#artifacts
+    this.#forgetGone()
+    if (!isInOrder(this.#entries)) this.#replace(this.#entries.toSorted(entriesByCreation))
+    this.#artifacts = new ArtifactList(this.#entries)
+    this.#isShared = true
+    this.#isCurrent = true
+    return this.#artifacts
+  }
+
+  #forgetGone(): void {
+    if (this.#gone.size > 0) this.#replace(this.#entries.filter((it) => !this.#gone.has(it)))
+    this.#gone.clear()
+  }
+
+  #replace(entries: IndexEntry[]): void {
+    this.#entries = entries
+    this.#isShared = false
+  }
+
+  add(entry: IndexEntry): void {
+    if (this.#isShared) this.#replace([...this.#entries])
+    this.#entries.push(entry)
+    this.#isCurrent = false
+  }
+
+  /** To be called when an entry got another view. */
+  changed(): void {
+    this.#isCurrent = false
+  }
+
+  remove(entry: IndexEntry): void {
+    this.#gone.add(entry)
+    this.#isCurrent = false
+    // Where nobody asks for a list, they are not kept for ever.
+    if (this.#gone.size * 2 > this.#entries.length) this.#forgetGone()
+  }
+
+  /** Milliseconds since somebody asked for a list that had to be fresh. */
+  get unasked(): number {
+    return performance.now() - this.#asked
+  }
+
+  /** How old a list may be, in milliseconds, where that is more than STALE; else 0. */
+  get age(): number {
+    const age = this.#isLarge && this.hasBegun ? performance.now() - this.#swept : 0
+    return age > STALE ? age : 0
+  }
+
+  /**
+   * Resolves once the family was looked through by a sweep that began no longer ago than `age` milliseconds: 0 is after this call. Of very
+   * many artifacts, only by any.
+   */
+  async fresh(age: number): Promise<void> {
+    const now = performance.now()
+    if (age > 0) this.#asked = now
+    if (age > 0 && this.#isLarge) return this.begun()
+    await this.#until(() => this.#swept >= now - age)
+  }
+
+  /** Looks the family through while nobody waits for that: one of very many artifacts a little at a time. */
+  sweepAtRest(): Promise<void> {
+    return (this.#sweep ??= this.#sweepNow())
+  }
+
+  get #isLarge(): boolean {
+    return this.#entries.length - this.#gone.size > MANY
+  }
+
+  /** Whether the family was looked through at all. */
+  get hasBegun(): boolean {
+    return this.#swept > Number.NEGATIVE_INFINITY
+  }
+
+  /** Resolves once it was. */
+  begun(): Promise<void> {
+    return this.#until(() => this.hasBegun)
+  }
+
+  async #until(isDone: () => boolean): Promise<void> {
+    this.#waiting++
+    try {
+      while (!isDone()) await this.sweepAtRest()
+    } finally {
+      this.#waiting--
+    }
+  }
+
+  async #sweepNow(): Promise<void> {
+    const started = performance.now()
+    try {
+      await this.#sweepOnce(() => this.#waiting > 0 || !this.#isLarge)
+      this.#swept = started
+    } finally {
+      this.#sweep = undefined
+    }
+  }
+}
+
+function isInOrder(entries: readonly IndexEntry[]): boolean {
+  return entries.every((entry, at) => {
+    const last = entries[at - 1]
+    return !last || entriesByCreation(last, entry) < 0
+  })
+}
+
+/** What lists show of an artifact. Its view is made when it is asked for, its record only read. */
+export type ListedArtifact = Pick<
+  IndexEntry,
+  'family' | 'slug' | 'id' | 'createdAt' | 'record' | 'mayHold' | 'mayHaveRef' | 'view'
+>
+
+/** Artifacts in order of creation. Of very many most are only passed by, so each view is made when it is asked for. */
+export class ArtifactList implements Iterable<ArtifactView> {
+  readonly #entries: readonly IndexEntry[]
+  /** The same artifacts without their views, each as it is when it is asked. */
+  readonly rows: Rows<ListedArtifact>
+
+  /** The entries never change places. */
+  constructor(entries: readonly IndexEntry[]) {
+    this.#entries = entries
+    this.rows = entries
+  }
+
+  get length(): number {
+    return this.#entries.length
+  }
+
+  at(index: number): ArtifactView | undefined {
+    return this.#entries[index]?.view
+  }
+
+  /** The slugs of all, whose views are not made for that. */
+  *slugs(): Generator<string, void, undefined> {
+    for (const { slug } of this.#entries) yield slug
+  }
+
+  *[Symbol.iterator](): Generator<ArtifactView, void, undefined> {
+    for (const { view } of this.#entries) yield view
   }
 }

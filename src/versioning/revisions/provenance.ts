@@ -9,7 +9,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { Refusal } from '../../errors.ts'
 import type { HistoryNode } from '../../git/history/first-parent-history.ts'
 import type { ArtifactView } from '../artifacts/artifact-view.ts'
-import { unlessDamaged } from '../index/unless-damaged.ts'
+import { unlessDamaged } from '../index/damaged-repositories.ts'
 import type { Pin } from '../reference.ts'
 import { pinnedRevision } from '../environments/pinned-revision.ts'
 

@@ -1,5 +1,5 @@
 import { Refusal } from '../../errors.ts'
-import { damageOf } from '../index/damage-of.ts'
+import { damageOf } from '../index/damaged-repositories.ts'
 
 /** Something that a verification found in a repository. */
 export interface Finding {

@@ -3,7 +3,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import { setTimeout as pause } from 'node:timers/promises'
 import { workflowFamily } from '../../../src/handlers/workflows.ts'
 import type { ArtifactView } from '../../../src/versioning/artifacts/artifact-view.ts'
-import { FamilyList, MANY } from '../../../src/versioning/index/family-list.ts'
+import { FamilyList, MANY } from '../../../src/versioning/index/index-tables.ts'
 import { IndexEntry, viewCache } from '../../../src/versioning/index/index-entry.ts'
 
 describe('versioning: how fresh the list of a family is', () => {

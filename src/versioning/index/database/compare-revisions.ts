@@ -1,5 +1,5 @@
 import type { IndexDatabase } from './index-database.ts'
-import type { RevisionQuestion, RevisionRow } from './revision-question.ts'
+import type { RevisionQuestion, RevisionRow } from './find-revisions.ts'
 
 /** The artifacts of a family, by slug, about whose revisions two databases differ. Both are brought up to date. */
 export async function compareRevisions(

@@ -1,28 +1,51 @@
-import type { UnreadableArtifacts } from './unreadable-artifacts.ts'
 import { setTimeout as pause } from 'node:timers/promises'
+import { Refusal } from '../../../errors.ts'
 import type { ProjectStore } from '../../../git/project-store.ts'
+import type { Oid } from '../../../git/objects/object.ts'
 import { TimeSlice } from '../../../scheduling/cooperative.ts'
 import type { Fs } from '../../../storage/fs.ts'
-import { type DatabaseFile, IN_MEMORY } from '../../../storage/sqlite/database-file.ts'
+import { type DatabaseFile, IN_MEMORY, utf8Of } from '../../../storage/sqlite/database-file.ts'
 import { DatabaseFiles } from '../../../storage/sqlite/database-files.ts'
 import { isBusy, isDamage, isStorageTrouble, isUnusable } from '../../../storage/sqlite/sqlite-errors.ts'
-import { type IndexChange, IndexChanges, type IndexSource } from './index-changes.ts'
+import type { ArtifactView } from '../../artifacts/artifact-view.ts'
+import { damageOf } from '../damaged-repositories.ts'
+import { saveView } from '../index-entry.ts'
+import type { IndexSync } from '../index-sync.ts'
+import type { RevisionQuestion, RevisionRow } from './find-revisions.ts'
+import { findRevisions, isWithoutEmbedsIn, unreadableIn } from './find-revisions.ts'
 import { INDEX_BUSY_MS, openIndexFile } from './index-file.ts'
-import { IndexReader, saidOf } from './index-reader.ts'
-import type { RevisionQuestion, RevisionRow } from './revision-question.ts'
-import { type SavedArtifact, savedIn, seenIn } from './seen-artifacts.ts'
-import { seenOf } from './write-artifact.ts'
+import { missingCommits, piecesBefore, ROWS_PER_PIECE, seenAt, seenOf } from './write-artifact.ts'
+import { removeArtifact, writeArtifact, writeUnreadable } from './write-artifact.ts'
 
 /** The name of the file in a project's folder. */
 export const INDEX_FILE = 'index.db'
 
-/** How long what is new waits to be written, in milliseconds, where nobody asks for it: so a burst of commits is one write. */
-const WRITE_AFTER = 2000
+/** How long what is new waits to be written where nobody asks for it: a burst of commits is one write. */
+const WRITE_AFTER_MS = 2000
+/** How long the view of an artifact waits to be saved for the next start. */
+const SAVE_AFTER_MS = 30_000
 const ARTIFACTS_PER_TRANSACTION = 100
 /** How often a damaged file is made anew before its trouble is reported. */
 const MAX_REBUILDS = 4
-/** How long it is tried again while another server writes, in milliseconds. */
-const PATIENCE = 5000
+/** How often a question goes on in the next file: one that is damaged as soon as it is made is not waited for. */
+const MAX_READS = 3
+/** How long it is tried again while another server writes. */
+const PATIENCE_MS = 5000
+/** How often an artifact is looked at again that is written to all the time. */
+const MAX_LOOKS = 5
+
+/** Artifacts whose commits cannot be read. */
+export interface UnreadableArtifacts {
+  readonly unreadable: readonly { readonly artifact: ArtifactView; readonly reason: Refusal }[]
+  /** Whether the question asks for no others. */
+  readonly areAll: boolean
+}
+
+/** An artifact as a process of before saw it: what `saveView` answered. */
+interface SavedArtifact {
+  readonly slug: string
+  readonly saved: string
+}
 
 /**
  * The revisions of a project's artifacts in an SQLite file, `index.db`: derived from the repositories, and disposable. What a write changed
@@ -31,54 +54,58 @@ const PATIENCE = 5000
  * folder lets nobody write, and in memory stores, the rows are in memory.
  */
 export class IndexDatabase {
-  readonly #source: IndexSource
-  readonly #changes: IndexChanges
+  /**
+   * The file that questions are answered from, for who has a connection of its own to it: one that has been whole, however old. In memory
+   * there is this connection only.
+   */
+  file: DatabaseFile | undefined
+  /** What keeps the file from being written, if anything: answers lag behind until that is over. */
+  trouble: string | undefined
+  readonly #sync: IndexSync
+  readonly #onTrouble: (reason: string) => void
   readonly #fs: Fs
   readonly #folder: string
   #path: string
   readonly #files = new DatabaseFiles(openIndexFile, INDEX_BUSY_MS)
-  readonly #reader = new IndexReader({
-    settled: () => this.#writing,
-    damaged: (reason, file) =>
-      this.#inTurn(async () => (file === this.#file ? this.#begin(reason) : undefined)),
-  })
   /** What is written to, and has all rows once nothing is dirty. */
-  #file: DatabaseFile | undefined
+  #target: DatabaseFile | undefined
+  #letGo: () => void = () => undefined
   /** Places of artifacts whose rows may be others by now. */
   readonly #dirty = new Set<string>()
-  readonly #unsaved = new UnsavedViews(WRITE_AFTER, (paths) => {
-    for (const path of paths) this.note(path)
-  })
-  #isFilled = false
+  /** Places of artifacts whose view the file has not got. */
+  readonly #unsaved = new Set<string>()
+  /** Why the commits of an artifact could not be read, by its place. */
+  readonly #unreadable = new Map<string, Refusal>()
   /** Whether it had nothing in it when it was opened. */
   #isNew = false
   /** Whether it was said to be damaged, and no page was found to be. */
   #isSuspect = false
-  #writing: Promise<void> = Promise.resolve()
-  #timer: NodeJS.Timeout | undefined
-  #trouble: string | undefined
+  #turn: Promise<void> = Promise.resolve()
+  #writing: NodeJS.Timeout | undefined
+  #saving: NodeJS.Timeout | undefined
   #isClosed = false
   /** Holds the rows where no file can. */
   #inMemory: DatabaseFile | undefined
 
-  constructor({ fs, folder }: Pick<ProjectStore, 'fs' | 'folder'>, source: IndexSource) {
-    this.#source = source
-    this.#changes = new IndexChanges(source)
+  /** `onTrouble` is told of what is wrong with the file, once for each reason. */
+  constructor(
+    { fs, folder }: Pick<ProjectStore, 'fs' | 'folder'>,
+    sync: IndexSync,
+    onTrouble: (reason: string) => void,
+  ) {
+    this.#sync = sync
+    this.#onTrouble = onTrouble
     this.#fs = fs
     this.#folder = folder
     this.#path = fs.isSeenByOthers ? `${folder}/${INDEX_FILE}` : IN_MEMORY
   }
 
-  /** What keeps the file from being written, if anything: answers lag behind until that is over. */
-  get trouble(): string | undefined {
-    return this.#trouble
-  }
-
-  /** The artifacts of a family that a process of before saw, for the source to begin with; none where the file cannot be read. */
+  /** The artifacts of a family that a process of before saw, for a start to begin with; none where the file cannot be read. */
   saved(family: string): readonly SavedArtifact[] {
     if (this.#path === IN_MEMORY) return []
     try {
-      return savedIn(this.#opened(), family)
+      const rows = this.#opened().rows<{ slug: ArrayBuffer; saved: ArrayBuffer }>(SAVED, family)
+      return rows.map(({ slug, saved }) => ({ slug: utf8Of(slug), saved: utf8Of(saved) }))
     } catch (error) {
       // The first write says so, or makes the file anew.
       if (isDamage(error) || isStorageTrouble(error)) return []
@@ -91,41 +118,58 @@ export class IndexDatabase {
     this.#dirty.add(path)
     if (this.#isClosed) return
     // What goes wrong then is told to whoever asks next.
-    this.#timer ??= setTimeout(() => void this.fresh().catch(() => undefined), WRITE_AFTER).unref()
+    this.#writing ??= setTimeout(() => void this.fresh().catch(() => undefined), WRITE_AFTER_MS).unref()
   }
 
   /** Resolves once all that was noted is written, or it is known why it cannot be. */
   fresh(): Promise<void> {
-    clearTimeout(this.#timer)
-    this.#timer = undefined
+    clearTimeout(this.#writing)
+    this.#writing = undefined
     return this.#inTurn(() => this.#write())
   }
 
-  /** The revisions that a question asks for, in its order, as of the last `fresh`; see IndexReader. */
-  revisions(question: RevisionQuestion): AsyncGenerator<RevisionRow, void, undefined> {
-    return this.#reader.revisions(question)
+  /**
+   * The revisions that a question asks for, in its order, as of the last `fresh`. Where somebody takes the file away, questions go on with
+   * what they have begun with, and later ones get the next file once it has all rows; one that finds its file damaged goes on in the next
+   * where it was. Refuses with `storage_unavailable` where the disk fails.
+   */
+  async *revisions(question: RevisionQuestion): AsyncGenerator<RevisionRow, void, undefined> {
+    let { behind } = question
+    for (let tries = 1; ; tries++) {
+      if (!this.file) await this.#turn
+      const { file } = this
+      if (!file) throw notReadable('it is not whole yet')
+      const letGo = file.hold()
+      try {
+        for await (const row of findRevisions(file, { ...question, behind })) {
+          behind = row
+          yield row
+        }
+        return
+      } catch (error) {
+        if (!isDamage(error) || tries === MAX_READS) throw refusalFor(error)
+        await this.#makeAnew(file, error)
+      } finally {
+        letGo()
+      }
+    }
   }
 
   /** The artifacts of a question that are left out of what it finds, since their commits cannot be read, as of the last `fresh`. */
   unreadable(question: RevisionQuestion): UnreadableArtifacts {
-    if (this.#changes.unreadable.size === 0) return { unreadable: [], areAll: false }
-    const { slugs, areAll } = this.#reader.unreadable(question)
+    const found = this.#unreadable.size > 0 ? this.#read((file) => unreadableIn(file, question)) : undefined
+    const { slugs, areAll } = found ?? { slugs: [], areAll: false }
     const unreadable = slugs.flatMap((slug) => {
       const path = `${question.family}/${slug}`
-      const [artifact, reason] = [this.#source.at(path)?.view, this.#changes.unreadable.get(path)]
+      const [artifact, reason] = [this.#sync.tables.at(path)?.view, this.#unreadable.get(path)]
       return artifact && reason ? [{ artifact, reason }] : []
     })
     return { unreadable, areAll }
   }
 
-  /** The file that questions are answered from, for who has a connection of its own to it; in memory there is this one only. */
-  get file(): DatabaseFile | undefined {
-    return this.#reader.file
-  }
-
   /** Whether it is known that a revision embeds nothing: then nobody needs to read it to see that. */
-  isWithoutEmbeds(...place: Parameters<IndexReader['isWithoutEmbeds']>): boolean {
-    return this.#reader.isWithoutEmbeds(...place)
+  isWithoutEmbeds(place: { readonly artifact: ArtifactView; readonly oid: Oid }): boolean {
+    return this.#read((file) => isWithoutEmbedsIn(file, place)) ?? false
   }
 
   /** To be called by who finds the file damaged: it is made anew. */
@@ -135,106 +179,160 @@ export class IndexDatabase {
 
   /** Writes what is noted, and lets go of the file for good: who asks later is answered from memory. */
   async close(): Promise<void> {
-    this.#unsaved.tryNow()
     try {
       await this.fresh()
+      if (this.#path !== IN_MEMORY) await this.#inTurn(() => this.#saveViews())
     } finally {
       this.#isClosed = true
-      clearTimeout(this.#timer)
+      clearTimeout(this.#writing)
+      clearTimeout(this.#saving)
       // Another store may lie in the folder by the time that somebody asks again.
       this.#path = IN_MEMORY
-      this.#reader.use(undefined)
+      this.#use(undefined)
       this.#files.close()
       this.#forgetMemory()
-      this.#file = undefined
+      this.#target = undefined
     }
   }
 
   #inTurn(work: () => Promise<void>): Promise<void> {
-    const turn = this.#writing.then(work)
-    this.#writing = turn.catch(() => undefined)
+    const turn = this.#turn.then(work)
+    this.#turn = turn.catch(() => undefined)
     return turn
   }
 
   async #write(): Promise<void> {
-    for (let tries = 1; this.#source.isComplete(); tries++) {
+    for (let tries = 1; this.#sync.tables.isComplete; tries++) {
       try {
         await this.#writeNoted()
-        this.#trouble = undefined
+        this.trouble = undefined
         return
       } catch (error) {
-        if (isUnusable(error) && tries < MAX_REBUILDS) this.#setAside(saidOf(error))
-        else if (!isUnusable(error) && !isStorageTrouble(error)) throw error
-        else {
-          this.#tell(`cannot be written: ${saidOf(error)}`)
-          // Questions are answered from what there is, unless that is next to nothing.
-          if (!this.#reader.file && !this.#isNew) this.#reader.use(this.#file)
-          return
-        }
+        if (!this.#isWorthAnotherTry(error, tries)) return
       }
     }
+  }
+
+  /** Whether there is another file to write to after what went wrong. Throws what has nothing to do with the file. */
+  #isWorthAnotherTry(error: unknown, tries: number): boolean {
+    if (isUnusable(error) && tries < MAX_REBUILDS) {
+      this.#setAside(saidOf(error))
+      return true
+    }
+    if (!isUnusable(error) && !isStorageTrouble(error)) throw error
+    this.#tell(`cannot be written: ${saidOf(error)}`)
+    // Questions are answered from what there is, unless that is next to nothing.
+    if (!this.file && !this.#isNew) this.#use(this.#target)
+    return false
   }
 
   async #writeNoted(): Promise<void> {
-    const file = this.#open()
+    const file = this.#target?.isCurrent ? this.#target : this.#openTarget()
     // What could not be read may be by now.
-    for (const path of this.#changes.unreadable.keys()) this.#dirty.add(path)
+    for (const path of this.#unreadable.keys()) this.#dirty.add(path)
     const slice = new TimeSlice()
-    for (let paths = this.#take(); paths.length > 0; paths = this.#take()) {
-      try {
-        await this.#writeSome(file, paths, slice)
-      } catch (error) {
-        for (const path of paths) this.#dirty.add(path)
-        throw error
-      }
-      await slice.pause()
-    }
-    this.#reader.use(file)
-  }
-
-  #take(): string[] {
-    const paths: string[] = []
+    let paths: string[] = []
+    // What is noted meanwhile comes up as well.
     for (const path of this.#dirty) {
-      if (paths.length === ARTIFACTS_PER_TRANSACTION) break
       this.#dirty.delete(path)
       paths.push(path)
+      if (paths.length < ARTIFACTS_PER_TRANSACTION && this.#dirty.size > 0) continue
+      await this.#writeSome(file, paths, slice)
+      paths = []
+      await slice.pause()
     }
-    return paths
+    this.#use(file)
   }
 
   async #writeSome(file: DatabaseFile, paths: readonly string[], slice: TimeSlice): Promise<void> {
-    const changes: IndexChange[] = []
-    for (const path of paths) {
-      const change = await this.#changes.of(file, path, slice)
-      changes.push(change)
-      for (const piece of change.before ?? []) {
-        if (!(await patiently(() => file.transaction(piece)))) break
-        await slice.rest()
+    try {
+      const changes: (() => boolean)[] = []
+      for (const path of paths) changes.push(await this.#changeOf(file, path, slice))
+      const areDone = await patiently(() => file.transaction(() => changes.map((change) => change())))
+      for (const [at, path] of paths.entries()) {
+        if (areDone[at]) this.#unsaved.add(path)
+        else this.#dirty.add(path)
       }
+    } catch (error) {
+      for (const path of paths) this.#dirty.add(path)
+      throw error
     }
-    const again = await patiently(() => file.transaction(() => changes.filter((change) => !change.write())))
-    for (const change of changes) {
-      this.#unsaved.note(change.path, change.isSaved)
-      if (again.includes(change)) this.#dirty.add(change.path)
-      else change.written?.()
+    if (!this.#isClosed) this.#saving ??= setTimeout(() => this.#saveSoon(), SAVE_AFTER_MS).unref()
+  }
+
+  /** What makes the rows of an artifact right, in a transaction: it answers false where it has to be worked out again. */
+  async #changeOf(file: DatabaseFile, path: string, slice: TimeSlice): Promise<() => boolean> {
+    this.#unreadable.delete(path)
+    const { tables } = this.#sync
+    let entry = tables.at(path)
+    for (let looks = 0; entry; looks++) {
+      const { view } = entry
+      const before = seenAt(file, view)
+      const isSame = (): boolean => seenAt(file, view) === before
+      try {
+        const commits = await missingCommits(file, view, slice)
+        // Another server may have written what it saw later: the last to write has to have seen everything.
+        if (view.repository.freshRefs() === view.source.refs || looks === MAX_LOOKS) {
+          if (commits.size > ROWS_PER_PIECE || view.variants.length > ROWS_PER_PIECE)
+            for (const piece of piecesBefore(file, view, commits)) {
+              if (!(await patiently(() => file.transaction(() => isSame() && piece())))) break
+              await slice.rest()
+            }
+          return () => isSame() && writeArtifact(file, view, commits)
+        }
+      } catch (error) {
+        const reason = damageOf(error, path)
+        if (!reason) throw error
+        this.#unreadable.set(path, reason)
+        return () => isSame() && writeUnreadable(file, view)
+      }
+      await this.#sync.look(view.family, view.slug)
+      entry = tables.at(path)
+    }
+    const [family = '', slug = ''] = path.split('/')
+    return () => removeArtifact(file, family, slug)
+  }
+
+  #saveSoon(): void {
+    this.#saving = undefined
+    // What is not saved is looked at by the next start.
+    void this.#inTurn(() => this.#saveViews()).catch(() => undefined)
+  }
+
+  /**
+   * Saves the views that the file has not got, for the next start to begin with. It leaves out those of artifacts that are being written
+   * to: they come up again once their rows are written.
+   */
+  async #saveViews(): Promise<void> {
+    const file = this.#target
+    if (!file?.isCurrent) return
+    const slice = new TimeSlice()
+    for (const path of this.#unsaved) {
+      this.#unsaved.delete(path)
+      const view = this.#sync.tables.at(path)?.view
+      const text = view && saveView(view)
+      if (view && text !== undefined) {
+        const values = [text, view.family.folder, view.slug, seenOf(view)] as const
+        if ((await patiently(() => file.run(SAVE, ...values))).changes > 0) this.#sync.saved(view, text)
+      }
+      await slice.pause()
     }
   }
 
-  /** The file, with all noted that its rows do not know yet. */
-  #open(): DatabaseFile {
-    if (this.#file?.isCurrent && this.#isFilled) return this.#file
+  /** Opens the file, with all noted that its rows do not know yet. */
+  #openTarget(): DatabaseFile {
     const file = this.#opened()
-    const seen = seenIn(file)
+    const rows = file.rows<{ path: ArrayBuffer; seen: ArrayBuffer }>(SEEN)
+    const seen = new Map(rows.map((row) => [utf8Of(row.path), utf8Of(row.seen)]))
     this.#isNew = seen.size === 0
-    for (const entry of this.#source.entries()) {
+    for (const entry of this.#sync.tables.entries()) {
       const { path } = entry
       const isAsSeen = entry.isAsRestored ? seen.has(path) : seen.get(path) === seenOf(entry.view)
       if (!isAsSeen) this.#dirty.add(path)
       seen.delete(path)
     }
     for (const path of seen.keys()) this.#dirty.add(path)
-    this.#file = file
-    this.#isFilled = true
+    this.#target = file
     this.#removeTimelines()
     return file
   }
@@ -252,10 +350,10 @@ export class IndexDatabase {
   #opened(): DatabaseFile {
     // SQLite opens it by its path: where another store may be, that is refused.
     this.#fs.stat(this.#folder)
-    if (this.#inMemory && (this.#path === IN_MEMORY || this.#inMemory === this.#file)) return this.#inMemory
+    if (this.#inMemory && (this.#path === IN_MEMORY || this.#inMemory === this.#target)) return this.#inMemory
     if (this.#path === IN_MEMORY) return (this.#inMemory = openIndexFile(IN_MEMORY))
     try {
-      if (this.#file?.isTorn) this.#files.removeTorn(this.#file)
+      if (this.#target?.isTorn) this.#files.removeTorn(this.#target)
       return this.#files.writable(this.#path)
     } catch (error) {
       if (isDamage(error) || !isStorageTrouble(error)) throw error
@@ -279,23 +377,48 @@ export class IndexDatabase {
   #setAside(reason: string): void {
     this.#fs.stat(this.#folder)
     this.#tell(`is damaged, and made anew: ${reason}`)
-    this.#reader.use(undefined)
+    this.#use(undefined)
     this.#forgetMemory()
-    this.#file = undefined
-    this.#isFilled = false
+    this.#target = undefined
     // Where every page is whole and it happens again all the same, rows contradict each other.
     this.#isSuspect = this.#files.setAside(this.#path, this.#isSuspect) === undefined
   }
 
   #tell(reason: string): void {
-    if (reason !== this.#trouble) this.#source.onTrouble(reason)
-    this.#trouble = reason
+    if (reason !== this.trouble) this.#onTrouble(reason)
+    this.trouble = reason
+  }
+
+  /** Has questions answered from this file from now on; without one, they wait for the next. */
+  #use(file: DatabaseFile | undefined): void {
+    if (file === this.file) return
+    this.#letGo()
+    this.file = file
+    this.#letGo = file?.hold() ?? (() => undefined)
+  }
+
+  /** Undefined where there is no file, or it turns out to be damaged: then it is made anew. */
+  #read<T>(read: (file: DatabaseFile) => T): T | undefined {
+    const { file } = this
+    try {
+      return file && read(file)
+    } catch (error) {
+      if (!isDamage(error)) throw refusalFor(error)
+      // Who asks next waits for that.
+      if (file) void this.#makeAnew(file, error).catch(() => undefined)
+      return undefined
+    }
+  }
+
+  /** Begins a new file in the place of the one that a question found damaged, unless that was done meanwhile. */
+  #makeAnew(file: DatabaseFile, error: unknown): Promise<void> {
+    return this.#inTurn(async () => (file === this.#target ? this.#begin(saidOf(error)) : undefined))
   }
 }
 
 /** Tries again while another server of the folder writes, and lets others have their turn meanwhile. */
 async function patiently<T>(work: () => T): Promise<T> {
-  for (const deadline = Date.now() + PATIENCE; ; await pause(10)) {
+  for (const deadline = Date.now() + PATIENCE_MS; ; await pause(10)) {
     try {
       return work()
     } catch (error) {
@@ -304,37 +427,21 @@ async function patiently<T>(work: () => T): Promise<T> {
   }
 }
 
-/**
- * Artifacts whose rows were written without a view for the next start, because they had been written to just before. Each is tried once
- * more when that is over.
- */
-class UnsavedViews {
-  readonly #after: number
-  readonly #again: (paths: Iterable<string>) => void
-  readonly #waiting = new Set<string>()
-  readonly #tried = new Set<string>()
-  #timer: NodeJS.Timeout | undefined
-
-  /** `again` is told of them `after` so many milliseconds. */
-  constructor(after: number, again: (paths: Iterable<string>) => void) {
-    this.#after = after
-    this.#again = again
-  }
-
-  /** Notes whether an artifact was written with its view. */
-  note(path: string, isSaved: boolean): void {
-    const wasTried = this.#tried.delete(path)
-    if (isSaved || wasTried) return void this.#waiting.delete(path)
-    this.#waiting.add(path)
-    this.#timer ??= setTimeout(() => this.tryNow(), this.#after).unref()
-  }
-
-  /** Has those that wait tried now. */
-  tryNow(): void {
-    clearTimeout(this.#timer)
-    this.#timer = undefined
-    for (const path of this.#waiting) this.#tried.add(path)
-    this.#again(this.#waiting)
-    this.#waiting.clear()
-  }
+function refusalFor(error: unknown): unknown {
+  if (!isDamage(error) && !isStorageTrouble(error)) return error
+  return notReadable(saidOf(error))
 }
+
+function notReadable(reason: string): Refusal {
+  return new Refusal('storage_unavailable', `The index cannot be read now: ${reason}. Ask again in a moment.`)
+}
+
+/** What was said of a file, for the log and for clients. */
+function saidOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error)
+}
+
+const SAVED = `
+  SELECT CAST(slug AS BLOB) AS slug, CAST(saved AS BLOB) AS saved FROM artifacts WHERE family = ? AND saved IS NOT NULL`
+const SAVE = 'UPDATE artifacts SET saved = ? WHERE family = ? AND slug = ? AND seen = ?'
+const SEEN = "SELECT CAST(family || '/' || slug AS BLOB) AS path, CAST(seen AS BLOB) AS seen FROM artifacts"

@@ -1,10 +1,76 @@
 import { hash } from 'node:crypto'
+import { parseCommit } from '../../../git/objects/commit.ts'
 import type { Oid } from '../../../git/objects/object.ts'
-import { type DatabaseFile, bytesOf, hexOf, utf8Of } from '../../../storage/sqlite/database-file.ts'
+import type { TimeSlice } from '../../../scheduling/cooperative.ts'
+import { bytesOf, type DatabaseFile, hexOf, utf8Of } from '../../../storage/sqlite/database-file.ts'
 import type { ArtifactView, VariantView } from '../../artifacts/artifact-view.ts'
-import { authorUuid } from '../../revisions/author-uuid.ts'
+import { readBytes } from '../../family/tree-files.ts'
 import { objectUuid, oidPrefix } from '../../ids.ts'
-import type { CommitFacts } from './commit-facts.ts'
+import { authorUuid } from '../../revisions/author-uuid.ts'
+import { decodeMessage } from '../../revisions/commit-message.ts'
+
+/** What a commit alone says about its revision, without a look at its tree: as true for ever as the commit. */
+export interface CommitFacts {
+  readonly oid: Oid
+  /** The first parent; undefined for a root. */
+  readonly parent: Oid | undefined
+  /** When it was committed, in seconds since 1970. */
+  readonly seconds: number
+  /** `Name <email>`. */
+  readonly author: string
+  /** The message as the client gave it, in lower case: what filters look into. Null if it is too long to be kept. */
+  readonly text: string | undefined | null
+}
+
+/**
+ * The facts of the commits on the first-parent lines of an artifact that the file has not got yet, by oid. Refuses with
+ * `damaged_repository` if one of them cannot be read.
+ */
+export async function missingCommits(
+  file: DatabaseFile,
+  { family, slug, variants, repository }: ArtifactView,
+  slice: TimeSlice,
+): Promise<ReadonlyMap<Oid, CommitFacts>> {
+  const missing = new Map<Oid, CommitFacts>()
+  const isKnown = (oid: Oid): boolean =>
+    missing.has(oid) || file.rows(KNOWN, family.folder, slug, bytesOf(oid)).length > 0
+  for (const { head } of variants) {
+    // Each is asked for in the file.
+    await slice.pause()
+    for (let oid = head; oid !== undefined && !isKnown(oid); oid = missing.get(oid)?.parent) {
+      missing.set(oid, factsIn(oid, await readBytes(repository.objects, oid, 'commit')))
+      await slice.pause()
+    }
+  }
+  return missing
+}
+
+const KNOWN = `
+  SELECT 1 FROM artifacts JOIN revisions ON revisions.artifact = artifacts.number
+  WHERE artifacts.family = ? AND artifacts.slug = ? AND revisions.oid = ?`
+
+/** A longer message is not kept: nothing else bounds them, and the commit has it. */
+const MAX_MESSAGE_LENGTH = 1000
+
+function factsIn(oid: Oid, bytes: Buffer): CommitFacts {
+  const { author, committer, message, parents } = parseCommit(bytes)
+  const text = decodeMessage(message).message
+  return {
+    oid,
+    parent: parents[0],
+    seconds: committer.seconds,
+    author: `${author.name} <${author.email}>`,
+    text: text !== undefined && text.length > MAX_MESSAGE_LENGTH ? null : text?.toLowerCase(),
+  }
+}
+
+/** What the rows of the artifact of a view were made of (see seenOf), as far as the file has them; empty where they are not whole. */
+export function seenAt(file: DatabaseFile, { family, slug }: ArtifactView): string {
+  const [row] = file.rows<{ seen: ArrayBuffer }>(SEEN_AT, family.folder, slug)
+  return row ? utf8Of(row.seen) : ''
+}
+
+const SEEN_AT = 'SELECT CAST(seen AS BLOB) AS seen FROM artifacts WHERE family = ? AND slug = ?'
 
 /** What of a repository its rows are made of: the same text as long as they would be the same. */
 export function seenOf({ source: { refs } }: ArtifactView): string {
@@ -13,40 +79,35 @@ export function seenOf({ source: { refs } }: ArtifactView): string {
 }
 
 /**
- * Makes the rows of an artifact what a view of it says, in the transaction of the caller, with the view as `saved`. `commits` are those that the file has not got
- * yet; where one is wanting all the same, another server has changed the file meanwhile, and the answer is false: nothing was written
- * that is wrong, and it has to be done again.
+ * Makes the rows of an artifact what a view of it says, in the transaction of the caller; the next start has no view of it then, until
+ * that is saved. `commits` are those that the file has not got yet; where one is wanting all the same, another server has changed the file
+ * meanwhile, and the answer is false: nothing was written that is wrong, and it has to be done again.
  */
 export function writeArtifact(
   file: DatabaseFile,
   view: ArtifactView,
   commits: ReadonlyMap<Oid, CommitFacts>,
-  saved: string | undefined,
 ): boolean {
   const artifact = rowOfArtifact(file, view)
   const known = variantsIn(file, artifact)
   if (!writeVariants(file, view, { artifact, known, variants: view.variants }, commits)) return false
   const there = new Set(view.variants.map(({ slug }) => slug))
-  for (const [slug, { number }] of known) {
-    if (there.has(slug)) continue
-    file.run('DELETE FROM lines WHERE variant = ?', number)
-    file.run('DELETE FROM variants WHERE number = ?', number)
-  }
+  for (const [slug, { number }] of known) if (!there.has(slug)) removeVariant(file, number)
   const isOther = file.run(SET_META, view.metaCommit, artifact, view.metaCommit).changes > 0
   if (isOther) {
     setArchived(file, artifact, view)
     file.run(SEARCH_HEADS, artifact, artifact, artifact)
   }
-  file.run(SET_SEEN, seenOf(view), saved ?? null, artifact)
+  file.run(SET_SEEN, seenOf(view), artifact)
   return true
 }
 
-/** A piece is so many commits or variants. */
-const ROWS_PER_PIECE = 200
+/** Of an artifact with no more commits and variants than these, all rows are written at once. */
+export const ROWS_PER_PIECE = 200
 
 /**
  * What may be written of an artifact before `writeArtifact`, each piece in a transaction of its own: commits that no variant holds yet, and
- * variants as they are. Nothing where that is little. A piece that answers false has found what `writeArtifact` would.
+ * variants as they are. A piece that answers false has found what `writeArtifact` would.
  */
 export function piecesBefore(
   file: DatabaseFile,
@@ -54,7 +115,6 @@ export function piecesBefore(
   commits: ReadonlyMap<Oid, CommitFacts>,
 ): readonly (() => boolean)[] {
   const { variants } = view
-  if (commits.size <= ROWS_PER_PIECE && variants.length <= ROWS_PER_PIECE) return []
   const pieces: (() => boolean)[] = []
   const passed = new Set<Oid>()
   for (const { head } of variants) {
@@ -87,7 +147,7 @@ export function piecesBefore(
 /** Some of an artifact's variants, and what the file knows of these at least. */
 interface SomeVariants {
   readonly artifact: number
-  readonly known: ReadonlyMap<string, VariantRow>
+  readonly known: ReadonlyMap<string, KnownVariant>
   readonly variants: readonly VariantView[]
 }
 
@@ -101,7 +161,7 @@ function writeVariants(
   for (const { slug, id, head, record } of variants) {
     const before = known.get(slug)
     const archived = record.deleted_at === undefined ? 0 : 1
-    const isMoved = head !== before?.head
+    const isMoved = head !== (before?.head || undefined)
     if (before && !isMoved && before.archived === archived) continue
     const place = head === undefined ? undefined : placeOf(file, view, artifact, head, commits)
     if (head !== undefined && !place) return false
@@ -114,23 +174,28 @@ function writeVariants(
   return true
 }
 
-/** What the file has of an artifact's variants, all or some, by their slugs. A row for each would take ten times as long to get. */
+/** What the file has of an artifact's variants, all or some, by their slugs. As rows of their own, very many would take three times as long. */
 function variantsIn(
   file: DatabaseFile,
   artifact: number,
   some?: readonly VariantView[],
-): ReadonlyMap<string, VariantRow> {
-  const [{ lines } = { lines: null }] =
+): ReadonlyMap<string, KnownVariant> {
+  const [row] =
     some === undefined
-      ? file.rows<VariantLines>(VARIANTS, artifact)
-      : file.rows<VariantLines>(SOME_VARIANTS, artifact, JSON.stringify(some.map(({ slug }) => slug)))
-  const found = new Map<string, VariantRow>()
-  if (lines === null) return found
-  for (const line of utf8Of(lines).split('\n')) {
-    const [number, archived, head, slug = ''] = line.split(' ')
-    found.set(slug, { number: Number(number), archived: Number(archived), head: head || undefined })
-  }
-  return found
+      ? file.rows<{ json: ArrayBuffer }>(VARIANTS, artifact)
+      : file.rows<{ json: ArrayBuffer }>(
+          SOME_VARIANTS,
+          artifact,
+          JSON.stringify(some.map(({ slug }) => slug)),
+        )
+  // Made by our own statement.
+  const known = JSON.parse(utf8Of(row?.json ?? null)) as (KnownVariant & { readonly slug: string })[]
+  return new Map(known.map((variant) => [variant.slug, variant]))
+}
+
+function removeVariant(file: DatabaseFile, number: number): void {
+  file.run('DELETE FROM lines WHERE variant = ?', number)
+  file.run('DELETE FROM variants WHERE number = ?', number)
 }
 
 /** Notes that the commits of an artifact cannot be read: it has no revisions in lists until they can. Answers true. */
@@ -195,21 +260,11 @@ function removeRevisions(file: DatabaseFile, artifact: number): void {
 
 function rowOfArtifact(file: DatabaseFile, { family, slug, id, digits, record }: ArtifactView): number {
   const [before] = file.rows<ArtifactRow>(ARTIFACT, family.folder, slug)
-  const archived = record.deleted_at === undefined ? 0 : 1
-  const flags = JSON.stringify(record.flags ?? {})
   // Another one may have taken the place of the one that was here.
   if (before && utf8Of(before.id) !== id) removeArtifact(file, family.folder, slug)
-  else if (before) {
-    if (before.archived !== archived || utf8Of(before.flags) !== flags)
-      file.run(
-        'UPDATE artifacts SET archived = ?, flags = ? WHERE number = ?',
-        archived,
-        flags,
-        before.number,
-      )
-    return before.number
-  }
-  file.run(ADD_ARTIFACT, family.folder, slug, id, digits, archived, flags)
+  const archived = record.deleted_at === undefined ? 0 : 1
+  const flags = JSON.stringify(record.flags ?? {})
+  file.run(SET_ARTIFACT, family.folder, slug, id, digits, archived, flags)
   return Number(file.rows<Numbered>(ARTIFACT, family.folder, slug)[0]?.number)
 }
 
@@ -221,37 +276,35 @@ function placeOf(
   head: Oid,
   commits: ReadonlyMap<Oid, CommitFacts>,
 ): Place | undefined {
-  const fresh: CommitFacts[] = []
+  const missing: CommitFacts[] = []
   let place: Place | undefined
   for (let oid: Oid | undefined = head; oid !== undefined;) {
     place = file.rows<Place>(PLACE, artifact, bytesOf(oid))[0]
     if (place) break
     const facts = commits.get(oid)
     if (!facts) return undefined
-    fresh.push(facts)
+    missing.push(facts)
     oid = facts.parent
   }
-  if (fresh.length === 0) return place
-  let { segment, depth } = segmentBehind(file, artifact, place)
-  const digits = bytesOf(view.digits)
-  for (const { oid, seconds, author, text } of fresh.reverse()) {
-    const at = [
-      artifact,
-      segment,
-      numberOfAuthor(file, author),
-      view.family.folder,
-      seconds,
-      ++depth,
-    ] as const
-    const { lastInsertRowid } = file.run(
-      ADD_REVISION,
-      ...at,
-      bytesOf(oid),
-      digits,
-      text === null ? 1 : 0,
-      text ?? null,
-      view.archived.has(objectUuid(oid, view.digits)) ? 1 : 0,
-    )
+  return missing.length === 0 ? place : addRevisions(file, view, artifact, place, missing.reverse())
+}
+
+/** Adds commits, the oldest first, behind a place; answers where the last of them stands. */
+function addRevisions(
+  file: DatabaseFile,
+  { family, digits, archived }: ArtifactView,
+  artifact: number,
+  behind: Place | undefined,
+  commits: readonly CommitFacts[],
+): Place {
+  let { segment, depth } = segmentBehind(file, artifact, behind)
+  for (const { oid, seconds, author, text } of commits) {
+    file.run('INSERT OR IGNORE INTO authors (author, id) VALUES (?, ?)', author, authorUuid(author))
+    const isLong = text === null ? 1 : 0
+    const isArchived = archived.has(objectUuid(oid, digits)) ? 1 : 0
+    const place = [artifact, segment, author, family.folder, seconds, ++depth] as const
+    const facts = [bytesOf(oid), bytesOf(digits), isLong, text ?? null, isArchived] as const
+    const { lastInsertRowid } = file.run(ADD_REVISION, ...place, ...facts)
     if (text) file.run('INSERT INTO messages (rowid, message) VALUES (?, ?)', Number(lastInsertRowid), text)
   }
   file.run('UPDATE segments SET tip = ? WHERE number = ?', depth, segment)
@@ -260,8 +313,7 @@ function placeOf(
 
 /** The segment that goes on behind a place: its own if it ends there, else a new one. */
 function segmentBehind(file: DatabaseFile, artifact: number, place: Place | undefined): Place {
-  const isTip = place && file.rows<{ tip: number }>(SEGMENT, place.segment)[0]?.tip === place.depth
-  if (isTip) return place
+  if (place && file.rows(ENDS_AT, place.segment, place.depth).length > 0) return place
   const depth = place?.depth ?? 0
   const { lastInsertRowid } = file.run(ADD_SEGMENT, artifact, place?.segment ?? null, depth, depth)
   return { segment: Number(lastInsertRowid), depth }
@@ -270,22 +322,7 @@ function segmentBehind(file: DatabaseFile, artifact: number, place: Place | unde
 /** The segments that a variant holds whose head stands at this place, and up to where. */
 function setLines(file: DatabaseFile, variant: number, place: Place | undefined): void {
   file.run('DELETE FROM lines WHERE variant = ?', variant)
-  for (let at = place; at;) {
-    file.run('INSERT INTO lines (segment, variant, up_to) VALUES (?, ?, ?)', at.segment, variant, at.depth)
-    const [row]: SegmentRow[] = file.rows<SegmentRow>(SEGMENT, at.segment)
-    at = row?.base == null ? undefined : { segment: row.base, depth: row.base_depth }
-  }
-}
-
-function numberOfAuthor(file: DatabaseFile, author: string): number {
-  const [known] = file.rows<Numbered>('SELECT number FROM authors WHERE author = ?', author)
-  if (known) return known.number
-  const { lastInsertRowid } = file.run(
-    'INSERT INTO authors (author, id) VALUES (?, ?)',
-    author,
-    authorUuid(author),
-  )
-  return Number(lastInsertRowid)
+  if (place) file.run(ADD_LINES, place.segment, place.depth, variant)
 }
 
 interface Numbered {
@@ -298,15 +335,9 @@ interface MarkedRow extends Numbered {
 
 interface ArtifactRow extends Numbered {
   readonly id: ArrayBuffer
-  readonly archived: number
-  readonly flags: ArrayBuffer
 }
 
-interface VariantLines {
-  readonly lines: ArrayBuffer | null
-}
-
-interface VariantRow extends Numbered {
+interface KnownVariant extends Numbered {
   readonly archived: number
   readonly head: Oid | undefined
 }
@@ -316,27 +347,21 @@ interface Place {
   readonly depth: number
 }
 
-interface SegmentRow {
-  readonly tip: number
-  readonly base: number | null
-  readonly base_depth: number
-}
-
-const ARTIFACT = `
-  SELECT number, CAST(id AS BLOB) AS id, archived, CAST(flags AS BLOB) AS flags
-  FROM artifacts WHERE family = ? AND slug = ?`
-const ADD_ARTIFACT = `
+const ARTIFACT = 'SELECT number, CAST(id AS BLOB) AS id FROM artifacts WHERE family = ? AND slug = ?'
+const SET_ARTIFACT = `
   INSERT INTO artifacts (family, slug, id, digits, archived, flags, unreadable, meta, searched, seen)
-  VALUES (?, ?, ?, ?, ?, ?, 0, '', 0, '')`
-const SET_SEEN = 'UPDATE artifacts SET seen = ?, saved = ?, unreadable = 0 WHERE number = ?'
+  VALUES (?, ?, ?, ?, ?, ?, 0, '', 0, '')
+  ON CONFLICT (family, slug) DO UPDATE SET archived = excluded.archived, flags = excluded.flags
+  WHERE archived <> excluded.archived OR flags <> excluded.flags`
+const SET_SEEN = 'UPDATE artifacts SET seen = ?, saved = NULL, unreadable = 0 WHERE number = ?'
 /** Names, tags and the like are other ones: what is found by them has to be looked at again. */
 const SET_META = 'UPDATE artifacts SET meta = ?, searched = 0 WHERE number = ? AND meta <> ?'
 const SEARCH_HEADS = `
   UPDATE revisions SET searched = 0 WHERE artifact = ? AND searched
     AND oid IN (SELECT head FROM variants WHERE artifact = ? UNION SELECT latest FROM variants WHERE artifact = ?)`
-/** A line for each; no slug holds a space or a line feed. */
 const VARIANTS = `
-  SELECT CAST(group_concat(number || ' ' || archived || ' ' || coalesce(lower(hex(head)), '') || ' ' || slug, char(10)) AS BLOB) AS lines
+  SELECT CAST(json_group_array(json_object(
+    'number', number, 'archived', archived, 'head', lower(hex(head)), 'slug', slug)) AS BLOB) AS json
   FROM variants WHERE artifact = ?`
 const SOME_VARIANTS = `${VARIANTS} AND slug IN (SELECT value FROM json_each(?))`
 const VARIANT = 'SELECT number FROM variants WHERE artifact = ? AND slug = ?'
@@ -364,8 +389,14 @@ const SET_LATEST = `
     END
   WHERE number = ?`
 const PLACE = 'SELECT segment, depth FROM revisions WHERE artifact = ? AND oid = ?'
-const SEGMENT = 'SELECT tip, base, base_depth FROM segments WHERE number = ?'
+const ENDS_AT = 'SELECT 1 FROM segments WHERE number = ? AND tip = ?'
 const ADD_SEGMENT = 'INSERT INTO segments (artifact, base, base_depth, tip) VALUES (?, ?, ?, ?)'
+const ADD_LINES = `
+  WITH RECURSIVE behind (segment, up_to) AS (
+    VALUES (?, ?)
+    UNION ALL
+    SELECT s.base, s.base_depth FROM behind JOIN segments s ON s.number = behind.segment WHERE s.base IS NOT NULL)
+  INSERT INTO lines (segment, variant, up_to) SELECT segment, ?, up_to FROM behind`
 const ADD_REVISION = `
   INSERT INTO revisions (artifact, segment, author, family, seconds, depth, oid, digits, is_long, message, archived, searched)
-  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0)`
+  VALUES (?, ?, (SELECT number FROM authors WHERE author = ?), ?, ?, ?, ?, ?, ?, ?, ?, 0)`

@@ -15,7 +15,7 @@ import { forkVariant } from '../../../../src/versioning/variants/fork-variant.ts
 import { context, memoryRegistry, newVariant } from '../../memory-registry.ts'
 import { listed } from './listed.ts'
 
-/** What is noted is written after two seconds, and what is left for a moment later two seconds after that. */
+/** What is noted is written after two seconds. */
 const WRITTEN_BY = 4500
 
 const servicesBase = 'http://localhost/services'
@@ -168,7 +168,7 @@ describe('versioning: the index of revisions', () => {
     it('writes nothing of its own accord once it is closed: another store may lie in the folder', async () => {
       const place = await commit(await newVariant(registry, workflowFamily, 'bot'), 'One')
       await registry.index.refresh([workflowFamily])
-      // Just written to, so that the view of the next start is left for a moment later.
+      // Just written to, so that its view cannot be saved.
       await commit(place, 'Two')
       await registry.index.close()
       for (const part of ['', '-wal', '-shm']) rmSync(`${folder}/default/index.db${part}`, { force: true })

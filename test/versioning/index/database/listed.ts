@@ -1,6 +1,6 @@
 import { workflowFamily } from '../../../../src/handlers/workflows.ts'
 import { objectUuid } from '../../../../src/versioning/ids.ts'
-import type { RevisionQuestion } from '../../../../src/versioning/index/database/revision-question.ts'
+import type { RevisionQuestion } from '../../../../src/versioning/index/database/find-revisions.ts'
 import type { Registry } from '../../../../src/versioning/registry.ts'
 
 /** What the index says of a registry's workflows, oldest first: id, version, time, the variants that hold it. */

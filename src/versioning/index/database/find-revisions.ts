@@ -1,137 +1,71 @@
-import { Refusal } from '../../../errors.ts'
+import type { Oid } from '../../../git/objects/object.ts'
+import { yieldToEventLoop } from '../../../scheduling/cooperative.ts'
 import {
-  type DatabaseFile,
-  type SqlValue,
   bytesOf,
+  type DatabaseFile,
   hexOf,
+  type SqlValue,
   utf8Of,
 } from '../../../storage/sqlite/database-file.ts'
-import { isDamage, isStorageTrouble } from '../../../storage/sqlite/sqlite-errors.ts'
-import type { Oid } from '../../../git/objects/object.ts'
 import type { ArtifactView } from '../../artifacts/artifact-view.ts'
-import type { RevisionQuestion, RevisionRow, RevisionKey } from './revision-question.ts'
-import { yieldToEventLoop } from '../../../scheduling/cooperative.ts'
 import type { Reference } from '../../reference.ts'
 
-/** What has to be done about the file by who writes it. */
-export interface IndexWriter {
-  /** Resolves once what is being written by now is written. */
-  readonly settled: () => Promise<void>
-  /** Has a file that is damaged made anew. */
-  readonly damaged: (reason: string, file: DatabaseFile) => Promise<void>
+/** Where a revision stands in the order of lists: by date, of one second by version, then by oid and by artifact. */
+export interface RevisionKey {
+  readonly seconds: number
+  readonly depth: number
+  readonly oid: string
+  readonly digits: string
 }
 
-/** A file that is damaged again and again as soon as it is made is not waited for. */
-const MOST_TRIES = 3
-
-/**
- * Answers questions from the index file. Where somebody takes the file away, questions go on with what they have begun with, and later ones
- * get the next file once it has all rows; one that finds its file damaged goes on in the next where it was.
- */
-export class IndexReader {
-  readonly #writer: IndexWriter
-  #file: DatabaseFile | undefined
-  #letGo: () => void = () => undefined
-
-  constructor(writer: IndexWriter) {
-    this.#writer = writer
-  }
-
-  /** The file that has been whole, however old. */
-  get file(): DatabaseFile | undefined {
-    return this.#file
-  }
-
-  /** Has questions answered from this file from now on; without one, they wait for the next. */
-  use(file: DatabaseFile | undefined): void {
-    if (file === this.#file) return
-    this.#letGo()
-    this.#file = file
-    this.#letGo = file?.hold() ?? (() => undefined)
-  }
-
-  /** The revisions that a question asks for, in its order. Refuses with `storage_unavailable` where the disk fails. */
-  async *revisions(question: RevisionQuestion): AsyncGenerator<RevisionRow, void, undefined> {
-    let { behind } = question
-    for (let tries = 1; ; tries++) {
-      if (!this.#file) await this.#writer.settled()
-      const file = this.#file
-      if (!file) throw notReadable('it is not whole yet')
-      const letGo = file.hold()
-      try {
-        for await (const row of findRevisions(file, { ...question, behind })) {
-          behind = row
-          yield row
-        }
-        return
-      } catch (error) {
-        if (!isDamage(error) || tries === MOST_TRIES) throw refusalFor(error)
-        await this.#writer.damaged(saidOf(error), file)
-      } finally {
-        letGo()
-      }
-    }
-  }
-
-  /** The artifacts of a question whose commits cannot be read. */
-  unreadable(question: RevisionQuestion): Unreadable {
-    return this.#read((file) => unreadableIn(file, question)) ?? { slugs: [], areAll: false }
-  }
-
-  /** Whether it is known that a revision embeds nothing. */
-  isWithoutEmbeds({ artifact: { family, slug }, oid }: { artifact: ArtifactView; oid: Oid }): boolean {
-    const values = [family.folder, slug, bytesOf(oid)] as const
-    return this.#read((file) => file.rows(WITHOUT_EMBEDS, ...values).length > 0) ?? false
-  }
-
-  /** Undefined where there is no file, or it turns out to be damaged: then it is made anew. */
-  #read<T>(read: (file: DatabaseFile) => T): T | undefined {
-    const file = this.#file
-    try {
-      return file && read(file)
-    } catch (error) {
-      if (!isDamage(error)) throw refusalFor(error)
-      // Who asks next waits for that.
-      if (file) void this.#writer.damaged(saidOf(error), file).catch(() => undefined)
-      return undefined
-    }
-  }
+/** What a list of revisions asks that can be told without decoding them. Everything given must hold. */
+export interface RevisionQuestion {
+  readonly family: string
+  /** Whether the newest comes first. */
+  readonly isDown: boolean
+  /** Seconds since 1970, each end included; one after the other in the order of the list. */
+  readonly spans: readonly (readonly [from: number, to: number])[]
+  /** Only what comes after it in the order of the list. */
+  readonly behind?: RevisionKey | undefined
+  readonly includeArchived: boolean
+  /** What flags of the artifact have to be; one that is not there counts as false. */
+  readonly flags: readonly (readonly [name: string, value: boolean])[]
+  /** Of each list, one names its artifact … */
+  readonly artifacts: readonly (readonly Reference[])[]
+  /** … and the id of that ends in one of these digits. */
+  readonly digits?: readonly string[] | undefined
+  /** Of each list, one names a variant that holds it. */
+  readonly variants: readonly (readonly Reference[])[]
+  /** As git has them, or by id. */
+  readonly authors?: readonly string[] | undefined
+  /** In lower case: what the message holds. One too long to be kept may hold it. */
+  readonly message?: string | undefined
 }
 
-function refusalFor(error: unknown): unknown {
-  if (!isDamage(error) && !isStorageTrouble(error)) return error
-  return notReadable(saidOf(error))
+/** A revision as lists know it. */
+export interface RevisionRow extends RevisionKey {
+  /** The slug of its artifact. */
+  readonly slug: string
+  /** The slugs of the variants that hold it and that the question asks for, in no order. */
+  readonly holders: readonly string[]
 }
 
-function notReadable(reason: string): Refusal {
-  return new Refusal('storage_unavailable', `The index cannot be read now: ${reason}. Ask again in a moment.`)
-}
-
-/** What was said of a file, for the log and for clients. */
-export function saidOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error)
-}
-
-const WITHOUT_EMBEDS = `
-  SELECT 1 FROM artifacts a JOIN revisions r ON r.artifact = a.number
-  WHERE a.family = ? AND a.slug = ? AND r.oid = ? AND r.embeds = 0`
-
-/** So many rows are looked at in one statement at first, then twice as many each time up to `MOST`: a page is often full soon. */
-const FIRST = 64
-const MOST = 4096
+/** A statement looks at few rows at first, then twice as many each time: a page is often full soon. */
+const ROWS_AT_FIRST = 64
+const MAX_ROWS_AT_ONCE = 4096
 
 /**
  * The revisions that a question asks for, in its order. Others have their turn between two statements: a row that is written meanwhile
  * is there or not.
  */
-async function* findRevisions(
+export async function* findRevisions(
   file: DatabaseFile,
   question: RevisionQuestion,
 ): AsyncGenerator<RevisionRow, void, undefined> {
   const scope = narrowed(file, question)
   for (const [from, to] of question.spans) {
     let behind = question.behind
-    for (let most = FIRST; ; most = Math.min(2 * most, MOST)) {
+    for (let most = ROWS_AT_FIRST; ; most = Math.min(2 * most, MAX_ROWS_AT_ONCE)) {
       const walk = { question, scope, span: [from, to] as const, behind }
       const last = endOf(file, walk, most)
       yield* rowsUpTo(file, walk, last)
@@ -142,8 +76,20 @@ async function* findRevisions(
   }
 }
 
+/** Whether it is known that a revision embeds nothing. */
+export function isWithoutEmbedsIn(
+  file: DatabaseFile,
+  { artifact: { family, slug }, oid }: { readonly artifact: ArtifactView; readonly oid: Oid },
+): boolean {
+  return file.rows(WITHOUT_EMBEDS, family.folder, slug, bytesOf(oid)).length > 0
+}
+
+const WITHOUT_EMBEDS = `
+  SELECT 1 FROM artifacts a JOIN revisions r ON r.artifact = a.number
+  WHERE a.family = ? AND a.slug = ? AND r.oid = ? AND r.embeds = 0`
+
 /** The artifacts of a question whose commits cannot be read, by slug, and whether it asks for no other. */
-function unreadableIn(file: DatabaseFile, question: RevisionQuestion): Unreadable {
+export function unreadableIn(file: DatabaseFile, question: RevisionQuestion): Unreadable {
   const asked = conjunction([
     { sql: 'a.family = ?', values: [question.family] },
     ...artifactConditions(question),
