@@ -25,8 +25,7 @@ const head = JSON.parse(process.env['HEAD'] ?? '{}') as Record<string, string> /
 
 const app = new Koa()
 app.use(async (ctx) => {
-  const { text, parse } = await readJsonBody(ctx)
-  parse()
+  const { text } = await readJsonBody(ctx)
   if (ctx.path === '/not-modified') {
     ctx.status = 304
     return

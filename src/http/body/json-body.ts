@@ -1,11 +1,12 @@
 import type { Middleware, ParameterizedContext } from 'koa'
 import { HttpMethodEnum, koaBody } from 'koa-body'
 import { isUtf8 } from 'node:buffer'
-import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
+import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http'
 import { Refusal } from '../../errors.ts'
 import { JsonTextError } from '../../json/json-text-error.ts'
 import type { Json } from '../../json/json.ts'
 import { type ParseJsonOptions, parseInTurns, parseJson } from '../../json/parse-json.ts'
+import { clientAbort } from '../routing/client-abort.ts'
 import type { BodyShare } from './body-budget.ts'
 import { BodyBudget, FREE_BYTES } from './body-budget.ts'
 
@@ -17,13 +18,10 @@ export interface BodyLimits extends ParseJsonOptions {
   readonly maxHeldBytes: number
 }
 
-/**
- * The very text that was sent, and the value it is parsed to when asked for, a large one in slices; an empty body has the value
- * undefined.
- */
+/** The very text that was sent, and the value that it says; an empty body has the value undefined. */
 export interface JsonBody {
   readonly text: string
-  parse(stop?: AbortSignal): Json | undefined | Promise<Json>
+  readonly value: Json | undefined
 }
 
 /** Reads the JSON body of a request, once; see `jsonBodyReader`. */
@@ -54,20 +52,26 @@ export function jsonBodyReader({ maxBytes, maxHeldBytes, ...most }: BodyLimits):
     checkMediaType(headers)
     const length = Number(headers['content-length'])
     if (length > maxBytes) throw tooLarge(maxBytes)
+    const isSmall = headers['content-encoding'] === undefined && length <= FREE_BYTES
     try {
-      const isPlain = headers['content-encoding'] === undefined
-      if (isPlain && length <= FREE_BYTES) return toJsonBody(await fetchWith(fetchBytes, ctx), most)
-      const share = shareOf(ctx, budget)
-      if (isPlain) return toJsonBody(await collectCounted(ctx.req, maxBytes, share), most)
-      share.hold(mostInflated(headers, maxBytes))
-      // The inflating stream is never told that the connection is gone; without this the request would hang for ever.
-      const bytes = await Promise.race([fetchWith(fetchBytes, ctx), untilClosed(ctx)])
-      share.hold(bytes.length)
-      return toJsonBody(bytes, most)
+      const bytes = isSmall ? await fetchWith(fetchBytes, ctx) : await collectLarge(ctx)
+      return await parsed(bytes, most, ctx.res)
     } catch (error) {
       drain(ctx)
       throw refusalOfFetching(error, maxBytes) ?? error
     }
+  }
+
+  /** The bytes of a body that is large, or may be, for which there has to be room. */
+  async function collectLarge(ctx: ParameterizedContext<unknown>): Promise<Buffer> {
+    const share = shareOf(ctx, budget)
+    const { headers } = ctx.req
+    if (headers['content-encoding'] === undefined) return collectCounted(ctx.req, maxBytes, share)
+    share.hold(mostInflated(headers, maxBytes))
+    // The inflating stream is never told that the connection is gone; without this the request would hang for ever.
+    const bytes = await Promise.race([fetchWith(fetchBytes, ctx), untilClosed(ctx)])
+    share.hold(bytes.length)
+    return bytes
   }
 }
 
@@ -76,7 +80,7 @@ const JSON_TYPE = 'application/json'
 /** Bytes which are not UTF-8 arrive unharmed, and can be refused. */
 const NO_DECODING = ''
 
-const NO_BODY: JsonBody = { text: '', parse: () => undefined }
+const NO_BODY: JsonBody = { text: '', value: undefined }
 
 /** RFC 9112 6.3: a request has a body if it says how long, or that it comes in chunks. */
 function isBodyless(headers: IncomingHttpHeaders): boolean {
@@ -174,6 +178,7 @@ function drain({ req }: ParameterizedContext<unknown>): void {
 }
 
 function refusalOfFetching(error: unknown, maxBytes: number): Refusal | undefined {
+  if (error instanceof Refusal) return undefined
   const { type, status, code } = error as { type?: unknown; status?: unknown; code?: unknown } // of raw-body, inflation, zlib
   if (type === 'entity.too.large') return tooLarge(maxBytes)
   if (type === 'request.aborted' || type === 'request.size.invalid') {
@@ -211,7 +216,7 @@ function tooLarge(maxBytes: number): Refusal {
   )
 }
 
-function toJsonBody(bytes: Buffer, most: ParseJsonOptions): JsonBody {
+async function parsed(bytes: Buffer, most: ParseJsonOptions, response: ServerResponse): Promise<JsonBody> {
   if (bytes.length === 0) return NO_BODY
   if (!isUtf8(bytes)) {
     throw new Refusal(
@@ -220,27 +225,19 @@ function toJsonBody(bytes: Buffer, most: ParseJsonOptions): JsonBody {
     )
   }
   const text = bytes.toString('utf8')
-  return { text, parse: (stop) => parseText(text, most, stop) }
+  try {
+    const isLarge = text.length > LARGE_TEXT
+    return {
+      text,
+      value: isLarge ? await parseInTurns(text, most, clientAbort(response)) : parseJson(text, most),
+    }
+  } catch (error) {
+    throw refusalOfJson(error) ?? error
+  }
 }
 
 /** What one document may be is read in one go; a longer text holds several, or rows. */
 const LARGE_TEXT = 1024 * 1024
-
-function parseText(
-  text: string,
-  most: ParseJsonOptions,
-  stop: AbortSignal | undefined,
-): Json | Promise<Json> {
-  try {
-    return text.length <= LARGE_TEXT ? parseJson(text, most) : parseInTurns(text, most, stop).catch(refuse)
-  } catch (error) {
-    return refuse(error)
-  }
-}
-
-function refuse(error: unknown): never {
-  throw refusalOfJson(error) ?? error
-}
 
 /**
  * What the door answers when a body is not JSON that can be kept: 400 with line and column for bad syntax, 413 for

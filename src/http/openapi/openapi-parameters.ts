@@ -1,4 +1,4 @@
-import { AskedQuery } from '../routing/asked-query.ts'
+import { AskedQuery } from '../routing/input.ts'
 import type { Endpoint } from '../routing/endpoint.ts'
 import type { JsonSchema } from './json-schema.ts'
 

@@ -8,7 +8,7 @@ import type { TraceWindow } from '../../../traces/query/trace-window.ts'
 import type { TraceQuestion } from '../../../traces/query/trace-page.ts'
 import type { References } from '../../../versioning/reference.ts'
 import type { Registry } from '../../../versioning/registry.ts'
-import { guard } from '../../routing/guard.ts'
+import { guard } from '../../routing/input.ts'
 import { traceWindowing } from '../../schemas/trace.ts'
 
 /** What a request about traces or spans says. */

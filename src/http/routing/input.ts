@@ -1,0 +1,323 @@
+import type { ParameterizedContext } from 'koa'
+import { z } from 'zod'
+import { type FieldProblem, Refusal } from '../../errors.ts'
+import { setOwn } from '../../json/json-values.ts'
+import {
+  ExactNumber,
+  entriesOf,
+  getKey,
+  isJsonArray,
+  isJsonObject,
+  type Json,
+  keysOf,
+} from '../../json/json.ts'
+import {
+  MOST_LISTED,
+  READ_ONLY,
+  UNKNOWN_KEY,
+  boundedProblem,
+  problemsRefusal,
+  refusalCode,
+} from '../../resources/documents/problems-refusal.ts'
+import { nearestName } from '../../suggestions/nearest-name.ts'
+import type { ReadJsonBody } from '../body/json-body.ts'
+import type { Upload } from '../body/upload.ts'
+import type { Endpoint } from './endpoint.ts'
+import { type Known, type KnownObject, knownFields } from './known-fields.ts'
+
+/** What a request brought, guarded, and the text of its body (for an upload: what tells it from another one). */
+export interface GuardedInput {
+  readonly input: unknown
+  readonly text: string
+  readonly upload?: Upload
+}
+
+/** What becomes of fields and parameters that nobody reads (interface 2.10, 2.30). */
+export type OnUnknown = 'refuse' | 'ignore'
+
+/** Where a field was sent. */
+type Where = 'body' | 'query'
+
+/**
+ * Reads what a request of an endpoint asks, from its body, its query string or both, and guards it; refuses as `guard` and
+ * `ReadJsonBody` do. Where an endpoint asks nothing, a request that says something anyhow is mistaken.
+ */
+export async function readInput(
+  endpoint: Endpoint,
+  ctx: ParameterizedContext<unknown>,
+  readJsonBody: ReadJsonBody,
+  onUnknown: OnUnknown,
+): Promise<GuardedInput> {
+  const { input: schema = NOTHING, method, keepNulls = false } = endpoint
+  const isStrict = onUnknown === 'refuse'
+  if (method === 'GET' || method === 'DELETE') {
+    const asked = readQuery(endpoint, ctx.querystring, {}, isStrict)
+    return { input: guard(schema, asked.fields, 'query', asked.unknown), text: '' }
+  }
+  if (!endpoint.input && !isStrict) return { input: undefined, text: '' }
+  const { text, value } = await readJsonBody(ctx)
+  if (value === undefined && endpoint.input && !endpoint.optionalBody) {
+    const { unknown } = readQuery(endpoint, ctx.querystring, {}, isStrict)
+    throw problemsRefusal('invalid_request', [...unknown, NO_BODY])
+  }
+  const body = plainEnvelope(value ?? {}, keepNulls)
+  const unknown = isStrict ? unknownFields(schema, body, 'body', keepNulls) : []
+  const where = value === undefined && ctx.querystring !== '' ? 'query' : 'body'
+  const fields = isRecord(body) ? body : undefined
+  const asked = readQuery(endpoint, ctx.querystring, fields ?? {}, isStrict)
+  // A field of the body wins over the same one in the query string.
+  const whole = fields ? { ...asked.fields, ...fields } : body
+  return { input: guard(schema, whole, where, [...unknown, ...asked.unknown]), text }
+}
+
+type Fields = Readonly<Record<string, unknown>>
+
+/** What the query string says beside these fields of the body, and what in it nobody reads. */
+function readQuery(
+  { input: schema = NOTHING, fromQuery, unusedQuery }: Endpoint,
+  querystring: string,
+  body: Fields,
+  isStrict: boolean,
+): { readonly fields: Fields; readonly unknown: readonly FieldProblem[] } {
+  if (querystring === '') return { fields: {}, unknown: [] }
+  const query = new AskedQuery(querystring)
+  const fields = fromQuery?.(query, body) ?? {}
+  const unknown = isStrict ? [...query.unknown(unusedQuery), ...unknownFields(schema, fields, 'query')] : []
+  return { fields, unknown }
+}
+
+const NOTHING = z.object({})
+
+const NO_BODY: FieldProblem = {
+  loc: ['body'],
+  msg: 'this route needs a JSON object as its body.',
+  type: 'missing',
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+/**
+ * Parses a part of a request by its schema, or refuses with `invalid_request` (422) listing every problem (of very many, the first hundred)
+ * with its place: `where` is `body`, `path` or `query`. Fields that are `unknown` are problems, too, and make it `unknown_field`.
+ */
+export function guard<T>(
+  schema: z.ZodType<T>,
+  value: unknown,
+  where: Where | 'path',
+  unknown: readonly FieldProblem[] = [],
+): T {
+  const result = schema.safeParse(value)
+  if (result.success && unknown.length === 0) return result.data
+  const issues = result.error?.issues ?? []
+  const places = new Set(unknown.map(({ loc }) => JSON.stringify(loc)))
+  const invalid = issues
+    .slice(0, MOST_LISTED)
+    .flatMap((issue) => problemsOf(issue, where))
+    .filter(({ loc }) => !places.has(JSON.stringify(loc)))
+  const errors = [...unknown, ...invalid]
+  const listed = errors.slice(0, MOST_LISTED).map(boundedProblem)
+  const sentences = listed.map(({ loc, msg }) => `${loc.join('.')}: ${msg}`)
+  const more = errors.length - listed.length + Math.max(0, issues.length - MOST_LISTED)
+  if (more > 0) sentences.push(`and ${more} more problems`)
+  throw new Refusal(refusalCode('invalid_request', listed), ended(sentences.join('; ')), { errors: listed })
+}
+
+function problemsOf(issue: z.core.$ZodIssue, where: string): FieldProblem[] {
+  const loc = [where, ...issue.path.map((part) => (typeof part === 'number' ? part : String(part)))]
+  if (issue.code === 'unrecognized_keys') {
+    return issue.keys.map((key) => ({
+      loc: [...loc, key],
+      msg: `there is no such field here; remove it`,
+      type: UNKNOWN_KEY,
+    }))
+  }
+  const type =
+    issue.code === 'custom' && typeof issue.params?.['type'] === 'string' ? issue.params['type'] : issue.code
+  return [{ loc, msg: inWordsOfJson(issue.message.replace(/^Invalid input: /, '')), type }]
+}
+
+/** Names the classes that stand for exact JSON the way the sender knows them. */
+function inWordsOfJson(message: string): string {
+  return message
+    .replace(/ExactNumber$/, 'a number that is out of range or too exact')
+    .replace(/ExactObject$/, 'object')
+}
+
+/** The text with a full stop, unless it ends with a question. */
+function ended(text: string): string {
+  return text.endsWith('?') ? text : `${text}.`
+}
+
+/**
+ * A parsed body made ready for a schema. Envelopes, their members and what is listed in those become plain objects (an odd
+ * key like `7` or `__proto__` there is an unknown key, as any other), numbers written as `1.0` plain numbers; free-form
+ * values deeper down stay exact. Where `null` equals absent (interface 2.10; not in PUT), nulls at these levels are left out.
+ */
+function plainEnvelope(body: Json, keepNulls: boolean): unknown {
+  let left = MOST_IN_ENVELOPES
+  return level(body, 2, false)
+
+  function level(value: Json | undefined, levels: number, isListed: boolean): unknown {
+    if (value instanceof ExactNumber) return asPlainNumber(value)
+    if (levels === 0 || value === null || typeof value !== 'object') return value
+    // A list takes no level of its own: a reference in one is read like a reference by itself. No list of an envelope holds lists.
+    if (isJsonArray(value)) {
+      if (isListed) return value
+      count('A list', value.length, 'items')
+      return value.map((item) => level(item, levels, true))
+    }
+    const plain: Record<string, unknown> = {}
+    const keys = keysOf(value)
+    count('An object', keys.length, 'members')
+    for (const key of keys) {
+      const member = getKey(value, key)
+      if (member !== null || keepNulls) setOwn(plain, key, level(member, levels - 1, false))
+    }
+    return plain
+  }
+
+  function count(what: string, number: number, parts: string): void {
+    if (number > MOST_IN_ENVELOPE) throw tooMany(`${what} in the envelope`, number, parts, MOST_IN_ENVELOPE)
+    left -= number
+    if (left < 0)
+      throw tooMany('The envelope', MOST_IN_ENVELOPES - left, 'items and members', MOST_IN_ENVELOPES)
+  }
+}
+
+/** No list of references or ids, and no record, is longer by honest means; a schema looks at each, all in one go. */
+const MOST_IN_ENVELOPE = 10_000
+/** In all of its lists and records. */
+const MOST_IN_ENVELOPES = 100_000
+
+function tooMany(what: string, count: number, parts: string, limit: number): Refusal {
+  return new Refusal(
+    'limit_exceeded',
+    `${what} of the request has ${count} ${parts} or more; at most ${limit} are taken there. Send fewer.`,
+    { details: { limit } },
+  )
+}
+
+/** `1.0` and `1e2` are the numbers they say; what a double cannot hold stays what it is, and fails as a number. */
+function asPlainNumber(exact: ExactNumber): unknown {
+  const number = Number(exact.literal)
+  return Number.isSafeInteger(number) ? number : exact
+}
+
+/**
+ * What a request holds at any level and nobody reads (interface 2.10): each with its place and the name that was meant, as far as that can
+ * be told; of very many the first. A null equals absent unless `keepNulls`.
+ */
+export function unknownFields(
+  schema: z.ZodType,
+  value: unknown,
+  where: Where,
+  keepNulls = false,
+): readonly FieldProblem[] {
+  const problems: FieldProblem[] = []
+  // What is asked about was read from JSON or from a query string.
+  lookAt(knownFields(schema), value as Json, [where], keepNulls, problems)
+  return problems
+}
+
+function lookAt(
+  known: Known | undefined,
+  value: Json,
+  place: FieldProblem['loc'],
+  keepNulls: boolean,
+  problems: FieldProblem[],
+): void {
+  if (known === undefined || typeof value !== 'object' || value === null) return
+  if (isJsonArray(value)) {
+    if (!('items' in known)) return
+    for (const [index, item] of value.entries())
+      lookAt(known.items, item, [...place, index], keepNulls, problems)
+  } else if ('members' in known && isJsonObject(value)) {
+    for (const [key, member] of entriesOf(value)) {
+      if (member === null && !keepNulls) continue
+      if (known.members.has(key)) lookAt(known.members.get(key), member, [...place, key], keepNulls, problems)
+      else if (known.unused.has(key)) continue
+      else if (known.each && !known.fixed.has(key))
+        lookAt(known.each.known, member, [...place, key], keepNulls, problems)
+      else if (problems.length < MOST_LISTED)
+        problems.push({ loc: [...place, key], ...strayField(key, known) })
+    }
+  }
+}
+
+/** What is wrong with a field that nobody reads. */
+function strayField(key: string, known: KnownObject): Pick<FieldProblem, 'msg' | 'type'> {
+  return known.fixed.has(key)
+    ? { msg: `the server makes ${shownName(key)}; leave it out of what is to be made`, type: READ_ONLY }
+    : { msg: unknownField(key, known), type: UNKNOWN_KEY }
+}
+
+function unknownField(key: string, { members, misplaced }: KnownObject): string {
+  if (Object.hasOwn(misplaced, key)) return misplaced[key] ?? ''
+  const elsewhere = Object.keys(misplaced)
+  const meant = nearestName(key, [...members.keys(), ...elsewhere])
+  return meant !== undefined && elsewhere.includes(meant)
+    ? `there is no field ${shownName(key)} here; did you mean ${meant}? But ${misplaced[meant]}`
+    : unknownName('field', key, [...members.keys()])
+}
+
+const MAX_NAMES_LISTED = 12
+
+/** The sentence about a name that nobody knows: what was meant, or what there is. */
+function unknownName(what: string, name: string, known: readonly string[]): string {
+  const shown = shownName(name)
+  const meant = nearestName(name, known)
+  if (meant !== undefined) return `there is no ${what} ${shown} here; did you mean ${meant}?`
+  if (known.length === 0) return `there is no ${what} ${shown} here; leave it out, there are none`
+  const more = known.length > MAX_NAMES_LISTED ? ', …' : ''
+  return `there is no ${what} ${shown} here; there are ${known.slice(0, MAX_NAMES_LISTED).join(', ')}${more}`
+}
+
+function shownName(name: string): string {
+  return JSON.stringify(name.slice(0, 80))
+}
+
+/** The query string of a request, which remembers the parameters that somebody looked for: these are the ones that the route knows. */
+export class AskedQuery extends URLSearchParams {
+  readonly #known = new Set<string>()
+
+  override get(name: string): string | null {
+    this.#known.add(name)
+    return super.get(name)
+  }
+
+  override getAll(name: string): string[] {
+    this.#known.add(name)
+    return super.getAll(name)
+  }
+
+  override has(name: string): boolean {
+    this.#known.add(name)
+    return super.has(name)
+  }
+
+  /** To read them all is to know them all. */
+  override [Symbol.iterator]() {
+    for (const name of super.keys()) this.#known.add(name)
+    return super[Symbol.iterator]()
+  }
+
+  /** The parameters that somebody looked for. */
+  get known(): ReadonlySet<string> {
+    return this.#known
+  }
+
+  /** The parameters that nobody looked for (interface 2.10), save those that may be sent for nothing. */
+  unknown(unused: readonly string[] = []): readonly FieldProblem[] {
+    const known = [...this.#known]
+    return [...new Set(super.keys())]
+      .filter((name) => !this.#known.has(name) && !unused.includes(name))
+      .slice(0, MOST_LISTED)
+      .map((name) => ({
+        loc: ['query', name],
+        msg: unknownName('query parameter', name, known),
+        type: UNKNOWN_KEY,
+      }))
+  }
+}
