@@ -18,7 +18,7 @@ export interface CountedFile {
 
 /**
  * Counts what ran but for what runs in a server at rest, too. A function counts once, however often and in however many threads it ran; the
- * top level of a module is no function. Its lines are those from its first to its last in the compiled file, without blank ones and
+ * top level of a module is no function, and neither are the fields of a class. Its lines are those from its first to its last in the compiled file, without blank ones and
  * comments: what is written inside it is a part of it, and a line that two functions share counts once.
  */
 export function countWay(
@@ -30,7 +30,7 @@ export function countWay(
   const distinct = new Map(ran.map((it) => [keyOf(it), it]))
   const byUrl = new Map<string, RanFunction[]>()
   for (const [key, it] of distinct) {
-    if (resting.has(key) || isModule(it, textOf(it.url))) continue
+    if (resting.has(key) || INITIALIZER.test(it.name) || isModule(it, textOf(it.url))) continue
     const inFile = byUrl.get(it.url)
     if (inFile) inFile.push(it)
     else byUrl.set(it.url, [it])
@@ -47,6 +47,9 @@ export function countWay(
 function keyOf({ url, start, end }: RanFunction): string {
   return `${url} ${start} ${end}`
 }
+
+/** What V8 makes of the fields of a class: a function that nobody wrote, which reaches from the first line of the class to its last. */
+const INITIALIZER = /^<(?:instance_members|static)_initializer>$/
 
 function isModule({ name, start, end }: RanFunction, text: string): boolean {
   return name === '' && start === 0 && end >= text.trimEnd().length

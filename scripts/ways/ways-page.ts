@@ -29,7 +29,7 @@ export function waysPart(ways: readonly MeasuredWay[], hash: string): string {
 
 ${figures}
 Lines are those of the compiled functions, from first to last, without blank ones and comments; a line counts once. The top level of a module is
-no function. A few functions more than here are allowed, since work that is left for later meets other work now and then.
+no function, and neither are the fields of a class. A few functions more than here are allowed, since work that is left for later meets other work now and then.
 
 ### A ${FIRST}, file by file
 

@@ -141,9 +141,11 @@ export class SessionDoor {
    * a page of this server, and what reads from no page of another one.
    */
   sessionOf({ method, req: { headers } }: AskedBy): SignedIn | undefined {
-    if (headers.cookie === undefined || bringsKey(headers)) return undefined
-    const token = this.tokenIn(headers)
-    if (token === undefined) return undefined
+    const token = headers.cookie === undefined || bringsKey(headers) ? undefined : this.tokenIn(headers)
+    return token === undefined ? undefined : this.#sessionWith(token, method, headers)
+  }
+
+  #sessionWith(token: string, method: string, headers: IncomingHttpHeaders): SignedIn {
     const session = this.#sessions.find(token)
     if (!session)
       throw new Refusal(

@@ -34,7 +34,16 @@ async function work(): Promise<void> {
 function first(): string {
   // a comment
 
-  return 'first'
+  return new Held().text
+}
+
+/** Its field is no function, and `never` was not called. */
+class Held {
+  readonly text = 'first'
+
+  never(): void {
+    neverCalled()
+  }
 }
 
 function second(count: number): number {

@@ -12,8 +12,7 @@ import {
   isGzipName,
 } from '../../resources/testsets/import/files/file-type.ts'
 import type { References } from '../../versioning/reference.ts'
-import { resolveArtifact } from '../../versioning/revisions/references.ts'
-import { resolveReference } from '../../versioning/revisions/resolve-reference.ts'
+import { resolveArtifact, resolveReference } from '../../versioning/revisions/references.ts'
 import { type Revision, readRevisionAt } from '../../versioning/revisions/revision.ts'
 import { projectOfKey } from '../command/ask-server.ts'
 import { placeOf, PLACE_USAGE } from '../command/place.ts'

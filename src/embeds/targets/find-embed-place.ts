@@ -1,6 +1,6 @@
 import { Refusal } from '../../errors.ts'
 import type { Registry } from '../../versioning/registry.ts'
-import { resolveReference } from '../../versioning/revisions/resolve-reference.ts'
+import { resolveReference } from '../../versioning/revisions/references.ts'
 import type { RevisionLocation } from '../../versioning/revisions/revision.ts'
 import { slugProblem } from '../../versioning/slugs/slug.ts'
 import type { EmbedLookup } from './embed-lookup.ts'

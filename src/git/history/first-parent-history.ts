@@ -56,9 +56,13 @@ export class History {
 
   /** The commit's place; walks from it back to what is known. Refuses a commit that is missing or no commit. */
   async node(oid: Oid): Promise<HistoryNode> {
+    return this.#known(oid) ?? this.#walk(oid)
+  }
+
+  async #walk(oid: Oid): Promise<HistoryNode> {
     const unknown: Oid[] = []
     let next: Oid | undefined = oid
-    let known = this.#known(oid)
+    let known: HistoryNode | undefined
     while (next !== undefined && !known) {
       unknown.push(next)
       next = await this.#firstParent(next)

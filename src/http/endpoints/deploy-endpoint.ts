@@ -4,12 +4,13 @@ import type { Surface } from '../../resources/surface.ts'
 import { deployRevision } from '../../versioning/environments/deploy-revision.ts'
 import { environmentVariant } from '../../versioning/environments/environments.ts'
 import type { Registry } from '../../versioning/registry.ts'
-import type { VariantLocation } from '../../versioning/revisions/references.ts'
+import {
+  type VariantLocation,
+  revisionById,
+  resolveReference,
+} from '../../versioning/revisions/references.ts'
 import type { Warning } from '../../versioning/family/family.ts'
-import { disagreementsWith } from '../../versioning/revisions/disagreeing-references.ts'
-import { revisionById } from '../../versioning/revisions/references.ts'
-import type { RetrieveReferences } from '../../versioning/revisions/retrieve-revision.ts'
-import { resolveReference } from '../../versioning/revisions/resolve-reference.ts'
+import { disagreementsWith, type RetrieveReferences } from '../../versioning/revisions/retrieve-revision.ts'
 import type { RevisionLocation } from '../../versioning/revisions/revision.ts'
 import { readRevisionAt } from '../../versioning/revisions/revision.ts'
 import type { WriteContext } from '../../versioning/write-context.ts'

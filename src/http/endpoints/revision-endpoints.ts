@@ -7,8 +7,11 @@ import type { Registry } from '../../versioning/registry.ts'
 import { type CommittedRevision, commitRevision } from '../../versioning/revisions/commit-revision.ts'
 import { queryRevisions } from '../../versioning/revisions/query-revisions.ts'
 import type { References } from '../../versioning/reference.ts'
-import { type VariantLocation, revisionById } from '../../versioning/revisions/references.ts'
-import { resolveReference } from '../../versioning/revisions/resolve-reference.ts'
+import {
+  type VariantLocation,
+  revisionById,
+  resolveReference,
+} from '../../versioning/revisions/references.ts'
 import {
   findRevisionById,
   latestOf,

@@ -4,9 +4,12 @@ import { objectUuid } from '../../versioning/ids.ts'
 import { noVariantYet } from '../../versioning/not-found.ts'
 import type { References } from '../../versioning/reference.ts'
 import type { Registry } from '../../versioning/registry.ts'
-import type { VariantLocation } from '../../versioning/revisions/references.ts'
-import { resolveArtifact, resolveVariant } from '../../versioning/revisions/references.ts'
-import { resolveReference } from '../../versioning/revisions/resolve-reference.ts'
+import {
+  type VariantLocation,
+  resolveArtifact,
+  resolveVariant,
+  resolveReference,
+} from '../../versioning/revisions/references.ts'
 import type { RevisionLocation } from '../../versioning/revisions/revision.ts'
 import { variantToWrite } from '../../versioning/revisions/variant-to-write.ts'
 import { parentMissing } from '../schemas/parents.ts'

@@ -1,6 +1,6 @@
 import { Refusal } from '../../errors.ts'
 import type { Warning } from '../../versioning/family/family.ts'
-import type { Disagreement } from '../../versioning/revisions/disagreeing-references.ts'
+import type { Disagreement } from '../../versioning/revisions/retrieve-revision.ts'
 import type { PresentOptions } from '../presenters/record.ts'
 
 /**

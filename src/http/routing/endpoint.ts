@@ -8,15 +8,15 @@ import type { ArtifactView } from '../../versioning/artifacts/artifact-view.ts'
 import type { Family } from '../../versioning/family/family.ts'
 import { parseUuid } from '../../versioning/ids.ts'
 import type { Registry } from '../../versioning/registry.ts'
-import type { VariantLocation } from '../../versioning/revisions/references.ts'
 import {
+  type VariantLocation,
   artifactById,
   resolveArtifact,
   resolveVariant,
   revisionById,
   variantById,
+  resolveReference,
 } from '../../versioning/revisions/references.ts'
-import { resolveReference } from '../../versioning/revisions/resolve-reference.ts'
 import type { RevisionLocation } from '../../versioning/revisions/revision.ts'
 import { slugProblem } from '../../versioning/slugs/slug.ts'
 import type { WriteContext } from '../../versioning/write-context.ts'

@@ -122,31 +122,30 @@ const MOST_NAMED = 100
 
 /** The requests that are being answered: until the work is done and the answer has left, or its client has gone. */
 class InFlight {
-  /** In no order. A set that each request enters and leaves would be made anew again and again. */
-  readonly #answering: Answering[] = []
+  readonly #answering = new Set<Answering>()
   #draining = false
   #onEmpty: (() => void) | undefined
 
   get size(): number {
-    return this.#answering.length
+    return this.#answering.size
   }
 
   get requests(): readonly string[] {
-    return this.#answering
+    return [...this.#answering]
       .slice(0, MOST_NAMED)
       .map(({ response: { req } }) => `${req.method} ${req.url?.split('?')[0]?.slice(0, 200)}`)
   }
 
   /** Whether a request of this connection is being worked on. */
   isOn(socket: Socket): boolean {
-    return this.#answering.some(({ response }) => response.socket === socket)
+    return [...this.#answering].some(({ response }) => response.socket === socket)
   }
 
   listener(handle: ServerOptions['handle']): RequestListener {
     return (request, response) => {
       if (this.#draining) response.shouldKeepAlive = false
-      const answering = { response, at: this.#answering.length, isClosed: false }
-      this.#answering.push(answering)
+      const answering = { response, isClosed: false }
+      this.#answering.add(answering)
       // This, the door, a route and every stream of an answer listen for its end.
       response.setMaxListeners(MOST_LISTENERS)
       let open = 2
@@ -165,7 +164,7 @@ class InFlight {
   drain(): Promise<void> {
     this.#draining = true
     for (const { response } of this.#answering) if (!response.headersSent) response.shouldKeepAlive = false
-    if (this.#answering.length === 0) return Promise.resolve()
+    if (this.#answering.size === 0) return Promise.resolve()
     return new Promise((resolve) => (this.#onEmpty = resolve))
   }
 
@@ -174,7 +173,7 @@ class InFlight {
    * turn, and the others would be in flight for ever. Node 24 tells them all before this turn is over.
    */
   gone(socket: Socket): void {
-    const waiting = this.#answering.filter(({ response }) => response.req.socket === socket)
+    const waiting = [...this.#answering].filter(({ response }) => response.req.socket === socket)
     if (waiting.length === 0) return
     setImmediate(() => {
       for (const { response, isClosed } of waiting) {
@@ -186,19 +185,14 @@ class InFlight {
   }
 
   #done(answering: Answering): void {
-    const last = this.#answering.pop()
-    if (last && last !== answering) {
-      last.at = answering.at
-      this.#answering[last.at] = last
-    }
-    if (this.#answering.length === 0) this.#onEmpty?.()
+    this.#answering.delete(answering)
+    if (this.#answering.size === 0) this.#onEmpty?.()
   }
 }
 
-/** A request that is being answered, and its place among them. */
+/** A request that is being answered. */
 interface Answering {
   readonly response: ServerResponse
-  at: number
   /** Whether it was told that it is. */
   isClosed: boolean
 }

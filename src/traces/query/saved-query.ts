@@ -4,7 +4,7 @@ import { queryFamily } from '../../resources/queries/query-family.ts'
 import { documentOf } from '../../versioning/family/document-family.ts'
 import type { References } from '../../versioning/reference.ts'
 import type { Registry } from '../../versioning/registry.ts'
-import { resolveReference } from '../../versioning/revisions/resolve-reference.ts'
+import { resolveReference } from '../../versioning/revisions/references.ts'
 import { readRevisionAt } from '../../versioning/revisions/revision.ts'
 
 /** What a query's revision asks for, as far as it says. */

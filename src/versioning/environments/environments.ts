@@ -2,9 +2,12 @@ import { Refusal } from '../../errors.ts'
 import { HelpfulRefusal } from '../../suggestions/helpful-refusal.ts'
 import type { Pin, References } from '../reference.ts'
 import type { Registry } from '../registry.ts'
-import type { VariantLocation } from '../revisions/references.ts'
-import { resolveArtifact, resolveVariant } from '../revisions/references.ts'
-import { resolveReference } from '../revisions/resolve-reference.ts'
+import {
+  type VariantLocation,
+  resolveArtifact,
+  resolveVariant,
+  resolveReference,
+} from '../revisions/references.ts'
 import type { RevisionLocation } from '../revisions/revision.ts'
 import { defaultVariantOrNew } from '../variants/default-variant.ts'
 import type { WriteContext } from '../write-context.ts'

@@ -2,7 +2,7 @@ import { Refusal } from '../../errors.ts'
 import type { Family } from '../family/family.ts'
 import type { Pin, References } from '../reference.ts'
 import type { Registry } from '../registry.ts'
-import { resolveReference } from '../revisions/resolve-reference.ts'
+import { resolveReference } from '../revisions/references.ts'
 import { isHeldBy, type RevisionLocation } from '../revisions/revision.ts'
 import { referencesTo } from './pin.ts'
 

@@ -15,7 +15,7 @@ import type { Registry } from '../registry.ts'
 import type { RevisionAsk, RevisionQuery } from './ask-revisions.ts'
 import { isoSeconds } from './log-revisions.ts'
 import { isNarrow, oneOf, questionOf } from './ask-revisions.ts'
-import { resolveReference } from './resolve-reference.ts'
+import { resolveReference } from './references.ts'
 import type { Revision, RevisionLocation } from './revision.ts'
 import { findRevisionById, homeAmong, readListedRevision, revisionFlags } from './revision.ts'
 

@@ -3,14 +3,217 @@ import type { ArtifactView, VariantView } from '../artifacts/artifact-view.ts'
 import { findVariant } from '../artifacts/artifact-view.ts'
 import type { Family } from '../family/family.ts'
 import { repositoryDigits } from '../ids.ts'
-import { artifactMissing, revisionMissing, variantMissing } from '../not-found.ts'
-import type { Reference } from '../reference.ts'
+import { claimsIn, type WantedSlug } from '../index/slug-table.ts'
+import {
+  artifactMissing,
+  helpWithLatest,
+  helpWithOthers,
+  helpWithRevision,
+  helpWithVersion,
+  noVariantYet,
+  type OtherClaims,
+  revisionMissing,
+  variantMissing,
+} from '../not-found.ts'
+import type { Reference, References } from '../reference.ts'
 import type { Registry } from '../registry.ts'
-import type { WantedSlug } from '../index/slug-table.ts'
+import { numberedBase } from '../slugs/slug.ts'
 import type { Trashed } from '../trash/trash.ts'
 import { saidTrashed } from '../trash/trash.ts'
 import type { RevisionLocation } from './revision.ts'
-import { findRevisionById } from './revision.ts'
+import { findRevisionById, homeOf, isHeldBy, latestOf, versionOf } from './revision.ts'
+
+/**
+ * The revision that references name, most specific first: revision, variant, artifact (interface 5.3; for those that name an
+ * environment see retrieveRevision). Beside a slug or a version, the less specific references say where to look. Refuses with
+ * `…_not_found`, or `incomplete_reference` when nothing is identified. A slug without an artifact beside it means its oldest claim
+ * (decision 40).
+ */
+export async function resolveReference(
+  registry: Registry,
+  family: Family,
+  references: References,
+): Promise<RevisionLocation> {
+  const { artifact, variant, revision } = references
+  if (revision) return resolveRevisionReference(registry, family, revision, references)
+  if (variant) {
+    const found = await resolveVariant(registry, family, variant, artifact)
+    return atVersion(found, variant.version, elsewhere(registry, { variant, artifact }))
+  }
+  if (artifact) {
+    const found = await resolveArtifact(registry, family, artifact)
+    return atVersion({ artifact: found, variant: defaultVariantOf(found) }, artifact.version)
+  }
+  throw new Refusal(
+    'incomplete_reference',
+    `Nothing is referred to. Send one of ${family.name}_revision_ref, ${family.name}_variant_ref or ` +
+      `${family.name}_ref with an id or a slug.`,
+  )
+}
+
+async function resolveRevisionReference(
+  registry: Registry,
+  family: Family,
+  { id, slug, version }: Reference,
+  references: References,
+): Promise<RevisionLocation> {
+  if (id !== undefined) return revisionById(registry, family, id)
+  if (slug === undefined) {
+    if (version === undefined) throw incomplete(`${family.name}_revision_ref`, 'an id, a slug or a version')
+    return versionInScope(registry, family, version, references)
+  }
+  const scope = await scopeOf(registry, family, references)
+  const wanted = version === undefined ? asRevision(slug) : asSlugAndVersion(slug)
+  const { artifact: meant, trashed } = await meantBy(registry, family, wanted, scope.artifact)
+  const placeIn = (artifact: ArtifactView): Promise<RevisionLocation | undefined> =>
+    version === undefined
+      ? byRevisionSlug(registry, artifact, slug)
+      : bySlugAndVersion(registry, artifact, slug, version)
+  const named = meant && (await placeIn(meant))
+  const found = named && (await within(named, scope.variant))
+  if (found) return found
+  const help = helpWithRevision(registry, family, slug, meant)
+  const refusal = revisionMissing(
+    family,
+    version === undefined ? `with the slug "${slug}"` : `"${slug}" with version ${version}`,
+    scope.artifact ? help : helpWithOthers(help, { registry, family, wanted, meant, placeIn }),
+  )
+  throw saidTrashed(refusal, trashed)
+}
+
+/** As what a revision slug that stands alone is looked for: one that was chosen, or a variant's and a number. */
+function asRevision(slug: string): readonly WantedSlug[] {
+  const base = versionIn(slug) === undefined ? undefined : numberedBase(slug)
+  return base === undefined
+    ? [['tag', slug]]
+    : [
+        ['variant', base],
+        ['tag', slug],
+      ]
+}
+
+/** As what the slug of `{slug, version}` is looked for. */
+function asSlugAndVersion(slug: string): readonly WantedSlug[] {
+  return [
+    ['variant', slug],
+    ['artifact', slug],
+    ['tag', slug],
+  ]
+}
+
+/** The version that a revision slug ends in, if it reads as a variant's. */
+function versionIn(slug: string): number | undefined {
+  const [, number] = /^.+-([1-9][0-9]{0,8})$/.exec(slug) ?? []
+  return number === undefined ? undefined : Number(number)
+}
+
+/** `{version}` alone counts on the variant, else on the default variant of the artifact, that stands beside it. */
+async function versionInScope(
+  registry: Registry,
+  family: Family,
+  version: number,
+  { artifact, variant }: References,
+): Promise<RevisionLocation> {
+  if (variant) {
+    const found = await resolveVariant(registry, family, variant, artifact)
+    return atVersion(found, version, elsewhere(registry, { variant, artifact }))
+  }
+  if (artifact) {
+    const found = await resolveArtifact(registry, family, artifact)
+    return atVersion({ artifact: found, variant: defaultVariantOf(found) }, version)
+  }
+  throw incomplete(
+    `${family.name}_revision_ref`,
+    `more than version ${version}: add a slug to it, or send ${family.name}_variant_ref or ${family.name}_ref`,
+  )
+}
+
+/** Where the less specific references say to look for a revision slug. */
+async function scopeOf(
+  registry: Registry,
+  family: Family,
+  { artifact, variant }: References,
+): Promise<Partial<VariantLocation>> {
+  if (variant) return resolveVariant(registry, family, variant, artifact)
+  return artifact ? { artifact: await resolveArtifact(registry, family, artifact) } : {}
+}
+
+/** The place as reached through the variant that stands beside its reference; undefined if that does not hold it. */
+async function within(
+  place: RevisionLocation,
+  variant: VariantView | undefined,
+): Promise<RevisionLocation | undefined> {
+  if (!variant) return place
+  const isThere = variant.slug === place.variant.slug || (await isHeldBy(place, variant))
+  return isThere ? { ...place, variant, isHome: false } : undefined
+}
+
+/**
+ * `{slug, version}` in an artifact: its variant of that slug, else its default variant if the slug is its own, else the revision that was
+ * given the slug if its version agrees. The first that there is decides, so that what such a reference names does not move when another
+ * thing grows.
+ */
+async function bySlugAndVersion(
+  registry: Registry,
+  artifact: ArtifactView,
+  slug: string,
+  version: number,
+): Promise<RevisionLocation | undefined> {
+  const variant =
+    findVariant(artifact, slug) ?? (slug === artifact.slug ? artifact.defaultVariant : undefined)
+  if (variant) return versionOf(artifact, variant, version)
+  const tag = artifact.tags.get(slug)
+  const named = tag === undefined ? undefined : await homeOf(registry, artifact, tag)
+  return named?.version === version ? named : undefined
+}
+
+/** A revision's own slug in an artifact: a tag or `<variant slug>-<version>`, whichever is older where both read so. */
+async function byRevisionSlug(
+  registry: Registry,
+  artifact: ArtifactView,
+  slug: string,
+): Promise<RevisionLocation | undefined> {
+  const [oldest] = claimsIn(artifact, asRevision(slug))
+  if (!oldest) return undefined
+  const tag = artifact.tags.get(slug)
+  if (oldest.level === 'tag') return tag === undefined ? undefined : homeOf(registry, artifact, tag)
+  const variant = findVariant(artifact, oldest.slug)
+  return variant && versionOf(artifact, variant, versionIn(slug) ?? 0)
+}
+
+/** Where else a variant of the slug may be that names this one, if nothing but the slug does. */
+type Elsewhere = Pick<OtherClaims, 'registry'> | undefined
+
+function elsewhere(registry: Registry, { variant, artifact }: References): Elsewhere {
+  return artifact || variant?.id !== undefined ? undefined : { registry }
+}
+
+async function atVersion(
+  { artifact, variant }: VariantLocation,
+  version: number | undefined,
+  others?: Elsewhere,
+): Promise<RevisionLocation> {
+  const placeIn = async (it: ArtifactView): Promise<RevisionLocation | undefined> => {
+    const same = findVariant(it, variant.slug)
+    return same && (version === undefined ? latestOf(it, same) : versionOf(it, same, version))
+  }
+  const place = await placeIn(artifact)
+  if (place) return place
+  const { family } = artifact
+  const isLatest = version === undefined
+  const which = isLatest
+    ? `on the variant "${variant.slug}" yet, or all of them are archived`
+    : `with version ${version} on the variant "${variant.slug}"`
+  const help = isLatest ? helpWithLatest(artifact, variant) : helpWithVersion(artifact, variant)
+  const wanted = [['variant', variant.slug]] as const
+  const asked = others && { ...others, family, wanted, meant: artifact, placeIn }
+  throw revisionMissing(family, which, asked ? helpWithOthers(help, asked) : help)
+}
+
+function defaultVariantOf(artifact: ArtifactView): VariantView {
+  if (artifact.defaultVariant) return artifact.defaultVariant
+  throw noVariantYet(artifact)
+}
 
 /** The artifact that a reference names. */
 export async function resolveArtifact(
