@@ -57,8 +57,8 @@ export async function toldOfCommit(
   { deploy = [], ifChanged, slug }: CommitAsked,
   present: PresentOptions,
 ): Promise<object> {
-  const named = slug === undefined || !changed ? [] : ([['tag', slug]] as const)
-  const shadowed = await shadowWarnings(registry, place.artifact, named)
+  const isNamed = changed && slug !== undefined
+  const shadowed = isNamed ? await shadowWarnings(registry, place.artifact, [['tag', slug]]) : []
   const warnings = [...(await commitWarnings(registry, place, own)), ...shadowed]
   const told = { ...(ifChanged && { changed }), ...met, ...(warnings.length > 0 && { warnings }) }
   if (deploy.length === 0) return told

@@ -57,8 +57,7 @@ export interface VariantView {
 }
 
 /** What was last known of an artifact's branches and tags: since when each was there. */
-export interface SeenNames {
-  readonly id: string
+export interface SeenNames extends Pick<ArtifactView, 'id' | 'isUnrecorded'> {
   readonly names: {
     readonly variants: Iterable<readonly [slug: string, since: string]>
     readonly tags: Iterable<readonly [slug: string, since: string]>
@@ -82,16 +81,9 @@ export async function viewArtifact(
   seen?: SeenNames,
 ): Promise<ArtifactView> {
   const metaCommit = refs.refs.get(META_REF)
-  if (metaCommit === undefined) {
-    throw new Refusal(
-      'damaged_repository',
-      `${repository.path} has no ${META_REF}, so it is no artifact of this registry yet; it waits to be adopted.`,
-    )
-  }
-  const state =
-    previous?.metaCommit === metaCommit
-      ? previous.source.state
-      : await readArtifactState(repository.objects, metaCommit)
+  if (metaCommit === undefined) throw notAdopted(repository)
+  const isSameState = previous?.metaCommit === metaCommit
+  const state = isSameState ? previous.source.state : await readArtifactState(repository.objects, metaCommit)
   const dates = new ClaimDates(state, previous ?? seen)
   const variants = await viewVariants(repository, refs, state, dates, previous)
   const tags = await viewTags(repository, refs, dates, previous)
@@ -99,28 +91,27 @@ export async function viewArtifact(
   return composeView({ family, slug, repository, refs, metaCommit, state, variants, ...tags, isUnrecorded })
 }
 
+function notAdopted({ path }: Repository): Refusal {
+  return new Refusal(
+    'damaged_repository',
+    `${path} has no ${META_REF}, so it is no artifact of this registry yet; it waits to be adopted.`,
+  )
+}
+
 /** Since when branches and tags count: as recorded, else as seen before, else from now on; in what an earlier version left, as git says. */
 class ClaimDates {
+  /** Whether some date stands nowhere but here. */
+  isUnrecorded: boolean
   readonly #state: ArtifactState
   readonly #seen: SeenNames | ArtifactView | undefined
   #variants: ReadonlyMap<string, string> | undefined
   #tags: ReadonlyMap<string, string> | undefined
-  #isUnrecorded: boolean
 
   constructor(state: ArtifactState, seen: SeenNames | ArtifactView | undefined) {
     this.#state = state
     // Another artifact may have been put in its place.
     this.#seen = seen?.id === state.artifact.id ? seen : undefined
-    this.#isUnrecorded =
-      state.tags === undefined &&
-      this.#seen !== undefined &&
-      'isUnrecorded' in this.#seen &&
-      this.#seen.isUnrecorded
-  }
-
-  /** Whether some date stands nowhere but here. */
-  get isUnrecorded(): boolean {
-    return this.#isUnrecorded
+    this.isUnrecorded = state.tags === undefined && (this.#seen?.isUnrecorded ?? false)
   }
 
   ofVariant(slug: string, record: VariantRecord): string {
@@ -140,7 +131,7 @@ class ClaimDates {
 
   #ofRef(before: string | undefined): string | undefined {
     const isRecorded = this.#state.tags !== undefined
-    if (isRecorded || (this.#seen && before === undefined)) this.#isUnrecorded = true
+    if (isRecorded || (this.#seen && before === undefined)) this.isUnrecorded = true
     return before ?? (isRecorded || this.#seen ? new Date().toISOString() : undefined)
   }
 }
@@ -203,37 +194,39 @@ async function viewVariants(
   previous: ArtifactView | undefined,
 ): Promise<readonly VariantView[]> {
   const digits = repositoryDigits(state.artifact.id)
-  const slugs = new Set(state.variants.keys())
-  for (const name of refs.refs.keys()) {
-    const slug = name.startsWith(HEADS) ? name.slice(HEADS.length) : undefined
-    if (slug !== undefined && slugProblem(slug) === undefined) slugs.add(slug)
-  }
-  const slice = new TimeSlice()
   const known = new Map(previous?.variants.map((variant) => [variant.slug, variant]))
-  const heads = new Set([...refs.refs].flatMap(([name, oid]) => (name.startsWith(HEADS) ? oid : [])))
-  let chains: Promise<Chains> | undefined
-  const chainsOf = (): Promise<Chains> => (chains ??= Chains.of(repository.history, heads, slice))
+  const slice = new TimeSlice()
   const variants: VariantView[] = []
-  await slice.each(slugs, (slug) => {
+  let chains: Chains | undefined
+  for (const slug of variantSlugs(refs, state)) {
     const head = refs.refs.get(`${HEADS}${slug}`)
     const before = known.get(slug)
-    const record = state.variants.get(slug) ?? (before?.head === head ? before?.record : undefined)
-    if (record) return take(slug, head, record, before)
-    return recordOfPushed(repository, slug, head, chainsOf).then((made) => take(slug, head, made, before))
-  })
-  return variants.sort(byCreation)
-
-  function take(
-    slug: string,
-    head: Oid | undefined,
-    record: VariantRecord,
-    before: VariantView | undefined,
-  ): void {
+    let record = state.variants.get(slug) ?? (before?.head === head ? before?.record : undefined)
+    if (!record) {
+      chains ??= await Chains.of(repository.history, headsIn(refs), slice)
+      record = await recordOfPushed(repository, slug, head, chains)
+    }
     const since = dates.ofVariant(slug, record)
     if (before && before.head === head && before.record === record && before.since === since)
       variants.push(before)
     else variants.push({ slug, id: variantUuid(slug, digits), head, record, since })
+    if (slice.isOver) await slice.rest()
   }
+  return variants.sort(byCreation)
+}
+
+/** Those that have a record, and those that git brought. */
+function variantSlugs(refs: RefSnapshot, state: ArtifactState): ReadonlySet<string> {
+  const slugs = new Set(state.variants.keys())
+  for (const name of refs.refs.keys()) {
+    const slug = name.startsWith(HEADS) ? name.slice(HEADS.length) : undefined
+    if (slug !== undefined && !slugs.has(slug) && slugProblem(slug) === undefined) slugs.add(slug)
+  }
+  return slugs
+}
+
+function headsIn({ refs }: RefSnapshot): ReadonlySet<Oid> {
+  return new Set([...refs].flatMap(([name, oid]) => (name.startsWith(HEADS) ? oid : [])))
 }
 
 /**
@@ -244,10 +237,9 @@ async function recordOfPushed(
   { history, objects }: Repository,
   slug: string,
   head: Oid | undefined,
-  chainsOf: () => Promise<Chains>,
+  chains: Chains,
 ): Promise<VariantRecord> {
   if (head === undefined) throw new Error(`variant ${slug} has neither a record nor a branch`)
-  const chains = await chainsOf()
   let own = await history.node(head)
   while (own.parent && (await chains.isOwn(own.parent))) own = own.parent
   const commit = parseCommit(await readBytes(objects, own.oid, 'commit'))
@@ -272,21 +264,23 @@ async function viewTags(
   dates: ClaimDates,
   previous: ArtifactView | undefined,
 ): Promise<Pick<ArtifactView, 'tags' | 'tagsSince'>> {
-  let tags: Map<string, Oid> | undefined
+  const tags = new Map<string, Oid>()
   const tagsSince = new Map<string, string>()
-  await new TimeSlice().each(refs.refs, ([name, oid]) => {
-    if (!name.startsWith(TAGS)) return undefined
+  const slice = new TimeSlice()
+  for (const [name, oid] of refs.refs) {
+    if (!name.startsWith(TAGS)) continue
     const slug = name.slice(TAGS.length)
-    const take = (commit: TaggedCommit | undefined): void => {
-      if (commit === undefined) return
-      ;(tags ??= new Map<string, Oid>()).set(slug, commit.oid)
-      tagsSince.set(slug, dates.ofTag(slug) ?? commit.date())
-    }
     const known = previous?.source.refs.refs.get(name) === oid ? previous.tags.get(slug) : undefined
-    if (known === undefined) return peel(repository, oid, name).then(take)
-    return take({ oid: known, date: () => previous?.tagsSince.get(slug) ?? '' })
-  })
-  return tags ? { tags, tagsSince } : { tags: NO_TAGS, tagsSince: NO_TAGS }
+    const commit =
+      known === undefined
+        ? await peel(repository, oid, name)
+        : { oid: known, date: () => previous?.tagsSince.get(slug) ?? '' }
+    if (slice.isOver) await slice.rest()
+    if (!commit) continue
+    tags.set(slug, commit.oid)
+    tagsSince.set(slug, dates.ofTag(slug) ?? commit.date())
+  }
+  return tags.size > 0 ? { tags, tagsSince } : { tags: NO_TAGS, tagsSince: NO_TAGS }
 }
 
 /** What a tag names, and when that was made. */

@@ -1,8 +1,7 @@
 import { z } from 'zod'
 import { Refusal } from '../../errors.ts'
-import { boundedJson } from '../../json/bounded-json.ts'
-import { isJsonObject, membersOf } from '../../json/json.ts'
-import type { Json, JsonObject } from '../../json/json.ts'
+import { stringifyJson } from '../../json/stringify-json.ts'
+import { isJsonObject, type Json, type JsonObject, membersOf } from '../../json/json.ts'
 
 /** An exact JSON object (key order, big numbers and odd keys as they came). */
 const exactObject = z.custom<JsonObject>((value) => isJsonObject(value as Json), 'must be an object')
@@ -80,10 +79,10 @@ export function compactHeader(source: Header): Header {
 }
 
 /**
- * Most characters of a header as JSON. The index keeps the headers of all artifacts, and lists add them up: what is larger belongs into
+ * As JSON. The index keeps the headers of all artifacts, and lists add them up: what is larger belongs into
  * the payload.
  */
-export const LONGEST_HEADER = 256 * 1024
+const MAX_HEADER_LENGTH = 256 * 1024
 
 /** The parts of a header that a write brings, in the order they are stored. Refuses a header that is too long with `limit_exceeded`. */
 export function boundedHeader(header: Header): Header {
@@ -94,11 +93,10 @@ export function boundedHeader(header: Header): Header {
 
 /** Refuses a header, or an edit of one, that is too long with `limit_exceeded`. */
 export function assertHeaderLength(header: object): void {
-  // Only JSON comes here: what a request or a stored record says.
-  if (!boundedJson(header as Json, LONGEST_HEADER).endsWith('…')) return
+  if (stringifyJson(header).length <= MAX_HEADER_LENGTH) return
   throw new Refusal(
     'limit_exceeded',
-    `Name, description, flags, tags and meta have more than ${LONGEST_HEADER} characters as JSON. Put what is large into data.`,
-    { details: { limit: LONGEST_HEADER } },
+    `Name, description, flags, tags and meta have more than ${MAX_HEADER_LENGTH} characters as JSON. Put what is large into data.`,
+    { details: { limit: MAX_HEADER_LENGTH } },
   )
 }
