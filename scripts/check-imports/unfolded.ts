@@ -29,9 +29,6 @@ export const UNFOLDED: Readonly<Record<string, string>> = {
   'src/prompts/templates/curly-tags.ts': 'is what the page takes of the server',
   'src/web/routes.tsx': 'is the table of pages',
   'src/web/parts/editor/code-mirror.tsx': 'is loaded when an editor is opened',
-  'src/web/shell/connection-bar.tsx': 'has a style sheet of its own',
-  'src/web/shell/key-list.tsx': 'has a style sheet of its own',
-  'src/web/shell/palette.tsx': 'has a style sheet of its own',
 }
 
 /** So that the list stays one of exceptions. */

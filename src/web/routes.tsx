@@ -9,7 +9,7 @@ import {
 import { PAGES } from '../http/workbench/addresses.ts'
 import { NotFound } from './pages/not-found/page.tsx'
 import { Review } from './pages/soon/page.tsx'
-import { Failure } from './parts/states/failure.tsx'
+import { Failure } from './parts/states/states.tsx'
 import { Frame } from './shell/frame.tsx'
 
 const root = createRootRoute({ component: Frame, notFoundComponent: NotFound })

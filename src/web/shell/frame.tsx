@@ -1,4 +1,5 @@
 import { Link, Outlet, useLocation, useNavigate } from '@tanstack/react-router'
+import { Command as List } from 'cmdk'
 import {
   Activity,
   Boxes,
@@ -11,13 +12,15 @@ import {
   Settings,
   Table2,
 } from 'lucide-react'
-import { useState } from 'react'
+import { Dialog } from 'radix-ui'
+import { useState, useDeferredValue } from 'react'
+import { placeOfHit, SEARCHED_AGAIN, type SearchHit, wordOfKind } from '../api/kinds.ts'
 import { useRoute } from '../api/use-route.ts'
-import { useCommands } from './commands.tsx'
-import { ConnectionBar } from './connection-bar.tsx'
+import { Modal } from '../parts/dialog/dialog.tsx'
+import { Highlighted } from '../parts/text/text.tsx'
+import { useCommands, shownKeys, useAllCommands } from './commands.tsx'
+import { useConnection } from './live.tsx'
 import styles from './frame.module.css'
-import { KeyList } from './key-list.tsx'
-import { Palette } from './palette.tsx'
 
 interface Place {
   readonly label: string
@@ -121,5 +124,169 @@ export function Frame() {
       />
       <KeyList open={open === 'keys'} close={() => setOpen(undefined)} />
     </div>
+  )
+}
+
+/** A bar at the top while the server cannot be reached. */
+function ConnectionBar() {
+  const connection = useConnection()
+  return (
+    <div role="status">
+      {connection === 'lost' && (
+        <p className={styles.bar}>
+          The server does not answer. Drafts are kept in this browser; the page goes on by itself when it is
+          back.
+        </p>
+      )}
+    </div>
+  )
+}
+
+interface PaletteProps {
+  readonly open: boolean
+  /** Without commands: what `/` opens. */
+  readonly searchesOnly: boolean
+  readonly close: () => void
+}
+
+/** Goes to what is typed, or does it: commands of this page and the frame, and a search in names, messages and texts. */
+function Palette({ open, searchesOnly, close }: PaletteProps) {
+  return (
+    <Dialog.Root open={open} onOpenChange={(isOpen) => !isOpen && close()}>
+      <Dialog.Portal>
+        <Dialog.Overlay className={styles.overlay} />
+        <Dialog.Content className={styles.palette} aria-describedby={undefined}>
+          <Dialog.Title className="visually-hidden">{searchesOnly ? 'Search' : 'Palette'}</Dialog.Title>
+          <Choices searchesOnly={searchesOnly} close={close} />
+        </Dialog.Content>
+      </Dialog.Portal>
+    </Dialog.Root>
+  )
+}
+
+function Choices({ searchesOnly, close }: Omit<PaletteProps, 'open'>) {
+  const [words, setWords] = useState('')
+  const asked = useDeferredValue(words.trim())
+  const navigate = useNavigate()
+  const all = useAllCommands()
+  const { data, error, isFetching } = useRoute(
+    'POST /search',
+    { body: { query: asked, windowing: { limit: 12 } } },
+    { enabled: asked.length > 1, keepPrevious: true, refetchInterval: SEARCHED_AGAIN },
+  )
+  const hits = asked.length > 1 ? (data?.hits ?? []) : []
+  const wanted = words.trim().toLowerCase()
+  const commands = searchesOnly ? [] : all.filter(({ title }) => title.toLowerCase().includes(wanted))
+  const choose = (run: () => void) => () => {
+    close()
+    run()
+  }
+  return (
+    <List
+      label={searchesOnly ? 'Words to search for' : 'Command or words to search for'}
+      shouldFilter={false}
+      loop
+    >
+      <List.Input
+        className={styles.input}
+        value={words}
+        onValueChange={setWords}
+        placeholder={searchesOnly ? 'Search names, messages and texts' : 'Go to, do, or search'}
+      />
+      <List.List className={styles.list}>
+        {commands.length === 0 && hits.length === 0 && (
+          <p className={styles.empty} role="status">
+            {error
+              ? error.message
+              : isFetching
+                ? 'Searching …'
+                : wanted === ''
+                  ? 'Type some words.'
+                  : 'Nothing was found.'}
+          </p>
+        )}
+        {commands.length > 0 && (
+          <List.Group heading="Commands">
+            {commands.map(({ id, title, keys, refusal, run }) => (
+              <List.Item
+                key={id}
+                value={`command ${id}`}
+                disabled={refusal !== undefined}
+                onSelect={choose(run)}
+              >
+                <span>{title}</span>
+                {refusal !== undefined && <span className={styles.note}>{refusal}</span>}
+                {keys !== undefined && <kbd>{shownKeys(keys)}</kbd>}
+              </List.Item>
+            ))}
+          </List.Group>
+        )}
+        {hits.length > 0 && (
+          <List.Group heading="Found">
+            {hits.map((hit, at) => (
+              <List.Item
+                key={at}
+                value={`hit ${at} ${hit.artifact.id}`}
+                onSelect={choose(() => void navigate(placeOfHit(hit)))}
+              >
+                <Hit hit={hit} />
+              </List.Item>
+            ))}
+          </List.Group>
+        )}
+        {asked.length > 1 && commands.length === 0 && hits.length === 0 && !isFetching && (
+          <List.Group heading="Elsewhere">
+            <List.Item
+              value="archived"
+              onSelect={choose(
+                () => void navigate({ to: '/', search: { q: asked, archived: '1' } as never }),
+              )}
+            >
+              <span>Search in what is archived, too</span>
+            </List.Item>
+          </List.Group>
+        )}
+      </List.List>
+    </List>
+  )
+}
+
+function Hit({ hit }: { readonly hit: SearchHit }) {
+  return (
+    <span className={styles.hit}>
+      <span>
+        <b>{hit.artifact.slug}</b> <span className={styles.note}>{wordOfKind(hit.kind)}</span>
+      </span>
+      <span className={styles.excerpt} dir="auto">
+        <Highlighted text={hit.excerpt} ranges={hit.ranges} />
+      </span>
+    </span>
+  )
+}
+
+/** Every key that does something now, and what. */
+function KeyList({ open, close }: { readonly open: boolean; readonly close: () => void }) {
+  const commands = useAllCommands().filter(({ keys }) => keys !== undefined)
+  const groups = [...new Set(commands.map(({ group = 'On this page' }) => group))]
+  return (
+    <Modal open={open} close={close} title="Keys">
+      {groups.map((name) => (
+        <section key={name} className={styles.keyGroup}>
+          <h3>{name}</h3>
+          <dl>
+            {commands
+              .filter(({ group = 'On this page' }) => group === name)
+              .map(({ id, title, keys = '' }) => (
+                <div key={id}>
+                  <dt>{title}</dt>
+                  <dd>
+                    <kbd>{shownKeys(keys)}</kbd>
+                  </dd>
+                </div>
+              ))}
+          </dl>
+        </section>
+      ))}
+    </Modal>
   )
 }

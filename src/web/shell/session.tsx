@@ -1,9 +1,8 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { createContext, type ReactNode, useContext, useEffect, useState } from 'react'
 import { PAGES } from '../../http/workbench/addresses.ts'
-import { type Answer, call } from '../api/call.ts'
-import { Problem, Unreachable } from '../api/problem.ts'
-import { Failure } from '../parts/states/failure.tsx'
+import { type Answer, call, Problem, Unreachable } from '../api/call.ts'
+import { Failure } from '../parts/states/states.tsx'
 import { SignIn } from '../pages/sign-in/page.tsx'
 
 /** Who is signed in, and what the key behind the session may do. */

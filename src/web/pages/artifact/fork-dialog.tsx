@@ -1,10 +1,10 @@
 import { type FormEvent, useId, useState } from 'react'
-import { Problem } from '../../api/problem.ts'
+import { Problem } from '../../api/call.ts'
 import { useWrite } from '../../api/use-route.ts'
 import { Button } from '../../parts/button/button.tsx'
-import { Modal } from '../../parts/dialog/modal.tsx'
-import { TextField } from '../../parts/fields/text-field.tsx'
-import { Failure } from '../../parts/states/failure.tsx'
+import { Modal } from '../../parts/dialog/dialog.tsx'
+import { TextField } from '../../parts/fields/fields.tsx'
+import { Failure } from '../../parts/states/states.tsx'
 
 /** Where a new variant begins: a version of a variant, or its head. */
 export interface ForkPoint {

@@ -1,11 +1,9 @@
 import { useRoute } from '../../api/use-route.ts'
-import { CompareFrame } from '../../parts/compare/compare-frame.tsx'
-import { EndsBar, type EndChoice, Standing } from '../../parts/compare/ends-bar.tsx'
+import { CompareFrame, EndsBar, type EndChoice, Standing } from '../../parts/compare/compare.tsx'
 import { type End, endReferences, sideOf, textOfEnd } from '../../parts/compare/ends.ts'
-import { RevisionChip } from '../../parts/revision-chip/revision-chip.tsx'
+import { RevisionChip } from '../../parts/chips/chips.tsx'
 import { RowDiff } from '../../parts/row-diff/row-diff.tsx'
-import { Failure } from '../../parts/states/failure.tsx'
-import { Skeleton } from '../../parts/states/skeleton.tsx'
+import { Failure, Skeleton } from '../../parts/states/states.tsx'
 import { places } from '../../shell/places.ts'
 
 /** Two ends of a testset beside each other, row by row. */

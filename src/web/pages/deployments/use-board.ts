@@ -1,7 +1,7 @@
 import { useQueryClient } from '@tanstack/react-query'
 import type { Answer } from '../../api/call.ts'
 import { usePages, useRoute } from '../../api/use-route.ts'
-import { useLive } from '../../shell/live.ts'
+import { useLive } from '../../shell/live.tsx'
 
 /** What runs under a key of an environment. */
 export type Cell = Answer<'POST /deployments/query'>['deployments'][number]

@@ -11,8 +11,7 @@ import {
 import { Messages } from './messages.tsx'
 import { useEffect, useId, useState } from 'react'
 import { useRoute } from '../../api/use-route.ts'
-import { ChoiceField } from '../../parts/fields/choice-field.tsx'
-import { TextField } from '../../parts/fields/text-field.tsx'
+import { ChoiceField, TextField } from '../../parts/fields/fields.tsx'
 import styles from './edit.module.css'
 import { problemOfRange } from '../../parts/schema/schema-problems.ts'
 

@@ -1,9 +1,8 @@
 import { useEffect, useState } from 'react'
 import { useRoute, useWrite } from '../../api/use-route.ts'
 import { Button } from '../../parts/button/button.tsx'
-import type { Evaluation } from '../../parts/evaluation/evaluation-state.tsx'
-import { Failure } from '../../parts/states/failure.tsx'
-import { Progress } from '../../parts/states/progress.tsx'
+import type { Evaluation } from '../../parts/evaluation/evaluation.tsx'
+import { Failure, Progress } from '../../parts/states/states.tsx'
 
 export interface JudgeAgainProps {
   /** The run whose outputs are judged. */

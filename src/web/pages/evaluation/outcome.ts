@@ -1,5 +1,5 @@
 import type { Answer } from '../../api/call.ts'
-import { textOf } from '../../parts/excerpt/excerpt.ts'
+import { textOf } from '../../parts/text/text.tsx'
 
 /** What came of a row, as the interface answers it. */
 export type RowResult = Answer<'POST /evaluations/{id}/results'>['results'][number]

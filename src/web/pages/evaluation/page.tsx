@@ -1,23 +1,26 @@
 import { useParams, Link, useNavigate } from '@tanstack/react-router'
 import { RunPage } from './run-page.tsx'
 import { useRoute } from '../../api/use-route.ts'
-import { type Evaluation, EvaluationState } from '../../parts/evaluation/evaluation-state.tsx'
+import {
+  type Evaluation,
+  EvaluationState,
+  judgePairs,
+  type JudgePair,
+  percent,
+  shownScore,
+} from '../../parts/evaluation/evaluation.tsx'
 import { Page } from '../../parts/page/page.tsx'
-import { Failure } from '../../parts/states/failure.tsx'
-import { Progress } from '../../parts/states/progress.tsx'
-import { Skeleton } from '../../parts/states/skeleton.tsx'
+import { Failure, Progress, Skeleton } from '../../parts/states/states.tsx'
 import { places } from '../../shell/places.ts'
 import { CompareRows } from './compare/compare-rows.tsx'
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import { useEffect, useMemo, useCallback } from 'react'
 import { call } from '../../api/call.ts'
 import type { RowResult } from './outcome.ts'
-import { judgePairs, type JudgePair } from '../../parts/evaluation/judge-pairs.ts'
 import { joinRows, type ComparedRow } from './compare/join-rows.ts'
 import { JudgeAgain } from './judge-again.tsx'
-import { percent, shownScore } from '../../parts/evaluation/shown-numbers.ts'
 import { Table } from '../../parts/table/table.tsx'
-import { Ago } from '../../parts/time/ago.tsx'
+import { Ago } from '../../parts/time/time.tsx'
 import styles from './compare/compare.module.css'
 
 /** `/eval/<id>`: one run. `/eval/<id>...<id>`: two side by side. */

@@ -1,4 +1,4 @@
-import { Fold } from '../../parts/fold/fold.tsx'
+import { Fold } from '../../parts/text/text.tsx'
 import { JsonView } from '../../parts/json/json-view.tsx'
 import type { RunResult } from './outcome.ts'
 import styles from './value.module.css'

@@ -1,4 +1,4 @@
-import { shownScore } from '../../parts/evaluation/shown-numbers.ts'
+import { shownScore } from '../../parts/evaluation/evaluation.tsx'
 import type { Outcome, OutcomeKind } from './outcome.ts'
 import styles from './verdict.module.css'
 

@@ -2,14 +2,13 @@ import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import { useWrite, useRoute } from '../../api/use-route.ts'
 import { Button } from '../../parts/button/button.tsx'
-import { Modal } from '../../parts/dialog/modal.tsx'
-import { TextField } from '../../parts/fields/text-field.tsx'
-import { Failure } from '../../parts/states/failure.tsx'
+import { Modal } from '../../parts/dialog/dialog.tsx'
+import { TextField, ChoiceField } from '../../parts/fields/fields.tsx'
+import { Failure } from '../../parts/states/states.tsx'
 import { places } from '../../shell/places.ts'
 import styles from './evaluations.module.css'
 import { X } from 'lucide-react'
 import { ArtifactPicker } from '../../parts/artifact-picker/artifact-picker.tsx'
-import { ChoiceField } from '../../parts/fields/choice-field.tsx'
 
 export interface StartEvaluationProps {
   /** What the address says is chosen already: `prompt`, `variant`, `version`, `testset`, `evaluators`. */

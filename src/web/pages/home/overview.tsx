@@ -4,12 +4,9 @@ import type { Answer } from '../../api/call.ts'
 import { FAMILIES } from './families.ts'
 import styles from './home.module.css'
 import { useRoute } from '../../api/use-route.ts'
-import { RevisionChip } from '../../parts/revision-chip/revision-chip.tsx'
-import { Failure } from '../../parts/states/failure.tsx'
-import { Skeleton } from '../../parts/states/skeleton.tsx'
+import { RevisionChip, hueOf } from '../../parts/chips/chips.tsx'
+import { Failure, Skeleton, Empty } from '../../parts/states/states.tsx'
 import { places } from '../../shell/places.ts'
-import { hueOf } from '../../parts/environment/environment-dot.tsx'
-import { Empty } from '../../parts/states/empty.tsx'
 
 export interface OverviewProps {
   readonly project: Answer<'GET /projects/current'>['project']

@@ -1,6 +1,6 @@
 import { Link, useLocation } from '@tanstack/react-router'
 import { Page } from '../../parts/page/page.tsx'
-import { Empty } from '../../parts/states/empty.tsx'
+import { Empty } from '../../parts/states/states.tsx'
 
 /** An address that no page has. */
 export function NotFound() {

@@ -1,15 +1,14 @@
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { useState } from 'react'
-import { artifactKind } from '../../api/artifact-kind.ts'
-import { ArchiveDialog } from '../../parts/archive/archive-dialog.tsx'
+import { artifactKind, type Revision } from '../../api/kinds.ts'
+import { ArchiveDialog } from '../../parts/archive/archive.tsx'
 import { endOf, textOfEnd } from '../../parts/compare/ends.ts'
 import { DeploySheet } from '../../parts/deploy/deploy-sheet.tsx'
 import { Menu } from '../../parts/menu/menu.tsx'
 import { places } from '../../shell/places.ts'
 import { useRefusal } from '../../shell/session.tsx'
-import type { Revision } from '../../api/artifact-kind.ts'
 import { Copyable } from '../../parts/copy/copyable.tsx'
-import { Modal } from '../../parts/dialog/modal.tsx'
+import { Modal } from '../../parts/dialog/dialog.tsx'
 
 export interface RevisionMenuProps {
   readonly revision: Revision

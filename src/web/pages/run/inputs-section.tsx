@@ -1,13 +1,13 @@
-import { LinkTabs } from '../../parts/tabs/link-tabs.tsx'
+import { LinkTabs } from '../../parts/tabs/tabs.tsx'
 import { places } from '../../shell/places.ts'
 import { type InputField, problemOfInput, refusalOf, shownInput, withInput } from './inputs.ts'
 import type { RunFailure } from './use-run.ts'
 import styles from './run.module.css'
 import { useState } from 'react'
 import { Editor } from '../../parts/editor/editor.tsx'
-import { LongTextField, TextField } from '../../parts/fields/text-field.tsx'
+import { LongTextField, TextField } from '../../parts/fields/fields.tsx'
 import { problemOfJson } from '../../parts/json-text/json-text.ts'
-import { prettyJson } from '../../parts/json-text/pretty-json.ts'
+import { prettyJson } from '../../parts/json/json-view.tsx'
 
 /** What of a run is in its address. */
 export interface RunSearch {

@@ -1,5 +1,5 @@
-import { parseJson } from '../../api/exact-json.ts'
-import type { FieldProblem } from '../../api/problem.ts'
+import { parseJson } from '../../api/json.ts'
+import type { FieldProblem } from '../../api/call.ts'
 import { schemaProblems } from '../../parts/schema/schema-problems.ts'
 import {
   itemsAt,
@@ -10,7 +10,7 @@ import {
   withoutAt,
   withTextAt,
 } from '../../parts/json-text/json-text.ts'
-import { prettyJson } from '../../parts/json-text/pretty-json.ts'
+import { prettyJson } from '../../parts/json/json-view.tsx'
 import { templateFormat, variableNames } from '../../parts/template/template-variables.ts'
 
 /** An input that a revision takes. */

@@ -1,6 +1,5 @@
 import { useEffect, useRef, useState } from 'react'
-import { type FieldProblem, Problem } from '../../api/problem.ts'
-import { callInPieces } from '../../api/stream.ts'
+import { type FieldProblem, Problem, callInPieces } from '../../api/call.ts'
 import { textAt } from '../../parts/json-text/json-text.ts'
 
 /** What is run. All texts are JSON. */

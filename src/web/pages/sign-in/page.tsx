@@ -1,9 +1,9 @@
-import { COMMAND } from '../../api/command-name.ts'
+import { COMMAND } from '../../shell/document.ts'
 import { useQueryClient } from '@tanstack/react-query'
 import { type FormEvent, useEffect, useState } from 'react'
 import { PAGES } from '../../../http/workbench/addresses.ts'
 import { call } from '../../api/call.ts'
-import { TextField } from '../../parts/fields/text-field.tsx'
+import { TextField } from '../../parts/fields/fields.tsx'
 import { Copyable } from '../../parts/copy/copyable.tsx'
 import styles from './page.module.css'
 

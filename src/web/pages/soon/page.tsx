@@ -1,5 +1,5 @@
 import { Page } from '../../parts/page/page.tsx'
-import { Empty } from '../../parts/states/empty.tsx'
+import { Empty } from '../../parts/states/states.tsx'
 
 /** Proposals have their place, and are made in a terminal until the page can. */
 export function Review() {

@@ -1,12 +1,17 @@
 import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import { useRoute } from '../../api/use-route.ts'
-import type { Archivable } from '../../parts/archive/archivable.ts'
-import { ArchiveDialog } from '../../parts/archive/archive-dialog.tsx'
-import { ArchivedBadge, ArchivedNote, ArchivedToggle, BringBack } from '../../parts/archive/archived.tsx'
+import {
+  type Archivable,
+  ArchiveDialog,
+  ArchivedBadge,
+  ArchivedNote,
+  ArchivedToggle,
+  BringBack,
+} from '../../parts/archive/archive.tsx'
 import { Button } from '../../parts/button/button.tsx'
 import { Menu } from '../../parts/menu/menu.tsx'
-import { Failure } from '../../parts/states/failure.tsx'
+import { Failure } from '../../parts/states/states.tsx'
 import { places } from '../../shell/places.ts'
 import { useRefusal } from '../../shell/session.tsx'
 import type { Testset, TestsetRevision } from './records.ts'

@@ -1,7 +1,6 @@
 import { useCallback, useEffect, useRef, useState } from 'react'
-import type { Ask } from '../../api/call.ts'
+import { type Ask, Problem } from '../../api/call.ts'
 import { useParts, useRoute } from '../../api/use-route.ts'
-import { Problem } from '../../api/problem.ts'
 import { columnsOf, type Row, rowsIn } from './rows.ts'
 
 const ROWS_READ_FIRST = 8

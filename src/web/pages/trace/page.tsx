@@ -2,10 +2,8 @@ import { useNavigate, useParams, useSearch, Link } from '@tanstack/react-router'
 import { useMemo, useState } from 'react'
 import { useRoute } from '../../api/use-route.ts'
 import { Page } from '../../parts/page/page.tsx'
-import { Failure } from '../../parts/states/failure.tsx'
-import { Skeleton } from '../../parts/states/skeleton.tsx'
-import { Ago } from '../../parts/time/ago.tsx'
-import { duration } from '../../parts/time/duration.ts'
+import { Failure, Skeleton } from '../../parts/states/states.tsx'
+import { Ago, duration } from '../../parts/time/time.tsx'
 import {
   hasFailed,
   type SpanTree,
@@ -19,15 +17,14 @@ import styles from './trace.module.css'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { call } from '../../api/call.ts'
 import { Button } from '../../parts/button/button.tsx'
-import { Modal } from '../../parts/dialog/modal.tsx'
+import { Modal } from '../../parts/dialog/dialog.tsx'
 import { ranOf, dataOf, type Named, referencesOf } from '../../parts/waterfall/span-data.ts'
-import { Fold } from '../../parts/fold/fold.tsx'
+import { Fold } from '../../parts/text/text.tsx'
 import { JsonView } from '../../parts/json/json-view.tsx'
-import { LinkTabs } from '../../parts/tabs/link-tabs.tsx'
-import { EnvironmentDot } from '../../parts/environment/environment-dot.tsx'
-import { RevisionChip } from '../../parts/revision-chip/revision-chip.tsx'
+import { LinkTabs } from '../../parts/tabs/tabs.tsx'
+import { EnvironmentDot, RevisionChip } from '../../parts/chips/chips.tsx'
 import { Conversation, type Message } from '../../parts/conversation/conversation.tsx'
-import { membersOf } from '../../api/members-of.ts'
+import { membersOf } from '../../api/json.ts'
 
 /** `/trace/<id>`: a waterfall of spans, and the picked one with what went in and what came out. */
 export default function TracePage() {

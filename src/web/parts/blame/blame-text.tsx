@@ -1,11 +1,10 @@
 import type { Answer } from '../../api/call.ts'
 import { useRoute } from '../../api/use-route.ts'
-import { visible } from '../diff/model/visible.ts'
-import { authorName } from '../revision-chip/author-name.ts'
+import { visible } from '../text/text.tsx'
+import { authorName } from '../chips/chips.tsx'
 import { useSeen } from '../seen/use-seen.ts'
-import { Failure } from '../states/failure.tsx'
-import { Skeleton } from '../states/skeleton.tsx'
-import { Ago } from '../time/ago.tsx'
+import { Failure, Skeleton } from '../states/states.tsx'
+import { Ago } from '../time/time.tsx'
 import styles from './blame-text.module.css'
 
 export type BlamedLine = Answer<'GET /workflows/revisions/{id}/blame'>['lines'][number]

@@ -1,8 +1,9 @@
+import { Link } from '@tanstack/react-router'
 import type { ButtonHTMLAttributes, ReactNode } from 'react'
 import { type Scope, useRefusal } from '../../shell/session.tsx'
 import styles from './button.module.css'
 
-export interface ButtonProps extends Omit<ButtonHTMLAttributes<HTMLButtonElement>, 'disabled'> {
+interface ButtonProps extends Omit<ButtonHTMLAttributes<HTMLButtonElement>, 'disabled'> {
   /** The one primary button of a page, named by what it does; `danger` for what cannot be taken back easily. */
   readonly kind?: 'primary' | 'plain' | 'quiet' | 'danger'
   /** The scope that the key needs; where it lacks it, the button says so and does nothing. */
@@ -40,5 +41,32 @@ export function Button({
       {children}
       {why !== undefined && <span className="visually-hidden">: {why}</span>}
     </button>
+  )
+}
+
+interface LinkButtonProps {
+  readonly to: string
+  readonly search?: Readonly<Record<string, string>>
+  readonly kind?: 'primary' | 'plain' | 'quiet'
+  /** Why one cannot go there now. */
+  readonly refusal?: string | undefined
+  readonly children: ReactNode
+}
+
+/** A link to another page that stands where buttons stand. One that leads nowhere now says why. */
+export function LinkButton({ to, search = {}, kind = 'plain', refusal, children }: LinkButtonProps) {
+  const className = `${styles.button} ${styles.link} ${styles[kind]}`
+  if (refusal === undefined) {
+    return (
+      <Link to={to} search={search} className={className}>
+        {children}
+      </Link>
+    )
+  }
+  return (
+    <a role="link" aria-disabled tabIndex={0} className={className} title={refusal}>
+      {children}
+      <span className="visually-hidden">: {refusal}</span>
+    </a>
   )
 }

@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react'
-import { membersOf } from '../../api/members-of.ts'
-import { Fold } from '../fold/fold.tsx'
+import { membersOf } from '../../api/json.ts'
+import { Fold } from '../text/text.tsx'
 import { JsonView } from '../json/json-view.tsx'
 import styles from './conversation.module.css'
 

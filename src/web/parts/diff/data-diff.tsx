@@ -1,16 +1,19 @@
 import { type ReactNode, useMemo, useState } from 'react'
 import { DiffFrame } from './diff-frame.tsx'
 import styles from './diff.module.css'
-import { LineTable } from './lines/line-table.tsx'
-import { visible } from './model/visible.ts'
-import { lineDiff, type LineDiff } from './model/line-diff.ts'
-import { ExactNumber } from '../../api/exact-json.ts'
+import { LineTable, LineText } from './lines.tsx'
+import { visible } from '../text/text.tsx'
+import { lineDiff, type LineDiff, wordMarks } from './line-diff.ts'
+import { ExactNumber } from '../../api/json.ts'
 import { JsonView } from '../json/json-view.tsx'
-import { type FieldChange, type JsonChanges, jsonChanges, type TextChange } from './model/json-changes.ts'
-import { LineText } from './lines/line-text.tsx'
-import { wordMarks } from './model/word-marks.ts'
+import {
+  type FieldChange,
+  type JsonChanges,
+  jsonChanges,
+  type TextChange,
+  type MessageChange,
+} from './json-changes.ts'
 import type { Message } from '../conversation/conversation.tsx'
-import type { MessageChange } from './model/message-changes.ts'
 
 export interface DataDiffProps {
   /** The payload before; undefined where there was none. */

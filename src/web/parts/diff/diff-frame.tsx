@@ -1,10 +1,9 @@
 import { ChevronDown, ChevronUp } from 'lucide-react'
 import { type ReactNode, useRef, useState } from 'react'
 import { useCommands } from '../../shell/commands.tsx'
-import { Toggles } from '../toggles/toggles.tsx'
+import { Toggles } from '../tabs/tabs.tsx'
 import styles from './diff.module.css'
-import { chooseDiffLayout, useDiffLayout } from './diff-layout.ts'
-import { SHOW_EVENT } from './lines/line-rows.tsx'
+import { chooseDiffLayout, useDiffLayout, SHOW_EVENT } from './lines.tsx'
 
 export interface DiffFrameProps {
   /** Counts of what changed, in words. */

@@ -1,22 +1,15 @@
 import { useMemo, useState } from 'react'
 import type { Answer, Ask } from '../../api/call.ts'
 import { useRoute } from '../../api/use-route.ts'
-import { Failure } from '../states/failure.tsx'
-import { Skeleton } from '../states/skeleton.tsx'
-import { Toggles } from '../toggles/toggles.tsx'
+import { Failure, Skeleton } from '../states/states.tsx'
+import { Toggles } from '../tabs/tabs.tsx'
 import { DataDiff, LineCounts } from './data-diff.tsx'
 import { DiffFrame } from './diff-frame.tsx'
 import styles from './diff.module.css'
 import { parsePatch } from 'diff'
-import {
-  besideEachOther,
-  type Hunk,
-  type LineDiff,
-  type LineRow,
-  type NumberedLine,
-} from './model/line-diff.ts'
-import { LineTable } from './lines/line-table.tsx'
-import { visible } from './model/visible.ts'
+import { besideEachOther, type Hunk, type LineDiff, type LineRow, type NumberedLine } from './line-diff.ts'
+import { LineTable } from './lines.tsx'
+import { visible } from '../text/text.tsx'
 
 /** What a revision is named by: `{id}`, or `{slug, version}`. */
 export type RevisionReference = NonNullable<Ask<'POST /workflows/revisions/diff'>['body']>['base']

@@ -18,7 +18,7 @@ import {
   type ViewUpdate,
 } from '@codemirror/view'
 import { useEffect, useRef } from 'react'
-import { cspNonce } from '../../shell/csp-nonce.ts'
+import { cspNonce } from '../../shell/document.ts'
 import styles from './editor.module.css'
 import type { EditorProps, EditorLanguage } from './editor-props.ts'
 import { tags } from '@lezer/highlight'

@@ -1,4 +1,4 @@
-import { ExactNumber } from '../../api/exact-json.ts'
+import { ExactNumber } from '../../api/json.ts'
 
 /** A cell shows so many characters at most; what is longer is opened. */
 const MOST = 240

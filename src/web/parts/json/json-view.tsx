@@ -1,9 +1,9 @@
 import { useState } from 'react'
-import { ExactNumber } from '../../api/exact-json.ts'
-import { Fold } from '../fold/fold.tsx'
+import { ExactNumber } from '../../api/json.ts'
+import { Fold } from '../text/text.tsx'
 import styles from './json-view.module.css'
 
-export interface JsonViewProps {
+interface JsonViewProps {
   readonly value: unknown
   /** How many levels are open at first. */
   readonly depth?: number
@@ -101,4 +101,30 @@ function Members({
       )}
     </details>
   )
+}
+
+/** JSON with a member a line, to be read. Only the space between its tokens changes: numbers and the order of keys stay as they are. */
+export function prettyJson(json: string): string {
+  const out: string[] = []
+  let depth = 0
+  for (const [token] of json.matchAll(/"(?:[^"\\]|\\.)*"|[{}[\],:]|[^\s{}[\],:"]+/g)) {
+    const before = out.at(-1)
+    const isEmpty = (token === '}' && before === '{') || (token === ']' && before === '[')
+    if (token === '}' || token === ']') {
+      depth--
+      if (!isEmpty) out.push(lineStart(depth))
+    } else if (before === '{' || before === '[') out.push(lineStart(depth))
+    out.push(token)
+    if (token === '{' || token === '[') depth++
+    if (token === ',') out.push(lineStart(depth))
+    if (token === ':') out.push(' ')
+  }
+  return out.join('')
+}
+
+/** Deeper levels are not moved further to the right. */
+const DEEPEST = 60
+
+function lineStart(depth: number): string {
+  return `\n${'  '.repeat(Math.min(depth, DEEPEST))}`
 }

@@ -1,10 +1,18 @@
-import { Fold } from '../fold/fold.tsx'
-import { visible } from '../diff/model/visible.ts'
-import { Embed } from './embed.tsx'
+import { Link } from '@tanstack/react-router'
+import { ChevronDown, ChevronRight, Link2 } from 'lucide-react'
+import { useState } from 'react'
+import type { Ask } from '../../api/call.ts'
+import { membersOf } from '../../api/json.ts'
+import { useRoute } from '../../api/use-route.ts'
+import { places } from '../../shell/places.ts'
+import { RevisionChip } from '../chips/chips.tsx'
+import { JsonView } from '../json/json-view.tsx'
+import { Failure } from '../states/states.tsx'
 import { type TemplateFormat, variablesIn } from '../template/template-variables.ts'
+import { Fold, visible } from '../text/text.tsx'
 import styles from './prompt.module.css'
 
-export interface PromptTextProps {
+interface PromptTextProps {
   readonly text: string
   readonly format: TemplateFormat
 }
@@ -120,4 +128,163 @@ function endOfLong(text: string, at: number): number | undefined {
     if (depth === 0) return index + 1
   }
   return undefined
+}
+
+type Resolve = Ask<'POST /workflows/revisions/resolve'>
+
+/** What is embedded: folded to where it comes from; unfolded, what it is now. */
+export function Embed({ of }: { readonly of: unknown }) {
+  const [isOpen, setOpen] = useState(false)
+  const { name, path } = sourceOf(of)
+  return (
+    <span className={styles.embed}>
+      <button
+        type="button"
+        aria-expanded={isOpen}
+        className={styles.embedHead}
+        title={typeof of === 'string' ? of : JSON.stringify(of)}
+        onClick={() => setOpen(!isOpen)}
+      >
+        <Link2 size={13} aria-hidden />
+        <span className="visually-hidden">Embedded: </span>
+        {name}
+        {path !== undefined && <span className={styles.path}>{path}</span>}
+        {isOpen ? <ChevronDown size={13} aria-hidden /> : <ChevronRight size={13} aria-hidden />}
+      </button>
+      {isOpen && <Embedded of={of} />}
+    </span>
+  )
+}
+
+function Embedded({ of }: { readonly of: unknown }) {
+  const { references } = sourceOf(of)
+  const body = {
+    workflow_revision: { data: { parameters: { value: of } } },
+    error_policy: 'exception',
+  } as Resolve['body']
+  const { data, error } = useRoute('POST /workflows/revisions/resolve', { body })
+  if (error) return <Failure error={error} />
+  if (!data) return <span className={styles.from}>Looking it up …</span>
+  const resolved = data.workflow_revision.data as { readonly parameters?: { readonly value?: unknown } }
+  const value = resolved.parameters?.value
+  return (
+    <span className={styles.embedded}>
+      {typeof value === 'string' ? <Fold text={value} /> : <JsonView value={value} />}
+      {references && <Source references={references} />}
+    </span>
+  )
+}
+
+/** The revision that it is taken from now. */
+function Source({ references }: { readonly references: EmbedReferences }) {
+  const { data } = useRoute('POST /workflows/revisions/retrieve', { body: references })
+  if (!data) return null
+  const { workflow_slug: artifact, slug, version, author, date } = data.workflow_revision
+  return (
+    <span className={styles.from}>
+      from <Link to={places.artifact(artifact)}>{artifact}</Link>{' '}
+      <RevisionChip
+        to={places.revision(artifact, slug)}
+        version={Number(version)}
+        author={author}
+        date={date}
+        environments={references.environment_ref?.slug === undefined ? [] : [references.environment_ref.slug]}
+      />
+    </span>
+  )
+}
+
+/** What an embed leads to, as far as it says it itself. */
+interface EmbedSource {
+  /** `tone`, `tone v2`, `production`. */
+  readonly name: string
+  /** What of it is taken. */
+  readonly path: string | undefined
+  /** As a retrieve takes them; undefined where they lead to no revision of a prompt, evaluator or workflow. */
+  readonly references: EmbedReferences | undefined
+}
+
+interface EmbedReferences {
+  readonly workflow_ref?: EmbedReference
+  readonly workflow_variant_ref?: EmbedReference
+  readonly workflow_revision_ref?: EmbedReference
+  readonly environment_ref?: EmbedReference
+  readonly key?: string
+}
+
+interface EmbedReference {
+  readonly id?: string
+  readonly slug?: string
+  readonly version?: string
+}
+
+/** An object that stands for what it embeds. */
+export function isEmbed(value: unknown): boolean {
+  return typeof value === 'object' && value !== null && ('@svc.embed' in value || '@svc.references' in value)
+}
+
+/** Reads an embed: a token in a text, or an object. */
+function sourceOf(embed: unknown): EmbedSource {
+  const { levels, path, key } = typeof embed === 'string' ? ofToken(embed) : ofObject(embed)
+  const { workflow, workflow_variant: variant, workflow_revision: revision, environment } = levels
+  const version = revision?.version ?? variant?.version ?? workflow?.version
+  const known = [revision, variant, workflow, environment].find((it) => it?.slug ?? it?.id)
+  const name = known?.slug ?? known?.id ?? 'something'
+  const references = {
+    ...(workflow && { workflow_ref: workflow }),
+    ...(variant && { workflow_variant_ref: variant }),
+    ...(revision && { workflow_revision_ref: revision }),
+    ...(environment && { environment_ref: environment }),
+    ...(environment && key !== undefined && { key }),
+  }
+  return {
+    name: version === undefined ? name : `${name} v${version}`,
+    path,
+    references: Object.keys(references).length === 0 ? undefined : references,
+  }
+}
+
+interface Said {
+  readonly levels: Levels
+  readonly path: string | undefined
+  readonly key: string | undefined
+}
+
+/** Prompts and evaluators are workflows, whatever word names them. */
+type Levels = Readonly<
+  Partial<Record<'workflow' | 'workflow_variant' | 'workflow_revision' | 'environment', EmbedReference>>
+>
+
+function levelsOf(said: Iterable<readonly [level: string, reference: EmbedReference]>): Levels {
+  const levels: Record<string, EmbedReference> = {}
+  for (const [level, reference] of said) {
+    const name = level.replace(/^(?:application|evaluator)/, 'workflow').replace(/_artifact$/, '')
+    levels[name] = { ...levels[name], ...reference }
+  }
+  return levels
+}
+
+function ofToken(token: string): Said {
+  const fields = token.matchAll(/(\w+)\s*\.\s*(id|slug|version)\s*[=:]\s*([^,&\]}\s]+)/g)
+  const said = [...fields].map(
+    ([, level = '', field = '', value = '']) => [level, { [field]: value }] as const,
+  )
+  const selected = (name: string): string | undefined =>
+    new RegExp(`[[{,&\\s]${name}\\s*[=:]\\s*([^,&\\]}]+)`).exec(token)?.[1]?.trim()
+  return { levels: levelsOf(said), path: selected('path'), key: selected('key') }
+}
+
+function ofObject(embed: unknown): Said {
+  const outer = membersOf(embed)
+  const inner = '@svc.embed' in outer ? membersOf(outer['@svc.embed']) : outer
+  const said = Object.entries(membersOf(inner['@svc.references'])).map(([level, reference]) => {
+    const texts = Object.entries(membersOf(reference)).map(([field, value]) => [field, String(value)])
+    return [level, Object.fromEntries(texts) as EmbedReference] as const
+  })
+  const { path, key } = membersOf(inner['@svc.selector'])
+  return { levels: levelsOf(said), path: textOf(path), key: textOf(key) }
+}
+
+function textOf(value: unknown): string | undefined {
+  return typeof value === 'string' ? value : undefined
 }

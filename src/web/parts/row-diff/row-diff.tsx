@@ -3,13 +3,11 @@ import type { Answer, Ask } from '../../api/call.ts'
 import { usePages } from '../../api/use-route.ts'
 import { Button } from '../button/button.tsx'
 import { DiffFrame } from '../diff/diff-frame.tsx'
-import { visible } from '../diff/model/visible.ts'
-import { Failure } from '../states/failure.tsx'
-import { Skeleton } from '../states/skeleton.tsx'
+import { visible } from '../text/text.tsx'
+import { Failure, Skeleton } from '../states/states.tsx'
 import styles from './row-diff.module.css'
-import { LineText } from '../diff/lines/line-text.tsx'
-import { wordMarks } from '../diff/model/word-marks.ts'
-import { TextDiff } from '../diff/text-diff.tsx'
+import { LineText, TextDiff } from '../diff/lines.tsx'
+import { wordMarks } from '../diff/line-diff.ts'
 
 /** What a revision of a testset is named by: `{id}`, or `{slug, version}`. */
 export type TestsetRevisionReference = NonNullable<Ask<'POST /testsets/revisions/diff'>['body']>['base']

@@ -1,5 +1,4 @@
-import { ExactNumber } from '../../api/exact-json.ts'
-import { membersOf } from '../../api/members-of.ts'
+import { ExactNumber, membersOf } from '../../api/json.ts'
 
 /** What is wrong with a value at a place, to be said after its name. */
 export interface SchemaProblem {

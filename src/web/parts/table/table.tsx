@@ -1,4 +1,5 @@
-import type { ReactNode } from 'react'
+import { type ReactNode, useState } from 'react'
+import { useCommands } from '../../shell/commands.tsx'
 import styles from './table.module.css'
 
 export interface Column<T> {
@@ -8,7 +9,7 @@ export interface Column<T> {
   readonly cell: (row: T) => ReactNode
 }
 
-export interface TableProps<T> {
+interface TableProps<T> {
   /** What the rows are, for whoever listens. */
   readonly caption: string
   readonly columns: readonly Column<T>[]
@@ -57,4 +58,28 @@ export function Table<T>({ caption, columns, rows, keyOf, isAt, isMarked }: Tabl
       </table>
     </div>
   )
+}
+
+/** Goes through the rows of a list by j and k, and opens the one that it is at by Enter. Answers where it is; -1 before the first key. */
+export function useRowKeys<T>(what: string, rows: readonly T[], open: (row: T) => void): number {
+  const [at, setAt] = useState(-1)
+  const go = (to: number): void => {
+    setAt(Math.max(0, Math.min(rows.length - 1, to)))
+    // Enter would go on belonging to the button or link that was pressed last.
+    if (document.activeElement instanceof HTMLElement) document.activeElement.blur()
+  }
+  const here = rows[at]
+  useCommands([
+    { id: 'next', title: `Next ${what}`, keys: 'j', run: () => go(at + 1) },
+    { id: 'previous', title: `The ${what} before`, keys: 'k', run: () => go(at - 1) },
+    {
+      id: 'open',
+      title: `Open the ${what}`,
+      keys: 'enter',
+      run: () => {
+        if (here !== undefined) open(here)
+      },
+    },
+  ])
+  return at
 }

@@ -1,7 +1,6 @@
 import { type RowFileType, rowFileType } from '../../../resources/testsets/import/files/file-type.ts'
 import { Button } from '../button/button.tsx'
-import { ChoiceField } from '../fields/choice-field.tsx'
-import { TextField } from '../fields/text-field.tsx'
+import { ChoiceField, TextField } from '../fields/fields.tsx'
 import { chooseFile, shownSize } from './choose-file.ts'
 import styles from './upload-drop.module.css'
 

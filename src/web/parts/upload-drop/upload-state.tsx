@@ -1,10 +1,8 @@
 import { Link } from '@tanstack/react-router'
-import { Problem, Unreachable } from '../../api/problem.ts'
-import type { UploadRoute } from '../../api/upload.ts'
-import type { UploadState } from '../../api/use-upload.ts'
+import { Problem, Unreachable } from '../../api/call.ts'
+import type { UploadRoute, UploadState } from '../../api/upload.ts'
 import { Button } from '../button/button.tsx'
-import { Failure } from '../states/failure.tsx'
-import { Progress } from '../states/progress.tsx'
+import { Failure, Progress } from '../states/states.tsx'
 import { shownSize } from './choose-file.ts'
 import styles from './upload-drop.module.css'
 

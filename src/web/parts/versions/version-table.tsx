@@ -1,13 +1,17 @@
 import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
-import type { Archivable } from '../archive/archivable.ts'
-import { ArchivedBadge, ArchivedToggle, type ArchivedToggleProps, BringBack } from '../archive/archived.tsx'
+import {
+  type Archivable,
+  ArchivedBadge,
+  ArchivedToggle,
+  type ArchivedToggleProps,
+  BringBack,
+} from '../archive/archive.tsx'
 import { Button } from '../button/button.tsx'
-import { authorName } from '../revision-chip/author-name.ts'
-import { Failure } from '../states/failure.tsx'
-import { Skeleton } from '../states/skeleton.tsx'
+import { authorName } from '../chips/chips.tsx'
+import { Failure, Skeleton } from '../states/states.tsx'
 import { Table } from '../table/table.tsx'
-import { Ago } from '../time/ago.tsx'
+import { Ago } from '../time/time.tsx'
 
 /** What a table of versions says of one. */
 export interface ListedVersion {

@@ -1,4 +1,4 @@
-import { membersOf } from '../../api/members-of.ts'
+import { membersOf } from '../../api/json.ts'
 import { hasFailed, type TraceSpan } from './span-tree.ts'
 
 /** What a span carries of ours: `attributes.svc`. */

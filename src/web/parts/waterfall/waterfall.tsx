@@ -4,7 +4,7 @@ import { useCommands } from '../../shell/commands.tsx'
 import { type SpanTree, visibleNodes, hasFailed, type SpanNode } from './span-tree.ts'
 import styles from './waterfall.module.css'
 import { ChevronDown, ChevronRight } from 'lucide-react'
-import { duration } from '../time/duration.ts'
+import { duration } from '../time/time.tsx'
 
 export interface WaterfallProps {
   readonly tree: SpanTree

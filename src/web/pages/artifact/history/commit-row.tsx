@@ -2,13 +2,12 @@ import { Link } from '@tanstack/react-router'
 import { Check, BadgeCheck, GitBranch, ShieldAlert, ShieldQuestion, Tag } from 'lucide-react'
 import { GraphLines, colourOf } from '../../../parts/graph/graph-lines.tsx'
 import type { GraphRow } from '../../../parts/graph/lay-out-graph.ts'
-import { authorName } from '../../../parts/revision-chip/author-name.ts'
-import { Ago } from '../../../parts/time/ago.tsx'
+import { authorName, EnvironmentDot } from '../../../parts/chips/chips.tsx'
+import { Ago } from '../../../parts/time/time.tsx'
 import { places } from '../../../shell/places.ts'
 import styles from '../artifact.module.css'
 import type { Commit } from './use-picks.ts'
-import { ArchivedBadge } from '../../../parts/archive/archived.tsx'
-import { EnvironmentDot } from '../../../parts/environment/environment-dot.tsx'
+import { ArchivedBadge } from '../../../parts/archive/archive.tsx'
 
 export interface CommitRowProps {
   readonly index: number

@@ -1,6 +1,6 @@
 import { templateFormat, variableNames } from '../../../parts/template/template-variables.ts'
-import type { JsonPath } from '../../../parts/json-text/json-text.ts'
 import {
+  type JsonPath,
   changeOf,
   itemsAt,
   type JsonChange,
@@ -12,7 +12,7 @@ import {
   withoutAt,
   withTextAt,
 } from '../../../parts/json-text/json-text.ts'
-import { prettyJson } from '../../../parts/json-text/pretty-json.ts'
+import { prettyJson } from '../../../parts/json/json-view.tsx'
 
 /** The revision that an edit begins at. */
 export interface Base {

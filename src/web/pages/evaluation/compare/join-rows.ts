@@ -1,4 +1,4 @@
-import type { JudgePair } from '../../../parts/evaluation/judge-pairs.ts'
+import type { JudgePair } from '../../../parts/evaluation/evaluation.tsx'
 import { type Outcome, outcomeOf, outputOf, rankOf, type RowResult } from '../outcome.ts'
 
 /** A row of two runs. `mixed`: better by one evaluator and worse by another; `not comparable`: every evaluator judged them by two revisions. */

@@ -1,4 +1,4 @@
-import { clipped, textOf } from '../../../parts/excerpt/excerpt.ts'
+import { clipped, textOf } from '../../../parts/text/text.tsx'
 import { outputOf, type RowResult } from '../outcome.ts'
 import styles from './rows.module.css'
 

@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import { call } from '../../../api/call.ts'
-import type { Evaluation } from '../../../parts/evaluation/evaluation-state.tsx'
+import type { Evaluation } from '../../../parts/evaluation/evaluation.tsx'
 
 /** Where handlers look for the expected output unless their parameters name another column. */
 const USUAL = 'correct_answer'

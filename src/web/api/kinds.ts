@@ -1,0 +1,67 @@
+import type { Answer } from './call.ts'
+
+/** A prompt, an evaluator or a workflow, as the page asks for all three. */
+export type Artifact = Answer<'GET /workflows/{id}'>['workflow']
+
+export type Revision = Answer<'POST /workflows/revisions/retrieve'>['workflow_revision']
+
+/** What people call the artifact, one of them and all of them, and how the start names the list that it is in. */
+export function artifactKind({ flags }: Pick<Artifact, 'flags'>): {
+  readonly word: string
+  readonly title: string
+  readonly list: 'applications' | 'evaluators' | 'workflows'
+} {
+  if (flags?.is_application) return { word: 'prompt', title: 'Prompts', list: 'applications' }
+  if (flags?.is_evaluator) return { word: 'evaluator', title: 'Evaluators', list: 'evaluators' }
+  return { word: flags?.is_snippet ? 'snippet' : 'workflow', title: 'Workflows', list: 'workflows' }
+}
+
+/** Very much of what was just written is found by its words a moment later: what is shown is searched for again, in milliseconds. */
+export const SEARCHED_AGAIN = 3000
+
+/** A hit of `POST /search`. */
+export type SearchHit = Answer<'POST /search'>['hits'][number]
+
+const WORDS: Readonly<Record<string, string>> = {
+  application: 'prompt',
+  workflow: 'workflow',
+  evaluator: 'evaluator',
+  testset: 'testset',
+  environment: 'environment',
+  query: 'query',
+  row: 'row',
+}
+
+/** What people call a kind of thing. */
+export function wordOfKind(kind: string): string {
+  return WORDS[kind] ?? kind
+}
+
+/** The page on which a hit is seen. */
+export function placeOfHit(hit: SearchHit): {
+  readonly to: string
+  readonly search?: Record<string, string>
+} {
+  const slug = encodeURIComponent(hit.artifact.slug)
+  switch (hit.kind) {
+    case 'environment':
+      return { to: `/env/${slug}` }
+    case 'query':
+      return { to: `/q/${slug}` }
+    case 'testset':
+    case 'row': {
+      const { row, column } = (hit.place ?? {}) as { readonly row?: string; readonly column?: string }
+      const variant = hit.variant?.slug ?? hit.artifact.slug
+      return {
+        to: variant === hit.artifact.slug ? `/t/${slug}` : `/t/${slug}/v/${encodeURIComponent(variant)}`,
+        ...(row === undefined ? {} : { search: { row, ...(column === undefined ? {} : { column }) } }),
+      }
+    }
+    default:
+      if (!hit.revision) return { to: `/a/${slug}` }
+      return {
+        to: `/a/${slug}/r/${encodeURIComponent(hit.revision.slug)}`,
+        ...(typeof hit.place === 'string' ? { search: { place: hit.place } } : {}),
+      }
+  }
+}

@@ -1,0 +1,186 @@
+import { useState } from 'react'
+import type { Answer } from '../../api/call.ts'
+import { usePages, useWrite } from '../../api/use-route.ts'
+import { Button } from '../../parts/button/button.tsx'
+import { FormDialog } from '../../parts/dialog/dialog.tsx'
+import { TextField } from '../../parts/fields/fields.tsx'
+import { Empty, Failure, Skeleton } from '../../parts/states/states.tsx'
+import { Table } from '../../parts/table/table.tsx'
+import { Ago } from '../../parts/time/time.tsx'
+import { COMMAND } from '../../shell/document.ts'
+import { useRefusal, type Scope } from '../../shell/session.tsx'
+import { Confirm, Lead, ShownOnce, Checks } from './section.tsx'
+import styles from './settings.module.css'
+
+/** The API keys of the project. */
+export function Keys() {
+  const refusal = useRefusal('admin')
+  const [isNew, setNew] = useState(false)
+  const [made, setMade] = useState<ApiKeyRecord>()
+  const [leaving, setLeaving] = useState<ApiKeyRecord>()
+  const { data, error, refetch, hasNextPage, fetchNextPage, isFetchingNextPage } = usePages(
+    'POST /keys/query',
+    { body: { windowing: { limit: 100, order: 'descending' } } },
+    { enabled: refusal === undefined },
+  )
+  const revoke = useWrite('DELETE /keys/{id}')
+  const keys = data?.pages.flatMap((page) => page.keys)
+  return (
+    <>
+      <Lead
+        refusal={refusal}
+        action={
+          <Button kind="primary" needs="admin" onClick={() => setNew(true)}>
+            New key
+          </Button>
+        }
+      >
+        A key is what a program, git or a person comes with. Its name and email become the git author of what
+        it commits.
+      </Lead>
+      {error && <Failure error={error} retry={refetch} />}
+      {!keys && !error && refusal === undefined && <Skeleton label="Loading the keys" />}
+      {keys?.length === 0 && (
+        <Empty command={`${COMMAND} keys create --name ci --scopes read,write`}>
+          No key has been made: the server was started with the one that you use.
+        </Empty>
+      )}
+      {keys && keys.length > 0 && (
+        <Table
+          caption="API keys"
+          rows={keys}
+          keyOf={({ id }) => id}
+          columns={[
+            {
+              name: 'Name',
+              cell: (key) => <b className={key.revoked_at === null ? '' : styles.gone}>{key.name}</b>,
+            },
+            { name: 'Author of commits', cell: (key) => <span className={styles.muted}>{key.email}</span> },
+            { name: 'Scopes', cell: (key) => key.scopes.join(', ') },
+            { name: 'Made', cell: (key) => <Ago date={key.created_at} /> },
+            {
+              name: 'Last used',
+              cell: (key) => (key.last_used_at === null ? 'never' : <Ago date={key.last_used_at} />),
+            },
+            {
+              name: 'State',
+              cell: (key) =>
+                key.revoked_at === null ? (
+                  <Button needs="admin" onClick={() => setLeaving(key)} aria-label={`Revoke ${key.name}`}>
+                    Revoke
+                  </Button>
+                ) : (
+                  <span className={styles.muted}>
+                    revoked <Ago date={key.revoked_at} />
+                  </span>
+                ),
+            },
+          ]}
+        />
+      )}
+      {hasNextPage && (
+        <Button busy={isFetchingNextPage} onClick={() => void fetchNextPage()}>
+          Show more
+        </Button>
+      )}
+      {isNew && (
+        <NewKey
+          close={() => setNew(false)}
+          onMade={(key) => {
+            setNew(false)
+            setMade(key)
+          }}
+        />
+      )}
+      {made?.secret !== undefined && (
+        <ShownOnce
+          title={`The key ${made.name}`}
+          secret={made.secret}
+          label="API key"
+          close={() => setMade(undefined)}
+        />
+      )}
+      {leaving && (
+        <Confirm
+          title={`Revoke ${leaving.name}?`}
+          action={`Revoke ${leaving.name}`}
+          needs="admin"
+          run={() => revoke.mutateAsync({ path: { id: leaving.id } })}
+          close={() => setLeaving(undefined)}
+        >
+          <p>
+            Whatever uses it is refused from its next request on: programs, clones that push or fetch, and
+            everybody who signed in with it. It cannot be taken back; what it committed stays.
+          </p>
+        </Confirm>
+      )}
+    </>
+  )
+}
+
+/** A key as it is answered. */
+type ApiKeyRecord = Answer<'POST /keys/query'>['keys'][number]
+
+const SCOPES: readonly { readonly value: Scope; readonly label: string }[] = [
+  { value: 'read', label: 'read: see everything that is stored, clone and fetch' },
+  { value: 'write', label: 'write: commit, push, fork, merge, archive' },
+  { value: 'deploy', label: 'deploy: say what runs where, guarded environments too' },
+  { value: 'invoke', label: 'invoke: run workflows and evaluations' },
+  { value: 'admin', label: 'admin: all of these, keys, secrets and webhooks' },
+]
+
+interface NewKeyProps {
+  readonly close: () => void
+  /** Told the key with its secret, which no other answer has. */
+  readonly onMade: (key: ApiKeyRecord) => void
+}
+
+/** Makes an API key. */
+function NewKey({ close, onMade }: NewKeyProps) {
+  const [name, setName] = useState('')
+  const [email, setEmail] = useState('')
+  const [scopes, setScopes] = useState<readonly Scope[]>(['read'])
+  const { mutateAsync } = useWrite('POST /keys')
+  const refusal =
+    name.trim() === ''
+      ? 'A key needs a name: who or what uses it.'
+      : scopes.length === 0
+        ? 'A key needs at least one scope.'
+        : undefined
+  async function create(): Promise<void> {
+    const key = { name: name.trim(), scopes, ...(email.trim() === '' ? {} : { email: email.trim() }) }
+    onMade((await mutateAsync({ body: { key } })).key)
+  }
+  return (
+    <FormDialog
+      title="New key"
+      action="Create the key"
+      needs="admin"
+      refusal={refusal}
+      submit={create}
+      close={close}
+    >
+      {(problemOf) => (
+        <>
+          <TextField
+            label="Name"
+            value={name}
+            onChange={setName}
+            problem={problemOf('name')}
+            autoFocus
+            autoComplete="off"
+          />
+          <TextField
+            label="Email"
+            value={email}
+            onChange={setEmail}
+            problem={problemOf('email')}
+            hint="Of the author of its commits; the server makes one up where none is given."
+            autoComplete="off"
+          />
+          <Checks legend="Scopes" choices={SCOPES} value={scopes} onChange={setScopes} />
+        </>
+      )}
+    </FormDialog>
+  )
+}

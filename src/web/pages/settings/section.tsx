@@ -1,0 +1,125 @@
+import type { ReactNode } from 'react'
+import { Button } from '../../parts/button/button.tsx'
+import { Copyable } from '../../parts/copy/copyable.tsx'
+import { FormDialog, Modal } from '../../parts/dialog/dialog.tsx'
+import type { Scope } from '../../shell/session.tsx'
+import styles from './settings.module.css'
+
+interface LeadProps {
+  /** What this is for, in a sentence or two. */
+  readonly children: ReactNode
+  readonly action?: ReactNode
+  /** Why what needs a scope is not shown or cannot be done. */
+  readonly refusal?: string | undefined
+}
+
+/** The head of a part of the settings. */
+export function Lead({ children, action, refusal }: LeadProps) {
+  return (
+    <div className={styles.lead}>
+      <p>{children}</p>
+      {action}
+      {refusal !== undefined && <p className={styles.refusal}>{refusal}</p>}
+    </div>
+  )
+}
+
+interface FactsProps {
+  /** What they are about, for whoever listens. */
+  readonly label: string
+  readonly facts: readonly (readonly [string, ReactNode])[]
+}
+
+/** Some names with a value each. */
+export function Facts({ label, facts }: FactsProps) {
+  return (
+    <dl className={styles.facts} aria-label={label}>
+      {facts.map(([name, value]) => (
+        <div key={name}>
+          <dt>{name}</dt>
+          <dd>{value}</dd>
+        </div>
+      ))}
+    </dl>
+  )
+}
+
+interface ChecksProps<T extends string> {
+  readonly legend: string
+  readonly choices: readonly { readonly value: T; readonly label: string }[]
+  readonly value: readonly T[]
+  readonly onChange: (value: readonly T[]) => void
+}
+
+/** Any number of some choices. */
+export function Checks<T extends string>({ legend, choices, value, onChange }: ChecksProps<T>) {
+  return (
+    <fieldset className={styles.checks}>
+      <legend>{legend}</legend>
+      {choices.map((choice) => (
+        <label key={choice.value}>
+          <input
+            type="checkbox"
+            checked={value.includes(choice.value)}
+            onChange={({ target }) =>
+              onChange(
+                choices
+                  .map((it) => it.value)
+                  .filter((it) => (it === choice.value ? target.checked : value.includes(it))),
+              )
+            }
+          />
+          {choice.label}
+        </label>
+      ))}
+    </fieldset>
+  )
+}
+
+interface ConfirmProps {
+  readonly title: string
+  /** What comes of it. */
+  readonly children: ReactNode
+  /** The word on the button. */
+  readonly action: string
+  readonly needs: Scope
+  readonly run: () => Promise<unknown>
+  readonly close: () => void
+}
+
+/** Says what comes of something that cannot be taken back, and does it when that is wanted. */
+export function Confirm({ children, run, close, ...rest }: ConfirmProps) {
+  return (
+    <FormDialog {...rest} kind="danger" submit={() => run().then(close)} close={close}>
+      {() => children}
+    </FormDialog>
+  )
+}
+
+interface ShownOnceProps {
+  readonly title: string
+  readonly secret: string
+  readonly label: string
+  readonly close: () => void
+}
+
+/** What the server tells once and never again. */
+export function ShownOnce({ title, secret, label, close }: ShownOnceProps) {
+  return (
+    <Modal
+      open
+      close={close}
+      title={title}
+      actions={
+        <Button kind="primary" onClick={close}>
+          I have copied it
+        </Button>
+      }
+    >
+      <p>
+        Copy it now: it is shown this once, and the server keeps nothing from which it could be told again.
+      </p>
+      <Copyable text={secret} label={label} />
+    </Modal>
+  )
+}

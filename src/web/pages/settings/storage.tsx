@@ -1,0 +1,167 @@
+import { useRoute } from '../../api/use-route.ts'
+import { Copyable } from '../../parts/copy/copyable.tsx'
+import { Failure, Skeleton } from '../../parts/states/states.tsx'
+import { duration } from '../../parts/time/time.tsx'
+import { COMMAND } from '../../shell/document.ts'
+import { useRefusal } from '../../shell/session.tsx'
+import { Facts, Lead } from './section.tsx'
+import styles from './settings.module.css'
+
+/** Every five seconds: somebody who looks at this wants to see it move. */
+const AGAIN = { refetchInterval: 5000 }
+
+const COMMANDS = [
+  {
+    label: 'Back up the project over HTTP: every ref of every repository',
+    text: `BRANCHPOINT_URL=${location.origin} ${COMMAND} backup --to ../backup --url`,
+  },
+  { label: "Look through the store for damage, on the server's machine", text: `${COMMAND} verify` },
+  {
+    label: 'Clone one repository with all of its history',
+    text: `git clone "${location.protocol}//me:$BRANCHPOINT_KEY@${location.host}/git/workflows/<slug>.git"`,
+  },
+]
+
+/** What `GET /ready` answers to a key that may read. */
+interface Readiness {
+  readonly status?: string
+  readonly reason?: string
+  readonly artifacts?: number
+  readonly list_age_ms?: number
+  readonly problems?: number
+  readonly damaged?: readonly Readonly<Record<string, unknown>>[]
+  readonly traces?: readonly Readonly<Record<string, unknown>>[]
+}
+
+/** How the server and its store are. */
+export function Storage() {
+  const refusal = useRefusal('read')
+  const ready = useRoute('GET /ready', {}, AGAIN)
+  const metrics = useRoute('GET /metrics', {}, { ...AGAIN, enabled: refusal === undefined })
+  const project = useRoute('GET /projects/current', {}, { enabled: refusal === undefined })
+  const service = useRoute('GET /', {})
+  const health = ready.data as unknown as Readiness | undefined
+  const { version } = (service.data ?? {}) as unknown as { readonly version?: string }
+  const values = metrics.data === undefined ? undefined : readMetrics(metrics.data)
+  return (
+    <>
+      <Lead refusal={refusal}>How the server and its store are, as this key sees them.</Lead>
+      {ready.error && <Failure error={ready.error} retry={ready.refetch} />}
+      {!health && !ready.error && <Skeleton label="Asking the server" lines={4} />}
+      {health && (
+        <Facts
+          label="Health"
+          facts={[
+            [
+              'Server',
+              <span className={health.status === 'ready' ? styles.good : styles.bad}>
+                {health.status ?? 'unknown'}
+              </span>,
+            ],
+            ['Version', version ?? '–'],
+            ['Repositories served', number(health.artifacts)],
+            [
+              'Problems',
+              <span className={health.problems === 0 ? styles.good : styles.bad}>
+                {number(health.problems)}
+              </span>,
+            ],
+            ['Age of lists', health.list_age_ms === undefined ? 'at most 2 s' : duration(health.list_age_ms)],
+          ]}
+        />
+      )}
+      <Wrong title="Damaged repositories" items={health?.damaged} />
+      <Wrong title="Traces that cannot be stored" items={health?.traces} />
+      {project.data && (
+        <>
+          <h2>What the project {project.data.project.name} holds</h2>
+          <Facts
+            label="Counts"
+            facts={Object.entries(project.data.project.counts).map(([family, count]) => [
+              family,
+              number(count),
+            ])}
+          />
+        </>
+      )}
+      {metrics.error && <Failure error={metrics.error} retry={metrics.refetch} />}
+      {values && (
+        <>
+          <h2>What it does</h2>
+          <Facts
+            label="Metrics"
+            facts={METRICS.flatMap(({ name, label, show }) => {
+              const value = values.get(name)
+              return value === undefined ? [] : [[label, show(value)] as const]
+            })}
+          />
+        </>
+      )}
+      <h2>A copy of everything</h2>
+      {COMMANDS.map(({ label, text }) => (
+        <div key={label}>
+          <p className={styles.muted}>{label}</p>
+          <Copyable label={label} text={text} />
+        </div>
+      ))}
+    </>
+  )
+}
+
+function Wrong({
+  title,
+  items = [],
+}: {
+  readonly title: string
+  readonly items?: readonly Readonly<Record<string, unknown>>[] | undefined
+}) {
+  if (items.length === 0) return null
+  return (
+    <section aria-label={title}>
+      <h2>{title}</h2>
+      <ul className={styles.wrong}>
+        {items.slice(0, 100).map((item, at) => (
+          <li key={at}>{Object.values(item).map(String).join(' · ')}</li>
+        ))}
+      </ul>
+    </section>
+  )
+}
+
+function number(value: number | undefined): string {
+  return value === undefined ? '–' : value.toLocaleString()
+}
+
+/** A number of the server that is worth reading by eye; all of them are in `GET /metrics` (docs/operations/metrics.md). */
+interface ServerMetric {
+  readonly name: string
+  readonly label: string
+  readonly show: (value: number) => string
+}
+
+const whole = (value: number): string => Math.round(value).toLocaleString()
+const megabytes = (value: number): string => `${Math.round(value / 1_048_576).toLocaleString()} MB`
+
+const METRICS: readonly ServerMetric[] = [
+  { name: 'branchpoint_commits_total', label: 'commits since the start', show: whole },
+  { name: 'branchpoint_pushes_total', label: 'pushes since the start', show: whole },
+  { name: 'branchpoint_writes_waiting', label: 'writes that wait', show: whole },
+  { name: 'branchpoint_http_requests_in_flight', label: 'requests at work', show: whole },
+  { name: 'branchpoint_git_requests_running', label: 'clones and pushes at work', show: whole },
+  { name: 'branchpoint_git_requests_waiting', label: 'clones and pushes that wait', show: whole },
+  { name: 'branchpoint_webhook_deliveries_waiting', label: 'webhook deliveries that wait', show: whole },
+  { name: 'branchpoint_trace_spans_waiting', label: 'spans that are not stored yet', show: whole },
+  { name: 'branchpoint_trace_spans_dropped_total', label: 'spans that were lost', show: whole },
+  { name: 'branchpoint_scripts_running', label: 'scripts at work', show: whole },
+  { name: 'process_resident_memory_bytes', label: 'memory of the process', show: megabytes },
+]
+
+/** The numbers of an answer of `GET /metrics`, by name; of those with labels their sum. */
+function readMetrics(text: string): ReadonlyMap<string, number> {
+  const values = new Map<string, number>()
+  for (const line of text.split('\n')) {
+    const [, name, value] = /^([a-zA-Z_:][\w:]*)(?:\{[^}]*\})? (\S+)/.exec(line) ?? []
+    if (name !== undefined) values.set(name, (values.get(name) ?? 0) + Number(value))
+  }
+  return values
+}

@@ -1,0 +1,311 @@
+import { Link, useSearch } from '@tanstack/react-router'
+import { useState } from 'react'
+import type { Answer, Ask } from '../../api/call.ts'
+import { usePages, useWrite } from '../../api/use-route.ts'
+import { Button } from '../../parts/button/button.tsx'
+import { FormDialog } from '../../parts/dialog/dialog.tsx'
+import { TextField } from '../../parts/fields/fields.tsx'
+import { JsonView } from '../../parts/json/json-view.tsx'
+import { Empty, Failure, Skeleton } from '../../parts/states/states.tsx'
+import { Table } from '../../parts/table/table.tsx'
+import { Ago, duration } from '../../parts/time/time.tsx'
+import { places } from '../../shell/places.ts'
+import { useRefusal } from '../../shell/session.tsx'
+import { Lead, ShownOnce, Checks } from './section.tsx'
+import styles from './settings.module.css'
+
+/** What is told of events; `?webhook=` opens one with its deliveries. */
+export function Webhooks() {
+  const { webhook: open } = useSearch({ strict: false }) as { readonly webhook?: string }
+  const refusal = useRefusal('read')
+  const lacking = useRefusal('admin')
+  const [isNew, setNew] = useState(false)
+  const [made, setMade] = useState<WebhookRecord>()
+  const { data, error, refetch, hasNextPage, fetchNextPage, isFetchingNextPage } = usePages(
+    'POST /webhooks/query',
+    { body: { include_archived: true, windowing: { limit: 100, order: 'descending' } } },
+    { enabled: refusal === undefined },
+  )
+  const create = useWrite('POST /webhooks')
+  const webhooks = data?.pages.flatMap((page) => page.webhooks)
+  const shown = webhooks?.find(({ id }) => id === open)
+  return (
+    <>
+      <Lead
+        refusal={refusal ?? lacking}
+        action={
+          <Button kind="primary" needs="admin" onClick={() => setNew(true)}>
+            New webhook
+          </Button>
+        }
+      >
+        A webhook is told of commits, deployments and everything else that happens in the project, signed by
+        the rules of Standard Webhooks.
+      </Lead>
+      {error && <Failure error={error} retry={refetch} />}
+      {!webhooks && !error && refusal === undefined && <Skeleton label="Loading the webhooks" />}
+      {webhooks?.length === 0 && (
+        <Empty
+          command={`curl -H "Authorization: ApiKey $BRANCHPOINT_KEY" -H 'Content-Type: application/json' "$BRANCHPOINT_URL/webhooks/" -d '{"webhook": {"url": "https://hooks.example/branchpoint"}}'`}
+        >
+          Nothing is told of events yet.
+        </Empty>
+      )}
+      {webhooks && webhooks.length > 0 && (
+        <Table
+          caption="Webhooks"
+          rows={webhooks}
+          keyOf={({ id }) => id}
+          columns={[
+            {
+              name: 'Webhook',
+              cell: (it) => (
+                <Link
+                  to={places.settings('webhooks')}
+                  search={{ webhook: it.id }}
+                  aria-current={it.id === open || undefined}
+                >
+                  {it.name ?? it.url}
+                </Link>
+              ),
+            },
+            { name: 'Address', cell: ({ url }) => <code>{url}</code> },
+            { name: 'Events', cell: ({ events }) => (events.length === 0 ? 'all' : events.join(', ')) },
+            { name: 'State', cell: (it) => <State webhook={it} /> },
+          ]}
+        />
+      )}
+      {hasNextPage && (
+        <Button busy={isFetchingNextPage} onClick={() => void fetchNextPage()}>
+          Show more
+        </Button>
+      )}
+      {shown && <WebhookDetail key={shown.id} webhook={shown} />}
+      {isNew && (
+        <NewWebhook
+          create={async (webhook) => (await create.mutateAsync({ body: { webhook } })).webhook}
+          close={() => setNew(false)}
+          onMade={(webhook) => {
+            setNew(false)
+            setMade(webhook)
+          }}
+        />
+      )}
+      {made?.secret !== undefined && (
+        <ShownOnce
+          title="The secret of the webhook"
+          secret={made.secret}
+          label="Secret that events are signed with"
+          close={() => setMade(undefined)}
+        />
+      )}
+    </>
+  )
+}
+
+function State({ webhook }: { readonly webhook: WebhookRecord }) {
+  if (webhook.deleted_at !== undefined) return <span className={styles.muted}>archived</span>
+  if (webhook.is_active) return <span className={styles.good}>active</span>
+  return (
+    <span className={styles.bad}>
+      off{webhook.inactive_reason === undefined ? '' : `: ${webhook.inactive_reason}`}
+    </span>
+  )
+}
+
+type Delivery = Answer<'POST /webhooks/{id}/deliveries/query'>['deliveries'][number]
+
+/** A webhook with what it was sent. */
+function WebhookDetail({ webhook }: { readonly webhook: WebhookRecord }) {
+  const path = { id: webhook.id }
+  const test = useWrite('POST /webhooks/{id}/test')
+  const archive = useWrite('POST /webhooks/{id}/archive')
+  const unarchive = useWrite('POST /webhooks/{id}/unarchive')
+  const [error, setError] = useState<unknown>()
+  const refusal = useRefusal('read')
+  const isArchived = webhook.deleted_at !== undefined
+  const deliveries = usePages(
+    'POST /webhooks/{id}/deliveries/query',
+    { path, body: { windowing: { limit: 50, order: 'descending' } } },
+    // What waits for its next attempt moves by itself.
+    { enabled: refusal === undefined, refetchInterval: 3000 },
+  )
+  const go = (work: Promise<unknown>): void => {
+    setError(undefined)
+    work.catch(setError)
+  }
+  const rows = deliveries.data?.pages.flatMap((page) => page.deliveries)
+  return (
+    <section aria-label={`Deliveries to ${webhook.name ?? webhook.url}`} className={styles.detail}>
+      <div className={styles.head}>
+        <h2>{webhook.name ?? webhook.url}</h2>
+        <span className={styles.buttons}>
+          <Button
+            needs="admin"
+            busy={test.isPending}
+            refusal={isArchived ? 'It is archived: bring it back first.' : undefined}
+            onClick={() => go(test.mutateAsync({ path }))}
+          >
+            Send a test
+          </Button>
+          {isArchived ? (
+            <Button needs="admin" onClick={() => go(unarchive.mutateAsync({ path }))}>
+              Bring back
+            </Button>
+          ) : (
+            <Button kind="danger" needs="admin" onClick={() => go(archive.mutateAsync({ path }))}>
+              Archive
+            </Button>
+          )}
+        </span>
+      </div>
+      {error !== undefined && <Failure error={error} />}
+      {deliveries.error && <Failure error={deliveries.error} retry={deliveries.refetch} />}
+      {!rows && !deliveries.error && <Skeleton label="Loading the deliveries" lines={3} />}
+      {rows?.length === 0 && (
+        <p className={styles.muted}>
+          It has been sent nothing yet. A test shows whether the receiver answers.
+        </p>
+      )}
+      <ul className={styles.deliveries}>
+        {rows?.map((delivery) => (
+          <OneDelivery key={delivery.id} delivery={delivery} />
+        ))}
+      </ul>
+      {deliveries.hasNextPage && (
+        <Button busy={deliveries.isFetchingNextPage} onClick={() => void deliveries.fetchNextPage()}>
+          Show more
+        </Button>
+      )}
+    </section>
+  )
+}
+
+function OneDelivery({ delivery }: { readonly delivery: Delivery }) {
+  const again = useWrite('POST /webhooks/deliveries/{id}/redeliver')
+  const { status, attempts, event_type: type, created_at: at, next_attempt_at: next } = delivery
+  return (
+    <li>
+      <details>
+        <summary>
+          <span
+            className={status === 'failed' ? styles.bad : status === 'delivered' ? styles.good : styles.muted}
+          >
+            {status}
+          </span>
+          <code>{type}</code>
+          <span className={styles.muted}>
+            {attempts.length === 1 ? '1 attempt' : `${attempts.length} attempts`}
+          </span>
+          <Ago date={at} />
+        </summary>
+        <div className={styles.attempts}>
+          <ul>
+            {attempts.map((attempt, index) => (
+              <li key={index}>
+                <Ago date={attempt.at} />: {attempt.status_code ?? ''} {attempt.error ?? ''} in{' '}
+                {duration(attempt.duration_ms)}
+              </li>
+            ))}
+            {next !== undefined && (
+              <li>
+                next attempt at <time dateTime={next}>{new Date(next).toLocaleTimeString()}</time>
+              </li>
+            )}
+          </ul>
+          <JsonView name="what was sent" value={delivery.payload} depth={1} />
+          {again.error && <Failure error={again.error} />}
+          <Button
+            needs="admin"
+            busy={again.isPending}
+            onClick={() => again.mutate({ path: { id: delivery.id } })}
+          >
+            Deliver again
+          </Button>
+        </div>
+      </details>
+    </li>
+  )
+}
+
+/** A webhook as it is answered. */
+type WebhookRecord = Answer<'POST /webhooks/query'>['webhooks'][number]
+
+type Wanted = NonNullable<Ask<'POST /webhooks'>['body']>['webhook']
+type EventType = NonNullable<Wanted['events']>[number]
+
+const EVENTS: readonly EventType[] = [
+  'revision.committed',
+  'environment.deployed',
+  'environment.undeployed',
+  'artifact.created',
+  'artifact.edited',
+  'artifact.archived',
+  'artifact.unarchived',
+  'variant.created',
+  'variant.forked',
+  'variant.edited',
+  'variant.archived',
+  'variant.unarchived',
+  'revision.archived',
+  'revision.unarchived',
+]
+
+interface NewWebhookProps {
+  readonly create: (webhook: Wanted) => Promise<WebhookRecord>
+  readonly close: () => void
+  /** Told the webhook with its secret, which no other answer has. */
+  readonly onMade: (webhook: WebhookRecord) => void
+}
+
+/** Has events sent to an address. */
+function NewWebhook({ create, close, onMade }: NewWebhookProps) {
+  const [url, setUrl] = useState('')
+  const [name, setName] = useState('')
+  const [events, setEvents] = useState<readonly EventType[]>([])
+  async function make(): Promise<void> {
+    const webhook = {
+      url: url.trim(),
+      ...(name.trim() === '' ? {} : { name: name.trim() }),
+      ...(events.length === 0 ? {} : { events }),
+    }
+    onMade(await create(webhook))
+  }
+  return (
+    <FormDialog
+      title="New webhook"
+      action="Create the webhook"
+      needs="admin"
+      refusal={url.trim() === '' ? 'A webhook needs an address.' : undefined}
+      submit={make}
+      close={close}
+    >
+      {(problemOf) => (
+        <>
+          <TextField
+            label="Address"
+            value={url}
+            onChange={setUrl}
+            placeholder="https://hooks.example/branchpoint"
+            problem={problemOf('url')}
+            autoFocus
+            autoComplete="off"
+          />
+          <TextField
+            label="Name"
+            value={name}
+            onChange={setName}
+            problem={problemOf('name')}
+            autoComplete="off"
+          />
+          <Checks
+            legend="Events; all of them where none is picked"
+            choices={EVENTS.map((value) => ({ value, label: value }))}
+            value={events}
+            onChange={setEvents}
+          />
+        </>
+      )}
+    </FormDialog>
+  )
+}

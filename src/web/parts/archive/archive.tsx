@@ -1,0 +1,191 @@
+import { useWrite, useRoute } from '../../api/use-route.ts'
+import { Button } from '../button/button.tsx'
+import { Modal } from '../dialog/dialog.tsx'
+import { EnvironmentDot } from '../chips/chips.tsx'
+import { Failure, Skeleton } from '../states/states.tsx'
+import styles from './archive.module.css'
+
+/** Marks what is archived in a list. */
+export function ArchivedBadge() {
+  return <span className={styles.badge}>archived</span>
+}
+
+/** Brings something back from the archive. `isShort` shows no name, where it stands beside the button. */
+export function BringBack({ it, isShort = false }: { readonly it: Archivable; readonly isShort?: boolean }) {
+  const { mutate, isPending, error } = useWrite(archiveRoute(it, 'unarchive'))
+  return (
+    <>
+      <Button
+        kind="quiet"
+        needs="write"
+        busy={isPending}
+        title={`Bring ${fullNameOf(it)} back from the archive`}
+        onClick={() => mutate({ path: { id: it.id } })}
+      >
+        Bring back <span className={isShort ? 'visually-hidden' : undefined}>{shortNameOf(it)}</span>
+      </Button>
+      {error && <Failure error={error} />}
+    </>
+  )
+}
+
+/** Says on the page of something that it is archived, what that means, and brings it back. */
+export function ArchivedNote({ it }: { readonly it: Archivable }) {
+  const { level, family, artifact, version } = it
+  const name = fullNameOf(it)
+  return (
+    <div role="status" className={styles.note}>
+      <ArchivedBadge />
+      <span>
+        {level === 'revision'
+          ? `Only v${version} is archived: it is left out of lists and search, and cannot be deployed. ${artifact} and its other versions are not.`
+          : `${name.charAt(0).toUpperCase()}${name.slice(1)} is archived: it is left out of lists and search, and takes no ${family === 'environments' ? 'deployments; clients that ask it are still answered' : 'new versions or deployments'}.`}
+      </span>
+      <BringBack it={it} />
+    </div>
+  )
+}
+
+export interface ArchivedToggleProps {
+  readonly isOn: boolean
+  readonly onChange: (isOn: boolean) => void
+  /** How many there are, where that is known. */
+  readonly count?: number | undefined
+}
+
+/** Whether a list shows what is archived, too. */
+export function ArchivedToggle({ isOn, onChange, count }: ArchivedToggleProps) {
+  return (
+    <label className={styles.toggle}>
+      <input type="checkbox" checked={isOn} onChange={({ target }) => onChange(target.checked)} />
+      Show archived{count === undefined ? '' : ` (${count.toLocaleString()})`}
+    </label>
+  )
+}
+
+/** Asks before something is archived, and says what that hides and what of it runs. */
+export function ArchiveDialog({ it, close }: { readonly it: Archivable; readonly close: () => void }) {
+  const { mutate, isPending, error } = useWrite(archiveRoute(it, 'archive'))
+  const name = shortNameOf(it)
+  return (
+    <Modal
+      open
+      close={close}
+      title={`Archive ${fullNameOf(it)}?`}
+      actions={
+        <>
+          <Button onClick={close}>Cancel</Button>
+          <Button
+            kind="danger"
+            needs="write"
+            busy={isPending}
+            onClick={() => mutate({ path: { id: it.id } }, { onSuccess: close })}
+          >
+            Archive {name}
+          </Button>
+        </>
+      }
+    >
+      {error && <Failure error={error} />}
+      <p className={styles.text}>{whatItHides(it)}</p>
+      {it.family === 'environments' ? <RunningThere slug={it.artifact} /> : <Running it={it} />}
+      <p>Nothing is deleted: links and clones keep working, and it can be brought back at any time.</p>
+    </Modal>
+  )
+}
+
+function whatItHides({ level, family, word, artifact, variant = '', version = 0 }: Archivable): string {
+  if (family === 'environments') {
+    return `${artifact} leaves lists, menus, search and the board of deployments. Until it is brought back, nobody can deploy to it or take something down from it.`
+  }
+  switch (level) {
+    case 'artifact':
+      return `${artifact} leaves lists, menus and search, with all of its variants and versions. Until it is brought back, nobody can save a version of the ${word} or deploy one.`
+    case 'variant':
+      return `${variant} leaves lists and menus, and search no longer finds the versions that only ${variant} has. Until it is brought back, nobody can save a version of it or deploy one. ${artifact} and its other variants stay.`
+    case 'revision':
+      return `Only v${version} leaves lists and search, and cannot be deployed; ${artifact} and its other versions stay. If v${version} is the newest version of ${variant}, the one before it is the newest then.`
+  }
+}
+
+const MAX_DEPLOYMENTS_NAMED = 10
+
+/** What the environment runs, which clients go on being answered. */
+function RunningThere({ slug }: { readonly slug: string }) {
+  const { data, error } = useRoute('POST /deployments/query', {
+    body: { deployment: { environment_ref: { slug } }, windowing: { limit: MAX_DEPLOYMENTS_NAMED } },
+  })
+  if (error) return <Failure error={error} />
+  if (!data) return <Skeleton label="Looking for what runs" lines={2} />
+  if (data.deployments.length === 0) return <p className={styles.text}>Nothing runs in it.</p>
+  return (
+    <>
+      <p>Clients that ask {slug} go on being answered with what it runs:</p>
+      <ul className={styles.runs}>
+        {data.deployments.map(({ key, artifact, revision }) => (
+          <li key={key}>
+            {artifact?.slug ?? key} {revision && `v${revision.version}`}
+          </li>
+        ))}
+        {data.windowing?.next !== undefined && <li>and more</li>}
+      </ul>
+    </>
+  )
+}
+
+/** What of it runs, and goes on running. */
+function Running({ it }: { readonly it: Archivable }) {
+  const { data, error } = useRoute('POST /deployments/query', {
+    body: { deployment: { artifact_slug: it.artifact } },
+  })
+  if (error) return <Failure error={error} />
+  if (!data) return <Skeleton label="Looking for what runs" lines={2} />
+  const running = data.deployments.filter((deployment) => deployment[it.level]?.id === it.id)
+  if (running.length === 0) return <p className={styles.text}>No environment runs it.</p>
+  return (
+    <>
+      <p>What is deployed goes on running:</p>
+      <ul className={styles.runs}>
+        {running.map(({ key, environment, revision }) => (
+          <li key={`${environment.slug} ${key}`}>
+            <EnvironmentDot slug={environment.slug} /> runs v{revision?.version}
+          </li>
+        ))}
+      </ul>
+    </>
+  )
+}
+
+/** Something that can be archived. */
+export interface Archivable {
+  readonly level: 'artifact' | 'variant' | 'revision'
+  readonly family: 'workflows' | 'testsets' | 'queries' | 'environments'
+  readonly id: string
+  /** The slug of its artifact. */
+  readonly artifact: string
+  /** What people call its artifact: prompt, testset. */
+  readonly word: string
+  /** The slug of the variant; of an artifact none. */
+  readonly variant?: string | undefined
+  /** Of a revision. */
+  readonly version?: number | undefined
+}
+
+/** `support-bot`, `warmer`, `v3`: what stands on the button. */
+function shortNameOf({ level, artifact, variant = '', version }: Archivable): string {
+  return level === 'artifact' ? artifact : level === 'variant' ? variant : `v${version}`
+}
+
+/** What it is, told apart from the other two: `the prompt support-bot`, `the variant warmer`, `version 3 of warmer`. */
+export function fullNameOf({ level, word, artifact, variant = '', version }: Archivable): string {
+  if (level === 'artifact') return `the ${word} ${artifact}`
+  return level === 'variant' ? `the variant ${variant}` : `version ${version} of ${variant}`
+}
+
+type Action = 'archive' | 'unarchive'
+
+/** The route that does it. Every family and level has the same one, in its own words. */
+function archiveRoute({ family, level }: Archivable, action: Action) {
+  const below = { artifact: '', variant: '/variants', revision: '/revisions' }[level]
+  return `POST /${family}${below}/{id}/${action}` as `POST /workflows/{id}/${Action}`
+}

@@ -1,0 +1,123 @@
+import { X } from 'lucide-react'
+import { Dialog } from 'radix-ui'
+import { type ReactNode, useRef, type FormEvent, useId, useState } from 'react'
+import { Problem } from '../../api/call.ts'
+import { DialogContext } from '../../shell/commands.tsx'
+import type { Scope } from '../../shell/session.tsx'
+import { Button } from '../button/button.tsx'
+import { Failure } from '../states/states.tsx'
+import styles from './dialog.module.css'
+
+interface ModalProps {
+  readonly open: boolean
+  readonly close: () => void
+  readonly title: string
+  /** A sheet comes from the side and has room for a diff; a dialog is in the middle. */
+  readonly sheet?: boolean
+  /** Buttons at the end, the primary one last. */
+  readonly actions?: ReactNode
+  readonly children: ReactNode
+}
+
+/** A dialog. Escape closes it, and the focus goes back to where it was. A sheet takes the focus itself, so that its keys are there at once. */
+export function Modal({ open, close, title, sheet = false, actions, children }: ModalProps) {
+  const content = useRef<HTMLDivElement>(null)
+  return (
+    <Dialog.Root open={open} onOpenChange={(isOpen) => !isOpen && close()}>
+      <Dialog.Portal>
+        <Dialog.Overlay className={styles.overlay} />
+        <Dialog.Content
+          ref={content}
+          className={sheet ? styles.sheet : styles.dialog}
+          aria-describedby={undefined}
+          onOpenAutoFocus={(event) => {
+            if (!sheet) return
+            event.preventDefault()
+            content.current?.focus()
+          }}
+        >
+          <header className={styles.head}>
+            <Dialog.Title dir="auto">{title}</Dialog.Title>
+            <Dialog.Close className={styles.close} aria-label="Close">
+              <X size={16} aria-hidden />
+            </Dialog.Close>
+          </header>
+          <div className={styles.body}>
+            <DialogContext value={true}>{children}</DialogContext>
+          </div>
+          {actions !== undefined && <footer className={styles.foot}>{actions}</footer>}
+        </Dialog.Content>
+      </Dialog.Portal>
+    </Dialog.Root>
+  )
+}
+
+interface FormDialogProps {
+  readonly title: string
+  /** The words on the button. */
+  readonly action: string
+  /** `danger` for what cannot be taken back easily. */
+  readonly kind?: 'primary' | 'danger'
+  readonly needs: Scope
+  /** Why it cannot be sent as it is. */
+  readonly refusal?: string | undefined
+  /** Sends it, and closes the dialog once that has happened. What it rejects with is shown, and what was typed is kept. */
+  readonly submit: () => Promise<unknown>
+  readonly close: () => void
+  /** The fields; `problemOf` is what the server said of one of them. */
+  readonly children: (problemOf: (field: string) => string | undefined) => ReactNode
+}
+
+/** A dialog with a form, sent by its button or Enter. */
+export function FormDialog(props: FormDialogProps) {
+  const { title, action, kind = 'primary', needs, refusal, submit, close, children } = props
+  const [error, setError] = useState<unknown>()
+  const [isBusy, setBusy] = useState(false)
+  const id = useId()
+  async function send(event: FormEvent): Promise<void> {
+    event.preventDefault()
+    setBusy(true)
+    setError(undefined)
+    try {
+      await submit()
+    } catch (failure) {
+      setError(failure)
+      setBusy(false)
+    }
+  }
+  const said = new Set<unknown>()
+  const problemOf = (field: string): string | undefined => {
+    if (!(error instanceof Problem)) return undefined
+    const own = error.errors.find(({ loc }) => loc.includes(field))
+    if (own) return said.add(own) && own.msg
+    const { conflict } = error.document as { readonly conflict?: Readonly<Record<string, unknown>> }
+    if (typeof conflict?.[field] !== 'string') return undefined
+    said.add(error)
+    return `“${conflict[field]}” is taken already.`
+  }
+  const fields = children(problemOf)
+  // What every field has said of itself is not said again above them.
+  const isSaid =
+    error instanceof Problem &&
+    (said.has(error) || (error.errors.length > 0 && error.errors.every((it) => said.has(it))))
+  return (
+    <Modal
+      open
+      close={close}
+      title={title}
+      actions={
+        <>
+          <Button onClick={close}>Cancel</Button>
+          <Button type="submit" form={id} kind={kind} needs={needs} busy={isBusy} refusal={refusal}>
+            {action}
+          </Button>
+        </>
+      }
+    >
+      {error !== undefined && !isSaid && <Failure error={error} />}
+      <form id={id} onSubmit={(event) => void send(event)}>
+        {fields}
+      </form>
+    </Modal>
+  )
+}

@@ -1,0 +1,170 @@
+import { useQueryClient } from '@tanstack/react-query'
+import { useEffect, useRef, useState, useSyncExternalStore } from 'react'
+import { isOurs, isRecentlyOurs, whenSettled } from '../api/ours.ts'
+import { authorName } from '../parts/chips/chips.tsx'
+import { Ago } from '../parts/time/time.tsx'
+import styles from './live.module.css'
+
+/** What happened in the project, as `GET /events` tells it (docs/guide/sessions-and-events.md). */
+interface LiveEvent {
+  readonly kind: 'artifact' | 'revision' | 'deployment' | 'evaluation'
+  readonly action: string
+  /** By what they are: `testset_variant`, `application_revision`, `environment`. */
+  readonly references: Readonly<Record<string, LiveReference | undefined>>
+  readonly date: string
+  readonly author: string | null
+}
+
+interface LiveReference {
+  readonly id?: string
+  readonly slug?: string
+  readonly version?: number
+}
+
+/** The revision that an event is about: of a deployment that of the environment, whatever family the others are of. */
+function revisionIn({ kind, references }: LiveEvent): LiveReference | undefined {
+  if (kind === 'deployment') return references['environment_revision']
+  return Object.entries(references).find(([name]) => name.endsWith('_revision'))?.[1]
+}
+
+/** `refused`: the server answers, but gives no events now. */
+type Connection = 'connecting' | 'live' | 'lost' | 'refused'
+
+const KINDS = ['artifact', 'revision', 'deployment', 'evaluation'] as const
+const CHANNEL = 'branchpoint-live'
+
+type Told = { readonly event: LiveEvent } | { readonly reset: true } | { readonly connection: Connection }
+
+const listeners = new Set<(told: Told) => void>()
+const connectionListeners = new Set<() => void>()
+let connection: Connection = 'connecting'
+
+/**
+ * Follows the project's events. All tabs of a browser share one connection, since HTTP/1.1 allows six: the tab that holds the lock has it,
+ * and tells the others; when it is closed, the next one takes over. `onRefused` is told where the server answers with a refusal: the session may
+ * have ended.
+ */
+export function startLive(onRefused: () => void): void {
+  const channel = new BroadcastChannel(CHANNEL)
+  channel.onmessage = ({ data }: MessageEvent<Told>) => take(data)
+  // Over plain http from another host a browser has no locks: each tab has a connection then.
+  const locks = (navigator as Partial<Navigator>).locks
+  if (!locks) return connect(channel, onRefused)
+  void locks.request(CHANNEL, () => new Promise<never>(() => connect(channel, onRefused)))
+}
+
+function connect(channel: BroadcastChannel, onRefused: () => void): void {
+  const tell = (told: Told): void => {
+    take(told)
+    channel.postMessage(told)
+  }
+  const source = new EventSource('/api/events')
+  source.onopen = () => tell({ connection: 'live' })
+  source.onerror = () => {
+    // A browser gives up where the answer is an error; the session or the server may be back later.
+    const isRefused = source.readyState === EventSource.CLOSED
+    tell({ connection: isRefused ? 'refused' : 'lost' })
+    if (!isRefused) return
+    onRefused()
+    setTimeout(() => connect(channel, onRefused), 3000)
+  }
+  source.addEventListener('reset', () => tell({ reset: true }))
+  for (const kind of KINDS) {
+    source.addEventListener(kind, ({ data }: MessageEvent<string>) =>
+      tell({ event: JSON.parse(data) as LiveEvent }),
+    )
+  }
+}
+
+function take(told: Told): void {
+  if ('connection' in told) {
+    connection = told.connection
+    for (const changed of connectionListeners) changed()
+  }
+  for (const listener of listeners) listener(told)
+}
+
+/** Whether events arrive. */
+export function useConnection(): Connection {
+  return useSyncExternalStore(
+    (changed) => {
+      connectionListeners.add(changed)
+      return () => connectionListeners.delete(changed)
+    },
+    () => connection,
+  )
+}
+
+/** Calls `told` for each event of others and other tabs, and with nothing where events may have been missed: then everything may have changed. */
+export function useLive(told: (event: LiveEvent | undefined) => void): void {
+  const newest = useRef(told)
+  newest.current = told
+  useEffect(() => {
+    const listener = (it: Told): void => {
+      if ('reset' in it) newest.current(undefined)
+      else if ('event' in it) {
+        const { event } = it
+        whenSettled(() => !isOwn(event) && listeners.has(listener) && newest.current(event))
+      }
+    }
+    listeners.add(listener)
+    return () => {
+      listeners.delete(listener)
+    }
+  }, [])
+}
+
+/** Whether it tells of what this tab did: a revision that it wrote or deployed, or something else that it changed a moment ago. */
+function isOwn(event: LiveEvent): boolean {
+  if (isOurs(revisionIn(event)?.id ?? '')) return true
+  if (event.kind === 'revision') return false
+  return Object.values(event.references).some((it) => isRecentlyOurs(it?.id ?? ''))
+}
+
+/** The newest event that `concerns` what is shown and nobody has looked at yet; `seen` takes it away. */
+function useNews(concerns: (event: LiveEvent) => boolean): {
+  readonly news: LiveEvent | undefined
+  readonly seen: () => void
+} {
+  const [news, setNews] = useState<LiveEvent>()
+  useLive((event) => {
+    if (event && concerns(event)) setNews(event)
+  })
+  return { news, seen: () => setNews(undefined) }
+}
+
+/** A quiet line when somebody else changed what is shown: `v13 by ci, 4 s: show`. Nothing moves until it is pressed. */
+export function NewsLine({ concerns }: { readonly concerns: (event: LiveEvent) => boolean }) {
+  const { news, seen } = useNews(concerns)
+  const cache = useQueryClient()
+  return (
+    <div role="status">
+      {news && (
+        <p className={styles.news}>
+          {sentenceOf(news)}, <Ago date={news.date} />:{' '}
+          <button
+            type="button"
+            onClick={() => {
+              seen()
+              void cache.invalidateQueries()
+            }}
+          >
+            show
+          </button>
+        </p>
+      )}
+    </div>
+  )
+}
+
+function sentenceOf(event: LiveEvent): string {
+  const { kind, action, references, author } = event
+  const version = revisionIn(event)?.version
+  const what =
+    kind === 'deployment'
+      ? `${references['environment']?.slug ?? 'An environment'} changed`
+      : version !== undefined
+        ? `v${version}`
+        : `${kind} ${action.replace('_', ' ')}`
+  return author ? `${what} by ${authorName(author)}` : what
+}
