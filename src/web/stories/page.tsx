@@ -21,7 +21,7 @@ import { RevisionChip } from '../parts/chips/chips.tsx'
 import { Empty, Failure, Progress, Skeleton } from '../parts/states/states.tsx'
 import { Table } from '../parts/table/table.tsx'
 import { LinkTabs } from '../parts/tabs/tabs.tsx'
-import { UploadShown } from '../parts/upload-drop/upload-state.tsx'
+import { UploadShown } from '../parts/upload/upload.tsx'
 
 /** What parts look like in their states, one below the other, for whoever works on them: `npm run dev`, at `/stories`. */
 export default function StoriesPage() {

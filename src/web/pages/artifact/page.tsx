@@ -15,7 +15,7 @@ import { useRefusal } from '../../shell/session.tsx'
 import styles from './artifact.module.css'
 import { Aside, useVariants } from './aside.tsx'
 import { ForkDialog, type ForkPoint } from './fork-dialog.tsx'
-import { History } from './history/history.tsx'
+import { History } from './history.tsx'
 import { type Artifact, artifactKind } from '../../api/kinds.ts'
 import { Modal } from '../../parts/dialog/dialog.tsx'
 

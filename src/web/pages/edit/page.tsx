@@ -7,9 +7,8 @@ import { Failure, Skeleton } from '../../parts/states/states.tsx'
 import { useLive } from '../../shell/live.tsx'
 import { places } from '../../shell/places.ts'
 import { useSession } from '../../shell/session.tsx'
-import { type Draft, readDraft } from './draft/draft-store.ts'
+import { type Draft, readDraft, useDraftLock } from './draft/use-editing.ts'
 import type { Base } from './draft/editing.ts'
-import { useDraftLock } from './draft/use-draft-lock.ts'
 import { Workspace } from './workspace.tsx'
 
 /** `/a/<slug>/edit/<variant>`: the latest revision of a variant, or the draft that this browser keeps of it. */

@@ -10,7 +10,7 @@ import { useRefusal } from '../../shell/session.tsx'
 import { Changes } from './changes.tsx'
 import { type DraftDialog, DraftDialogs } from './draft-dialogs.tsx'
 import type { Committed } from './draft/commit-draft.ts'
-import type { DraftLock } from './draft/use-draft-lock.ts'
+import { type DraftLock, useEditing, type EditingState } from './draft/use-editing.ts'
 import styles from './edit.module.css'
 import {
   type Base,
@@ -25,9 +25,7 @@ import {
   typeParameters,
 } from './draft/editing.ts'
 import { PromptForm } from './prompt-form.tsx'
-import { useEditing, type EditingState } from './draft/use-editing.ts'
-import { useSettled } from './draft/use-settled.ts'
-import { useInspection, type Inspection } from './draft/use-inspection.ts'
+import { useSettled, useInspection, type Inspection } from './draft/use-inspection.ts'
 import { Ago } from '../../parts/time/time.tsx'
 import type { FieldProblem } from '../../api/call.ts'
 import { Editor } from '../../parts/editor/editor.tsx'

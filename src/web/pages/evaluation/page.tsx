@@ -12,16 +12,15 @@ import {
 import { Page } from '../../parts/page/page.tsx'
 import { Failure, Progress, Skeleton } from '../../parts/states/states.tsx'
 import { places } from '../../shell/places.ts'
-import { CompareRows } from './compare/compare-rows.tsx'
+import { CompareRows, joinRows, type ComparedRow } from './compare-rows.tsx'
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import { useEffect, useMemo, useCallback } from 'react'
 import { call } from '../../api/call.ts'
-import type { RowResult } from './outcome.ts'
-import { joinRows, type ComparedRow } from './compare/join-rows.ts'
+import type { RowResult } from './outcome.tsx'
 import { JudgeAgain } from './judge-again.tsx'
 import { Table } from '../../parts/table/table.tsx'
 import { Ago } from '../../parts/time/time.tsx'
-import styles from './compare/compare.module.css'
+import styles from './compare.module.css'
 
 /** `/eval/<id>`: one run. `/eval/<id>...<id>`: two side by side. */
 export default function EvaluationPage() {

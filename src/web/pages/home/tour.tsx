@@ -6,7 +6,7 @@ import { Failure } from '../../parts/states/states.tsx'
 import { writeOurs } from '../../api/ours.ts'
 import { useRoute } from '../../api/use-route.ts'
 import { places } from '../../shell/places.ts'
-import styles from './tour.module.css'
+import styles from './home.module.css'
 import { call, Problem } from '../../api/call.ts'
 
 /** Slugs of what the tour makes. */

@@ -1,15 +1,21 @@
 import { useState, useEffect, useRef } from 'react'
 import { Grid } from '../../parts/grid/grid.tsx'
-import type { GridPlace } from '../../parts/grid/move-cell.ts'
+import type { GridPlace } from '../../parts/grid/geometry.ts'
 import { Failure, Skeleton } from '../../parts/states/states.tsx'
-import { FileDrop } from '../../parts/upload-drop/file-drop.tsx'
+import { FileDrop } from '../../parts/upload/upload.tsx'
 import { useCommands } from '../../shell/commands.tsx'
-import { CellBar } from './row/cell-bar.tsx'
-import { TestsetRow } from './row/row-panel.tsx'
-import { KEY_COLUMN, type Row } from './rows.ts'
+import { CellBar } from './cell-bar.tsx'
+import { TestsetRow } from './row-panel.tsx'
+import {
+  KEY_COLUMN,
+  type Row,
+  type Testset,
+  type TestsetRevision,
+  type Shape,
+  useGridRows,
+  useShape,
+} from './rows.ts'
 import styles from './testset.module.css'
-import type { Testset, TestsetRevision } from './records.ts'
-import { type Shape, useGridRows, useShape } from './use-rows.ts'
 import { Copyable } from '../../parts/copy/copyable.tsx'
 import { Modal } from '../../parts/dialog/dialog.tsx'
 import { Fold } from '../../parts/text/text.tsx'

@@ -14,7 +14,7 @@ import { Menu } from '../../parts/menu/menu.tsx'
 import { Failure } from '../../parts/states/states.tsx'
 import { places } from '../../shell/places.ts'
 import { useRefusal } from '../../shell/session.tsx'
-import type { Testset, TestsetRevision } from './records.ts'
+import type { Testset, TestsetRevision } from './rows.ts'
 import styles from './testset.module.css'
 
 export interface TestsetArchiveProps {

@@ -5,13 +5,10 @@ import { useUpload } from '../../api/upload.ts'
 import { Button } from '../../parts/button/button.tsx'
 import { Modal } from '../../parts/dialog/dialog.tsx'
 import { TextField } from '../../parts/fields/fields.tsx'
-import { FileNotes } from '../../parts/upload-drop/file-notes.tsx'
-import { FileDrop } from '../../parts/upload-drop/file-drop.tsx'
-import { chosen, fieldsOf, FileFields } from '../../parts/upload-drop/file-fields.tsx'
-import { UploadShown } from '../../parts/upload-drop/upload-state.tsx'
+import { FileNotes, FileDrop, chosen, fieldsOf, FileFields, UploadShown } from '../../parts/upload/upload.tsx'
 import { places } from '../../shell/places.ts'
 import styles from './testset.module.css'
-import type { Testset, TestsetRevision } from './records.ts'
+import type { Testset, TestsetRevision } from './rows.ts'
 
 export interface UploadDialogProps {
   readonly testset: Testset

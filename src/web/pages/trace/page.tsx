@@ -10,7 +10,11 @@ import {
   spanTree,
   type TraceSpan,
   type SpanNode,
-} from '../../parts/waterfall/span-tree.ts'
+  ranOf,
+  dataOf,
+  type Named,
+  referencesOf,
+} from '../../parts/waterfall/spans.ts'
 import { Waterfall } from '../../parts/waterfall/waterfall.tsx'
 import { places } from '../../shell/places.ts'
 import styles from './trace.module.css'
@@ -18,7 +22,6 @@ import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { call } from '../../api/call.ts'
 import { Button } from '../../parts/button/button.tsx'
 import { Modal } from '../../parts/dialog/dialog.tsx'
-import { ranOf, dataOf, type Named, referencesOf } from '../../parts/waterfall/span-data.ts'
 import { Fold } from '../../parts/text/text.tsx'
 import { JsonView } from '../../parts/json/json-view.tsx'
 import { LinkTabs } from '../../parts/tabs/tabs.tsx'

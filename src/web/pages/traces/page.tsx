@@ -13,8 +13,7 @@ import { Table, type Column, useRowKeys } from '../../parts/table/table.tsx'
 import { Ago, duration } from '../../parts/time/time.tsx'
 import { clipped, excerptOf } from '../../parts/text/text.tsx'
 import { membersOf } from '../../api/json.ts'
-import { dataOf, ranOf } from '../../parts/waterfall/span-data.ts'
-import { hasFailed, type TraceSpan } from '../../parts/waterfall/span-tree.ts'
+import { dataOf, ranOf, hasFailed, type TraceSpan } from '../../parts/waterfall/spans.ts'
 import type { Json } from '#routes'
 
 /** `/trace`: what was run, the newest first, narrowed as the address says. */

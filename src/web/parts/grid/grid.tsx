@@ -11,16 +11,22 @@ import {
   type PointerEvent,
   memo,
 } from 'react'
-import { columnsBetween, edgesOf, keepWidth, keptWidths, type Edges } from './column-layout.ts'
-import { GridCells, type GridRow } from './grid-cells.tsx'
-import styles from './grid.module.css'
-import { type GridPlace, placeAfterKey } from './move-cell.ts'
-import { elementLength } from './scroll-scale.ts'
-import { useScroll } from './use-scroll.ts'
+import { ExactNumber } from '../../api/json.ts'
 import { useCommands } from '../../shell/commands.tsx'
-import { cellText } from './cell-text.ts'
+import {
+  columnsBetween,
+  edgesOf,
+  keepWidth,
+  keptWidths,
+  type Edges,
+  type GridPlace,
+  placeAfterKey,
+  elementLength,
+  useScroll,
+} from './geometry.ts'
+import styles from './grid.module.css'
 
-export interface GridProps {
+interface GridProps {
   /** What the rows are, for whoever listens. */
   readonly label: string
   /** The name of the frozen column, and the names of the others. */
@@ -330,4 +336,123 @@ function Edge({ width, resize }: { readonly width: number; readonly resize: (wid
     })
   }
   return <span aria-hidden className={styles.edge} onPointerDown={drag} />
+}
+
+/** A row as the grid shows it. */
+export interface GridRow {
+  /** What the frozen column shows. */
+  readonly key: string
+  readonly values: Readonly<Record<string, unknown>>
+  /** What else it has, beside its number. */
+  readonly note?: string | undefined
+}
+
+interface GridCellsProps {
+  readonly id: string
+  readonly index: number
+  /** Undefined while it is on its way. */
+  readonly row: GridRow | undefined
+  readonly columns: readonly string[]
+  /** The columns from `from` to before `to` are drawn. */
+  readonly from: number
+  readonly to: number
+  readonly edges: Edges
+  readonly frozen: { readonly number: number; readonly key: number }
+  /** The column that has the focus, if it is in this row; 0 is the frozen one. */
+  readonly active: number | undefined
+}
+
+/** The cells of one row: its number, its key, and those of the columns that are seen. */
+const GridCells = memo(function GridCells({
+  id,
+  index,
+  row,
+  columns,
+  from,
+  to,
+  edges,
+  frozen,
+  active,
+}: GridCellsProps) {
+  return (
+    <>
+      <div role="rowheader" aria-colindex={1} className={styles.number} style={{ width: frozen.number }}>
+        {(index + 1).toLocaleString()}
+        {row?.note !== undefined && (
+          <span className={styles.note} title={row.note}>
+            <span className="visually-hidden">{row.note}</span>
+          </span>
+        )}
+      </div>
+      <div
+        role="gridcell"
+        id={`${id}-${index}-0`}
+        aria-colindex={2}
+        aria-selected={active === 0}
+        className={styles.key}
+        style={{ width: frozen.key, insetInlineStart: frozen.number }}
+      >
+        {row ? row.key : <span data-waiting className={styles.waiting} />}
+      </div>
+      <div className={styles.slide}>
+        {columns.slice(from, to).map((name, step) => {
+          const column = from + step
+          const left = edges[column] ?? 0
+          const value = row && Object.hasOwn(row.values, name) ? row.values[name] : undefined
+          return (
+            <div
+              key={column}
+              role="gridcell"
+              id={`${id}-${index}-${column + 1}`}
+              aria-colindex={column + 3}
+              aria-selected={active === column + 1}
+              className={styles.cell}
+              dir="auto"
+              data-kind={cellKind(value)}
+              style={{ insetInlineStart: left, width: (edges[column + 1] ?? left) - left }}
+            >
+              {row ? cellText(value) : <span data-waiting className={styles.waiting} />}
+            </div>
+          )
+        })}
+      </div>
+    </>
+  )
+})
+
+/** A cell shows so many characters at most; what is longer is opened. */
+const MOST_CHARACTERS = 240
+
+/** A value as one line: texts as they are, everything else as JSON, cut where a cell ends anyway. */
+export function cellText(value: unknown): string {
+  if (typeof value === 'string') return inOneLine(value.slice(0, MOST_CHARACTERS))
+  return value === undefined ? '' : inOneLine(jsonStart(value, MOST_CHARACTERS))
+}
+
+/** How a value is set: numbers at the right, what is no text in another colour. */
+function cellKind(value: unknown): 'text' | 'number' | 'json' | 'word' {
+  if (typeof value === 'string' || value === undefined) return 'text'
+  if (typeof value === 'number' || value instanceof ExactNumber) return 'number'
+  return typeof value === 'object' && value !== null ? 'json' : 'word'
+}
+
+function inOneLine(text: string): string {
+  return text.replace(/\s*[\r\n\u2028\u2029]+\s*/g, ' ⏎ ')
+}
+
+/** The beginning of a value's JSON: no more of it is looked at than is shown, however large or deep it is. */
+function jsonStart(value: unknown, room: number): string {
+  if (typeof value === 'string') return JSON.stringify(value.slice(0, room))
+  if (value instanceof ExactNumber) return value.text.slice(0, room)
+  if (typeof value !== 'object' || value === null) return String(value)
+  const isList = Array.isArray(value)
+  let text = isList ? '[' : '{'
+  let isFirst = true
+  for (const key in value) {
+    if (text.length >= room) return text
+    const member = jsonStart((value as Readonly<Record<string, unknown>>)[key], room - text.length)
+    text += `${isFirst ? '' : ', '}${isList ? '' : `${JSON.stringify(key.slice(0, room))}: `}${member}`
+    isFirst = false
+  }
+  return text + (isList ? ']' : '}')
 }

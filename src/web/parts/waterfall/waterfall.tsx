@@ -1,7 +1,7 @@
 import { useVirtualizer } from '@tanstack/react-virtual'
 import { type KeyboardEvent, useEffect, useMemo, useRef, useState } from 'react'
 import { useCommands } from '../../shell/commands.tsx'
-import { type SpanTree, visibleNodes, hasFailed, type SpanNode } from './span-tree.ts'
+import { type SpanTree, visibleNodes, hasFailed, type SpanNode } from './spans.ts'
 import styles from './waterfall.module.css'
 import { ChevronDown, ChevronRight } from 'lucide-react'
 import { duration } from '../time/time.tsx'

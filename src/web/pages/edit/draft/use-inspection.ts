@@ -3,7 +3,6 @@ import { call, type FieldProblem, Problem } from '../../../api/call.ts'
 import { parseJson, membersOf } from '../../../api/json.ts'
 import { type JsonPath, textAt } from '../../../parts/json-text/json-text.ts'
 import { schemaProblems } from '../../../parts/schema/schema-problems.ts'
-import { useSettled } from './use-settled.ts'
 
 /** A pause in typing after which the server is asked, in milliseconds. */
 const PAUSE = 700
@@ -86,4 +85,14 @@ function problemsOfParameters(text: string): readonly FieldProblem[] {
     loc: ['parameters', ...path],
     msg,
   }))
+}
+
+/** What a value was when it last stood still for `pause` milliseconds: for what takes long to work out, and need not keep up with typing. */
+export function useSettled<T>(value: T, pause: number): T {
+  const [settled, setSettled] = useState(value)
+  useEffect(() => {
+    const timer = setTimeout(() => setSettled(value), pause)
+    return () => clearTimeout(timer)
+  }, [value, pause])
+  return settled
 }

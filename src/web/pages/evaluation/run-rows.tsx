@@ -1,25 +1,26 @@
-import { useNavigate, useSearch, Link } from '@tanstack/react-router'
-import type { Evaluation } from '../../../parts/evaluation/evaluation.tsx'
-import { Empty, Failure, Skeleton } from '../../../parts/states/states.tsx'
-import { places } from '../../../shell/places.ts'
-import { useOpenRow } from '../use-open-row.ts'
-import { useExpectedColumns, expectedOf } from './use-expected.ts'
-import styles from './rows.module.css'
-import { ChoiceField } from '../../../parts/fields/fields.tsx'
-import { Toggles } from '../../../parts/tabs/tabs.tsx'
-import { clipped, textOf } from '../../../parts/text/text.tsx'
-import { outcomeOf, type RowResult } from '../outcome.ts'
-import { duration } from '../../../parts/time/time.tsx'
-import { Verdict } from '../verdict.tsx'
-import { InputsCell, OutputCell } from './cells.tsx'
-import { VirtualTable } from './virtual-table.tsx'
-import { X } from 'lucide-react'
-import { useRoute } from '../../../api/use-route.ts'
-import { RowColumns } from '../row-columns.tsx'
-import { Value } from '../value.tsx'
 import { useInfiniteQuery } from '@tanstack/react-query'
+import { useNavigate, useSearch, Link } from '@tanstack/react-router'
+import { X } from 'lucide-react'
 import { useCallback, useEffect, useState } from 'react'
-import { call } from '../../../api/call.ts'
+import { call } from '../../api/call.ts'
+import { useRoute } from '../../api/use-route.ts'
+import type { Evaluation } from '../../parts/evaluation/evaluation.tsx'
+import { ChoiceField } from '../../parts/fields/fields.tsx'
+import { Empty, Failure, Skeleton } from '../../parts/states/states.tsx'
+import { Toggles } from '../../parts/tabs/tabs.tsx'
+import { clipped, textOf } from '../../parts/text/text.tsx'
+import { duration } from '../../parts/time/time.tsx'
+import { places } from '../../shell/places.ts'
+import { outcomeOf, type RowResult, Verdict, RowColumns, Value } from './outcome.tsx'
+import {
+  useOpenRow,
+  useExpectedColumns,
+  expectedOf,
+  InputsCell,
+  OutputCell,
+  VirtualTable,
+} from './row-table.tsx'
+import styles from './rows.module.css'
 
 const OUTCOMES = ['passed', 'failed', 'error'] as const
 

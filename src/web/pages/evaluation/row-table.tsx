@@ -1,9 +1,15 @@
+import { useQuery } from '@tanstack/react-query'
+import { useNavigate, useRouterState } from '@tanstack/react-router'
 import { useVirtualizer } from '@tanstack/react-virtual'
 import { type ReactNode, useEffect, useRef, useState } from 'react'
-import { useCommands } from '../../../shell/commands.tsx'
+import { call } from '../../api/call.ts'
+import type { Evaluation } from '../../parts/evaluation/evaluation.tsx'
+import { clipped, textOf } from '../../parts/text/text.tsx'
+import { useCommands } from '../../shell/commands.tsx'
+import { outputOf, type RowResult } from './outcome.tsx'
 import styles from './rows.module.css'
 
-export interface VirtualTableProps<T> {
+interface VirtualTableProps<T> {
   /** What the rows are, for whoever listens. */
   readonly label: string
   readonly columns: readonly string[]
@@ -124,4 +130,91 @@ export function VirtualTable<T>(props: VirtualTableProps<T>) {
       </div>
     </div>
   )
+}
+
+interface InputsCellProps {
+  /** Undefined where the row is gone. */
+  readonly data: Readonly<Record<string, unknown>> | undefined
+  readonly dedupId: string | undefined
+  /** The column that is shown elsewhere. */
+  readonly without: string | undefined
+}
+
+/** More columns than this are not seen in two lines. */
+const MOST_INPUTS = 12
+
+/** A row's columns in a few words; a press anywhere on the row opens it. */
+export function InputsCell({ data, dedupId = '', without }: InputsCellProps) {
+  const inputs = Object.entries(data ?? {}).filter(([name]) => name !== without)
+  return (
+    <span role="cell" className={styles.clamped} dir="auto">
+      <button type="button" className={styles.opener} aria-label={`Open the row ${dedupId}`} />
+      {data === undefined && <i>The row is gone from its testset.</i>}
+      {inputs.slice(0, MOST_INPUTS).map(([name, value]) => (
+        <span key={name}>
+          <bdi className={styles.key}>{clipped(name)}</bdi> <bdi>{clipped(textOf(value))}</bdi>{' '}
+        </span>
+      ))}
+    </span>
+  )
+}
+
+/** What the prompt answered, or why it did not. */
+export function OutputCell({ result }: { readonly result: RowResult | undefined }) {
+  if (!result) return <span role="cell">–</span>
+  const hasFailed = 'error' in result.application
+  return (
+    <span role="cell" className={hasFailed ? styles.error : styles.clamped} dir="auto">
+      {hasFailed && <b>! error </b>}
+      {clipped(outputOf(result))}
+    </span>
+  )
+}
+
+/** Where handlers look for the expected output unless their parameters name another column. */
+const USUAL = 'correct_answer'
+
+/** The columns of the testset that the evaluators compare outputs with. */
+export function useExpectedColumns(evaluators: Evaluation['evaluators']): readonly string[] {
+  const { data } = useQuery({
+    queryKey: ['expected columns', evaluators.map((it) => it.revision_id)],
+    queryFn: ({ signal }) =>
+      Promise.all(evaluators.map(({ revision_id: id }) => columnOf(id, signal).catch(() => USUAL))),
+    staleTime: Infinity,
+  })
+  return [...new Set([...(data ?? []), USUAL])]
+}
+
+async function columnOf(id: string, signal: AbortSignal): Promise<string> {
+  const { workflow_revision: revision } = await call(
+    'GET /workflows/revisions/{id}',
+    { path: { id } },
+    signal,
+  )
+  const { parameters } = (revision.data ?? {}) as { readonly parameters?: unknown }
+  const { correct_answer_key: key } = (parameters ?? {}) as { readonly correct_answer_key?: unknown }
+  return typeof key === 'string' && key !== '' ? key : USUAL
+}
+
+/** What was expected of a row, of the first of the columns that it has. */
+export function expectedOf(
+  data: Readonly<Record<string, unknown>> | undefined,
+  columns: readonly string[],
+): { readonly column: string; readonly value: unknown } | undefined {
+  const column = columns.find((name) => data !== undefined && Object.hasOwn(data, name))
+  return column === undefined ? undefined : { column, value: data?.[column] }
+}
+
+/** The row that the address opens (`?row=`), and how another one is. */
+export function useOpenRow(): {
+  readonly row: string | undefined
+  readonly open: (row: string) => void
+  readonly close: () => void
+} {
+  const { pathname, search } = useRouterState({ select: ({ location }) => location })
+  const navigate = useNavigate()
+  const kept = search as Readonly<Record<string, string | undefined>>
+  const go = (row: string | undefined): void =>
+    void navigate({ to: pathname, search: { ...kept, row } as never, replace: true, resetScroll: false })
+  return { row: kept['row'], open: go, close: () => go(undefined) }
 }

@@ -6,11 +6,9 @@ import { places } from '../../shell/places.ts'
 import { Button } from '../button/button.tsx'
 import { Modal } from '../dialog/dialog.tsx'
 import { TextField } from '../fields/fields.tsx'
-import { FileDrop } from './file-drop.tsx'
-import { chosen, fieldsOf, FileFields } from './file-fields.tsx'
-import { UploadShown } from './upload-state.tsx'
+import { FileDrop, chosen, fieldsOf, FileFields, UploadShown } from './upload.tsx'
 
-export interface NewTestsetProps {
+interface NewTestsetProps {
   /** A file that was dropped; none where it is to be chosen. */
   readonly file?: File | undefined
   readonly close: () => void

@@ -1,28 +1,37 @@
-import type { JudgePair, Evaluation } from '../../../parts/evaluation/evaluation.tsx'
-import { useNavigate, useSearch, Link } from '@tanstack/react-router'
-import { Empty } from '../../../parts/states/states.tsx'
-import { Toggles } from '../../../parts/tabs/tabs.tsx'
-import { places } from '../../../shell/places.ts'
-import { useExpectedColumns, expectedOf } from '../rows/use-expected.ts'
-import { useOpenRow } from '../use-open-row.ts'
-import type { ComparedRow } from './join-rows.ts'
-import shared from '../rows/rows.module.css'
-import { X } from 'lucide-react'
-import { useRoute } from '../../../api/use-route.ts'
-import { TextDiff } from '../../../parts/diff/lines.tsx'
-import { outcomeOf, outputOf, type RowResult } from '../outcome.ts'
-import { RowColumns } from '../row-columns.tsx'
-import { Value } from '../value.tsx'
-import { Verdict } from '../verdict.tsx'
-import styles from './compare.module.css'
-import { clipped, textOf } from '../../../parts/text/text.tsx'
 import { useQuery } from '@tanstack/react-query'
+import { useNavigate, useSearch, Link } from '@tanstack/react-router'
+import { X } from 'lucide-react'
 import { useMemo, useState } from 'react'
-import { call } from '../../../api/call.ts'
-import { InputsCell, OutputCell } from '../rows/cells.tsx'
-import { VirtualTable } from '../rows/virtual-table.tsx'
+import { call } from '../../api/call.ts'
+import { useRoute } from '../../api/use-route.ts'
+import { TextDiff } from '../../parts/diff/lines.tsx'
+import type { JudgePair, Evaluation } from '../../parts/evaluation/evaluation.tsx'
+import { Empty } from '../../parts/states/states.tsx'
+import { Toggles } from '../../parts/tabs/tabs.tsx'
+import { clipped, textOf } from '../../parts/text/text.tsx'
+import { places } from '../../shell/places.ts'
+import {
+  outcomeOf,
+  outputOf,
+  type RowResult,
+  RowColumns,
+  Value,
+  Verdict,
+  type Outcome,
+  rankOf,
+} from './outcome.tsx'
+import {
+  useExpectedColumns,
+  expectedOf,
+  useOpenRow,
+  InputsCell,
+  OutputCell,
+  VirtualTable,
+} from './row-table.tsx'
+import styles from './compare.module.css'
+import shared from './rows.module.css'
 
-export interface CompareRowsProps {
+interface CompareRowsProps {
   readonly left: Evaluation
   readonly right: Evaluation
   readonly judges: readonly JudgePair[]
@@ -201,7 +210,7 @@ function CompareTable({ judges, rows, expected, opened, open, close }: CompareTa
       lines={Math.max(2, judges.length)}
       keyOf={({ key }) => key}
       cells={(row) => (
-        <Cells
+        <ComparedCells
           row={row}
           judges={judges}
           expected={expected}
@@ -219,7 +228,7 @@ function CompareTable({ judges, rows, expected, opened, open, close }: CompareTa
   )
 }
 
-interface CellsProps {
+interface ComparedCellsProps {
   readonly row: ComparedRow
   readonly judges: readonly JudgePair[]
   readonly expected: readonly string[]
@@ -228,7 +237,7 @@ interface CellsProps {
   readonly isRead: boolean
 }
 
-function Cells({ row, judges, expected, data, isRead }: CellsProps) {
+function ComparedCells({ row, judges, expected, data, isRead }: ComparedCellsProps) {
   const { testcase_dedup_id: dedupId, ...columns } = data ?? {}
   const wanted = expectedOf(data, expected)
   return (
@@ -300,4 +309,77 @@ function Change({ row: { change, isOutputChanged } }: { readonly row: ComparedRo
       )}
     </span>
   )
+}
+
+/** A row of two runs. `mixed`: better by one evaluator and worse by another; `not comparable`: every evaluator judged them by two revisions. */
+export interface ComparedRow {
+  readonly key: string
+  readonly left: RowResult | undefined
+  readonly right: RowResult | undefined
+  readonly change: 'better' | 'worse' | 'mixed' | 'same' | 'not comparable' | 'only left' | 'only right'
+  readonly isOutputChanged: boolean
+}
+
+/**
+ * Puts the rows of two runs side by side: by testcase, and by dedup id what an edit made another testcase of. `dedupIdOf` knows those of the
+ * testcases that only one of them has.
+ */
+export function joinRows(
+  left: readonly RowResult[],
+  right: readonly RowResult[],
+  judges: readonly JudgePair[],
+  dedupIdOf: ReadonlyMap<string, string>,
+): readonly ComparedRow[] {
+  const byId = new Map(right.map((row) => [row.testcase_id, row]))
+  const leftIds = new Set(left.map((row) => row.testcase_id))
+  const byDedup = new Map(
+    right.flatMap((row): [string, RowResult][] => {
+      const dedupId = leftIds.has(row.testcase_id) ? undefined : dedupIdOf.get(row.testcase_id)
+      return dedupId === undefined ? [] : [[dedupId, row]]
+    }),
+  )
+  const taken = new Set<RowResult>()
+  const rows = left.map((row): ComparedRow => {
+    const partner = byId.get(row.testcase_id) ?? byDedup.get(dedupIdOf.get(row.testcase_id) ?? '')
+    if (partner) taken.add(partner)
+    return compared(row, partner, judges)
+  })
+  return [...rows, ...right.filter((row) => !taken.has(row)).map((row) => compared(undefined, row, judges))]
+}
+
+function compared(
+  left: RowResult | undefined,
+  right: RowResult | undefined,
+  judges: readonly JudgePair[],
+): ComparedRow {
+  const key = (left ?? right)?.testcase_id ?? ''
+  if (!left || !right)
+    return { key, left, right, change: left ? 'only left' : 'only right', isOutputChanged: false }
+  const comparable = judges.filter(({ isComparable }) => isComparable)
+  const signs = comparable.map((judge) =>
+    signOf(outcomeOf(left.evaluators[judge.left.name]), outcomeOf(right.evaluators[judge.right.name])),
+  )
+  const [up, down] = [signs.some((sign) => sign > 0), signs.some((sign) => sign < 0)]
+  return {
+    key,
+    left,
+    right,
+    change:
+      judges.length > 0 && comparable.length === 0
+        ? 'not comparable'
+        : up && down
+          ? 'mixed'
+          : up
+            ? 'better'
+            : down
+              ? 'worse'
+              : 'same',
+    isOutputChanged: outputOf(left) !== outputOf(right),
+  }
+}
+
+/** 1 where the right one is better, -1 where it is worse. */
+function signOf(left: Outcome, right: Outcome): number {
+  const [before, after] = [rankOf(left), rankOf(right)]
+  return before === undefined || after === undefined || before === after ? 0 : after > before ? 1 : -1
 }

@@ -1,18 +1,18 @@
-import { COMMAND } from '../../../shell/document.ts'
 import { Link, useSearch } from '@tanstack/react-router'
 import { lazy, Suspense, useCallback } from 'react'
-import { type Evaluation, percent, shownScore, judgePairs } from '../../../parts/evaluation/evaluation.tsx'
-import { Empty, Failure, Skeleton } from '../../../parts/states/states.tsx'
-import { Table } from '../../../parts/table/table.tsx'
-import { LinkTabs } from '../../../parts/tabs/tabs.tsx'
-import { JudgeAgain } from '../judge-again.tsx'
-import { Ago } from '../../../parts/time/time.tsx'
-import { places } from '../../../shell/places.ts'
-import styles from './versions.module.css'
-import { useRoute } from '../../../api/use-route.ts'
+import { useRoute } from '../../api/use-route.ts'
+import { type Evaluation, percent, shownScore, judgePairs } from '../../parts/evaluation/evaluation.tsx'
+import { Empty, Failure, Skeleton } from '../../parts/states/states.tsx'
+import { Table } from '../../parts/table/table.tsx'
+import { LinkTabs } from '../../parts/tabs/tabs.tsx'
+import { Ago } from '../../parts/time/time.tsx'
+import { COMMAND } from '../../shell/document.ts'
+import { places } from '../../shell/places.ts'
+import { JudgeAgain } from './judge-again.tsx'
+import styles from './evaluation.module.css'
 
 const LineChart = lazy(() =>
-  import('../../../parts/chart/line-chart.tsx').then(({ LineChart: Chart }) => ({ default: Chart })),
+  import('../../parts/chart/line-chart.tsx').then(({ LineChart: Chart }) => ({ default: Chart })),
 )
 
 const METRICS: readonly { readonly metric: Metric; readonly label: string }[] = [

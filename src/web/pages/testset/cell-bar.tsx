@@ -1,12 +1,12 @@
 import { type FormEvent, useRef, useState } from 'react'
-import { Button } from '../../../parts/button/button.tsx'
-import { cellText } from '../../../parts/grid/cell-text.ts'
-import type { GridPlace } from '../../../parts/grid/move-cell.ts'
-import { useCommands } from '../../../shell/commands.tsx'
-import { KEY_COLUMN, type Row } from '../rows.ts'
-import styles from '../testset.module.css'
+import { Button } from '../../parts/button/button.tsx'
+import { cellText } from '../../parts/grid/grid.tsx'
+import type { GridPlace } from '../../parts/grid/geometry.ts'
+import { useCommands } from '../../shell/commands.tsx'
+import { KEY_COLUMN, type Row } from './rows.ts'
+import styles from './testset.module.css'
 
-export interface CellBarProps {
+interface CellBarProps {
   readonly total: number
   readonly active: GridPlace
   readonly column: string

@@ -1,26 +1,28 @@
-import { useNavigate, useSearch } from '@tanstack/react-router'
+import { useNavigate, useSearch, Link } from '@tanstack/react-router'
 import { useVirtualizer } from '@tanstack/react-virtual'
+import { Check, BadgeCheck, GitBranch, ShieldAlert, ShieldQuestion, Tag } from 'lucide-react'
 import { useEffect, useMemo, useRef, useState, useSyncExternalStore } from 'react'
-import { usePages } from '../../../api/use-route.ts'
-import { layOutGraph } from '../../../parts/graph/lay-out-graph.ts'
-import { Empty, Failure, Skeleton } from '../../../parts/states/states.tsx'
-import { useCommands } from '../../../shell/commands.tsx'
-import { places } from '../../../shell/places.ts'
-import styles from '../artifact.module.css'
-import { type Archivable, BringBack } from '../../../parts/archive/archive.tsx'
-import { CommitRow } from './commit-row.tsx'
-import type { ForkPoint } from '../fork-dialog.tsx'
-import { type Artifact, artifactKind } from '../../../api/kinds.ts'
-import { type Commit, slugOf, usePicks, type Picks } from './use-picks.ts'
-import { cloneCommand, type Variant } from '../aside.tsx'
-import { Button, LinkButton } from '../../../parts/button/button.tsx'
+import type { Answer } from '../../api/call.ts'
+import { type Artifact, artifactKind } from '../../api/kinds.ts'
+import { usePages } from '../../api/use-route.ts'
+import { type Archivable, BringBack, ArchivedBadge } from '../../parts/archive/archive.tsx'
+import { Button, LinkButton } from '../../parts/button/button.tsx'
+import { authorName, EnvironmentDot } from '../../parts/chips/chips.tsx'
+import { GraphLines, colourOf, layOutGraph, type GraphRow } from '../../parts/graph/graph.tsx'
+import { Empty, Failure, Skeleton } from '../../parts/states/states.tsx'
+import { Ago } from '../../parts/time/time.tsx'
+import { useCommands } from '../../shell/commands.tsx'
+import { places } from '../../shell/places.ts'
+import { cloneCommand, type Variant } from './aside.tsx'
+import type { ForkPoint } from './fork-dialog.tsx'
+import styles from './artifact.module.css'
 
 /** Rows before and after what is seen that are drawn, too. */
 const AROUND = 15
 /** Commits that are asked for at a time. */
 const PAGE = 150
 
-export interface HistoryProps {
+interface HistoryProps {
   readonly artifact: Artifact
   readonly main: Variant | undefined
   /** Whether it is known which variant is the main one, so that no lane jumps. */
@@ -265,4 +267,215 @@ function archivableOf(artifact: Artifact, commit: Commit, level: Archivable['lev
     variant: variant?.slug,
     version: Number(version),
   }
+}
+
+interface CommitRowProps {
+  readonly index: number
+  /** Where it begins, in pixels from the top of the list. */
+  readonly start: number
+  readonly height: number
+  readonly slug: string
+  readonly commit: Commit
+  readonly row: GraphRow
+  readonly width: number
+  /** Whether keys mean this row. */
+  readonly isHere: boolean
+  readonly isPicked: boolean
+  readonly enter: () => void
+  readonly pick: () => void
+}
+
+/** A line of the history: its part of the graph, version, subject, what names it, who made it and when. */
+function CommitRow(props: CommitRowProps) {
+  const { index, start, height, slug, commit, row, width, isHere, isPicked, enter, pick } = props
+  const { variant, subject, author, date } = commit
+  const version = Number(commit.version)
+  const tabIndex = isHere ? 0 : -1
+  const shown = subject.length > LONGEST_SUBJECT ? `${subject.slice(0, LONGEST_SUBJECT)}…` : subject
+  return (
+    <div
+      role="row"
+      aria-rowindex={index + 1}
+      aria-selected={isPicked}
+      data-index={index}
+      className={styles.row}
+      data-archived={commit.archived}
+      style={{ transform: `translateY(${start}px)`, height }}
+      tabIndex={tabIndex}
+      onFocus={enter}
+    >
+      <span role="gridcell">
+        <button
+          type="button"
+          role="checkbox"
+          aria-checked={isPicked}
+          aria-disabled={variant === undefined || undefined}
+          aria-label={`Pick ${variant?.slug ?? ''} v${version}`}
+          title={variant ? 'Pick it to compare it, or to fork from it' : NOWHERE}
+          tabIndex={tabIndex}
+          className={styles.pick}
+          onClick={pick}
+        >
+          {isPicked && <Check size={14} aria-hidden />}
+        </button>
+      </span>
+      <GraphLines row={row} width={width} height={height} />
+      <span role="gridcell" className={styles.version}>
+        v{version}
+      </span>
+      <span role="gridcell" className={styles.what}>
+        {variant ? (
+          <Link
+            to={places.version(slug, variant.slug, version)}
+            tabIndex={tabIndex}
+            className={styles.subject}
+            dir="auto"
+            title={`${shown}\n${commit.commit.slice(0, 12)}`}
+          >
+            {shown}
+          </Link>
+        ) : (
+          <span className={styles.subject} dir="auto" title={NOWHERE}>
+            {shown}
+          </span>
+        )}
+        <Refs slug={slug} commit={commit} lane={row.lane} tabIndex={tabIndex} />
+      </span>
+      <bdi role="gridcell" className={styles.author} title={author}>
+        {authorName(author)}
+      </bdi>
+      <span role="gridcell" className={styles.when}>
+        <Ago date={date} />
+      </span>
+    </div>
+  )
+}
+
+/** A subject is one line of any length; more of it than this is in its page. */
+const LONGEST_SUBJECT = 300
+
+const NOWHERE =
+  'Brought by a merge from a branch that is not here: the merge’s own page shows what it changed.'
+
+interface RefsProps {
+  readonly slug: string
+  readonly commit: Commit
+  readonly lane: number
+  readonly tabIndex: number
+}
+
+const MAX_REFS_SHOWN = 6
+
+/** What names a commit (variants, tags, environments), and what its signature is worth. */
+function Refs({ slug, commit: { refs, signature, archived }, lane, tabIndex }: RefsProps) {
+  return (
+    <span className={styles.refs}>
+      {archived && <ArchivedBadge />}
+      {refs.slice(0, MAX_REFS_SHOWN).map(({ kind, name }) => {
+        // A pin under a key of its own is `<environment>/<key>`.
+        if (kind === 'environment')
+          return <EnvironmentDot key={`${kind} ${name}`} slug={name.split('/')[0] ?? name} />
+        const Icon = kind === 'tag' ? Tag : GitBranch
+        return (
+          <Link
+            key={`${kind} ${name}`}
+            to={kind === 'tag' ? places.revision(slug, name) : places.version(slug, name)}
+            tabIndex={tabIndex}
+            className={styles.ref}
+            style={kind === 'variant' ? { borderColor: colourOf(lane) } : {}}
+            title={kind === 'tag' ? `The slug ${name}` : `The head of ${name}`}
+          >
+            <Icon size={12} aria-hidden />
+            {name}
+          </Link>
+        )
+      })}
+      {refs.length > MAX_REFS_SHOWN && (
+        <span
+          className={styles.muted}
+          title={refs
+            .map(({ name }) => name)
+            .slice(0, 100)
+            .join(', ')}
+        >
+          and {refs.length - MAX_REFS_SHOWN} more
+        </span>
+      )}
+      {signature && signature.status !== 'none' && <Signature signature={signature} />}
+    </span>
+  )
+}
+
+function Signature({
+  signature: { status, key = 'a key that is not of SSH' },
+}: {
+  readonly signature: NonNullable<Commit['signature']>
+}) {
+  const [Icon, said] = SIGNATURES[status]
+  return (
+    <span className={styles.signature} data-status={status} title={`${said}: ${key}`}>
+      <Icon size={14} aria-hidden />
+      <span className="visually-hidden">{said}</span>
+    </span>
+  )
+}
+
+const SIGNATURES = {
+  good: [BadgeCheck, 'Signed'],
+  unknown_key: [ShieldQuestion, 'Signed with a key that is not known'],
+  bad: [ShieldAlert, 'The signature is wrong'],
+  none: [ShieldQuestion, 'Not signed'],
+} as const
+
+type Commit = Answer<'POST /workflows/graph'>['nodes'][number]
+
+/** What is picked to be compared, two at most. It is in the address, by slug, newest first. */
+interface Picks {
+  readonly slugs: readonly string[]
+  /** Those of them that are loaded. */
+  readonly commits: readonly Commit[]
+  readonly search: Readonly<Record<string, string>>
+  readonly has: (commit: Commit) => boolean
+  readonly toggle: (commit: Commit) => void
+  readonly clear: () => void
+  /** Where the two are compared; undefined unless two are picked. */
+  readonly compare: string | undefined
+}
+
+function usePicks(commits: readonly Commit[], slug: string): Picks {
+  const { picked = '' } = useSearch({ strict: false }) as Readonly<Record<string, string | undefined>>
+  const navigate = useNavigate()
+  const slugs = picked === '' ? [] : picked.split(',').slice(0, 2)
+  const set = (to: readonly string[]): void => {
+    const placed = to.map((it) => [commits.findIndex((commit) => slugOf(commit) === it), it] as const)
+    const newestFirst = placed.sort(([a], [b]) => a - b).map(([, it]) => it)
+    void navigate({
+      to: '.',
+      search: ((kept: object) => ({ ...kept, picked: newestFirst.join(',') })) as never,
+      replace: true,
+    })
+  }
+  const [newer, older] = slugs
+  return {
+    slugs,
+    commits: commits.filter((commit) => slugs.includes(slugOf(commit))),
+    search: picked === '' ? {} : { picked },
+    has: (commit) => slugs.includes(slugOf(commit)),
+    toggle: (commit) => {
+      const one = slugOf(commit)
+      if (slugs.includes(one)) set(slugs.filter((it) => it !== one))
+      // A third one takes the place of the one that was picked first.
+      else if (commit.variant) set([...slugs, one].slice(-2))
+    },
+    clear: () => slugs.length > 0 && set([]),
+    compare:
+      newer === undefined || older === undefined
+        ? undefined
+        : places.compare(slug, `r:${older}`, `r:${newer}`),
+  }
+}
+
+/** The slug that a revision has whatever other ones it was given (interface 4.12); of a commit on no variant's line, its own name. */
+function slugOf({ variant, version, commit }: Commit): string {
+  return variant ? `${variant.slug}-${version}` : commit
 }

@@ -1,19 +1,18 @@
 import { Link } from '@tanstack/react-router'
 import { X } from 'lucide-react'
-import { usePages } from '../../../api/use-route.ts'
-import { Button } from '../../../parts/button/button.tsx'
-import { JsonView } from '../../../parts/json/json-view.tsx'
-import { authorName } from '../../../parts/chips/chips.tsx'
-import { Failure, Skeleton } from '../../../parts/states/states.tsx'
-import { Ago } from '../../../parts/time/time.tsx'
-import { places } from '../../../shell/places.ts'
-import { type Row, KEY_COLUMN } from '../rows.ts'
-import styles from '../testset.module.css'
-import type { TestsetRevision } from '../records.ts'
 import { useState } from 'react'
-import { Fold } from '../../../parts/text/text.tsx'
+import { usePages } from '../../api/use-route.ts'
+import { Button } from '../../parts/button/button.tsx'
+import { authorName } from '../../parts/chips/chips.tsx'
+import { JsonView } from '../../parts/json/json-view.tsx'
+import { Failure, Skeleton } from '../../parts/states/states.tsx'
+import { Fold } from '../../parts/text/text.tsx'
+import { Ago } from '../../parts/time/time.tsx'
+import { places } from '../../shell/places.ts'
+import { type Row, KEY_COLUMN, type TestsetRevision } from './rows.ts'
+import styles from './testset.module.css'
 
-export interface TestsetRowProps {
+interface TestsetRowProps {
   readonly slug: string
   readonly revision: TestsetRevision
   readonly dedupId: string

@@ -1,0 +1,126 @@
+import type { Answer } from '../../api/call.ts'
+import { shownScore } from '../../parts/evaluation/evaluation.tsx'
+import { JsonView } from '../../parts/json/json-view.tsx'
+import { textOf, Fold } from '../../parts/text/text.tsx'
+import styles from './evaluation.module.css'
+
+/** What came of a row, as the interface answers it. */
+export type RowResult = Answer<'POST /evaluations/{id}/results'>['results'][number]
+
+/** What came of one run: the prompt's, or an evaluator's. */
+type RunResult = RowResult['application']
+
+/** `scored`: a number and no verdict. `said`: neither. `absent`: it was not run, as the prompt failed. */
+type OutcomeKind = 'passed' | 'failed' | 'error' | 'scored' | 'said' | 'absent'
+
+/** What an evaluator made of a row. */
+export interface Outcome {
+  readonly kind: OutcomeKind
+  readonly score?: number
+  /** Why it failed. */
+  readonly message?: string
+}
+
+/** Reads an evaluator's outputs as summaries do: `success`, and `score` or `aggregate_score`; a verdict alone counts as 1 or 0. */
+export function outcomeOf(result: RunResult | undefined): Outcome {
+  if (result === undefined) return { kind: 'absent' }
+  if ('error' in result) return { kind: 'error', message: `${result.error.code}: ${result.error.message}` }
+  const { outputs } = result
+  if (typeof outputs === 'number') return { kind: 'scored', score: outputs }
+  if (typeof outputs !== 'object' || outputs === null || Array.isArray(outputs)) return { kind: 'said' }
+  const said = outputs as Readonly<Record<string, unknown>>
+  const graded = said['score'] ?? said['aggregate_score']
+  const verdict = said['success'] ?? graded
+  const score = typeof graded === 'number' ? graded : undefined
+  if (typeof verdict === 'boolean') {
+    return { kind: verdict ? 'passed' : 'failed', ...(score === undefined ? {} : { score }) }
+  }
+  return score === undefined ? { kind: 'said' } : { kind: 'scored', score }
+}
+
+/** How good an outcome is: an error is worse than any score. */
+export function rankOf({ kind, score }: Outcome): number | undefined {
+  if (kind === 'error' || kind === 'absent') return Number.NEGATIVE_INFINITY
+  return score ?? (kind === 'passed' ? 1 : kind === 'failed' ? 0 : undefined)
+}
+
+/** What the prompt answered, or why it did not, as one text. */
+export function outputOf({ application }: RowResult): string {
+  return 'error' in application ? application.error.message : textOf(application.outputs)
+}
+
+const SIGNS: Readonly<Record<OutcomeKind, readonly [sign: string, word: string]>> = {
+  passed: ['✓', 'passed'],
+  failed: ['✗', 'failed'],
+  error: ['!', 'error'],
+  scored: ['≈', 'scored'],
+  said: ['·', 'no verdict'],
+  absent: ['–', 'not run'],
+}
+
+/** What an evaluator made of a row: a sign, a word, and its score where it gave one. */
+export function Verdict({ name, outcome }: { readonly name?: string; readonly outcome: Outcome }) {
+  const { kind, score, message } = outcome
+  const [sign, word] = SIGNS[kind]
+  return (
+    <span className={styles[kind]} title={message}>
+      {name !== undefined && <span className={styles.name}>{name}</span>}
+      <b>
+        <span aria-hidden>{sign}</span> {word}
+      </b>
+      {score !== undefined && <span className={styles.score}>{shownScore(score)}</span>}
+    </span>
+  )
+}
+
+/** What came of a run, whole: a text as text, everything else as JSON, a failure in its own words. */
+export function Value({ of }: { readonly of: RunResult }) {
+  if ('error' in of) {
+    return (
+      <div className={styles.failure}>
+        <b>! {of.error.code}</b>
+        <Fold text={of.error.message} />
+      </div>
+    )
+  }
+  const { outputs } = of
+  return (
+    <div className={styles.value}>
+      {typeof outputs === 'string' ? <Fold text={outputs} /> : <JsonView value={outputs} />}
+    </div>
+  )
+}
+
+interface RowColumnsProps {
+  readonly data: Readonly<Record<string, unknown>>
+  /** The column that is shown elsewhere. */
+  readonly without: string | undefined
+}
+
+/** More columns than this are shown on request. */
+const MOST_COLUMNS = 40
+
+/** The columns of a row with their values. A row may have ten thousand. */
+export function RowColumns({ data, without }: RowColumnsProps) {
+  const columns = Object.entries(data).filter(([name]) => name !== without)
+  const rest = columns.slice(MOST_COLUMNS)
+  return (
+    <>
+      <dl className={styles.columns}>
+        {columns.slice(0, MOST_COLUMNS).map(([name, value]) => (
+          <div key={name}>
+            <dt>
+              <Fold text={name} lines={2} />
+            </dt>
+            <dd>
+              {typeof value === 'string' ? <Fold text={value} /> : <JsonView value={value} depth={1} />}
+            </dd>
+          </div>
+        ))}
+      </dl>
+      {rest.length > 0 && (
+        <JsonView name={`${rest.length.toLocaleString()} more`} value={Object.fromEntries(rest)} depth={0} />
+      )}
+    </>
+  )
+}
