@@ -210,7 +210,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
         'refuse-copy',
       ],
       ...['objects/*', 'history/*', 'signing/*', 'process/*', 'refs/*', 'maintenance/*'],
-      ...['transactions/transaction', 'transactions/cross-repository', 'transactions/pack-staging'],
+      ...['transactions/transaction', 'transactions/write-queue', 'packs/pack-writer'],
       ...['packs/sequential-pack-reader', 'packs/streaming-pack-writer'],
       ...['receive/incoming-objects', 'receive/index-pack', 'transactions/arbiter'],
       ...[

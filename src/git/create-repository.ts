@@ -5,12 +5,11 @@ import type { Fs } from '../storage/fs.ts'
 import type { ProcessIdentity } from '../storage/process-identity.ts'
 import { identityName, thisProcess } from '../storage/process-identity.ts'
 import type { GitObject, Oid } from './objects/object.ts'
-import type { EncodedPack } from './packs/pack-writer.ts'
-import { encodePackAside } from './packs/pack-writer.ts'
+import type { EncodedPack, StagedPack } from './packs/pack-writer.ts'
+import { encodePack } from './packs/pack-writer.ts'
 import { assertRef } from './refs/ref-name.ts'
 import type { Arbiter, DecisionNote, LargePack, NameClaim } from './transactions/arbiter.ts'
-import type { StagedPack } from './transactions/pack-staging.ts'
-import { areMany, stageObjects } from './transactions/stage-objects.ts'
+import { areMany, stageObjects } from './packs/streaming-pack-writer.ts'
 
 /** What a new repository holds from its first moment. */
 export interface NewRepository {
@@ -100,16 +99,18 @@ async function build(
   assertRef('HEAD', `ref: refs/heads/${content.head}`)
   layOut(fs, aside, content.refs, content.head)
   const { objects, packs = [] } = content
-  const isSmall = packs.length === 0 && !areMany(objects)
-  const large = isSmall ? [] : [...packs, await stageObjects(fs, aside, objects)]
-  for (const staged of large) {
-    staged.stage()
-    if (staged.name !== undefined) staged.publish()
-    // Nobody sees the repository yet, so nobody has to be told to keep it.
-    staged.release()
+  if (packs.length > 0 || areMany(objects)) {
+    const own = await stageObjects(fs, aside, objects)
+    const large = own ? [...packs, own] : packs
+    for (const staged of large) {
+      staged.write()
+      staged.publish()
+      // Nobody sees the repository yet, so nobody has to be told to keep it.
+      staged.release()
+    }
+    return { large }
   }
-  if (!isSmall) return { large: large.filter((it): it is StagedPack & LargePack => it.name !== undefined) }
-  const encoded = await encodePackAside(objects)
+  const encoded = encodePack(objects)
   const path = `${aside}/objects/pack/${encoded.name}`
   fs.create(`${path}.pack`, encoded.pack)
   fs.create(`${path}.idx`, encoded.index)

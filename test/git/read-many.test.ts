@@ -34,7 +34,7 @@ async function repositoryWith(contents: readonly Buffer[]): Promise<{ folder: st
     oid,
   }))
   const tree = builder.add('tree', encodeTree(files))
-  const staged = await builder.finish()
+  const staged = (await builder.finish())!
   staged.publish()
   staged.release()
   git(folder, ['update-ref', 'refs/heads/main', git(folder, ['commit-tree', tree, '-m', 'rows'])])

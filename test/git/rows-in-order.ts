@@ -1,4 +1,4 @@
-import type { PackEntryTable } from '../../src/git/packs/pack-entries.ts'
+import type { PackEntryTable } from '../../src/git/packs/streaming-pack-writer.ts'
 
 /** The rows of a table in order of their ids, without a rest. */
 export function rowsInOrder(table: PackEntryTable): Uint32Array {

@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { createApiKey } from '../../../src/access/api-keys.ts'
 import { readApiKeyFile } from '../../../src/access/key-file.ts'
-import { transactAcross } from '../../../src/git/transactions/cross-repository.ts'
+import { transactAcross } from '../../../src/git/transactions/write-queue.ts'
 import { encodeTree } from '../../../src/git/objects/tree.ts'
 import type { ProjectStore } from '../../../src/git/project-store.ts'
 import { countObjects, maintain } from '../../../src/git/maintenance/maintain.ts'
@@ -254,7 +254,7 @@ describe('crash: what was once lost or left', () => {
     await store.checkpoint()
     const builder = repository.packBuilder()
     builder.add('tree', encodeTree([]))
-    const pack = await builder.finish()
+    const pack = (await builder.finish())!
     pack.publish()
     await pack.syncNames()
     for (const how of ['nothing unsynced', 'names without bytes', 'everything'] as const) {

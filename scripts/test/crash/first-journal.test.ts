@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { recoverForDeadServers, Store } from '../../../src/git/store.ts'
 import type { Fs } from '../../../src/storage/fs.ts'
-import { transactAcross } from '../../../src/git/transactions/cross-repository.ts'
+import { transactAcross } from '../../../src/git/transactions/write-queue.ts'
 import { Journal } from '../../../src/git/journal/journal.ts'
 import { commitOn } from '../../../test/support/git/commit-on.ts'
 import { crashed } from '../../proofs/crash/crash.ts'

@@ -1,11 +1,16 @@
 import { dirname } from 'node:path/posix'
 import type { Fs } from '../../storage/fs.ts'
-import { type EncodedPack, type JoinablePack, joinPacks, offsetsIn } from '../packs/pack-writer.ts'
+import {
+  type EncodedPack,
+  type JoinablePack,
+  joinPacks,
+  namesAbovePacks,
+  offsetsIn,
+  placeSynced,
+} from '../packs/pack-writer.ts'
 import { refPath } from '../refs/ref-name.ts'
-import { namesAbovePacks, stagingFor } from '../transactions/pack-staging.ts'
 import { syncFolderMoves } from './finish-folder-moves.ts'
 import type { JournalRecord, JournalWrite } from './journal-record.ts'
-import { settleAll } from '../../storage/settle-all.ts'
 import { recentlyUsed } from '../../cache/recently-used.ts'
 import type { Oid } from '../objects/object.ts'
 import { PackCache } from '../packs/pack-cache.ts'
@@ -131,18 +136,9 @@ type NamedPack = JoinablePack & { readonly name: string }
 async function makeOne(fs: Fs, gitdir: string, chosen: readonly NamedPack[]): Promise<ReadonlySet<string>> {
   const joined = joinPacks(chosen)
   if (!joined) throw new Error(`a pack of ${gitdir} cannot be joined with others as it is`)
-  const { name: joinedName, pack, index } = joined
-  const staging = stagingFor(fs, gitdir)
-  try {
-    await settleAll([fs.createSynced(staging.packPath, pack), fs.createSynced(staging.indexPath, index)])
-    // What it holds is needed by refs already: no `.keep` has to tell a repack to leave it alone.
-    staging.staged(joinedName, { pack, index }).publish()
-  } catch (error) {
-    staging.remove()
-    throw error
-  }
+  await placeSynced(fs, gitdir, joined)
   await fs.syncAll([`${gitdir}/objects/pack`])
-  const names = chosen.map(({ name }) => name).filter((name) => name !== joinedName)
+  const names = chosen.map(({ name }) => name).filter((name) => name !== joined.name)
   // The index first: what has no index is no pack to anyone.
   const folder = `${gitdir}/objects/pack`
   await fs.removeAll(names.flatMap((name) => [`${folder}/${name}.idx`, `${folder}/${name}.pack`]))

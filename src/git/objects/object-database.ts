@@ -6,7 +6,7 @@ import { PackReader } from '../packs/pack-reader.ts'
 import { SequentialPackReader } from '../packs/sequential-pack-reader.ts'
 import { type DamagedCopy, DamagedObject, CorruptObject, PackGone } from './errors.ts'
 import { type GitObject, type ObjectKind, type Oid, hashObject, objectKinds } from './object.ts'
-import { inflateWhole } from '../packs/inflate.ts'
+import { inflateWhole } from '../packs/pack-entry.ts'
 import { PackIndex } from '../packs/pack-index-reader.ts'
 
 /** Objects of a write that stay in memory. */

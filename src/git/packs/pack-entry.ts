@@ -1,10 +1,9 @@
-import { promisify } from 'node:util'
 import type { ZlibOptions } from 'node:zlib'
-import { deflate, deflateSync } from 'node:zlib'
+import { promisify } from 'node:util'
+import { deflate, deflateSync, inflateSync } from 'node:zlib'
 import { CorruptObject } from '../objects/errors.ts'
 import type { ObjectKind } from '../objects/object.ts'
 import { objectKinds } from '../objects/object.ts'
-import { STORED_OVERHEAD, writeStored } from './stored-deflate.ts'
 import type { FileWindow } from './windowed-file.ts'
 
 /** The entry types that are deltas (gitformat-pack): on an entry so many bytes before, or on an object by its id. */
@@ -22,13 +21,6 @@ const STORED = 512
 
 /** What is longer than this is better deflated in another thread: a megabyte takes some 20 ms. */
 export const LONG = 256 * 1024
-
-const deflateInThread = promisify(deflate) as (bytes: Uint8Array, options: ZlibOptions) => Promise<Buffer>
-
-/** What `encodeEntry` may be given for a long object, so that others go on while it is made. */
-export function deflateAside(bytes: Uint8Array): Promise<Buffer> {
-  return deflateInThread(bytes, deflateOptions(bytes.length))
-}
 
 /** An object's entry in a pack, not as a delta; `deflated` is what `deflateAside` has made of its bytes, if that was asked. */
 export function encodeEntry(kind: ObjectKind, bytes: Uint8Array, deflated?: Buffer): Buffer {
@@ -51,6 +43,46 @@ function entryHeader(kind: ObjectKind, size: number): readonly number[] {
     bytes.push(rest & 127)
   }
   return bytes
+}
+
+/** A stored stream is longer than its content: two bytes of zlib header, five of block header, four of checksum. */
+export const STORED_OVERHEAD = 11
+
+/** The most bytes that one stored block can hold (RFC 1951, 3.2.4). */
+const LONGEST_STORED = 0xffff
+
+const ZLIB_HEADER = 0x7801
+const FINAL_STORED_BLOCK = 1
+
+/**
+ * Writes `bytes` (at most `LONGEST_STORED`) to `target` from `at` on as a zlib stream of one stored block (RFC 1950, 1951): any
+ * zlib reads it, and neither writing nor reading one needs zlib.
+ */
+export function writeStored(target: Buffer, at: number, bytes: Uint8Array): void {
+  target.writeUInt16BE(ZLIB_HEADER, at)
+  target[at + 2] = FINAL_STORED_BLOCK
+  target.writeUInt16LE(bytes.length, at + 3)
+  target.writeUInt16LE(~bytes.length & 0xffff, at + 5)
+  target.set(bytes, at + 7)
+  target.writeUInt32BE(adler32(bytes), at + 7 + bytes.length)
+}
+
+/** The checksum of RFC 1950, for which node:zlib needs a stream. For a stored block the sums are exact without a rest in between. */
+function adler32(bytes: Uint8Array): number {
+  let a = 1
+  let b = 0
+  for (let at = 0; at < bytes.length; at++) {
+    a += bytes[at]! // at < bytes.length
+    b += a
+  }
+  return (b % 65521) * 0x10000 + (a % 65521)
+}
+
+const deflateInThread = promisify(deflate) as (bytes: Uint8Array, options: ZlibOptions) => Promise<Buffer>
+
+/** What `encodeEntry` may be given for a long object, so that others go on while it is made. */
+export function deflateAside(bytes: Uint8Array): Promise<Buffer> {
+  return deflateInThread(bytes, deflateOptions(bytes.length))
 }
 
 /**
@@ -127,4 +159,55 @@ function deflatedBytes(source: EntrySource, position: number, size: number): Buf
 
 function cutShort(): CorruptObject {
   return new CorruptObject('the pack is cut short')
+}
+
+/** What a zlib stream held, and how many bytes the stream itself takes. */
+export interface Inflated {
+  readonly bytes: Buffer
+  readonly streamLength: number
+}
+
+/**
+ * Inflates the zlib stream at the start of `bytes`, which must yield exactly `size` bytes; what follows the stream is
+ * not looked at. Throws `CorruptObject` if it is broken or of another size.
+ */
+export function inflateExactly(bytes: Buffer, size: number): Inflated {
+  const stored = readStored(bytes, size)
+  if (stored) return { bytes: stored, streamLength: size + STORED_OVERHEAD }
+  // one byte more than needed lets zlib see the end of the stream in the first chunk; 64 is the least it takes
+  const inflated = inflate(bytes, Math.max(64, size + 1), Math.max(1, size))
+  if (inflated.bytes.length !== size) throw new CorruptObject('a deflated stream is shorter than announced')
+  return inflated
+}
+
+/** A copy of the `size` bytes stored at the start of `bytes`; undefined unless exactly what `writeStored` writes stands there. */
+export function readStored(bytes: Buffer, size: number): Buffer | undefined {
+  if (bytes[0] !== 0x78 || bytes[1] !== 0x01 || bytes[2] !== FINAL_STORED_BLOCK) return undefined
+  if (size > LONGEST_STORED || bytes.length < size + STORED_OVERHEAD) return undefined
+  if (bytes.readUInt16LE(3) !== size || bytes.readUInt16LE(5) !== (~size & 0xffff)) return undefined
+  // a copy: what is kept of a few rows must not keep the whole window that they were read with
+  const content = Buffer.allocUnsafe(size)
+  bytes.copy(content, 0, 7, 7 + size)
+  return adler32(content) === bytes.readUInt32BE(7 + size) ? content : undefined
+}
+
+/** Inflates the zlib stream at the start of `bytes`, however much that yields. Throws `CorruptObject` if it is broken. */
+export function inflateWhole(bytes: Buffer): Buffer {
+  return inflate(bytes, Math.max(1024, 4 * bytes.length)).bytes
+}
+
+function inflate(bytes: Buffer, chunkSize: number, maxOutputLength?: number): Inflated {
+  const options = { chunkSize, info: true, ...(maxOutputLength === undefined ? {} : { maxOutputLength }) }
+  try {
+    // with `info` node answers the engine beside the bytes, which its declared type leaves out
+    const { buffer, engine } = inflateSync(bytes, options) as unknown as InflatedWithInfo
+    return { bytes: buffer, streamLength: engine.bytesWritten }
+  } catch (error) {
+    throw new CorruptObject(`a deflated stream is broken (${(error as Error).message})`) // zlib throws Errors only
+  }
+}
+
+interface InflatedWithInfo {
+  readonly buffer: Buffer
+  readonly engine: { readonly bytesWritten: number }
 }

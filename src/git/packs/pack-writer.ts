@@ -1,9 +1,12 @@
 import { createHash } from 'node:crypto'
+import { dirname } from 'node:path/posix'
+import { threadId } from 'node:worker_threads'
 import { crc32 } from 'node:zlib'
-import { encodePackIndex } from './pack-index-writer.ts'
+import type { Fs } from '../../storage/fs.ts'
+import { identityName, isDead, parseIdentity, thisProcess } from '../../storage/process-identity.ts'
+import { settleAll } from '../../storage/settle-all.ts'
 import { objectKinds, type GitObject, type Oid } from '../objects/object.ts'
-import { deflateAside, encodeEntry, LONG } from './pack-entry.ts'
-import { PackEntryTable } from './pack-entries.ts'
+import { encodeEntry } from './pack-entry.ts'
 
 /** An object together with its id, which the caller has computed with `hashObject`. */
 export interface PackableObject extends GitObject {
@@ -18,42 +21,85 @@ export interface EncodedPack {
   readonly index: Buffer
 }
 
-/** What is encoded here lies in memory whole, and a Buffer has its limits. */
+/** What is encoded here lies in memory whole, and offsets from here on would stand in another table of the index. */
 const LARGEST_PACK = 0x7fffffff
 
 /**
  * A pack of version 2 that holds each object once, in the order given and without deltas, and its index of version 2
  * (gitformat-pack): byte for byte the index that `git index-pack` makes. Throws a RangeError past 2 GiB.
  */
-export function encodePack(
-  objects: readonly PackableObject[],
-  deflated: ReadonlyMap<Oid, Buffer> = NONE,
-): EncodedPack {
-  const chunks: Buffer[] = []
-  const table = new PackEntryTable()
-  let offset = 12
-  for (const { oid, kind, bytes } of objects) {
-    if (table.find(oid) !== undefined) continue
-    const entry = encodeEntry(kind, bytes, deflated.get(oid))
-    table.add(oid, offset, crc32(entry))
-    chunks.push(entry)
-    offset += entry.length
-    if (offset > LARGEST_PACK) {
-      throw new RangeError('A pack made in memory holds at most 2 GiB; use a PackBuilder for more.')
-    }
-  }
-  return sealPack(chunks, table)
+export function encodePack(objects: readonly PackableObject[]): EncodedPack {
+  const entries = new Map<Oid, Buffer>()
+  for (const { oid, kind, bytes } of objects)
+    if (!entries.has(oid)) entries.set(oid, encodeEntry(kind, bytes))
+  return sealPack(entries)
 }
 
-const NONE: ReadonlyMap<Oid, Buffer> = new Map()
-
-/** The same pack; its long objects are deflated in other threads, one after the other. */
-export async function encodePackAside(objects: readonly PackableObject[]): Promise<EncodedPack> {
-  const deflated = new Map<Oid, Buffer>()
-  for (const { oid, bytes } of objects) {
-    if (bytes.length > LONG && !deflated.has(oid)) deflated.set(oid, await deflateAside(bytes))
+/** The pack of these entries. */
+function sealPack(entries: ReadonlyMap<Oid, Buffer>): EncodedPack {
+  const chunks = [packHeader(entries.size), ...entries.values()]
+  const hash = createHash('sha1')
+  for (const chunk of chunks) hash.update(chunk)
+  const checksum = hash.digest()
+  const placed: PlacedEntry[] = []
+  let offset = 12
+  for (const [oid, entry] of entries) {
+    placed.push({ oid, offset, crc: crc32(entry) })
+    offset += entry.length
   }
-  return encodePack(objects, deflated)
+  if (offset > LARGEST_PACK)
+    throw new RangeError('A pack made in memory holds at most 2 GiB; use a StreamingPackWriter for more.')
+  const name = `pack-${checksum.toString('hex')}`
+  return { name, pack: Buffer.concat([...chunks, checksum]), index: encodeIndex(placed, checksum) }
+}
+
+/** The first 12 bytes of a pack of version 2 with so many objects. */
+export function packHeader(count: number): Buffer {
+  const header = Buffer.from('PACK\0\0\0\x02\0\0\0\0', 'latin1')
+  header.writeUInt32BE(count, 8)
+  return header
+}
+
+/** Where an object's entry starts in a pack, and the CRC-32 of the entry. */
+export interface PlacedEntry {
+  readonly oid: Oid
+  readonly offset: number
+  readonly crc: number
+}
+
+const FAN_OUT = 8
+const OIDS = FAN_OUT + 256 * 4
+
+/** The index of a pack of up to 2 GiB, of whose bytes `packChecksum` are the last 20. */
+export function encodeIndex(entries: readonly PlacedEntry[], packChecksum: Buffer): Buffer {
+  const count = entries.length
+  const index = Buffer.alloc(OIDS + count * 28 + 40)
+  index.writeUInt32BE(0xff744f63, 0)
+  index.writeUInt32BE(2, 4)
+  const sorted = entries.toSorted((a, b) => (a.oid < b.oid ? -1 : 1))
+  for (const [number, { oid, offset, crc }] of sorted.entries()) {
+    index.write(oid, OIDS + number * 20, 'hex')
+    index.writeUInt32BE(crc, OIDS + count * 20 + number * 4)
+    index.writeUInt32BE(offset, OIDS + count * 24 + number * 4)
+  }
+  for (let byte = 0, upTo = 0; byte < 256; byte++) {
+    while (upTo < count && index[OIDS + upTo * 20] === byte) upTo++
+    index.writeUInt32BE(upTo, FAN_OUT + byte * 4)
+  }
+  index.set(packChecksum, index.length - 40)
+  index.set(createHash('sha1').update(index.subarray(0, -20)).digest(), index.length - 20)
+  return index
+}
+
+/** Where the objects of a pack of up to 2 GiB start, from its index. */
+export function offsetsIn(index: Buffer): ReadonlyMap<Oid, number> {
+  const count = index.readUInt32BE(OIDS - 4)
+  const offsets = new Map<Oid, number>()
+  for (let number = 0; number < count; number++) {
+    const oid = index.toString('hex', OIDS + number * 20, OIDS + number * 20 + 20)
+    offsets.set(oid, index.readUInt32BE(OIDS + count * 24 + number * 4))
+  }
+  return offsets
 }
 
 /** A pack's bytes and the objects in it with the offsets of their entries. */
@@ -67,9 +113,7 @@ export interface JoinablePack {
  * own checksum or holds deltas, whose bases would be elsewhere.
  */
 export function joinPacks(packs: readonly JoinablePack[]): EncodedPack | undefined {
-  const chunks: Buffer[] = []
-  const table = new PackEntryTable()
-  let offset = 12
+  const joined = new Map<Oid, Buffer>()
   for (const { pack, offsets } of packs) {
     const checksum = createHash('sha1').update(pack.subarray(0, -20)).digest()
     if (!checksum.equals(pack.subarray(-20))) return undefined
@@ -77,43 +121,158 @@ export function joinPacks(packs: readonly JoinablePack[]): EncodedPack | undefin
     for (const [index, [oid, start]] of entries.entries()) {
       const entry = pack.subarray(start, entries[index + 1]?.[1] ?? pack.length - 20)
       if (((entry[0] ?? 0) & 0x70) >> 4 > objectKinds.length) return undefined
-      if (table.find(oid) !== undefined) continue
-      table.add(oid, offset, crc32(entry))
-      chunks.push(entry)
-      offset += entry.length
+      if (!joined.has(oid)) joined.set(oid, entry)
     }
   }
-  return sealPack(chunks, table)
+  return sealPack(joined)
 }
 
-/** The first 12 bytes of a pack of version 2 with so many objects. */
-export function packHeader(count: number): Buffer {
-  const header = Buffer.from('PACK\0\0\0\x02\0\0\0\0', 'latin1')
-  header.writeUInt32BE(count, 8)
-  return header
-}
+/** The threads of a process number what they stage each by itself. */
+const self = `${identityName(thisProcess())}.${threadId}`
+let staged = 0
 
-function sealPack(chunks: readonly Buffer[], table: PackEntryTable): EncodedPack {
-  const entries = [packHeader(table.count), ...chunks]
-  const hash = createHash('sha1')
-  for (const chunk of entries) hash.update(chunk)
-  const checksum = hash.digest()
-  return {
-    name: `pack-${checksum.toString('hex')}`,
-    pack: Buffer.concat([...entries, checksum]),
-    index: Buffer.concat([...encodePackIndex(table, checksum)]),
+/**
+ * A pack under temporary names that git ignores (and its gc removes), until it is published. Its maker writes both files, or gives
+ * their bytes.
+ */
+export class StagedPack {
+  /** `pack-<checksum>`; known once the pack is complete. */
+  name: string
+  /** What is in no file yet, where it is small: a journal has to keep it, since it is not synced. */
+  readonly bytes: EncodedPack | undefined
+  readonly packPath: string
+  readonly indexPath: string
+  readonly #fs: Fs
+  readonly #gitdir: string
+  readonly #keepPath: string
+  /** Whether there is a `.keep` to be published with it … */
+  #hasKeep = false
+  /** … and whether that is under its own name, and ours. */
+  #isKept = false
+  #isPublished = false
+
+  constructor(fs: Fs, gitdir: string, bytes?: EncodedPack) {
+    const folder = `${gitdir}/objects/pack`
+    // A copy may have left empty folders out, and git makes this one, too.
+    if (!fs.stat(folder)) fs.makeDir(folder)
+    const temporary = `${folder}/tmp_${self}.${++staged}`
+    this.name = bytes?.name ?? ''
+    this.bytes = bytes
+    this.packPath = `${temporary}_pack`
+    this.indexPath = `${temporary}_idx`
+    this.#fs = fs
+    this.#gitdir = gitdir
+    this.#keepPath = `${temporary}_keep`
+  }
+
+  /** Where the pack lies now. */
+  get path(): string {
+    return this.#isPublished ? this.#pathOf('pack') : this.packPath
+  }
+
+  /** Writes the bytes it was given, not synced. */
+  write(): void {
+    if (!this.bytes) return
+    this.#fs.create(this.packPath, this.bytes.pack)
+    this.#fs.create(this.indexPath, this.bytes.index)
+  }
+
+  /**
+   * Writes a `.keep`, which tells a `git repack -ad` that runs just now to leave the pack alone although no ref needs it yet
+   * (git-index-pack(1)). Synced like the pack: empty after a power cut, it would be nobody's, and nobody would ever remove it.
+   */
+  async keep(): Promise<void> {
+    await this.#fs.createSynced(this.#keepPath, Buffer.from(`${self}\n`))
+    this.#hasKeep = true
+  }
+
+  /** Gives pack and index their names. May be called again, where the write is worked out anew. */
+  publish(): void {
+    if (this.#isPublished) return
+    if (this.#hasKeep) this.#publishKeep()
+    // The pack before its index: a pack without an index is invisible, an index without a pack is damage.
+    this.#fs.rename(this.packPath, this.#pathOf('pack'))
+    this.#fs.rename(this.indexPath, this.#pathOf('idx'))
+    this.#isPublished = true
+  }
+
+  /** A pack that somebody keeps already stays theirs to release. */
+  #publishKeep(): void {
+    const keep = this.#pathOf('keep')
+    this.#isKept = !this.#fs.stat(keep)
+    if (this.#isKept) this.#fs.rename(this.#keepPath, keep)
+    else this.#fs.remove(this.#keepPath)
+  }
+
+  /** Resolves when the names are on the disk, and those of the folders above, which may be new as well. */
+  syncNames(): Promise<void> {
+    return this.#fs.syncAll([`${this.#gitdir}/objects/pack`, ...namesAbovePacks(this.#gitdir)])
+  }
+
+  /** The refs that need the pack have moved: removes the `.keep`. */
+  release(): void {
+    try {
+      if (this.#isKept) this.#fs.remove(this.#pathOf('keep'))
+    } catch {
+      // The refs have moved: that must not look like a failure. A start sweeps what stays.
+    }
+  }
+
+  /** Forgets the pack; what was published stays as objects that nothing needs. */
+  discard(): void {
+    for (const path of [this.packPath, this.indexPath, this.#keepPath]) this.#fs.remove(path)
+    this.release()
+  }
+
+  #pathOf(ending: string): string {
+    return `${this.#gitdir}/objects/pack/${this.name}.${ending}`
   }
 }
 
-/** Where the objects of a pack of up to 2 GiB start, from its index. */
-export function offsetsIn(index: Buffer): ReadonlyMap<Oid, number> {
-  const count = index.readUInt32BE(8 + 255 * 4)
-  const oids = 8 + 256 * 4
-  const starts = oids + count * 24
-  const offsets = new Map<Oid, number>()
-  for (let number = 0; number < count; number++) {
-    const oid = index.toString('hex', oids + number * 20, oids + number * 20 + 20)
-    offsets.set(oid, index.readUInt32BE(starts + number * 4))
+/** Stages a pack on the disk, for refs that do not need it yet. */
+export async function stageSynced(fs: Fs, gitdir: string, pack: EncodedPack): Promise<StagedPack> {
+  const large = new StagedPack(fs, gitdir)
+  large.name = pack.name
+  try {
+    await settleAll([large.keep(), writeSynced(fs, large, pack)])
+  } catch (error) {
+    large.discard()
+    throw error
   }
-  return offsets
+  return large
+}
+
+/** Puts a pack in its place that refs need already; its bytes are on the disk when it resolves. */
+export async function placeSynced(fs: Fs, gitdir: string, pack: EncodedPack): Promise<void> {
+  const placed = new StagedPack(fs, gitdir, pack)
+  try {
+    await writeSynced(fs, placed, pack)
+    placed.publish()
+  } catch (error) {
+    placed.discard()
+    throw error
+  }
+}
+
+function writeSynced(fs: Fs, { packPath, indexPath }: StagedPack, pack: EncodedPack): Promise<void> {
+  return settleAll([fs.createSynced(packPath, pack.pack), fs.createSynced(indexPath, pack.index)])
+}
+
+/** The folders that hold the name of a repository's folder of packs, and those above up to the repository's own. */
+export function namesAbovePacks(gitdir: string): string[] {
+  return [`${gitdir}/objects`, gitdir, dirname(gitdir)]
+}
+
+/** Removes what dead processes of this host staged and never published, and the `.keep` of what they did publish. */
+export function sweepStagedPacks(fs: Fs, gitdir: string): void {
+  for (const name of fs.readDir(`${gitdir}/objects/pack`) ?? []) {
+    const path = `${gitdir}/objects/pack/${name}`
+    const owner = name.endsWith('.keep')
+      ? fs.readFile(path)?.toString('utf8').trimEnd()
+      : name.startsWith('tmp_')
+        ? name.slice('tmp_'.length)
+        : undefined
+    const identity = owner === undefined ? undefined : parseIdentity(owner)
+    if (identity && isDead(identity)) fs.remove(path)
+  }
 }

@@ -1,16 +1,58 @@
-import { yieldToEventLoop } from '../../scheduling/cooperative.ts'
+import { TimeSlice, yieldToEventLoop } from '../../scheduling/cooperative.ts'
 import { createHash } from 'node:crypto'
 import { crc32 } from 'node:zlib'
 import { settleAll } from '../../storage/settle-all.ts'
-import { encodePackIndex } from './pack-index-writer.ts'
 import type { FileHandle, Fs } from '../../storage/fs.ts'
-import { inflateExactly } from './inflate.ts'
 import { hashObject, type GitObject, type ObjectKind, type Oid } from '../objects/object.ts'
-import { encodeEntry, readEntry, type EntrySource } from './pack-entry.ts'
-import { PackEntryTable } from './pack-entries.ts'
-import { packHeader } from './pack-writer.ts'
-import { nothingStaged, stagingFor, type StagedPack, type Staging } from '../transactions/pack-staging.ts'
+import { LONG, deflateAside, encodeEntry, inflateExactly, readEntry, type EntrySource } from './pack-entry.ts'
+import { type PackableObject, StagedPack, encodePack, packHeader, stageSynced } from './pack-writer.ts'
 import { FileWindow } from './windowed-file.ts'
+
+/** So many objects, or so many bytes of them, are a lot. */
+const MANY = 2000
+const MANY_BYTES = 1024 * 1024
+
+/** A pack larger than this is synced itself, rather than written a second time into a journal. */
+const SMALL = 256 * 1024
+
+/**
+ * Prepares objects as one pack of a repository: a small one in memory, a large one on the disk when this resolves. Many are written
+ * while they are encoded, and others have their turn meanwhile. Undefined without objects.
+ */
+export async function stageObjects(
+  fs: Fs,
+  gitdir: string,
+  objects: readonly PackableObject[],
+): Promise<StagedPack | undefined> {
+  if (areMany(objects)) return stageMany(fs, gitdir, objects)
+  if (objects.length === 0) return undefined
+  const pack = encodePack(objects)
+  return pack.pack.length > SMALL ? stageSynced(fs, gitdir, pack) : new StagedPack(fs, gitdir, pack)
+}
+
+/** Whether objects are too many, or too large, to be encoded in memory and in one go. */
+export function areMany(objects: readonly PackableObject[]): boolean {
+  return objects.length >= MANY || objects.reduce((size, { bytes }) => size + bytes.length, 0) >= MANY_BYTES
+}
+
+async function stageMany(
+  fs: Fs,
+  gitdir: string,
+  objects: readonly PackableObject[],
+): Promise<StagedPack | undefined> {
+  const slice = new TimeSlice()
+  const writer = new StreamingPackWriter(fs, gitdir)
+  try {
+    for (const { oid, kind, bytes } of objects) {
+      writer.add(kind, bytes, bytes.length > LONG ? await deflateAside(bytes) : undefined, oid)
+      if (slice.isOver) await slice.rest()
+    }
+    return await writer.finish()
+  } catch (error) {
+    writer.discard()
+    throw error
+  }
+}
 
 /** Entries are collected up to this many bytes and written at once. */
 const CHUNK = 256 * 1024
@@ -23,7 +65,7 @@ const BYTES_HASHED_BETWEEN_YIELDS = 1024 * 1024
  */
 export class StreamingPackWriter {
   readonly #fs: Fs
-  readonly #staging: Staging
+  readonly #staged: StagedPack
   readonly #table = new PackEntryTable()
   readonly #chunk = Buffer.allocUnsafeSlow(CHUNK)
   #filled: number
@@ -34,7 +76,7 @@ export class StreamingPackWriter {
 
   constructor(fs: Fs, gitdir: string) {
     this.#fs = fs
-    this.#staging = stagingFor(fs, gitdir)
+    this.#staged = new StagedPack(fs, gitdir)
     // how many objects it will be is known at the end
     this.#filled = packHeader(0).copy(this.#chunk)
   }
@@ -65,19 +107,20 @@ export class StreamingPackWriter {
     return kind && { kind, bytes: inflateExactly(deflated, size).bytes }
   }
 
-  /** Completes the pack and writes its index; both are on the disk when this resolves, and wait to be published. */
-  async finish(): Promise<StagedPack> {
+  /** Completes the pack and writes its index; both are on the disk when this resolves, and wait to be published. Undefined without objects. */
+  async finish(): Promise<StagedPack | undefined> {
     if (this.#table.count === 0) {
       this.discard()
-      return nothingStaged
+      return undefined
     }
     try {
       this.#flush()
       const checksum = await this.#seal(this.#openFile())
       await this.#writeIndex(checksum)
-      await this.#staging.keep()
+      await this.#staged.keep()
       this.#end()
-      return this.#staging.staged(`pack-${checksum.toString('hex')}`, undefined)
+      this.#staged.name = `pack-${checksum.toString('hex')}`
+      return this.#staged
     } catch (error) {
       this.discard()
       throw error
@@ -87,7 +130,7 @@ export class StreamingPackWriter {
   /** Forgets everything that was added. */
   discard(): void {
     this.#end()
-    this.#staging.remove()
+    this.#staged.discard()
   }
 
   /** The count and, over everything with it, the checksum: both stand in the file already when the rest is synced. */
@@ -107,7 +150,7 @@ export class StreamingPackWriter {
     for (let position = 0; position < this.#written;) {
       const wanted = Math.min(piece.length, this.#written - position)
       const got = file.read(piece.subarray(0, wanted), position)
-      if (got < wanted) throw new Error(`${this.#staging.packPath} is shorter than what was written to it.`)
+      if (got < wanted) throw new Error(`${this.#staged.packPath} is shorter than what was written to it.`)
       use(piece.subarray(0, got))
       position += got
       await yieldToEventLoop()
@@ -115,7 +158,7 @@ export class StreamingPackWriter {
   }
 
   async #writeIndex(packChecksum: Buffer): Promise<void> {
-    const index = this.#fs.createFile(this.#staging.indexPath)
+    const index = this.#fs.createFile(this.#staged.indexPath)
     try {
       for (const piece of encodePackIndex(this.#table, packChecksum)) {
         index.append(piece)
@@ -144,7 +187,7 @@ export class StreamingPackWriter {
   }
 
   #openFile(): FileHandle {
-    return (this.#file ??= this.#fs.createFile(this.#staging.packPath))
+    return (this.#file ??= this.#fs.createFile(this.#staged.packPath))
   }
 
   #end(): void {
@@ -164,5 +207,215 @@ export class StreamingPackWriter {
         return new FileWindow(target.subarray(0, this.#openFile().read(target, position)), position)
       },
     }
+  }
+}
+
+/** A row is eight words of 32 bits: five of the id, the CRC, the offset's low and high word. */
+const ROW = 8
+const CRC = 5
+const LOW = 6
+const HIGH = 7
+
+const SMALLEST = 64
+
+/** A few milliseconds' work. */
+const ROWS_SORTED_BETWEEN_YIELDS = 65_536
+
+/** The id that is looked for, as bytes: turned from hex in place, for there is no cheaper way. */
+const sought = Buffer.alloc(20)
+const soughtWords = new DataView(sought.buffer, sought.byteOffset, sought.length)
+
+/**
+ * The objects of a pack that is being written, numbered from 0 in the order they were added: id, CRC-32 and offset of their
+ * entries. 40 to 48 bytes an object, none of them on the heap.
+ */
+export class PackEntryTable {
+  #rows = new Uint32Array(SMALLEST * ROW)
+  /** Open addressing by the id's first word: a row's number plus one, 0 where free; at least half of them are. */
+  #slots = new Uint32Array(SMALLEST * 2)
+  #count = 0
+
+  get count(): number {
+    return this.#count
+  }
+
+  /** The number of the object's row, or undefined if it was not added. */
+  find(oid: Oid): number | undefined {
+    const row = this.#slots[this.#slotOf(oid)]
+    return row ? row - 1 : undefined
+  }
+
+  /** Adds a row for an object that has none. */
+  add(oid: Oid, offset: number, crc: number): void {
+    if ((this.#count + 1) * 2 > this.#slots.length) this.#grow()
+    this.#slots[this.#slotOf(oid)] = this.#count + 1
+    const at = this.#count++ * ROW
+    for (let word = 0; word < 5; word++) this.#rows[at + word] = soughtWords.getUint32(word * 4)
+    this.#rows[at + CRC] = crc
+    this.#rows[at + LOW] = offset % 0x100000000
+    this.#rows[at + HIGH] = Math.floor(offset / 0x100000000)
+  }
+
+  offset(row: number): number {
+    return this.#word(row, HIGH) * 0x100000000 + this.#word(row, LOW)
+  }
+
+  crc(row: number): number {
+    return this.#word(row, CRC)
+  }
+
+  /** Writes the 20 bytes of the row's id. */
+  writeId(row: number, target: DataView, at: number): void {
+    for (let word = 0; word < 5; word++) target.setUint32(at + word * 4, this.#word(row, word))
+  }
+
+  firstByte(row: number): number {
+    return this.#word(row, 0) >>> 24
+  }
+
+  /** The rows in order of their ids. Ordering many takes a while: it comes back now and then, for whoever has to do something else, too. */
+  *inOrder(): Generator<void, Uint32Array> {
+    // ids are spread evenly: as many buckets as rows leave one or two to sort in each
+    const bits = Math.min(20, Math.ceil(Math.log2(this.#count + 2)))
+    const starts = new Uint32Array(2 ** bits + 1)
+    const bucket = (row: number): number => this.#word(row, 0) >>> (32 - bits)
+    for (let row = 0; row < this.#count; row++) {
+      starts[bucket(row) + 1]! += 1 // one more than there are buckets
+      if (row % ROWS_SORTED_BETWEEN_YIELDS === ROWS_SORTED_BETWEEN_YIELDS - 1) yield
+    }
+    for (let number = 0; number < 2 ** bits; number++) starts[number + 1]! += starts[number]! // likewise
+    const rows = new Uint32Array(this.#count)
+    // the first words beside their rows: looking them up in order of ids would miss the processor's cache each time
+    const heads = new Uint32Array(this.#count)
+    for (let row = 0; row < this.#count; row++) {
+      const place = starts[bucket(row)]!++ // likewise
+      rows[place] = row
+      heads[place] = this.#word(row, 0)
+      if (row % ROWS_SORTED_BETWEEN_YIELDS === ROWS_SORTED_BETWEEN_YIELDS - 1) yield
+    }
+    // nothing moves out of its bucket, so this takes as many steps as there are rows
+    for (let place = 1; place < rows.length; place++) {
+      const row = rows[place]! // place < rows.length
+      const head = heads[place]! // likewise
+      let at = place
+      for (; at > 0; at--) {
+        const before = heads[at - 1]! // at > 0
+        if (before < head || (before === head && this.#compare(rows[at - 1]!, row) < 0)) break
+        heads[at] = before
+        rows[at] = rows[at - 1]! // at > 0
+      }
+      heads[at] = head
+      rows[at] = row
+      if (place % ROWS_SORTED_BETWEEN_YIELDS === 0) yield
+    }
+    return rows
+  }
+
+  #word(row: number, word: number): number {
+    return this.#rows[row * ROW + word]! // rows come from `find` and `inOrder`
+  }
+
+  #compare(a: number, b: number): number {
+    for (let word = 0; word < 5; word++) {
+      const difference = this.#word(a, word) - this.#word(b, word)
+      if (difference !== 0) return difference
+    }
+    return 0
+  }
+
+  /** The slot that holds the object, or the free one where it belongs; leaves the id in `soughtWords`. */
+  #slotOf(oid: Oid): number {
+    sought.write(oid, 'hex')
+    const last = this.#slots.length - 1
+    for (let slot = soughtWords.getUint32(0) & last; ; slot = (slot + 1) & last) {
+      const row = this.#slots[slot]! // slot <= last
+      if (row === 0 || this.#isSought(row - 1)) return slot
+    }
+  }
+
+  #isSought(row: number): boolean {
+    for (let word = 0; word < 5; word++) {
+      if (this.#word(row, word) !== soughtWords.getUint32(word * 4)) return false
+    }
+    return true
+  }
+
+  #grow(): void {
+    const rows = new Uint32Array(this.#rows.length * 2)
+    rows.set(this.#rows)
+    this.#rows = rows
+    this.#slots = new Uint32Array(this.#slots.length * 2)
+    const last = this.#slots.length - 1
+    for (let row = 0; row < this.#count; row++) {
+      let slot = this.#word(row, 0) & last
+      while (this.#slots[slot] !== 0) slot = (slot + 1) & last
+      this.#slots[slot] = row + 1
+    }
+  }
+}
+
+/** Offsets from here on stand in a table of their own, of 64 bits each. */
+const LONG_OFFSET = 0x80000000
+
+const ROWS_WRITTEN_AT_ONCE = 8192
+
+const NOTHING = Buffer.alloc(0)
+
+/**
+ * The index of version 2 for a pack of these objects (gitformat-pack), byte for byte as `git index-pack` makes it, in pieces
+ * of at most 160 KiB, some of them empty. `packChecksum` is the last 20 bytes of the pack.
+ */
+export function* encodePackIndex(table: PackEntryTable, packChecksum: Buffer): Generator<Buffer, void> {
+  const hash = createHash('sha1')
+  for (const piece of piecesOf(table, packChecksum)) {
+    hash.update(piece)
+    yield piece
+  }
+  yield hash.digest()
+}
+
+function* piecesOf(table: PackEntryTable, packChecksum: Buffer): Generator<Buffer, void> {
+  yield indexHeader(table)
+  const ordering = table.inOrder()
+  let step = ordering.next()
+  for (; !step.done; step = ordering.next()) yield NOTHING
+  const rows = step.value
+  yield* column(rows, 20, (row, target, at) => table.writeId(row, target, at))
+  yield* column(rows, 4, (row, target, at) => target.setUint32(at, table.crc(row)))
+  let long = 0
+  yield* column(rows, 4, (row, target, at) => {
+    const offset = table.offset(row)
+    target.setUint32(at, offset < LONG_OFFSET ? offset : LONG_OFFSET + long++)
+  })
+  if (long > 0) {
+    const longRows = rows.filter((row) => table.offset(row) >= LONG_OFFSET)
+    yield* column(longRows, 8, (row, target, at) => target.setBigUint64(at, BigInt(table.offset(row))))
+  }
+  yield packChecksum
+}
+
+/** Magic, version and how many objects have a first byte up to each of the 256. */
+function indexHeader(table: PackEntryTable): Buffer {
+  const perFirstByte = new Uint32Array(256)
+  for (let row = 0; row < table.count; row++) perFirstByte[table.firstByte(row)]! += 1 // one entry for each value of a byte
+  const bytes = Buffer.allocUnsafe(8 + 256 * 4)
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length)
+  view.setUint32(0, 0xff744f63)
+  view.setUint32(4, 2)
+  for (let byte = 0, sum = 0; byte < 256; byte++) view.setUint32(8 + byte * 4, (sum += perFirstByte[byte]!)) // likewise
+  return bytes
+}
+
+function* column(
+  rows: Uint32Array,
+  width: number,
+  write: (row: number, target: DataView, at: number) => void,
+): Generator<Buffer, void> {
+  for (let start = 0; start < rows.length; start += ROWS_WRITTEN_AT_ONCE) {
+    const piece = rows.subarray(start, start + ROWS_WRITTEN_AT_ONCE)
+    const bytes = Buffer.allocUnsafe(piece.length * width)
+    const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length)
+    piece.forEach((row, number) => write(row, view, number * width))
+    yield bytes
   }
 }

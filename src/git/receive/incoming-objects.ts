@@ -11,7 +11,7 @@ import { PackCache } from '../packs/pack-cache.ts'
 import { PackIndex } from '../packs/pack-index-reader.ts'
 import type { Quarantine } from './quarantine.ts'
 import { openQuarantine } from './quarantine.ts'
-import { stagingFor, type StagedPack } from '../transactions/pack-staging.ts'
+import { StagedPack } from '../packs/pack-writer.ts'
 import type { Transaction } from '../transactions/transaction.ts'
 
 /** A push of so few objects, in a pack of so many bytes, is written like any other small write: with those that wait. */
@@ -136,17 +136,18 @@ export class IncomingObjects {
 
   /** The pack where its repository keeps packs, under a temporary name, on the disk. */
   async #stage(): Promise<StagedPack> {
-    const { packPath, indexPath, keep, staged } = stagingFor(this.#fs, this.gitdir)
+    const staged = new StagedPack(this.#fs, this.gitdir)
     for (const [ending, path] of [
-      ['pack', packPath],
-      ['idx', indexPath],
+      ['pack', staged.packPath],
+      ['idx', staged.indexPath],
     ] as const) {
       const received = `${this.#quarantine.packFolder}/${this.#pack}.${ending}`
       await this.#fs.sync(received)
       this.#fs.link(received, path)
     }
-    await keep()
-    return (this.#staged = staged(this.#pack ?? '', undefined))
+    await staged.keep()
+    staged.name = this.#pack ?? ''
+    return (this.#staged = staged)
   }
 
   #environment(): NodeJS.ProcessEnv {

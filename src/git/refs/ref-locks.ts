@@ -16,7 +16,8 @@ export class RefLocks {
   readonly #gitdir: string
   readonly #beforeTakeOver: BeforeTakeOver | undefined
   readonly #moves: readonly RefMove[]
-  readonly #removals: readonly RefMove[]
+  /** Those that shall be deleted. */
+  readonly removals: readonly RefMove[]
   readonly #prepared: LockFile[] = []
   /** By what the lock files hold. */
   readonly #shared = new Map<string, LockFile>()
@@ -32,7 +33,7 @@ export class RefLocks {
     this.#beforeTakeOver = beforeTakeOver
     // In the order of names, so that two writers never wait for each other.
     this.#moves = [...moves].sort((a, b) => (a.ref < b.ref ? -1 : 1))
-    this.#removals = this.#moves.filter(({ target }) => target === undefined)
+    this.removals = this.#moves.filter(({ target }) => target === undefined)
   }
 
   /** Whether any of the refs has moved. */
@@ -40,17 +41,13 @@ export class RefLocks {
     return this.#hasMoved
   }
 
-  get hasRemovals(): boolean {
-    return this.#removals.length > 0
-  }
-
   /** Takes every lock; refs that shall go need that of `packed-refs` as well, which git takes after theirs, too. */
   async take(): Promise<void> {
     for (const { ref, target } of this.#moves) if (target !== undefined) assertRef(ref, target)
     await new TimeSlice().each(this.#moves, async (move) => this.#held.set(move, await this.#lock(move)))
-    if (!this.hasRemovals) return
+    if (this.removals.length === 0) return
     this.#packedLock = await this.#prepare('').acquire(`${this.#gitdir}/packed-refs.lock`)
-    const names = this.#removals.map(({ ref }) => ref)
+    const names = this.removals.map(({ ref }) => ref)
     this.#packed = await rewritePackedRefs(this.#fs, this.#gitdir, names)
   }
 
@@ -77,7 +74,7 @@ export class RefLocks {
       await this.#fs.syncDir(this.#gitdir)
       this.#packed = undefined
     }
-    for (const move of this.#removals) {
+    for (const move of this.removals) {
       const path = refPath(this.#gitdir, move.ref)
       if (move.expected !== undefined && this.#fs.stat(path)?.kind === 'file') {
         this.#fs.remove(path)

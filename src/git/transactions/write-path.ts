@@ -1,40 +1,21 @@
 import { counts } from '../../metrics/counters.ts'
 import { TimeSlice } from '../../scheduling/cooperative.ts'
 import type { Fs } from '../../storage/fs.ts'
-import type { ObjectDatabase } from '../objects/object-database.ts'
-import type { PackableObject } from '../packs/pack-writer.ts'
+import type { PackableObject, StagedPack } from '../packs/pack-writer.ts'
+import { stageObjects } from '../packs/streaming-pack-writer.ts'
 import { RefLocks } from '../refs/ref-locks.ts'
 import { type RefMove, RefMoved } from '../refs/ref-move.ts'
 import type { RefReader } from '../refs/ref-store.ts'
 import { isFenced, untilUnfenced } from '../trash/fence.ts'
 import { unlessGone } from '../trash/gone.ts'
-import type { Arbiter, Decision, DecisionNote, NameClaim } from './arbiter.ts'
-import { largePacks, type StagedPack } from './pack-staging.ts'
-import { stageObjects } from './stage-objects.ts'
+import type { Arbiter, DecidedWrite, Decision } from './arbiter.ts'
+import type { Draft, RepositoryDisk } from './transaction.ts'
 import { Refusal } from '../../errors.ts'
-import type { Oid } from '../objects/object.ts'
 import { refPath } from '../refs/ref-name.ts'
 
-/** Where a repository keeps what is written to it. */
-export interface RepositoryDisk {
-  readonly fs: Fs
-  readonly gitdir: string
-  readonly objects: ObjectDatabase
-  readonly refs: RefReader
-}
-
-/** What is to be written to a repository, worked out on what was there when it was looked at. */
-export interface Draft {
-  moves(): readonly RefMove[]
-  objects(): readonly PackableObject[]
-  /** Staged already. */
-  packs(): readonly StagedPack[]
-  notes(): readonly DecisionNote[]
-  claims(): readonly NameClaim[]
-  /** Folders of repositories that have to be there. */
-  needs(): readonly string[]
-  /** Whether all that the write requires holds now. */
-  isAllowed(): boolean
+/** What was worked out for a repository on what was there when it was looked at. */
+export interface DraftedWrite extends RepositoryDisk {
+  readonly draft: Pick<Draft, 'moves' | 'objects' | 'packs' | 'notes' | 'claims' | 'needs' | 'required'>
 }
 
 /**
@@ -43,14 +24,11 @@ export interface Draft {
  * order of their folders, the same for all writers. Throws RefMoved if another writer was faster anywhere: nothing was moved, work it
  * out again.
  */
-export async function commitDrafts(
-  arbiter: Arbiter,
-  drafts: readonly (RepositoryDisk & { readonly draft: Draft })[],
-): Promise<void> {
+export async function commitDrafts(arbiter: Arbiter, drafts: readonly DraftedWrite[]): Promise<void> {
   const writes: Write[] = []
   let decision: Decision | undefined
   try {
-    await stage(arbiter, drafts, writes)
+    for (const drafted of drafts) await stage(arbiter, drafted, writes)
     if (writes.length === 0) return
     await lock(writes)
     for (const write of writes) await compare(write)
@@ -65,41 +43,31 @@ export async function commitDrafts(
 }
 
 /** A draft on its way to the disk. */
-interface Write extends RepositoryDisk {
-  readonly draft: Draft
+interface Write extends DraftedWrite {
   readonly moves: readonly RefMove[]
-  readonly pack: StagedPack
-  /** What the arbiter calls packs that are too large for the decision. */
-  large: readonly string[]
+  readonly written: readonly PackableObject[]
+  /** Holds what is written. */
+  readonly pack: StagedPack | undefined
+  /** Those that are on the disk, under names that nobody sees: they are too large for the decision … */
+  readonly large: readonly StagedPack[]
+  /** … and what the arbiter calls them. */
+  largeNames: readonly string[]
   readonly locks: RefLocks
 }
 
-const NONE: readonly string[] = []
-
-/** Makes one pack of each draft's objects. A small one stays in memory; a large one is on the disk, under a name that nobody sees. */
-async function stage(
-  arbiter: Arbiter,
-  drafts: readonly (RepositoryDisk & { readonly draft: Draft })[],
-  writes: Write[],
-): Promise<void> {
-  const finishFor = (dead: string): Promise<void> => arbiter.finishFor(dead)
-  for (const { draft, ...disk } of drafts) {
-    const { fs, gitdir } = disk
-    const moves = draft.moves()
-    if (moves.length === 0) continue
-    // Also what the repository has already: a copy in the newest pack cannot be pruned, and costs less than looking for it.
-    const pack = await stageObjects(fs, gitdir, draft.objects())
-    const write = {
-      ...disk,
-      draft,
-      moves,
-      pack,
-      large: NONE,
-      locks: new RefLocks(fs, gitdir, moves, finishFor),
-    }
-    writes.push(write)
-    write.large = await arbiter.stageLarge(largePacks([pack, ...draft.packs()]))
-  }
+/** Makes one pack of a draft's objects. A small one stays in memory. */
+async function stage(arbiter: Arbiter, drafted: DraftedWrite, writes: Write[]): Promise<void> {
+  const { fs, gitdir, draft } = drafted
+  const moves = draft.moves()
+  if (moves.length === 0) return
+  // Also what the repository has already: a copy in the newest pack cannot be pruned, and costs less than looking for it.
+  const written = [...draft.objects.values()]
+  const pack = await stageObjects(fs, gitdir, written)
+  const large = pack && !pack.bytes ? [pack, ...draft.packs] : [...draft.packs]
+  const locks = new RefLocks(fs, gitdir, moves, (dead) => arbiter.finishFor(dead))
+  const write: Write = { ...drafted, moves, written, pack, large, largeNames: [], locks }
+  writes.push(write)
+  write.largeNames = await arbiter.stageLarge(large)
 }
 
 /** Takes git's lock on every ref. A fence is looked for only now: see fence.ts. */
@@ -125,47 +93,37 @@ async function compare({ fs, gitdir, refs, moves, draft }: Write): Promise<void>
   await slice.each(moves, ({ ref, expected }) => {
     if (ref !== 'HEAD' && refs.current(ref) !== expected) throw new RefMoved(`${ref} moved meanwhile`)
   })
-  const packed = new PackedNames(fs, gitdir)
+  let packed: ReadonlyMap<string, string> | undefined
   await slice.each(moves, (move) => {
-    if (move.target !== undefined) assertNoRefNameConflict(fs, gitdir, move, packed)
+    if (move.target === undefined) return
+    const isKnown = move.expected !== undefined && fs.stat(refPath(gitdir, move.ref))?.kind !== 'folder'
+    if (!isKnown) assertNoRefNameConflict(fs, gitdir, move, (packed ??= packedFolders(fs, gitdir)))
   })
-  if (!draft.isAllowed()) throw new RefMoved('what the write needs has gone')
+  if (!draft.required.every((holds) => holds())) throw new RefMoved('what the write needs has gone')
 }
 
 /** Has the arbiter decide: before it answers nothing happened, after it everything did. */
 async function decide(arbiter: Arbiter, writes: readonly Write[]): Promise<Decision> {
-  for (const { pack, draft } of writes) {
-    // What is not in the decision itself has to be on the disk before it.
-    for (const synced of [...(isInDecision(pack) ? [] : [pack]), ...draft.packs()]) {
-      synced.publish()
-      await synced.syncNames()
-    }
+  // What is not in the decision itself has to be on the disk before it.
+  for (const pack of writes.flatMap(({ large }) => large)) {
+    pack.publish()
+    await pack.syncNames()
   }
-  const deciding = arbiter.decide(
-    writes.map(({ gitdir, refs, moves, draft, pack, large }) => ({
-      gitdir,
-      moves: moves.map(({ ref, expected, target }) => ({
-        ref,
-        expected: ref === 'HEAD' ? headNow(refs) : expected,
-        target,
-      })),
-      ...(pack.name !== undefined && pack.unsynced ? { pack: { name: pack.name, ...pack.unsynced } } : {}),
-      large,
-      claims: draft.claims(),
-    })),
-    {
-      notes: writes.flatMap(({ draft }) => draft.notes()),
-      needs: writes.flatMap(({ draft }) => draft.needs()),
-    },
-  )
-  // Making files takes about as long as the decision, which another thread or another machine works on.
-  const staging = attempt(() => {
-    for (const { pack } of writes) pack.stage()
+  const deciding = arbiter.decide(writes.map(decidedWrite), {
+    notes: writes.flatMap(({ draft }) => draft.notes),
+    needs: writes.flatMap(({ draft }) => draft.needs),
   })
+  // Making files takes about as long as the decision, which another thread or another machine works on.
+  let failure: unknown
+  try {
+    for (const { pack } of writes) pack?.write()
+  } catch (error) {
+    failure = error
+  }
   const decision = await deciding
   try {
-    staging()
-    for (const { pack } of writes) if (pack.unsynced) pack.publish()
+    if (failure !== undefined) throw failure
+    for (const { pack } of writes) pack?.publish()
   } catch (error) {
     await decision.withdraw()
     throw error
@@ -173,27 +131,19 @@ async function decide(arbiter: Arbiter, writes: readonly Write[]): Promise<Decis
   return decision
 }
 
-/** Whether a pack's bytes are part of the decision. One without objects has no bytes. */
-function isInDecision({ name, unsynced }: StagedPack): boolean {
-  return unsynced !== undefined || name === undefined
+function decidedWrite({ gitdir, refs, moves, draft, pack, largeNames }: Write): DecidedWrite {
+  const decided = moves.map(({ ref, expected, target }) => ({
+    ref,
+    expected: ref === 'HEAD' ? headNow(refs) : expected,
+    target,
+  }))
+  return { gitdir, moves: decided, pack: pack?.bytes, large: largeNames, claims: draft.claims }
 }
 
 /** What HEAD holds, which is not compared: by that it is told after a power cut whether somebody set it elsewhere since. */
 function headNow(refs: RefReader): string | undefined {
   const { head } = refs.snapshot()
   return head === undefined ? undefined : `ref: ${head}`
-}
-
-/** Does it now; what it threw is thrown when the result is asked for. */
-function attempt(work: () => void): () => void {
-  try {
-    work()
-    return () => undefined
-  } catch (error) {
-    return () => {
-      throw error
-    }
-  }
 }
 
 /** Moves the refs, which shows the write to everybody. A disk that fails before the first of them has the write withdrawn. */
@@ -218,7 +168,7 @@ async function publish(writes: readonly Write[], decision: Decision): Promise<vo
 async function moveRefs(writes: readonly Write[]): Promise<void> {
   for (const { locks } of writes.toReversed()) await locks.set(({ follows }) => !follows)
   for (const { locks } of writes) await locks.set(({ follows }) => follows)
-  for (const { locks } of writes) if (locks.hasRemovals) await locks.removeRefs()
+  for (const { locks } of writes) if (locks.removals.length > 0) await locks.removeRefs()
 }
 
 /**
@@ -234,17 +184,15 @@ async function giveUp(
   const isHalfDone = writes.some(({ locks }) => locks.hasMoved)
   for (const { locks } of writes) isHalfDone ? locks.abandon() : locks.release()
   const isKept = decision?.keep() === true
-  if (!isKept) for (const { pack } of writes) pack.discard()
+  if (!isKept) for (const { pack } of writes) pack?.discard()
   if (!(error instanceof Fenced)) return
   const { fs, gitdir } = error.write
   await untilUnfenced(fs, gitdir, (dead) => arbiter.finishFor(dead))
 }
 
 /** The refs have moved, which has ended their locks. */
-function release({ draft, pack, objects }: Write): void {
-  for (const adopted of draft.packs()) adopted.release()
-  pack.release()
-  const written = draft.objects()
+function release({ large, written, objects }: Write): void {
+  for (const pack of large) pack.release()
   objects.remember(written)
   for (const { kind } of written) if (kind === 'commit') counts.commits++
 }
@@ -256,8 +204,8 @@ function release({ draft, pack, objects }: Write): void {
 function assertNoRefNameConflict(
   fs: Fs,
   gitdir: string,
-  { ref, expected }: { readonly ref: string; readonly expected: Oid | undefined },
-  packed = new PackedNames(fs, gitdir),
+  { ref, expected }: Pick<RefMove, 'ref' | 'expected'>,
+  packed: ReadonlyMap<string, string>,
 ): void {
   const path = refPath(gitdir, ref)
   const kind = fs.stat(path)?.kind
@@ -270,7 +218,8 @@ function assertNoRefNameConflict(
     )
   }
   const below =
-    (isFolder ? firstFile(fs, path) : undefined) ?? (expected === undefined ? packed.below(ref) : undefined)
+    (isFolder ? firstFile(fs, path) : undefined) ??
+    (expected === undefined ? packed.get(ref)?.slice(ref.length + 1) : undefined)
   if (below !== undefined) {
     const name = `${ref}/${below}`
     throw new Refusal(
@@ -300,36 +249,18 @@ function firstFile(fs: Fs, folder: string): string | undefined {
   return undefined
 }
 
-/** The names of the packed refs, read once and only if somebody asks. */
-class PackedNames {
-  readonly #fs: Fs
-  readonly #gitdir: string
-  /** By folder: some ref below it. */
-  #folders: ReadonlyMap<string, string> | undefined
-
-  constructor(fs: Fs, gitdir: string) {
-    this.#fs = fs
-    this.#gitdir = gitdir
+/** Of each folder of packed refs some ref below it. */
+function packedFolders(fs: Fs, gitdir: string): ReadonlyMap<string, string> {
+  const folders = new Map<string, string>()
+  for (const line of fs.readFile(`${gitdir}/packed-refs`)?.toString('utf8').split('\n') ?? []) {
+    const name = line.slice(line.indexOf(' ') + 1)
+    // Once a folder is known, so are those above it.
+    for (
+      let at = name.lastIndexOf('/');
+      at > 0 && !folders.has(name.slice(0, at));
+      at = name.lastIndexOf('/', at - 1)
+    )
+      folders.set(name.slice(0, at), name)
   }
-
-  /** The name of some packed ref below `ref`, seen from it. */
-  below(ref: string): string | undefined {
-    this.#folders ??= this.#read()
-    return this.#folders.get(ref)?.slice(ref.length + 1)
-  }
-
-  #read(): ReadonlyMap<string, string> {
-    const folders = new Map<string, string>()
-    for (const line of this.#fs.readFile(`${this.#gitdir}/packed-refs`)?.toString('utf8').split('\n') ?? []) {
-      const name = line.slice(line.indexOf(' ') + 1)
-      // Once a folder is known, so are those above it.
-      for (
-        let at = name.lastIndexOf('/');
-        at > 0 && !folders.has(name.slice(0, at));
-        at = name.lastIndexOf('/', at - 1)
-      )
-        folders.set(name.slice(0, at), name)
-    }
-    return folders
-  }
+  return folders
 }

@@ -1,5 +1,5 @@
 import type { Oid } from '../../git/objects/object.ts'
-import type { StagedPack } from '../../git/transactions/pack-staging.ts'
+import type { StagedPack } from '../../git/packs/pack-writer.ts'
 import type { ChangedRows, MetRows, Payload } from '../../versioning/family/family.ts'
 import type { InputRow } from './import/input-row.ts'
 import type { RowBlobs } from './rows/row-entry.ts'

@@ -21,7 +21,7 @@ import type { Header, VariantRecord } from './records.ts'
 import { assertUnguarded } from './write-guards.ts'
 import { type GitObject, type ObjectKind, type Oid, hashObject } from '../../git/objects/object.ts'
 import type { CacheFile } from '../../storage/cache-file.ts'
-import type { StagedPack } from '../../git/transactions/pack-staging.ts'
+import type { StagedPack } from '../../git/packs/pack-writer.ts'
 
 /** What a create request says; `loc` is where its slug stands in the request. */
 export interface NewArtifact {

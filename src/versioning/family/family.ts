@@ -1,7 +1,7 @@
 import type { GitObject, Oid } from '../../git/objects/object.ts'
 import type { TreeEntry } from '../../git/objects/tree.ts'
 import type { SequentialPackReader } from '../../git/packs/sequential-pack-reader.ts'
-import type { StagedPack } from '../../git/transactions/pack-staging.ts'
+import type { StagedPack } from '../../git/packs/pack-writer.ts'
 import type { JsonStream } from '../../json/json-stream.ts'
 import type { Json, JsonObject } from '../../json/json.ts'
 import type { JsonText } from '../../json/stringify-json.ts'

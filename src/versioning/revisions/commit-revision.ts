@@ -1,7 +1,7 @@
 import { Refusal } from '../../errors.ts'
 import type { Oid } from '../../git/objects/object.ts'
 import type { Repository } from '../../git/repository.ts'
-import { transactAcross } from '../../git/transactions/cross-repository.ts'
+import { transactAcross } from '../../git/transactions/write-queue.ts'
 import type { Transaction } from '../../git/transactions/transaction.ts'
 import type { Json } from '../../json/json.ts'
 import { findVariant } from '../artifacts/artifact-view.ts'

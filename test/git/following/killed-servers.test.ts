@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { MemoryDatabase } from '../../support/postgres/memory-log.ts'
 import { Store } from '../../../src/git/store.ts'
-import { transactAcross } from '../../../src/git/transactions/cross-repository.ts'
+import { transactAcross } from '../../../src/git/transactions/write-queue.ts'
 import type { Fs } from '../../../src/storage/fs.ts'
 import { memoryFs } from '../../../src/storage/memory-fs.ts'
 import { mortalFs } from '../mortal-fs.ts'

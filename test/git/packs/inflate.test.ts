@@ -2,8 +2,13 @@ import { expect } from 'chai'
 import fc from 'fast-check'
 import { deflateSync, inflateSync } from 'node:zlib'
 import { CorruptObject } from '../../../src/git/objects/errors.ts'
-import { inflateExactly, inflateWhole } from '../../../src/git/packs/inflate.ts'
-import { STORED_OVERHEAD, readStored, writeStored } from '../../../src/git/packs/stored-deflate.ts'
+import {
+  STORED_OVERHEAD,
+  inflateExactly,
+  inflateWhole,
+  readStored,
+  writeStored,
+} from '../../../src/git/packs/pack-entry.ts'
 
 const stored = (content: Uint8Array): Buffer => {
   const stream = Buffer.alloc(content.length + STORED_OVERHEAD)

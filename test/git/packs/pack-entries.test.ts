@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import fc from 'fast-check'
 import { hashObject } from '../../../src/git/objects/object.ts'
 import { rowsInOrder } from '../rows-in-order.ts'
-import { PackEntryTable } from '../../../src/git/packs/pack-entries.ts'
+import { PackEntryTable } from '../../../src/git/packs/streaming-pack-writer.ts'
 
 const idOf = (table: PackEntryTable, row: number): string => {
   const bytes = Buffer.alloc(20)

@@ -9,7 +9,7 @@ import { hashObject } from '../../../src/git/objects/object.ts'
 import { encodeTree } from '../../../src/git/objects/tree.ts'
 import { PackCache } from '../../../src/git/packs/pack-cache.ts'
 import { StreamingPackWriter } from '../../../src/git/packs/streaming-pack-writer.ts'
-import { sweepStagedPacks } from '../../../src/git/transactions/pack-staging.ts'
+import { sweepStagedPacks } from '../../../src/git/packs/pack-writer.ts'
 import type { Fs } from '../../../src/storage/fs.ts'
 import { memoryFs } from '../../../src/storage/memory-fs.ts'
 import { nodeFs } from '../../../src/storage/node-fs.ts'
@@ -51,8 +51,8 @@ describe('git: packs written while objects come in', () => {
       )
       const tag = `object ${commit}\ntype commit\ntag v1\ntagger Ann <ann@example.com> 1 +0000\n\nv1\n`
       const tagOid = builder.add('tag', Buffer.from(tag))
-      const staged = await builder.finish()
-      expect(staged.unsynced).to.equal(undefined)
+      const staged = (await builder.finish())!
+      expect(staged.bytes).to.equal(undefined)
       staged.publish()
       await staged.syncNames()
       packPath = `${folder}/objects/pack/${staged.name}`
@@ -115,10 +115,7 @@ describe('git: packs written while objects come in', () => {
 
   it('of no objects are nothing', async () => {
     const disk = inMemory()
-    const staged = await new StreamingPackWriter(disk, '').finish()
-    expect(staged.name).to.equal(undefined)
-    staged.publish()
-    staged.release()
+    expect(await new StreamingPackWriter(disk, '').finish()).to.equal(undefined)
     expect(disk.readDir('/objects/pack')).to.deep.equal([])
   })
 
@@ -133,7 +130,7 @@ describe('git: packs written while objects come in', () => {
 
     const finished = new StreamingPackWriter(disk, '')
     finished.add('blob', row(1))
-    const staged = await finished.finish()
+    const staged = (await finished.finish())!
     expect(disk.readDir('/objects/pack')).to.have.length(3)
     staged.discard()
     expect(disk.readDir('/objects/pack')).to.deep.equal([])
@@ -161,7 +158,7 @@ describe('git: packs written while objects come in', () => {
       }
       const builder = new StreamingPackWriter(failing, '')
       for (let number = 0; number < 5000; number++) builder.add('blob', row(number))
-      ;(await builder.finish()).discard()
+      ;(await builder.finish())?.discard()
     }
     let failures = 0
     for (let failAt = 1; ; failAt++) {

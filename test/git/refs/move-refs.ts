@@ -1,5 +1,6 @@
 import { ObjectDatabase } from '../../../src/git/objects/object-database.ts'
 import { PackCache } from '../../../src/git/packs/pack-cache.ts'
+import type { StagedPack } from '../../../src/git/packs/pack-writer.ts'
 import type { RefMove } from '../../../src/git/refs/ref-move.ts'
 import type { RefReader } from '../../../src/git/refs/ref-store.ts'
 import type { Decision } from '../../../src/git/transactions/arbiter.ts'
@@ -36,13 +37,13 @@ export async function moveRefs(
     close: async () => undefined,
   }
   const draft = {
-    moves: () => moves,
-    objects: () => [],
-    packs: () => [],
-    notes: () => [],
-    claims: () => [],
-    needs: () => [],
-    isAllowed: () => true,
+    moves: () => [...moves],
+    objects: new Map(),
+    packs: new Set<StagedPack>(),
+    notes: [],
+    claims: [],
+    needs: [],
+    required: [],
   }
   const objects = new ObjectDatabase(fs, gitdir, new PackCache())
   await commitDrafts(arbiter, [{ fs, gitdir, objects, refs, draft }])

@@ -9,8 +9,8 @@ import { hashObject } from '../../../src/git/objects/object.ts'
 import { encodeTree } from '../../../src/git/objects/tree.ts'
 import { encodePack } from '../../../src/git/packs/pack-writer.ts'
 import type { Repository } from '../../../src/git/repository.ts'
-import { transactAcross } from '../../../src/git/transactions/cross-repository.ts'
-import { stageEncodedPack } from '../../../src/git/transactions/pack-staging.ts'
+import { transactAcross } from '../../../src/git/transactions/write-queue.ts'
+import { stageSynced } from '../../../src/git/packs/pack-writer.ts'
 import type { Transaction } from '../../../src/git/transactions/transaction.ts'
 import type { Fs } from '../../../src/storage/fs.ts'
 import { nodeFs } from '../../../src/storage/node-fs.ts'
@@ -201,9 +201,7 @@ describe('git: a write to several repositories', () => {
       { kind: 'tree', bytes: tree, oid: hashObject('tree', tree) },
     ])
     const { environment, next } = deployed
-    const packs = await Promise.all(
-      [environment, next].map(({ path }) => stageEncodedPack(nodeFs, path, encoded, { synced: true })),
-    )
+    const packs = await Promise.all([environment, next].map(({ path }) => stageSynced(nodeFs, path, encoded)))
     await transactAcross([environment, next], async (transactions) => {
       for (const [index, transaction] of transactions.entries()) {
         const pack = packs[index]

@@ -12,7 +12,7 @@ import { encodeTree } from '../../../src/git/objects/tree.ts'
 import { PackCache } from '../../../src/git/packs/pack-cache.ts'
 import { encodePack } from '../../../src/git/packs/pack-writer.ts'
 import { Repository } from '../../../src/git/repository.ts'
-import { type StagedPack, stageEncodedPack } from '../../../src/git/transactions/pack-staging.ts'
+import { type StagedPack, stageSynced } from '../../../src/git/packs/pack-writer.ts'
 import type { Transaction, TransactionJob } from '../../../src/git/transactions/transaction.ts'
 import type { Fs } from '../../../src/storage/fs.ts'
 import { memoryFs } from '../../../src/storage/memory-fs.ts'
@@ -255,7 +255,7 @@ describe('git: a write', () => {
           },
         }
         const { repository, folder, packs } = await freshRepository({ fs })
-        const pack = await stageEncodedPack(fs, folder, encoded, { synced: true })
+        const pack = await stageSynced(fs, folder, encoded)
         expect(packs()).to.deep.equal([])
         const head = await repository.transact(adopting(pack, ballast))
         expect(atMove).to.have.length(1)
@@ -270,7 +270,7 @@ describe('git: a write', () => {
 
     it('can be built on by those that wait with it, which read what it holds', async () => {
       const { repository, folder, packs } = await freshRepository()
-      const pack = await stageEncodedPack(nodeFs, folder, encoded, { synced: true })
+      const pack = await stageSynced(nodeFs, folder, encoded)
       const reading: TransactionJob<unknown> = async (transaction) => {
         const note = transaction.write('blob', Buffer.from('mine'))
         const oids = [
@@ -312,7 +312,7 @@ describe('git: a write', () => {
         { kind: 'tree', bytes: tree, oid: hashObject('tree', tree) },
         { kind: 'commit', bytes, oid },
       ])
-      const pack = await stageEncodedPack(nodeFs, folder, whole, { synced: true })
+      const pack = await stageSynced(nodeFs, folder, whole)
       await repository.transact(async (transaction) => {
         transaction.adopt(pack)
         transaction.move(MAIN, oid)
@@ -323,7 +323,7 @@ describe('git: a write', () => {
 
     it('leaves it to its maker when the job throws', async () => {
       const { repository, folder } = await freshRepository()
-      const pack = await stageEncodedPack(nodeFs, folder, encoded, { synced: true })
+      const pack = await stageSynced(nodeFs, folder, encoded)
       const broken = new Error('broken')
       const job: TransactionJob<never> = async (transaction) => {
         await adopting(pack)(transaction)
@@ -338,14 +338,14 @@ describe('git: a write', () => {
     it('moves no ref when the journal cannot grow; discarded, the pack is not kept', async () => {
       const disk = failingFs(nodeFs)
       const { repository, folder } = await freshRepository({ fs: disk.fs })
-      const pack = await stageEncodedPack(disk.fs, folder, encoded, { synced: true })
+      const pack = await stageSynced(disk.fs, folder, encoded)
       disk.failIf((call) => call === 'log.sync')
       expect(await repository.transact(adopting(pack)).catch(itself)).to.have.property('code', 'ENOSPC')
       pack.discard()
       disk.failIf(() => false)
       expect(git(folder, ['for-each-ref'])).to.equal('')
       expect(filesIn(folder).filter((name) => !/^pack-\w+\.(pack|idx)$/.test(name))).to.deep.equal([])
-      const again = await stageEncodedPack(disk.fs, folder, encoded, { synced: true })
+      const again = await stageSynced(disk.fs, folder, encoded)
       const head = await repository.transact(adopting(again))
       expect(git(folder, ['rev-parse', 'main'])).to.equal(head)
       expectSound(folder)

@@ -3,11 +3,14 @@ import { crc32 } from 'node:zlib'
 import { TimeSlice } from '../../../scheduling/cooperative.ts'
 import { CorruptObject } from '../../objects/errors.ts'
 import { hashObject } from '../../objects/object.ts'
-import { inflateExactly } from '../../packs/inflate.ts'
-import { PackEntryTable } from '../../packs/pack-entries.ts'
-import { type EntrySource, readEntry } from '../../packs/pack-entry.ts'
-import { encodePackIndex } from '../../packs/pack-index-writer.ts'
-import { type JoinablePack, joinPacks, offsetsIn } from '../../packs/pack-writer.ts'
+import { type EntrySource, inflateExactly, readEntry } from '../../packs/pack-entry.ts'
+import {
+  type JoinablePack,
+  type PlacedEntry,
+  encodeIndex,
+  joinPacks,
+  offsetsIn,
+} from '../../packs/pack-writer.ts'
 import { FileWindow } from '../../packs/windowed-file.ts'
 
 /**
@@ -21,16 +24,16 @@ export function indexBytes(name: string, pack: Buffer): Buffer | undefined {
     throw new CorruptObject(`the bytes of ${name} are not those it is named after`)
   const whole = new FileWindow(pack, 0)
   const source: EntrySource = { size: pack.length, at: () => whole }
-  const table = new PackEntryTable()
+  const entries: PlacedEntry[] = []
   for (let offset = 12; offset < end;) {
     const { kind, size, position, deflated } = readEntry(source, offset)
     if (!kind) return undefined
     const { bytes, streamLength } = inflateExactly(deflated, size)
     const next = position + streamLength
-    table.add(hashObject(kind, bytes), offset, crc32(pack.subarray(offset, next)))
+    entries.push({ oid: hashObject(kind, bytes), offset, crc: crc32(pack.subarray(offset, next)) })
     offset = next
   }
-  return Buffer.concat([...encodePackIndex(table, checksum)])
+  return encodeIndex(entries, checksum)
 }
 
 /** A pack that lies in memory. */

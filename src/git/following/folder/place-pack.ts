@@ -4,7 +4,7 @@ import { CorruptObject } from '../../objects/errors.ts'
 import { indexBytes } from './index-bytes.ts'
 import { gitEnvironment } from '../../process/git-environment.ts'
 import { runGit } from '../../process/git-process.ts'
-import { stagingFor } from '../../transactions/pack-staging.ts'
+import { StagedPack } from '../../packs/pack-writer.ts'
 import { type LoggedPack, NotInLog, type SharedLog } from '../shared-log.ts'
 
 /** Where a pack belongs. */
@@ -23,21 +23,22 @@ export async function placePack(
 ): Promise<void> {
   if (fs.stat(`${gitdir}/objects/pack/${name}.idx`)) return
   const index = bytes && indexOf(name, bytes)
-  const staging = stagingFor(fs, gitdir)
+  const staged = new StagedPack(fs, gitdir)
+  staged.name = name
   try {
     if (bytes && index) {
-      fs.create(staging.packPath, bytes)
-      fs.create(staging.indexPath, index)
+      fs.create(staged.packPath, bytes)
+      fs.create(staged.indexPath, index)
     } else {
       const pieces = bytes ? [bytes] : await log.readPack(repository, name)
       if (!pieces) throw new NotInLog(`${name} of ${repository}`)
-      await writeTo(fs, staging.packPath, pieces)
-      await indexFile(fs, gitdir, name, staging)
+      await writeTo(fs, staged.packPath, pieces)
+      await indexFile(fs, gitdir, name, staged)
     }
-    // Without the bytes, publishing would look for a `.keep`, which tells git what no ref needs yet; here the refs follow at once.
-    staging.staged(name, EMPTY).publish()
+    // Without a `.keep`, which tells git what no ref needs yet: here the refs follow at once.
+    staged.publish()
   } catch (error) {
-    staging.remove()
+    staged.discard()
     throw error
   }
 }
@@ -58,8 +59,6 @@ export async function placePacks(
     for (const name of slice) await placePack(fs, log, place, { name, bytes: small.get(name) })
   }
 }
-
-const EMPTY = { pack: Buffer.alloc(0), index: Buffer.alloc(0) }
 
 async function writeTo(
   fs: Fs,

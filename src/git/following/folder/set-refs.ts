@@ -33,7 +33,7 @@ async function trySetRefs({ fs, own }: Copy, repositories: readonly RefsAt[]): P
     }
     if (held.some((at) => at.moves.some(({ ref }) => isOver(at, ref)))) return false
     for (const { locks } of held.toReversed()) await locks.set(() => true)
-    for (const { locks } of held) if (locks.hasRemovals) await locks.removeRefs()
+    for (const { locks } of held) if (locks.removals.length > 0) await locks.removeRefs()
     return true
   } finally {
     for (const { locks } of held) locks.release()

@@ -97,7 +97,7 @@ export async function collectFile(
     const laid = { onto: base.tree, ...(await writeRowTree(target, rows, base, slice)) }
     const pack = await builder.finish()
     await slice.rest()
-    return { kind: 'collected', rows, columns, met, renamed: notes.renamed, laid, pack }
+    return { kind: 'collected', rows, columns, met, renamed: notes.renamed, laid, ...(pack ? { pack } : {}) }
   } catch (error) {
     builder.discard()
     throw error
