@@ -240,17 +240,8 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   storage: {
     uses: ['json', 'scheduling'],
     surface: [
-      ...[
-        'fs',
-        'node-fs',
-        'memory-fs',
-        'guarded-fs',
-        'store-guard',
-        'lock-file',
-        'cache-file',
-        'change-feed',
-      ],
-      ...['durable-folder', 'process-identity', 'json-record-file', 'read-epoch', 'settle-all'],
+      ...['fs', 'node-fs', 'memory-fs', 'store-guard', 'lock-file', 'cache-file', 'change-feed'],
+      ...['durable-folder', 'process-identity', 'json-record-file', 'read-epoch'],
       ...['sqlite/*', 'documents/*'],
     ],
   },

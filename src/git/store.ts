@@ -1,7 +1,6 @@
 import { createDurableFolder } from '../storage/durable-folder.ts'
 import type { Fs } from '../storage/fs.ts'
-import { guardedFs } from '../storage/guarded-fs.ts'
-import { StoreGuard } from '../storage/store-guard.ts'
+import { guardedFs, StoreGuard } from '../storage/store-guard.ts'
 import { openFollowing } from './following/open-following.ts'
 import type { OpenLog } from './following/shared-log.ts'
 import { Journal } from './journal/journal.ts'
@@ -26,14 +25,23 @@ import {
   thisProcess,
 } from '../storage/process-identity.ts'
 import { liveFolder } from './trash/folder-move.ts'
-import { checkpointJournal, syncPublished } from './journal/checkpoint.ts'
-import { announceWrites, finishJournal, removeJournal } from './journal/finish-journal.ts'
-import { JOURNAL_FOLDER, syncJournalNames } from './journal/journal-folder.ts'
-import { keepNotes } from './journal/journal-notes.ts'
-import { type JournalRecord, decodeJournal } from './journal/journal-record.ts'
-import { restoreCreations } from './journal/finish-creations.ts'
-import { finishFolderMoves, syncFolderMoves } from './journal/finish-folder-moves.ts'
-import { restorePacks, restoreRefs, writesIn } from './journal/redo-writes.ts'
+import { checkpointJournal, syncFolderMoves, syncPublished, keepNotes } from './journal/checkpoint.ts'
+import {
+  announceWrites,
+  finishJournal,
+  removeJournal,
+  restoreCreations,
+  finishFolderMoves,
+  restorePacks,
+  restoreRefs,
+  writesIn,
+} from './journal/finish-journal.ts'
+import {
+  JOURNAL_FOLDER,
+  syncJournalNames,
+  type JournalRecord,
+  decodeJournal,
+} from './journal/journal-file.ts'
 
 /** A store on disk: `<dir>/<project>/<family folder>/<slug>.git`. */
 export class Store {

@@ -88,15 +88,13 @@ export interface LogHandle {
   append(bytes: Uint8Array): void
   /** What is written next goes to the start, over what is there; what is not written over stays. */
   rewind(): void
-  /** Everything that was written since the last rewind; also when somebody has removed the file. */
-  written(): Buffer
   /** Resolves once everything appended before the call is on the disk. */
   sync(): Promise<void>
   close(): void
 }
 
 /** A file in the making: grows at its end, can be read, and what is written can be written over. */
-export interface FileHandle extends Omit<LogHandle, 'rewind' | 'written'> {
+export interface FileHandle extends Omit<LogHandle, 'rewind'> {
   /** Fills `target` from byte `position` of the file and answers how many bytes it got (fewer only at the end). */
   read(target: Uint8Array, position: number): number
   /** Replaces the bytes from `position` on; they must lie within what was appended. */

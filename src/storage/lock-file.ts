@@ -40,22 +40,6 @@ export interface HeldLock {
 export type BeforeTakeOver = (dead: string) => Promise<void>
 
 /**
- * The owner file of a lock to be: `<folder>/locks/<owner>.<n>`, holding `content`, not synced. It is linked to the lock name
- * later, so that anyone who finds the lock can tell by the inode whose it is. With `isShared`, it may own several locks at a time.
- */
-export function lockFile(
-  fs: Fs,
-  folder: string,
-  content: string,
-  beforeTakeOver?: BeforeTakeOver,
-  isShared = false,
-): LockFile {
-  const owner = `${ownFile(folder)}${isShared ? SHARED : ''}`
-  ensuringFolder(fs, owner, () => fs.create(owner, Buffer.from(content)))
-  return new LockFile(fs, `${folder}/locks`, owner, beforeTakeOver)
-}
-
-/**
  * Runs `work` while holding `<folder>/<name>.lock`, a lock that guards no file of its own, across all server processes.
  * Refuses with `locked` if a live process keeps it too long.
  */
@@ -66,7 +50,7 @@ export async function holdingLock<T>(
   work: () => Promise<T>,
   beforeTakeOver?: BeforeTakeOver,
 ): Promise<T> {
-  const lock = await lockFile(fs, folder, '', beforeTakeOver).acquire(`${folder}/${name}.lock`)
+  const lock = await new LockFile(fs, folder, '', beforeTakeOver).acquire(`${folder}/${name}.lock`)
   try {
     return await work()
   } finally {
@@ -90,7 +74,11 @@ export function ownFile(folder: string): string {
   return `${folder}/locks/${self}.${++sequence}`
 }
 
-/** A written owner file: acquire locks with it, or discard it. */
+/**
+ * The owner file of a lock to be: `<folder>/locks/<owner>.<n>`, holding `content`, not synced. It is linked to the lock name
+ * later, so that anyone who finds the lock can tell by the inode whose it is. With `isShared`, it may own several locks at a time.
+ * To be used by `acquire`, or discarded.
+ */
 export class LockFile {
   readonly #fs: Fs
   readonly #folder: string
@@ -99,9 +87,11 @@ export class LockFile {
   /** Locks that are held with it. */
   #held = 0
 
-  constructor(fs: Fs, folder: string, owner: string, beforeTakeOver?: BeforeTakeOver) {
+  constructor(fs: Fs, folder: string, content: string, beforeTakeOver?: BeforeTakeOver, isShared = false) {
+    const owner = `${ownFile(folder)}${isShared ? SHARED : ''}`
+    ensuringFolder(fs, owner, () => fs.create(owner, Buffer.from(content)))
     this.#fs = fs
-    this.#folder = folder
+    this.#folder = `${folder}/locks`
     this.#owner = owner
     this.#beforeTakeOver = beforeTakeOver
   }
@@ -113,7 +103,7 @@ export class LockFile {
    */
   async acquire(lockPath: string): Promise<HeldLock> {
     try {
-      await this.#linkTo(lockPath)
+      if (!this.#tryLink(lockPath)) await this.#linkTo(lockPath)
     } catch (error) {
       if (this.#held === 0) this.discard()
       throw error
@@ -225,7 +215,7 @@ export interface DeadLock {
  * over. Nothing happens to any other lock.
  */
 export async function endDeadLock(fs: Fs, folder: string, path: string, meant?: DeadLock): Promise<void> {
-  const finisher = lockFile(fs, folder, '')
+  const finisher = new LockFile(fs, folder, '')
   try {
     await finisher.takeOver(`${path}.lock`, meant)
   } finally {
@@ -251,7 +241,7 @@ export async function sweepDeadLocks(
     .flatMap((folder) => (fs.readDir(folder) ?? []).map((name) => `${folder}/${name}`))
     .filter((path) => path.endsWith('.lock') && deadOwnerOf(fs, `${gitdir}/locks`, path) !== undefined)
   if (locks.length > 0) {
-    const sweeper = lockFile(fs, gitdir, '', beforeTakeOver)
+    const sweeper = new LockFile(fs, gitdir, '', beforeTakeOver)
     try {
       for (const lock of locks) await sweeper.takeOver(lock)
     } finally {

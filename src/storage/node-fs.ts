@@ -257,10 +257,6 @@ function toLogHandle(fd: number): LogHandle {
     rewind: () => {
       end = 0
     },
-    written: () => {
-      const whole = Buffer.allocUnsafeSlow(end)
-      return whole.subarray(0, fill(fd, whole, 0))
-    },
     // Where nothing but bytes of the file changed, this spares the file system's own journal.
     sync: () => fdatasync(fd),
     close: () => fs.closeSync(fd),

@@ -6,7 +6,7 @@ import { dirname } from 'node:path/posix'
 import { setImmediate as nextTurn, setTimeout as pause } from 'node:timers/promises'
 import type { Refusal } from '../../src/errors.ts'
 import type { Fs } from '../../src/storage/fs.ts'
-import { holdingLock, lockFile, sweepDeadLocks } from '../../src/storage/lock-file.ts'
+import { holdingLock, sweepDeadLocks, LockFile } from '../../src/storage/lock-file.ts'
 import { memoryFs } from '../../src/storage/memory-fs.ts'
 import { nodeFs } from '../../src/storage/node-fs.ts'
 import type { ProcessIdentity } from '../../src/storage/process-identity.ts'
@@ -31,7 +31,7 @@ describe('git: a lock', () => {
         const folder = makeFolder()
         fs.makeDir(folder)
         fs.append(`${folder}/ref`, Buffer.from('old\n'))
-        const lock = await lockFile(fs, folder, 'new\n').acquire(`${folder}/ref.lock`)
+        const lock = await new LockFile(fs, folder, 'new\n').acquire(`${folder}/ref.lock`)
         expect(fs.readFile(`${folder}/ref.lock`)?.toString()).to.equal('new\n')
         expect(fs.readFile(`${folder}/ref`)?.toString()).to.equal('old\n')
         expect(fs.readDir(`${folder}/locks`)?.[0]).to.contain(identityName(thisProcess()))
@@ -47,7 +47,7 @@ describe('git: a lock', () => {
         const folder = makeFolder()
         fs.makeDir(folder)
         fs.append(`${folder}/ref`, Buffer.from('old\n'))
-        const lock = await lockFile(fs, folder, 'new\n').acquire(`${folder}/ref.lock`)
+        const lock = await new LockFile(fs, folder, 'new\n').acquire(`${folder}/ref.lock`)
         lock.release()
         expect(fs.readFile(`${folder}/ref`)?.toString()).to.equal('old\n')
         expect(fs.readDir(folder)?.sort()).to.deep.equal(['locks', 'ref'])
@@ -59,7 +59,7 @@ describe('git: a lock', () => {
       const folder = temporaryFolder()
       const readOnly = Object.assign(new Error('read-only'), { code: 'EROFS' })
       const fs = { ...nodeFs, link: () => raise(readOnly) }
-      const refused = await lockFile(fs, folder, '').acquire(`${folder}/ref.lock`).catch(itself)
+      const refused = await new LockFile(fs, folder, '').acquire(`${folder}/ref.lock`).catch(itself)
       expect(refused).to.equal(readOnly)
       expect(everythingIn(folder)).to.deep.equal([])
     })
@@ -78,7 +78,7 @@ describe('git: a lock', () => {
         create: (path, bytes) => (unlessFirst(path), nodeFs.create(path, bytes)),
         link: (from, to) => (unlessFirst(to), nodeFs.link(from, to)),
       }
-      const lock = await lockFile(fs, folder, 'new\n').acquire(`${folder}/heads/team/ref.lock`)
+      const lock = await new LockFile(fs, folder, 'new\n').acquire(`${folder}/heads/team/ref.lock`)
       lock.publish(`${folder}/heads/team/ref`)
       expect(nodeFs.readFile(`${folder}/heads/team/ref`)?.toString()).to.equal('new\n')
       expect(tries).to.equal(6)
@@ -100,9 +100,9 @@ describe('git: a lock', () => {
   describe('is waited for', () => {
     it('while its holder lives, and goes to who waited', async () => {
       const folder = temporaryFolder()
-      const first = await lockFile(nodeFs, folder, 'first\n').acquire(`${folder}/ref.lock`)
+      const first = await new LockFile(nodeFs, folder, 'first\n').acquire(`${folder}/ref.lock`)
       let hasSecond = false
-      const second = lockFile(nodeFs, folder, 'second\n')
+      const second = new LockFile(nodeFs, folder, 'second\n')
         .acquire(`${folder}/ref.lock`)
         .then((lock) => ((hasSecond = true), lock))
       await pause(150)
@@ -125,7 +125,7 @@ describe('git: a lock', () => {
       const refusals = await Promise.all(
         ['living', 'elsewhere', 'gits'].map(async (name) => {
           const path = `${folder}/${name}.lock`
-          const refusal: Refusal = await lockFile(nodeFs, folder, 'mine\n').acquire(path).catch(itself)
+          const refusal: Refusal = await new LockFile(nodeFs, folder, 'mine\n').acquire(path).catch(itself)
           return { path, refusal, after: performance.now() - start }
         }),
       )
@@ -146,7 +146,7 @@ describe('git: a lock', () => {
       const child = await holderIn(folder, 'ref')
       child.kill('SIGKILL')
       await once(child, 'exit')
-      const lock = await lockFile(nodeFs, folder, 'mine\n').acquire(`${folder}/ref.lock`)
+      const lock = await new LockFile(nodeFs, folder, 'mine\n').acquire(`${folder}/ref.lock`)
       lock.publish(`${folder}/ref`)
       expect(readFileSync(`${folder}/ref`, 'utf8')).to.equal('mine\n')
       expect(everythingIn(folder)).to.deep.equal(['ref'])
@@ -156,7 +156,7 @@ describe('git: a lock', () => {
       it(`from ${who}`, async () => {
         const folder = temporaryFolder()
         leaveLock(folder, 'ref', `${identityName(owner)}.7`)
-        const lock = await lockFile(nodeFs, folder, 'mine\n').acquire(`${folder}/ref.lock`)
+        const lock = await new LockFile(nodeFs, folder, 'mine\n').acquire(`${folder}/ref.lock`)
         expect(readFileSync(`${folder}/ref.lock`, 'utf8')).to.equal('mine\n')
         lock.release()
         expect(everythingIn(folder)).to.deep.equal([])
@@ -167,7 +167,7 @@ describe('git: a lock', () => {
       const folder = temporaryFolder()
       writeFileSync(`${folder}/ref.lock`, 'old\n')
       utimesSync(`${folder}/ref.lock`, 1_000_000_000, 1_000_000_000)
-      const lock = await lockFile(nodeFs, folder, 'mine\n').acquire(`${folder}/ref.lock`)
+      const lock = await new LockFile(nodeFs, folder, 'mine\n').acquire(`${folder}/ref.lock`)
       expect(readFileSync(`${folder}/ref.lock`, 'utf8')).to.equal('mine\n')
       lock.release()
       expect(everythingIn(folder)).to.deep.equal([])
@@ -179,7 +179,7 @@ describe('git: a lock', () => {
       const taker = `${identityName({ ...thisProcess(), boot: 'feedfacecafe' })}.3`
       writeFileSync(`${folder}/locks/${taker}`, '')
       linkSync(`${folder}/locks/${taker}`, `${folder}/locks/${dead}.takeover`)
-      const lock = await lockFile(nodeFs, folder, 'mine\n').acquire(`${folder}/ref.lock`)
+      const lock = await new LockFile(nodeFs, folder, 'mine\n').acquire(`${folder}/ref.lock`)
       lock.release()
       expect(everythingIn(folder)).to.deep.equal([])
     })
@@ -222,7 +222,7 @@ describe('git: a lock', () => {
       writeFileSync(`${folder}/locks/${dead}3`, 'moved\n')
       linkSync(`${folder}/locks/${dead}3`, `${folder}/heads/moved`)
       writeFileSync(`${folder}/heads/gits.lock`, 'git\n')
-      const held = await lockFile(nodeFs, folder, 'mine\n').acquire(`${folder}/heads/held.lock`)
+      const held = await new LockFile(nodeFs, folder, 'mine\n').acquire(`${folder}/heads/held.lock`)
       await sweepDeadLocks(nodeFs, folder, [folder, `${folder}/heads`, `${folder}/tags`, `${folder}/absent`])
       const left = everythingIn(folder).filter((path) => !path.startsWith('locks/'))
       expect(left).to.deep.equal(['heads/gits.lock', 'heads/held.lock', 'heads/moved', 'notes/n.lock'])
@@ -239,7 +239,7 @@ describe('git: a lock', () => {
       for (const name of ['two', 'three'])
         linkSync(`${folder}/locks/${dead}.shared`, `${folder}/heads/${name}.lock`)
       for (const name of ['one', 'two', 'three'])
-        (await lockFile(nodeFs, folder, 'new\n').acquire(`${folder}/heads/${name}.lock`)).publish(
+        (await new LockFile(nodeFs, folder, 'new\n').acquire(`${folder}/heads/${name}.lock`)).publish(
           `${folder}/heads/${name}`,
         )
       expect(readFileSync(`${folder}/heads/three`, 'utf8')).to.equal('new\n')
@@ -257,7 +257,7 @@ describe('git: a lock', () => {
 
 /** Takes `process.argv[1]`'s lock and never lets go. */
 const HOLD = `
-  const lock = await lockFile(nodeFs, process.argv[1], 'theirs\\n').acquire(process.argv[1] + '/' + process.argv[2] + '.lock')
+  const lock = await new LockFile(nodeFs, process.argv[1], 'theirs\\n').acquire(process.argv[1] + '/' + process.argv[2] + '.lock')
   process.stdout.write('held')
   setInterval(() => lock, 1000)`
 
@@ -276,7 +276,7 @@ function spawnNode(folder: string, script: string, ...args: readonly string[]) {
   const at = (path: string) => JSON.stringify(new URL(path, import.meta.url).href)
   const imports =
     `import { readFileSync, writeFileSync } from 'node:fs'\n` +
-    `import { holdingLock, lockFile } from ${at('../../src/storage/lock-file.js')}\n` +
+    `import { holdingLock, LockFile } from ${at('../../src/storage/lock-file.js')}\n` +
     `import { nodeFs } from ${at('../../src/storage/node-fs.js')}\n`
   return spawn(process.execPath, ['--input-type=module', '-e', imports + script, folder, ...args], {
     stdio: ['ignore', 'pipe', 'inherit'],

@@ -4,9 +4,9 @@ import { createDurableFolder } from '../../storage/durable-folder.ts'
 import type { Documents } from '../../storage/documents/documents.ts'
 import { SharedDocuments } from '../../storage/documents/shared-documents.ts'
 import type { Fs } from '../../storage/fs.ts'
-import { type HeldLock, lockFile } from '../../storage/lock-file.ts'
+import { type HeldLock, LockFile } from '../../storage/lock-file.ts'
 import { StoreGuard } from '../../storage/store-guard.ts'
-import { JOURNAL_FOLDER } from '../journal/journal-folder.ts'
+import { JOURNAL_FOLDER } from '../journal/journal-file.ts'
 import type { PackCache } from '../packs/pack-cache.ts'
 import { makeStore } from '../store-format.ts'
 import {
@@ -80,7 +80,7 @@ export async function openFollowing(
 async function takeFolder(fs: Fs, dir: string): Promise<HeldLock> {
   const folder = `${dir}/${COPY_FOLDER}`
   try {
-    return await lockFile(fs, folder, '').acquire(`${folder}/server.lock`)
+    return await new LockFile(fs, folder, '').acquire(`${folder}/server.lock`)
   } catch (error) {
     if (!(error instanceof Refusal) || error.code !== 'locked') throw error
     throw new CannotStart(

@@ -1,4 +1,6 @@
 import { dirname } from 'node:path/posix'
+import { recentlyUsed } from '../../cache/recently-used.ts'
+import { TimeSlice } from '../../scheduling/cooperative.ts'
 import type { Fs } from '../../storage/fs.ts'
 import {
   type EncodedPack,
@@ -9,12 +11,35 @@ import {
   placeSynced,
 } from '../packs/pack-writer.ts'
 import { refPath } from '../refs/ref-name.ts'
-import { syncFolderMoves } from './finish-folder-moves.ts'
-import type { JournalRecord, JournalWrite } from './journal-record.ts'
-import { recentlyUsed } from '../../cache/recently-used.ts'
+import type { JournalRecord, JournalWrite } from './journal-file.ts'
 import type { Oid } from '../objects/object.ts'
 import { PackCache } from '../packs/pack-cache.ts'
 import { PackIndex } from '../packs/pack-index-reader.ts'
+
+/** Syncs everything that the records of a journal tell of, as far as it is still there. */
+export async function checkpointJournal(
+  fs: Fs,
+  store: string,
+  records: readonly JournalRecord[],
+): Promise<void> {
+  await syncFolderMoves(fs, store, records)
+  const writes = records.flatMap((record) => record.writes)
+  await syncPublished(fs, store, writes)
+}
+
+/** Syncs the names of repositories that were moved. */
+export async function syncFolderMoves(
+  fs: Fs,
+  store: string,
+  records: readonly JournalRecord[],
+): Promise<void> {
+  const folders = records.flatMap(({ moved }) =>
+    moved ? [dirname(moved.to), dirname(moved.from), moved.to] : [],
+  )
+  // The new name first, where that matters.
+  const paths = [...new Set(folders)].map((folder) => `${store}/${folder}`)
+  if (paths.length > 0) await fs.syncAll(paths)
+}
 
 /** One is worked on while the disk writes the other. */
 const REPOSITORIES_AT_ONCE = 2
@@ -54,7 +79,7 @@ async function rollUp(fs: Fs, gitdir: string, { packs, refs }: Touched): Promise
   const folder = `${gitdir}/objects/pack`
   const fresh = [...packs.values()]
   // Where it cannot be done, nothing is lost: the packs stay as they are until the next time.
-  const gone = fresh.length > 0 ? await consolidatePacks(fs, gitdir, fresh).catch(() => NONE) : NONE
+  const gone = fresh.length > 0 ? await consolidatePacks(fs, gitdir, fresh).catch(() => NO_PACKS) : NO_PACKS
   const left = [...packs.keys()].filter((name) => !gone.has(name))
   const files = left.flatMap((name) => [`${folder}/${name}.pack`, `${folder}/${name}.idx`])
   // Also for those that are gone: never synced, they would come back torn.
@@ -75,18 +100,7 @@ function pathsOfRepository(gitdir: string): string[] {
   return [...['HEAD', 'config', 'packed-refs'].map((name) => `${gitdir}/${name}`), ...namesAbovePacks(gitdir)]
 }
 
-const NONE: ReadonlySet<string> = new Set()
-
-/** Syncs everything that the records of a journal tell of, as far as it is still there; see syncPublished. */
-export async function checkpointJournal(
-  fs: Fs,
-  store: string,
-  records: readonly JournalRecord[],
-): Promise<void> {
-  await syncFolderMoves(fs, store, records)
-  const writes = records.flatMap((record) => record.writes)
-  await syncPublished(fs, store, writes)
-}
+const NO_PACKS: ReadonlySet<string> = new Set()
 
 /** Packs of about one size become one. */
 const PACKS_TO_MERGE = 16
@@ -108,7 +122,7 @@ export async function consolidatePacks(
   const folder = `${gitdir}/objects/pack`
   const own = new Set(loneNames(fs.readDir(folder) ?? []))
   const lone = fresh.filter(({ name }) => own.has(name))
-  const gone = lone.length > 1 ? await makeOne(fs, gitdir, lone.map(inMemory)) : CONSOLIDATE_PACKS_NONE
+  const gone = lone.length > 1 ? await makeOne(fs, gitdir, lone.map(inMemory)) : NO_PACKS
   if (own.size - gone.size < PACKS_TO_MERGE) return gone
   const cache = new PackCache()
   try {
@@ -127,8 +141,6 @@ export async function consolidatePacks(
 
 /** Packs that cannot be joined with others as they are: git made them, with deltas. They are left to git's own repacking. */
 const unfit = recentlyUsed<string, true>(10_000, () => 1)
-
-const CONSOLIDATE_PACKS_NONE: ReadonlySet<string> = new Set()
 
 type NamedPack = JoinablePack & { readonly name: string }
 
@@ -201,4 +213,37 @@ export function packsToConsolidate<T extends { readonly count: number }>(packs: 
   }
   const full = [...classes].filter(([, members]) => members.length >= PACKS_TO_MERGE)
   return full.sort(([a], [b]) => a - b)[0]?.[1] ?? []
+}
+
+/**
+ * Makes the files of these notes, if they are not there; they are on the disk when it resolves, and so are all other names in their
+ * folders.
+ */
+export async function keepNotes(fs: Fs, store: string, paths: readonly string[]): Promise<void> {
+  await new TimeSlice().each(paths, (name) => {
+    const path = `${store}/${name}`
+    if (isNotePath(name) && fs.stat(dirname(path)) && !fs.stat(path)) make(fs, path)
+    return undefined
+  })
+  await syncFolders(fs, store, paths)
+}
+
+/** Syncs the folders of these notes. */
+export async function syncFolders(fs: Fs, store: string, paths: readonly string[]): Promise<void> {
+  const folders = new Set(paths.filter(isNotePath).map((path) => `${store}/${dirname(path)}`))
+  for (const folder of folders) if (fs.stat(folder)) await fs.syncDir(folder)
+}
+
+/** Another process may have made it just now. */
+function make(fs: Fs, path: string): void {
+  try {
+    fs.create(path, Buffer.alloc(0))
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
+  }
+}
+
+/** A file of a folder of a project, that could not lead elsewhere. */
+export function isNotePath(path: string): boolean {
+  return /^(?:[\w-][\w.-]*\/){2}[\w-][\w.-]*$/.test(path)
 }

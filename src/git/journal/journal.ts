@@ -4,18 +4,18 @@ import { createDurableFolder } from '../../storage/durable-folder.ts'
 import type { Fs } from '../../storage/fs.ts'
 import { identityName, parseIdentity, thisProcess } from '../../storage/process-identity.ts'
 import type { StoreGuard } from '../../storage/store-guard.ts'
-import { checkpointJournal } from './checkpoint.ts'
-import { restoreCreations } from './finish-creations.ts'
-import { finishFolderMoves } from './finish-folder-moves.ts'
-import { finishJournal } from './finish-journal.ts'
 import type { Decision, DecisionNote } from '../transactions/arbiter.ts'
-import type { AppendedRecord } from './journal-file.ts'
-import { JournalFile } from './journal-file.ts'
-import { JOURNAL_FOLDER, journalsOf, syncJournalNames } from './journal-folder.ts'
-import { keepNotes, syncFolders } from './journal-notes.ts'
-import type { JournalRecord } from './journal-record.ts'
-import { decodeJournal, encodeRecord } from './journal-record.ts'
-import { redoWrites } from './redo-writes.ts'
+import { checkpointJournal, keepNotes, syncFolders } from './checkpoint.ts'
+import { finishFolderMoves, finishJournal, redoWrites, restoreCreations } from './finish-journal.ts'
+import type { AppendedRecord, JournalEntry, JournalRecord } from './journal-file.ts'
+import {
+  JOURNAL_FOLDER,
+  JournalFile,
+  decodeJournal,
+  encodeRecord,
+  journalsOf,
+  syncJournalNames,
+} from './journal-file.ts'
 
 /** How long records wait, in milliseconds, until what they tell of is synced where it belongs. */
 const CHECKPOINT_AFTER = 1000
@@ -63,8 +63,6 @@ export class Journal {
   readonly #told = new Set<JournalFile>()
   /** Repositories of which records stay for the next start, since the disk failed. */
   readonly #left = new Set<string>()
-  /** A journal stays, and nobody knows what it tells of. */
-  #isAllLeft = false
   readonly #guard: Pick<StoreGuard, 'assertStillThere' | 'problem'>
   #isClosing = false
 
@@ -78,12 +76,10 @@ export class Journal {
   /** Resolves when the record is on the disk; rejects if it cannot be, and then nothing of it happened; see `Arbiter.decide`. */
   append(what: Omit<AppendedRecord, 'id' | 'at'>): Promise<Decision> {
     const record = { id: ++records, at: Number(process.hrtime.bigint() / 1000n), ...what }
-    return new Promise((resolve, reject) => this.#enqueue({ record, resolve, reject }))
-  }
-
-  #enqueue(waiting: Waiting): void {
-    this.#waiting.push(waiting)
-    if (!this.#writing) void this.#write()
+    return new Promise((resolve, reject) => {
+      this.#waiting.push({ record, resolve, reject })
+      if (!this.#writing) void this.#write()
+    })
   }
 
   /** Finishes what a dead process decided to write; see `Arbiter.finishFor`. */
@@ -161,7 +157,7 @@ export class Journal {
     for (const file of this.#told) {
       // What was under way then ends by itself, and takes its record back if it must.
       while (file.hasPending) await pause(1)
-      file.retire()
+      file.isBroken = true
       const records = decodeJournal(this.#fs.readFile(file.path) ?? Buffer.alloc(0))
       await finishFolderMoves(this.#fs, this.#store, records)
       restoreCreations(this.#fs, this.#store, thisProcess(), records)
@@ -191,12 +187,11 @@ export class Journal {
   async #write(): Promise<void> {
     this.#writing = true
     while (this.#waiting.length > 0) {
-      const batch = this.#waiting
-      this.#waiting = []
+      const batch = this.#waiting.splice(0)
       try {
         await this.#writeBatch(batch)
       } catch (error) {
-        this.#file?.takeBack()
+        if (this.#file) this.#file.isBroken = true
         // What reached the file, if anything, must not be followed by more.
         void this.checkpoint()
         for (const { reject } of batch) reject(error)
@@ -208,14 +203,12 @@ export class Journal {
   async #writeBatch(batch: readonly Waiting[]): Promise<void> {
     this.#guard.assertStillThere()
     const file = (this.#file ??= this.#begin())
-    const entries = await file.write(
-      batch.map(({ record }) => record),
-      async () => {
-        await this.#syncNameOf(file)
-        // On the disk, and of no store any more: then it has to be taken back.
-        this.#guard.assertStillThere()
-      },
-    )
+    const appended = batch.map(({ record }) => record)
+    const entries = await file.write(appended, async () => {
+      if (!this.#named.has(file)) await this.#syncNameOf(file)
+      // On the disk, and of no store any more: then it has to be taken back.
+      this.#guard.assertStillThere()
+    })
     for (const [index, entry] of entries.entries()) batch[index]?.resolve(entry)
     if (file.size > LARGE) void this.checkpoint()
     else this.#timer ??= setTimeout(() => void this.#checkpointInTurn(), CHECKPOINT_AFTER).unref()
@@ -223,7 +216,6 @@ export class Journal {
 
   /** Of a file that is new; the folder's own name, too, which may be new as well. */
   async #syncNameOf(file: JournalFile): Promise<void> {
-    if (this.#named.has(file)) return
     const folder = `${this.#store}/${JOURNAL_FOLDER}`
     if (!this.#isFolderNamed) await createDurableFolder(this.#fs, folder)
     this.#isFolderNamed = true
@@ -243,44 +235,34 @@ export class Journal {
   async #settle(file: JournalFile): Promise<void> {
     // Refs whose record is on the disk are about to move: a few microseconds, or one round of the loop.
     while (file.hasPending) await pause(1)
-    const records = await file.records(() => this.#isClosing)
+    const entries = [...file.entries]
     try {
-      if (!records) return void (this.#isAllLeft = true)
-      do {
-        // What it tells of cannot be synced where it is not.
-        while (this.#guard.problem && !this.#isClosing) await pause(AWAY, undefined, { ref: false })
-        this.#guard.assertStillThere()
-        await checkpointJournal(this.#fs, this.#store, records)
-        await this.#keepNotes(file.notes)
-      } while (this.#guard.problem)
-      await this.#keep(this.#leftOf(records, file.kept))
+      await this.#syncToldOf(entries)
+      const left = entries.filter((entry) => this.#isLeft(entry))
+      if (left.length > 0) await this.#keep(left)
       const isThere = this.#fs.stat(file.path) !== undefined
       if (isThere && !file.isBroken && this.#spare.length === 0) {
         await file.empty()
         this.#spare.push(file)
       } else this.#fs.remove(file.path)
     } catch {
-      this.#leave(records ?? []) // the disk fails: it stays for the next start, and the next write will say so
+      this.#leave(entries) // the disk fails: it stays for the next start, and the next write will say so
     } finally {
       this.#told.delete(file)
       if (!this.#spare.includes(file)) file.close()
     }
   }
 
-  /**
-   * The records that the next start has to do again: what is in place only in part, and whatever was written to a repository of which
-   * earlier records stay, too. Without it the start would leave the repository as those say, and undo this.
-   */
-  #leftOf(records: readonly JournalRecord[], kept: readonly JournalRecord[]): readonly JournalRecord[] {
-    if (this.#isAllLeft) return records
-    const ids = new Set(kept.map(({ id }) => id))
-    const isLeft = ({ id, writes }: JournalRecord): boolean =>
-      ids.has(id) || writes.some(({ repository }) => this.#left.has(repository))
-    return records.filter(isLeft)
-  }
-
-  #leave(records: readonly JournalRecord[]): void {
-    for (const { writes } of records) for (const { repository } of writes) this.#left.add(repository)
+  async #syncToldOf(entries: readonly JournalEntry[]): Promise<void> {
+    const told = entries.map(({ record }) => record)
+    const notes = entries.flatMap((entry) => entry.notes)
+    do {
+      // What it tells of cannot be synced where it is not.
+      while (this.#guard.problem && !this.#isClosing) await pause(AWAY, undefined, { ref: false })
+      this.#guard.assertStillThere()
+      await checkpointJournal(this.#fs, this.#store, told)
+      if (notes.length > 0) await this.#keepNotes(notes)
+    } while (this.#guard.problem)
   }
 
   /** Where nothing else says so by now. What else says so may be a file that was renamed into their folder. */
@@ -291,13 +273,25 @@ export class Journal {
     await syncFolders(this.#fs, this.#store, notes.map(pathOf))
   }
 
+  /**
+   * Whether the next start has to do it again: what is in place only in part, and whatever was written to a repository of which
+   * earlier records stay, too. Without it the start would leave the repository as those say, and undo this.
+   */
+  #isLeft({ record, isKept }: JournalEntry): boolean {
+    return isKept || record.writes.some(({ repository }) => this.#left.has(repository))
+  }
+
   /** In a file of their own, which is left to the next start. */
-  async #keep(kept: readonly JournalRecord[]): Promise<void> {
-    if (kept.length === 0) return
+  async #keep(kept: readonly JournalEntry[]): Promise<void> {
     this.#leave(kept)
     const folder = `${this.#store}/${JOURNAL_FOLDER}`
-    await this.#fs.createSynced(`${folder}/${self}.${++files}`, Buffer.concat(kept.map(encodeRecord)))
+    const bytes = Buffer.concat(kept.map(({ record }) => encodeRecord(record)))
+    await this.#fs.createSynced(`${folder}/${self}.${++files}`, bytes)
     await this.#fs.syncDir(folder)
+  }
+
+  #leave(entries: readonly JournalEntry[]): void {
+    for (const { record } of entries) for (const { repository } of record.writes) this.#left.add(repository)
   }
 }
 

@@ -1,7 +1,7 @@
 import type { Fs } from '../../storage/fs.ts'
 import { isBeforeBoot, isDead, parseIdentity } from '../../storage/process-identity.ts'
 import { isQuarantine } from '../receive/quarantine.ts'
-import { lockFolders } from '../refs/ref-stamps.ts'
+import { lockFolders } from '../refs/ref-store.ts'
 
 /**
  * What dead processes of this host left in a repository, as paths below it: staged packs, `.keep` files, owner files of locks, and

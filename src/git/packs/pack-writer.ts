@@ -4,7 +4,6 @@ import { threadId } from 'node:worker_threads'
 import { crc32 } from 'node:zlib'
 import type { Fs } from '../../storage/fs.ts'
 import { identityName, isDead, parseIdentity, thisProcess } from '../../storage/process-identity.ts'
-import { settleAll } from '../../storage/settle-all.ts'
 import { objectKinds, type GitObject, type Oid } from '../objects/object.ts'
 import { encodeEntry } from './pack-entry.ts'
 
@@ -256,6 +255,12 @@ export async function placeSynced(fs: Fs, gitdir: string, pack: EncodedPack): Pr
 
 function writeSynced(fs: Fs, { packPath, indexPath }: StagedPack, pack: EncodedPack): Promise<void> {
   return settleAll([fs.createSynced(packPath, pack.pack), fs.createSynced(indexPath, pack.index)])
+}
+
+/** Waits for every promise, also after one has failed; then fails as the first that did. */
+export async function settleAll(promises: readonly Promise<unknown>[]): Promise<void> {
+  await Promise.allSettled(promises)
+  await Promise.all(promises)
 }
 
 /** The folders that hold the name of a repository's folder of packs, and those above up to the repository's own. */

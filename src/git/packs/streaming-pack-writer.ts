@@ -1,11 +1,17 @@
 import { TimeSlice, yieldToEventLoop } from '../../scheduling/cooperative.ts'
 import { createHash } from 'node:crypto'
 import { crc32 } from 'node:zlib'
-import { settleAll } from '../../storage/settle-all.ts'
 import type { FileHandle, Fs } from '../../storage/fs.ts'
 import { hashObject, type GitObject, type ObjectKind, type Oid } from '../objects/object.ts'
 import { LONG, deflateAside, encodeEntry, inflateExactly, readEntry, type EntrySource } from './pack-entry.ts'
-import { type PackableObject, StagedPack, encodePack, packHeader, stageSynced } from './pack-writer.ts'
+import {
+  type PackableObject,
+  StagedPack,
+  encodePack,
+  packHeader,
+  settleAll,
+  stageSynced,
+} from './pack-writer.ts'
 import { FileWindow } from './windowed-file.ts'
 
 /** So many objects, or so many bytes of them, are a lot. */

@@ -1,6 +1,6 @@
 import type { Fs } from '../../storage/fs.ts'
-import type { BeforeTakeOver, HeldLock, LockFile } from '../../storage/lock-file.ts'
-import { lockFile } from '../../storage/lock-file.ts'
+import type { BeforeTakeOver, HeldLock } from '../../storage/lock-file.ts'
+import { LockFile } from '../../storage/lock-file.ts'
 import { TimeSlice } from '../../scheduling/cooperative.ts'
 import type { StagedPackedRefs } from './packed-refs.ts'
 import { rewritePackedRefs } from './packed-refs.ts'
@@ -25,7 +25,8 @@ export class RefLocks {
   #packedLock: HeldLock | undefined
   #packed: StagedPackedRefs | undefined
   #isPackedPublished = false
-  #hasMoved = false
+  /** Whether any of the refs has moved. */
+  hasMoved = false
 
   constructor(fs: Fs, gitdir: string, moves: readonly RefMove[], beforeTakeOver?: BeforeTakeOver) {
     this.#fs = fs
@@ -36,16 +37,14 @@ export class RefLocks {
     this.removals = this.#moves.filter(({ target }) => target === undefined)
   }
 
-  /** Whether any of the refs has moved. */
-  get hasMoved(): boolean {
-    return this.#hasMoved
-  }
-
   /** Takes every lock; refs that shall go need that of `packed-refs` as well, which git takes after theirs, too. */
   async take(): Promise<void> {
     for (const { ref, target } of this.#moves) if (target !== undefined) assertRef(ref, target)
     await new TimeSlice().each(this.#moves, async (move) => this.#held.set(move, await this.#lock(move)))
-    if (this.removals.length === 0) return
+    if (this.removals.length > 0) await this.#takePacked()
+  }
+
+  async #takePacked(): Promise<void> {
     this.#packedLock = await this.#prepare('').acquire(`${this.#gitdir}/packed-refs.lock`)
     const names = this.removals.map(({ ref }) => ref)
     this.#packed = await rewritePackedRefs(this.#fs, this.#gitdir, names)
@@ -57,7 +56,7 @@ export class RefLocks {
       if (move.target === undefined || !isMeant(move)) return
       this.#held.get(move)?.publish(refPath(this.#gitdir, move.ref))
       this.#held.delete(move)
-      this.#hasMoved = true
+      this.hasMoved = true
     })
   }
 
@@ -70,7 +69,7 @@ export class RefLocks {
     if (this.#packed) {
       if (!this.#isPackedPublished) this.#packed.publish()
       this.#isPackedPublished = true
-      this.#hasMoved = true
+      this.hasMoved = true
       await this.#fs.syncDir(this.#gitdir)
       this.#packed = undefined
     }
@@ -78,7 +77,7 @@ export class RefLocks {
       const path = refPath(this.#gitdir, move.ref)
       if (move.expected !== undefined && this.#fs.stat(path)?.kind === 'file') {
         this.#fs.remove(path)
-        this.#hasMoved = true
+        this.hasMoved = true
       }
       letGo(this.#held.get(move))
       this.#held.delete(move)
@@ -101,11 +100,14 @@ export class RefLocks {
     for (const lock of this.#prepared) lock.discard()
   }
 
-  /** Very many refs that move to one commit share the owner file of their locks: making files takes long, links do not. */
-  async #lock({ ref, target }: RefMove): Promise<HeldLock> {
+  #lock({ ref, target }: RefMove): Promise<HeldLock> {
     const content = target === undefined ? '' : `${target}\n`
     const path = `${refPath(this.#gitdir, ref)}.lock`
-    if (this.#moves.length < MANY) return this.#prepare(content).acquire(path)
+    return this.#moves.length < MANY ? this.#prepare(content).acquire(path) : this.#lockShared(path, content)
+  }
+
+  /** Very many refs that move to one commit share the owner file of their locks: making files takes long, links do not. */
+  async #lockShared(path: string, content: string): Promise<HeldLock> {
     const shared = this.#shared.get(content) ?? this.#share(content)
     try {
       return await shared.acquire(path)
@@ -122,7 +124,7 @@ export class RefLocks {
   }
 
   #prepare(content: string, isShared = false): LockFile {
-    const lock = lockFile(this.#fs, this.#gitdir, content, this.#beforeTakeOver, isShared)
+    const lock = new LockFile(this.#fs, this.#gitdir, content, this.#beforeTakeOver, isShared)
     this.#prepared.push(lock)
     return lock
   }

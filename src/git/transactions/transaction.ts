@@ -5,7 +5,7 @@ import { type GitObject, type ObjectKind, type Oid, hashObject } from '../object
 import type { PackableObject, StagedPack } from '../packs/pack-writer.ts'
 import type { SequentialPackReader } from '../packs/sequential-pack-reader.ts'
 import type { RefMove } from '../refs/ref-move.ts'
-import { NOTES_FOLDER } from '../refs/ref-stamps.ts'
+import { NOTES_FOLDER } from '../refs/ref-store.ts'
 import type { RefReader, RefSnapshot } from '../refs/ref-store.ts'
 import type { DecisionNote, NameClaim } from './arbiter.ts'
 

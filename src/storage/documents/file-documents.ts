@@ -4,7 +4,7 @@ import { Refusal } from '../../errors.ts'
 import { createDurableFolder } from '../durable-folder.ts'
 import { type Fs, OWNER_ONLY } from '../fs.ts'
 import type { HeldLock } from '../lock-file.ts'
-import { endDeadLock, holdingLock, isLockHeld, lockFile, sweepDeadLocks } from '../lock-file.ts'
+import { endDeadLock, holdingLock, isLockHeld, sweepDeadLocks, LockFile } from '../lock-file.ts'
 import type { AbandonedLease, Changed, Documents, HowToLease, HowToPut, Lease } from './documents.ts'
 
 /** How the documents of a store are written: as it says itself where several folders have to agree, else as files of this folder. */
@@ -106,7 +106,7 @@ export class FileDocuments implements Documents {
     if (this.#fs.stat(lock)) await endDeadLock(this.#fs, folder, path)
     if (this.#fs.stat(lock)) return undefined
     try {
-      return await lockFile(this.#fs, folder, '').acquire(lock)
+      return await new LockFile(this.#fs, folder, '').acquire(lock)
     } catch (error) {
       // Another process was faster.
       if (error instanceof Refusal && error.code === 'locked') return undefined

@@ -12,7 +12,7 @@ import {
 import { setTimeout as pause } from 'node:timers/promises'
 import { git, temporaryFolder } from '../../support/git/git-program.ts'
 import { Journal } from '../../../src/git/journal/journal.ts'
-import { decodeJournal, encodeRecord } from '../../../src/git/journal/journal-record.ts'
+import { decodeJournal, encodeRecord } from '../../../src/git/journal/journal-file.ts'
 import { encodeCommit } from '../../../src/git/objects/commit.ts'
 import { encodeTree } from '../../../src/git/objects/tree.ts'
 import type { Repository } from '../../../src/git/repository.ts'

@@ -180,10 +180,6 @@ export class SimulatedDisk {
       rewind: () => {
         end = 0
       },
-      written: () => {
-        this.#steps.read(path)
-        return Buffer.from(file.bytes.subarray(0, end))
-      },
       sync: () => this.#sync(path, file),
       close: () => undefined,
     }
