@@ -1,27 +1,3 @@
-/** Times of traces are whole microseconds since 1970: exact in a double until the year 2255, and what two spans are ordered by. */
-
-/** The microseconds of a time in milliseconds with a fraction. */
-export function microsecondsOf(milliseconds: number): number {
-  return Math.round(milliseconds * 1000)
-}
-
-/** As records show it: RFC 3339 in UTC with six decimals. Such texts have the order of time, which ends with the year 9999. */
-export function isoOf(time: number): string {
-  const microseconds = Math.min(time, LAST_SECOND * 1e6)
-  const second = Math.floor(microseconds / 1e6)
-  // Times that are written together are mostly of one second.
-  if (second !== lastSecond) {
-    lastSecond = second
-    lastText = new Date(second * 1000).toISOString().slice(0, -'000Z'.length)
-  }
-  return `${lastText}${String(microseconds - second * 1e6).padStart(6, '0')}Z`
-}
-
-const LAST_SECOND = Date.parse('9999-12-31T23:59:59Z') / 1000
-
-let lastSecond = 0
-let lastText = '1970-01-01T00:00:00.'
-
 /**
  * The microseconds that a client means: RFC 3339, or whole numbers of 10, 13, 16 or 19 digits, which are seconds, milliseconds,
  * microseconds or nanoseconds (interface 12.11). Undefined for anything else.

@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto'
+import { v5 as uuidv5 } from 'uuid'
 import type { Oid } from '../git/objects/object.ts'
 
 /**
@@ -40,4 +41,9 @@ const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
 /** The id in lower case if it is a well-formed UUID of any version. */
 export function parseUuid(text: string): string | undefined {
   return UUID.test(text) ? text.toLowerCase() : undefined
+}
+
+/** The id that stands for a git author, `Name <email>`, where clients know people by UUIDs only (interface 2.30): always the same one. */
+export function authorUuid(author: string): string {
+  return uuidv5(author, uuidv5.URL)
 }

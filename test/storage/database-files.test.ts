@@ -4,7 +4,7 @@ import { existsSync, rmSync, symlinkSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { DatabaseFile } from '../../src/storage/sqlite/database-file.ts'
-import { DatabaseFiles } from '../../src/storage/sqlite/database-files.ts'
+import { DatabaseFiles } from '../../src/storage/sqlite/database-file.ts'
 import { temporaryFolder } from '../support/git/git-program.ts'
 
 describe('storage: SQLite files that several threads and processes have open', () => {

@@ -1,5 +1,5 @@
 import Database from 'libsql'
-import { isoOf } from '../../src/traces/span-time.ts'
+import { isoOf } from '../../src/traces/recording/span-record.ts'
 
 /** Makes a file of traces as a server of that version left it. */
 export function makeOlderFile(file: string, version: 1 | 2): void {

@@ -1,3 +1,4 @@
+import { misjudged } from '../../../src/versioning/verify/verify-index-file.ts'
 import { readApiKeyFile } from '../../../src/access/key-file.ts'
 import { parseCommit } from '../../../src/git/objects/commit.ts'
 import type { ObjectKind, Oid } from '../../../src/git/objects/object.ts'
@@ -68,7 +69,7 @@ export async function checkServer(server: CrashServer, history: Vouched, until: 
   for (const problem of await verifyIndex(registry, rebuilt)) throw new Error(problem)
   await rebuilt.index.close()
   for (const family of registry.families) {
-    const [slug] = await registry.index.misjudged(family)
+    const [slug] = await misjudged(registry.index, family)
     if (slug !== undefined)
       throw new Error(`${family.folder}/${slug}: the index file differs from its commits`)
   }

@@ -6,7 +6,7 @@ import type { PresentContext, PresentedPayload, Reading } from '../../versioning
 import { PLAIN_READING } from '../../versioning/family/family.ts'
 import { parseUuid } from '../../versioning/ids.ts'
 import type { Arrival } from '../../versioning/push/push-notes.ts'
-import { authorUuid } from '../../versioning/revisions/author-uuid.ts'
+import { authorUuid } from '../../versioning/ids.ts'
 import { dateOf } from '../../versioning/revisions/log-revisions.ts'
 import type { VariantLocation } from '../../versioning/revisions/references.ts'
 import type { Revision } from '../../versioning/revisions/revision.ts'

@@ -1,4 +1,4 @@
-import { DatabaseFiles } from '../../storage/sqlite/database-files.ts'
+import { DatabaseFiles } from '../../storage/sqlite/database-file.ts'
 import { serveFiles } from '../../storage/sqlite/serve-files.ts'
 import { openIndexFileAside, THREAD_BUSY_MS } from '../../versioning/index/database/index-file.ts'
 import { doSearchWork, type SearchWork } from './search-work.ts'

@@ -15,7 +15,7 @@ import {
   type AttributeValue,
 } from '@opentelemetry/api'
 import { boundedText } from '../../json/json-values.ts'
-import { withReferences } from '../references-json.ts'
+import { withReferences } from '../recording/span-record.ts'
 import { boundedJson } from '../../json/bounded-json.ts'
 import { type Json, ExactNumber, entriesOf, isJsonArray, isJsonObject } from '../../json/json.ts'
 

@@ -254,14 +254,5 @@ function milliseconds(value: number): number {
  * page of the index each.
  */
 export function newTraceId(): string {
-  const now = Date.now()
-  // Writing a large number in hex takes longer than all the rest, and many traces begin within a millisecond.
-  if (now !== lastTime) {
-    lastTime = now
-    lastText = now.toString(16).padStart(12, '0')
-  }
-  return lastText + randomHex(10)
+  return Date.now().toString(16).padStart(12, '0') + randomHex(10)
 }
-
-let lastTime = 0
-let lastText = ''

@@ -1,8 +1,6 @@
-import type { Json } from '../../json/json.ts'
+import { fromEntries, getKey, isJsonObject, type Json, type JsonObject, withKey } from '../../json/json.ts'
 import { JsonText, stringifyJson } from '../../json/stringify-json.ts'
-import { referenceJson, spanReferencesJson, withReferences } from '../references-json.ts'
-import { isoOf, microsecondsOf } from '../span-time.ts'
-import type { Span, SpanException, SpanLink } from '../span.ts'
+import type { Span, SpanException, SpanLink, SpanReference } from '../span.ts'
 
 /** A span as a row of the table `spans`. Times are texts as `isoOf` writes them, which have the order of time. */
 export interface StoredSpan {
@@ -119,3 +117,42 @@ const knownTexts = new WeakMap<Span['references'], ReferenceTexts>()
 function ready(value: unknown): Json {
   return new JsonText(stringifyJson(value)) as unknown as Json
 }
+
+/** The attributes of a span with its references in their place, `svc.references`. */
+export function withReferences(
+  { attributes, references }: Span,
+  json: (references: Span['references']) => Json = spanReferencesJson,
+): JsonObject {
+  const svc = getKey(attributes, 'svc')
+  if (references.size === 0 || !isJsonObject(svc)) return attributes
+  return withKey(attributes, 'svc', withKey(svc, 'references', json(references)))
+}
+
+/** References as attributes have them (interface 12.8): an object each, under its name. */
+export function spanReferencesJson(references: ReadonlyMap<string, SpanReference>): JsonObject {
+  return fromEntries([...references].map(([name, reference]) => [name, referenceJson(reference)]))
+}
+
+/** A reference as attributes have it. */
+export function referenceJson({ id, slug, version }: SpanReference): JsonObject {
+  return {
+    ...(id === undefined ? {} : { id }),
+    ...(slug === undefined ? {} : { slug }),
+    ...(version === undefined ? {} : { version }),
+  }
+}
+
+/** The microseconds since 1970 of a time in milliseconds with a fraction: exact in a double until the year 2255. */
+export function microsecondsOf(milliseconds: number): number {
+  return Math.round(milliseconds * 1000)
+}
+
+/** As records show it: RFC 3339 in UTC with six decimals. Such texts have the order of time, which ends with the year 9999. */
+export function isoOf(time: number): string {
+  const microseconds = Math.min(time, LAST_SECOND * 1e6)
+  const milliseconds = Math.floor(microseconds / 1000)
+  const rest = String(microseconds - milliseconds * 1000).padStart(3, '0')
+  return `${new Date(milliseconds).toISOString().slice(0, -1)}${rest}Z`
+}
+
+const LAST_SECOND = Date.parse('9999-12-31T23:59:59Z') / 1000

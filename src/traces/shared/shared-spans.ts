@@ -11,8 +11,7 @@ import {
   type TraceQuestion,
 } from '../query/trace-page.ts'
 import type { TraceReader, Work } from '../query/trace-reader.ts'
-import type { SpanRow, StoredSpan } from '../recording/span-record.ts'
-import { isoOf } from '../span-time.ts'
+import { isoOf, type SpanRow, type StoredSpan } from '../recording/span-record.ts'
 import type { SpanStore } from '../span-store.ts'
 import type { TraceRetention } from '../trace-settings.ts'
 import type { FoundSpan, SpanKey, SpanTable, WalkedSpan, WalkOf, WalkPlace, WalkStep } from './span-table.ts'

@@ -1,5 +1,4 @@
-import { STAND_IN } from '../recording/span-record.ts'
-import { isoOf } from '../span-time.ts'
+import { isoOf, STAND_IN } from '../recording/span-record.ts'
 import type { SqlValue } from '../../storage/sqlite/database-file.ts'
 import type { TraceFile } from './trace-file.ts'
 

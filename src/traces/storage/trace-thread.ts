@@ -1,4 +1,4 @@
-import { DatabaseFiles } from '../../storage/sqlite/database-files.ts'
+import { DatabaseFiles } from '../../storage/sqlite/database-file.ts'
 import { serveFiles, setAsideDamaged } from '../../storage/sqlite/serve-files.ts'
 import { isDamage } from '../../storage/sqlite/sqlite-errors.ts'
 import type { ThreadRequest } from '../../storage/sqlite/thread-messages.ts'

@@ -1,6 +1,5 @@
 import type { Refusal } from '../../errors.ts'
 import { assertWhole } from '../../git/project-filling.ts'
-import type { Repository } from '../../git/repository.ts'
 import type { ProjectStore } from '../../git/project-store.ts'
 import type { ArtifactView, VariantView } from '../artifacts/artifact-view.ts'
 import type { Family } from '../family/family.ts'
@@ -8,12 +7,11 @@ import { repositoryDigits } from '../ids.ts'
 import { slugProblem } from '../slugs/slug.ts'
 import { claimedName } from '../slugs/slug-names.ts'
 import type { RepositoryProblem } from './damaged-repositories.ts'
-import { compareRevisions } from './database/compare-revisions.ts'
 import type { RevisionKey, RevisionQuestion } from './database/find-revisions.ts'
 import { INDEX_FILE, IndexDatabase, type UnreadableArtifacts } from './database/index-database.ts'
 import { type ArtifactChange, pathOf, viewCache } from './index-entry.ts'
 import { IndexSync, isAsViewed } from './index-sync.ts'
-import { type ArtifactList, type IndexTables, STALE } from './index-tables.ts'
+import { type ArtifactList, STALE } from './index-tables.ts'
 import {
   claimsIn,
   isOlder,
@@ -39,13 +37,10 @@ export interface FoundClaim {
  * Finds artifacts by id and slug and lists them: one small record an artifact, derived from the repositories alone, in the same way at
  * start and while serving, so a live index equals a rebuilt one. What it answers by id or slug is checked against the disk first.
  */
-export class ArtifactIndex {
-  readonly #store: ProjectStore
-  readonly #families: readonly Family[]
-  readonly #sync: IndexSync
-  readonly #tables: IndexTables
+export class ArtifactIndex extends IndexSync {
+  /** What lists of revisions and searches go over; brought up to date by `refresh`. */
+  readonly database: IndexDatabase
   readonly #onTrouble: (reason: string) => void
-  readonly #database: IndexDatabase
 
   /** `onProblem` is told of repositories that are not served, or left out of lists, once for each reason; `views` keeps some of those that can be made again. */
   constructor(
@@ -55,86 +50,58 @@ export class ArtifactIndex {
     onProblem?: (problem: RepositoryProblem) => void,
     views = viewCache(),
   ) {
-    this.#store = store
-    this.#families = families
-    this.#sync = new IndexSync(store, families, writer, onProblem, views)
-    this.#tables = this.#sync.tables
+    super(store, families, writer, onProblem, views)
     this.#onTrouble = (reason) => onProblem?.({ repository: INDEX_FILE, reason })
-    this.#database = new IndexDatabase(store, this.#sync, this.#onTrouble)
-    this.watch(({ family, slug }) => this.#database.note(pathOf(family, slug)))
+    this.database = new IndexDatabase(store, this, this.#onTrouble)
+    this.watch(({ family, slug }) => this.database.note(pathOf(family, slug)))
   }
 
   /** Calls `watcher` with each change of an artifact, whoever made it, within the write, so it only takes note. Answers how to end that. */
   watch(watcher: (change: ArtifactChange) => void): () => void {
-    return this.#tables.watch(watcher)
+    return this.tables.watch(watcher)
   }
 
   /** Takes in what the index file has of a process of before. What is named is looked at then; lists wait for `load`. */
   restore(): void {
-    for (const family of this.#families) this.#sync.restore(family, this.#database.saved(family.folder))
-  }
-
-  /** Looks at every repository of the project. */
-  load(): Promise<void> {
-    return this.#sync.load()
-  }
-
-  /** Looks at every repository once, or at those of one family; calls that come while it runs share the next round. */
-  sweep(family?: Family): Promise<void> {
-    return this.#sync.sweep(family)
-  }
-
-  /** Takes in what others wrote, as if somebody asked for all lists: for whoever watches. */
-  heed(): Promise<void> {
-    return this.#sync.heed()
+    for (const family of this.families) this.restoreFamily(family, this.database.saved(family.folder))
   }
 
   /** Looks at every repository of the family while nobody waits for that. */
   sweepAtRest(family: Family): Promise<void> {
-    return this.#tables.listOf(family).sweepAtRest()
+    return this.tables.listOf(family).sweepAtRest()
   }
 
   /** How old lists may be, in milliseconds, where that is more than two seconds; 0 where none is. */
   get age(): number {
-    return this.#tables.age
-  }
-
-  /** Takes in what this process just wrote to a repository, which it may have `made`, and tells the other processes. */
-  written(family: Family, slug: string, made?: Repository): Promise<ArtifactView> {
-    return this.#sync.written(family, slug, made)
-  }
-
-  /** Forgets a repository that this process just moved away, and tells the other processes. */
-  removed(family: Family, slug: string): Promise<void> {
-    return this.#sync.removed(family, slug)
+    return this.tables.age
   }
 
   /** Notes that a list was answered without an artifact, because something of it cannot be read. */
   leftOut({ family, slug, repository: { path } }: ArtifactView, { message: reason }: Refusal): void {
     // One that was removed a moment ago is no problem.
-    if (!this.#store.exists(family.folder, slug)) return
-    this.#tables.damaged.leaveOut({ repository: pathOf(family, slug), reason: `${path}: ${reason}` })
+    if (!this.store.exists(family.folder, slug)) return
+    this.tables.damaged.leaveOut({ repository: pathOf(family, slug), reason: `${path}: ${reason}` })
   }
 
   /** Repositories that are not served, or left out of lists, with the reason. */
   problems(): RepositoryProblem[] {
-    const { trouble } = this.#database
+    const { trouble } = this.database
     const ofFile = trouble === undefined ? [] : [{ repository: INDEX_FILE, reason: trouble }]
-    return [...this.#tables.damaged.problems(), ...ofFile]
+    return [...this.tables.damaged.problems(), ...ofFile]
   }
 
   /** Whether an artifact has the digits in which this id ends. */
   hasDigits(id: string): boolean {
-    return this.#tables.withDigits(repositoryDigits(id)) !== undefined
+    return this.tables.withDigits(repositoryDigits(id)) !== undefined
   }
 
   get size(): number {
-    return this.#tables.size
+    return this.tables.size
   }
 
   /** A number that is another one after anything the index knows has changed. */
   get generation(): number {
-    return this.#tables.generation
+    return this.tables.generation
   }
 
   /**
@@ -142,41 +109,39 @@ export class ArtifactIndex {
    * led to this view would be found again.
    */
   isUnchangedSince(generation: number, view: ArtifactView): boolean {
-    return this.#sync.poll() === undefined && this.generation === generation && isAsViewed(view)
+    return this.poll() === undefined && this.generation === generation && isAsViewed(view)
   }
 
   /** The artifact whose id ends in the same digits as `id`, as it is on disk now. */
   async findByDigits(id: string): Promise<ArtifactView | undefined> {
-    await this.#sync.poll()
+    await this.poll()
     const digits = repositoryDigits(id)
-    let entry = this.#tables.withDigits(digits)
-    if (!entry || this.#store.isToCome(entry.family.folder, entry.slug)) {
-      if (!(await this.#sync.bring(`id/${digits}`))) await this.sweep()
-      entry = this.#tables.withDigits(digits)
+    let entry = this.tables.withDigits(digits)
+    if (!entry || this.store.isToCome(entry.family.folder, entry.slug)) {
+      if (!(await this.bring(`id/${digits}`))) await this.sweep()
+      entry = this.tables.withDigits(digits)
     }
-    const view = entry && (await this.#sync.current(entry))
-    if (!view) this.#tables.damaged.assertNotIn(({ last }) => last === undefined || last.digits === digits)
+    const view = entry && (await this.current(entry))
+    if (!view) this.tables.damaged.assertNotIn(({ last }) => last === undefined || last.digits === digits)
     return view
   }
 
   /** The same, looked at once more: what named a revision of it, such as an environment, may be younger than what this turn saw. */
   async findAfresh(id: string): Promise<ArtifactView | undefined> {
-    const entry = this.#tables.withDigits(repositoryDigits(id))
-    if (entry) await this.#sync.look(entry.family, entry.slug)
+    const entry = this.tables.withDigits(repositoryDigits(id))
+    if (entry) await this.look(entry.family, entry.slug)
     return this.findByDigits(id)
   }
 
   async findBySlug(family: Family, slug: string): Promise<ArtifactView | undefined> {
     if (slugProblem(slug) !== undefined) return undefined
-    await this.#sync.poll()
+    await this.poll()
     const path = pathOf(family, slug)
-    if (this.#store.isToCome(family.folder, slug))
-      await this.#sync.bring(claimedName(family, 'artifact', slug))
-    else if (!this.#tables.at(path) && this.#store.exists(family.folder, slug))
-      await this.#sync.look(family, slug)
-    const entry = this.#tables.at(path)
-    const view = entry && (await this.#sync.current(entry))
-    if (!view) this.#tables.damaged.assertNotIn(({ repository }) => repository === path)
+    if (this.store.isToCome(family.folder, slug)) await this.bring(claimedName(family, 'artifact', slug))
+    else if (!this.tables.at(path) && this.store.exists(family.folder, slug)) await this.look(family, slug)
+    const entry = this.tables.at(path)
+    const view = entry && (await this.current(entry))
+    if (!view) this.tables.damaged.assertNotIn(({ repository }) => repository === path)
     return view
   }
 
@@ -185,17 +150,16 @@ export class ArtifactIndex {
    * 40). The others are not looked at. Undefined where nobody claims any.
    */
   async oldestClaim(family: Family, wanted: readonly WantedSlug[]): Promise<FoundClaim | undefined> {
-    await this.#sync.poll()
-    let isBrought = false
-    for (const [level, slug] of wanted)
-      if (await this.#sync.bring(claimedName(family, level, slug))) isBrought = true
+    await this.poll()
+    const isBrought = this.store.filling !== undefined
+    if (isBrought) await this.#bringAll(family, wanted)
     let found = await this.#oldestNow(family, wanted)
     if (!found && !isBrought) {
       await this.sweep(family)
       found = await this.#oldestNow(family, wanted)
     }
     // One that cannot be read keeps what it had: nobody younger answers for it.
-    this.#tables.damaged.assertNotIn(({ family: of, last }) => {
+    this.tables.damaged.assertNotIn(({ family: of, last }) => {
       if (of !== family) return false
       const had = last && claimsIn(last, wanted)[0]
       return last === undefined ? !found : had !== undefined && (!found || had.since < found.since)
@@ -205,15 +169,14 @@ export class ArtifactIndex {
 
   /** Whether a slug is taken at a level, compared without case. Only sure while claiming slugs (see ProjectStore). */
   async isTaken(level: SlugLevel, family: Family, slug: string): Promise<boolean> {
-    const isBrought = await this.#sync.bring(claimedName(family, level, slug))
+    const isBrought = await this.bring(claimedName(family, level, slug))
     // What the index file has of a folder of before may have gone meanwhile.
     if (isBrought)
-      for (const { entry } of [...this.#tables.slugs.alike(level, family, slug)])
-        await this.#sync.current(entry)
-    else await this.#tables.listOf(family).begun()
+      for (const { entry } of [...this.tables.slugs.alike(level, family, slug)]) await this.current(entry)
+    else await this.tables.listOf(family).begun()
     // Afresh: another process may have claimed a slug and let go of the lock since the requests of this turn came in.
-    await this.#sync.pollAfresh()
-    return this.#tables.slugs.has(level, family, slug)
+    await this.pollAfresh()
+    return this.tables.slugs.has(level, family, slug)
   }
 
   /**
@@ -224,11 +187,11 @@ export class ArtifactIndex {
     wanted: readonly WantedSlug[],
     own: { readonly id: string; readonly since: string },
   ): Promise<(Omit<SlugClaim, 'entry'> & { readonly artifact: string }) | undefined> {
-    await this.#sync.poll()
-    for (const [level, slug] of wanted) await this.#sync.bring(claimedName(family, level, slug))
+    await this.poll()
+    if (this.store.filling) await this.#bringAll(family, wanted)
     let oldest: SlugClaim | undefined
     for (const [level, slug] of wanted)
-      for (const claim of this.#tables.slugs.claims(level, family, slug, { others: own.id })) {
+      for (const claim of this.tables.slugs.claims(level, family, slug, { others: own.id })) {
         if (claim.since > own.since || (oldest && isOlder(oldest, claim))) break
         if (claim.since === own.since && claim.entry.id > own.id) continue
         oldest = claim
@@ -239,35 +202,35 @@ export class ArtifactIndex {
 
   /** Who has a slug at a level, whatever its case, as last looked at. */
   alike(level: SlugLevel, family: Family, slug: string): readonly SlugClaim[] {
-    return this.#tables.slugs.alike(level, family, slug)
+    return this.tables.slugs.alike(level, family, slug)
   }
 
   /** Who has this very slug at a level, as last looked at, the oldest first. */
   *claims(level: SlugLevel, family: Family, slug: string): Generator<SlugClaim, void, undefined> {
-    yield* this.#tables.slugs.claims(level, family, slug)
+    yield* this.tables.slugs.claims(level, family, slug)
   }
 
   /** The few artifacts whose slugs at a level are nearest to one, as last looked at, each with that slug in lower case; see `nearNames`. */
   near(family: Family, slug: string, level: SlugLevel = 'artifact'): Promise<readonly NearSlug[]> {
-    return this.#tables.slugs.near(level, family, slug)
+    return this.tables.slugs.near(level, family, slug)
   }
 
   /** Every artifact of the family, oldest first; at most two seconds behind plain git, or `age` of very many; never behind another server. */
   async list(family: Family): Promise<ArtifactList> {
-    assertWhole(this.#store)
-    await this.#sync.poll()
-    await this.#tables.listOf(family).fresh(STALE)
+    assertWhole(this.store)
+    await this.poll()
+    await this.tables.listOf(family).fresh(STALE)
     return this.seen(family)
   }
 
   /** Every artifact of the family as it was last looked at, oldest first. */
   seen(family: Family): ArtifactList {
-    return this.#tables.listOf(family).artifacts
+    return this.tables.listOf(family).artifacts
   }
 
   /** How long ago, in milliseconds, somebody last asked for the family's list. */
   unasked(family: Family): number {
-    return this.#tables.listOf(family).unasked
+    return this.tables.listOf(family).unasked
   }
 
   /** The revisions of a family that a question asks for, in its order; as fresh as `list`. */
@@ -278,63 +241,57 @@ export class ArtifactIndex {
 
   /** The artifacts of a question that `revisions` leaves out because their commits cannot be read. */
   unreadable(question: RevisionQuestion): UnreadableArtifacts {
-    return this.#database.unreadable(question)
+    return this.database.unreadable(question)
   }
 
   /** At the path of an artifact, `<family>/<slug>`, its view as last looked at. */
   viewAt(path: string): ArtifactView | undefined {
-    return this.#tables.at(path)?.view
-  }
-
-  /** What lists and searches go over; see IndexDatabase. Brought up to date by `refresh`. */
-  get database(): Pick<IndexDatabase, 'file' | 'damaged' | 'isWithoutEmbeds'> {
-    return this.#database
+    return this.tables.at(path)?.view
   }
 
   /** The ids of all artifacts of which only this process, or the index file, knows since when some branch or tag is there; as last looked at. */
   unrecorded(): string[] {
-    return Array.from(this.#tables.entries(), ({ isUnrecorded, id }) => (isUnrecorded ? id : [])).flat()
+    return Array.from(this.tables.entries(), ({ isUnrecorded, id }) => (isUnrecorded ? id : [])).flat()
   }
 
   /** Has the lists of these families as fresh as `list` has them, and the database with them. */
   async refresh(families: readonly Family[]): Promise<void> {
     for (const family of families) await this.list(family)
     // Until every family was looked through, the database is written nothing of.
-    for (const family of this.#families) await this.#tables.listOf(family).begun()
-    await this.#database.fresh()
+    for (const family of this.families) await this.tables.listOf(family).begun()
+    await this.database.fresh()
   }
 
-  /** The artifacts of a family, by slug, of whose revisions the index file says something else than the commits do. */
-  async misjudged(family: Family): Promise<ReadonlySet<string>> {
-    await this.list(family)
-    const { fs, folder } = this.#store
-    const anew = new IndexDatabase(
-      { fs: { ...fs, isSeenByOthers: false }, folder },
-      this.#sync,
-      this.#onTrouble,
-    )
-    return compareRevisions(this.#database, anew, family.folder).finally(() => anew.close())
+  /** A database of the same artifacts that is made anew in memory, for who compares; to be closed. */
+  rebuilt(): IndexDatabase {
+    const { fs, folder } = this.store
+    return new IndexDatabase({ fs: { ...fs, isSeenByOthers: false }, folder }, this, this.#onTrouble)
   }
 
   /** Writes what is known of revisions to the index file, and lets go of it. */
   close(): Promise<void> {
-    return this.#database.close()
+    return this.database.close()
   }
 
   async *#listed(question: RevisionQuestion): AsyncGenerator<ListedRevision, void, undefined> {
-    for await (const row of this.#database.revisions(question)) {
-      const artifact = this.#tables.at(`${question.family}/${row.slug}`)?.view
+    for await (const row of this.database.revisions(question)) {
+      const artifact = this.tables.at(`${question.family}/${row.slug}`)?.view
       const holders = artifact?.variants.filter(({ slug }) => row.holders.includes(slug)) ?? []
       // One that was removed since the row was read is not listed.
       if (artifact && holders.length > 0) yield { ...row, artifact, holders }
     }
   }
 
+  /** While not all repositories are here: has those here that have one of these slugs. */
+  async #bringAll(family: Family, wanted: readonly WantedSlug[]): Promise<void> {
+    for (const [level, slug] of wanted) await this.bring(claimedName(family, level, slug))
+  }
+
   async #oldestNow(family: Family, wanted: readonly WantedSlug[]): Promise<FoundClaim | undefined> {
     for (;;) {
       const claim = this.#oldestSeen(family, wanted)
       if (!claim) return undefined
-      const view = await this.#sync.current(claim.entry)
+      const view = await this.current(claim.entry)
       // The look may have shown that it is gone, or another one is older.
       if (!view) continue
       const now = this.#oldestSeen(family, wanted)
@@ -346,7 +303,7 @@ export class ArtifactIndex {
   #oldestSeen(family: Family, wanted: readonly WantedSlug[]): SlugClaim | undefined {
     let oldest: SlugClaim | undefined
     for (const [level, slug] of wanted) {
-      const [claim] = this.#tables.slugs.claims(level, family, slug)
+      const [claim] = this.tables.slugs.claims(level, family, slug)
       if (claim && (!oldest || isOlder(claim, oldest))) oldest = claim
     }
     return oldest

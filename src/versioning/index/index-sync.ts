@@ -21,13 +21,13 @@ const REPOSITORIES_BETWEEN_YIELDS = 100
 const REST_FACTOR = 9
 
 /**
- * Fills the tables of the index: looks at repositories, one by one or family by family, hears what other processes wrote, and
- * is told what this one wrote.
+ * An index that keeps its tables current: it looks at repositories, one by one or family by family, hears what other processes wrote, and is
+ * told what this one wrote.
  */
 export class IndexSync {
   readonly tables: IndexTables
-  readonly #store: ProjectStore
-  readonly #families: readonly Family[]
+  protected readonly store: ProjectStore
+  protected readonly families: readonly Family[]
   readonly #changes: ChangeFeed
   #hearing: Promise<void> | undefined
 
@@ -38,14 +38,17 @@ export class IndexSync {
     onProblem: ((problem: RepositoryProblem) => void) | undefined,
     views: ViewCache,
   ) {
-    this.#store = store
-    this.#families = families
+    this.store = store
+    this.families = families
     this.tables = new IndexTables(families, this.#sweepOnce.bind(this), onProblem, views)
     this.#changes = new ChangeFeed(store.fs, store.folder, writer)
   }
 
   /** Takes in what a process of before saw of the artifacts of a family. */
-  restore(family: Family, rows: Iterable<{ readonly slug: string; readonly saved: string }>): void {
+  protected restoreFamily(
+    family: Family,
+    rows: Iterable<{ readonly slug: string; readonly saved: string }>,
+  ): void {
     // What others wrote until now shows in the repositories, which nobody has looked at yet.
     this.#changes.poll()
     for (const { slug, saved } of rows) {
@@ -62,45 +65,46 @@ export class IndexSync {
   }
 
   #savedArtifact(family: Family, slug: string, text: string): RestoredArtifact | undefined {
-    const open = (refs: SavedRefs): Repository => this.#store.repository(family.folder, slug, refs)
+    const open = (refs: SavedRefs): Repository => this.store.repository(family.folder, slug, refs)
     return savedArtifact(family, slug, text, open)
   }
 
+  /** Looks at every repository of the project. */
   async load(): Promise<void> {
     this.#changes.poll()
-    for (const family of this.#families) await this.tables.listOf(family).begun()
+    for (const family of this.families) await this.tables.listOf(family).begun()
   }
 
   /** Takes in what other processes wrote; also waits for what is being taken in already. Undefined where there is nothing to wait for. */
-  poll(): Promise<void> | undefined {
+  protected poll(): Promise<void> | undefined {
     return this.#hear(this.#changes.poll())
   }
 
   /** The same, whatever requests of this turn heard already. */
-  pollAfresh(): Promise<void> | undefined {
+  protected pollAfresh(): Promise<void> | undefined {
     return this.#hear(this.#changes.pollAfresh())
   }
 
   /** Takes in what others wrote, for somebody who asks for nothing: of other servers at once, of plain git as for a list. */
   async heed(): Promise<void> {
     await this.pollAfresh()
-    if (this.#store.filling) return
-    for (const family of this.#families) await this.tables.listOf(family).fresh(STALE)
+    if (this.store.filling) return
+    for (const family of this.families) await this.tables.listOf(family).fresh(STALE)
   }
 
   /** While not all repositories are here: has those here that have a name, and looks at them. False where all are. */
-  async bring(name: string): Promise<boolean> {
-    const { filling } = this.#store
+  protected async bring(name: string): Promise<boolean> {
+    const { filling } = this.store
     for (const { folder, slug } of (await filling?.bring(name)) ?? []) {
-      const family = this.#families.find((it) => it.folder === folder)
-      if (family && this.#store.exists(folder, slug)) await this.look(family, slug)
+      const family = this.families.find((it) => it.folder === folder)
+      if (family && this.store.exists(folder, slug)) await this.look(family, slug)
     }
     return filling !== undefined
   }
 
   /** Looks at every repository once, or at those of one family; calls that come while it runs share the next round. */
   async sweep(family?: Family): Promise<void> {
-    for (const it of family ? [family] : this.#families) await this.tables.listOf(it).fresh(0)
+    for (const it of family ? [family] : this.families) await this.tables.listOf(it).fresh(0)
   }
 
   /** Takes in what this process just wrote to a repository, which it may have `made`, and tells the other processes. */
@@ -122,7 +126,7 @@ export class IndexSync {
   }
 
   /** The entry's view as of now; undefined if the repository is gone or no longer served. */
-  async current(entry: IndexEntry): Promise<ArtifactView | undefined> {
+  protected async current(entry: IndexEntry): Promise<ArtifactView | undefined> {
     if (!entry.restored && isAsViewed(entry.view)) return entry.view
     await this.look(entry.family, entry.slug)
     return this.tables.at(entry.path)?.view
@@ -135,9 +139,9 @@ export class IndexSync {
     // What was seen before is worth nothing once anything has changed: it is looked at like one that is new.
     const entry = known?.restored && !this.#isStill(known, known.restored) ? undefined : known
     try {
-      const repository = entry?.view.repository ?? made ?? this.#store.repository(family.folder, slug)
+      const repository = entry?.view.repository ?? made ?? this.store.repository(family.folder, slug)
       if (entry && repository.freshRefs() === entry.view.source.refs) return
-      if (!entry && !made) await assertServable(this.#store.fs, repository.path)
+      if (!entry && !made) await assertServable(this.store.fs, repository.path)
       let view = await viewArtifact(family, slug, repository, repository.refs(), entry?.view, known)
       // Something moved while the view was made: an older view must never replace a newer one.
       for (let refs = repository.refs(); refs !== view.source.refs; refs = repository.refs()) {
@@ -156,18 +160,18 @@ export class IndexSync {
     const repository = pathOf(family, slug)
     const entry = this.tables.at(repository)
     if (entry) this.tables.drop(entry)
-    if (!this.#store.exists(family.folder, slug)) return
+    if (!this.store.exists(family.folder, slug)) return
     const last = entry?.view ?? damaged.get(repository)?.last
     // What no server ever made or wrote to waits to be adopted, and holds nothing that has an id.
-    const there = this.#store.repository(family.folder, slug)
+    const there = this.store.repository(family.folder, slug)
     if (last || isArtifact(there)) damaged.add({ repository, family, last, reason })
     else damaged.setAside({ repository, reason: reason.message })
   }
 
   async #sweepOnce(family: Family, isUrgent: () => boolean): Promise<void> {
     // Nobody who needs all of them gets what is a part.
-    await this.#store.filling?.whole
-    const slugs = this.#store.slugs(family.folder)
+    await this.store.filling?.whole
+    const slugs = this.store.slugs(family.folder)
     let looked = 0
     let begun = performance.now()
     for (const slug of slugs) {
@@ -196,8 +200,8 @@ export class IndexSync {
   #isStill(entry: IndexEntry, { stamps }: RestoredArtifact): boolean {
     const { slug, family, wasLookedAt } = entry
     try {
-      if (wasLookedAt) return this.#store.areRefsAt(family.folder, slug, stamps)
-      const isStill = this.#store.stamps(family.folder, slug) === stamps
+      if (wasLookedAt) return this.store.areRefsAt(family.folder, slug, stamps)
+      const isStill = this.store.stamps(family.folder, slug) === stamps
       if (isStill) entry.wasLookedAt = true
       return isStill
     } catch {
@@ -210,7 +214,7 @@ export class IndexSync {
     for (const entry of tables.entries()) {
       const wasSeen = entry.family !== family || seen.has(entry.slug)
       // Not seen and there all the same: made while this sweep was under way.
-      if (!wasSeen && !this.#store.exists(family.folder, entry.slug)) tables.drop(entry)
+      if (!wasSeen && !this.store.exists(family.folder, entry.slug)) tables.drop(entry)
     }
     for (const path of tables.damaged.paths()) {
       const isOurs = path.startsWith(`${family.folder}/`)
@@ -231,9 +235,9 @@ export class IndexSync {
 
   async #takeIn(news: ReadonlySet<string> | 'everything'): Promise<void> {
     // Before all are here nobody goes over them, and what is named is looked at then.
-    if (news === 'everything') return this.#store.filling ? undefined : this.sweep()
+    if (news === 'everything') return this.store.filling ? undefined : this.sweep()
     for (const path of news) {
-      const family = this.#families.find((it) => path.startsWith(`${it.folder}/`))
+      const family = this.families.find((it) => path.startsWith(`${it.folder}/`))
       if (family) await this.look(family, path.slice(family.folder.length + 1))
     }
   }

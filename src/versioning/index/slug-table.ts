@@ -175,17 +175,9 @@ function compare(a: string, b: string): number {
 /** What one artifact has of a slug at a level: one claim, but where plain git made two that differ in case, or two tags read so. */
 function claimsOf(entry: IndexEntry, at: SlugLevel, folded: string): SlugClaim[] {
   const claims: SlugClaim[] = []
-  const take = (name: string, slug: string, since: string): void => {
-    if (name.length === folded.length && foldSlug(name) === folded)
-      insert(claims, { entry, level: at, slug, since })
-  }
-  const { names } = entry
-  if (at === 'artifact') take(names.slug, names.slug, names.since)
-  else if (at === 'variant') for (const [slug, since] of names.variants) take(slug, slug, since)
-  else
-    for (const [slug, since] of names.tags)
-      take(at === 'tag' ? slug : (numberedBase(slug) ?? ''), slug, since)
-  return claims
+  for (const [level, slug, since] of slugsOf(entry.names))
+    if (level === at && keyOfSlug(level, slug) === folded) claims.push({ entry, level, slug, since })
+  return claims.sort(compareClaims)
 }
 
 /** The same of an artifact of which more is asked: by level and slug, made at the first question. */

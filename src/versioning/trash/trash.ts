@@ -106,7 +106,10 @@ export class Trash {
   async #look(family: Family): Promise<Look> {
     const slugs = this.#store.trashedSlugs(family.folder)
     const before = this.#looks.get(family) ?? NOTHING
-    if (slugs === before.slugs) return before
+    return slugs === before.slugs ? before : this.#lookAnew(family, slugs, before)
+  }
+
+  async #lookAnew(family: Family, slugs: readonly string[], before: Look): Promise<Look> {
     const found = new Map<string, Trashed>()
     for (const slug of slugs) {
       const known = before.found.get(slug)

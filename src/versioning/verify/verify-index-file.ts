@@ -1,7 +1,8 @@
 import type { Family } from '../family/family.ts'
 import type { ArtifactView } from '../artifacts/artifact-view.ts'
 import type { ArtifactIndex } from '../index/artifact-index.ts'
-import { INDEX_FILE } from '../index/database/index-database.ts'
+import type { RevisionQuestion, RevisionRow } from '../index/database/find-revisions.ts'
+import { INDEX_FILE, type IndexDatabase } from '../index/database/index-database.ts'
 import type { Registry } from '../registry.ts'
 import type { Finding } from './finding.ts'
 import { derived } from './finding.ts'
@@ -31,13 +32,74 @@ const ATTEMPTS = 5
 async function misjudgedAtRest(index: ArtifactIndex, family: Family): Promise<ReadonlySet<string>> {
   const found = new Set<string>()
   const viewOf = (slug: string): ArtifactView | undefined => index.viewAt(`${family.folder}/${slug}`)
-  let suspects = await index.misjudged(family)
+  let suspects = await misjudged(index, family)
   for (let attempt = 1; suspects.size > 0 && attempt < ATTEMPTS; attempt++) {
     const before = new Map(Array.from(suspects, (slug) => [slug, viewOf(slug)]))
-    const still = await index.misjudged(family)
+    const still = await misjudged(index, family)
     await index.list(family)
     for (const [slug, view] of before) if (still.has(slug) && viewOf(slug) === view) found.add(slug)
     suspects = new Set([...still].filter((slug) => !found.has(slug)))
   }
   return found
+}
+
+/** The artifacts of a family, by slug, of whose revisions the index file says something else than the commits do. */
+export async function misjudged(index: ArtifactIndex, family: Family): Promise<ReadonlySet<string>> {
+  await index.list(family)
+  const anew = index.rebuilt()
+  return compareRevisions(index.database, anew, family.folder).finally(() => anew.close())
+}
+
+/** The artifacts of a family, by slug, about whose revisions two databases differ. Both are brought up to date. */
+async function compareRevisions(
+  one: IndexDatabase,
+  other: IndexDatabase,
+  family: string,
+): Promise<Set<string>> {
+  const different = new Set<string>()
+  await one.fresh()
+  await other.fresh()
+  const rows = one.revisions(allOf(family))
+  const others = other.revisions(allOf(family))
+  for (let row = await rows.next(), rival = await others.next(); !row.done || !rival.done;) {
+    // The one that stands first in the order of both is missing from the other.
+    const order = row.done ? 1 : rival.done ? -1 : compare(placeOf(row.value), placeOf(rival.value))
+    if (order <= 0 && !row.done) {
+      const isSame = order === 0 && !rival.done && holdersOf(row.value) === holdersOf(rival.value)
+      if (!isSame) different.add(row.value.slug)
+    }
+    if (order > 0 && !rival.done) different.add(rival.value.slug)
+    if (order <= 0) row = await rows.next()
+    if (order >= 0) rival = await others.next()
+  }
+  return different
+}
+
+function allOf(family: string): RevisionQuestion {
+  const always = [Number.MIN_SAFE_INTEGER, Number.MAX_SAFE_INTEGER] as const
+  return {
+    family,
+    isDown: false,
+    spans: [always],
+    includeArchived: true,
+    flags: [],
+    artifacts: [],
+    variants: [],
+  }
+}
+
+function placeOf({ seconds, depth, oid, digits, slug }: RevisionRow): readonly (number | string)[] {
+  return [seconds, depth, oid, digits, slug]
+}
+
+function compare(a: readonly (number | string)[], b: readonly (number | string)[]): number {
+  for (const [at, value] of a.entries()) {
+    const other = b[at] ?? ''
+    if (value !== other) return value < other ? -1 : 1
+  }
+  return 0
+}
+
+function holdersOf({ holders }: RevisionRow): string {
+  return [...holders].sort().join('\n')
 }

@@ -5,7 +5,7 @@ import type { Oid } from '../../../git/objects/object.ts'
 import { TimeSlice } from '../../../scheduling/cooperative.ts'
 import type { Fs } from '../../../storage/fs.ts'
 import { type DatabaseFile, IN_MEMORY, utf8Of } from '../../../storage/sqlite/database-file.ts'
-import { DatabaseFiles } from '../../../storage/sqlite/database-files.ts'
+import { DatabaseFiles } from '../../../storage/sqlite/database-file.ts'
 import { isBusy, isDamage, isStorageTrouble, isUnusable } from '../../../storage/sqlite/sqlite-errors.ts'
 import type { ArtifactView } from '../../artifacts/artifact-view.ts'
 import { damageOf } from '../damaged-repositories.ts'
@@ -274,10 +274,7 @@ export class IndexDatabase {
         // Another server may have written what it saw later: the last to write has to have seen everything.
         if (view.repository.freshRefs() === view.source.refs || looks === MAX_LOOKS) {
           if (commits.size > ROWS_PER_PIECE || view.variants.length > ROWS_PER_PIECE)
-            for (const piece of piecesBefore(file, view, commits)) {
-              if (!(await patiently(() => file.transaction(() => isSame() && piece())))) break
-              await slice.rest()
-            }
+            await writeInPieces(file, piecesBefore(file, view, commits), isSame, slice)
           return () => isSame() && writeArtifact(file, view, commits)
         }
       } catch (error) {
@@ -413,6 +410,19 @@ export class IndexDatabase {
   /** Begins a new file in the place of the one that a question found damaged, unless that was done meanwhile. */
   #makeAnew(file: DatabaseFile, error: unknown): Promise<void> {
     return this.#inTurn(async () => (file === this.#target ? this.#begin(saidOf(error)) : undefined))
+  }
+}
+
+/** Writes what nobody sees before all of it is there, as long as that is what the rows go on from. */
+async function writeInPieces(
+  file: DatabaseFile,
+  pieces: readonly (() => boolean)[],
+  isSame: () => boolean,
+  slice: TimeSlice,
+): Promise<void> {
+  for (const piece of pieces) {
+    if (!(await patiently(() => file.transaction(() => isSame() && piece())))) return
+    await slice.rest()
   }
 }
 

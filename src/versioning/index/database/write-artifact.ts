@@ -6,7 +6,7 @@ import { bytesOf, type DatabaseFile, hexOf, utf8Of } from '../../../storage/sqli
 import type { ArtifactView, VariantView } from '../../artifacts/artifact-view.ts'
 import { readBytes } from '../../family/tree-files.ts'
 import { objectUuid, oidPrefix } from '../../ids.ts'
-import { authorUuid } from '../../revisions/author-uuid.ts'
+import { authorUuid } from '../../ids.ts'
 import { decodeMessage } from '../../revisions/commit-message.ts'
 
 /** What a commit alone says about its revision, without a look at its tree: as true for ever as the commit. */
