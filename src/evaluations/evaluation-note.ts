@@ -41,9 +41,8 @@ export async function writeEvaluationNote(
         await yieldToEventLoop()
         return transaction.write('blob', joined)
       }),
-      parent,
+      parents: parent === undefined ? [] : [parent],
       message: subjectOf(plan),
-      now: registry.now(),
     }
     transaction.move(NOTES_REF, writeCommit(registry, transaction, commit, context).oid)
   })

@@ -5,7 +5,7 @@ import { fromEntries } from '../json/json.ts'
 import type { ArtifactView } from '../versioning/artifacts/artifact-view.ts'
 import { objectUuid } from '../versioning/ids.ts'
 import type { Reference } from '../versioning/reference.ts'
-import type { CommitMessage } from '../versioning/revisions/commit-message.ts'
+import type { CommitMessage } from '../versioning/revisions/write-commit.ts'
 import { isoSeconds } from '../versioning/revisions/log-revisions.ts'
 import type { EventType } from './event-types.ts'
 

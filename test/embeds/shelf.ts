@@ -54,7 +54,7 @@ export async function openShelf(families: readonly Family[] = [workflowFamily, p
     const variant = artifact.defaultVariant
     if (!variant) throw new Error(`${artifact.slug} has no variant`)
     const input = { data, header: {}, slug, loc: [] }
-    const { place } = await commitRevision(registry, { artifact, variant }, input, CONTEXT)
+    const { revision: place } = await commitRevision(registry, { artifact, variant }, input, CONTEXT)
     return readRevisionAt(registry, place)
   }
   const put = async (family: Family, slug: string, revisions: readonly JsonObject[]) => {

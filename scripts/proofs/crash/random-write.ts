@@ -85,7 +85,7 @@ const commit: Plan = async (server, random, n) => {
       name: `commit m${n} to ${place.variant.slug}`,
       run: async ({ registry }) => {
         const input = { message: `m${n}`, header: {}, loc: [], slug, data }
-        return { artifacts: [(await commitRevision(registry, place, input, context)).place.artifact] }
+        return { artifacts: [(await commitRevision(registry, place, input, context)).revision.artifact] }
       },
     }
   )
@@ -240,7 +240,7 @@ const upload: Plan = async (server, random, n) => {
       name: `upload a file to ${place.artifact.slug} (${n})`,
       run: async ({ registry }) => {
         const input = { message: `m${n}`, header: {}, loc: [] }
-        const { place: at } = await commitFile(registry, place, fileOf(n), input, LIMITS, context)
+        const { revision: at } = await commitFile(registry, place, fileOf(n), input, LIMITS, context)
         return { artifacts: [at.artifact] }
       },
     }
@@ -254,7 +254,12 @@ const addRows: Plan = async (server, random, n) => {
       name: `add rows to ${place.artifact.slug} (${n})`,
       run: async ({ registry }) => {
         const delta = { rows: { add: [{ data: { n, text: 'added' } }] } }
-        const { place: at } = await commitRevision(registry, place, { header: {}, loc: [], delta }, context)
+        const { revision: at } = await commitRevision(
+          registry,
+          place,
+          { header: {}, loc: [], delta },
+          context,
+        )
         return { artifacts: [at.artifact] }
       },
     }

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { CommitMessage } from '../../versioning/revisions/commit-message.ts'
+import type { CommitMessage } from '../../versioning/revisions/write-commit.ts'
 import { isoSeconds } from '../../versioning/revisions/log-revisions.ts'
 import {
   type Provenance,

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import type { ResultAddress } from '../../access/intent-file.ts'
 import { type ArchiveAction, archiveRevision } from '../../versioning/artifacts/archive.ts'
 import { Refusal } from '../../errors.ts'
-import { objectUuid, parseUuid } from '../../versioning/ids.ts'
+import { parseUuid } from '../../versioning/ids.ts'
 import type { Registry } from '../../versioning/registry.ts'
 import { type CommittedRevision, commitRevision } from '../../versioning/revisions/commit-revision.ts'
 import { queryRevisions } from '../../versioning/revisions/query-revisions.ts'
@@ -19,7 +19,7 @@ import {
   type RevisionLocation,
 } from '../../versioning/revisions/revision.ts'
 import { shadowWarnings } from '../../versioning/slugs/shadowed-slugs.ts'
-import type { NewRevision } from '../../versioning/revisions/write-revision.ts'
+import type { CommitRequest } from '../../versioning/revisions/write-revision.ts'
 import { presentRevision } from '../presenters/record.ts'
 import { commitTarget } from '../revisions/commit-target.ts'
 import { type CommitAsked, recalledCommit, toldOfCommit, unchangedOf } from '../revisions/commit-warnings.ts'
@@ -108,7 +108,7 @@ export function revisionEndpoints(context: SurfaceContext): Endpoint[] {
     fields: Readonly<Record<string, unknown>> & z.infer<z.ZodObject<typeof header>>,
     beside: Beside,
     more: Pick<
-      NewRevision,
+      CommitRequest,
       'message' | 'slug' | 'data' | 'delta' | 'baseRevisionId' | 'mustBeFirst' | 'ifChanged'
     >,
     deploy: readonly string[] = [],
@@ -148,9 +148,8 @@ export function revisionEndpoints(context: SurfaceContext): Endpoint[] {
     const { deploy, slug: chosen } = input.revision
     const asked = { deploy, slug: chosen, ifChanged: input.ifChanged }
     const told = await toldOfCommit(registry, committed, asked, present)
-    const answer = await answers.fresh(registry, committed.place, input.asked, told)
-    const id = objectUuid(committed.place.oid, committed.place.artifact.digits)
-    return { ...answer, address: { id, ...unchangedOf(committed) } }
+    const answer = await answers.made(committed.revision, input.asked, told)
+    return { ...answer, address: { id: committed.revision.id, ...unchangedOf(committed) } }
   }
 
   /** Refuses a revision of another artifact, and one that is not there. */
@@ -306,8 +305,8 @@ export function revisionEndpoints(context: SurfaceContext): Endpoint[] {
       run: async (call) => {
         const { revision, sentAs } = call.input
         const more = { message: revision.message, slug: revision.slug, mustBeFirst: true }
-        const { place } = await commit(call, sentAs.revision, revision, call.input, more)
-        return answerFirst(call.registry, place, revision.slug)
+        const committed = await commit(call, sentAs.revision, revision, call.input, more)
+        return answerFirst(call.registry, committed.revision, revision.slug)
       },
       recall: async ({ registry, input }, { id }) =>
         answerFirst(registry, await revisionById(registry, family, id), input.revision.slug),

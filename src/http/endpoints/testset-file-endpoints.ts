@@ -11,7 +11,6 @@ import { editArtifact } from '../../versioning/artifacts/edit-artifact.ts'
 import { flatten } from '../../versioning/artifacts/query-artifacts.ts'
 import { assertRevisionActive } from '../../versioning/artifacts/write-guards.ts'
 import type { Reading } from '../../versioning/family/family.ts'
-import { objectUuid } from '../../versioning/ids.ts'
 import type { Registry } from '../../versioning/registry.ts'
 import type { CommittedRevision } from '../../versioning/revisions/commit-revision.ts'
 import { artifactById } from '../../versioning/revisions/references.ts'
@@ -87,8 +86,8 @@ export function testsetFileEndpoints(context: SurfaceContext, limits: TestsetLim
   ): Promise<EndpointResponse> => {
     const told = await toldOfCommit(registry, committed, { ifChanged: input.if_changed }, present)
     const more = { ...told, ...presentFile(file) }
-    const answer = await answers.fresh(registry, committed.place, readingOfFields(input), more)
-    const id = objectUuid(committed.place.oid, committed.place.artifact.digits)
+    const answer = await answers.made(committed.revision, readingOfFields(input), more)
+    const { id } = committed.revision
     return { ...answer, address: { id, ...unchangedOf(committed), ...(file && { file }) } }
   }
 
@@ -169,7 +168,7 @@ export function testsetFileEndpoints(context: SurfaceContext, limits: TestsetLim
         )
         const edit = headerIn(input)
         if (Object.values(edit).some((value) => value !== undefined))
-          await editArtifact(registry, committed.place.artifact, edit, write)
+          await editArtifact(registry, committed.revision.artifact, edit, write)
         const file = outcomeOf(committed.file)
         const reading = readingOfFields(input)
         const { body, address } = await answerFlat(registry, artifact.id, undefined, reading, file)

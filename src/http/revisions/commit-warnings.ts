@@ -9,7 +9,11 @@ import { pinWarnings } from '../../versioning/environments/pin-warnings.ts'
 import type { Registry } from '../../versioning/registry.ts'
 import { type CommittedRevision, warningsOf } from '../../versioning/revisions/commit-revision.ts'
 import { revisionById } from '../../versioning/revisions/references.ts'
-import { readRevisionAt, type RevisionLocation } from '../../versioning/revisions/revision.ts'
+import {
+  readListedRevision,
+  type Revision,
+  type RevisionLocation,
+} from '../../versioning/revisions/revision.ts'
 import { shadowWarnings } from '../../versioning/slugs/shadowed-slugs.ts'
 import { presentDeployments } from '../schemas/deployments.ts'
 import type { PresentOptions } from '../presenters/record.ts'
@@ -20,13 +24,13 @@ import type { PresentOptions } from '../presenters/record.ts'
  */
 export async function commitWarnings(
   registry: Registry,
-  place: RevisionLocation | undefined,
+  revision: Revision | undefined,
   own: readonly Warning[] = [],
 ): Promise<readonly Warning[]> {
-  if (!place) return own
-  const { family, repository } = place.artifact
+  if (!revision) return own
+  const { family } = revision.artifact
+  const { payload } = revision.stored
   if (!family.pins && !family.mayEmbed) return own
-  const { payload } = await registry.revisions(family).readForList(repository.objects, place.oid)
   // What was not committed but moved to, and is too large to look through, is stored since long.
   if (!payload || asLarge(payload)) return own
   if (family.pins) return [...own, ...(await pinWarnings(registry, family, payload))]
@@ -53,22 +57,22 @@ export interface CommitAsked {
  */
 export async function toldOfCommit(
   registry: Registry,
-  { place, changed, met, warnings: own, deployedTo }: CommittedRevision,
+  { revision, changed, met, warnings: own, deployedTo }: CommittedRevision,
   { deploy = [], ifChanged, slug }: CommitAsked,
   present: PresentOptions,
 ): Promise<object> {
   const isNamed = changed && slug !== undefined
-  const shadowed = isNamed ? await shadowWarnings(registry, place.artifact, [['tag', slug]]) : []
-  const warnings = [...(await commitWarnings(registry, place, own)), ...shadowed]
+  const shadowed = isNamed ? await shadowWarnings(registry, revision.artifact, [['tag', slug]]) : []
+  const warnings = [...(await commitWarnings(registry, revision, own)), ...shadowed]
   const told = { ...(ifChanged && { changed }), ...met, ...(warnings.length > 0 && { warnings }) }
   if (deploy.length === 0) return told
-  const revision = await readRevisionAt(registry, place)
+  if (revision.stored.damage) throw revision.stored.damage
   return { ...told, deployments: presentDeployments(revision, [...new Set(deploy)], deployedTo, present) }
 }
 
 /** What of a commit its repetition has to know that the revision does not say. */
 export function unchangedOf({
-  place,
+  revision,
   changed,
   met,
   deployedTo,
@@ -76,7 +80,7 @@ export function unchangedOf({
   const file = met && { file: met }
   return changed
     ? { ...file }
-    : { ...file, variant: place.variant.id, unchanged: { deployed_to: [...deployedTo] } }
+    : { ...file, variant: revision.variant.id, unchanged: { deployed_to: [...deployedTo] } }
 }
 
 /** The commit that was answered with this address; `sent` is its `data`, and `deploy` as above. */
@@ -90,7 +94,8 @@ export async function recalledCommit(
   const { unchanged } = address
   const met = metOf(address)
   const warnings = await warningsOf(registry, place, sent)
-  return { place, changed: !unchanged, met, warnings, deployedTo: unchanged?.deployed_to ?? deploy }
+  const revision = await readListedRevision(registry, place)
+  return { revision, changed: !unchanged, met, warnings, deployedTo: unchanged?.deployed_to ?? deploy }
 }
 
 /** What became of rows that were sent; undefined where only the ids of a result are known. */

@@ -4,7 +4,7 @@ import type { FlagsEdit } from '../../versioning/artifacts/edit-artifact.ts'
 import type { Header } from '../../versioning/artifacts/records.ts'
 import type { Warning } from '../../versioning/family/family.ts'
 import type { Registry } from '../../versioning/registry.ts'
-import type { RevisionDraft } from '../../versioning/revisions/build-revision.ts'
+import type { FirstContent } from '../../versioning/artifacts/create-artifact.ts'
 import type { TemplateChoice } from './chosen-template.ts'
 import { chosenTemplate } from './chosen-template.ts'
 
@@ -18,7 +18,7 @@ export interface FirstRevisionRequest extends TemplateChoice {
 /** What a new artifact begins with. */
 export interface FirstRevision {
   /** Undefined when neither data nor a template was sent: then there is no revision (interface 4.1). */
-  readonly revision: RevisionDraft | undefined
+  readonly revision: FirstContent | undefined
   readonly flags: Readonly<Record<string, boolean>> | undefined
   readonly warnings: readonly Warning[]
 }

@@ -165,7 +165,11 @@ export class RevisionResponses {
     asked: Reading = PLAIN_READING,
     more: object = {},
   ): Promise<EndpointResponse> {
-    const revision = await readListedRevision(registry, place)
+    return this.made(await readListedRevision(registry, place), asked, more)
+  }
+
+  /** The same of one that is read already. */
+  async made(revision: Revision, asked: Reading, more: object = {}): Promise<EndpointResponse> {
     const body = Object.assign(await this.#body(revision, asked), more)
     return { body, etag: this.#etag(revision, `read${readOptionsKey(asked)}`), address: { id: revision.id } }
   }

@@ -65,9 +65,8 @@ export async function commitChange(
   const whole = withClaims(artifact, state, change)
   const commit = {
     tree: await writeArtifactState(transaction, head, whole, registry.limits),
-    parent: head,
+    parents: [head],
     message: change.subject,
-    now: registry.now(),
   }
   const { oid } = writeCommit(registry, transaction, commit, context)
   transaction.move(META_REF, oid)

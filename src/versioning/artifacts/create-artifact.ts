@@ -7,7 +7,7 @@ import type { Family, MetRows, PayloadTarget } from '../family/family.ts'
 import { findEarlierAttempt, type FinishedAttempt } from '../idempotency/find-earlier-attempt.ts'
 import { repositoryDigits } from '../ids.ts'
 import type { Registry } from '../registry.ts'
-import { type RevisionDraft, buildRevision } from '../revisions/build-revision.ts'
+import { type NewRevision, buildRevision } from '../revisions/build-revision.ts'
 import { writeCommit } from '../revisions/write-commit.ts'
 import { assertArtifactSlugFree, freeArtifactSlug, freeVariantSlug } from '../slugs/claim-slugs.ts'
 import { claimsOfArtifact } from '../slugs/slug-names.ts'
@@ -23,6 +23,9 @@ import { type GitObject, type ObjectKind, type Oid, hashObject } from '../../git
 import type { CacheFile } from '../../storage/cache-file.ts'
 import type { StagedPack } from '../../git/packs/pack-writer.ts'
 
+/** What the first revision of an artifact says. */
+export type FirstContent = Omit<NewRevision, 'artifact' | 'variant' | 'parent' | 'taken'>
+
 /** What a create request says; `loc` is where its slug stands in the request. */
 export interface NewArtifact {
   /** An id the caller wants (any UUID); a UUIDv7 is made if absent. */
@@ -30,7 +33,7 @@ export interface NewArtifact {
   readonly slug?: string | undefined
   readonly header: Header
   /** With a variant, and with its first revision if the payload is there: the simple create (interface 4.1, 4.10). */
-  readonly withVariant?: { readonly revision?: RevisionDraft | undefined } | undefined
+  readonly withVariant?: { readonly revision?: FirstContent | undefined } | undefined
   /** Where packs of the revision's payload are staged. */
   readonly aside?: NewFolder
   readonly loc: readonly (string | number)[]
@@ -125,17 +128,16 @@ async function firstContent(
   const state = { artifact, variants, tags: new Map<string, string>() }
   const commit = {
     tree: await writeArtifactState(objects, undefined, state, registry.limits),
-    parent: undefined,
+    parents: [],
     message: `Create ${family.name} ${names.slug}`,
-    now,
   }
   const refs = new Map([[META_REF, writeCommit(registry, objects, commit, context).oid]])
   let met: MetRows | undefined
   const draft = input.withVariant?.revision
   if (draft) {
     await assertPinsDeployable(registry, family, draft.payload, undefined)
-    const plan = { artifact: names.slug, variant: names.variant, parent: undefined, draft, context }
-    const built = await buildRevision(registry, family, objects, plan)
+    const first = { ...draft, artifact: names.slug, variant: names.variant, parent: undefined }
+    const built = await buildRevision(registry, family, objects, first, context)
     refs.set(`refs/heads/${names.variant}`, built.revision.oid)
     registry.revisions(family).keep(built.revision)
     met = built.met

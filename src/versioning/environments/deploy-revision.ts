@@ -32,12 +32,12 @@ export async function deployRevision(
   context: WriteContext,
 ): Promise<Deployed> {
   const deployment = deploymentOf(registry, revision, request)
-  const { place, changed } = await commitRevision(registry, to, deployment, context)
+  const { revision: by, changed } = await commitRevision(registry, to, deployment, context)
   const { family, slug } = revision.artifact
   const { key = defaultKey(slug) } = request
-  const pin = (await pinsAt(registry, place)).find((it) => it.key === key)
+  const pin = (await pinsAt(registry, by)).find((it) => it.key === key)
   const id = pin && referencesTo(family, pin)?.revision?.id
   const deployed =
     id === undefined || id === revision.id ? revision : await revisionById(registry, family, id)
-  return { revision: deployed, by: place, changed }
+  return { revision: deployed, by, changed }
 }

@@ -6,7 +6,7 @@ import type { Pin } from '../reference.ts'
 import type { Registry } from '../registry.ts'
 import { artifactById } from '../revisions/references.ts'
 import type { Revision } from '../revisions/revision.ts'
-import type { NewRevision } from '../revisions/write-revision.ts'
+import type { CommitRequest } from '../revisions/write-revision.ts'
 import { defaultKey, referencesTo } from './pin.ts'
 
 /** What a deploy request says (interface 9.3); `loc` is where it stands in the request. */
@@ -28,7 +28,7 @@ export function deploymentOf(
   registry: Registry,
   revision: Pinned,
   { entity, key = defaultKey(revision.artifact.slug), message, loc }: DeployRequest,
-): NewRevision {
+): CommitRequest {
   const { artifact, id, slug, oid } = revision
   return {
     message,

@@ -13,12 +13,11 @@ import { findEarlierAttempt, noteDecided } from '../idempotency/find-earlier-att
 import { objectUuid } from '../ids.ts'
 import type { Registry } from '../registry.ts'
 import { buildRevision } from '../revisions/build-revision.ts'
-import { decodeMessage, subjectIn } from '../revisions/commit-message.ts'
+import { decodeMessage, subjectIn, writeCommit } from '../revisions/write-commit.ts'
 import type { StoredRevision } from '../revisions/decoded-revision.ts'
 import type { VariantLocation } from '../revisions/references.ts'
 import type { RevisionLocation } from '../revisions/revision.ts'
 import { locate } from '../revisions/revision.ts'
-import { writeCommit } from '../revisions/write-commit.ts'
 import { branchOf, latestCommit, stateNow } from '../revisions/write-revision.ts'
 import type { WriteContext } from '../write-context.ts'
 import { MergeBase } from './merge-base.ts'
@@ -297,20 +296,19 @@ async function build(
     if (tree === undefined) throw new Error('what is merged has a tree')
     const sent = message !== undefined && subjectIn(message) !== '' ? message : undefined
     const said = { author, message: sent, subject, trailers: { variant: variant.slug } }
-    const made = { tree, parent: head, otherParents, ...said, now: registry.now() }
+    const made = { tree, parents: head === undefined ? [] : [head, ...otherParents], ...said }
     const { oid, commit } = writeCommit(registry, scratch, made, context)
     return { oid, commit, ...decodeMessage(commit.message), header, payload, size }
   }
   const { payload, header, before, other } = result
-  const built = await buildRevision(registry, family, scratch, {
+  const merged = {
     artifact: artifact.slug,
     variant: variant.slug,
     parent: head,
     taken: { parents: otherParents, before, other },
-    draft: { message, subject, header, payload, author },
-    context,
-  })
-  return built.revision
+    ...{ message, subject, header, payload, author },
+  }
+  return (await buildRevision(registry, family, scratch, merged, context)).revision
 }
 
 function conflictsLeft(

@@ -43,7 +43,12 @@ export async function noteArrivals(
   const tree = await changeNotes(transaction, root, commits, (before) => before ?? note, true)
   if (tree === root) return
   const subject = `Push ${commits.length} ${commits.length === 1 ? 'commit' : 'commits'}`
-  const { oid } = writeCommit(registry, transaction, { tree, parent, message: subject, now }, context)
+  const { oid } = writeCommit(
+    registry,
+    transaction,
+    { tree, parents: parent === undefined ? [] : [parent], message: subject },
+    context,
+  )
   transaction.move(PUSHES_REF, oid)
 }
 

@@ -24,9 +24,8 @@ import {
 } from '../family/tree-files.ts'
 import type { Registry } from '../registry.ts'
 import type { WriteContext } from '../write-context.ts'
-import { type Trailers, decodeMessage, subjectIn } from './commit-message.ts'
 import { type StoredRevision, REVISION_FILE } from './decoded-revision.ts'
-import { writeCommit } from './write-commit.ts'
+import { type Trailers, decodeMessage, subjectIn, writeCommit } from './write-commit.ts'
 import { type Json, ExactNumber } from '../../json/json.ts'
 import { isDeepStrictEqual } from 'node:util'
 import { documentOf } from '../family/document-family.ts'
@@ -39,9 +38,19 @@ import { pointerKeys } from '../../json/json-pointer.ts'
 import { stringifyJson } from '../../json/stringify-json.ts'
 import { atOnce } from '../../scheduling/cooperative.ts'
 
-/** What a new revision says. */
-export interface RevisionDraft {
+/** A revision that is to be committed. */
+export interface NewRevision {
+  /** The slug of the artifact. */
+  readonly artifact: string
+  /** The slug of the variant. */
+  readonly variant: string
+  /** Undefined for the variant's first. */
+  readonly parent: Oid | undefined
+  /** What came from other revisions. */
+  readonly taken?: TakenIn | undefined
   readonly message?: string | undefined
+  /** What stands where there is no message, in place of what changed. */
+  readonly subject?: string | undefined
   readonly header?: Header | undefined
   /** The payload, ready to store; undefined for a revision without one. */
   readonly payload: Payload | undefined
@@ -49,65 +58,8 @@ export interface RevisionDraft {
   readonly slug?: string | undefined
   /** What it has to say about deployments. */
   readonly trailers?: Trailers
-  /** What stands where there is no message, in place of what changed. */
-  readonly subject?: string | undefined
   /** Who wrote it, if that is not who commits it. */
   readonly author?: Ident | undefined
-}
-
-/**
- * Writes the objects of a revision on `variant` after `parent` (undefined: the variant's first) and answers what reading it will. Files
- * of the parent's tree that are neither payload nor header (a README that was pushed) are carried over.
- */
-export async function buildRevision(
-  registry: Registry,
-  family: Family,
-  target: PayloadTarget,
-  { artifact, variant, parent, taken, draft, context }: RevisionPlan,
-): Promise<BuiltRevision> {
-  const before = taken?.before ?? (parent === undefined ? [] : await rootOf(target, parent))
-  const carried = before.filter((entry) => entry.name !== REVISION_FILE && !family.ownsFile(entry.name))
-  const payload =
-    draft.payload && (await family.write(target, draft.payload, before, registry.limits, taken?.other))
-  const header = boundedHeader(draft.header ?? {})
-  const headerFile = writeHeader(target, header, registry.limits)
-  const entries = [...carried, ...(payload?.entries ?? []), ...headerFile.entries]
-  const sent = draft.message !== undefined && subjectIn(draft.message) !== '' ? draft.message : undefined
-  const planned = {
-    tree: writeTree(target, entries),
-    parent,
-    otherParents: taken?.parents,
-    author: draft.author,
-    message: sent,
-    ...(sent === undefined && { subject: draft.subject ?? (await subjectOf(payload, header)) }),
-    trailers: Object.assign(
-      {},
-      draft.trailers,
-      { variant },
-      draft.slug !== undefined && { slug: draft.slug },
-    ),
-    now: registry.now(),
-  }
-  const { oid, commit } = writeCommit(registry, target, planned, context)
-  const { payload: stored, size = 0 } = payload?.stored ?? {}
-  const said = decodeMessage(commit.message)
-  const revision = { oid, commit, ...said, header, payload: stored, size: headerFile.size + size }
-  return { revision, met: payload?.met }
-
-  async function subjectOf(written: WrittenPayload | undefined, newHeader: Header): Promise<string> {
-    const old =
-      parent === undefined ? undefined : await registry.revisions(family).readForList(target, parent)
-    return revisionSubject({
-      families: registry.families,
-      family,
-      artifact,
-      before: old,
-      after: { header: newHeader, payload: written?.stored?.payload },
-      changedRows: written?.changedRows,
-      met: written?.met,
-      files: written?.files,
-    })
-  }
 }
 
 /** A revision whose objects are written. */
@@ -117,15 +69,57 @@ export interface BuiltRevision {
   readonly met: MetRows | undefined
 }
 
-export interface RevisionPlan {
-  /** The slug of the artifact. */
-  readonly artifact: string
-  readonly variant: string
-  readonly parent: Oid | undefined
-  /** What came from other revisions. */
-  readonly taken?: TakenIn | undefined
-  readonly draft: RevisionDraft
-  readonly context: WriteContext
+/**
+ * Writes the objects of a revision on its variant after its parent, and answers what reading it will. Files of the parent's tree that are
+ * neither payload nor header (a README that was pushed) are carried over.
+ */
+export async function buildRevision(
+  registry: Registry,
+  family: Family,
+  target: PayloadTarget,
+  revision: NewRevision,
+  context: WriteContext,
+): Promise<BuiltRevision> {
+  const { variant, parent, taken, message, subject, author, slug, trailers } = revision
+  const before = taken?.before ?? (parent === undefined ? [] : await rootOf(target, parent))
+  const carried = before.filter((entry) => entry.name !== REVISION_FILE && !family.ownsFile(entry.name))
+  const payload =
+    revision.payload && (await family.write(target, revision.payload, before, registry.limits, taken?.other))
+  const header = boundedHeader(revision.header ?? {})
+  const headerFile = writeHeader(target, header, registry.limits)
+  const entries = [...carried, ...(payload?.entries ?? []), ...headerFile.entries]
+  const isSaid = message !== undefined && subjectIn(message) !== ''
+  const said = {
+    tree: writeTree(target, entries),
+    parents: parent === undefined ? [] : [parent, ...(taken?.parents ?? [])],
+    author,
+    ...(isSaid
+      ? { message }
+      : { message: undefined, subject: subject ?? (await subjectOf(payload, header)) }),
+    trailers: { ...trailers, variant, ...(slug !== undefined && { slug }) },
+  }
+  const { oid, commit } = writeCommit(registry, target, said, context)
+  const { payload: stored, size = 0 } = payload?.stored ?? {}
+  const decoded = decodeMessage(commit.message)
+  return {
+    revision: { oid, commit, ...decoded, header, payload: stored, size: headerFile.size + size },
+    met: payload?.met,
+  }
+
+  async function subjectOf(written: WrittenPayload | undefined, newHeader: Header): Promise<string> {
+    const old =
+      parent === undefined ? undefined : await registry.revisions(family).readForList(target, parent)
+    return revisionSubject({
+      families: registry.families,
+      family,
+      artifact: revision.artifact,
+      before: old,
+      after: { header: newHeader, payload: written?.stored?.payload },
+      changedRows: written?.changedRows,
+      met: written?.met,
+      files: written?.files,
+    })
+  }
 }
 
 /** What a merge brings beside a payload. */

@@ -19,14 +19,14 @@ import { isPending } from '../variants/default-variant.ts'
 import type { WriteContext } from '../write-context.ts'
 import type { VariantLocation } from './references.ts'
 import { revisionById } from './references.ts'
-import type { RevisionLocation } from './revision.ts'
-import { locate, readRevisionAt } from './revision.ts'
-import type { NewRevision, WrittenRevision } from './write-revision.ts'
+import type { Revision, RevisionLocation } from './revision.ts'
+import { locate, readListedRevision, readRevisionAt, revisionOf } from './revision.ts'
+import type { CommitRequest, WrittenRevision } from './write-revision.ts'
 import { branchOf, writeRevision } from './write-revision.ts'
 
 export interface CommittedRevision {
   /** The new revision, or the latest one where nothing was committed. */
-  readonly place: RevisionLocation
+  readonly revision: Revision
   /** Whether something was committed. */
   readonly changed: boolean
   /** What became of rows that were sent and are none of the revision's; not known of an earlier attempt's. */
@@ -50,7 +50,7 @@ export interface CommitDeployment extends Pick<DeployRequest, 'entity'> {
 export async function commitRevision(
   registry: Registry,
   place: VariantLocation,
-  input: NewRevision,
+  input: CommitRequest,
   context: WriteContext,
   deployment?: CommitDeployment,
 ): Promise<CommittedRevision> {
@@ -85,20 +85,21 @@ async function committedEarlier(
   registry: Registry,
   { variant }: VariantLocation,
   { artifact, commit, met }: FinishedAttempt,
-  { data }: NewRevision,
+  { data }: CommitRequest,
   deployment: CommitDeployment | undefined,
 ): Promise<CommittedRevision> {
   await takeInDeployments(registry, deployment)
   const place = await locate(artifact, findVariant(artifact, variant.slug) ?? variant, commit)
+  const revision = await readListedRevision(registry, place)
   const deployedTo = deployment?.to.map((to) => to.artifact.slug) ?? []
-  return { place, changed: true, met, warnings: await warningsOf(registry, place, data), deployedTo }
+  return { revision, changed: true, met, warnings: await warningsOf(registry, place, data), deployedTo }
 }
 
 /** What an earlier attempt came to that deployed the latest revision and had nothing to commit; undefined if there was none. */
 async function deployedEarlier(
   registry: Registry,
   { artifact: { family, slug }, variant }: VariantLocation,
-  { data }: NewRevision,
+  { data }: CommitRequest,
   context: WriteContext,
   { to }: CommitDeployment,
 ): Promise<CommittedRevision | undefined> {
@@ -115,27 +116,28 @@ async function deployedEarlier(
   if (id === undefined) return undefined
   const { artifact, oid } = await revisionById(registry, family, id)
   const place = await locate(artifact, findVariant(artifact, variant.slug) ?? variant, oid)
-  return { place, changed: false, warnings: await warningsOf(registry, place, data), deployedTo }
+  const revision = await readListedRevision(registry, place)
+  return { revision, changed: false, warnings: await warningsOf(registry, place, data), deployedTo }
 }
 
 async function commitTo(
   registry: Registry,
   { artifact, variant }: VariantLocation,
-  input: NewRevision,
+  input: CommitRequest,
   accepted: AcceptedPayload | undefined,
   context: WriteContext,
   deployment: CommitDeployment | undefined,
 ): Promise<CommittedRevision> {
   const { family, repository } = artifact
-  const write = (transaction: Transaction, more: Pick<NewRevision, 'trailers'> = {}) =>
+  const write = (transaction: Transaction, more: Pick<CommitRequest, 'trailers'> = {}) =>
     writeRevision(registry, { artifact, variant }, { ...input, ...more }, accepted, context, transaction)
-  const { oid, changed, met, warnings, deployedTo } = deployment
+  const { stored, deployedTo, ...rest } = deployment
     ? await commitAndDeploy(registry, { artifact, variant }, input, write, context, deployment)
     : { ...(await commitAlone(repository, write)), deployedTo: [] }
   const written = await registry.written(family, artifact.slug)
   await takeInDeployments(registry, deployment)
-  const place = await locate(written, findVariant(written, variant.slug) ?? variant, oid)
-  return { place, changed, met, warnings, deployedTo }
+  const place = await locate(written, findVariant(written, variant.slug) ?? variant, stored.oid)
+  return { revision: revisionOf(place, stored), deployedTo, ...rest }
 }
 
 /** Commits in a transaction of its own. One that comes to nothing is given up, so that nothing of what was built is stored with others. */
@@ -168,8 +170,8 @@ class NothingToCommit extends Error {
 async function commitAndDeploy(
   registry: Registry,
   { artifact, variant }: VariantLocation,
-  { slug, message, loc }: NewRevision,
-  write: (transaction: Transaction, more: Pick<NewRevision, 'trailers'>) => Promise<WrittenRevision>,
+  { slug, message, loc }: CommitRequest,
+  write: (transaction: Transaction, more: Pick<CommitRequest, 'trailers'>) => Promise<WrittenRevision>,
   { actor, attempt }: WriteContext,
   { to, entity }: CommitDeployment,
 ): Promise<WrittenRevision & Pick<CommittedRevision, 'deployedTo'>> {
@@ -180,8 +182,8 @@ async function commitAndDeploy(
     const head = own.ref(branchOf({ artifact, variant }))
     const written = await write(own, { trailers })
     const revision = written.changed
-      ? await revisionToBe(head, written.oid)
-      : await readRevisionAt(registry, await locate(artifact, variant, written.oid))
+      ? await revisionToBe(head, written.stored.oid)
+      : await readRevisionAt(registry, await locate(artifact, variant, written.stored.oid))
     // Who sends it again finds the commit or, where there was none, the deployments.
     const context = written.changed ? { actor } : { actor, attempt }
     const deployedTo: string[] = []

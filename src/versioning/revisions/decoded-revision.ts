@@ -16,8 +16,7 @@ import type { Family, Payload, ReadContext } from '../family/family.ts'
 import type { ObjectReader } from '../family/tree-files.ts'
 import { asLarge } from '../family/large-document.ts'
 import { readBytes, readTree } from '../family/tree-files.ts'
-import type { CommitMessage } from './commit-message.ts'
-import { decodeMessage } from './commit-message.ts'
+import { type CommitMessage, decodeMessage } from './write-commit.ts'
 
 /** The file of a commit's tree for what came beside the payload. */
 export const REVISION_FILE = 'revision.json'

@@ -70,7 +70,11 @@ export async function readCommitAt(registry: Registry, place: RevisionLocation):
   )
 }
 
-function revisionOf({ artifact, variant, oid, version }: RevisionLocation, stored: StoredRevision): Revision {
+/** What is stored at a place, with what its artifact says of it. */
+export function revisionOf(
+  { artifact, variant, oid, version }: RevisionLocation,
+  stored: StoredRevision,
+): Revision {
   const id = objectUuid(oid, artifact.digits)
   const chosen = stored.trailers.slug
   const slug =

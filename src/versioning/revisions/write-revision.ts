@@ -27,14 +27,14 @@ import { claimTag } from '../slugs/slug-names.ts'
 import { numberedBase } from '../slugs/slug.ts'
 import { isPending, makeDefaultVariant } from '../variants/default-variant.ts'
 import type { WriteContext } from '../write-context.ts'
-import { buildRevision, rootOf } from './build-revision.ts'
-import type { Trailers } from './commit-message.ts'
+import { buildRevision, type NewRevision, rootOf } from './build-revision.ts'
+import type { Trailers } from './write-commit.ts'
 import { REVISION_FILE } from './decoded-revision.ts'
 import type { StoredRevision } from './decoded-revision.ts'
 import type { VariantLocation } from './references.ts'
 
 /** What a commit request says (interface 4.3, 4.20); `loc` is where it stands in the request. */
-export interface NewRevision {
+export interface CommitRequest {
   readonly message?: string | undefined
   readonly header: Header
   readonly slug?: string | undefined
@@ -72,7 +72,7 @@ export interface DeployedChange {
 
 /** What a write came to: the new commit, or the latest one if there was nothing to commit. */
 export interface WrittenRevision {
-  readonly oid: Oid
+  readonly stored: StoredRevision
   /** Whether something was committed. */
   readonly changed: boolean
   /** What became of rows that were sent and are none of the revision's. */
@@ -88,7 +88,7 @@ export interface WrittenRevision {
 export async function writeRevision(
   registry: Registry,
   { artifact, variant }: VariantLocation,
-  input: NewRevision,
+  input: CommitRequest,
   accepted: AcceptedPayload | undefined,
   context: WriteContext,
   transaction: Transaction,
@@ -108,10 +108,12 @@ export async function writeRevision(
   const latestId = latest && objectUuid(latest, artifact.digits)
   assertBase(input, latestId, variant.slug, head !== undefined)
   assertDeltaBase(family, input, latestId, variant.slug)
+  const revisions = registry.revisions(family)
   const payloadOf = async (oid: Oid | undefined) =>
-    oid === undefined ? undefined : (await registry.revisions(family).read(target, oid)).payload
+    oid === undefined ? undefined : (await revisions.read(target, oid)).payload
   const change = await input.change?.(await payloadOf(latest))
-  if (input.change && !change && latest !== undefined) return { oid: latest, changed: false, warnings: [] }
+  if (input.change && !change && latest !== undefined)
+    return { stored: await revisions.readForList(target, latest), changed: false, warnings: [] }
   if (change) transaction.require(change.requires, change.repository)
   const { loc } = input
   const delta = change?.delta ?? input.delta
@@ -120,45 +122,40 @@ export async function writeRevision(
   // A deployment has judged what it deploys, and leaves every other key as it is.
   if (family.pins && !change) {
     // One that does not decode holds no pins, and data mends it.
-    const before =
-      latest === undefined ? undefined : await registry.revisions(family).readForList(target, latest)
+    const before = latest === undefined ? undefined : await revisions.readForList(target, latest)
     await assertPinsDeployable(registry, family, payload?.payload, before?.payload)
   }
-  const draft = {
+  const built: NewRevision = {
+    artifact: artifact.slug,
+    variant: variant.slug,
+    parent: head,
     message: input.message,
     header: input.header,
     slug: input.slug,
     payload: payload?.payload,
     trailers: { ...input.trailers, ...change?.trailers },
   }
-  const plan = { artifact: artifact.slug, variant: variant.slug, parent: head, draft, context }
-  const { revision, met } = await buildRevision(registry, family, target, plan)
+  const { revision: stored, met } = await buildRevision(registry, family, target, built, context)
   const warnings = payload?.warnings ?? []
   // Without a commit of its own a chosen slug would be dropped.
   const mayBeSame = input.ifChanged && (await hasSlug({ artifact, variant }, latest, input.slug, transaction))
   if (mayBeSame && latest !== undefined) {
     // Where rows lie depends on the revision that they are written onto: below archived ones that is another one than the parent.
-    const onLatest = { ...plan, taken: { parents: [], before: await rootOf(target, latest), other: [] } }
-    const built =
-      latest === head ? revision : (await buildRevision(registry, family, target, onLatest)).revision
-    const isSame = await saySame(
-      family,
-      target,
-      built,
-      await registry.revisions(family).readForList(target, latest),
-    )
-    if (isSame) return { oid: latest, changed: false, met, warnings }
+    const onLatest = { ...built, taken: { parents: [], before: await rootOf(target, latest), other: [] } }
+    const again =
+      latest === head ? stored : (await buildRevision(registry, family, target, onLatest, context)).revision
+    const before = await revisions.readForList(target, latest)
+    if (await saySame(family, target, again, before)) return { stored: before, changed: false, met, warnings }
   }
-  const commit = revision.oid
-  transaction.move(branch, commit)
-  noteDecided(transaction, artifact, branch, commit, context, met)
+  transaction.move(branch, stored.oid)
+  noteDecided(transaction, artifact, branch, stored.oid, context, met)
   if (input.slug !== undefined) {
-    const named = { slug: input.slug, commit }
+    const named = { slug: input.slug, commit: stored.oid }
     await nameRevision(registry, artifact, state, named, context, transaction)
   }
-  // The answer shows it.
-  registry.revisions(family).keep(revision)
-  return { oid: commit, changed: true, met, warnings }
+  // It is asked for soon.
+  revisions.keep(stored)
+  return { stored, changed: true, met, warnings }
 }
 
 /** Whether a revision has the slug that is asked for, as its tag or as its version on the variant; any has none. */
@@ -255,7 +252,7 @@ export async function latestCommit(
 }
 
 function assertBase(
-  input: NewRevision,
+  input: CommitRequest,
   current: string | undefined,
   variant: string,
   hasHead: boolean,
@@ -290,7 +287,7 @@ function assertBase(
 /** A delta that does more than add belongs to the revision it was made for. */
 function assertDeltaBase(
   family: Family,
-  { delta, deltaBaseId, loc }: NewRevision,
+  { delta, deltaBaseId, loc }: CommitRequest,
   current: string | undefined,
   variant: string,
 ): void {

@@ -9,7 +9,7 @@ import { type Commit, parseCommit } from '../../git/objects/commit.ts'
 import { type Json, type JsonObject, fromEntries } from '../../json/json.ts'
 import { type ArtifactState, readArtifactState } from '../../versioning/artifacts/artifact-record.ts'
 import type { VariantRecord } from '../../versioning/artifacts/records.ts'
-import { decodeMessage } from '../../versioning/revisions/commit-message.ts'
+import { decodeMessage } from '../../versioning/revisions/write-commit.ts'
 import { variantUuid } from '../../versioning/ids.ts'
 import {
   findRevisionById,

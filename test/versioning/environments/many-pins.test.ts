@@ -27,7 +27,7 @@ describe('versioning: other work gets its turn while many pins are followed', ()
     await commitRevision(registry, bot, { header: {}, loc: [], mustBeFirst: true }, context)
     const keys = Array.from({ length: PINS }, (_, index) => `key ${index}`)
     const references = Object.fromEntries(keys.map((key) => [key, { workflow: { slug: 'bot' } }]))
-    const { place } = await commitRevision(
+    const { revision: place } = await commitRevision(
       registry,
       live,
       { header: {}, loc: [], data: { references } },

@@ -17,7 +17,7 @@ describe('versioning: the mirrors of deployments', () => {
     const to = await newVariant(registry, environmentFamily, 'live')
     const bot = await newVariant(registry, workflowFamily, 'bot')
     const first = { header: {}, loc: [], mustBeFirst: true }
-    const { place } = await commitRevision(registry, bot, first, context)
+    const { revision: place } = await commitRevision(registry, bot, first, context)
     const revision = await readRevisionAt(registry, place)
     const deploy = (key?: string) =>
       deployRevision(registry, revision, to, { entity: 'workflow', key, loc: [] }, context)

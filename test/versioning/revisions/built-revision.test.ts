@@ -64,7 +64,7 @@ describe('versioning: a revision as it was built', () => {
         for (const message of messages) {
           const header = count++ % 2 === 0 ? {} : { name: ' ä ', flags: { is_x: true }, tags: { a: [1] } }
           const input = { message, header, data: parseJson(text), loc: [] }
-          const { place: committed } = await commitRevision(registry, place, input, context)
+          const { revision: committed } = await commitRevision(registry, place, input, context)
           const { artifact, variant, oid } = committed
           const { objects } = artifact.repository
           const kept = await registry.revisions(family).read({ read: () => unreadable() }, oid)

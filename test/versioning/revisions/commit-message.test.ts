@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import fc from 'fast-check'
 import { writeFileSync } from 'node:fs'
 import { git, temporaryFolder } from '../../support/git/git-program.ts'
-import { decodeMessage, encodeMessage } from '../../../src/versioning/revisions/commit-message.ts'
+import { decodeMessage, encodeMessage } from '../../../src/versioning/revisions/write-commit.ts'
 
 describe('commit messages', () => {
   const trailers = { variant: 'main', slug: 'named', idempotencyKey: 'k-1' }

@@ -22,7 +22,12 @@ describe('versioning: a revision that is larger than what a commit may bring', (
     const data = parseJson(
       `{"script":"def main(): pass","runtime":"python","parameters":{"a":"${'x'.repeat(5000)}"}}`,
     )
-    const { place } = await commitRevision(registry, variant, { header: {}, data, loc: [] }, context)
+    const { revision: place } = await commitRevision(
+      registry,
+      variant,
+      { header: {}, data, loc: [] },
+      context,
+    )
     const source = place.artifact.repository.objects
     objects = {
       read: (id) => {

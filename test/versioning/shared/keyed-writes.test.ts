@@ -48,7 +48,7 @@ for (const engine of sharedEngines()) {
         const place = await defaultVariantOrNew(registry, artifact, context)
         const keyed = { ...context, idempotencyKey: 'once', attemptedAt: attempt.earlier, attempt }
         const sent = { header: {}, message: 'keyed', data: {}, loc: [] }
-        const { version } = (await commitRevision(registry, place, sent, keyed)).place
+        const { version } = (await commitRevision(registry, place, sent, keyed)).revision
         after()
         return { answer: version, address: { id: String(version) } }
       }

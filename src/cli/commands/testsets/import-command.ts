@@ -373,7 +373,7 @@ async function commitTo(
   if (variant) assertActive('variant', variant.slug, variant.record)
   const input = { message, header: {}, loc: [], ifChanged }
   const {
-    place,
+    revision: place,
     changed,
     file: came,
   } = await commitFile(

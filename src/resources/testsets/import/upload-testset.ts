@@ -8,7 +8,7 @@ import type { Registry } from '../../../versioning/registry.ts'
 import type { CommittedRevision } from '../../../versioning/revisions/commit-revision.ts'
 import { commitRevision } from '../../../versioning/revisions/commit-revision.ts'
 import type { VariantLocation } from '../../../versioning/revisions/references.ts'
-import type { NewRevision } from '../../../versioning/revisions/write-revision.ts'
+import type { CommitRequest } from '../../../versioning/revisions/write-revision.ts'
 import { defaultVariantOrNew } from '../../../versioning/variants/default-variant.ts'
 import type { WriteContext } from '../../../versioning/write-context.ts'
 import { ROW_KEYS_FILE } from '../dedup/row-keys.ts'
@@ -64,7 +64,7 @@ export async function commitFile(
   registry: Registry,
   { artifact, variant }: Pick<VariantLocation, 'artifact'> & Partial<VariantLocation>,
   file: RowFile,
-  input: Omit<NewRevision, 'data' | 'delta' | 'payload'>,
+  input: Omit<CommitRequest, 'data' | 'delta' | 'payload'>,
   limits: TestsetLimits,
   context: WriteContext,
   gone?: AbortSignal,

@@ -5,9 +5,8 @@ import type { TimeSlice } from '../../../scheduling/cooperative.ts'
 import { bytesOf, type DatabaseFile, hexOf, utf8Of } from '../../../storage/sqlite/database-file.ts'
 import type { ArtifactView, VariantView } from '../../artifacts/artifact-view.ts'
 import { readBytes } from '../../family/tree-files.ts'
-import { objectUuid, oidPrefix } from '../../ids.ts'
-import { authorUuid } from '../../ids.ts'
-import { decodeMessage } from '../../revisions/commit-message.ts'
+import { authorUuid, objectUuid, oidPrefix } from '../../ids.ts'
+import { decodeMessage } from '../../revisions/write-commit.ts'
 
 /** What a commit alone says about its revision, without a look at its tree: as true for ever as the commit. */
 export interface CommitFacts {

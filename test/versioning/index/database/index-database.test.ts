@@ -30,7 +30,7 @@ describe('versioning: the index of revisions', () => {
   const commit = async (place: VariantLocation, message: string): Promise<VariantLocation> => {
     const data: JsonObject = { parameters: { message } }
     const made = await commitRevision(registry, place, { data, message, header: {}, loc: [] }, context)
-    return { artifact: made.place.artifact, variant: made.place.variant }
+    return { artifact: made.revision.artifact, variant: made.revision.variant }
   }
   const forked = (slug: string, name: string): Promise<VariantLocation> =>
     forkVariant(registry, workflowFamily, { variant: { slug } }, { slug: name, header: {}, loc: [] }, context)
