@@ -8,6 +8,7 @@ import type { ArtifactView } from '../versioning/artifacts/artifact-view.ts'
 import { documentOf } from '../versioning/family/document-family.ts'
 import { asLarge } from '../versioning/family/large-document.ts'
 import { unlessDamaged } from '../versioning/index/damaged-repositories.ts'
+import type { ArtifactChange } from '../versioning/index/index-entry.ts'
 import type { Registry } from '../versioning/registry.ts'
 import { homeAmong, homeOf } from '../versioning/revisions/revision.ts'
 import type { AskIndex, SearchDocument, SearchWork, Unsearched } from './index/search-work.ts'
@@ -48,8 +49,8 @@ export class SearchFeed {
     const ask: AskIndex = (work, asks) => this.ask(work, asks)
     this.#documents = new DocumentFeed(registry, ask)
     this.#rows = new RowFeed(registry, ask)
-    this.#unwatch = registry.index.watch(({ family }) => {
-      if (family.rowsFolder !== undefined) this.#behind.add(this.#rows)
+    this.#unwatch = registry.index.watch((change) => {
+      if (isOfRows(change)) this.#behind.add(this.#rows)
       this.#start()
     })
     this.#behind.add(this.#rows)
@@ -121,6 +122,12 @@ export class SearchFeed {
     this.#turn = turn.catch(() => undefined)
     return turn
   }
+}
+
+/** Whether something changed whose rows are searched now, or were before. */
+function isOfRows({ family, view, before }: ArtifactChange): boolean {
+  if (family.rowsFolder === undefined) return false
+  return [view, before?.()].some((it) => it?.record.flags?.['search'] === true)
 }
 
 function notNow(reason: string): Refusal {

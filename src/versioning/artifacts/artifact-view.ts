@@ -84,7 +84,11 @@ export async function viewArtifact(
   if (metaCommit === undefined) throw notAdopted(repository)
   const isSameState = previous?.metaCommit === metaCommit
   const state = isSameState ? previous.source.state : await readArtifactState(repository.objects, metaCommit)
-  const dates = new ClaimDates(state, previous ?? seen)
+  const last = previous ?? seen
+  // Another artifact may have been put in its place.
+  const before = last?.id === state.artifact.id ? last : undefined
+  const wasUnrecorded = state.tags === undefined && before?.isUnrecorded === true
+  const dates: ClaimDates = { state, before, isUnrecorded: wasUnrecorded }
   const variants = await viewVariants(repository, refs, state, dates, previous)
   const tags = await viewTags(repository, refs, dates, previous)
   const { isUnrecorded } = dates
@@ -98,47 +102,41 @@ function notAdopted({ path }: Repository): Refusal {
   )
 }
 
-/** Since when branches and tags count: as recorded, else as seen before, else from now on; in what an earlier version left, as git says. */
-class ClaimDates {
+/** By what it is told since when branches and tags count: as recorded, else as seen before, else from now on; in what an earlier version left, as git says. */
+interface ClaimDates {
+  readonly state: ArtifactState
+  /** The same artifact as it was seen before, and the dates of then. */
+  readonly before: SeenNames | ArtifactView | undefined
+  seen?: ReturnType<typeof datesOf>
   /** Whether some date stands nowhere but here. */
   isUnrecorded: boolean
-  readonly #state: ArtifactState
-  readonly #seen: SeenNames | ArtifactView | undefined
-  #variants: ReadonlyMap<string, string> | undefined
-  #tags: ReadonlyMap<string, string> | undefined
-
-  constructor(state: ArtifactState, seen: SeenNames | ArtifactView | undefined) {
-    this.#state = state
-    // Another artifact may have been put in its place.
-    this.#seen = seen?.id === state.artifact.id ? seen : undefined
-    this.isUnrecorded = state.tags === undefined && (this.#seen?.isUnrecorded ?? false)
-  }
-
-  ofVariant(slug: string, record: VariantRecord): string {
-    if (this.#state.variants.has(slug)) return claimDate(record.claimed_at ?? record.created_at)
-    this.#variants ??= this.#seen && variantDates(this.#seen)
-    return this.#ofRef(this.#variants?.get(slug)) ?? claimDate(record.created_at)
-  }
-
-  /** Undefined where the commit's date counts. */
-  ofTag(slug: string): string | undefined {
-    const recorded = this.#state.tags?.get(slug)
-    if (recorded !== undefined) return claimDate(recorded)
-    this.#tags ??=
-      this.#seen && ('tagsSince' in this.#seen ? this.#seen.tagsSince : new Map(this.#seen.names.tags))
-    return this.#ofRef(this.#tags?.get(slug))
-  }
-
-  #ofRef(before: string | undefined): string | undefined {
-    const isRecorded = this.#state.tags !== undefined
-    if (isRecorded || (this.#seen && before === undefined)) this.isUnrecorded = true
-    return before ?? (isRecorded || this.#seen ? new Date().toISOString() : undefined)
-  }
 }
 
-function variantDates(seen: SeenNames | ArtifactView): ReadonlyMap<string, string> {
-  if (!('tagsSince' in seen)) return new Map(seen.names.variants)
-  return new Map(seen.variants.map(({ slug, since }) => [slug, since]))
+function sinceOfVariant(dates: ClaimDates, slug: string, record: VariantRecord): string {
+  if (dates.state.variants.has(slug)) return claimDate(record.claimed_at ?? record.created_at)
+  return sinceOfRef(dates, 'variants', slug) ?? claimDate(record.created_at)
+}
+
+/** Undefined where the commit's date counts. */
+function sinceOfTag(dates: ClaimDates, slug: string): string | undefined {
+  const recorded = dates.state.tags?.get(slug)
+  return recorded === undefined ? sinceOfRef(dates, 'tags', slug) : claimDate(recorded)
+}
+
+/** Of a branch or tag without a record. */
+function sinceOfRef(dates: ClaimDates, kind: 'variants' | 'tags', slug: string): string | undefined {
+  const { before, state } = dates
+  const isRecorded = state.tags !== undefined
+  const since = before && (dates.seen ??= datesOf(before))[kind].get(slug)
+  if (isRecorded || (before && since === undefined)) dates.isUnrecorded = true
+  return since ?? (isRecorded || before ? new Date().toISOString() : undefined)
+}
+
+function datesOf(
+  seen: SeenNames | ArtifactView,
+): Readonly<Record<'variants' | 'tags', ReadonlyMap<string, string>>> {
+  if ('names' in seen) return { variants: new Map(seen.names.variants), tags: new Map(seen.names.tags) }
+  return { variants: new Map(seen.variants.map(({ slug, since }) => [slug, since])), tags: seen.tagsSince }
 }
 
 /** What a view is made of. */
@@ -206,7 +204,7 @@ async function viewVariants(
       chains ??= await Chains.of(repository.history, headsIn(refs), slice)
       record = await recordOfPushed(repository, slug, head, chains)
     }
-    const since = dates.ofVariant(slug, record)
+    const since = sinceOfVariant(dates, slug, record)
     if (before && before.head === head && before.record === record && before.since === since)
       variants.push(before)
     else variants.push({ slug, id: variantUuid(slug, digits), head, record, since })
@@ -270,17 +268,23 @@ async function viewTags(
   for (const [name, oid] of refs.refs) {
     if (!name.startsWith(TAGS)) continue
     const slug = name.slice(TAGS.length)
-    const known = previous?.source.refs.refs.get(name) === oid ? previous.tags.get(slug) : undefined
-    const commit =
-      known === undefined
-        ? await peel(repository, oid, name)
-        : { oid: known, date: () => previous?.tagsSince.get(slug) ?? '' }
+    const commit = knownTag(previous, name, slug, oid) ?? (await peel(repository, oid, name))
     if (slice.isOver) await slice.rest()
     if (!commit) continue
     tags.set(slug, commit.oid)
-    tagsSince.set(slug, dates.ofTag(slug) ?? commit.date())
+    tagsSince.set(slug, sinceOfTag(dates, slug) ?? commit.date())
   }
   return tags.size > 0 ? { tags, tagsSince } : { tags: NO_TAGS, tagsSince: NO_TAGS }
+}
+
+function knownTag(
+  previous: ArtifactView | undefined,
+  name: string,
+  slug: string,
+  oid: Oid,
+): TaggedCommit | undefined {
+  const known = previous?.source.refs.refs.get(name) === oid ? previous.tags.get(slug) : undefined
+  return known === undefined ? undefined : { oid: known, date: () => previous?.tagsSince.get(slug) ?? '' }
 }
 
 /** What a tag names, and when that was made. */

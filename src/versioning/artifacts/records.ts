@@ -67,15 +67,9 @@ export type RevisionHeader = Readonly<z.infer<typeof revisionHeader>>
 export type Header = RevisionHeader
 
 /** The parts of a header that are there, in the order they are stored and answered. */
-export function compactHeader(source: Header): Header {
-  const { name, description, flags, tags, meta } = source
-  return {
-    ...(name === undefined ? {} : { name }),
-    ...(description === undefined ? {} : { description }),
-    ...(flags === undefined ? {} : { flags }),
-    ...(tags === undefined ? {} : { tags }),
-    ...(meta === undefined ? {} : { meta }),
-  }
+export function compactHeader({ name, description, flags, tags, meta }: Header): Header {
+  const members = Object.entries({ name, description, flags, tags, meta })
+  return Object.fromEntries(members.filter(([, value]) => value !== undefined))
 }
 
 /**
