@@ -66,7 +66,7 @@ export function createApp(dependencies: AppDependencies): Koa<RequestState> {
   app.use(errorHandler({ log, storeProblem, form: dependencies.detailsOf422 }))
   app.use(requests(log, dependencies.observe))
   const addresses = publicAddresses(dependencies)
-  app.use(workbench(new PageFiles(nodeFs, pageFolder), beginsRoute(dependencies.paths, addresses)))
+  app.use(whenRead(workbench(new PageFiles(nodeFs, pageFolder), beginsRoute(dependencies.paths, addresses))))
   app.use(publicRoutes(addresses))
   app.use(dependencies.limit)
   app.use(lookFirst(store))
@@ -129,6 +129,11 @@ const leaveTogether: Middleware<RequestState> = async (ctx, next) => {
   if (!ctx.res.destroyed) return
   if (body instanceof Readable) body.destroy()
   ctx.respond = false
+}
+
+/** A middleware that is asked for GET and HEAD alone. */
+function whenRead(middleware: Middleware<RequestState>): Middleware<RequestState> {
+  return (ctx, next) => (ctx.method === 'GET' || ctx.method === 'HEAD' ? middleware(ctx, next) : next())
 }
 
 /** Serves the few addresses that need no key (interface 2.3), by exact path. */

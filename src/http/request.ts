@@ -61,7 +61,9 @@ export function requests(log: Logger, observe: Observe): Middleware<RequestState
     if (res.shouldKeepAlive && req.httpVersionMinor > 0) ctx.set('Keep-Alive', KEPT)
     res.once('close', () => {
       const ms = performance.now() - start
-      logRequest(log, ctx, ms)
+      // A successful read is the most frequent and the least remarkable thing there is: a line of its own only for debugging.
+      const level = state.isRead && res.statusCode < 400 && res.writableFinished ? 'debug' : 'info'
+      if (log.isLevelEnabled(level)) log[level](lineOf(ctx, ms), 'request')
       observe(ctx, ms)
     })
     return next()
@@ -74,24 +76,15 @@ const SANE_ID = /^[A-Za-z0-9._-]{1,128}$/
 
 /**
  * The one form in which routes see an address: without leading `/api` and `/preview` segments and without a trailing
- * slash (interface 2.1), the query string untouched. Costs a few comparisons when there is nothing to do.
+ * slash (interface 2.1), the query string untouched.
  */
 export function normalisePath(url: string): string {
-  if (!url.startsWith('/')) return URL.canParse(url) ? normalisePath(withoutOrigin(url)) : url
-  const query = url.indexOf('?')
-  const end = query < 0 ? url.length : query
-  let from = 0
-  for (;;) {
-    if (hasSegment(url, from, end, '/api')) from += 4
-    else if (hasSegment(url, from, end, '/preview')) from += 8
-    else break
-  }
-  const to = url.charCodeAt(end - 1) === SLASH && end > from ? end - 1 : end
-  if (from === 0 && to === end) return url
-  return (to > from ? url.slice(from, to) : '/') + url.slice(end)
+  const [, path = '/', query = ''] = ADDRESS.exec(url) ?? []
+  if (url.startsWith('/')) return path + query
+  return URL.canParse(url) ? normalisePath(withoutOrigin(url)) : url
 }
 
-const SLASH = 47
+const ADDRESS = /^(?:\/(?:api|preview)(?![^/?]))*(\/[^?]*?)?\/?(\?.*)?$/s
 
 /** RFC 9112 3.2.2: a server must take the absolute form that clients send to proxies. */
 function withoutOrigin(url: string): string {
@@ -99,35 +92,22 @@ function withoutOrigin(url: string): string {
   return pathname + search
 }
 
-function hasSegment(url: string, from: number, end: number, segment: string): boolean {
-  if (!url.startsWith(segment, from)) return false
-  const next = from + segment.length
-  return next === end || (next < end && url.charCodeAt(next) === SLASH)
-}
-
 /**
- * One structured line for each request, written when its answer has left or its client has gone: id, method, path
- * without the query string, status, milliseconds, bytes of the answer, id of the key. Never a header or a body. Reads and
- * invocations that succeed are logged at level debug, everything else at info.
+ * What the log says of a request whose answer has left or whose client has gone: id, method, path without the query string, status,
+ * milliseconds, bytes of the answer, id of the key. Never a header or a body.
  */
-function logRequest(log: Logger, { res, method, originalUrl, state }: RequestContext, ms: number): void {
-  // A successful read is the most frequent and the least remarkable thing there is: a line of its own only for debugging.
-  const level = state.isRead && res.statusCode < 400 && res.writableFinished ? 'debug' : 'info'
-  if (!log.isLevelEnabled(level)) return
+function lineOf({ res, method, originalUrl, state }: RequestContext, ms: number): object {
   const length = res.getHeader('content-length')
-  log[level](
-    {
-      requestId: state.requestId,
-      method,
-      path: originalUrl.split('?', 1)[0],
-      status: res.statusCode,
-      ms: Math.round(ms * 1000) / 1000,
-      bytes: length === undefined ? undefined : Number(length),
-      keyId: state.caller?.key.id,
-      aborted: res.writableFinished ? undefined : true,
-    },
-    'request',
-  )
+  return {
+    requestId: state.requestId,
+    method,
+    path: originalUrl.split('?', 1)[0],
+    status: res.statusCode,
+    ms: Math.round(ms * 1000) / 1000,
+    bytes: length === undefined ? undefined : Number(length),
+    keyId: state.caller?.key.id,
+    aborted: res.writableFinished ? undefined : true,
+  }
 }
 
 /** Seconds: a retrieve takes parts of a millisecond, an invocation may take minutes. */

@@ -1,9 +1,3 @@
-/** Makes a key an own one, `__proto__` too: assigning to that would call its setter, and defining every key is slower than assigning. */
-export function setOwn(object: Record<string, unknown>, key: string, value: unknown): void {
-  if (key !== '__proto__') object[key] = value
-  else Object.defineProperty(object, key, { value, writable: true, enumerable: true, configurable: true })
-}
-
 /** A key as JSON quotes it. Keys come again and again, and spelling one costs more than looking it up. */
 export function quotedKey(key: string): string {
   const known = quotedKeys.get(key)

@@ -1,5 +1,4 @@
-import { ExactNumber, type Json, entriesOf, isJsonArray, isJsonObject } from './json.ts'
-import { setOwn } from './json-values.ts'
+import { ExactNumber, type Json, entriesOf, isJsonArray, isJsonObject, setOwn } from './json.ts'
 
 /**
  * The value as ordinary JavaScript, for readers that know nothing else (ajv, zod). It loses what the exact classes

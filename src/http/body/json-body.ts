@@ -49,7 +49,8 @@ export function jsonBodyReader({ maxBytes, maxHeldBytes, ...most }: BodyLimits):
   return async (ctx) => {
     const { headers } = ctx.req
     if (isBodyless(headers)) return NO_BODY
-    checkMediaType(headers)
+    if (headers['content-type'] !== JSON_TYPE || headers['content-encoding'] !== undefined)
+      checkMediaType(headers)
     const length = Number(headers['content-length'])
     if (length > maxBytes) throw tooLarge(maxBytes)
     const isSmall = headers['content-encoding'] === undefined && length <= FREE_BYTES
@@ -91,16 +92,14 @@ function isBodyless(headers: IncomingHttpHeaders): boolean {
 /** Leaves the plain names in the headers, so that koa-body cannot read them differently from us. */
 function checkMediaType(headers: IncomingHttpHeaders): void {
   const type = headers['content-type']
-  if (type !== JSON_TYPE) {
-    if (type !== undefined && !isJsonInUtf8(type)) {
-      throw new Refusal(
-        'unsupported_media_type',
-        `The body is announced as ${JSON.stringify(type.slice(0, 200))}; this route takes JSON in UTF-8: send ` +
-          `"Content-Type: application/json".`,
-      )
-    }
-    headers['content-type'] = JSON_TYPE
+  if (type !== undefined && !isJsonInUtf8(type)) {
+    throw new Refusal(
+      'unsupported_media_type',
+      `The body is announced as ${JSON.stringify(type.slice(0, 200))}; this route takes JSON in UTF-8: send ` +
+        `"Content-Type: application/json".`,
+    )
   }
+  headers['content-type'] = JSON_TYPE
   const encoding = headers['content-encoding']
   if (encoding !== undefined) headers['content-encoding'] = encoding.toLowerCase()
 }

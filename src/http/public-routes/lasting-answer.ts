@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { compress, encodingFor } from '../routing/compression.ts'
+import { compress, encodingFor } from '../routing/send.ts'
 import { etagMatches } from '../revisions/etag.ts'
 import type { PublicRoute } from '../request.ts'
 

@@ -155,7 +155,7 @@ export class RevisionResponses {
   ): Promise<EndpointResponse> {
     const text = Buffer.from(await printJson(body))
     const etag = `"${id}.${createHash('sha1').update(text).digest('base64url').slice(0, 12)}"`
-    return this.#send({ text, etag }, ifNoneMatch)
+    return unlessMatched({ text, etag }, ifNoneMatch)
   }
 
   /** The revision as a write leaves it, with what else the write answers. */
@@ -174,6 +174,7 @@ export class RevisionResponses {
     return { body, etag: this.#etag(revision, `read${readOptionsKey(asked)}`), address: { id: revision.id } }
   }
 
+  /** The written answer, if it is kept; what some reference disagrees with is written anew. */
   async #answer(
     registry: Registry,
     place: RetrievedRevision,
@@ -182,37 +183,33 @@ export class RevisionResponses {
     ifNoneMatch: string | undefined,
     beside?: AnsweredBeside,
   ): Promise<EndpointResponse> {
-    const told = this.#told(place)
     const way = wayOf(place, form, asked) + (beside ? ` ${JSON.stringify(beside)}` : '')
-    const key = this.#keyOf(place, way)
-    const known = responseCache.get(key)
+    const key = `${this.#serial}.${this.#serialOf(place.artifact)} ${place.oid} ${place.variant.slug} ${way}`
+    const known = place.disagreeing ? undefined : responseCache.get(key)
     if (known) {
       counts.lookups.answers.hits++
-      return this.#send(known, ifNoneMatch)
+      return ifNoneMatch === undefined ? known : unlessMatched(known, ifNoneMatch)
     }
     counts.lookups.answers.misses++
+    const told = this.#told(place)
     const revision = await readRevisionAt(registry, place)
     const etag = this.#etag(revision, way)
     if (etagMatches(ifNoneMatch, etag)) return { etag, notModified: true }
+    const isRetrieve = form === 'retrieve'
     const body = Object.assign(await this.#body(revision, asked), {
-      retrieval_info:
-        form === 'retrieve'
-          ? await this.#retrievalInfo(registry, revision, place.through, beside)
-          : undefined,
+      retrieval_info: isRetrieve
+        ? await this.#retrievalInfo(registry, revision, place.through, beside)
+        : undefined,
       ...beside?.own,
       ...told,
     })
     if (holdsStream(body)) return { body, etag }
-    const printed = printJson(body)
+    const printed = await printJson(body)
     // Buffer.from(text) would keep a piece of 8 KB that node shares among small buffers, of which the cache counts a part
-    const text = printed instanceof Promise ? await printed : Buffer.from(encoder.encode(printed).buffer)
+    const text = typeof printed === 'string' ? Buffer.from(encoder.encode(printed).buffer) : printed
     const written = { text, etag }
     responseCache.set(key, written)
     return written
-  }
-
-  #send(written: CachedResponse, ifNoneMatch: string | undefined): EndpointResponse {
-    return etagMatches(ifNoneMatch, written.etag) ? { etag: written.etag, notModified: true } : written
   }
 
   async #body(revision: Revision, asked: Reading): Promise<object> {
@@ -256,15 +253,16 @@ export class RevisionResponses {
     }
   }
 
-  #keyOf({ artifact, oid, variant }: RetrievedRevision, way: string): string {
-    return `${this.#serial}.${this.#serialOf(artifact)} ${oid} ${variant.slug} ${way}`
-  }
-
   #serialOf(artifact: ArtifactView): number {
     let serial = this.#serials.get(artifact)
     if (serial === undefined) this.#serials.set(artifact, (serial = ++this.#lastSerial))
     return serial
   }
+}
+
+/** The answer, but for a client that has it already. */
+function unlessMatched(written: CachedResponse, ifNoneMatch: string | undefined): EndpointResponse {
+  return etagMatches(ifNoneMatch, written.etag) ? { etag: written.etag, notModified: true } : written
 }
 
 /** Which of the answers that hold the revision it is. */

@@ -1,16 +1,7 @@
 import type { ParameterizedContext } from 'koa'
 import { z } from 'zod'
 import { type FieldProblem, Refusal } from '../../errors.ts'
-import { setOwn } from '../../json/json-values.ts'
-import {
-  ExactNumber,
-  entriesOf,
-  getKey,
-  isJsonArray,
-  isJsonObject,
-  type Json,
-  keysOf,
-} from '../../json/json.ts'
+import { ExactNumber, entriesOf, isJsonArray, isJsonObject, type Json, setOwn } from '../../json/json.ts'
 import {
   MOST_LISTED,
   READ_ONLY,
@@ -110,7 +101,14 @@ export function guard<T>(
 ): T {
   const result = schema.safeParse(value)
   if (result.success && unknown.length === 0) return result.data
-  const issues = result.error?.issues ?? []
+  throw refusalOf(result.error?.issues ?? [], unknown, where)
+}
+
+function refusalOf(
+  issues: readonly z.core.$ZodIssue[],
+  unknown: readonly FieldProblem[],
+  where: string,
+): Refusal {
   const places = new Set(unknown.map(({ loc }) => JSON.stringify(loc)))
   const invalid = issues
     .slice(0, MOST_LISTED)
@@ -121,7 +119,9 @@ export function guard<T>(
   const sentences = listed.map(({ loc, msg }) => `${loc.join('.')}: ${msg}`)
   const more = errors.length - listed.length + Math.max(0, issues.length - MOST_LISTED)
   if (more > 0) sentences.push(`and ${more} more problems`)
-  throw new Refusal(refusalCode('invalid_request', listed), ended(sentences.join('; ')), { errors: listed })
+  return new Refusal(refusalCode('invalid_request', listed), ended(sentences.join('; ')), {
+    errors: listed,
+  })
 }
 
 function problemsOf(issue: z.core.$ZodIssue, where: string): FieldProblem[] {
@@ -156,33 +156,24 @@ function ended(text: string): string {
  * values deeper down stay exact. Where `null` equals absent (interface 2.10; not in PUT), nulls at these levels are left out.
  */
 function plainEnvelope(body: Json, keepNulls: boolean): unknown {
-  let left = MOST_IN_ENVELOPES
+  let parts = 0
   return level(body, 2, false)
 
-  function level(value: Json | undefined, levels: number, isListed: boolean): unknown {
+  function level(value: Json, levels: number, isListed: boolean): unknown {
     if (value instanceof ExactNumber) return asPlainNumber(value)
-    if (levels === 0 || value === null || typeof value !== 'object') return value
     // A list takes no level of its own: a reference in one is read like a reference by itself. No list of an envelope holds lists.
-    if (isJsonArray(value)) {
-      if (isListed) return value
-      count('A list', value.length, 'items')
-      return value.map((item) => level(item, levels, true))
-    }
+    if (levels === 0 || value === null || typeof value !== 'object' || (isListed && isJsonArray(value)))
+      return value
+    const isList = isJsonArray(value)
+    const members = isList ? value : entriesOf(value)
+    parts += members.length
+    if (members.length > MOST_IN_ENVELOPE || parts > MOST_IN_ENVELOPES)
+      throw tooMany(isList, members.length, parts)
+    if (isList) return value.map((item) => level(item, levels, true))
     const plain: Record<string, unknown> = {}
-    const keys = keysOf(value)
-    count('An object', keys.length, 'members')
-    for (const key of keys) {
-      const member = getKey(value, key)
+    for (const [key, member] of entriesOf(value))
       if (member !== null || keepNulls) setOwn(plain, key, level(member, levels - 1, false))
-    }
     return plain
-  }
-
-  function count(what: string, number: number, parts: string): void {
-    if (number > MOST_IN_ENVELOPE) throw tooMany(`${what} in the envelope`, number, parts, MOST_IN_ENVELOPE)
-    left -= number
-    if (left < 0)
-      throw tooMany('The envelope', MOST_IN_ENVELOPES - left, 'items and members', MOST_IN_ENVELOPES)
   }
 }
 
@@ -191,10 +182,18 @@ const MOST_IN_ENVELOPE = 10_000
 /** In all of its lists and records. */
 const MOST_IN_ENVELOPES = 100_000
 
-function tooMany(what: string, count: number, parts: string, limit: number): Refusal {
+function tooMany(isList: boolean, count: number, parts: number): Refusal {
+  const [what, counted, limit] =
+    count > MOST_IN_ENVELOPE
+      ? [
+          isList ? 'A list in the envelope' : 'An object in the envelope',
+          `${count} ${isList ? 'items' : 'members'}`,
+          MOST_IN_ENVELOPE,
+        ]
+      : ['The envelope', `${parts} items and members`, MOST_IN_ENVELOPES]
   return new Refusal(
     'limit_exceeded',
-    `${what} of the request has ${count} ${parts} or more; at most ${limit} are taken there. Send fewer.`,
+    `${what} of the request has ${counted} or more; at most ${limit} are taken there. Send fewer.`,
     { details: { limit } },
   )
 }

@@ -1,10 +1,4 @@
-import {
-  type IncomingMessage,
-  type RequestListener,
-  type Server,
-  type ServerResponse,
-  createServer,
-} from 'node:http'
+import { type IncomingMessage, type Server, type ServerResponse, createServer } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
 import { CannotStart, Refusal } from '../../errors.ts'
 import { Semaphore } from '../../scheduling/semaphore.ts'
@@ -65,9 +59,8 @@ export async function startServer({
     keepAliveTimeout: 0, // node would make two timers for each request; `timeout` closes idle connections, too
   })
   const refused = limitConnections(server, maxConnections)
-  const answer = inFlight.listener(handle)
   server.on('request', (request, response) => {
-    if (!request.socket.writableEnded) answer(request, response)
+    if (!request.socket.writableEnded) inFlight.answer(request, response, handle)
   })
   server.on('connection', (socket) => socket.on('close', () => inFlight.gone(socket)))
   // With a listener, closing is up to us: an answer may take its time to begin, and a client may not to read it.
@@ -141,23 +134,23 @@ class InFlight {
     return [...this.#answering].some(({ response }) => response.socket === socket)
   }
 
-  listener(handle: ServerOptions['handle']): RequestListener {
-    return (request, response) => {
-      if (this.#draining) response.shouldKeepAlive = false
-      const answering = { response, isClosed: false }
-      this.#answering.add(answering)
-      // This, the door, a route and every stream of an answer listen for its end.
-      response.setMaxListeners(MOST_LISTENERS)
-      let open = 2
-      const ended = () => {
-        if (--open === 0) this.#done(answering)
-      }
-      response.once('close', () => {
-        answering.isClosed = true
-        ended()
-      })
-      handle(request, response).then(ended, ended)
+  answer(request: IncomingMessage, response: ServerResponse, handle: ServerOptions['handle']): void {
+    if (this.#draining) response.shouldKeepAlive = false
+    const answering = { response, isClosed: false }
+    this.#answering.add(answering)
+    // This, the door, a route and every stream of an answer listen for its end.
+    response.setMaxListeners(MOST_LISTENERS)
+    let open = 2
+    const ended = (): void => {
+      if (--open > 0) return
+      this.#answering.delete(answering)
+      if (this.#answering.size === 0) this.#onEmpty?.()
     }
+    response.once('close', () => {
+      answering.isClosed = true
+      ended()
+    })
+    handle(request, response).then(ended, ended)
   }
 
   /** Resolves when none is left; tells the clients of those that are to close their connections. */
@@ -182,11 +175,6 @@ class InFlight {
         response.emit('close')
       }
     })
-  }
-
-  #done(answering: Answering): void {
-    this.#answering.delete(answering)
-    if (this.#answering.size === 0) this.#onEmpty?.()
   }
 }
 

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { fileURLToPath } from 'node:url'
-import type { Middleware, Next } from 'koa'
+import type { Middleware } from 'koa'
 import { COMMAND } from '../../command-name.ts'
 import { Refusal } from '../../errors.ts'
 import type { RequestContext, RequestState } from '../request.ts'
@@ -17,10 +17,8 @@ export const BUILT_PAGE = fileURLToPath(new URL('../../../web', import.meta.url)
  * Everything else is left to the routes of REST, also at these addresses, and whatever is asked for under `/api`.
  */
 export function workbench(files: PageFiles, isRoute: (segment: string) => boolean): Middleware<RequestState> {
-  return (ctx, next) =>
-    (ctx.method === 'GET' || ctx.method === 'HEAD') && isAtRoot(ctx) ? answer(ctx, next) : next()
-
-  function answer(ctx: RequestContext, next: Next): Promise<unknown> | void {
+  return (ctx, next) => {
+    if (!isAtRoot(ctx)) return next()
     const { path } = ctx
     const end = path.indexOf('/', 1)
     const segment = path.slice(1, end < 0 ? undefined : end)
