@@ -43,7 +43,7 @@ describe('workbench: the archive', () => {
     await choose(page, 'Archive the prompt …')
     const dialog = page.getByRole('dialog', { name: 'Archive the prompt support-bot?' })
     await dialog.getByText('with all of its variants and versions').waitFor()
-    await dialog.getByText('What is deployed goes on running').waitFor()
+    await dialog.getByText('Deployed versions keep running').waitFor()
     expect(await dialog.getByRole('listitem').allTextContents()).to.have.members([
       'production runs v2',
       'staging runs v4',
@@ -85,8 +85,8 @@ describe('workbench: the archive', () => {
     await page.getByRole('navigation', { name: 'Places' }).waitFor()
     await page.keyboard.press('/')
     await page.getByLabel('Words to search for').fill('obsolete')
-    await page.getByText('Nothing was found.').waitFor()
-    await page.getByRole('option', { name: 'Search in what is archived, too' }).click()
+    await page.getByText('No results.').waitFor()
+    await page.getByRole('option', { name: 'Search archived items, too' }).click()
     await page.waitForURL('**/?q=obsolete&archived=1')
     const found = page.getByRole('list', { name: 'What was found' })
     await found.getByText('archived', { exact: true }).waitFor()
@@ -102,7 +102,7 @@ describe('workbench: the archive', () => {
     const visit = await bench.visit({ path: '/a/support-bot' })
     const { page } = visit
     const aside = page.getByRole('complementary', { name: 'About it' })
-    await aside.getByTitle('What can be done with the variant warmer').click()
+    await aside.getByTitle('Actions for the variant warmer').click()
     await page.getByRole('menuitem', { name: 'Archive the variant warmer …' }).click()
     const dialog = page.getByRole('dialog', { name: 'Archive the variant warmer?' })
     await dialog.getByText('No environment runs it.').waitFor()
@@ -117,7 +117,7 @@ describe('workbench: the archive', () => {
     await row.getByRole('checkbox').click()
     await page.getByRole('status').getByRole('button', { name: 'Bring back warmer' }).click()
     await row.getByText('archived', { exact: true }).waitFor({ state: 'detached' })
-    await aside.getByTitle('What can be done with the variant warmer').waitFor()
+    await aside.getByTitle('Actions for the variant warmer').waitFor()
     await visit.close()
   })
 
@@ -127,7 +127,7 @@ describe('workbench: the archive', () => {
     await choose(page, 'Archive v4 …')
     const dialog = page.getByRole('dialog', { name: 'Archive version 4 of support-bot?' })
     await dialog.getByText('support-bot and its other versions stay').waitFor()
-    await dialog.getByText('the one before it is the newest then').waitFor()
+    await dialog.getByText('the previous version becomes the newest').waitFor()
     expect(await dialog.getByRole('listitem').allTextContents()).to.deep.equal(['staging runs v4'])
     await dialog.getByRole('button', { name: 'Archive v4' }).click()
     const note = page.getByRole('status').filter({ hasText: 'Only v4 is archived' })
@@ -215,7 +215,7 @@ describe('workbench: the archive', () => {
     await visit.go('/env')
     await row.getByText('archived', { exact: true }).waitFor()
     expect(await row.getByText('archived', { exact: true }).count()).to.equal(1)
-    await row.getByTitle('The version is archived. It goes on running.').waitFor()
+    await row.getByTitle('The version is archived. It keeps running.').waitFor()
     await row.getByTitle('Deploy support-bot to or from staging').click()
     const promote = page.getByRole('menuitem', { name: 'Promote v4 to production' })
     expect(await promote.getAttribute('aria-disabled')).to.equal('true')
@@ -230,7 +230,7 @@ describe('workbench: the archive', () => {
     const { page } = visit
     await choose(page, 'Archive the environment …')
     const dialog = page.getByRole('dialog', { name: 'Archive the environment staging?' })
-    await dialog.getByText('leaves lists, menus, search and the board of deployments').waitFor()
+    await dialog.getByText('disappears from lists, menus, search and the board of deployments').waitFor()
     expect(await dialog.getByRole('listitem').allTextContents()).to.deep.equal(['support-bot v4'])
     await visit.expectNoBarriers()
     await dialog.getByRole('button', { name: 'Archive staging' }).click()

@@ -54,7 +54,7 @@ describe('workbench: an artifact', () => {
     const variants = page.getByRole('complementary', { name: 'About it' })
     await variants.getByRole('link', { name: '0 ahead of support-bot, 3 behind' }).waitFor()
     await variants.getByText('git clone "http://me:$BRANCHPOINT_KEY@').waitFor()
-    await variants.getByText('runs it as support-bot.revision').first().waitFor()
+    await variants.getByText('runs it').first().waitFor()
     await variants.getByText('Answers the tickets of the first line.').waitFor()
     await visit.expectNoBarriers()
     await visit.picture('artifact-1440')

@@ -193,7 +193,7 @@ describe('workbench: comparisons', () => {
     await page.getByTitle('Compare with something else').click()
     await page.getByRole('menuitem', { name: 'hotter', exact: true }).click()
     await page.waitForURL('**/compare/v:support-bot...v:hotter')
-    await page.getByText('; they parted at').waitFor()
+    await page.getByText('; their last common version is').waitFor()
     await visit.go('/a/support-bot/compare/v:support-bot...e:production')
     await page.getByRole('alert').waitFor()
     expect(await page.getByRole('alert').textContent()).to.contain('production')
@@ -205,7 +205,7 @@ describe('workbench: comparisons', () => {
   it('shows the three sides of a conflict, and the command that ends it', async () => {
     const visit = await bench.visit({ path: '/a/support-bot/compare/v:support-bot...v:warmer' })
     const { page } = visit
-    await page.getByText('A merge of warmer into support-bot meets 1 conflict.').waitFor()
+    await page.getByText('Merging warmer into support-bot: 1 conflict.').waitFor()
     const conflict = page.getByRole('region', { name: 'Conflict at /parameters/prompt/messages/0/content' })
     for (const text of ['at most 120 words', 'at most 80 words', 'at most 200 warm words']) {
       await conflict.getByText(text).waitFor()
@@ -217,7 +217,7 @@ describe('workbench: comparisons', () => {
     await visit.expectNoBarriers()
     await visit.picture('compare-conflict-1440')
     // Since they parted it is one word that warmer changed.
-    await page.getByRole('button', { name: /Since they parted/ }).click()
+    await page.getByRole('button', { name: /Since their last common version/ }).click()
     await page.waitForURL('**?from=parted')
     await page.getByText('1 message changed').waitFor()
     await visit.close()
@@ -269,7 +269,7 @@ describe('workbench: comparisons', () => {
     await commit('brisk', 'Brisker', said('Answer at once.', 'gpt-5'))
     const visit = await bench.visit({ path: '/a/answers/compare/v:answers...v:brisk' })
     const { page } = visit
-    await page.getByText('meets 2 conflicts.').waitFor()
+    await page.getByText(': 2 conflicts.').waitFor()
     await page.getByRole('button', { name: 'Use current for all' }).waitFor()
     await page.getByRole('button', { name: 'Use incoming for all' }).click()
     const dialog = page.getByRole('dialog', { name: 'Merge brisk into answers' })

@@ -96,7 +96,7 @@ describe('workbench: editing', () => {
     // What cannot be taken as it is typed is said there, too.
     await page.unroute('**/services/inspect')
     await page.getByLabel('temperature').fill('9')
-    await checks.getByText(/^temperature has to be/).waitFor()
+    await checks.getByText(/^temperature must be/).waitFor()
     await page.getByLabel('temperature').fill('0.5')
     await checks.getByText('No problems found.').waitFor()
     // What the server would take, and every run fail with.
@@ -128,7 +128,7 @@ describe('workbench: editing', () => {
     const about = page.getByRole('complementary', { name: 'About the draft' })
     await about.getByText('language', { exact: true }).waitFor()
     await about.getByText('question', { exact: true }).waitFor()
-    const changes = page.getByRole('region', { name: 'What is changed' })
+    const changes = page.getByRole('region', { name: 'Changes', exact: true })
     await changes.getByText('1 message changed').waitFor()
     await visit.expectNoBarriers()
     await visit.picture('edit-1440')
@@ -172,7 +172,7 @@ describe('workbench: editing', () => {
     await textOf(page, 'Text of message 4002, user').waitFor()
     await typeAtEnd(page, 'Text of message 4000, user', ' Loudly.')
     expect(await list.locator('.cm-editor').count()).to.be.below(80)
-    await page.getByRole('region', { name: 'What is changed' }).getByText('1 message changed').waitFor()
+    await page.getByRole('region', { name: 'Changes', exact: true }).getByText('1 message changed').waitFor()
     await page.keyboard.press('Control+Enter')
     await page.getByRole('dialog', { name: 'Commit' }).waitFor()
     await page.keyboard.press('Control+Enter')
@@ -216,9 +216,9 @@ describe('workbench: editing', () => {
     const { page } = visit
     const temperature = page.getByLabel('temperature')
     await temperature.fill('3')
-    await page.getByText('has to be from 0 to 2', { exact: true }).waitFor()
+    await page.getByText('must be from 0 to 2', { exact: true }).waitFor()
     const commit = page.getByRole('button', { name: /^Commit to numbers/ })
-    expect(await commit.getAttribute('title')).to.equal('temperature has to be from 0 to 2')
+    expect(await commit.getAttribute('title')).to.equal('temperature must be from 0 to 2')
     await temperature.fill('0.1000000000000000055')
     await page.getByLabel('top_p').fill('0.9')
     await page.getByRole('link', { name: 'JSON' }).click()
@@ -286,21 +286,21 @@ describe('workbench: editing', () => {
     const { page } = visit
     const model = page.getByRole('combobox', { name: 'Model' })
     await model.fill('gpt-4o')
-    await page.getByText('has to be one of "mock/examples", "mock/echo"', { exact: true }).waitFor()
+    await page.getByText('must be one of "mock/examples", "mock/echo"', { exact: true }).waitFor()
     expect(await model.getAttribute('aria-invalid')).to.equal('true')
     await visit.expectNoBarriers()
     await visit.picture('edit-checked-1440')
     await model.fill('mock/echo')
-    await page.getByText('has to be one of').waitFor({ state: 'detached' })
+    await page.getByText('must be one of').waitFor({ state: 'detached' })
     await page.getByRole('link', { name: 'JSON' }).click()
     const json = textOf(page, 'Parameters as JSON')
     await json.click()
     await page.keyboard.press('Control+A')
     await page.keyboard.insertText('{"prompt": {"messages": []}, "limit": 0}')
-    await page.getByRole('alert').getByText('style is needed').waitFor()
+    await page.getByRole('alert').getByText('style is required').waitFor()
     const checks = page.getByRole('complementary', { name: 'About the draft' }).getByRole('status')
     await checks.getByText('parameters.limit').waitFor()
-    await checks.getByText('has to be at least 1').waitFor()
+    await checks.getByText('must be at least 1').waitFor()
     await page.getByRole('button', { name: 'Commit to checked' }).click()
     await page.getByRole('dialog').getByRole('button', { name: 'Commit to checked' }).click()
     const warnings = page.getByRole('list', { name: 'Warnings of the commit' })
@@ -331,7 +331,7 @@ describe('workbench: editing', () => {
     const visit = await bench.visit({ path: '/a/drafts/edit/drafts' })
     const { page } = visit
     await typeAtEnd(page, 'Text of message 2, user', ' Now.')
-    await page.getByText('draft kept in this browser').waitFor()
+    await page.getByText('draft saved in this browser').waitFor()
     await page.reload()
     await textOf(page, 'Text of message 2, user').getByText('{{question}} Now.').waitFor()
 
@@ -342,13 +342,13 @@ describe('workbench: editing', () => {
     await other.getByRole('button', { name: 'Edit it here' }).click()
     await page.getByText('This draft is open in another tab').waitFor()
     await typeAtEnd(other, 'Text of message 2, user', ' Please.')
-    await other.getByText('draft kept in this browser').waitFor()
+    await other.getByText('draft saved in this browser').waitFor()
     await other.close()
     // The tab that is left goes on with what the other one wrote.
     await textOf(page, 'Text of message 2, user').getByText('{{question}} Now. Please.').waitFor()
 
     await page.getByRole('button', { name: 'Discard draft' }).click()
-    await page.getByRole('button', { name: 'Keep it' }).click()
+    await page.getByRole('button', { name: 'Cancel' }).click()
     await page.getByRole('button', { name: 'Discard draft' }).click()
     await page.getByRole('button', { name: 'Discard the draft' }).click()
     await page.getByText('no changes').waitFor()
@@ -369,7 +369,7 @@ describe('workbench: editing', () => {
       await page.getByLabel('Message', { exact: true }).fill('Mine')
       await commitElsewhere(slug, set)
       await page.keyboard.press('Control+Enter')
-      await page.getByRole('dialog', { name: `${slug} has moved on to v2` }).waitFor()
+      await page.getByRole('dialog', { name: `${slug} is now at v2` }).waitFor()
       return visit
     }
 
@@ -379,11 +379,11 @@ describe('workbench: editing', () => {
       })
       const { page } = visit
       const sheet = page.getByRole('dialog')
-      await sheet.getByRole('heading', { name: 'What they changed: v1 to v2' }).waitFor()
+      await sheet.getByRole('heading', { name: 'Their changes: v1 to v2' }).waitFor()
       await sheet.getByText('parameters.prompt.llm_config.temperature').waitFor()
       await sheet.getByText('1 message changed').waitFor()
       await visit.expectNoBarriers()
-      await sheet.getByRole('button', { name: 'Go on top of v2' }).click()
+      await sheet.getByRole('button', { name: 'Merge onto v2' }).click()
       await page.waitForURL('**/v/apart/3')
       const stored = await head('apart')
       expect(stored).to.include('Be kind. Be brief.').and.to.include('"temperature":0.1').and.to.include(SEED)
@@ -396,9 +396,9 @@ describe('workbench: editing', () => {
         parameters: { prompt: { messages: [{ role: 'system', content: 'Theirs.' }] } },
       })
       const { page } = visit
-      await page.getByLabel('Variant for yours').fill('mine')
-      await page.getByRole('button', { name: 'Go on top of v2' }).click()
-      const sheet = page.getByRole('dialog', { name: /Both changed the same place/ })
+      await page.getByLabel('Variant for your changes').fill('mine')
+      await page.getByRole('button', { name: 'Merge onto v2' }).click()
+      const sheet = page.getByRole('dialog', { name: '1 conflict' })
       await sheet.getByText('/parameters/prompt/messages').first().waitFor()
       expect(await head('same'))
         .to.include('"content":"Theirs."')
@@ -414,13 +414,13 @@ describe('workbench: editing', () => {
         parameters: { prompt: { template_format: 'jinja2' } },
       })
       const { page } = visit
-      await page.getByLabel('Variant for yours').fill('fork')
+      await page.getByLabel('Variant for your changes').fill('fork')
       await page.getByRole('button', { name: 'Commit to fork' }).last().click()
       await page
         .getByText(/taken|already/)
         .first()
         .waitFor()
-      await page.getByLabel('Variant for yours').fill('brief')
+      await page.getByLabel('Variant for your changes').fill('brief')
       await page.getByRole('button', { name: 'Commit to brief' }).click()
       await page.waitForURL('**/a/fork/v/brief/2')
       expect(await head('fork', 'brief'))
@@ -461,7 +461,7 @@ describe('workbench: editing', () => {
     const visit = await bench.visit({ path: '/a/code/edit/code', width: 390, height: 844 })
     const { page } = visit
     await typeAtEnd(page, 'Script', '// the end')
-    await page.getByRole('region', { name: 'What is changed' }).getByText('// the end').waitFor()
+    await page.getByRole('region', { name: 'Changes', exact: true }).getByText('// the end').waitFor()
     await visit.expectNoBarriers()
     await visit.picture('edit-390')
     await page.getByRole('button', { name: 'Commit to code' }).click()

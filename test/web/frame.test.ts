@@ -151,7 +151,7 @@ describe('workbench: frame, sign-in and keys', () => {
       .first()
       .waitFor()
     await visit.go('/review')
-    await visit.page.getByText('Proposals are not here yet').waitFor()
+    await visit.page.getByText('To propose a change').waitFor()
     await visit.close()
   })
 

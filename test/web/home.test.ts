@@ -78,7 +78,7 @@ describe('workbench: the start', () => {
     await visit.picture('found-message-1440')
     await page.goBack()
     await page.getByRole('searchbox').fill('xyzzy')
-    await page.getByText('Nothing has all of these words').waitFor()
+    await page.getByText('No results.').waitFor()
     await visit.close()
   })
 
@@ -185,7 +185,7 @@ describe('workbench: the start', () => {
     }
     await drop('country,capital\nNorway,Oslo\nPeru,"Lima\n', 'Cities of 2026.csv')
     const dialog = page.getByRole('dialog', { name: 'New testset from a file' })
-    const slug = dialog.getByLabel('Name in addresses')
+    const slug = dialog.getByLabel('ID')
     expect(await slug.inputValue()).to.equal('cities-of-2026')
     const make = dialog.getByRole('button', { name: 'Make the testset' })
     await make.click()
@@ -193,7 +193,7 @@ describe('workbench: the start', () => {
       .getByRole('alert')
       .getByText(/^Line 3, column \d+:/)
       .waitFor()
-    await dialog.getByText('Nothing of the file was stored.').waitFor()
+    await dialog.getByText('The file was not stored.').waitFor()
     await visit.expectNoBarriers()
     await page.keyboard.press('Escape')
     await drop('country,capital\nNorway,Oslo\nPeru,Lima\n', 'Cities of 2026.csv')

@@ -98,7 +98,7 @@ describe('workbench: a saved query', () => {
     const { page } = visit
     await page.getByText('<script>document.title').waitFor()
     await page.getByText('None of these').waitFor()
-    await page.getByText('It finds nothing now').waitFor()
+    await page.getByText('No traces match.').waitFor()
     await visit.expectNoBarriers()
     await visit.go('/q/nothing')
     await page.getByText('This one has no version yet').waitFor()

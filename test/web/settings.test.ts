@@ -39,7 +39,7 @@ describe('workbench: settings', () => {
     await visit.picture('settings-keys-1440')
 
     await row.getByRole('button', { name: 'Revoke ci' }).click()
-    await page.getByText(/refused from its next request on/).waitFor()
+    await page.getByText(/are refused from now on/).waitFor()
     await page.getByRole('dialog').getByRole('button', { name: 'Revoke ci' }).click()
     await row.getByText('revoked').waitFor()
     const refused = await bench.ask('GET', '/projects/current', undefined, secret).catch(String)
@@ -63,7 +63,7 @@ describe('workbench: settings', () => {
   it('sets, replaces and removes a secret without ever showing it', async () => {
     const visit = await bench.visit({ path: '/settings/secrets' })
     const { page } = visit
-    await page.getByText('There is no secret yet').waitFor()
+    await page.getByText('No secrets yet').waitFor()
     await page.getByRole('button', { name: 'Set a secret' }).click()
     await page.getByLabel('Name').fill('EAST')
     await page.getByLabel('Value').fill('sk-hidden-value')
@@ -81,7 +81,7 @@ describe('workbench: settings', () => {
     await page.getByRole('dialog').waitFor({ state: 'detached' })
     await page.getByRole('button', { name: 'Remove EAST' }).click()
     await page.getByRole('dialog').getByRole('button', { name: 'Remove EAST' }).click()
-    await page.getByText('There is no secret yet').waitFor()
+    await page.getByText('No secrets yet').waitFor()
     expect(await bench.ask('GET', '/secrets')).to.include({ count: 0 })
     await visit.close()
   })
@@ -114,7 +114,7 @@ describe('workbench: settings', () => {
       await once.getByRole('button', { name: 'I have copied it' }).click()
       await page.getByRole('link', { name: 'Chat' }).click()
       const detail = page.getByRole('region', { name: 'Deliveries to Chat' })
-      await detail.getByText('It has been sent nothing yet').waitFor()
+      await detail.getByText('No deliveries yet').waitFor()
       answers = 500
       await detail.getByRole('button', { name: 'Send a test' }).click()
       await detail.getByText('failed').click()
@@ -145,7 +145,7 @@ describe('workbench: settings', () => {
     expect((await bench.ask('GET', '/applications/old')).application.slug).to.equal('old')
     await visit.expectNoBarriers()
     await page.getByRole('button', { name: 'Remove for good: older' }).click()
-    await page.getByText('its slug becomes free').waitFor()
+    await page.getByText('its ID becomes free').waitFor()
     await page.getByRole('dialog').getByRole('button', { name: 'Remove older for good' }).click()
     await page.getByText('The trash is empty').waitFor()
     await visit.close()
@@ -199,11 +199,11 @@ describe('workbench: settings', () => {
       await on.keyboard.type(text)
     }
     await type(page, 'A secret ')
-    await page.getByText('draft kept in this browser').waitFor()
+    await page.getByText('draft saved in this browser').waitFor()
     const other = await visit.context.newPage()
     await other.goto(`${bench.url}/a/open/edit/open`)
     await type(other, 'Another ')
-    await other.getByText('draft kept in this browser').waitFor()
+    await other.getByText('draft saved in this browser').waitFor()
     await visit.go('/settings/session')
     await page.getByText('kept/kept, open/open').waitFor()
     await page.getByRole('button', { name: 'Sign out' }).click()

@@ -63,10 +63,10 @@ describe('workbench: traces', () => {
   it('says what traces are where there are none, and tells of new ones by a line', async () => {
     const visit = await bench.visit({ path: '/trace' })
     const { page } = visit
-    await page.getByText('Each run of a prompt or an evaluator leaves a trace').waitFor()
+    await page.getByText('No traces yet').waitFor()
     await visit.expectNoBarriers()
     await say('hello world')
-    await page.getByText('Newer traces are here').waitFor()
+    await page.getByText('New traces').waitFor()
     await page.getByRole('button', { name: 'show' }).click()
     await page
       .getByRole('row', { name: /completion_v0 echo v1 say: hello world hello world .* 7 / })
@@ -98,7 +98,7 @@ describe('workbench: traces', () => {
     await page.getByRole('combobox', { name: 'Of the prompt' }).fill('ech')
     await page.getByRole('option', { name: 'echo' }).click()
     await page.waitForURL('**status=error&artifact=echo')
-    await page.getByText('No trace has a span that is all of this').waitFor()
+    await page.getByText('No traces match').waitFor()
     await visit.expectNoBarriers()
     await page.getByRole('button', { name: 'Show all traces' }).click()
     await page.getByLabel('At least ms').fill('soon')
@@ -106,7 +106,7 @@ describe('workbench: traces', () => {
     await page.getByLabel('At least ms').fill('3600000')
     await page.keyboard.press('Enter')
     await page.waitForURL('**slower=3600000')
-    await page.getByText('No trace has a span that is all of this').waitFor()
+    await page.getByText('No traces match').waitFor()
     await page.goBack()
     await rows.nth(3).waitFor()
     expect(await page.getByLabel('At least ms').inputValue(), 'what the address does not say').to.equal('')
@@ -157,7 +157,7 @@ describe('workbench: traces', () => {
     const second = await say('two')
     const visit = await bench.visit({ path: `/trace/${second}` })
     const { page } = visit
-    await page.getByRole('link', { name: 'Same prompt before' }).click()
+    await page.getByRole('link', { name: 'Earlier traces of this prompt' }).click()
     await page.waitForURL('**/trace?artifact=echo&before=*')
     const rows = page.getByRole('table', { name: 'Traces' }).getByRole('row')
     await rows.nth(1).waitFor()

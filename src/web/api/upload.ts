@@ -23,7 +23,7 @@ export function useUpload<R extends UploadRoute>(route: R) {
   async function start(it: Pick<Upload, 'path' | 'file' | 'fields'>): Promise<Answer<R> | undefined> {
     const { file, fields, path } = it
     const of = JSON.stringify([file.name, file.size, file.lastModified, fields, path])
-    // Another file, or the same with other words, is another upload.
+    // Another file, or the same with different output, is another upload.
     if (last.current?.of !== of) last.current = { of, key: randomKey() }
     const { key } = last.current
     const controller = new AbortController()

@@ -58,7 +58,7 @@ export function Frame() {
     },
     { label: 'Deployed', icon: Rocket, to: '/env', keys: 'g d' },
     { label: 'Proposals', icon: GitPullRequest, to: '/review' },
-    { label: 'Runs', icon: FlaskConical, to: '/eval', keys: 'g r' },
+    { label: 'Evaluations', icon: FlaskConical, to: '/eval', keys: 'g r' },
     { label: 'Traces', icon: Activity, to: '/trace' },
     { label: 'Settings', icon: Settings, to: '/settings/keys', under: '/settings/' },
   ]
@@ -201,8 +201,8 @@ function Choices({ searchesOnly, close }: Omit<PaletteProps, 'open'>) {
               : isFetching
                 ? 'Searching …'
                 : wanted === ''
-                  ? 'Type some words.'
-                  : 'Nothing was found.'}
+                  ? 'Type to search.'
+                  : 'No results.'}
           </p>
         )}
         {commands.length > 0 && (
@@ -242,7 +242,7 @@ function Choices({ searchesOnly, close }: Omit<PaletteProps, 'open'>) {
                 () => void navigate({ to: '/', search: { q: asked, archived: '1' } as never }),
               )}
             >
-              <span>Search in what is archived, too</span>
+              <span>Search archived items, too</span>
             </List.Item>
           </List.Group>
         )}

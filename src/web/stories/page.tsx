@@ -61,7 +61,7 @@ const STORIES: readonly (readonly [name: string, drawn: ReactNode])[] = [
       <Button kind="quiet">Show more</Button>
       <Button kind="danger">Delete support-bot</Button>
       <Button busy>Committing …</Button>
-      <Button refusal="Nothing is changed.">Commit to main</Button>
+      <Button refusal="No changes.">Commit to main</Button>
       <Menu label="More" items={[{ label: 'Fork …', note: 'from v3', run: nothing }]} />
     </div>,
   ],
@@ -174,7 +174,7 @@ function Fields() {
   const common = { value: text, onChange: setText }
   return (
     <>
-      <TextField label="Slug" {...common} hint="Letters, digits, _ . and -; it never changes." />
+      <TextField label="Slug" {...common} hint="Used in code and links. It can’t be changed later." />
       <TextField label="Taken slug" {...common} problem="is taken" />
       <LongTextField label="Message" {...common} rows={2} />
       <ChoiceField

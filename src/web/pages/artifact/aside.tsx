@@ -69,7 +69,7 @@ function ArtifactHeader({ artifact }: { readonly artifact: Artifact }) {
       </ul>
       {meta !== undefined && Object.keys(meta).length > 0 && <JsonView name="meta" value={meta} depth={0} />}
       <p className={styles.muted}>
-        Made <Ago date={createdAt} inSentence /> · <code title="The id">{id}</code>
+        Created <Ago date={createdAt} inSentence /> · <code title="The id">{id}</code>
       </p>
     </section>
   )
@@ -159,7 +159,7 @@ function VariantLine({ artifact, variant, main, archive }: VariantLineProps) {
           <Menu
             isSmall
             label={<span className="visually-hidden">Variant {variant.slug}</span>}
-            title={`What can be done with the variant ${variant.slug}`}
+            title={`Actions for the variant ${variant.slug}`}
             items={[
               { label: `Edit ${variant.slug}`, to: places.edit(slug, variant.slug), refusal: mayNotWrite },
               {

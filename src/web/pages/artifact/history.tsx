@@ -91,8 +91,8 @@ export function History({ artifact, main, ready, fork, forkRefusal, archive }: H
   }, [commits.length > 0])
 
   useCommands([
-    { id: 'next', title: 'Next revision', keys: 'j', run: () => moveTo(at + 1) },
-    { id: 'previous', title: 'The revision before', keys: 'k', run: () => moveTo(at - 1) },
+    { id: 'next', title: 'Next version', keys: 'j', run: () => moveTo(at + 1) },
+    { id: 'previous', title: 'Previous version', keys: 'k', run: () => moveTo(at - 1) },
     { id: 'open', title: 'Open the revision', keys: 'enter', run: () => open(cursor) },
     { id: 'pick', title: 'Pick the revision', keys: 'space', run: () => cursor && picks.toggle(cursor) },
     { id: 'unpick', title: 'Pick none', keys: 'escape', run: picks.clear },
@@ -354,8 +354,7 @@ function CommitRow(props: CommitRowProps) {
 /** A subject is one line of any length; more of it than this is in its page. */
 const LONGEST_SUBJECT = 300
 
-const NOWHERE =
-  'Brought by a merge from a branch that is not here: the merge’s own page shows what it changed.'
+const NOWHERE = 'Merged from a branch that is not here. See what it changed on the page of the merge.'
 
 interface RefsProps {
   readonly slug: string
@@ -422,8 +421,8 @@ function Signature({
 
 const SIGNATURES = {
   good: [BadgeCheck, 'Signed'],
-  unknown_key: [ShieldQuestion, 'Signed with a key that is not known'],
-  bad: [ShieldAlert, 'The signature is wrong'],
+  unknown_key: [ShieldQuestion, 'Signed with an unknown key'],
+  bad: [ShieldAlert, 'Invalid signature'],
   none: [ShieldQuestion, 'Not signed'],
 } as const
 

@@ -6,7 +6,7 @@ import { Problem } from '../../api/call.ts'
 import { places } from '../../shell/places.ts'
 import { useState } from 'react'
 import { type Archivable, ArchiveDialog, ArchivedNote } from '../../parts/archive/archive.tsx'
-import { LinkButton, Button } from '../../parts/button/button.tsx'
+import { LinkButton } from '../../parts/button/button.tsx'
 import { Menu } from '../../parts/menu/menu.tsx'
 import { LinkTabs } from '../../parts/tabs/tabs.tsx'
 import { useCommands } from '../../shell/commands.tsx'
@@ -17,7 +17,7 @@ import { Aside, useVariants } from './aside.tsx'
 import { ForkDialog, type ForkPoint } from './fork-dialog.tsx'
 import { History } from './history.tsx'
 import { type Artifact, artifactKind } from '../../api/kinds.ts'
-import { Modal } from '../../parts/dialog/dialog.tsx'
+import { FormDialog } from '../../parts/dialog/dialog.tsx'
 
 /** A prompt, an evaluator or a workflow: its history as a graph, its variants, how to clone it, who uses it. */
 export default function ArtifactPage() {
@@ -87,7 +87,7 @@ function ArtifactView({ artifact }: { readonly artifact: Artifact }) {
         <>
           <Menu
             label="More"
-            title={`What can be done with the ${word}`}
+            title={`Actions for the ${word}`}
             items={[
               {
                 label: 'Fork a variant …',
@@ -156,40 +156,28 @@ function DeleteDialog({ artifact, close }: { readonly artifact: Artifact; readon
   const remove = useWrite('DELETE /simple/workflows/{id}')
   const users = remove.error instanceof Problem ? remove.error.document['users'] : undefined
   return (
-    <Modal
-      open
-      close={close}
+    <FormDialog
       title={`Delete ${slug}`}
-      actions={
-        <>
-          <Button onClick={close}>Cancel</Button>
-          <Button
-            kind="danger"
-            needs="write"
-            busy={remove.isPending}
-            onClick={() =>
-              remove.mutate(
-                { path: { id: artifact.id } },
-                { onSuccess: () => void navigate({ to: '/', search: { kind: list } as never }) },
-              )
-            }
-          >
-            Delete {slug}
-          </Button>
-        </>
+      action={`Delete ${slug}`}
+      kind="danger"
+      needs="write"
+      submit={() =>
+        remove
+          .mutateAsync({ path: { id: artifact.id } })
+          .then(() => navigate({ to: '/', search: { kind: list } as never }))
       }
+      close={close}
     >
       <p>
-        The {word} and its history go to the trash whole, and come back exactly for 30 days. Only what nothing
-        refers to can be deleted; archiving hides it and keeps what refers to it working.
+        The {word} and its history move to the trash, from which you can bring them back for 30 days. If
+        something refers to it, archive it instead: that hides it and keeps everything working.
       </p>
-      {remove.error && <Failure error={remove.error} />}
       {Array.isArray(users) && (
         <ul className={styles.users}>
           <Users users={users} />
         </ul>
       )}
-    </Modal>
+    </FormDialog>
   )
 }
 

@@ -1,19 +1,22 @@
 import { useNavigate, useSearch } from '@tanstack/react-router'
+import { useState } from 'react'
+import type { Answer } from '../../api/call.ts'
 import { useRoute, useWrite } from '../../api/use-route.ts'
+import { Button } from '../../parts/button/button.tsx'
+import { WorkflowChip } from '../../parts/chips/chips.tsx'
 import { CompareFrame, EndsBar, Standing, useEndChoices } from '../../parts/compare/compare.tsx'
 import { type End, nameOfEnd, endReferences, sideOf, textOfEnd } from '../../parts/compare/ends.ts'
+import { Copyable } from '../../parts/copy/copyable.tsx'
+import { FormDialog } from '../../parts/dialog/dialog.tsx'
+import { wordMarks } from '../../parts/diff/line-diff.ts'
+import { LineText } from '../../parts/diff/lines.tsx'
 import { LoadedRevisionDiff, type RevisionDiffView, RevisionDiff } from '../../parts/diff/revision-diff.tsx'
-import { WorkflowChip } from '../../parts/chips/chips.tsx'
+import { TextField } from '../../parts/fields/fields.tsx'
+import { JsonView } from '../../parts/json/json-view.tsx'
 import { Failure, Skeleton } from '../../parts/states/states.tsx'
 import { Toggles } from '../../parts/tabs/tabs.tsx'
 import { places } from '../../shell/places.ts'
 import styles from './page.module.css'
-import { useState } from 'react'
-import type { Answer } from '../../api/call.ts'
-import { Button } from '../../parts/button/button.tsx'
-import { Modal } from '../../parts/dialog/dialog.tsx'
-import { TextField } from '../../parts/fields/fields.tsx'
-import { Conflicts } from './conflicts.tsx'
 
 /** Two ends of an artifact beside each other: `?from=parted` shows what the head changed since they parted, `?view=files` the files. */
 export default function ComparedRevisionsPage() {
@@ -71,7 +74,7 @@ function Comparison({ slug, base, head }: { readonly slug: string; readonly base
         />
       )}
       {compare && base.kind === 'variant' && before.data && compare.ahead > 0 && (
-        <MergeBox
+        <Mergeox
           names={{ source: nameOfEnd(head), target: base.slug }}
           sides={{ source: right, target: left }}
           targetRevision={before.data.id}
@@ -80,10 +83,10 @@ function Comparison({ slug, base, head }: { readonly slug: string; readonly base
       {canPart && (
         <div className={styles.from}>
           <Toggles
-            label="What is compared with the end"
+            label="Compare from"
             choices={[
-              { value: undefined, label: 'Between both ends' },
-              { value: 'parted', label: `Since they parted at v${parted.version}` },
+              { value: undefined, label: 'Direct comparison' },
+              { value: 'parted', label: `Since their last common version, v${parted.version}` },
             ]}
             value={isParted ? 'parted' : undefined}
             onChange={(value) => show({ from: value })}
@@ -108,7 +111,7 @@ function useEnd(slug: string, end: End) {
   return { data: data?.workflow_revision, error }
 }
 
-interface MergeBoxProps {
+interface MergeoxProps {
   readonly names: Names
   readonly sides: { readonly source: object; readonly target: object }
   /** The head that is shown: a merge into another one is refused. */
@@ -116,7 +119,7 @@ interface MergeBoxProps {
 }
 
 /** What a merge of the head into the base would come to, and the button that does it where nothing is in conflict. */
-function MergeBox({ names, sides, targetRevision }: MergeBoxProps) {
+function Mergeox({ names, sides, targetRevision }: MergeoxProps) {
   const [open, setOpen] = useState<Opened>()
   const { data, error } = useRoute('POST /workflows/variants/merge', { body: { ...sides, dry_run: true } })
   if (error) return <Failure error={error} />
@@ -135,14 +138,15 @@ function MergeBox({ names, sides, targetRevision }: MergeBoxProps) {
       {merge.conflicts.length > 0 && (
         <Conflicts merge={merge} sides={sides} targetRevision={targetRevision} takeAll={setOpen} />
       )}
-      <MergeDialog
-        key={open ?? 'closed'}
-        open={open}
-        close={() => setOpen(undefined)}
-        merge={merge}
-        body={{ ...sides, expected_target: targetRevision }}
-        names={names}
-      />
+      {open && (
+        <MergeDialog
+          open={open}
+          close={() => setOpen(undefined)}
+          merge={merge}
+          body={{ ...sides, expected_target: targetRevision }}
+          names={names}
+        />
+      )}
     </section>
   )
 }
@@ -159,14 +163,14 @@ interface Names {
 type Merge = Answer<'POST /workflows/variants/merge'>['merge']
 
 function verdictOf({ kind, conflicts, truncated }: Merge, { source, target }: Names): string {
-  if (kind === 'up_to_date') return `${target} has everything of ${source} already.`
+  if (kind === 'up_to_date') return `${target} already has everything from ${source}.`
   if (conflicts.length > 0) {
-    return `A merge of ${source} into ${target} meets ${conflictsIn({ conflicts, truncated })}.`
+    return `Merging ${source} into ${target}: ${conflictsIn({ conflicts, truncated })}.`
   }
   if (kind === 'fast_forward') {
-    return `A merge of ${source} into ${target} is a fast-forward: ${target} moves, and no commit is made.`
+    return `Merging ${source} into ${target} is a fast-forward: no merge commit is needed.`
   }
-  return `A merge of ${source} into ${target} has no conflicts; it makes a merge commit.`
+  return `Merging ${source} into ${target} has no conflicts and makes a merge commit.`
 }
 
 function conflictsIn({ conflicts, truncated }: Pick<Merge, 'conflicts' | 'truncated'>): string {
@@ -181,66 +185,210 @@ function MergeDialog({
   body,
   names,
 }: {
-  readonly open: Opened
+  readonly open: NonNullable<Opened>
   readonly close: () => void
   readonly merge: Merge
   readonly body: { readonly source: object; readonly target: object; readonly expected_target: string }
   readonly names: Names
 }) {
   const [message, setMessage] = useState('')
-  const { mutate, error, isPending } = useWrite('POST /workflows/variants/merge')
+  const { mutateAsync } = useWrite('POST /workflows/variants/merge')
   const merged = message.trim()
   const all = open === 'plain' ? undefined : open
-  const run = (): void =>
-    mutate(
-      {
-        body: {
-          ...body,
-          ...(merged === '' ? {} : { message: merged }),
-          ...(all === undefined ? {} : { resolutions: [{ all }] }),
-        },
-      },
-      { onSuccess: close },
-    )
+  const asked = {
+    ...body,
+    ...(merged === '' ? {} : { message: merged }),
+    ...(all === undefined ? {} : { resolutions: [{ all }] }),
+  }
   return (
-    <Modal
-      open={open !== undefined}
-      close={close}
+    <FormDialog
       title={`Merge ${names.source} into ${names.target}`}
-      actions={
-        <>
-          <Button onClick={close}>Cancel</Button>
-          <Button kind="primary" needs="write" busy={isPending} onClick={run}>
-            Merge into {names.target}
-          </Button>
-        </>
-      }
+      action={`Merge into ${names.target}`}
+      needs="write"
+      submit={() => mutateAsync({ body: asked })}
+      close={close}
     >
-      <form
-        onSubmit={(event) => {
-          event.preventDefault()
-          if (!isPending) run()
-        }}
-      >
-        {all && (
-          <p>
-            Where both changed the same, {names[all]} wins, in {conflictsIn(merge)}.
-          </p>
-        )}
-        <TextField
-          label="Message"
-          value={message}
-          onChange={setMessage}
-          placeholder={`Merge ${names.source} into ${names.target}`}
-          hint={
-            merge.kind === 'fast_forward'
-              ? 'Without a message the variant moves to the revision; with one a merge commit is made.'
-              : 'Without a message the server writes one.'
-          }
-          autoFocus
-        />
-      </form>
-      {error && <Failure error={error} />}
-    </Modal>
+      {all && (
+        <p>
+          Resolves {conflictsIn(merge)} with the text of {names[all]}.
+        </p>
+      )}
+      <TextField
+        label="Message"
+        value={message}
+        onChange={setMessage}
+        placeholder={`Merge ${names.source} into ${names.target}`}
+        hint={
+          merge.kind === 'fast_forward'
+            ? 'Without a message the variant moves to the revision; with one a merge commit is made.'
+            : 'If left empty, the server writes one.'
+        }
+        autoFocus
+      />
+    </FormDialog>
   )
+}
+
+type Conflict = Merge['conflicts'][number]
+
+const WORDS: Readonly<Record<Conflict['kind'], string>> = {
+  both_changed: 'changed on both sides',
+  changed_and_removed: 'changed on one side, removed on the other',
+  both_added: 'added on both sides',
+  order: 'moved on both sides',
+}
+
+const CONFLICTS_PER_STEP = 20
+
+/** Where a merge needs somebody who decides: what was there, what the target has, what the source has; and how it is done in a terminal. */
+function Conflicts({
+  merge: { conflicts },
+  sides,
+  targetRevision,
+  takeAll,
+}: {
+  readonly merge: Merge
+  readonly sides: object
+  readonly targetRevision: string
+  /** Asks to merge with one side of all of them. */
+  readonly takeAll: (side: 'target' | 'source') => void
+}) {
+  const [shown, setShown] = useState(CONFLICTS_PER_STEP)
+  return (
+    <>
+      <ol className={styles.conflicts}>
+        {conflicts.slice(0, shown).map((conflict, at) => (
+          <li key={at}>
+            <ConflictBlock conflict={conflict} />
+          </li>
+        ))}
+      </ol>
+      {conflicts.length > shown && (
+        <button type="button" className={styles.more} onClick={() => setShown(shown + CONFLICTS_PER_STEP)}>
+          {(conflicts.length - shown).toLocaleString()} more conflicts
+        </button>
+      )}
+      <div className={styles.takeAll}>
+        <Button needs="write" onClick={() => takeAll('target')}>
+          Use current for all
+        </Button>
+        <Button needs="write" onClick={() => takeAll('source')}>
+          Use incoming for all
+        </Button>
+      </div>
+      <p>
+        Or decide each one: write <code>target</code>, <code>source</code>, <code>base</code> or your own
+        value into this command.
+      </p>
+      <Copyable
+        label="Command that merges with resolutions"
+        text={commandOf(conflicts, sides, targetRevision)}
+      />
+    </>
+  )
+}
+
+function ConflictBlock({ conflict }: { readonly conflict: Conflict }) {
+  const { place, kind, base, target, source, marked } = conflict
+  const regions = marked === undefined ? [] : regionsOf(marked)
+  return (
+    <section className={styles.conflict} aria-label={`Conflict at ${placeText(place)}`}>
+      <h3>
+        <code dir="auto">{placeText(place)}</code> <span>{WORDS[kind]}</span>
+      </h3>
+      {regions.slice(0, CONFLICTS_PER_STEP).map((region, at) => (
+        <div key={at} className={styles.values}>
+          {SIDES.map((side) => (
+            <SideText key={side} side={side} region={region} />
+          ))}
+        </div>
+      ))}
+      {regions.length === 0 && (
+        <div className={styles.values}>
+          <SideValue name={NAMES.base} value={base} />
+          <SideValue name={NAMES.target} value={target} />
+          <SideValue name={NAMES.source} value={source} />
+        </div>
+      )}
+    </section>
+  )
+}
+
+const SIDES = ['base', 'target', 'source'] as const
+const NAMES = { base: 'Original', target: 'Current', source: 'Incoming' } as const
+
+/** The lines of one side, with what differs from the lines that both began with marked. */
+function SideText({ side, region }: { readonly side: (typeof SIDES)[number]; readonly region: Region }) {
+  const text = region[side]
+  const marks = side === 'base' ? undefined : wordMarks(region.base, text)
+  return (
+    <div>
+      <h4>{NAMES[side]}</h4>
+      {text === '' ? (
+        <p className={styles.none}>nothing</p>
+      ) : (
+        <div className={styles.text} dir="auto">
+          <LineText side="head" parts={marks?.head ?? [{ text, isChanged: false }]} />
+        </div>
+      )}
+    </div>
+  )
+}
+
+function SideValue({ name, value }: { readonly name: string; readonly value: unknown }) {
+  return (
+    <div>
+      <h4>{name}</h4>
+      {value === undefined ? <p className={styles.none}>nothing</p> : <JsonView value={value} depth={1} />}
+    </div>
+  )
+}
+
+function placeText(place: Conflict['place']): string {
+  return typeof place === 'string' ? place : JSON.stringify(place)
+}
+
+/** The request with the source's side of each conflict, for whoever copies it to change. */
+function commandOf(conflicts: readonly Conflict[], sides: object, targetRevision: string): string {
+  const resolutions = conflicts.slice(0, CONFLICTS_PER_STEP).map(({ place, in: where }) => ({
+    place,
+    ...(where === undefined ? {} : { in: where }),
+    take: 'source',
+  }))
+  const body = JSON.stringify({ ...sides, expected_target: targetRevision, resolutions }).replaceAll(
+    "'",
+    "'\\''",
+  )
+  return `curl "$BRANCHPOINT_URL/workflows/variants/merge" -H "Authorization: ApiKey $BRANCHPOINT_KEY" -H 'Content-Type: application/json' -d '${body}'`
+}
+
+/** Lines that three sides of a merge have at one place. */
+interface Region {
+  readonly target: string
+  readonly base: string
+  readonly source: string
+}
+
+const MARKS = ['<<<<<<<', '|||||||', '=======', '>>>>>>>'] as const
+
+/** The places of a text at which a merge met a conflict, of its lines with the marks that git sets (`diff3`). */
+function regionsOf(marked: string): readonly Region[] {
+  const regions: Region[] = []
+  let sides: [target: string[], base: string[], source: string[]] = [[], [], []]
+  let side = -1
+  for (const line of marked.split('\n')) {
+    // A mark counts only where it comes in its turn: texts may hold such lines themselves.
+    const next = MARKS[side + 1]
+    if (next === undefined || !(line === next || line.startsWith(`${next} `))) {
+      sides[side]?.push(line)
+      continue
+    }
+    side++
+    if (side < sides.length) continue
+    const [target, base, source] = sides.map((lines) => lines.join('\n'))
+    regions.push({ target: target ?? '', base: base ?? '', source: source ?? '' })
+    sides = [[], [], []]
+    side = -1
+  }
+  return regions
 }

@@ -250,7 +250,7 @@ function Running({
         )}
         {variant && variant.slug !== artifact.slug && <span className={styles.variant}>{variant.slug}</span>}
         {archived && (
-          <span className={styles.variant} title={`The ${WORDS[archived]} is archived. It goes on running.`}>
+          <span className={styles.variant} title={`The ${WORDS[archived]} is archived. It keeps running.`}>
             <ArchivedBadge />
           </span>
         )}

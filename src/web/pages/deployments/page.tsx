@@ -11,7 +11,7 @@ import { Board } from './board.tsx'
 import styles from './deployments.module.css'
 import { useBoard } from './use-board.ts'
 import { useRoute, useWrite } from '../../api/use-route.ts'
-import { Modal } from '../../parts/dialog/dialog.tsx'
+import { FormDialog, Modal } from '../../parts/dialog/dialog.tsx'
 import { TextField } from '../../parts/fields/fields.tsx'
 
 /**
@@ -59,7 +59,7 @@ export default function DeploymentsPage() {
       </div>
       {board.error && <Failure error={board.error} retry={board.refetch} />}
       {board.isPending && <Skeleton label="Loading what runs where" lines={10} />}
-      {isEmpty && asked !== '' && <p role="status">Nothing that is deployed has “{asked}” in its name.</p>}
+      {isEmpty && asked !== '' && <p role="status">No deployment matches “{asked}”.</p>}
       {isEmpty && asked === '' && (
         <Empty
           action={<Button onClick={() => setPicking(true)}>Deploy a prompt</Button>}
@@ -153,7 +153,7 @@ function DeployPicker({ choose, close }: DeployPickerProps) {
           </li>
         ))}
       </ul>
-      {data?.workflows.length === 0 && <p role="status">No prompt has these words.</p>}
+      {data?.workflows.length === 0 && <p role="status">No prompts match.</p>}
     </Modal>
   )
 }
@@ -169,37 +169,28 @@ interface TakeDownProps {
 function TakeDown({ deployKey, from, close }: TakeDownProps) {
   const [message, setMessage] = useState('')
   const guard = useGuard(from)
-  const { mutate, error, isPending } = useWrite('POST /environments/revisions/commit')
-  const takeDown = (): void =>
-    mutate(
-      {
-        body: {
-          environment_revision_commit: {
-            environment_ref: { slug: from },
-            message: message.trim() === '' ? `Take down ${deployKey}` : message.trim(),
-            delta: { remove: [deployKey] },
-          },
+  const { mutateAsync } = useWrite('POST /environments/revisions/commit')
+  const takeDown = (): Promise<unknown> =>
+    mutateAsync({
+      body: {
+        environment_revision_commit: {
+          environment_ref: { slug: from },
+          message: message.trim() === '' ? `Take down ${deployKey}` : message.trim(),
+          delta: { remove: [deployKey] },
         },
       },
-      { onSuccess: close },
-    )
+    })
   return (
-    <Modal
-      open
-      close={close}
+    <FormDialog
       title={`Take ${deployKey} down from ${from}`}
-      actions={
-        <>
-          <Button onClick={close}>Cancel</Button>
-          <Button kind="danger" refusal={guard} busy={isPending} onClick={takeDown}>
-            Take it down
-          </Button>
-        </>
-      }
+      action="Take it down"
+      kind="danger"
+      refusal={guard}
+      submit={takeDown}
+      close={close}
     >
       <p>
-        Whoever asks {from} for <code>{deployKey}</code> is answered 404 from then on. It can be deployed
-        again.
+        Clients that ask {from} for <code>{deployKey}</code> will get a 404. You can deploy it again.
       </p>
       <TextField
         label="Message"
@@ -208,7 +199,6 @@ function TakeDown({ deployKey, from, close }: TakeDownProps) {
         placeholder={`Take down ${deployKey}`}
       />
       {guard !== undefined && <p>{guard}</p>}
-      {error && <Failure error={error} />}
-    </Modal>
+    </FormDialog>
   )
 }

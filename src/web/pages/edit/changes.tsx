@@ -16,7 +16,7 @@ export function Changes({ base, text }: ChangesProps) {
   const before = useMemo(() => stored(base), [base])
   const after = useMemo(() => stored(text), [text])
   const isSame = useMemo(() => changeOf(base, text) === undefined, [base, text])
-  if (isSame) return <p className={styles.note}>Nothing is changed.</p>
+  if (isSame) return <p className={styles.note}>No changes.</p>
   return <DataDiff base={before} head={after} same={<Unread base={base} text={text} />} />
 }
 
@@ -30,7 +30,7 @@ function stored(data: string): unknown {
 function Unread({ base, text }: ChangesProps) {
   return (
     <>
-      <p>The values read the same; they are written differently.</p>
+      <p>The values are equal, but written differently.</p>
       <TextDiff label="What changed in the JSON" base={prettyJson(base)} head={prettyJson(text)} />
     </>
   )

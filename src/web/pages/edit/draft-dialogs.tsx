@@ -1,7 +1,7 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { useState, type FormEvent } from 'react'
 import { Button } from '../../parts/button/button.tsx'
-import { Modal } from '../../parts/dialog/dialog.tsx'
+import { FormDialog, Modal } from '../../parts/dialog/dialog.tsx'
 import type { JsonChange } from '../../parts/json-text/json-text.ts'
 import { type Committed, type Going, useCommitDraft, type MergeConflict } from './draft/commit-draft.ts'
 import type { Base } from './draft/editing.ts'
@@ -37,21 +37,15 @@ export function DraftDialogs(props: DraftDialogsProps) {
   const close = (): void => open(undefined)
   if (dialog === 'discard') {
     return (
-      <Modal
-        open
-        close={close}
+      <FormDialog
         title="Discard the draft?"
-        actions={
-          <>
-            <Button onClick={close}>Keep it</Button>
-            <Button kind="danger" onClick={onDiscard}>
-              Discard the draft
-            </Button>
-          </>
-        }
+        action="Discard the draft"
+        kind="danger"
+        submit={async () => onDiscard()}
+        close={close}
       >
-        <p>What you changed since v{base.version} is only in this browser. It cannot be brought back.</p>
-      </Modal>
+        <p>Your changes since v{base.version} exist only in this browser and cannot be restored.</p>
+      </FormDialog>
     )
   }
   if (!change) return null
@@ -151,14 +145,14 @@ function CommitDialog({ variant, draft, text, close, onCommitted, onMoved }: Com
         {error !== undefined && !isTaken && <Failure error={error} />}
         <LongTextField
           label="Message"
-          hint="What changes and why. Without one the server says what changed."
+          hint="What changed and why. If left empty, the server writes one."
           value={message}
           onChange={setMessage}
           rows={3}
           autoFocus
         />
         <fieldset className={styles.target}>
-          <legend>Goes to</legend>
+          <legend>Commit to</legend>
           <label>
             <input
               type="radio"
@@ -170,7 +164,7 @@ function CommitDialog({ variant, draft, text, close, onCommitted, onMoved }: Com
           </label>
           <label>
             <input type="radio" name="target" checked={slug !== undefined} onChange={() => setSlug('')} />a
-            new variant that begins at v{draft.base.version}
+            new variant from v{draft.base.version}
           </label>
         </fieldset>
         {slug !== undefined && (
@@ -179,7 +173,7 @@ function CommitDialog({ variant, draft, text, close, onCommitted, onMoved }: Com
             value={slug}
             onChange={setSlug}
             problem={isTaken ? error.message : undefined}
-            hint="Letters, digits, _ . and -; it never changes."
+            hint="Used in code and links. It can’t be changed later."
           />
         )}
       </form>
@@ -233,7 +227,7 @@ function MovedSheet(props: MovedSheetProps) {
       open
       sheet
       close={close}
-      title={`${variant} has moved on to v${head.version}`}
+      title={`${variant} is now at v${head.version}`}
       actions={
         <>
           <Button kind="danger" onClick={onDiscard}>
@@ -258,33 +252,33 @@ function MovedSheet(props: MovedSheetProps) {
               })
             }
           >
-            Go on top of v{head.version}
+            Merge onto v{head.version}
           </Button>
         </>
       }
     >
       <p>
-        Your draft begins at v{draft.base.version}. Where the two changed different places, the server can
-        merge yours on top of theirs; otherwise yours is kept as a variant. Nothing is overwritten.
+        Your draft starts from v{draft.base.version}. If you and they changed different places, the server
+        merges your changes onto theirs; otherwise yours are kept as a variant. Nothing is overwritten.
       </p>
       {error !== undefined && !isTaken && <Failure error={error} />}
       <LongTextField label="Message" value={message} onChange={setMessage} rows={2} />
       <TextField
-        label="Variant for yours"
+        label="Variant for your changes"
         value={slug}
         onChange={setSlug}
         problem={isTaken ? error.message : undefined}
-        hint="It is made at your base. When the merge succeeds, it is archived."
+        hint="It starts from your version. When the merge succeeds, it is archived."
       />
       <div className={styles.sides}>
         <section>
           <h3>
-            What they changed: v{draft.base.version} to v{head.version}
+            Their changes: v{draft.base.version} to v{head.version}
           </h3>
           <RevisionDiff base={{ id: draft.base.revisionId }} head={{ id: head.id }} />
         </section>
         <section>
-          <h3>What you changed of v{draft.base.version}</h3>
+          <h3>Your changes since v{draft.base.version}</h3>
           <Changes base={draft.base.text} text={text} />
         </section>
       </div>
@@ -311,7 +305,7 @@ function MergeConflicts({ variant, left: { revision, conflicts }, close }: Merge
       open
       sheet
       close={close}
-      title={`Both changed the same ${conflicts.length === 1 ? 'place' : 'places'}`}
+      title={`${conflicts.length === 1 ? '1 conflict' : `${conflicts.length} conflicts`}`}
       actions={
         <Button kind="primary" onClick={close}>
           Go to {mine}
@@ -319,8 +313,8 @@ function MergeConflicts({ variant, left: { revision, conflicts }, close }: Merge
       }
     >
       <p>
-        Yours is committed as v{revision.version} of the variant <b>{mine}</b>; {variant} is as it was. A
-        merge takes a decision for each place below:
+        Your changes are saved as v{revision.version} of the variant <b>{mine}</b>; {variant} is unchanged. To
+        merge, decide each conflict below.
       </p>
       {conflicts.map((conflict, at) => (
         <section key={at} className={styles.change}>

@@ -54,7 +54,7 @@ export function Messages(props: MessagesProps) {
         })}
       </ol>
       <Button
-        refusal={readOnly ? 'This draft is edited in another tab.' : undefined}
+        refusal={readOnly ? 'This draft is open in another tab.' : undefined}
         onClick={() => edit((it) => addMessage(it, path, count === 0 ? 'system' : 'user'))}
       >
         <Plus size={16} aria-hidden />

@@ -197,8 +197,8 @@ function rangesIn(schema: unknown): ReadonlyMap<string, NumberRange> {
 /** Why a text is no number of the range, to be said after its name; undefined if it is one, or empty. */
 function problemOfNumber(text: string, range: NumberRange | undefined): string | undefined {
   if (text === '') return undefined
-  if (!/^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/.test(text)) return 'has to be a number, such as 0.7'
-  if (range?.isWhole && !/^-?\d+$/.test(text)) return 'has to be a whole number'
+  if (!/^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/.test(text)) return 'must be a number, such as 0.7'
+  if (range?.isWhole && !/^-?\d+$/.test(text)) return 'must be a whole number'
   return range && problemOfRange(Number(text), range)
 }
 

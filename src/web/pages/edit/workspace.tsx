@@ -61,9 +61,9 @@ export function Workspace({ slug, variant, name, head, base, begun, lock, view, 
   const isBehind = head.revisionId !== base.revisionId
   const broken = problemOfParameters(editing.typed) ?? problems.first
   const refusal =
-    (readOnly ? 'This draft is edited in another tab.' : undefined) ??
+    (readOnly ? 'This draft is open in another tab.' : undefined) ??
     broken ??
-    (change !== undefined ? undefined : 'Nothing is changed.')
+    (change !== undefined ? undefined : 'No changes.')
   const asJson = view === 'json' || !promptPlaces(editing.text)
 
   const commit = (): void => setDialog(isBehind ? 'moved' : 'commit')
@@ -172,8 +172,8 @@ export function Workspace({ slug, variant, name, head, base, begun, lock, view, 
               onProblem={problems.note}
             />
           )}
-          <section className={styles.changes} aria-label="What is changed">
-            <h2>What is changed of v{base.version}</h2>
+          <section className={styles.changes} aria-label="Changes">
+            <h2>Changes since v{base.version}</h2>
             <Changes base={base.text} text={shown.text} />
           </section>
         </div>
@@ -220,14 +220,14 @@ function Notices({ variant, head, base, isDirty, refusal, lock, again, seeBoth }
       )}
       {isBehind && !isElsewhere && (
         <p className={styles.notice}>
-          {variant} is at v{head.version} by now; {isDirty ? 'your draft begins at' : 'this is'} v
+          {variant} is now at v{head.version}; {isDirty ? 'your draft starts from' : 'this is'} v
           {base.version}.
           {isDirty ? (
             <Button refusal={refusal} onClick={seeBoth}>
               See both
             </Button>
           ) : (
-            <Button onClick={again}>Begin at v{head.version}</Button>
+            <Button onClick={again}>Start from v{head.version}</Button>
           )}
         </p>
       )}
@@ -237,11 +237,11 @@ function Notices({ variant, head, base, isDirty, refusal, lock, again, seeBoth }
 
 /** Where the draft is kept. */
 function DraftLine({ isDirty, kept }: Pick<EditingState, 'isDirty' | 'kept'>) {
-  if (kept && 'problem' in kept) return <span>This browser keeps no draft: {kept.problem}</span>
+  if (kept && 'problem' in kept) return <span>The draft could not be saved: {kept.problem}</span>
   if (!isDirty) return <span>no changes</span>
   return kept ? (
     <span>
-      draft kept in this browser, <Ago date={kept.at} />
+      draft saved in this browser, <Ago date={kept.at} inSentence />
     </span>
   ) : (
     <span>draft in this browser</span>
@@ -273,7 +273,7 @@ function DraftAside({
               <li key={name}>
                 <code dir="auto">{name}</code>
                 {named.length > 0 && !named.includes(name) && (
-                  <span className={styles.note}>is not among the inputs of the schema</span>
+                  <span className={styles.note}>not among the schema’s inputs</span>
                 )}
               </li>
             ))}
@@ -304,7 +304,7 @@ function DraftAside({
 const WORDS = {
   yes: 'No problems found.',
   'not yet': 'Checking …',
-  unreachable: 'The server does not answer, so the draft is not checked.',
+  unreachable: 'The server is not responding, so the draft is not checked.',
 } as const
 
 interface CodeFormProps {

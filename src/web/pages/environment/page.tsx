@@ -11,8 +11,8 @@ import { LinkTabs } from '../../parts/tabs/tabs.tsx'
 import { NewsLine } from '../../shell/live.tsx'
 import { places } from '../../shell/places.ts'
 import { Timeline } from './timeline.tsx'
-import { Button } from '../../parts/button/button.tsx'
-import { Modal } from '../../parts/dialog/dialog.tsx'
+import { Button, MoreButton } from '../../parts/button/button.tsx'
+import { FormDialog } from '../../parts/dialog/dialog.tsx'
 import type { Answer } from '../../api/call.ts'
 import { Copyable } from '../../parts/copy/copyable.tsx'
 import { authorName } from '../../parts/chips/chips.tsx'
@@ -53,8 +53,8 @@ export default function EnvironmentPage() {
       about={
         data &&
         (isGuarded
-          ? 'Guarded: only keys with the scope deploy write to it'
-          : 'Open: every key that may write, may deploy')
+          ? 'Guarded: only keys with the scope deploy can deploy here'
+          : 'Open: every key with the scope write can deploy here')
       }
       actions={
         data && (
@@ -67,7 +67,7 @@ export default function EnvironmentPage() {
             />
             <Menu
               label="More"
-              title="What can be done with the environment"
+              title="Actions for the environment"
               items={[
                 {
                   label: 'Archive the environment …',
@@ -147,38 +147,29 @@ function GuardButton({ id, slug, isGuarded, refusal }: GuardButtonProps) {
   const [isOpen, setOpen] = useState(false)
   const guard = useWrite('POST /simple/environments/{id}/guard')
   const unguard = useWrite('POST /simple/environments/{id}/unguard')
-  const { mutate, error, isPending } = isGuarded ? unguard : guard
+  const { mutateAsync } = isGuarded ? unguard : guard
   const label = isGuarded ? 'Unguard' : 'Guard'
   return (
     <>
       <Button needs="deploy" refusal={refusal} onClick={() => setOpen(true)}>
         {label}…
       </Button>
-      <Modal
-        open={isOpen}
-        close={() => setOpen(false)}
-        title={`${label} ${slug}`}
-        actions={
-          <>
-            <Button onClick={() => setOpen(false)}>Cancel</Button>
-            <Button
-              kind={isGuarded ? 'danger' : 'primary'}
-              needs="deploy"
-              busy={isPending}
-              onClick={() => mutate({ path: { id } }, { onSuccess: () => setOpen(false) })}
-            >
-              {label} {slug}
-            </Button>
-          </>
-        }
-      >
-        <p>
-          {isGuarded
-            ? `Every key with the scope write may deploy to ${slug} from then on, and push to its repository.`
-            : `Only keys with the scope deploy may deploy to ${slug} from then on, take something down, or push to its repository. What runs stays as it is.`}
-        </p>
-        {error && <Failure error={error} />}
-      </Modal>
+      {isOpen && (
+        <FormDialog
+          title={`${label} ${slug}`}
+          action={`${label} ${slug}`}
+          kind={isGuarded ? 'danger' : 'primary'}
+          needs="deploy"
+          submit={() => mutateAsync({ path: { id } })}
+          close={() => setOpen(false)}
+        >
+          <p>
+            {isGuarded
+              ? `From now on, every key with the scope write can deploy to ${slug}, and push to its repository.`
+              : `From now on, only keys with the scope deploy can deploy to ${slug}, take something down, or push to its repository. What runs stays as it is.`}
+          </p>
+        </FormDialog>
+      )}
     </>
   )
 }
@@ -237,11 +228,7 @@ function RunsNow({ slug, refusal, deploy }: RunsNowProps) {
           ]}
         />
       )}
-      {hasNextPage && (
-        <Button busy={isFetchingNextPage} onClick={() => void fetchNextPage()}>
-          Show more
-        </Button>
-      )}
+      <MoreButton of={{ hasNextPage, isFetchingNextPage, fetchNextPage }} />
       <h2 className={styles.ask}>How a client asks for it</h2>
       <Copyable
         label={`Command that retrieves what runs in ${slug}`}

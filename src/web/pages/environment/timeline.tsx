@@ -2,7 +2,7 @@ import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import type { Answer } from '../../api/call.ts'
 import { usePages } from '../../api/use-route.ts'
-import { Button } from '../../parts/button/button.tsx'
+import { Button, MoreButton } from '../../parts/button/button.tsx'
 import type { End } from '../../parts/compare/ends.ts'
 import { authorName } from '../../parts/chips/chips.tsx'
 import { Empty, Failure, Skeleton } from '../../parts/states/states.tsx'
@@ -38,7 +38,7 @@ export function Timeline({ slug, refusal, deploy }: TimelineProps) {
         action={<Link to={places.environments()}>The board of deployments</Link>}
         command={`curl "$BRANCHPOINT_URL/workflows/revisions/deploy" -H "Authorization: ApiKey $BRANCHPOINT_KEY" -H 'Content-Type: application/json' -d '{"workflow_revision_ref": {"slug": "my-prompt", "version": 1}, "environment_ref": {"slug": "${slug}"}}'`}
       >
-        Nothing was ever deployed to {slug}.
+        Nothing has been deployed to {slug} yet.
       </Empty>
     )
   }
@@ -61,11 +61,7 @@ export function Timeline({ slug, refusal, deploy }: TimelineProps) {
           />
         ))}
       </ol>
-      {hasNextPage && (
-        <Button busy={isFetchingNextPage} onClick={() => void fetchNextPage()}>
-          {isFetchingNextPage ? 'Loading …' : 'Show older deployments'}
-        </Button>
-      )}
+      <MoreButton of={{ hasNextPage, isFetchingNextPage, fetchNextPage }}>Show older deployments</MoreButton>
     </>
   )
 }
@@ -91,7 +87,7 @@ function Entry({ entry, now, refusal, deploy }: EntryProps) {
           <bdi>{authorName(author)}</bdi> · <Ago date={date} /> · v{revision.version} of the environment
         </span>
       </p>
-      {changes.length === 0 && <p className={styles.by}>It moved nothing.</p>}
+      {changes.length === 0 && <p className={styles.by}>It changed no deployment.</p>}
       <ul>
         {shown.map((change) => (
           <Change

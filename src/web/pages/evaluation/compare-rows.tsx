@@ -46,7 +46,7 @@ const SHOWN: readonly {
   { value: undefined, label: 'All rows', has: () => true },
   { value: 'better', label: 'Better', has: ({ change }) => change === 'better' || change === 'mixed' },
   { value: 'worse', label: 'Worse', has: ({ change }) => change === 'worse' || change === 'mixed' },
-  { value: 'changed', label: 'Another output', has: ({ isOutputChanged }) => isOutputChanged },
+  { value: 'changed', label: 'Different output', has: ({ isOutputChanged }) => isOutputChanged },
   {
     value: 'incomparable',
     label: 'Not comparable',
@@ -85,7 +85,7 @@ export function CompareRows({ left, right, judges, rows }: CompareRowsProps) {
         />
       </div>
       {shown.length === 0 ? (
-        <Empty>No row is like this.</Empty>
+        <Empty>No rows match.</Empty>
       ) : (
         <div className={openedRow ? shared.beside : undefined}>
           <CompareTable
@@ -202,7 +202,7 @@ function CompareTable({ judges, rows, expected, opened, open, close }: CompareTa
   const dataOf = useData(near)
   return (
     <VirtualTable
-      label="Rows of both runs"
+      label="Rows of both evaluations"
       columns={['Row', 'Expected', 'Left', 'Right', 'Change', 'Verdict left', 'Verdict right']}
       minWidth={960}
       widths="minmax(0, 3fr) minmax(0, 2fr) minmax(0, 3fr) minmax(0, 3fr) 124px minmax(104px, 1.4fr) minmax(104px, 1.4fr)"
@@ -305,7 +305,7 @@ function Change({ row: { change, isOutputChanged } }: { readonly row: ComparedRo
         <span aria-hidden>{sign}</span> {word}
       </b>
       {isOutputChanged && (change === 'same' || change === 'not comparable') && (
-        <span className={styles.muted}>other words</span>
+        <span className={styles.muted}>different output</span>
       )}
     </span>
   )

@@ -49,12 +49,12 @@ export function JudgeAgain({ older, newer, done }: JudgeAgainProps) {
           refusal={
             older.state === 'finished'
               ? undefined
-              : 'The older run is not finished: resume it, or wait for it.'
+              : 'The older evaluation is not finished: resume it, or wait for it.'
           }
-          title="Runs the evaluators of the newer run over the outputs that are stored; the prompt is not run again"
+          title="Runs the evaluators of the newer evaluation on the stored outputs; the prompt is not run again"
           onClick={() => void begin().catch(() => undefined)}
         >
-          Judge the older run again
+          Judge the older evaluation again
         </Button>
       ) : (
         <Progress label="Judging" done={run?.summary.done ?? 0} total={older.rows} unit="rows" />

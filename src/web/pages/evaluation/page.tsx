@@ -42,18 +42,22 @@ function ComparePage({ left, right }: { readonly left: string; readonly right: s
   return (
     <Page
       crumbs={[
-        { label: 'Runs', to: places.evaluations() },
+        { label: 'Evaluations', to: places.evaluations() },
         {
           label:
             base && head
-              ? `${base.application.revision_slug} beside ${head.application.revision_slug}`
-              : 'Two runs side by side',
+              ? `${base.application.revision_slug} and ${head.application.revision_slug}`
+              : 'Two evaluations',
         },
       ]}
       wide
     >
       {error && <Failure error={error} />}
-      {base && head ? <Compared left={base} right={head} /> : !error && <Skeleton label="Loading the runs" />}
+      {base && head ? (
+        <Compared left={base} right={head} />
+      ) : (
+        !error && <Skeleton label="Loading the evaluations" />
+      )}
     </Page>
   )
 }
@@ -171,7 +175,7 @@ function CompareSummary({ left, right, judges, rows }: CompareSummaryProps) {
       </div>
       {judges.length > 0 ? (
         <Table
-          caption="Both runs by evaluator"
+          caption="Both evaluations by evaluator"
           columns={[
             { name: 'Evaluator', cell: ({ name }) => name },
             {
@@ -210,24 +214,30 @@ function CompareSummary({ left, right, judges, rows }: CompareSummaryProps) {
           keyOf={({ left: judge }) => judge.revision_id}
         />
       ) : (
-        <p className={styles.muted}>No evaluator took part in both runs, so no row is better or worse.</p>
+        <p className={styles.muted}>
+          No evaluator took part in both evaluations, so they cannot be compared.
+        </p>
       )}
       <Incomparable left={left} right={right} judges={judges} />
       {rows && (
         <p role="status">
           {[
-            `Better at the right: ${count('better').toLocaleString()}`,
-            `worse: ${count('worse').toLocaleString()}`,
-            `better by one evaluator and worse by another: ${count('mixed').toLocaleString()}`,
+            `${right.application.revision_slug} is better on ${rowsOf(count('better'))}`,
+            `worse on ${rowsOf(count('worse'))}`,
+            `better and worse on ${rowsOf(count('mixed'))}`,
             ...(count('not comparable') === 0
               ? []
-              : [`not comparable: ${count('not comparable').toLocaleString()}`]),
-            `another output: ${rows.filter((row) => row.isOutputChanged).length.toLocaleString()} of ${rows.length.toLocaleString()}`,
+              : [`not comparable on ${rowsOf(count('not comparable'))}`]),
+            `different output on ${rows.filter((row) => row.isOutputChanged).length.toLocaleString()} of ${rowsOf(rows.length)}`,
           ].join(' · ')}
         </p>
       )}
     </section>
   )
+}
+
+function rowsOf(count: number): string {
+  return count === 1 ? '1 row' : `${count.toLocaleString()} rows`
 }
 
 /** Says where the evaluator changed between the runs, and offers to have one revision judge both. */
@@ -249,10 +259,10 @@ function Incomparable({ left, right, judges }: Omit<CompareSummaryProps, 'rows'>
         {changed
           .map(
             ({ name, left: before, right: after }) =>
-              `${name} judged the left run as v${before.version} and the right run as v${after.version}`,
+              `${name} judged the left evaluation as v${before.version} and the right one as v${after.version}`,
           )
           .join('; ')}
-        . A difference may come from the evaluator and not from the prompt, so{' '}
+        . A difference may come from the evaluator instead of the prompt, so{' '}
         {changed.length === 1 ? 'it gives' : 'they give'} no verdict here.
       </p>
       <JudgeAgain older={isLeftOlder ? left : right} newer={isLeftOlder ? right : left} done={done} />

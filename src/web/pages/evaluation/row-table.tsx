@@ -82,7 +82,7 @@ export function VirtualTable<T>(props: VirtualTableProps<T>) {
   const here = rows[at]
   useCommands([
     { id: 'next', title: 'Next row', keys: 'j', run: () => go(at + 1) },
-    { id: 'previous', title: 'The row before', keys: 'k', run: () => go(at - 1) },
+    { id: 'previous', title: 'Previous row', keys: 'k', run: () => go(at - 1) },
     { id: 'open', title: 'Open the row', keys: 'enter', run: () => here && open(keyOf(here)) },
     { id: 'close', title: 'Close the row', keys: 'escape', run: close },
   ])

@@ -36,7 +36,10 @@ export function RunPage({ id }: { readonly id: string }) {
   const run = data?.evaluation
   return (
     <Page
-      crumbs={[{ label: 'Runs', to: places.evaluations() }, { label: run ? titleOf(run) : 'Run' }]}
+      crumbs={[
+        { label: 'Evaluations', to: places.evaluations() },
+        { label: run ? titleOf(run) : 'Evaluation' },
+      ]}
       wide
       about={run && <About run={run} />}
       actions={run && <RunActions run={run} />}
@@ -48,7 +51,7 @@ export function RunPage({ id }: { readonly id: string }) {
           <RunProgress run={run} />
           <RunSummary run={run} />
           <LinkTabs
-            label="Views of the run"
+            label="Views of the evaluation"
             tabs={[
               {
                 label: 'Rows',
@@ -67,7 +70,7 @@ export function RunPage({ id }: { readonly id: string }) {
           {tab === 'versions' ? <Versions run={run} /> : <RunRows run={run} />}
         </>
       ) : (
-        !error && <Skeleton label="Loading the run" lines={10} />
+        !error && <Skeleton label="Loading the evaluation" lines={10} />
       )}
     </Page>
   )
@@ -104,8 +107,8 @@ function RunProgress({ run }: { readonly run: Evaluation }) {
       />
       <p className={styles.muted}>
         {state === 'running'
-          ? 'It goes on when this page is left.'
-          : 'Resume it to run the rows that are left; rows that are done are not run again.'}
+          ? 'It keeps running when you leave this page.'
+          : 'Resume it to run the remaining rows; finished rows are not run again.'}
       </p>
     </div>
   )
@@ -142,14 +145,14 @@ function RunFacts({ run }: { readonly run: Evaluation }) {
               <RevisionChip to={places.revision(slug, revision)} version={version} />
             </span>
           ))}
-          {evaluators.length === 0 && <span>nobody</span>}
+          {evaluators.length === 0 && <span>no evaluator</span>}
         </dd>
       </div>
       {source !== undefined && (
         <div>
           <dt>Outputs</dt>
           <dd>
-            <Link to={places.evaluation(source)}>those of an older run</Link>
+            <Link to={places.evaluation(source)}>from an older evaluation</Link>
           </dd>
         </div>
       )}

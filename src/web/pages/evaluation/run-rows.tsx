@@ -47,7 +47,7 @@ export function RunRows({ run }: { readonly run: Evaluation }) {
       <div role="status">
         {isBehind && (
           <p className={styles.news}>
-            More rows are done:{' '}
+            More rows are ready:{' '}
             <button type="button" onClick={catchUp}>
               show
             </button>
@@ -63,7 +63,7 @@ export function RunRows({ run }: { readonly run: Evaluation }) {
           command={`curl "$BRANCHPOINT_URL/evaluations/${id}/results" -H "Authorization: ApiKey $BRANCHPOINT_KEY" -d '{"result": {"outcome": "failed"}}'`}
         >
           {shown.outcome !== undefined
-            ? 'No row ended like this.'
+            ? 'No rows match.'
             : state === 'running'
               ? 'No row is done yet; each shows up here when it is.'
               : 'No row was run.'}
@@ -141,7 +141,7 @@ interface RowTableProps {
 function RowTable({ run, rows, expected, loadMore, opened, open, close }: RowTableProps) {
   return (
     <VirtualTable
-      label="Rows of the run"
+      label="Rows of the evaluation"
       columns={['Row', 'Output', 'Expected', 'Verdicts', 'Took']}
       number="Took"
       minWidth={640}
@@ -223,7 +223,7 @@ function RowPanel({ run, testcaseId, expected, close }: RowPanelProps) {
       </header>
       {error && <Failure error={error} />}
       {!error && !results.data && <Skeleton label="Loading the row" />}
-      {results.data && !result && <p>This run has not run the row (yet).</p>}
+      {results.data && !result && <p>This evaluation has not run the row yet.</p>}
       {result && (
         <>
           <nav aria-label="Of this row">

@@ -26,15 +26,14 @@ export function Versions({ run }: { readonly run: Evaluation }) {
   const metric: Metric = asked === 'score' ? 'score' : 'rate'
   const { runs, variant, error, refetch } = useRunsOfVariant(run)
   if (error) return <Failure error={error} />
-  if (!runs) return <Skeleton label="Loading the runs of this variant" lines={10} />
+  if (!runs) return <Skeleton label="Loading the evaluations of this variant" lines={10} />
   const chart = scoreLines(runs, metric)
   const shown = metric === 'rate' ? percent : shownScore
   return (
     <section aria-label="Over versions" className={styles.versions}>
       <p className={styles.note}>
-        Every finished run of <b>{variant}</b> on <b>{run.testset.artifact_slug}</b>, the newest of each
-        version as a point. These are the plain results: no statistics are made of them, so on few rows a
-        difference may be chance.
+        Every finished evaluation of <b>{variant}</b> on <b>{run.testset.artifact_slug}</b>, with the newest
+        of each version in the chart. On few rows, a difference may be chance.
       </p>
       <Changed judges={chart.judges} />
       <LinkTabs
@@ -48,7 +47,7 @@ export function Versions({ run }: { readonly run: Evaluation }) {
       />
       {chart.lines.length === 0 ? (
         <Empty command={`${COMMAND} evaluate --testset capitals --application support-bot --evaluator exact`}>
-          No finished run of this variant has a verdict or a score yet.
+          No finished evaluation of this variant has a verdict or a score yet.
         </Empty>
       ) : (
         <Suspense fallback={<Skeleton label="Loading the chart" lines={8} />}>
@@ -63,7 +62,7 @@ export function Versions({ run }: { readonly run: Evaluation }) {
         </Suspense>
       )}
       <Table
-        caption="Runs of this variant"
+        caption="Evaluations of this variant"
         columns={[
           {
             name: 'Version',
@@ -103,8 +102,8 @@ function Changed({ judges }: Pick<ScoreLines, 'judges'>) {
   if (changed.length === 0) return null
   return (
     <p className={styles.note}>
-      Judged by different versions of an evaluator: {changed.map((of) => of.join(', ')).join('; ')}. What
-      these say is not comparable, so each has a line and a column of its own.
+      Judged by different versions of an evaluator: {changed.map((of) => of.join(', ')).join('; ')}. Their
+      scores are not comparable, so each version has its own line and column.
     </p>
   )
 }

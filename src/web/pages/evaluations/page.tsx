@@ -1,5 +1,5 @@
 import { useNavigate, useSearch, Link } from '@tanstack/react-router'
-import { Button } from '../../parts/button/button.tsx'
+import { Button, MoreButton } from '../../parts/button/button.tsx'
 import { Page } from '../../parts/page/page.tsx'
 import { LinkTabs } from '../../parts/tabs/tabs.tsx'
 import { useCommands } from '../../shell/commands.tsx'
@@ -37,7 +37,7 @@ export default function EvaluationsPage() {
   const to = places.evaluations()
   return (
     <Page
-      crumbs={[{ label: 'Runs' }]}
+      crumbs={[{ label: 'Evaluations' }]}
       wide
       actions={
         <Button kind="primary" needs="invoke" onClick={open}>
@@ -126,7 +126,7 @@ function EvaluationList({ application, state, start }: EvaluationListProps) {
   })
 
   const navigate = useNavigate()
-  const at = useRowKeys('run', rows, ({ id: run }) => void navigate({ to: places.evaluation(run) }))
+  const at = useRowKeys('evaluation', rows, ({ id: run }) => void navigate({ to: places.evaluation(run) }))
   const [picked, setPicked] = useState<readonly string[]>([])
   const here = rows[at]
   const pick = (one: string): void =>
@@ -140,15 +140,15 @@ function EvaluationList({ application, state, start }: EvaluationListProps) {
       void navigate({ to: places.compareEvaluations(left, right) })
   }
   const refusal =
-    picked.length === 2 ? undefined : 'Pick two runs to compare, with their boxes or with Space.'
+    picked.length === 2 ? undefined : 'Select two evaluations to compare, with their boxes or with Space.'
   useCommands([
-    { id: 'pick', title: 'Pick the run', keys: 'space', run: () => here && pick(here.id) },
-    { id: 'compare', title: 'Compare the two picked runs', keys: 'c', refusal, run: compare },
+    { id: 'pick', title: 'Select the evaluation', keys: 'space', run: () => here && pick(here.id) },
+    { id: 'compare', title: 'Compare the two selected evaluations', keys: 'c', refusal, run: compare },
   ])
 
   const failure = artifact.error ?? error
   if (failure) return <Failure error={failure} retry={refetch} />
-  if (!data) return <Skeleton label="Loading the runs" lines={10} />
+  if (!data) return <Skeleton label="Loading the evaluations" lines={10} />
   if (rows.length === 0) {
     return (
       <Empty
@@ -160,28 +160,24 @@ function EvaluationList({ application, state, start }: EvaluationListProps) {
         command={`${COMMAND} evaluate --testset capitals --application support-bot --evaluator exact`}
       >
         {application === undefined && state === undefined
-          ? 'A run puts every row of a testset through a prompt, and what comes out through evaluators.'
-          : 'No run is like this.'}
+          ? 'An evaluation runs a prompt on every row of a testset and judges the outputs with evaluators.'
+          : 'No evaluations match.'}
       </Empty>
     )
   }
   return (
     <>
       <Table
-        caption="Runs"
+        caption="Evaluations"
         columns={evaluationColumns({ picked, pick, rows })}
         rows={rows}
         keyOf={(row) => row.id}
         isAt={(row) => row === here}
       />
       <div className={styles.below}>
-        {hasNextPage && (
-          <Button busy={isFetchingNextPage} onClick={() => void fetchNextPage()}>
-            Older runs
-          </Button>
-        )}
+        <MoreButton of={{ hasNextPage, isFetchingNextPage, fetchNextPage }}>Older evaluations</MoreButton>
         <Button refusal={refusal} onClick={compare}>
-          Compare the two picked
+          Compare the two selected
         </Button>
       </div>
     </>
@@ -199,7 +195,7 @@ interface Picking {
 function evaluationColumns({ picked, pick, rows: all }: Picking): readonly Column<Evaluation>[] {
   return [
     {
-      name: 'Run',
+      name: 'Evaluation',
       cell: ({ id, state, application, testset }) => (
         <span className={styles.run}>
           <input
@@ -259,14 +255,14 @@ function evaluationColumns({ picked, pick, rows: all }: Picking): readonly Colum
                 </span>
                 <b>{percent(summary.evaluators[name]?.success_rate)}</b>
                 {before.has(id) && (
-                  <em>not comparable with the run before, which v{before.get(id)} judged</em>
+                  <em>not comparable with the previous evaluation, which v{before.get(id)} judged</em>
                 )}
               </li>
             ))}
             {evaluators.length === 0 && <li className={styles.muted}>no evaluators</li>}
             {run.outputs_from !== undefined && (
               <li className={styles.muted}>
-                <Link to={places.evaluation(run.outputs_from)}>outputs of an older run</Link>
+                <Link to={places.evaluation(run.outputs_from)}>outputs of an older evaluation</Link>
               </li>
             )}
           </ul>

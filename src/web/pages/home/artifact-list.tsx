@@ -58,9 +58,9 @@ export function ArtifactList({ family, words, make }: ArtifactListProps) {
     virtual.scrollToIndex(to)
   }
   useCommands([
-    { id: 'next', title: 'Next one', keys: 'j', run: () => pick(picked + 1) },
-    { id: 'previous', title: 'The one before', keys: 'k', run: () => pick(picked - 1) },
-    { id: 'open', title: 'Open the picked one', keys: 'enter', run: () => open(picked) },
+    { id: 'next', title: 'Next', keys: 'j', run: () => pick(picked + 1) },
+    { id: 'previous', title: 'Previous', keys: 'k', run: () => pick(picked - 1) },
+    { id: 'open', title: 'Open', keys: 'enter', run: () => open(picked) },
   ])
 
   if (error) return <Failure error={error} retry={refetch} />
@@ -95,7 +95,7 @@ export function ArtifactList({ family, words, make }: ArtifactListProps) {
           action={words === '' && make}
           command={words === '' ? COMMANDS[family.kind] : `${COMMAND} search '${words.replaceAll("'", '’')}'`}
         >
-          {words === '' ? family.purpose : `No ${family.one} has these words.`}
+          {words === '' ? family.purpose : `No ${family.one} matches.`}
         </Empty>
       </>
     )

@@ -25,7 +25,7 @@ export const FAMILIES: readonly Family[] = [
     kind: 'evaluators',
     title: 'Evaluators',
     one: 'evaluator',
-    purpose: 'An evaluator says of each output whether it is right, or how good it is.',
+    purpose: 'An evaluator judges outputs: right or wrong, or a score.',
     create: true,
     found: 'evaluator',
   },
@@ -34,7 +34,7 @@ export const FAMILIES: readonly Family[] = [
     title: 'Testsets',
     one: 'testset',
     purpose:
-      'A testset holds rows that prompts are tried on, with what is expected of them. A CSV, JSON or JSONL file that is dropped here becomes one.',
+      'A testset holds rows to try prompts on, with the expected output. Drop a CSV, JSON or JSONL file here to make one.',
     create: true,
     found: 'testset',
   },

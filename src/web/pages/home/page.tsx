@@ -1,7 +1,7 @@
 import { useLocation, useNavigate, useSearch, Link } from '@tanstack/react-router'
 import { useDeferredValue, useEffect, useState } from 'react'
 import { useRoute, useWrite, usePages } from '../../api/use-route.ts'
-import { Button } from '../../parts/button/button.tsx'
+import { Button, MoreButton } from '../../parts/button/button.tsx'
 import { Page } from '../../parts/page/page.tsx'
 import { Failure, Empty, Skeleton } from '../../parts/states/states.tsx'
 import { FileDrop } from '../../parts/upload/upload.tsx'
@@ -36,7 +36,7 @@ export default function HomePage() {
   } = useSearch({ strict: false }) as Readonly<Record<string, string | undefined>>
   const navigate = useNavigate()
   const [words, setWords] = useState(q)
-  // Typing replaces the address; whatever else leads to other words is a place of its own in the history.
+  // Typing replaces the address; whatever else leads to different output is a place of its own in the history.
   const { state, search: asSent } = useLocation()
   useEffect(() => setWords((asSent as { readonly q?: string }).q ?? ''), [state.__TSR_index])
   const asked = useDeferredValue(words.trim())
@@ -262,8 +262,7 @@ function SearchResults({ words }: { readonly words: string }) {
       <>
         {toggle}
         <Empty command={`${COMMAND} search '${words.replaceAll("'", '’')}'`}>
-          Nothing has all of these words. Put a phrase in quotes, end a word with * for its beginnings, and
-          put - before a word that is not wanted.
+          No results. Use quotes for a phrase, * at the end of a word for a prefix, and - to exclude a word.
         </Empty>
       </>
     )
@@ -278,11 +277,7 @@ function SearchResults({ words }: { readonly words: string }) {
           </li>
         ))}
       </ol>
-      {hasNextPage && (
-        <Button busy={isFetchingNextPage} onClick={() => void fetchNextPage()}>
-          More
-        </Button>
-      )}
+      <MoreButton of={{ hasNextPage, isFetchingNextPage, fetchNextPage }}>More</MoreButton>
     </>
   )
 }

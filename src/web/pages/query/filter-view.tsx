@@ -15,7 +15,7 @@ export function FilterView({ data = {} }: { readonly data: JsonObject | undefine
     <section className={styles.filter} aria-label="What it asks">
       <h2>{isSpans ? 'Spans' : 'Traces with a span'} that meet</h2>
       {count === 0 ? (
-        <p>no condition: it finds every {isSpans ? 'span' : 'trace'}.</p>
+        <p>no condition: it matches every {isSpans ? 'span' : 'trace'}.</p>
       ) : count > MANY ? (
         <p>{count.toLocaleString()} conditions, as JSON below.</p>
       ) : (
@@ -23,7 +23,7 @@ export function FilterView({ data = {} }: { readonly data: JsonObject | undefine
       )}
       {windowing !== undefined && (
         <p className={styles.muted}>
-          Of those, the part that it keeps: <code>{JSON.stringify(windowing)}</code>
+          Limited to: <code>{JSON.stringify(windowing)}</code>
         </p>
       )}
       <details>

@@ -13,7 +13,7 @@ import { NewsLine } from '../../shell/live.tsx'
 import { places } from '../../shell/places.ts'
 import { useRefusal } from '../../shell/session.tsx'
 import { FilterView, focusOf } from './filter-view.tsx'
-import { Button } from '../../parts/button/button.tsx'
+import { Button, MoreButton } from '../../parts/button/button.tsx'
 import { Modal } from '../../parts/dialog/dialog.tsx'
 import { DataDiff } from '../../parts/diff/data-diff.tsx'
 import { VersionTable } from '../../parts/versions/version-table.tsx'
@@ -66,7 +66,7 @@ export default function SavedQueryPage() {
         own && (
           <Menu
             label="More"
-            title="What can be done with the query"
+            title="Actions for the query"
             items={[
               {
                 label: 'Archive the query …',
@@ -116,7 +116,7 @@ export default function SavedQueryPage() {
           <LinkTabs
             label="Views of the query"
             tabs={[
-              { label: 'What it finds now', to: here, search: pinned, isHere: view === 'found' },
+              { label: 'Matching traces', to: here, search: pinned, isHere: view === 'found' },
               {
                 label: 'Versions',
                 to: here,
@@ -195,7 +195,7 @@ function Changes({ base, head, close }: ChangesProps) {
   const [before, after] = [useRevision(base.id), useRevision(head.id)]
   const error = before.error ?? after.error
   return (
-    <Modal open close={close} sheet title={`What v${head.version} changed of v${base.version}`}>
+    <Modal open close={close} sheet title={`Changes from v${base.version} to v${head.version}`}>
       {error && <Failure error={error} />}
       {before.data && after.data ? (
         <DataDiff base={before.data.query_revision.data} head={after.data.query_revision.data} />
@@ -245,7 +245,7 @@ function Found({ revisionId, data }: FoundProps) {
   if (found.length === 0)
     return (
       <Empty action={<Link to={places.traces()}>Look at all traces</Link>}>
-        It finds nothing now. Whatever runs leaves a trace.
+        No traces match. Every run leaves a trace.
       </Empty>
     )
   return (
@@ -272,11 +272,7 @@ function Found({ revisionId, data }: FoundProps) {
           { name: 'When', cell: ({ start_time: time }) => <Ago date={time} /> },
         ]}
       />
-      {hasNextPage && (
-        <Button busy={isFetchingNextPage} onClick={() => void fetchNextPage()}>
-          Show more
-        </Button>
-      )}
+      <MoreButton of={{ hasNextPage, isFetchingNextPage, fetchNextPage }} />
     </>
   )
 }

@@ -27,8 +27,7 @@ export function BlameView({ revision, data }: { readonly revision: Revision; rea
   if (texts.length === 0) {
     return (
       <Empty command={`git blame -- data.json`}>
-        It has no texts: what messages say, and other strings that are long or have several lines, are told
-        line by line.
+        There is no text to show line by line: only messages and long strings are.
       </Empty>
     )
   }
@@ -80,12 +79,10 @@ function BroughtBy({ revision, version, show }: BroughtByProps) {
       open
       sheet
       close={() => show(undefined)}
-      title={`v${version} brought it`}
+      title={`Changed in v${version}`}
       actions={
         <>
-          {version > 1 && (
-            <Button onClick={() => show(String(version - 1))}>The one before: v{version - 1}</Button>
-          )}
+          {version > 1 && <Button onClick={() => show(String(version - 1))}>Previous: v{version - 1}</Button>}
           {version > 1 && (
             <LinkButton to={places.version(slug, variant, version - 1)} search={{ view: 'blame' }}>
               Blame as of v{version - 1}

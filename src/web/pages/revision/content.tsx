@@ -85,7 +85,7 @@ function WhereItRuns({ data: { uri, url, runtime, headers } }: { readonly data: 
   if (facts.length === 0 && sent.length === 0) return null
   return (
     <section>
-      <h2>What runs it</h2>
+      <h2>Handler</h2>
       <dl className={styles.facts}>
         {facts.map(([name, value]) => (
           <div key={name}>

@@ -116,7 +116,7 @@ function RevisionView({ found, isHead }: { readonly found: Found; readonly isHea
   const closed = archived && archived.level !== 'revision' ? archived : undefined
   const lacking = useRefusal('write')
   const mayNotWrite = closed ? `${fullNameOf(closed)} is archived: bring it back first.` : lacking
-  const noneBefore = previous === undefined ? 'It is the first version of its line.' : undefined
+  const noneBefore = previous === undefined ? 'This is the first version.' : undefined
   const comparison =
     previous === undefined
       ? undefined
@@ -146,17 +146,17 @@ function RevisionView({ found, isHead }: { readonly found: Found; readonly isHea
     },
     {
       id: 'compare',
-      title: 'Compare with the version before',
+      title: 'Compare with the previous version',
       keys: 'c',
       refusal: noneBefore,
       run: () => comparison !== undefined && void navigate({ to: comparison }),
     },
-    { id: 'older', title: 'The version before', keys: '[', refusal: noneBefore, run: () => go(previous) },
+    { id: 'older', title: 'Previous version', keys: '[', refusal: noneBefore, run: () => go(previous) },
     {
       id: 'newer',
-      title: 'The next version',
+      title: 'Next version',
       keys: ']',
-      refusal: next === undefined ? 'It is the newest version of its variant.' : undefined,
+      refusal: next === undefined ? 'This is the newest version.' : undefined,
       run: () => go(next),
     },
   ])
@@ -226,7 +226,7 @@ function RevisionView({ found, isHead }: { readonly found: Found; readonly isHea
           {view === 'files' && <FilesView revision={revision} />}
           {view === 'json' && <JsonText revision={revision} />}
         </div>
-        <aside className={styles.aside} aria-label="Where it comes from">
+        <aside className={styles.aside} aria-label="Origin">
           {provenance && (
             <ProvenanceList slug={slug} variant={variant} version={version} provenance={provenance} />
           )}
@@ -300,7 +300,7 @@ function Neighbours({ slug, variant, previous, next, search }: NeighboursProps) 
         kind="quiet"
         to={places.version(slug, variant, previous)}
         search={kept}
-        refusal={previous === undefined ? 'It is the first version of its line.' : undefined}
+        refusal={previous === undefined ? 'This is the first version.' : undefined}
       >
         ‹ {previous === undefined ? 'First' : `v${previous}`}
       </LinkButton>
@@ -308,7 +308,7 @@ function Neighbours({ slug, variant, previous, next, search }: NeighboursProps) 
         kind="quiet"
         to={places.version(slug, variant, next)}
         search={kept}
-        refusal={next === undefined ? 'It is the newest version of its variant.' : undefined}
+        refusal={next === undefined ? 'This is the newest version.' : undefined}
       >
         {next === undefined ? 'Newest' : `v${next}`} ›
       </LinkButton>
@@ -351,7 +351,7 @@ function FilesView({ revision: { id } }: { readonly revision: Revision }) {
           ))}
         </ul>
         {(data.windowing || data.files.length > MOST) && (
-          <p className={styles.muted}>There are more: clone to see them all.</p>
+          <p className={styles.muted}>Clone the repository to see the other files.</p>
         )}
       </nav>
       {open && <OneFile key={open.path} id={id} path={open.path} size={open.size} />}
@@ -373,11 +373,11 @@ function OneFile({ id, path, size }: { readonly id: string; readonly path: strin
         <h3>
           <bdi>{path}</bdi>
         </h3>
-        <a href={addressOf('GET /workflows/revisions/{id}/files/{path}', ask)}>Open by itself</a>
+        <a href={addressOf('GET /workflows/revisions/{id}/files/{path}', ask)}>Open the file</a>
       </header>
       {error && <Failure error={error} />}
-      {!isShort && <p>It is {bytes(size)} long. Open it by itself, or clone.</p>}
-      {isBinary && <p>It is no text: {bytes(size)}.</p>}
+      {!isShort && <p>This file has {bytes(size)}. Open it, or clone the repository.</p>}
+      {isBinary && <p>Not a text file: {bytes(size)}.</p>}
       {isShort && data === undefined && !error && <Skeleton label={`Loading ${path}`} />}
       {typeof data === 'string' && !isBinary && <CodeLines label={path} text={data} />}
     </section>

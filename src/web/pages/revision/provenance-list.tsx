@@ -22,7 +22,7 @@ export function ProvenanceList({ slug, variant, version, provenance }: Provenanc
   return (
     <>
       <section>
-        <h2>Where it comes from</h2>
+        <h2>Origin</h2>
         <dl className={styles.facts}>
           <Fact name="Commit">
             <code title={commit}>{commit.slice(0, 12)}</code>
@@ -35,16 +35,16 @@ export function ProvenanceList({ slug, variant, version, provenance }: Provenanc
               <bdi>{committer}</bdi>
             </Fact>
           )}
-          <Fact name="When">
+          <Fact name="Date">
             <Ago date={date} inSentence />
           </Fact>
           <Fact name="Signature">
             {SIGNATURES[signature.status]} {signature.key !== undefined && <code>{signature.key}</code>}
           </Fact>
-          <Fact name="Came">{cameBy(arrival)}</Fact>
+          {arrival !== null && <Fact name="Arrived">{arrivedBy(arrival)}</Fact>}
           <Fact name={parents.length > 1 ? 'Parents' : 'Parent'}>
             {parents.length === 0
-              ? 'none, it is the first'
+              ? 'none (first version)'
               : parents.map((parent, at) => (
                   <span key={parent} className={styles.parent}>
                     {at === 0 ? (
@@ -58,16 +58,16 @@ export function ProvenanceList({ slug, variant, version, provenance }: Provenanc
                 ))}
           </Fact>
           {once !== undefined && (
-            <Fact name="Idempotency">
+            <Fact name="Idempotency key">
               <code>{once}</code>
             </Fact>
           )}
-          {deploy !== undefined && <Fact name="Deployed with it">{deploy}</Fact>}
+          {deploy !== undefined && <Fact name="Deployed with the commit">{deploy}</Fact>}
         </dl>
       </section>
       <section>
-        <h2>Where it runs</h2>
-        {environments.length === 0 && <p className={styles.muted}>In no environment now.</p>}
+        <h2>Deployments</h2>
+        {environments.length === 0 && <p className={styles.muted}>Not deployed.</p>}
         <ul className={styles.running}>
           {environments.map(({ environment, key, since }) => (
             <li key={`${environment?.slug} ${key}`}>
@@ -84,14 +84,13 @@ export function ProvenanceList({ slug, variant, version, provenance }: Provenanc
 }
 
 const SIGNATURES = {
-  good: 'right',
-  unknown_key: 'by a key that is not known',
-  bad: 'wrong: the commit is not what was signed',
+  good: 'valid',
+  unknown_key: 'made with an unknown key',
+  bad: 'invalid: the commit was changed after it was signed',
   none: 'none',
 } as const
 
-function cameBy(arrival: Provenance['arrival']): string {
-  if (arrival === null) return 'by git or REST: nobody recorded it'
+function arrivedBy(arrival: NonNullable<Provenance['arrival']>): string {
   if (!('principal' in arrival)) return 'over REST'
   return `by git push of ${arrival.principal.name}, ${new Date(arrival.time).toLocaleString()}`
 }

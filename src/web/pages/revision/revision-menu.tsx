@@ -32,16 +32,16 @@ export function RevisionMenu({ revision, previous }: RevisionMenuProps) {
     <>
       <Menu
         label="More"
-        title="What can be done with this version"
+        title="Actions for this version"
         items={[
           previous === undefined
             ? {
-                label: 'Compare with the version before',
-                refusal: 'It is the first version of its line.',
+                label: 'Compare with the previous version',
+                refusal: 'This is the first version.',
                 run: () => undefined,
               }
             : {
-                label: 'Compare with the version before',
+                label: 'Compare with the previous version',
                 to: places.compare(slug, `r:${variant}-${previous}`, `r:${variant}-${version}`),
               },
           {
@@ -89,15 +89,15 @@ function CurlDialog({ revision, close }: { readonly revision: Revision; readonly
   return (
     <Modal open close={close} title={`Revert or cherry-pick v${revision.version}`}>
       <p>
-        The page does not do it yet. With <code>&quot;dry_run&quot;: true</code> it says what would come of
-        it, and stores nothing.
+        Run one of these commands. With <code>&quot;dry_run&quot;: true</code> the server answers what would
+        change, and stores nothing.
       </p>
-      <h3>Undo on {variant} what it changed</h3>
+      <h3>Undo this change on {variant}</h3>
       <Copyable
         label="Revert"
         text={curl('revert', { revision: { id }, target: { variant: { slug: variant }, artifact } })}
       />
-      <h3>Make the same change on another variant</h3>
+      <h3>Apply this change to another variant</h3>
       <Copyable
         label="Cherry-pick"
         text={curl('cherry-pick', {

@@ -120,7 +120,7 @@ function OneInput({ field, inputs, onChange, onProblem, refusal }: OneInputProps
     if (wrong === undefined) onChange(withInput(inputs, field, text))
   }
   const common = {
-    label: field.isRequired ? `${field.name} (needed)` : field.name,
+    label: field.isRequired ? `${field.name} (required)` : field.name,
     value,
     onChange: change,
     problem: (value === '' ? undefined : problem) ?? (refusal && refusalOf(field.name, refusal)),
@@ -148,7 +148,7 @@ function JsonInputs({ label, value, onChange, onProblem, isObject = false }: Jso
   const problemOf = (text: string): string | undefined => {
     const problem = problemOfJson(text)
     if (problem !== undefined) return `This is not JSON yet: ${problem}`
-    return isObject && !/^\s*\{/.test(text) ? 'Inputs have to be a JSON object: { … }.' : undefined
+    return isObject && !/^\s*\{/.test(text) ? 'Inputs must be a JSON object: { … }.' : undefined
   }
   return (
     <Editor

@@ -57,9 +57,9 @@ export function shownInput(inputs: string, { name, kind }: InputField): string {
 
 /** Why what was typed is no value for the input; undefined if it is one. */
 export function problemOfInput({ kind, isRequired, schema }: InputField, typed: string): string | undefined {
-  if (typed.trim() === '' && kind !== 'text') return isRequired ? 'is needed' : undefined
-  if (kind === 'number' && !(/^-?\d/.test(typed.trim()) && !problemOfJson(typed))) return 'has to be a number'
-  if (kind === 'boolean' && !/^(?:true|false)$/.test(typed.trim())) return 'has to be true or false'
+  if (typed.trim() === '' && kind !== 'text') return isRequired ? 'is required' : undefined
+  if (kind === 'number' && !(/^-?\d/.test(typed.trim()) && !problemOfJson(typed))) return 'must be a number'
+  if (kind === 'boolean' && !/^(?:true|false)$/.test(typed.trim())) return 'must be true or false'
   const problem = kind === 'text' ? undefined : problemOfJson(typed)
   if (problem !== undefined) return `is not JSON yet: ${problem}`
   const [first] = schemaProblems(schema, kind === 'text' ? typed : parseJson(typed))
@@ -78,7 +78,7 @@ export function refusalOf(
   // A run that failed on its schema names the place in a line: `inputs.amount must be number`.
   const line = message.split('\n').find((it) => it.startsWith(`inputs.${name} `))
   if (line !== undefined) return line.slice(`inputs.${name} `.length).replace(/\.$/, '')
-  return message.includes(`inputs must have required property '${name}'`) ? 'is needed' : undefined
+  return message.includes(`inputs must have required property '${name}'`) ? 'is required' : undefined
 }
 
 /** Inputs of which nothing is known but their names. */

@@ -216,13 +216,7 @@ function RunView({ slug, search, runnable, go, news }: RunViewProps) {
         </div>
         <div className={styles.outcome}>
           <h2>Output</h2>
-          {state ? (
-            <Output state={state} />
-          ) : (
-            <p className={styles.waiting}>
-              What comes out of v{version} stands here, with its time, its tokens and its trace.
-            </p>
-          )}
+          {state ? <Output state={state} /> : <p className={styles.waiting}>The output will appear here.</p>}
           <RecentRuns
             slug={slug}
             show={(recent) => {

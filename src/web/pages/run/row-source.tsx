@@ -55,16 +55,16 @@ export function RowSource({ testset, row, pick, onRow }: RowSourceProps) {
   useCommands([
     {
       id: 'row before',
-      title: 'The row before',
+      title: 'Previous row',
       keys: '[',
-      refusal: isFirst ? 'There is no row before.' : undefined,
+      refusal: isFirst ? 'This is the first row.' : undefined,
       run: () => step(-1),
     },
     {
       id: 'next row',
-      title: 'The next row',
+      title: 'Next row',
       keys: ']',
-      refusal: isLast ? 'There is no next row.' : undefined,
+      refusal: isLast ? 'This is the last row.' : undefined,
       run: () => step(1),
     },
   ])
@@ -83,8 +83,8 @@ export function RowSource({ testset, row, pick, onRow }: RowSourceProps) {
       {testset !== undefined && (
         <div className={styles.stepper}>
           <Button
-            refusal={isFirst ? 'There is no row before.' : undefined}
-            aria-label="The row before"
+            refusal={isFirst ? 'This is the first row.' : undefined}
+            aria-label="Previous row"
             onClick={() => step(-1)}
           >
             <ChevronLeft size={16} aria-hidden />
@@ -94,8 +94,8 @@ export function RowSource({ testset, row, pick, onRow }: RowSourceProps) {
             {total !== undefined && ` of ${total.toLocaleString()}`}
           </span>
           <Button
-            refusal={isLast ? 'There is no next row.' : undefined}
-            aria-label="The next row"
+            refusal={isLast ? 'This is the last row.' : undefined}
+            aria-label="Next row"
             onClick={() => step(1)}
           >
             <ChevronRight size={16} aria-hidden />
@@ -124,7 +124,7 @@ function SlugField({ list, value, onChange }: SlugFieldProps) {
     <TextField
       label="Row of a testset"
       list={list}
-      placeholder="none: typed below"
+      placeholder="none (type inputs below)"
       autoComplete="off"
       spellCheck={false}
       value={typed ?? value}

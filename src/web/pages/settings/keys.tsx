@@ -1,7 +1,7 @@
 import { useState } from 'react'
 import type { Answer } from '../../api/call.ts'
 import { usePages, useWrite } from '../../api/use-route.ts'
-import { Button } from '../../parts/button/button.tsx'
+import { Button, MoreButton } from '../../parts/button/button.tsx'
 import { FormDialog } from '../../parts/dialog/dialog.tsx'
 import { TextField } from '../../parts/fields/fields.tsx'
 import { Empty, Failure, Skeleton } from '../../parts/states/states.tsx'
@@ -9,7 +9,7 @@ import { Table } from '../../parts/table/table.tsx'
 import { Ago } from '../../parts/time/time.tsx'
 import { COMMAND } from '../../shell/document.ts'
 import { useRefusal, type Scope } from '../../shell/session.tsx'
-import { Confirm, Lead, ShownOnce, Checks } from './section.tsx'
+import { Lead, ShownOnce, Checks } from './section.tsx'
 import styles from './settings.module.css'
 
 /** The API keys of the project. */
@@ -35,14 +35,14 @@ export function Keys() {
           </Button>
         }
       >
-        A key is what a program, git or a person comes with. Its name and email become the git author of what
-        it commits.
+        API keys sign in people, programs and git. The name and email of a key become the author of its
+        commits.
       </Lead>
       {error && <Failure error={error} retry={refetch} />}
       {!keys && !error && refusal === undefined && <Skeleton label="Loading the keys" />}
       {keys?.length === 0 && (
         <Empty command={`${COMMAND} keys create --name ci --scopes read,write`}>
-          No key has been made: the server was started with the one that you use.
+          No keys yet. You are using the key that the server was started with.
         </Empty>
       )}
       {keys && keys.length > 0 && (
@@ -57,7 +57,7 @@ export function Keys() {
             },
             { name: 'Author of commits', cell: (key) => <span className={styles.muted}>{key.email}</span> },
             { name: 'Scopes', cell: (key) => key.scopes.join(', ') },
-            { name: 'Made', cell: (key) => <Ago date={key.created_at} /> },
+            { name: 'Created', cell: (key) => <Ago date={key.created_at} /> },
             {
               name: 'Last used',
               cell: (key) => (key.last_used_at === null ? 'never' : <Ago date={key.last_used_at} />),
@@ -78,11 +78,7 @@ export function Keys() {
           ]}
         />
       )}
-      {hasNextPage && (
-        <Button busy={isFetchingNextPage} onClick={() => void fetchNextPage()}>
-          Show more
-        </Button>
-      )}
+      <MoreButton of={{ hasNextPage, isFetchingNextPage, fetchNextPage }} />
       {isNew && (
         <NewKey
           close={() => setNew(false)}
@@ -101,18 +97,19 @@ export function Keys() {
         />
       )}
       {leaving && (
-        <Confirm
+        <FormDialog
+          kind="danger"
           title={`Revoke ${leaving.name}?`}
           action={`Revoke ${leaving.name}`}
           needs="admin"
-          run={() => revoke.mutateAsync({ path: { id: leaving.id } })}
+          submit={() => revoke.mutateAsync({ path: { id: leaving.id } })}
           close={() => setLeaving(undefined)}
         >
           <p>
-            Whatever uses it is refused from its next request on: programs, clones that push or fetch, and
-            everybody who signed in with it. It cannot be taken back; what it committed stays.
+            Programs, clones and sessions that use this key are refused from now on. This cannot be undone.
+            Its commits stay.
           </p>
-        </Confirm>
+        </FormDialog>
       )}
     </>
   )
@@ -175,7 +172,7 @@ function NewKey({ close, onMade }: NewKeyProps) {
             value={email}
             onChange={setEmail}
             problem={problemOf('email')}
-            hint="Of the author of its commits; the server makes one up where none is given."
+            hint="The author of its commits. If left empty, the server makes one up."
             autoComplete="off"
           />
           <Checks legend="Scopes" choices={SCOPES} value={scopes} onChange={setScopes} />

@@ -1,5 +1,6 @@
 import { Link, useParams } from '@tanstack/react-router'
 import { Page } from '../../parts/page/page.tsx'
+import { FormDialog } from '../../parts/dialog/dialog.tsx'
 import { LinkTabs } from '../../parts/tabs/tabs.tsx'
 import { places } from '../../shell/places.ts'
 import styles from './settings.module.css'
@@ -11,7 +12,7 @@ import { Webhooks } from './webhooks.tsx'
 import { useRoute, useWrite } from '../../api/use-route.ts'
 import { Failure, Skeleton, Empty } from '../../parts/states/states.tsx'
 import { Table } from '../../parts/table/table.tsx'
-import { Lead, Facts, Confirm } from './section.tsx'
+import { Lead, Facts } from './section.tsx'
 import { useQueryClient } from '@tanstack/react-query'
 import { call, type Answer } from '../../api/call.ts'
 import { Button } from '../../parts/button/button.tsx'
@@ -47,8 +48,7 @@ function Trash() {
   return (
     <>
       <Lead refusal={refusal}>
-        What was removed lies here whole, with its slug, until its time is over. It comes back exactly as it
-        was.
+        Deleted items are kept here until they expire. You can bring them back unchanged.
       </Lead>
       {failure !== undefined && <Failure error={failure} />}
       {error && <Failure error={error} retry={refetch} />}
@@ -57,7 +57,7 @@ function Trash() {
         <Empty
           command={`curl -X DELETE -H "Authorization: ApiKey $BRANCHPOINT_KEY" "$BRANCHPOINT_URL/simple/applications/<slug>"`}
         >
-          The trash is empty. Only what nothing refers to can be removed.
+          The trash is empty.
         </Empty>
       )}
       {data && data.count > 0 && (
@@ -99,18 +99,19 @@ function Trash() {
         />
       )}
       {leaving && (
-        <Confirm
+        <FormDialog
+          kind="danger"
           title={`Remove ${leaving.slug} for good?`}
           action={`Remove ${leaving.slug} for good`}
           needs="admin"
-          run={() => purge.mutateAsync({ path: { id: leaving.id } })}
+          submit={() => purge.mutateAsync({ path: { id: leaving.id } })}
           close={() => setLeaving(undefined)}
         >
           <p>
-            Its repository is deleted with all of its history, and its slug becomes free. Nothing brings it
-            back but a backup.
+            Its repository is deleted with all of its history, and its ID becomes free. Only a backup can
+            restore it.
           </p>
-        </Confirm>
+        </FormDialog>
       )}
     </>
   )

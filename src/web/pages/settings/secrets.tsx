@@ -9,7 +9,7 @@ import { Table } from '../../parts/table/table.tsx'
 import { Ago } from '../../parts/time/time.tsx'
 import { COMMAND } from '../../shell/document.ts'
 import { useRefusal } from '../../shell/session.tsx'
-import { Confirm, Lead } from './section.tsx'
+import { Lead } from './section.tsx'
 import styles from './settings.module.css'
 
 /** The secrets of the project, by their names. */
@@ -30,14 +30,14 @@ export function Secrets() {
           </Button>
         }
       >
-        Keys of model providers, tokens of hooks. They are encrypted in the store, outside of every
-        repository, and no answer, log or clone has a value.
+        Keys of model providers and tokens of webhooks. They are stored encrypted, outside the repositories,
+        and never shown again.
       </Lead>
       {error && <Failure error={error} retry={refetch} />}
       {!data && !error && refusal === undefined && <Skeleton label="Loading the secrets" />}
       {data?.count === 0 && (
         <Empty command={`${COMMAND} secrets set OPENAI_API_KEY`}>
-          There is no secret yet. A prompt asks a model once its provider&rsquo;s key is here.
+          No secrets yet. A prompt can call a model once its provider&rsquo;s key is set.
         </Empty>
       )}
       {data && data.count > 0 && (
@@ -76,15 +76,16 @@ export function Secrets() {
         />
       )}
       {leaving !== undefined && (
-        <Confirm
+        <FormDialog
+          kind="danger"
           title={`Remove ${leaving}?`}
           action={`Remove ${leaving}`}
           needs="admin"
-          run={() => remove.mutateAsync({ path: { name: leaving } })}
+          submit={() => remove.mutateAsync({ path: { name: leaving } })}
           close={() => setLeaving(undefined)}
         >
-          <p>What names it fails from its next run on. The value cannot be brought back.</p>
-        </Confirm>
+          <p>Runs that use it will fail. The value cannot be restored.</p>
+        </FormDialog>
       )}
     </>
   )
@@ -114,7 +115,6 @@ function SetSecret({ name: given, before, close }: SetSecretProps) {
       ...(baseUrl.trim() === '' ? {} : { base_url: baseUrl.trim() }),
     }
     await mutateAsync({ path: { name: name.trim() }, body: { secret } })
-    close()
   }
   return (
     <FormDialog
@@ -152,7 +152,7 @@ function SetSecret({ name: given, before, close }: SetSecretProps) {
             value={provider}
             onChange={setProvider}
             problem={problemOf('provider')}
-            hint="Only for a connection that prompts name: openai, anthropic, mistral …"
+            hint="For the key of a model provider: openai, anthropic, mistral …"
             autoComplete="off"
           />
           <TextField
@@ -160,7 +160,7 @@ function SetSecret({ name: given, before, close }: SetSecretProps) {
             value={baseUrl}
             onChange={setBaseUrl}
             problem={problemOf('base_url')}
-            hint="Only where it is not the usual one."
+            hint="If it is not the provider’s usual one."
             autoComplete="off"
           />
         </>

@@ -1,8 +1,7 @@
 import type { ReactNode } from 'react'
 import { Button } from '../../parts/button/button.tsx'
 import { Copyable } from '../../parts/copy/copyable.tsx'
-import { FormDialog, Modal } from '../../parts/dialog/dialog.tsx'
-import type { Scope } from '../../shell/session.tsx'
+import { Modal } from '../../parts/dialog/dialog.tsx'
 import styles from './settings.module.css'
 
 interface LeadProps {
@@ -76,26 +75,6 @@ export function Checks<T extends string>({ legend, choices, value, onChange }: C
   )
 }
 
-interface ConfirmProps {
-  readonly title: string
-  /** What comes of it. */
-  readonly children: ReactNode
-  /** The word on the button. */
-  readonly action: string
-  readonly needs: Scope
-  readonly run: () => Promise<unknown>
-  readonly close: () => void
-}
-
-/** Says what comes of something that cannot be taken back, and does it when that is wanted. */
-export function Confirm({ children, run, close, ...rest }: ConfirmProps) {
-  return (
-    <FormDialog {...rest} kind="danger" submit={() => run().then(close)} close={close}>
-      {() => children}
-    </FormDialog>
-  )
-}
-
 interface ShownOnceProps {
   readonly title: string
   readonly secret: string
@@ -116,9 +95,7 @@ export function ShownOnce({ title, secret, label, close }: ShownOnceProps) {
         </Button>
       }
     >
-      <p>
-        Copy it now: it is shown this once, and the server keeps nothing from which it could be told again.
-      </p>
+      <p>Copy it now. It is shown only once.</p>
       <Copyable text={secret} label={label} />
     </Modal>
   )

@@ -45,7 +45,7 @@ export function Storage() {
   const values = metrics.data === undefined ? undefined : readMetrics(metrics.data)
   return (
     <>
-      <Lead refusal={refusal}>How the server and its store are, as this key sees them.</Lead>
+      <Lead refusal={refusal}>Health of the server and its storage.</Lead>
       {ready.error && <Failure error={ready.error} retry={ready.refetch} />}
       {!health && !ready.error && <Skeleton label="Asking the server" lines={4} />}
       {health && (
@@ -74,7 +74,7 @@ export function Storage() {
       <Wrong title="Traces that cannot be stored" items={health?.traces} />
       {project.data && (
         <>
-          <h2>What the project {project.data.project.name} holds</h2>
+          <h2>Contents of the project {project.data.project.name}</h2>
           <Facts
             label="Counts"
             facts={Object.entries(project.data.project.counts).map(([family, count]) => [
@@ -87,7 +87,7 @@ export function Storage() {
       {metrics.error && <Failure error={metrics.error} retry={metrics.refetch} />}
       {values && (
         <>
-          <h2>What it does</h2>
+          <h2>Activity</h2>
           <Facts
             label="Metrics"
             facts={METRICS.flatMap(({ name, label, show }) => {
@@ -97,7 +97,7 @@ export function Storage() {
           />
         </>
       )}
-      <h2>A copy of everything</h2>
+      <h2>Backup</h2>
       {COMMANDS.map(({ label, text }) => (
         <div key={label}>
           <p className={styles.muted}>{label}</p>

@@ -2,7 +2,7 @@ import { Link, useSearch } from '@tanstack/react-router'
 import { useState } from 'react'
 import type { Answer, Ask } from '../../api/call.ts'
 import { usePages, useWrite } from '../../api/use-route.ts'
-import { Button } from '../../parts/button/button.tsx'
+import { Button, MoreButton } from '../../parts/button/button.tsx'
 import { FormDialog } from '../../parts/dialog/dialog.tsx'
 import { TextField } from '../../parts/fields/fields.tsx'
 import { JsonView } from '../../parts/json/json-view.tsx'
@@ -39,8 +39,8 @@ export function Webhooks() {
           </Button>
         }
       >
-        A webhook is told of commits, deployments and everything else that happens in the project, signed by
-        the rules of Standard Webhooks.
+        A webhook receives commits, deployments and all other events of the project, signed as Standard
+        Webhooks describes.
       </Lead>
       {error && <Failure error={error} retry={refetch} />}
       {!webhooks && !error && refusal === undefined && <Skeleton label="Loading the webhooks" />}
@@ -48,7 +48,7 @@ export function Webhooks() {
         <Empty
           command={`curl -H "Authorization: ApiKey $BRANCHPOINT_KEY" -H 'Content-Type: application/json' "$BRANCHPOINT_URL/webhooks/" -d '{"webhook": {"url": "https://hooks.example/branchpoint"}}'`}
         >
-          Nothing is told of events yet.
+          No webhooks yet.
         </Empty>
       )}
       {webhooks && webhooks.length > 0 && (
@@ -75,11 +75,7 @@ export function Webhooks() {
           ]}
         />
       )}
-      {hasNextPage && (
-        <Button busy={isFetchingNextPage} onClick={() => void fetchNextPage()}>
-          Show more
-        </Button>
-      )}
+      <MoreButton of={{ hasNextPage, isFetchingNextPage, fetchNextPage }} />
       {shown && <WebhookDetail key={shown.id} webhook={shown} />}
       {isNew && (
         <NewWebhook
@@ -163,20 +159,14 @@ function WebhookDetail({ webhook }: { readonly webhook: WebhookRecord }) {
       {deliveries.error && <Failure error={deliveries.error} retry={deliveries.refetch} />}
       {!rows && !deliveries.error && <Skeleton label="Loading the deliveries" lines={3} />}
       {rows?.length === 0 && (
-        <p className={styles.muted}>
-          It has been sent nothing yet. A test shows whether the receiver answers.
-        </p>
+        <p className={styles.muted}>No deliveries yet. Send a test to see whether the receiver answers.</p>
       )}
       <ul className={styles.deliveries}>
         {rows?.map((delivery) => (
           <OneDelivery key={delivery.id} delivery={delivery} />
         ))}
       </ul>
-      {deliveries.hasNextPage && (
-        <Button busy={deliveries.isFetchingNextPage} onClick={() => void deliveries.fetchNextPage()}>
-          Show more
-        </Button>
-      )}
+      <MoreButton of={deliveries} />
     </section>
   )
 }
@@ -299,7 +289,7 @@ function NewWebhook({ create, close, onMade }: NewWebhookProps) {
             autoComplete="off"
           />
           <Checks
-            legend="Events; all of them where none is picked"
+            legend="Events (all if none is selected)"
             choices={EVENTS.map((value) => ({ value, label: value }))}
             value={events}
             onChange={setEvents}

@@ -55,7 +55,7 @@ export function SignIn({ problem: ofLink }: { readonly problem?: string | undefi
           {isBusy ? 'Signing in …' : 'Sign in'}
         </button>
       </form>
-      <p>Whoever runs the server gets a link that signs in by itself:</p>
+      <p>On the server’s machine, this command prints a sign-in link:</p>
       <Copyable text={`${COMMAND} open`} label="Command that prints a link" />
       <p>
         <a href="/docs">Every route of the interface</a>

@@ -6,8 +6,7 @@ export function Review() {
   return (
     <Page crumbs={[{ label: 'Proposals' }]}>
       <Empty command={'git push origin HEAD:refs/heads/my-change'}>
-        Proposals are not here yet. Until they are, push a variant, compare it with another one on this page,
-        and merge it with <code>POST /workflows/variants/merge</code>.
+        To propose a change, push a variant, compare it with another one here, and merge it.
       </Empty>
     </Page>
   )

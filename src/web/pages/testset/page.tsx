@@ -282,7 +282,7 @@ function TestsetVersions({ testset: { slug }, revision }: VersionsProps) {
     },
     { enabled: revision !== undefined },
   )
-  if (!revision) return <Empty>Versions are what uploads, commits and pushes make. There is none yet.</Empty>
+  if (!revision) return <Empty>No versions yet. Uploads, commits and pushes make versions.</Empty>
   return (
     <VersionTable
       caption={`Versions of ${revision.testset_variant_slug}`}
@@ -321,7 +321,7 @@ function AboutTestset({
           </p>
         )}
         <p className={styles.muted}>
-          Made <Ago date={created} inSentence />
+          Created <Ago date={created} inSentence />
           {revision && <>, last changed {revision.author.split(' <')[0]}</>}
         </p>
         {tags && <JsonView name="tags" value={tags} />}
@@ -372,9 +372,8 @@ function SearchSwitch({ testset }: { readonly testset: Testset }) {
       </button>
       <p id="search-cost" className={styles.muted}>
         {lacking !== undefined && <>{lacking} </>}
-        It costs disk, not time: some 220 bytes of the index for a row of 200 (100,000 rows take 22 MB), and
-        the processor for a while when it is switched on. A thousand rows are found at once, more of them
-        follow in the background. What is switched off is forgotten by the index, never by the testset.
+        Uses about 22 MB of disk per 100,000 rows. The first thousand rows are found at once; the others are
+        indexed in the background. Switching it off removes the rows from the search, never from the testset.
       </p>
       {error && <Failure error={error} />}
     </section>

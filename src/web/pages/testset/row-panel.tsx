@@ -2,7 +2,7 @@ import { Link } from '@tanstack/react-router'
 import { X } from 'lucide-react'
 import { useState } from 'react'
 import { usePages } from '../../api/use-route.ts'
-import { Button } from '../../parts/button/button.tsx'
+import { MoreButton } from '../../parts/button/button.tsx'
 import { authorName } from '../../parts/chips/chips.tsx'
 import { JsonView } from '../../parts/json/json-view.tsx'
 import { Failure, Skeleton } from '../../parts/states/states.tsx'
@@ -87,11 +87,7 @@ export function TestsetRow({ slug, revision, dedupId, row, close }: TestsetRowPr
             )
           })}
         </ol>
-        {hasNextPage && (
-          <Button busy={isFetchingNextPage} onClick={() => void fetchNextPage()}>
-            Show older changes
-          </Button>
-        )}
+        <MoreButton of={{ hasNextPage, isFetchingNextPage, fetchNextPage }}>Show older changes</MoreButton>
       </div>
     </aside>
   )

@@ -189,12 +189,11 @@ function EditHelp({ open, close, testset, revision, row, column }: EditHelpProps
   return (
     <Modal open={open} close={close} title="Edit cells">
       <p>
-        Cells cannot be changed on this page yet. A delta changes rows by their ids, and leaves all others as
-        they are; a revision that is no longer the newest is refused, so nothing is overwritten. What the rows
-        hold beside the changed cell is sent along.
+        Change a cell with this command. It replaces the row and leaves all others as they are. If somebody
+        saved a newer version meanwhile, the server refuses, so nothing is overwritten.
       </p>
       <Copyable label="Changes this row" text={commandFor(testset, revision, row, column)} />
-      <p>With git: clone the testset, change the row’s file, commit and push.</p>
+      <p>Or use git: clone the testset, change the row’s file, commit and push.</p>
       <Copyable label="Clones the testset" text={`git clone ${testset.git_url}`} />
     </Modal>
   )

@@ -51,7 +51,7 @@ export function TestsetMenu({ testset, revision }: TestsetArchiveProps) {
     <>
       <Menu
         label="More"
-        title="What can be done with the testset"
+        title="Actions for the testset"
         items={[
           ...(revision
             ? [

@@ -77,8 +77,8 @@ export function UploadDialog({ testset, revision, file, close }: UploadDialogPro
       ) : (
         <FileDrop label="Drop the file" drop={(dropped) => setPicked(chosen(dropped))}>
           <p className={styles.muted}>
-            The rows of the file take the place of those that {variant} has. Rows that stay keep their
-            history; nothing is lost, since each version stays.
+            The rows of the file replace those of {variant}. Rows that stay keep their history, and all
+            earlier versions stay.
           </p>
           <FileFields value={picked} onChange={setPicked} />
           {base && (

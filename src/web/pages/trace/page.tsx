@@ -18,10 +18,10 @@ import {
 import { Waterfall } from '../../parts/waterfall/waterfall.tsx'
 import { places } from '../../shell/places.ts'
 import styles from './trace.module.css'
-import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { useQueryClient } from '@tanstack/react-query'
 import { call } from '../../api/call.ts'
 import { Button } from '../../parts/button/button.tsx'
-import { Modal } from '../../parts/dialog/dialog.tsx'
+import { FormDialog } from '../../parts/dialog/dialog.tsx'
 import { Fold } from '../../parts/text/text.tsx'
 import { JsonView } from '../../parts/json/json-view.tsx'
 import { LinkTabs } from '../../parts/tabs/tabs.tsx'
@@ -95,13 +95,10 @@ function About({ tree }: { readonly tree: SpanTree }) {
 function TraceActions({ id, root }: { readonly id: string; readonly root: TraceSpan }) {
   const [isAsking, setAsking] = useState(false)
   const cache = useQueryClient()
-  const { mutateAsync, error, isPending } = useMutation({
-    mutationFn: () => call('DELETE /traces/{id}', { path: { id } }),
-  })
   const navigate = useNavigate()
   const ran = ranOf(root)
   async function remove(): Promise<void> {
-    await mutateAsync()
+    await call('DELETE /traces/{id}', { path: { id } })
     // The trace itself is not asked for again: its page is left.
     await navigate({ to: places.traces() })
     await cache.invalidateQueries({ queryKey: ['POST /traces/query'] })
@@ -114,7 +111,7 @@ function TraceActions({ id, root }: { readonly id: string; readonly root: TraceS
           to={places.traces()}
           search={{ artifact: ran.slug, before: root.start_time } as never}
         >
-          Same prompt before
+          Earlier traces of this prompt
         </Link>
       )}
       <Button kind="danger" needs="write" onClick={() => setAsking(true)}>
@@ -126,27 +123,19 @@ function TraceActions({ id, root }: { readonly id: string; readonly root: TraceS
         </Link>
       )}
       {isAsking && (
-        <Modal
-          open
-          close={() => setAsking(false)}
+        <FormDialog
           title="Delete this trace?"
-          actions={
-            <Button
-              kind="danger"
-              needs="write"
-              busy={isPending}
-              onClick={() => void remove().catch(() => undefined)}
-            >
-              Delete the trace for good
-            </Button>
-          }
+          action="Delete the trace for good"
+          kind="danger"
+          needs="write"
+          submit={remove}
+          close={() => setAsking(false)}
         >
-          {error !== null && <Failure error={error} />}
           <p>
-            All its spans go, with their inputs and outputs, and nothing brings them back. An evaluation keeps
-            its results, and its link to this trace leads nowhere.
+            All its spans go, with their inputs and outputs, and cannot be restored. An evaluation keeps its
+            results, but its link to this trace leads nowhere.
           </p>
-        </Modal>
+        </FormDialog>
       )}
     </>
   )

@@ -136,7 +136,7 @@ function TraceList({ filters }: { readonly filters: TraceQuery }) {
       <div role="status">
         {isNewer && (
           <p className={styles.news}>
-            Newer traces are here:{' '}
+            New traces:{' '}
             <button type="button" onClick={() => void refetch()}>
               show
             </button>
@@ -157,8 +157,8 @@ function TraceList({ filters }: { readonly filters: TraceQuery }) {
           command={COMMAND}
         >
           {isNarrowed
-            ? 'No trace has a span that is all of this.'
-            : 'Each run of a prompt or an evaluator leaves a trace: its spans, with inputs, outputs, times and tokens.'}
+            ? 'No traces match.'
+            : 'No traces yet. Each run of a prompt or an evaluator leaves one, with inputs, outputs, times and tokens.'}
         </Empty>
       ) : (
         <Table

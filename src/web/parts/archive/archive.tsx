@@ -1,6 +1,6 @@
 import { useWrite, useRoute } from '../../api/use-route.ts'
 import { Button } from '../button/button.tsx'
-import { Modal } from '../dialog/dialog.tsx'
+import { FormDialog } from '../dialog/dialog.tsx'
 import { EnvironmentDot } from '../chips/chips.tsx'
 import { Failure, Skeleton } from '../states/states.tsx'
 import styles from './archive.module.css'
@@ -65,46 +65,34 @@ export function ArchivedToggle({ isOn, onChange, count }: ArchivedToggleProps) {
 
 /** Asks before something is archived, and says what that hides and what of it runs. */
 export function ArchiveDialog({ it, close }: { readonly it: Archivable; readonly close: () => void }) {
-  const { mutate, isPending, error } = useWrite(archiveRoute(it, 'archive'))
-  const name = shortNameOf(it)
+  const { mutateAsync } = useWrite(archiveRoute(it, 'archive'))
   return (
-    <Modal
-      open
-      close={close}
+    <FormDialog
       title={`Archive ${fullNameOf(it)}?`}
-      actions={
-        <>
-          <Button onClick={close}>Cancel</Button>
-          <Button
-            kind="danger"
-            needs="write"
-            busy={isPending}
-            onClick={() => mutate({ path: { id: it.id } }, { onSuccess: close })}
-          >
-            Archive {name}
-          </Button>
-        </>
-      }
+      action={`Archive ${shortNameOf(it)}`}
+      kind="danger"
+      needs="write"
+      submit={() => mutateAsync({ path: { id: it.id } })}
+      close={close}
     >
-      {error && <Failure error={error} />}
       <p className={styles.text}>{whatItHides(it)}</p>
       {it.family === 'environments' ? <RunningThere slug={it.artifact} /> : <Running it={it} />}
       <p>Nothing is deleted: links and clones keep working, and it can be brought back at any time.</p>
-    </Modal>
+    </FormDialog>
   )
 }
 
 function whatItHides({ level, family, word, artifact, variant = '', version = 0 }: Archivable): string {
   if (family === 'environments') {
-    return `${artifact} leaves lists, menus, search and the board of deployments. Until it is brought back, nobody can deploy to it or take something down from it.`
+    return `${artifact} disappears from lists, menus, search and the board of deployments. Until you bring it back, nobody can deploy to it or take anything down.`
   }
   switch (level) {
     case 'artifact':
-      return `${artifact} leaves lists, menus and search, with all of its variants and versions. Until it is brought back, nobody can save a version of the ${word} or deploy one.`
+      return `${artifact} disappears from lists, menus and search, with all of its variants and versions. Until you bring it back, nobody can save or deploy a version of the ${word}.`
     case 'variant':
-      return `${variant} leaves lists and menus, and search no longer finds the versions that only ${variant} has. Until it is brought back, nobody can save a version of it or deploy one. ${artifact} and its other variants stay.`
+      return `${variant} disappears from lists and menus, and search no longer finds the versions that only ${variant} has. Until you bring it back, nobody can save or deploy a version of it. ${artifact} and its other variants stay.`
     case 'revision':
-      return `Only v${version} leaves lists and search, and cannot be deployed; ${artifact} and its other versions stay. If v${version} is the newest version of ${variant}, the one before it is the newest then.`
+      return `Only v${version} disappears from lists and search, and cannot be deployed; ${artifact} and its other versions stay. If v${version} is the newest version of ${variant}, the previous version becomes the newest.`
   }
 }
 
@@ -120,7 +108,7 @@ function RunningThere({ slug }: { readonly slug: string }) {
   if (data.deployments.length === 0) return <p className={styles.text}>Nothing runs in it.</p>
   return (
     <>
-      <p>Clients that ask {slug} go on being answered with what it runs:</p>
+      <p>Clients of {slug} keep getting what it runs:</p>
       <ul className={styles.runs}>
         {data.deployments.map(({ key, artifact, revision }) => (
           <li key={key}>
@@ -144,7 +132,7 @@ function Running({ it }: { readonly it: Archivable }) {
   if (running.length === 0) return <p className={styles.text}>No environment runs it.</p>
   return (
     <>
-      <p>What is deployed goes on running:</p>
+      <p>Deployed versions keep running:</p>
       <ul className={styles.runs}>
         {running.map(({ key, environment, revision }) => (
           <li key={`${environment.slug} ${key}`}>

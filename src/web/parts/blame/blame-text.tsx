@@ -33,7 +33,7 @@ export function BlameText({ revisionId, place, label, onLine }: BlameTextProps) 
       {!data && !error && <Skeleton label={`Looking up who wrote ${label}`} lines={3} />}
       {data && <Lines lines={data.lines} onLine={onLine} />}
       {data?.truncated && (
-        <p className={styles.note}>Only the first {data.count.toLocaleString()} lines are told.</p>
+        <p className={styles.note}>Only the first {data.count.toLocaleString()} lines are shown.</p>
       )}
     </div>
   )

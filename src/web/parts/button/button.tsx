@@ -70,3 +70,23 @@ export function LinkButton({ to, search = {}, kind = 'plain', refusal, children 
     </a>
   )
 }
+
+export interface MoreButtonProps {
+  /** A list that is read page by page. */
+  readonly of: {
+    readonly hasNextPage: boolean
+    readonly isFetchingNextPage: boolean
+    readonly fetchNextPage: () => unknown
+  }
+  readonly children?: ReactNode
+}
+
+/** Loads the next page of a list, where there is one. */
+export function MoreButton({ of, children = 'Show more' }: MoreButtonProps) {
+  if (!of.hasNextPage) return null
+  return (
+    <Button busy={of.isFetchingNextPage} onClick={() => void of.fetchNextPage()}>
+      {children}
+    </Button>
+  )
+}

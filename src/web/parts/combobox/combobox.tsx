@@ -21,7 +21,7 @@ export interface ComboboxProps {
   readonly onWords: (words: string | undefined) => void
   /** Told what was picked. */
   readonly choose: (value: string) => void
-  /** Picks nothing; left out where something has to be picked. */
+  /** Picks nothing; left out where something must be picked. */
   readonly clear?: () => void
   /** Finds more; left out where all are there. */
   readonly more?: (() => void) | undefined

@@ -38,14 +38,14 @@ export function CompareFrame({ placeOf, kinds, children }: CompareFrameProps) {
         </>
       ) : (
         <Empty>
-          Two ends are compared, with three dots between them:{' '}
+          Write what to compare with three dots between the two sides, each of them{' '}
           {kinds.map((kind, at) => (
             <span key={kind}>
               {at > 0 && (at === kinds.length - 1 ? ' or ' : ', ')}
               <code>{kind}</code>
             </span>
           ))}
-          . “{range}” is not that.
+          . “{range}” is neither.
         </Empty>
       )}
     </Page>
@@ -128,14 +128,14 @@ interface Short {
 /** How far two ends have gone since they parted. */
 export function Standing({ base, head, compare, placeOf }: StandingProps) {
   const { merge_base: from, ahead, behind, ahead_revisions: news, behind_revisions: olds } = compare
-  if (ahead === 0 && behind === 0) return <p className={styles.standing}>Both are the same revision.</p>
+  if (ahead === 0 && behind === 0) return <p className={styles.standing}>Both are the same version.</p>
   return (
     <div className={styles.standing}>
       <p>
         <b>{nameOfEnd(head)}</b> is {distance(ahead, behind)} <b>{nameOfEnd(base)}</b>
         {from && ahead > 0 && behind > 0 && (
           <>
-            ; they parted at <Link to={placeOf(from)}>v{from.version}</Link>
+            ; their last common version is <Link to={placeOf(from)}>v{from.version}</Link>
           </>
         )}
         .

@@ -1,7 +1,7 @@
 import { Link } from '@tanstack/react-router'
 import type { Answer, Ask } from '../../api/call.ts'
 import { usePages } from '../../api/use-route.ts'
-import { Button } from '../button/button.tsx'
+import { MoreButton } from '../button/button.tsx'
 import { EnvironmentDot } from '../chips/chips.tsx'
 import { Failure } from '../states/states.tsx'
 import { places } from '../../shell/places.ts'
@@ -16,17 +16,18 @@ export interface DependentsProps {
 
 /** What embeds or deploys it now. */
 export function Dependents({ of }: DependentsProps) {
-  const { data, error, hasNextPage, fetchNextPage } = usePages('POST /workflows/revisions/dependents', {
-    body: { ...of, windowing: { limit: 20, order: 'descending' } },
-  })
+  const { data, error, hasNextPage, isFetchingNextPage, fetchNextPage } = usePages(
+    'POST /workflows/revisions/dependents',
+    {
+      body: { ...of, windowing: { limit: 20, order: 'descending' } },
+    },
+  )
   const all = data?.pages.flatMap(({ dependents }) => dependents) ?? []
   return (
     <section>
       <h2>Used by</h2>
       {error && <Failure error={error} />}
-      {data && all.length === 0 && (
-        <p className={styles.none}>Nothing embeds it, and no environment runs it.</p>
-      )}
+      {data && all.length === 0 && <p className={styles.none}>Nothing uses it.</p>}
       <ul className={styles.list}>
         {all.map((dependent, at) => (
           <li key={at}>
@@ -34,11 +35,7 @@ export function Dependents({ of }: DependentsProps) {
           </li>
         ))}
       </ul>
-      {hasNextPage && (
-        <Button kind="quiet" onClick={() => void fetchNextPage()}>
-          Show more
-        </Button>
-      )}
+      <MoreButton of={{ hasNextPage, isFetchingNextPage, fetchNextPage }} />
     </section>
   )
 }
@@ -49,7 +46,9 @@ function DependentLine({ dependent }: { readonly dependent: Dependent }) {
     return (
       <>
         <EnvironmentDot slug={environment.slug} />
-        <span className={styles.where}>runs it as {keys.slice(0, 3).join(', ')}</span>
+        <span className={styles.where} title={keys.slice(0, 20).join('\n')}>
+          runs it
+        </span>
       </>
     )
   }

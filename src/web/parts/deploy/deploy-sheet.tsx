@@ -78,7 +78,7 @@ export function DeploySheet(props: DeploySheetProps) {
           <Button onClick={close}>Cancel</Button>
           <Button
             kind="primary"
-            refusal={next ? refusal : 'What is deployed is not known yet.'}
+            refusal={next ? refusal : 'Still loading.'}
             busy={isPending}
             onClick={deploy}
           >
@@ -121,7 +121,7 @@ export function DeploySheet(props: DeploySheetProps) {
         {now ? (
           <WorkflowChip artifact={artifact} revision={now} />
         ) : isFirst && to !== undefined ? (
-          `Nothing of ${artifact} runs in ${to} yet.`
+          `${artifact} is not deployed to ${to} yet.`
         ) : null}
         {next && (
           <>
@@ -184,7 +184,7 @@ const MOST_VARIANTS = 20
 
 /**
  * A field for a version of an artifact. Without words it lists the newest of each variant, what environments run, and all versions, newest first;
- * `v3` or `warmer v3` finds by number, any other words by what the version says and was made for.
+ * `v3` or `warmer v3` finds by number, any different output by what the version says and was made for.
  */
 function RevisionField({ label, artifact, shown, choose, except }: RevisionFieldProps) {
   const [typed, setTyped] = useState<string>()

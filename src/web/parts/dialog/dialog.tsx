@@ -58,17 +58,17 @@ interface FormDialogProps {
   readonly action: string
   /** `danger` for what cannot be taken back easily. */
   readonly kind?: 'primary' | 'danger'
-  readonly needs: Scope
+  readonly needs?: Scope
   /** Why it cannot be sent as it is. */
   readonly refusal?: string | undefined
-  /** Sends it, and closes the dialog once that has happened. What it rejects with is shown, and what was typed is kept. */
+  /** Does it; then the dialog closes. What it rejects with is shown, and what was typed is kept. */
   readonly submit: () => Promise<unknown>
   readonly close: () => void
-  /** The fields; `problemOf` is what the server said of one of them. */
-  readonly children: (problemOf: (field: string) => string | undefined) => ReactNode
+  /** What it does, or the fields; `problemOf` is what the server said of one of them. */
+  readonly children: ReactNode | ((problemOf: (field: string) => string | undefined) => ReactNode)
 }
 
-/** A dialog with a form, sent by its button or Enter. */
+/** A dialog that asks before something is done, with fields or without; done by its button or Enter. */
 export function FormDialog(props: FormDialogProps) {
   const { title, action, kind = 'primary', needs, refusal, submit, close, children } = props
   const [error, setError] = useState<unknown>()
@@ -80,6 +80,7 @@ export function FormDialog(props: FormDialogProps) {
     setError(undefined)
     try {
       await submit()
+      close()
     } catch (failure) {
       setError(failure)
       setBusy(false)
@@ -95,7 +96,7 @@ export function FormDialog(props: FormDialogProps) {
     said.add(error)
     return `“${conflict[field]}” is taken already.`
   }
-  const fields = children(problemOf)
+  const fields = typeof children === 'function' ? children(problemOf) : children
   // What every field has said of itself is not said again above them.
   const isSaid =
     error instanceof Problem &&
@@ -108,7 +109,14 @@ export function FormDialog(props: FormDialogProps) {
       actions={
         <>
           <Button onClick={close}>Cancel</Button>
-          <Button type="submit" form={id} kind={kind} needs={needs} busy={isBusy} refusal={refusal}>
+          <Button
+            type="submit"
+            form={id}
+            kind={kind}
+            {...(needs && { needs })}
+            busy={isBusy}
+            refusal={refusal}
+          >
             {action}
           </Button>
         </>

@@ -111,7 +111,7 @@ function Files({
     >
       {error && <Failure error={error} />}
       {!data && !error && <Skeleton label="Loading what changed" lines={10} />}
-      {data && files.length === 0 && <p className={styles.same}>Both revisions hold the same files.</p>}
+      {data && files.length === 0 && <p className={styles.same}>Both versions have the same files.</p>}
       <FileDiffs files={files} />
     </DiffFrame>
   )
@@ -120,11 +120,11 @@ function Files({
 /** Where values read the same, files may differ: in the order of keys, in digits that a browser does not keep, or in other files of the repository. */
 function Unseen({ base, head }: { readonly base: RevisionReference; readonly head: RevisionReference }) {
   const { data } = useRoute('POST /workflows/revisions/diff', { body: { base, head } }, { immutable: true })
-  if (!data) return 'The content reads the same.'
-  if (data.diff.files.length === 0) return 'Nothing changed: both revisions hold the same.'
+  if (!data) return 'The content is the same.'
+  if (data.diff.files.length === 0) return 'No changes: both versions are identical.'
   return (
     <>
-      <p>The content reads the same; these files differ.</p>
+      <p>The content is the same, but these files differ.</p>
       <FileDiffs files={data.diff.files} />
     </>
   )

@@ -79,7 +79,7 @@ export function useScroll(
 /** From where to where something lies. */
 type Stretch = readonly [begin: number, end: number]
 
-/** Where a view that begins at `at` has to begin so that it shows a stretch, or its begin if that is longer; what is far away comes into its middle. */
+/** Where a view that begins at `at` must begin so that it shows a stretch, or its begin if that is longer; what is far away comes into its middle. */
 function beginToSee([begin, end]: Stretch, at: number, span: Span): number {
   if (end < at - span.view || begin > at + 2 * span.view) {
     const middle = begin - (span.view - (end - begin)) / 2
@@ -101,7 +101,7 @@ interface Span {
   readonly view: number
 }
 
-/** How long the element that scrolls has to be. */
+/** How long the element that scrolls must be. */
 export function elementLength({ size, view }: Span): number {
   return Math.max(view, Math.min(size, LONGEST))
 }

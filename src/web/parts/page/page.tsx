@@ -124,10 +124,10 @@ function Standing() {
 }
 
 const WHAT = {
-  live: 'Changes of others show up by themselves.',
-  connecting: 'The connection for changes of others is being made.',
-  lost: 'Changes of others do not show up now; the page tries again.',
-  refused: 'The server gives no events now, so changes of others do not show up; the page tries again.',
+  live: 'Changes by others appear by themselves.',
+  connecting: 'Connecting: changes by others do not appear yet.',
+  lost: 'Changes by others do not appear now; the page keeps trying.',
+  refused: 'The server sends no events now, so changes by others do not appear; the page keeps trying.',
 } as const
 
 interface CrumbMenuProps {

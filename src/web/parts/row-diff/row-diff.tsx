@@ -1,7 +1,7 @@
 import { useMemo, useState } from 'react'
 import type { Answer, Ask } from '../../api/call.ts'
 import { usePages } from '../../api/use-route.ts'
-import { Button } from '../button/button.tsx'
+import { Button, MoreButton } from '../button/button.tsx'
 import { DiffFrame } from '../diff/diff-frame.tsx'
 import { visible } from '../text/text.tsx'
 import { Failure, Skeleton } from '../states/states.tsx'
@@ -77,11 +77,7 @@ export function RowDiff({ base, head }: RowDiffProps) {
             Show more columns: {hidden.toLocaleString()} are left
           </Button>
         )}
-        {hasNextPage && (
-          <Button busy={isFetchingNextPage} onClick={() => void fetchNextPage()}>
-            {isFetchingNextPage ? 'Loading …' : 'Show more rows'}
-          </Button>
-        )}
+        <MoreButton of={{ hasNextPage, isFetchingNextPage, fetchNextPage }}>Show more rows</MoreButton>
       </p>
     </DiffFrame>
   )

@@ -26,33 +26,33 @@ function collect(schema: unknown, value: unknown, path: SchemaProblem['path'], i
   if (!words) return
   const types = typesIn(words['type'])
   if (types.length > 0 && !types.some((type) => isOfType(value, type)))
-    return say(`has to be ${listed(types.map((type) => WORDS[type] ?? type))}`)
+    return say(`must be ${listed(types.map((type) => WORDS[type] ?? type))}`)
   const { enum: choices, minimum, maximum, exclusiveMinimum, exclusiveMaximum } = words
   if (Array.isArray(choices) && !choices.some((choice) => isSame(choice, value)))
     return say(
-      `has to be one of ${choices
+      `must be one of ${choices
         .slice(0, 20)
         .map((it) => JSON.stringify(it))
         .join(', ')}`,
     )
   if ('const' in words && !isSame(words['const'], value))
-    return say(`has to be ${JSON.stringify(words['const'])}`)
+    return say(`must be ${JSON.stringify(words['const'])}`)
   if (typeof value === 'number' || value instanceof ExactNumber) {
     const range = { least: numberIn(minimum), most: numberIn(maximum) }
     const problem = problemOfRange(Number(String(value)), range)
     const [above, below] = [numberIn(exclusiveMinimum), numberIn(exclusiveMaximum)]
     if (problem !== undefined) say(problem)
-    else if (above !== undefined && Number(String(value)) <= above) say(`has to be more than ${above}`)
-    else if (below !== undefined && Number(String(value)) >= below) say(`has to be less than ${below}`)
+    else if (above !== undefined && Number(String(value)) <= above) say(`must be more than ${above}`)
+    else if (below !== undefined && Number(String(value)) >= below) say(`must be less than ${below}`)
   } else if (typeof value === 'string') {
     const [least, most] = [numberIn(words['minLength']), numberIn(words['maxLength'])]
     if (least !== undefined && value.length < least)
-      say(value === '' ? 'must not be empty' : `has to have at least ${least} characters`)
-    if (most !== undefined && [...value].length > most) say(`has to have at most ${most} characters`)
+      say(value === '' ? 'must not be empty' : `must have at least ${least} characters`)
+    if (most !== undefined && [...value].length > most) say(`must have at most ${most} characters`)
   } else if (Array.isArray(value)) {
     const [least, most] = [numberIn(words['minItems']), numberIn(words['maxItems'])]
-    if (least !== undefined && value.length < least) say(`has to have at least ${least} items`)
-    if (most !== undefined && value.length > most) say(`has to have at most ${most} items`)
+    if (least !== undefined && value.length < least) say(`must have at least ${least} items`)
+    if (most !== undefined && value.length > most) say(`must have at most ${most} items`)
     for (const [at, item] of value.entries()) collect(words['items'], item, [...path, at], into)
   } else if (isPlainObject(value)) collectMembers(words, value, path, into)
 }
@@ -66,11 +66,11 @@ function collectMembers(
   const { required, properties, additionalProperties } = words
   const known = membersOf(properties)
   for (const name of Array.isArray(required) ? required : [])
-    if (!Object.hasOwn(value, String(name))) into.push({ path: [...path, String(name)], msg: 'is needed' })
+    if (!Object.hasOwn(value, String(name))) into.push({ path: [...path, String(name)], msg: 'is required' })
   for (const [name, member] of Object.entries(value)) {
     if (Object.hasOwn(known, name)) collect(known[name], member, [...path, name], into)
     else if (additionalProperties === false && !('patternProperties' in words))
-      into.push({ path: [...path, name], msg: 'is not among what the schema knows' })
+      into.push({ path: [...path, name], msg: 'is not in the schema' })
     else collect(additionalProperties, member, [...path, name], into)
   }
 }
@@ -143,8 +143,8 @@ export function problemOfRange(
   }: { readonly least: number | undefined; readonly most: number | undefined },
 ): string | undefined {
   if (value >= least && value <= most) return undefined
-  if (most === Infinity) return `has to be at least ${least}`
-  return least === -Infinity ? `has to be at most ${most}` : `has to be from ${least} to ${most}`
+  if (most === Infinity) return `must be at least ${least}`
+  return least === -Infinity ? `must be at most ${most}` : `must be from ${least} to ${most}`
 }
 
 function listed(words: readonly string[]): string {

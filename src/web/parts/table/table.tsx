@@ -71,7 +71,7 @@ export function useRowKeys<T>(what: string, rows: readonly T[], open: (row: T) =
   const here = rows[at]
   useCommands([
     { id: 'next', title: `Next ${what}`, keys: 'j', run: () => go(at + 1) },
-    { id: 'previous', title: `The ${what} before`, keys: 'k', run: () => go(at - 1) },
+    { id: 'previous', title: `Previous ${what}`, keys: 'k', run: () => go(at - 1) },
     {
       id: 'open',
       title: `Open the ${what}`,

@@ -51,7 +51,7 @@ export function NewTestset({ file, close }: NewTestsetProps) {
             kind="primary"
             needs="write"
             busy={isBusy}
-            refusal={!picked ? 'Choose a file first.' : slug === '' ? 'Give it a name first.' : undefined}
+            refusal={!picked ? 'Choose a file first.' : slug === '' ? 'Give it an ID first.' : undefined}
             onClick={() => void send()}
           >
             Make the testset
@@ -62,14 +62,14 @@ export function NewTestset({ file, close }: NewTestsetProps) {
       <FileDrop label="Drop the file" drop={(dropped) => setPicked(chosen(dropped))}>
         <FileFields value={picked} onChange={setPicked} />
         <TextField
-          label="Name in addresses"
+          label="ID"
           value={slug}
           onChange={(text) => {
             setTyped(text)
             if (state.at === 'failed') reset()
           }}
           problem={problem}
-          hint="Letters, digits, dots, dashes; it stays for ever."
+          hint="Used in code and links. It can’t be changed later."
         />
         {problem === undefined && (
           <UploadShown

@@ -216,7 +216,7 @@ export function UploadShown({ state, arrived, retry }: UploadShownProps) {
     return (
       <div className={styles.progress} role="status">
         {isSent ? (
-          <Progress label="All is sent; the server reads the rows" done={0} unit={`of ${shownSize(total)}`} />
+          <Progress label="Sent; the server is reading the rows" done={0} unit={`of ${shownSize(total)}`} />
         ) : (
           <Progress
             label="Sending"
@@ -257,7 +257,7 @@ export function UploadShown({ state, arrived, retry }: UploadShownProps) {
           ))}
         </ul>
       )}
-      <p className={styles.muted}>Nothing of the file was stored.</p>
+      <p className={styles.muted}>The file was not stored.</p>
     </>
   )
 }

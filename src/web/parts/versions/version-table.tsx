@@ -7,7 +7,7 @@ import {
   type ArchivedToggleProps,
   BringBack,
 } from '../archive/archive.tsx'
-import { Button } from '../button/button.tsx'
+import { MoreButton } from '../button/button.tsx'
 import { authorName } from '../chips/chips.tsx'
 import { Failure, Skeleton } from '../states/states.tsx'
 import { Table } from '../table/table.tsx'
@@ -87,11 +87,7 @@ export function VersionTable<R extends ListedVersion>(props: VersionTableProps<R
           },
         ]}
       />
-      {query.hasNextPage && (
-        <Button busy={query.isFetchingNextPage} onClick={() => void query.fetchNextPage()}>
-          Show older versions
-        </Button>
-      )}
+      <MoreButton of={query}>Show older versions</MoreButton>
     </>
   )
 }

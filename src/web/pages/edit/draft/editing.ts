@@ -101,7 +101,7 @@ export function problemOfParameters(typed: string | undefined): string | undefin
   if (typed === undefined) return undefined
   const problem = problemOfJson(typed)
   if (problem !== undefined) return `This is not JSON yet: ${problem}`
-  return /^\s*\{/.test(typed) ? undefined : 'Parameters have to be a JSON object: { … }.'
+  return /^\s*\{/.test(typed) ? undefined : 'Parameters must be a JSON object: { … }.'
 }
 
 /** The parameters, to be edited by hand. */
