@@ -18,7 +18,7 @@ if (nonce !== undefined) setNonce(nonce)
 
 const cache = new QueryClient({
   defaultOptions: {
-    // What the server refused is refused again; what did not reach it is asked for until it does, for as long as the page is open.
+    // Refusals are not retried. Requests that did not reach the server are retried until they do.
     queries: {
       retry: (failures, error) =>
         error instanceof Unreachable || (!(error instanceof Problem) && failures < 3),
@@ -45,7 +45,7 @@ createRoot(root).render(
 
 let isLive = false
 
-/** Events are followed once somebody is signed in. */
+/** Events need a session. */
 function Live() {
   if (!isLive) {
     isLive = true

@@ -16,7 +16,7 @@ const root = createRootRoute({ component: Frame, notFoundComponent: NotFound })
 
 type Search = Readonly<Record<string, string | undefined>>
 
-/** A page at an address. What follows `?` reaches it as texts. */
+/** A page at an address. Its search parameters are texts. */
 function page(path: string, component: RouteComponent) {
   return createRoute({
     getParentRoute: () => root,
@@ -102,7 +102,7 @@ const tree = root.addChildren([
     lazyRouteComponent(() => import('./pages/settings/page.tsx')),
   ),
   page(`/${PAGES.review}`, Review),
-  // Somebody who is signed in opened a link that signs in.
+  // A user who is signed in opened a sign-in link.
   createRoute({
     getParentRoute: () => root,
     path: `/${PAGES.signIn}`,
@@ -110,7 +110,7 @@ const tree = root.addChildren([
       throw redirect({ to: '/', replace: true })
     },
   }),
-  // The parts in their states, for `npm run dev` alone.
+  // The parts in all states, only for `npm run dev`.
   ...(import.meta.env.DEV
     ? [
         page(
@@ -121,12 +121,12 @@ const tree = root.addChildren([
     : []),
 ])
 
-/** Every page by its address; pages are loaded when they are opened. */
+/** The pages by address; each is loaded when it is opened. */
 export const router = createRouter({
   routeTree: tree,
   defaultPreload: 'intent',
   defaultErrorComponent: ({ error }) => <Failure error={error} />,
-  // Addresses hold texts: `?page=12` is the text 12.
+  // Search parameters stay texts: `?page=12` is the text 12.
   parseSearch: (search) => Object.fromEntries(new URLSearchParams(search)),
   stringifySearch: (search) => {
     const kept = Object.entries(search).filter(([, value]) => value !== undefined && value !== '')

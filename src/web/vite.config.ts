@@ -1,7 +1,7 @@
 import react from '@vitejs/plugin-react'
 import { defineConfig } from 'vite'
 
-/** `npm run dev` asks this server for everything that is not the page. */
+/** `npm run dev` forwards everything else to this server. */
 const server = process.env['BRANCHPOINT_URL'] ?? 'http://127.0.0.1:3000'
 
 export default defineConfig({
@@ -12,19 +12,19 @@ export default defineConfig({
     emptyOutDir: true,
     target: 'es2022',
     modulePreload: { polyfill: false },
-    // Everything is a file: the page's policy lets nothing be loaded from inside a document.
+    // No inlined files: the page's policy forbids them.
     assetsInlineLimit: 0,
     reportCompressedSize: false,
     rolldownOptions: {
       output: {
-        // A page's file is called after its folder: all of them are called page.tsx.
+        // A chunk is named after its folder: all pages are called page.tsx.
         chunkFileNames: ({ facadeModuleId, name }) =>
           `assets/${/pages\/([\w-]+)\/page\.tsx$/.exec(facadeModuleId ?? '')?.[1] ?? name}-[hash].js`,
       },
     },
   },
   server: {
-    // The page's own folder api is below the same segment.
+    // The page's own folder api has the same prefix.
     proxy: { '^/api/(?![\\w-]+\\.ts(?:\\?|$))': server },
   },
 })

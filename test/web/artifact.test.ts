@@ -179,7 +179,7 @@ describe('workbench: an artifact', () => {
     const dialog = page.getByRole('dialog', { name: 'Fork from support-bot v1' })
     await dialog.getByLabel('Name of the variant').fill('warmer')
     await dialog.getByRole('button', { name: 'Fork warmer' }).click()
-    await dialog.getByText(/"warmer"/).waitFor()
+    await dialog.getByText(/“warmer” is taken/).waitFor()
     expect(await dialog.getByLabel('Name of the variant').getAttribute('aria-invalid')).to.equal('true')
     await visit.expectNoBarriers()
     await dialog.getByLabel('Name of the variant').fill('bolder')

@@ -81,7 +81,7 @@ describe('workbench: deployments', () => {
     await page.getByRole('rowheader', { name: 'triage' }).waitFor()
     expect(await page.getByRole('rowheader').count()).to.equal(1)
     await page.getByLabel('Show prompts whose name has').fill('nothing like that')
-    await page.getByText('Nothing that is deployed has “nothing like that”').waitFor()
+    await page.getByText('No deployment matches “nothing like that”').waitFor()
     await visit.close()
   })
 
@@ -141,7 +141,7 @@ describe('workbench: deployments', () => {
     await from.dragTo(cell(page, 'triage', 1))
     await page
       .getByRole('dialog', { name: 'Deploy triage v3 to staging' })
-      .getByText('Nothing of triage runs in staging yet.')
+      .getByText('triage is not deployed to staging yet.')
       .waitFor()
     await visit.close()
   })
@@ -187,7 +187,7 @@ describe('workbench: deployments', () => {
     const sheet = page.getByRole('dialog', { name: 'Deploy mailer v1 of kinder' })
     await sheet.waitFor()
     await sheet.getByLabel('Environment').selectOption('staging')
-    await sheet.getByText('Nothing of mailer runs in staging yet.').waitFor()
+    await sheet.getByText('mailer is not deployed to staging yet.').waitFor()
     await sheet.getByRole('button', { name: 'Deploy mailer v1 of kinder to staging' }).click()
     await sheet.waitFor({ state: 'detached' })
     expect(new URL(page.url()).pathname + new URL(page.url()).search).to.equal('/a/mailer/v/kinder/1')
@@ -415,7 +415,7 @@ describe('workbench: an environment', () => {
     await writer.close()
     const visit = await bench.visit({ path: '/env/staging' })
     const { page } = visit
-    await page.getByText('Nothing was ever deployed to staging.').waitFor()
+    await page.getByText('Nothing has been deployed to staging yet.').waitFor()
     await page.getByRole('button', { name: 'Guard…' }).click()
     await page.getByRole('dialog').getByRole('button', { name: 'Guard staging' }).click()
     await page.getByText('Guarded: only keys with the scope deploy can deploy here').waitFor()

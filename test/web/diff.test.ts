@@ -198,7 +198,7 @@ describe('workbench: comparisons', () => {
     await page.getByRole('alert').waitFor()
     expect(await page.getByRole('alert').textContent()).to.contain('production')
     await visit.go('/a/support-bot/compare/main')
-    await page.getByText('“main” is not that').waitFor()
+    await page.getByText('“main” is not valid').waitFor()
     await visit.close()
   })
 
@@ -273,7 +273,7 @@ describe('workbench: comparisons', () => {
     await page.getByRole('button', { name: 'Use current for all' }).waitFor()
     await page.getByRole('button', { name: 'Use incoming for all' }).click()
     const dialog = page.getByRole('dialog', { name: 'Merge brisk into answers' })
-    await dialog.getByText('Where both changed the same, brisk wins, in 2 conflicts.').waitFor()
+    await dialog.getByText('Resolves 2 conflicts with the text of brisk.').waitFor()
     await visit.expectNoBarriers()
     await dialog.getByRole('button', { name: 'Merge into answers' }).click()
     await dialog.waitFor({ state: 'detached' })

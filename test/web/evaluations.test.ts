@@ -254,7 +254,7 @@ describe('workbench: evaluations', () => {
     const list = await bench.visit({ path: '/eval?application=steady' })
     await list.page
       .getByRole('row', {
-        name: /steady v2 few v1 2 0 moving v2 50\.0 % not comparable with the run before, which v1 judged exact v1 50\.0 %/,
+        name: /steady v2 few v1 2 0 moving v2 50\.0 % not comparable with the previous evaluation, which v1 judged exact v1 50\.0 %/,
       })
       .waitFor()
     await list.expectNoBarriers()

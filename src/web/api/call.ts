@@ -6,11 +6,11 @@ export type Route = keyof Routes
 
 export type Answer<R extends Route> = Routes[R]['answer']
 
-/** What a route is asked with: path parameters, query string, body; `text` or `form` in place of a body. */
+/** The path parameters, query string and body of a request; `text` or `form` in place of a body. */
 export type Ask<R extends Route> = Optional<'path', Routes[R]['path']> &
   Optional<'query', Routes[R]['query']> & {
     readonly body?: Routes[R]['body']
-    /** The body as JSON text, sent as it is: what JavaScript's numbers and key orders would change stays the same. */
+    /** The body as JSON text, sent unchanged: JavaScript would change some numbers and the order of keys. */
     readonly text?: string
     readonly form?: FormData
   }
@@ -18,24 +18,24 @@ export type Ask<R extends Route> = Optional<'path', Routes[R]['path']> &
 type Optional<K extends string, T> =
   Record<never, never> extends T ? { readonly [P in K]?: T } : { readonly [P in K]: T }
 
-/** Where the interface is: `/api` never answers a page. */
+/** The prefix of the interface: no page has an address below `/api`. */
 const BASE = '/api'
 
-/** Told of every answer 401: the session has ended. */
+/** Called on every 401: the session has ended. */
 let onSignedOut: () => void = () => undefined
 
 export function whenSignedOut(told: () => void): void {
   onSignedOut = told
 }
 
-/** Asks the server. Throws a `Problem` with the server's own sentence, or `Unreachable`. */
+/** Sends a request. Throws a `Problem` with the server's message, or `Unreachable`. */
 export async function call<R extends Route>(route: R, ask: Ask<R>, signal?: AbortSignal): Promise<Answer<R>> {
   const response = await send(route, ask, signal)
   const type = response.headers.get('Content-Type') ?? ''
   return (type.includes('json') ? parseJson(await response.text()) : await response.text()) as Answer<R>
 }
 
-/** The same, with the answer as the text that it is. */
+/** The same, with the answer as text. */
 export async function callText<R extends Route>(
   route: R,
   ask: Ask<R>,
@@ -61,7 +61,7 @@ export function addressOf<R extends Route>(route: R, ask: Ask<R>): string {
   return `${BASE}${filled}${search.size > 0 ? `?${search}` : ''}`
 }
 
-/** Asks the server, and answers once it has begun to answer. Throws as `call` does. */
+/** Sends a request; resolves when the answer begins. Throws as `call` does. */
 async function send<R extends Route>(
   route: R,
   ask: Ask<R>,
@@ -84,21 +84,21 @@ async function send<R extends Route>(
   })
   if (response.ok) return response
   const document = (await response.json().catch(() => ({}))) as Record<string, unknown>
-  // Who asks about the session itself sees the answer.
+  // A 401 of the session itself is shown by its caller.
   throw route.includes(' /sessions')
     ? new Problem(response.status, document)
     : refused(response.status, document)
 }
 
-/** What to throw for an answer that is an error; takes note where the session has ended. */
+/** The error to throw for an error answer. Reports the end of the session. */
 export function refused(status: number, document: Readonly<Record<string, unknown>>): Problem {
   if (status === 401) onSignedOut()
   return new Problem(status, document)
 }
 
 /**
- * The records of an answer that comes piece by piece (NDJSON), each as its text. An answer in one piece is one record. Throws as `call`
- * does, before the first record and between two.
+ * The records of a streamed answer (NDJSON), each as text. An answer that is not streamed is one record. Throws as `call` does, before the first
+ * record or between two.
  */
 export async function* callInPieces<R extends Route>(
   route: R,
@@ -124,11 +124,11 @@ export async function* callInPieces<R extends Route>(
   if (rest.trim() !== '') yield rest
 }
 
-/** What the server refused, in its own words (RFC 9457). */
+/** An error answer of the server (RFC 9457). */
 export class Problem extends Error {
   readonly status: number
   readonly code: string
-  /** Which fields are wrong, of a 422. */
+  /** The fields that are wrong, of a 422. */
   readonly errors: readonly FieldProblem[]
   /** The whole document: conflicts, missing approvals, near names. */
   readonly document: Readonly<Record<string, unknown>>
@@ -142,7 +142,7 @@ export class Problem extends Error {
     this.document = document
   }
 
-  /** What is wrong with a field, by its name at any place of what was sent; undefined where nothing is said of it. */
+  /** The message about a field, found by its name at any level of the request; undefined if there is none. */
   of(field: string): string | undefined {
     return this.errors.find(({ loc }) => loc.includes(field))?.msg
   }
@@ -154,10 +154,7 @@ export interface FieldProblem {
   readonly type?: string
 }
 
-/**
- * The server could not be asked at all: it is down, or the network is. What is read is asked for until there is an answer; a write is not
- * repeated, since it may have happened.
- */
+/** The server is down, or the network is. Reads are retried until there is an answer; writes are not, since they may have happened. */
 export class Unreachable extends Error {
   constructor() {
     super('The server does not answer. What you typed is kept: try again once the server is back.')
@@ -165,7 +162,7 @@ export class Unreachable extends Error {
   }
 }
 
-/** A run that failed says why in its `status`. */
+/** A failed run has its message in `status`. */
 function sentenceOf(code: number, { detail, title, status }: Readonly<Record<string, unknown>>): string {
   if (typeof detail === 'string') return detail
   const ofRun = (status as { readonly message?: unknown } | null | undefined)?.message

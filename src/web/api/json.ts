@@ -1,4 +1,4 @@
-/** A number of a stored value that JavaScript would change: shown, and sent back, digit for digit. */
+/** A number that JavaScript cannot hold exactly. It is shown, and sent back, digit for digit. */
 export class ExactNumber {
   /** As it is stored. */
   readonly text: string
@@ -16,15 +16,15 @@ export class ExactNumber {
   }
 }
 
-/** What browsers have and TypeScript does not know yet. */
+/** In browsers, but not yet in TypeScript's types. */
 interface RawJson {
   rawJSON(text: string): unknown
 }
 
-/** Where a text has none of these, every number in it survives. */
+/** If a text has none of these, JavaScript can hold all of its numbers exactly. */
 const RISKY = /\d{16}|\d[eE][+-]?\d{3}|\.\d{16}/
 
-/** Reads JSON. A number that does not survive as one (`12345678901234567890`) becomes an `ExactNumber`. */
+/** Parses JSON. A number that JavaScript cannot hold (`12345678901234567890`) becomes an `ExactNumber`. */
 export function parseJson(text: string): unknown {
   if (!RISKY.test(text)) return JSON.parse(text)
   return JSON.parse(text, ((_key: string, value: unknown, context?: { readonly source?: string }) =>
@@ -37,7 +37,7 @@ function isSame(value: number, source: string): boolean {
   return decimal(String(value)) === decimal(source)
 }
 
-/** One spelling of each decimal number. */
+/** The normal form of a decimal number. */
 function decimal(text: string): string {
   const found = /^(-?)(\d+)(?:\.(\d+))?(?:e([+-]?\d+))?$/i.exec(text)
   if (!found) return text
@@ -48,10 +48,10 @@ function decimal(text: string): string {
   return `${sign}${kept}e${Number(exponent) - fraction.length + digits.length - kept.length}`
 }
 
-/** What is in an object that may be anything. */
+/** The members of an object of unknown shape. */
 export type Members = Readonly<Record<string, unknown>>
 
-/** The members of an object; none of anything else. */
+/** The members of an object; none for anything else. */
 export function membersOf(value: unknown): Members {
   return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Members) : {}
 }

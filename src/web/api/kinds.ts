@@ -1,11 +1,11 @@
 import type { Answer } from './call.ts'
 
-/** A prompt, an evaluator or a workflow, as the page asks for all three. */
+/** A prompt, an evaluator or a workflow: the page reads all three through the same routes. */
 export type Artifact = Answer<'GET /workflows/{id}'>['workflow']
 
 export type Revision = Answer<'POST /workflows/revisions/retrieve'>['workflow_revision']
 
-/** What people call the artifact, one of them and all of them, and how the start names the list that it is in. */
+/** What users call the artifact, in singular and plural, and the list of the home page that it is in. */
 export function artifactKind({ flags }: Pick<Artifact, 'flags'>): {
   readonly word: string
   readonly title: string
@@ -16,7 +16,7 @@ export function artifactKind({ flags }: Pick<Artifact, 'flags'>): {
   return { word: flags?.is_snippet ? 'snippet' : 'workflow', title: 'Workflows', list: 'workflows' }
 }
 
-/** Very much of what was just written is found by its words a moment later: what is shown is searched for again, in milliseconds. */
+/** New artifacts appear in the search a moment later, so shown results are refreshed after this many milliseconds. */
 export const SEARCHED_AGAIN = 3000
 
 /** A hit of `POST /search`. */
@@ -32,12 +32,12 @@ const WORDS: Readonly<Record<string, string>> = {
   row: 'row',
 }
 
-/** What people call a kind of thing. */
+/** What users call a kind of artifact. */
 export function wordOfKind(kind: string): string {
   return WORDS[kind] ?? kind
 }
 
-/** The page on which a hit is seen. */
+/** The page that shows a hit. */
 export function placeOfHit(hit: SearchHit): {
   readonly to: string
   readonly search?: Record<string, string>

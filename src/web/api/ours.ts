@@ -1,14 +1,14 @@
-/** Ids in the answers of this tab's writes, each with when it was written: events about them are no news. */
+/** The ids of what this tab wrote, with the time: events about them are not shown as news. */
 const ours = new Map<string, number>()
 
-/** For how long an event about something that this tab wrote may follow, in milliseconds. */
+/** How long after a write its event may arrive, in milliseconds. */
 const RECENT = 30_000
 
-/** Writes whose answer has not come yet: an event may be faster than it. */
+/** Writes without an answer yet: their events may arrive first. */
 let underWay = 0
 const waiting: (() => void)[] = []
 
-/** Does a write, and takes note of what it wrote. */
+/** Runs a write and remembers the ids in its answer. */
 export async function writeOurs<T>(write: () => Promise<T>): Promise<T> {
   underWay++
   try {
@@ -21,13 +21,13 @@ export async function writeOurs<T>(write: () => Promise<T>): Promise<T> {
   }
 }
 
-/** Calls back once it can be said what is ours: at once, or when the writes that are under way have been answered. */
+/** Calls back as soon as no write is under way, so that `isOurs` can tell. */
 export function whenSettled(go: () => void): void {
   if (underWay === 0) go()
   else waiting.push(go)
 }
 
-/** The ids of a record and of those in it; parents' and authors' are not what was written. */
+/** The ids of a record and of those inside it, without parents and authors. */
 function remember(value: unknown, depth: number): void {
   if (typeof value !== 'object' || value === null || depth > 2) return
   for (const [name, member] of Object.entries(value as Readonly<Record<string, unknown>>)) {

@@ -3,15 +3,15 @@ import { useEffect, useRef, useState } from 'react'
 import { type Answer, addressOf, refused, Unreachable } from './call.ts'
 import { writeOurs } from './ours.ts'
 
-/** How far an upload is. Once all is sent the server reads it: `sent` equals `total`. */
+/** The state of an upload. `sent` equals `total` while the server reads the file. */
 export type UploadState<R extends UploadRoute> =
   | { readonly at: 'waiting' }
   | { readonly at: 'sending'; readonly sent: number; readonly total: number }
-  /** `isSent`: all of the file had gone out, so that it may be stored although no answer came. */
+  /** `isSent`: the whole file was sent, so it may be stored although no answer came. */
   | { readonly at: 'failed'; readonly error: unknown; readonly isSent: boolean }
   | { readonly at: 'done'; readonly answer: Answer<R> }
 
-/** Sends one file at a time, and shows how far it is; a second try of the same file is stored once. Leaving the page ends it. */
+/** Sends one file at a time. A second try with the same file is stored once. Leaving the page cancels it. */
 export function useUpload<R extends UploadRoute>(route: R) {
   const [state, setState] = useState<UploadState<R>>({ at: 'waiting' })
   const cache = useQueryClient()
@@ -19,11 +19,11 @@ export function useUpload<R extends UploadRoute>(route: R) {
   const last = useRef<{ readonly of: string; readonly key: string }>(undefined)
   useEffect(() => () => running.current?.abort(new Error('The page was left.')), [])
 
-  /** Answers what the server did; undefined where it was refused or cancelled, which `state` says. */
+  /** The server's answer; undefined if the upload was refused or cancelled (see `state`). */
   async function start(it: Pick<Upload, 'path' | 'file' | 'fields'>): Promise<Answer<R> | undefined> {
     const { file, fields, path } = it
     const of = JSON.stringify([file.name, file.size, file.lastModified, fields, path])
-    // Another file, or the same with different output, is another upload.
+    // Another file, or other fields, is another upload.
     if (last.current?.of !== of) last.current = { of, key: randomKey() }
     const { key } = last.current
     const controller = new AbortController()
@@ -60,7 +60,7 @@ export function useUpload<R extends UploadRoute>(route: R) {
   }
 }
 
-/** `crypto.randomUUID` is there only over https. */
+/** `crypto.randomUUID` exists only over https. */
 function randomKey(): string {
   return Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) =>
     byte.toString(16).padStart(2, '0'),
@@ -76,23 +76,23 @@ export type UploadRoute =
 interface Upload {
   readonly path?: Readonly<Record<string, string>>
   readonly file: File
-  /** Texts that are sent beside the file; an empty one is left out. */
+  /** Form fields beside the file; empty ones are left out. */
   readonly fields: Readonly<Record<string, string>>
-  /** The same for a repeated try, so that a file that did arrive is not stored twice. */
+  /** The same for every try, so that a file that did arrive is not stored twice. */
   readonly idempotencyKey: string
-  /** Told how many bytes have gone out, of how many. */
+  /** Called with the bytes sent so far, and the total. */
   readonly onProgress: (sent: number, total: number) => void
   readonly signal: AbortSignal
 }
 
-/** Sends a file. Throws a `Problem` with the server's own sentence, `Unreachable`, or the reason of the signal. */
+/** Sends a file. Throws a `Problem` with the server's message, `Unreachable`, or the reason of the signal. */
 function upload<R extends UploadRoute>(route: R, it: Upload): Promise<Answer<R>> {
   const { path = {}, file, fields, idempotencyKey, onProgress, signal } = it
   const form = new FormData()
   for (const [name, value] of Object.entries(fields)) if (value !== '') form.append(name, value)
   form.append('file', file)
   return new Promise((resolve, reject) => {
-    // Only this tells how much of a body has been sent.
+    // Only XMLHttpRequest reports the progress of a body.
     const request = new XMLHttpRequest()
     request.open('POST', addressOf(route, { path } as unknown as Parameters<typeof addressOf<R>>[1]))
     request.setRequestHeader('Idempotency-Key', idempotencyKey)

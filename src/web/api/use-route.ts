@@ -10,17 +10,17 @@ import { type Answer, type Ask, type Route, call, callText } from './call.ts'
 import { writeOurs } from './ours.ts'
 
 export interface RouteOptions {
-  /** False while what is asked for is not known yet. */
+  /** False while the parameters are not known yet. */
   readonly enabled?: boolean
-  /** Milliseconds after which it is asked again, for what moves by itself. */
+  /** Refetches after this many milliseconds, for what changes by itself. */
   readonly refetchInterval?: number | false
-  /** Shows what was there before, while another page of the same is on its way. */
+  /** Keeps showing the previous answer while the next one loads. */
   readonly keepPrevious?: boolean
-  /** What never changes is asked for once: a revision by its id, a file of it. */
+  /** Never refetched, such as a revision by its id. */
   readonly immutable?: boolean
 }
 
-/** What a route answers now, from the cache where it is there; asked again after every write of this page. */
+/** The answer of a route, cached; refetched after every write of this page. */
 export function useRoute<R extends Route>(route: R, ask: Ask<R>, options: RouteOptions = {}) {
   const { enabled = true, refetchInterval = false, keepPrevious = false, immutable = false } = options
   return useQuery({
@@ -34,8 +34,8 @@ export function useRoute<R extends Route>(route: R, ask: Ask<R>, options: RouteO
 }
 
 /**
- * Some answers of one route that never change, each asked for once while it is wanted and forgotten soon after: parts of what is too long to be
- * held. An answer is undefined until it is there; `error` is the first refusal.
+ * Several immutable answers of one route, such as pages of a long list. Each is fetched once and dropped soon after its last use. An answer is
+ * undefined until it is loaded; `error` is the first failure.
  */
 export function useParts<R extends Route>(
   route: R,
@@ -61,7 +61,7 @@ export function useParts<R extends Route>(
   }
 }
 
-/** A list that goes on where `windowing.next` of the page before says (interface 2.18). `ask` has no `windowing.next` of its own. */
+/** A list read page by page, by `windowing.next` (interface 2.18). */
 export function usePages<R extends Route>(route: R, ask: Ask<R>, options: RouteOptions = {}) {
   return useInfiniteQuery({
     queryKey: [route, ask, 'pages'],
@@ -81,7 +81,7 @@ function withNext<R extends Route>(ask: Ask<R>, next: string | undefined): Ask<R
   return { ...ask, body: { ...body, windowing: { ...body.windowing, next } } }
 }
 
-/** A write. What the page shows is asked for again once it has happened. */
+/** A write. Everything shown is refetched afterwards. */
 export function useWrite<R extends Route>(route: R) {
   const cache = useQueryClient()
   return useMutation({
@@ -90,7 +90,7 @@ export function useWrite<R extends Route>(route: R) {
   })
 }
 
-/** What a route answers, as the text that it is: numbers and the order of keys as they are stored. */
+/** The answer of a route as text, with numbers and the order of keys unchanged. */
 export function useRouteText<R extends Route>(route: R, ask: Ask<R>, options: RouteOptions = {}) {
   const { enabled = true, immutable = false } = options
   return useQuery({

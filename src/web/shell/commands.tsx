@@ -1,14 +1,14 @@
 import { createContext, type ReactNode, useContext, useEffect, useMemo, useRef, useState } from 'react'
 
-/** Something that a key or the palette does. */
+/** An action with a key, also in the palette. */
 export interface Command {
   readonly id: string
   readonly title: string
-  /** As people press it: `c`, `g h`, `mod+k`. */
+  /** As pressed: `c`, `g h`, `mod+k`. */
   readonly keys?: string
-  /** What it belongs to, as a heading of the list of keys. */
+  /** The heading in the list of keys. */
   readonly group?: string
-  /** Why it cannot be done now. */
+  /** Why it is disabled. */
   readonly refusal?: string | undefined
   readonly run: () => void
 }
@@ -16,19 +16,19 @@ export interface Command {
 class Registry {
   readonly #sets = new Map<symbol, { readonly commands: readonly Command[]; readonly isInDialog: boolean }>()
 
-  /** Adds the commands until the function that it answers is called. */
+  /** Adds commands; returns a function that removes them. */
   add(commands: readonly Command[], isInDialog: boolean): () => void {
     const key = Symbol('commands')
     this.#sets.set(key, { commands, isInDialog })
     return () => this.#sets.delete(key)
   }
 
-  /** What was added last comes first: a page's keys win over the frame's. */
+  /** The last added come first: a page's keys override the frame's. */
   all(): readonly Command[] {
     return this.#firstOfEach(() => true)
   }
 
-  /** Those of what is in a dialog. */
+  /** The commands of dialogs. */
   inDialogs(): readonly Command[] {
     return this.#firstOfEach(({ isInDialog }) => isInDialog)
   }
@@ -45,10 +45,10 @@ class Registry {
 
 const RegistryContext = createContext<Registry | undefined>(undefined)
 
-/** Whether what is inside is a dialog, whose commands have their keys while it is open; those of the page behind it have none then. */
+/** Whether the content is in a dialog: while one is open, only the commands of dialogs have keys. */
 export const DialogContext = createContext(false)
 
-/** Listens to keys, and knows the commands of what is shown. */
+/** Handles keys, and collects the commands of the shown components. */
 export function Commands({ children }: { readonly children: ReactNode }) {
   const [registry] = useState(() => new Registry())
   useEffect(() => {
@@ -78,7 +78,7 @@ export function Commands({ children }: { readonly children: ReactNode }) {
   return <RegistryContext value={registry}>{children}</RegistryContext>
 }
 
-/** Makes the commands known while the component is shown. */
+/** Registers commands while the component is shown. */
 export function useCommands(commands: readonly Command[]): void {
   const registry = useRegistry()
   const isInDialog = useContext(DialogContext)
@@ -89,13 +89,13 @@ export function useCommands(commands: readonly Command[]): void {
     .join('\n')
   const live = useMemo(
     () => current.current.map((it, at) => ({ ...it, run: () => current.current[at]?.run() })),
-    // Commands that read the same stay the same; what they do is always the newest.
+    // Commands with the same texts are not registered again; they always run the newest function.
     [shape],
   )
   useEffect(() => registry.add(live, isInDialog), [registry, live, isInDialog])
 }
 
-/** Every command that can be given now. */
+/** All current commands. */
 export function useAllCommands(): readonly Command[] {
   return useRegistry().all()
 }
@@ -113,14 +113,14 @@ function nameOf(event: KeyboardEvent): string | undefined {
   return event.ctrlKey || event.metaKey ? `mod+${key.toLowerCase()}` : key
 }
 
-/** Whether keys are text now, or belong to what has the focus (space and enter press a button or follow a link). */
+/** Whether a key is text input, or belongs to the focused element (space and enter press a button or follow a link). */
 function isTyping({ target, key }: KeyboardEvent): boolean {
   if (!(target instanceof HTMLElement)) return false
   if (target.isContentEditable || /^(?:INPUT|TEXTAREA|SELECT)$/.test(target.tagName)) return true
   return /^(?:Enter| )$/.test(key) && /^(?:BUTTON|A|SUMMARY)$/.test(target.tagName)
 }
 
-/** `mod+k` as people of this machine read it. */
+/** `mod+k` as this machine's users write it. */
 export function shownKeys(keys: string): string {
   const mod = navigator.platform.startsWith('Mac') ? '⌘' : 'Ctrl+'
   return keys

@@ -1,6 +1,6 @@
 import { COMMAND_META } from '../../http/workbench/addresses.ts'
 
-/** How the page looks: as the system says, or as somebody chose in this browser. */
+/** The theme: the system's, or the user's choice in this browser. */
 export type Theme = 'system' | 'light' | 'dark'
 
 const KEY = 'branchpoint-theme'
@@ -10,7 +10,7 @@ export function chosenTheme(): Theme {
   return kept === 'light' || kept === 'dark' ? kept : 'system'
 }
 
-/** Keeps the choice, and shows it. */
+/** Saves the choice, and applies it. */
 export function chooseTheme(theme: Theme): void {
   if (theme === 'system') localStorage.removeItem(KEY)
   else localStorage.setItem(KEY, theme)
@@ -23,12 +23,12 @@ export function applyTheme(): void {
   else document.documentElement.dataset['theme'] = theme
 }
 
-/** The nonce with which style elements made at run time are allowed (CodeMirror, dialogs); undefined where the page has no policy. */
+/** The nonce for style elements made at run time (CodeMirror, dialogs); undefined if the page has no policy. */
 export function cspNonce(): string | undefined {
   const nonce = document.querySelector<HTMLMetaElement>('meta[name=csp-nonce]')?.content
   return nonce === undefined || nonce === '' ? undefined : nonce
 }
 
-/** How the command line is called where this page's server runs: the server writes it into the page. */
+/** The name of the command line on the server, which writes it into the page. */
 export const COMMAND =
   document.querySelector<HTMLMetaElement>(`meta[name=${COMMAND_META}]`)?.content ?? 'branchpoint'

@@ -29,11 +29,11 @@ interface Place {
   readonly search?: Readonly<Record<string, string>>
   readonly count?: number | undefined
   readonly keys?: string
-  /** What the addresses of its pages begin with, where they do not all begin with its own. */
+  /** The prefix of its pages' addresses, if not its own. */
   readonly under?: string
 }
 
-/** What stays while pages change: the places at the side, the palette, the list of keys. */
+/** The frame around the pages: navigation, palette, list of keys. */
 export function Frame() {
   const { data } = useRoute('GET /projects/current', {})
   const counts = data?.project.counts
@@ -127,7 +127,7 @@ export function Frame() {
   )
 }
 
-/** A bar at the top while the server cannot be reached. */
+/** A bar at the top while the server is unreachable. */
 function ConnectionBar() {
   const connection = useConnection()
   return (
@@ -144,12 +144,12 @@ function ConnectionBar() {
 
 interface PaletteProps {
   readonly open: boolean
-  /** Without commands: what `/` opens. */
+  /** Without commands: opened by `/`. */
   readonly searchesOnly: boolean
   readonly close: () => void
 }
 
-/** Goes to what is typed, or does it: commands of this page and the frame, and a search in names, messages and texts. */
+/** Runs commands and searches: commands of the page and the frame, and a search in names, messages and texts. */
 function Palette({ open, searchesOnly, close }: PaletteProps) {
   return (
     <Dialog.Root open={open} onOpenChange={(isOpen) => !isOpen && close()}>
@@ -264,7 +264,7 @@ function Hit({ hit }: { readonly hit: SearchHit }) {
   )
 }
 
-/** Every key that does something now, and what. */
+/** All current keys. */
 function KeyList({ open, close }: { readonly open: boolean; readonly close: () => void }) {
   const commands = useAllCommands().filter(({ keys }) => keys !== undefined)
   const groups = [...new Set(commands.map(({ group = 'On this page' }) => group))]

@@ -5,11 +5,11 @@ import { authorName } from '../parts/chips/chips.tsx'
 import { Ago } from '../parts/time/time.tsx'
 import styles from './live.module.css'
 
-/** What happened in the project, as `GET /events` tells it (docs/guide/sessions-and-events.md). */
+/** An event of the project, from `GET /events` (docs/guide/sessions-and-events.md). */
 interface LiveEvent {
   readonly kind: 'artifact' | 'revision' | 'deployment' | 'evaluation'
   readonly action: string
-  /** By what they are: `testset_variant`, `application_revision`, `environment`. */
+  /** By level: `testset_variant`, `application_revision`, `environment`. */
   readonly references: Readonly<Record<string, LiveReference | undefined>>
   readonly date: string
   readonly author: string | null
@@ -21,13 +21,13 @@ interface LiveReference {
   readonly version?: number
 }
 
-/** The revision that an event is about: of a deployment that of the environment, whatever family the others are of. */
+/** The revision of an event; for a deployment that of the environment. */
 function revisionIn({ kind, references }: LiveEvent): LiveReference | undefined {
   if (kind === 'deployment') return references['environment_revision']
   return Object.entries(references).find(([name]) => name.endsWith('_revision'))?.[1]
 }
 
-/** `refused`: the server answers, but gives no events now. */
+/** `refused`: the server answers, but sends no events. */
 type Connection = 'connecting' | 'live' | 'lost' | 'refused'
 
 const KINDS = ['artifact', 'revision', 'deployment', 'evaluation'] as const
@@ -40,14 +40,13 @@ const connectionListeners = new Set<() => void>()
 let connection: Connection = 'connecting'
 
 /**
- * Follows the project's events. All tabs of a browser share one connection, since HTTP/1.1 allows six: the tab that holds the lock has it,
- * and tells the others; when it is closed, the next one takes over. `onRefused` is told where the server answers with a refusal: the session may
- * have ended.
+ * Follows the project's events. All tabs of a browser share one connection, since HTTP/1.1 allows six: the tab with the lock has it, and forwards
+ * events to the others; when it is closed, another one takes over. `onRefused` is called on a refusal: the session may have ended.
  */
 export function startLive(onRefused: () => void): void {
   const channel = new BroadcastChannel(CHANNEL)
   channel.onmessage = ({ data }: MessageEvent<Told>) => take(data)
-  // Over plain http from another host a browser has no locks: each tab has a connection then.
+  // Over plain http from another host a browser has no locks: each tab has its own connection.
   const locks = (navigator as Partial<Navigator>).locks
   if (!locks) return connect(channel, onRefused)
   void locks.request(CHANNEL, () => new Promise<never>(() => connect(channel, onRefused)))
@@ -61,7 +60,7 @@ function connect(channel: BroadcastChannel, onRefused: () => void): void {
   const source = new EventSource('/api/events')
   source.onopen = () => tell({ connection: 'live' })
   source.onerror = () => {
-    // A browser gives up where the answer is an error; the session or the server may be back later.
+    // A browser does not retry after an error answer, but the session or the server may be back later.
     const isRefused = source.readyState === EventSource.CLOSED
     tell({ connection: isRefused ? 'refused' : 'lost' })
     if (!isRefused) return
@@ -84,7 +83,7 @@ function take(told: Told): void {
   for (const listener of listeners) listener(told)
 }
 
-/** Whether events arrive. */
+/** The state of the event stream. */
 export function useConnection(): Connection {
   return useSyncExternalStore(
     (changed) => {
@@ -95,7 +94,7 @@ export function useConnection(): Connection {
   )
 }
 
-/** Calls `told` for each event of others and other tabs, and with nothing where events may have been missed: then everything may have changed. */
+/** Calls `told` for each event of others and of other tabs, and without one if events may have been missed. */
 export function useLive(told: (event: LiveEvent | undefined) => void): void {
   const newest = useRef(told)
   newest.current = told
@@ -114,14 +113,14 @@ export function useLive(told: (event: LiveEvent | undefined) => void): void {
   }, [])
 }
 
-/** Whether it tells of what this tab did: a revision that it wrote or deployed, or something else that it changed a moment ago. */
+/** Whether this tab caused the event: it wrote or deployed the revision, or changed something a moment ago. */
 function isOwn(event: LiveEvent): boolean {
   if (isOurs(revisionIn(event)?.id ?? '')) return true
   if (event.kind === 'revision') return false
   return Object.values(event.references).some((it) => isRecentlyOurs(it?.id ?? ''))
 }
 
-/** The newest event that `concerns` what is shown and nobody has looked at yet; `seen` takes it away. */
+/** The newest event that `concerns` the page; `seen` clears it. */
 function useNews(concerns: (event: LiveEvent) => boolean): {
   readonly news: LiveEvent | undefined
   readonly seen: () => void
@@ -133,7 +132,7 @@ function useNews(concerns: (event: LiveEvent) => boolean): {
   return { news, seen: () => setNews(undefined) }
 }
 
-/** A quiet line when somebody else changed what is shown: `v13 by ci, 4 s: show`. Nothing moves until it is pressed. */
+/** A line that tells of a change by somebody else: `v13 by ci, 4 s: show`. The page changes only on request. */
 export function NewsLine({ concerns }: { readonly concerns: (event: LiveEvent) => boolean }) {
   const { news, seen } = useNews(concerns)
   const cache = useQueryClient()

@@ -1,10 +1,10 @@
 import { PAGES } from '../../http/workbench/addresses.ts'
 
-/** The addresses of pages. Slugs and ids stand in them as they are: they hold nothing that an address would change. */
+/** The addresses of pages. Slugs and ids need no escaping. */
 export const places = {
   home: (kind?: string) => (kind === undefined ? '/' : `/?kind=${kind}`),
   artifact: (slug: string) => `/${PAGES.artifact}/${slug}`,
-  /** The head of a variant, or one version of it. */
+  /** The head of a variant, or a version of it. */
   version: (slug: string, variant: string, version?: number) =>
     `/${PAGES.artifact}/${slug}/v/${variant}${version === undefined ? '' : `/${version}`}`,
   revision: (slug: string, revision: string) => `/${PAGES.artifact}/${slug}/r/${revision}`,

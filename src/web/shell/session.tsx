@@ -5,14 +5,14 @@ import { type Answer, call, Problem, Unreachable } from '../api/call.ts'
 import { Failure } from '../parts/states/states.tsx'
 import { SignIn } from '../pages/sign-in/page.tsx'
 
-/** Who is signed in, and what the key behind the session may do. */
+/** The signed-in key and its scopes. */
 export type Session = Answer<'GET /sessions/current'>['session']
 
 export type Scope = Session['scopes'][number]
 
 const SessionContext = createContext<Session | undefined>(undefined)
 
-/** Shows the sign-in page to whoever has no session, and everything else to whoever has one. A sign-in link that is opened signs in first. */
+/** Shows the sign-in page without a session, and the children with one. A sign-in link signs in first. */
 export function SessionGate({ children }: { readonly children: ReactNode }) {
   const link = useSignInLink()
   const { data, error, failureReason, isPending, refetch } = useQuery({
@@ -32,12 +32,12 @@ export function SessionGate({ children }: { readonly children: ReactNode }) {
 
 const WAITING = 'The server does not answer. The page tries again by itself.'
 
-/** How long it waits before a link is tried again whose server does not answer, in milliseconds. */
+/** The pause before a sign-in link is tried again, in milliseconds. */
 const PAUSE = 1500
 
 /**
- * Signs in with the token of `/signin#token=…`, when the page is opened with it and when it comes into the address of an open page, which a browser
- * does not load anew. It is taken out of the address at once: there it would stay in the history. `problem` is why it did not sign in.
+ * Signs in with the token of `/signin#token=…`, when the page is opened with it, and when it is entered into an open page, which the browser does
+ * not reload. The token is removed from the address, so that it does not stay in the history. `problem` is why it failed.
  */
 function useSignInLink(): { readonly isBusy: boolean; readonly problem: unknown } {
   const cache = useQueryClient()
@@ -83,14 +83,14 @@ function tokenInAddress(): string | undefined {
   return new URLSearchParams(location.hash.slice(1)).get('token') ?? undefined
 }
 
-/** Of whoever is signed in; only below a `SessionGate`. */
+/** The session; only below a `SessionGate`. */
 export function useSession(): Session {
   const session = useContext(SessionContext)
   if (!session) throw new Error('useSession is used outside of SessionGate')
   return session
 }
 
-/** Why the key behind the session may not do what needs the scope; undefined if it may. */
+/** Why the session's key may not do what needs the scope; undefined if it may. */
 export function useRefusal(scope: Scope | undefined): string | undefined {
   const { scopes, principal } = useSession()
   if (scope === undefined || scopes.includes('admin') || scopes.includes(scope)) return undefined

@@ -23,7 +23,7 @@ import { Table } from '../parts/table/table.tsx'
 import { LinkTabs } from '../parts/tabs/tabs.tsx'
 import { UploadShown } from '../parts/upload/upload.tsx'
 
-/** What parts look like in their states, one below the other, for whoever works on them: `npm run dev`, at `/stories`. */
+/** All parts in their states, for development: `npm run dev`, at `/stories`. */
 export default function StoriesPage() {
   return (
     <Page crumbs={[{ label: 'Parts' }]} wide>
@@ -51,7 +51,7 @@ const DATE = '2026-01-15T12:00:00Z'
 const HOSTILE = '<script>alert(1)</script> \u202Egnp.exe'
 const nothing = (): void => undefined
 
-/** Each part by its name, in the states that it has. */
+/** The parts by name, in their states. */
 const STORIES: readonly (readonly [name: string, drawn: ReactNode])[] = [
   [
     'Buttons',

@@ -18,7 +18,7 @@ import { places } from '../../shell/places.ts'
 import { useRefusal } from '../../shell/session.tsx'
 import styles from './artifact.module.css'
 
-/** What stands beside the history. */
+/** The column beside the history. */
 export function Aside({
   artifact,
   variants,
@@ -26,7 +26,7 @@ export function Aside({
 }: {
   readonly artifact: Artifact
   readonly variants: Variants
-  /** Asks whether something is to be archived. */
+  /** Opens the dialog that archives something. */
   readonly archive: (it: Archivable) => void
 }) {
   const { slug } = artifact
@@ -41,7 +41,7 @@ export function Aside({
   )
 }
 
-/** What the artifact says of itself. */
+/** Description, tags and meta of the artifact. */
 function ArtifactHeader({ artifact }: { readonly artifact: Artifact }) {
   const { description, tags = {}, meta, flags = {}, created_at: createdAt, id } = artifact
   const set = Object.entries(flags).flatMap(([name, isSet]) =>
@@ -85,11 +85,11 @@ function shown(value: unknown, longest: number): string {
 interface VariantListProps {
   readonly artifact: Artifact
   readonly variants: Variants
-  /** Asks whether a variant is to be archived. */
+  /** Opens the dialog that archives a variant. */
   readonly archive: (it: Archivable) => void
 }
 
-/** The variants, each with how far it has gone from the default one. Those that are archived are there once somebody asks for them. */
+/** The variants, each with its distance from the default one. Archived ones are shown on request. */
 function VariantList({ artifact, variants, archive }: VariantListProps) {
   const { all, total, error, isPending, loadMore } = variants
   const [main] = all
@@ -175,7 +175,7 @@ function VariantLine({ artifact, variant, main, archive }: VariantLineProps) {
   )
 }
 
-/** When the newest version of the variant was made. */
+/** The date of the variant's newest version. */
 function HeadDate({ slug, variant }: { readonly slug: string; readonly variant: Variant }) {
   const { data } = useRoute('POST /workflows/revisions/log', {
     body: { workflow_ref: { slug }, workflow_variant_ref: { slug: variant.slug }, depth: 1 },
@@ -184,7 +184,7 @@ function HeadDate({ slug, variant }: { readonly slug: string; readonly variant: 
   return date === undefined ? null : <Ago date={date} />
 }
 
-/** How many revisions the variant has that the default one lacks, and the other way round; it leads to what differs. */
+/** How many revisions the variant is ahead of and behind the default one, with a link to the comparison. */
 function Distance({
   slug,
   main,
@@ -213,10 +213,10 @@ function Distance({
 
 const Markdown = lazy(() => import('../../parts/markdown/markdown.tsx'))
 
-/** Longer ones are read in their own page of files. */
+/** Longer READMEs are not shown here. */
 const LONGEST = 200_000
 
-/** The README that the default variant's head has, if it has one. */
+/** The README of the default variant's head, if any. */
 function HeadReadme({ slug }: { readonly slug: string }) {
   const head = useRoute('POST /workflows/revisions/log', {
     body: { workflow_ref: { slug }, depth: 1 },
@@ -254,16 +254,16 @@ function HeadReadme({ slug }: { readonly slug: string }) {
 export type Variant = Answer<'POST /workflows/variants/query'>['workflow_variants'][number]
 
 interface Variants {
-  /** Those that are loaded, the default one first. */
+  /** The loaded variants, the default one first. */
   readonly all: readonly Variant[]
   readonly total: number | undefined
   readonly isPending: boolean
   readonly error: Error | null
-  /** Loads the next ones; undefined where all are there. */
+  /** Loads more; undefined if all are loaded. */
   readonly loadMore: (() => void) | undefined
 }
 
-/** The variants of an artifact, archived ones too, in the order in which they were made: the first one is the default (interface 4.15). */
+/** The variants of an artifact, archived ones too, oldest first: the first one is the default (interface 4.15). */
 export function useVariants(slug: string): Variants {
   const { data, error, isPending, hasNextPage, isFetchingNextPage, fetchNextPage } = usePages(
     'POST /workflows/variants/query',
@@ -295,7 +295,7 @@ function CloneBox({ artifact }: { readonly artifact: Artifact }) {
   )
 }
 
-/** `git clone` with the key where a shell has it, as the guide does. */
+/** `git clone` with the key from a shell variable, as in the guide. */
 export function cloneCommand({ git_url: url }: Pick<Artifact, 'git_url'>): string {
   return `git clone "${url.replace('://', '://me:$BRANCHPOINT_KEY@')}"`
 }

@@ -3,7 +3,7 @@ import { useWrite } from '../../api/use-route.ts'
 import { FormDialog } from '../../parts/dialog/dialog.tsx'
 import { TextField } from '../../parts/fields/fields.tsx'
 
-/** Where a new variant begins: a version of a variant, or its head. */
+/** Where a new variant starts: at a version of a variant, or at its head. */
 export interface ForkPoint {
   readonly variant: string
   readonly version?: number
@@ -15,7 +15,7 @@ export interface ForkDialogProps {
   readonly close: () => void
 }
 
-/** Makes a variant that begins at a revision. Both go on by themselves. */
+/** Makes a variant that starts at a revision. */
 export function ForkDialog({ slug, point: { variant, version }, close }: ForkDialogProps) {
   const [chosen, setChosen] = useState('')
   const { mutateAsync } = useWrite('POST /workflows/variants/fork')

@@ -17,23 +17,23 @@ import { cloneCommand, type Variant } from './aside.tsx'
 import type { ForkPoint } from './fork-dialog.tsx'
 import styles from './artifact.module.css'
 
-/** Rows before and after what is seen that are drawn, too. */
+/** Rows drawn before and after the visible ones. */
 const AROUND = 15
-/** Commits that are asked for at a time. */
+/** Commits per request. */
 const PAGE = 150
 
 interface HistoryProps {
   readonly artifact: Artifact
   readonly main: Variant | undefined
-  /** Whether it is known which variant is the main one, so that no lane jumps. */
+  /** Whether the main variant is known: it has the first lane. */
   readonly ready: boolean
   readonly fork: (point: ForkPoint) => void
   readonly forkRefusal: string | undefined
-  /** Asks whether something is to be archived. */
+  /** Opens the dialog that archives something. */
   readonly archive: (it: Archivable) => void
 }
 
-/** The commits of all variants, newest first, as a graph. Only what is seen is drawn, and pages are loaded before one gets to their end. */
+/** The commits of all variants, newest first, as a graph. Only visible rows are drawn; more are loaded before the end is reached. */
 export function History({ artifact, main, ready, fork, forkRefusal, archive }: HistoryProps) {
   const { slug } = artifact
   const navigate = useNavigate()
@@ -63,7 +63,7 @@ export function History({ artifact, main, ready, fork, forkRefusal, archive }: H
   const [at, setAt] = useState(-1)
   const wanted = useRef<number>(undefined)
   useEffect(() => {
-    // A row that was scrolled to is there one draw later.
+    // A row that was scrolled to is drawn in the next render.
     const row = wanted.current === undefined ? null : rowAt(scroller.current, wanted.current)
     if (!row) return
     wanted.current = undefined
@@ -78,7 +78,7 @@ export function History({ artifact, main, ready, fork, forkRefusal, archive }: H
   const cursor = commits[at]
   const open = (commit: Commit | undefined): void => {
     if (!commit?.variant) return
-    // Back leads to the same row.
+    // The browser's Back returns to this row.
     const here = { ...picks.search, at: slugOf(commit) }
     void navigate({ to: places.artifact(slug), search: here as never, replace: true }).then(() =>
       navigate({ to: placeOf(slug, commit) }),
@@ -87,7 +87,7 @@ export function History({ artifact, main, ready, fork, forkRefusal, archive }: H
   useEffect(() => {
     const index = atInAddress === undefined ? -1 : commits.findIndex((it) => slugOf(it) === atInAddress)
     if (index >= 0 && at < 0) moveTo(index)
-    // Only when the rows come, not when the cursor moves on.
+    // Only when the first rows arrive, not when the cursor moves.
   }, [commits.length > 0])
 
   useCommands([
@@ -174,7 +174,7 @@ export function History({ artifact, main, ready, fork, forkRefusal, archive }: H
   )
 }
 
-/** The page of a commit that is on a variant's line. */
+/** The page of a commit on a variant. */
 function placeOf(slug: string, { variant, version }: Commit): string {
   return places.version(slug, variant?.slug ?? '', Number(version))
 }
@@ -186,7 +186,7 @@ function rowAt(scroller: HTMLElement | null, index: number): HTMLElement | null 
 const narrow = matchMedia('(max-width: 639px)')
 const coarse = matchMedia('(pointer: coarse)')
 
-/** How high a row of the history is, in pixels: two lines on a telephone, and room for a finger on what is touched. */
+/** The height of a row in pixels: two lines on a phone, more for touch. */
 function useRowHeight(): number {
   return useSyncExternalStore(follow, () => (narrow.matches ? 60 : coarse.matches ? 44 : 36))
 }
@@ -203,11 +203,11 @@ interface PickedProps {
   readonly fork: () => void
   readonly forkRefusal: string | undefined
   readonly artifact: Artifact
-  /** Asks whether something is to be archived. */
+  /** Opens the dialog that archives something. */
   readonly archive: (it: Archivable) => void
 }
 
-/** What can be done with what is picked, below the history. */
+/** The actions for the selected commits, below the history. */
 function Picked({ picks, fork, forkRefusal, artifact, archive }: PickedProps) {
   const { slugs, commits, compare, clear } = picks
   const [only] = slugs.length === 1 ? commits : []
@@ -271,21 +271,21 @@ function archivableOf(artifact: Artifact, commit: Commit, level: Archivable['lev
 
 interface CommitRowProps {
   readonly index: number
-  /** Where it begins, in pixels from the top of the list. */
+  /** The top of the row in the list, in pixels. */
   readonly start: number
   readonly height: number
   readonly slug: string
   readonly commit: Commit
   readonly row: GraphRow
   readonly width: number
-  /** Whether keys mean this row. */
+  /** Whether the keyboard cursor is here. */
   readonly isHere: boolean
   readonly isPicked: boolean
   readonly enter: () => void
   readonly pick: () => void
 }
 
-/** A line of the history: its part of the graph, version, subject, what names it, who made it and when. */
+/** A row of the history: its part of the graph, version, subject, refs, author and date. */
 function CommitRow(props: CommitRowProps) {
   const { index, start, height, slug, commit, row, width, isHere, isPicked, enter, pick } = props
   const { variant, subject, author, date } = commit
@@ -351,7 +351,7 @@ function CommitRow(props: CommitRowProps) {
   )
 }
 
-/** A subject is one line of any length; more of it than this is in its page. */
+/** Longer subjects are cut; the page of the commit has all of it. */
 const LONGEST_SUBJECT = 300
 
 const NOWHERE = 'Merged from a branch that is not here. See what it changed on the page of the merge.'
@@ -365,13 +365,13 @@ interface RefsProps {
 
 const MAX_REFS_SHOWN = 6
 
-/** What names a commit (variants, tags, environments), and what its signature is worth. */
+/** The refs of a commit (variants, tags, environments) and its signature. */
 function Refs({ slug, commit: { refs, signature, archived }, lane, tabIndex }: RefsProps) {
   return (
     <span className={styles.refs}>
       {archived && <ArchivedBadge />}
       {refs.slice(0, MAX_REFS_SHOWN).map(({ kind, name }) => {
-        // A pin under a key of its own is `<environment>/<key>`.
+        // A deployment under a key of its own is `<environment>/<key>`.
         if (kind === 'environment')
           return <EnvironmentDot key={`${kind} ${name}`} slug={name.split('/')[0] ?? name} />
         const Icon = kind === 'tag' ? Tag : GitBranch
@@ -428,16 +428,16 @@ const SIGNATURES = {
 
 type Commit = Answer<'POST /workflows/graph'>['nodes'][number]
 
-/** What is picked to be compared, two at most. It is in the address, by slug, newest first. */
+/** The commits selected for a comparison, at most two. They are in the address, by slug, newest first. */
 interface Picks {
   readonly slugs: readonly string[]
-  /** Those of them that are loaded. */
+  /** The loaded ones of them. */
   readonly commits: readonly Commit[]
   readonly search: Readonly<Record<string, string>>
   readonly has: (commit: Commit) => boolean
   readonly toggle: (commit: Commit) => void
   readonly clear: () => void
-  /** Where the two are compared; undefined unless two are picked. */
+  /** The address of the comparison; undefined unless two are selected. */
   readonly compare: string | undefined
 }
 
@@ -463,7 +463,7 @@ function usePicks(commits: readonly Commit[], slug: string): Picks {
     toggle: (commit) => {
       const one = slugOf(commit)
       if (slugs.includes(one)) set(slugs.filter((it) => it !== one))
-      // A third one takes the place of the one that was picked first.
+      // A third one replaces the one selected first.
       else if (commit.variant) set([...slugs, one].slice(-2))
     },
     clear: () => slugs.length > 0 && set([]),
@@ -474,7 +474,7 @@ function usePicks(commits: readonly Commit[], slug: string): Picks {
   }
 }
 
-/** The slug that a revision has whatever other ones it was given (interface 4.12); of a commit on no variant's line, its own name. */
+/** The slug that every revision has beside chosen ones (interface 4.12); the commit itself if it is on no variant. */
 function slugOf({ variant, version, commit }: Commit): string {
   return variant ? `${variant.slug}-${version}` : commit
 }

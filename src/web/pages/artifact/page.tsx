@@ -37,7 +37,7 @@ export default function ArtifactPage() {
   )
 }
 
-/** The page of an artifact that is there. */
+/** The page of an existing artifact. */
 function ArtifactView({ artifact }: { readonly artifact: Artifact }) {
   const { slug, name, deleted_at: archivedAt } = artifact
   const { word, title, list } = artifactKind(artifact)
@@ -148,7 +148,7 @@ function ArtifactView({ artifact }: { readonly artifact: Artifact }) {
   )
 }
 
-/** Moves the artifact to the trash, if nothing needs it; says what does. */
+/** Moves the artifact to the trash, unless something uses it; lists what does. */
 function DeleteDialog({ artifact, close }: { readonly artifact: Artifact; readonly close: () => void }) {
   const { slug } = artifact
   const { word, list } = artifactKind(artifact)
@@ -181,7 +181,7 @@ function DeleteDialog({ artifact, close }: { readonly artifact: Artifact; readon
   )
 }
 
-/** What needs an artifact, as 409 `in_use` lists it, each with its page where it has one. */
+/** The users of an artifact, from 409 `in_use`, with links to their pages. */
 function Users({ users }: { readonly users: readonly unknown[] }) {
   return users.slice(0, MOST).map((user, at) => {
     const { kind, id, slug } = user as Readonly<Record<string, string | undefined>>

@@ -6,7 +6,7 @@ import { RowDiff } from '../../parts/row-diff/row-diff.tsx'
 import { Failure, Skeleton } from '../../parts/states/states.tsx'
 import { places } from '../../shell/places.ts'
 
-/** Two ends of a testset beside each other, row by row. */
+/** Compares two revisions of a testset row by row. */
 export default function CompareTestsetPage() {
   return (
     <CompareFrame placeOf={places.testset} kinds={['v:<variant>', 'r:<revision>']}>
@@ -59,7 +59,7 @@ function Comparison({ slug, base, head }: { readonly slug: string; readonly base
   )
 }
 
-/** The page of a revision of a testset goes by variant and version; a slug of its own says neither. */
+/** The page of a testset's revision is addressed by variant and version, which a chosen slug does not contain. */
 function placeOf(slug: string, revision: string, version: number | string): string {
   const suffix = `-${version}`
   const variant = revision.endsWith(suffix) ? revision.slice(0, -suffix.length) : slug

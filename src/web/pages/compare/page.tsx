@@ -18,7 +18,7 @@ import { Toggles } from '../../parts/tabs/tabs.tsx'
 import { places } from '../../shell/places.ts'
 import styles from './page.module.css'
 
-/** Two ends of an artifact beside each other: `?from=parted` shows what the head changed since they parted, `?view=files` the files. */
+/** Compares two revisions. `?from=parted` compares the head with the last common version, `?view=files` shows files. */
 export default function ComparedRevisionsPage() {
   return (
     <CompareFrame placeOf={places.artifact} kinds={['v:<variant>', 'r:<revision>', 'e:<environment>']}>
@@ -114,11 +114,11 @@ function useEnd(slug: string, end: End) {
 interface MergeoxProps {
   readonly names: Names
   readonly sides: { readonly source: object; readonly target: object }
-  /** The head that is shown: a merge into another one is refused. */
+  /** The head shown: if it has moved, the merge is refused. */
   readonly targetRevision: string
 }
 
-/** What a merge of the head into the base would come to, and the button that does it where nothing is in conflict. */
+/** The result of a merge of the head into the base, and a button that merges if there is no conflict. */
 function Mergeox({ names, sides, targetRevision }: MergeoxProps) {
   const [open, setOpen] = useState<Opened>()
   const { data, error } = useRoute('POST /workflows/variants/merge', { body: { ...sides, dry_run: true } })
@@ -151,10 +151,10 @@ function Mergeox({ names, sides, targetRevision }: MergeoxProps) {
   )
 }
 
-/** What the dialog was opened for: to merge, or to merge with one side of all conflicts. */
+/** Why the dialog was opened: to merge, or to merge with one side of all conflicts. */
 type Opened = 'plain' | 'target' | 'source' | undefined
 
-/** The sides in words. */
+/** The names of both sides. */
 interface Names {
   readonly source: string
   readonly target: string
@@ -240,7 +240,7 @@ const WORDS: Readonly<Record<Conflict['kind'], string>> = {
 
 const CONFLICTS_PER_STEP = 20
 
-/** Where a merge needs somebody who decides: what was there, what the target has, what the source has; and how it is done in a terminal. */
+/** The conflicts of a merge, with the original, current and incoming text of each, and the command that resolves them. */
 function Conflicts({
   merge: { conflicts },
   sides,
@@ -250,7 +250,7 @@ function Conflicts({
   readonly merge: Merge
   readonly sides: object
   readonly targetRevision: string
-  /** Asks to merge with one side of all of them. */
+  /** Opens the merge with one side of all conflicts. */
   readonly takeAll: (side: 'target' | 'source') => void
 }) {
   const [shown, setShown] = useState(CONFLICTS_PER_STEP)
@@ -317,7 +317,7 @@ function ConflictBlock({ conflict }: { readonly conflict: Conflict }) {
 const SIDES = ['base', 'target', 'source'] as const
 const NAMES = { base: 'Original', target: 'Current', source: 'Incoming' } as const
 
-/** The lines of one side, with what differs from the lines that both began with marked. */
+/** The lines of one side, with the differences from the original marked. */
 function SideText({ side, region }: { readonly side: (typeof SIDES)[number]; readonly region: Region }) {
   const text = region[side]
   const marks = side === 'base' ? undefined : wordMarks(region.base, text)
@@ -348,7 +348,7 @@ function placeText(place: Conflict['place']): string {
   return typeof place === 'string' ? place : JSON.stringify(place)
 }
 
-/** The request with the source's side of each conflict, for whoever copies it to change. */
+/** The request with the incoming side of each conflict, to be copied and changed. */
 function commandOf(conflicts: readonly Conflict[], sides: object, targetRevision: string): string {
   const resolutions = conflicts.slice(0, CONFLICTS_PER_STEP).map(({ place, in: where }) => ({
     place,
@@ -362,7 +362,7 @@ function commandOf(conflicts: readonly Conflict[], sides: object, targetRevision
   return `curl "$BRANCHPOINT_URL/workflows/variants/merge" -H "Authorization: ApiKey $BRANCHPOINT_KEY" -H 'Content-Type: application/json' -d '${body}'`
 }
 
-/** Lines that three sides of a merge have at one place. */
+/** The lines of the three sides in one conflict. */
 interface Region {
   readonly target: string
   readonly base: string
@@ -371,13 +371,13 @@ interface Region {
 
 const MARKS = ['<<<<<<<', '|||||||', '=======', '>>>>>>>'] as const
 
-/** The places of a text at which a merge met a conflict, of its lines with the marks that git sets (`diff3`). */
+/** The conflicts of a text, from the markers that git writes (`diff3`). */
 function regionsOf(marked: string): readonly Region[] {
   const regions: Region[] = []
   let sides: [target: string[], base: string[], source: string[]] = [[], [], []]
   let side = -1
   for (const line of marked.split('\n')) {
-    // A mark counts only where it comes in its turn: texts may hold such lines themselves.
+    // A marker counts only in its order: texts may contain such lines.
     const next = MARKS[side + 1]
     if (next === undefined || !(line === next || line.startsWith(`${next} `))) {
       sides[side]?.push(line)

@@ -12,7 +12,7 @@ import type { BoardEnvironment, BoardRow, Cell } from './use-board.ts'
 import { Menu, type MenuItem } from '../../parts/menu/menu.tsx'
 import { Ago } from '../../parts/time/time.tsx'
 
-/** Something that is to be deployed: undefined where the sheet asks what. */
+/** Something to deploy; `what` is undefined if the sheet has to ask. */
 export interface Wanted {
   readonly artifact: string
   readonly to: string
@@ -31,7 +31,7 @@ export interface BoardProps {
 
 const ROW_HEIGHT = 64
 
-/** Artifacts down, environments across; of many only the rows in sight are drawn. A cell is dragged onto another one of its row to promote it. */
+/** Artifacts as rows, environments as columns. Only visible rows are drawn. Dragging a cell onto another one of its row promotes it. */
 export function Board({ rows, environments, hasMore, loadMore, deploy, takeDown }: BoardProps) {
   const scroller = useRef<HTMLDivElement>(null)
   const [at, setAt] = useState({ row: 0, column: 0 })
@@ -60,7 +60,7 @@ export function Board({ rows, environments, hasMore, loadMore, deploy, takeDown 
   const column = environments[at.column]
   const promote = (): void => {
     if (!here || !column) return
-    // What runs here goes to the environment at its right; at the end, and where nothing runs, the sheet asks what is deployed here.
+    // Deploys this cell to the next environment; in the last column, and in an empty cell, the sheet asks what to deploy here.
     const to = here.cells.has(column.slug) ? environments[at.column + 1] : undefined
     if ((to ?? column).isArchived) return
     const key = ownKey(here)
@@ -160,7 +160,7 @@ export function Board({ rows, environments, hasMore, loadMore, deploy, takeDown 
   )
 }
 
-/** The key of the row, where it is not the one that the artifact has by itself. */
+/** The key of the row, unless it is the artifact's default one. */
 function ownKey({ key, artifact }: BoardRow): string | undefined {
   return key === `${artifact}.revision` ? undefined : key
 }
@@ -169,22 +169,22 @@ interface BoardCellProps {
   readonly row: BoardRow
   readonly environment: string
   readonly environments: readonly BoardEnvironment[]
-  /** The keys act on it. */
+  /** The keyboard acts on it. */
   readonly isAt: boolean
   readonly pick: () => void
   readonly deploy: (to: string, what: End | undefined) => void
   readonly takeDown: () => void
 }
 
-/** So the browser tells what is dragged: only cells of the same row take it. */
+/** The type of dragged data: only cells of the same row accept it. */
 const DRAGGED = 'application/x-branchpoint-cell'
 
-/** What one environment runs of one artifact: version, age, by whom, and how far behind; with what can be done with it. */
+/** What one environment runs of one artifact: version, age, author, and how far behind; with a menu. */
 function BoardCell({ row, environment, environments, isAt, pick, deploy, takeDown }: BoardCellProps) {
   const [isOver, setOver] = useState(false)
   const cell = row.cells.get(environment)
   const isArchived = environments.some((it) => it.slug === environment && it.isArchived)
-  // Types are all that can be seen of what is dragged before it is dropped; they are lower case.
+  // Before the drop only the types of dragged data can be read; they are lower case.
   const type = `${DRAGGED}-${[...new TextEncoder().encode(row.key)].map((it) => it.toString(16)).join('')}`
   return (
     <td
@@ -272,7 +272,7 @@ function Running({
   )
 }
 
-/** What is archived of what runs, in a person's words. */
+/** What is archived of a deployment, in users' words. */
 const WORDS = { artifact: 'prompt', variant: 'variant', revision: 'version' }
 
 function itemsOf(

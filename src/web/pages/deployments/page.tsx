@@ -15,8 +15,8 @@ import { FormDialog, Modal } from '../../parts/dialog/dialog.tsx'
 import { TextField } from '../../parts/fields/fields.tsx'
 
 /**
- * What runs where: artifacts down, environments across. `?q=` narrows it, `?artifact=` puts one first, `?archived=` shows archived environments; `?deploy=`, `?to=` and `?what=` are
- * the sheet that deploys, `?down=` and `?to=` the question whether something is taken down.
+ * The deployments: artifacts as rows, environments as columns. `?q=` filters, `?artifact=` puts one first, `?archived=` shows archived
+ * environments; `?deploy=`, `?to=` and `?what=` open the sheet that deploys, `?down=` and `?to=` the dialog that takes down.
  */
 export default function DeploymentsPage() {
   const search = useSearch({ strict: false }) as Readonly<Record<string, string | undefined>>
@@ -120,7 +120,7 @@ interface DeployPickerProps {
 
 const MOST = 30
 
-/** Which prompt is to be deployed: it gets the first row of the board. */
+/** Chooses a prompt to deploy, which becomes the first row of the board. */
 function DeployPicker({ choose, close }: DeployPickerProps) {
   const [words, setWords] = useState('')
   const asked = useDeferredValue(words.trim())
@@ -165,7 +165,7 @@ interface TakeDownProps {
   readonly close: () => void
 }
 
-/** Asks before something is taken down: clients that ask the environment for it get 404 from then on. */
+/** Asks before something is taken down: clients will get a 404. */
 function TakeDown({ deployKey, from, close }: TakeDownProps) {
   const [message, setMessage] = useState('')
   const guard = useGuard(from)

@@ -3,13 +3,13 @@ import type { Answer } from '../../api/call.ts'
 import { usePages, useRoute } from '../../api/use-route.ts'
 import { useLive } from '../../shell/live.tsx'
 
-/** What runs under a key of an environment. */
+/** A deployment under a key of an environment. */
 export type Cell = Answer<'POST /deployments/query'>['deployments'][number]
 
-/** What environments run of one artifact, under one key. */
+/** The deployments of one artifact under one key. */
 export interface BoardRow {
   readonly key: string
-  /** The slug of the artifact; what the key says, where it leads nowhere. */
+  /** The slug of the artifact; taken from the key if the artifact is gone. */
   readonly artifact: string
   readonly name: string | undefined
   /** By the slug of the environment. */
@@ -27,8 +27,8 @@ export interface BoardEnvironment {
 const PAGE = 150
 
 /**
- * The board, page by page as it is needed; `words` narrow it, and the row of the artifact `first` is its first one. When somebody deploys
- * or commits, it is asked for anew. Archived environments are there where they are wanted, as the last ones.
+ * The board, page by page. `words` filter it; the artifact `first` is the first row. Refetched when somebody deploys or commits. Archived
+ * environments come last, on request.
  */
 export function useBoard(words: string, first: string | undefined, withArchived: boolean) {
   const cache = useQueryClient()

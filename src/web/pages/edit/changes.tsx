@@ -11,7 +11,7 @@ export interface ChangesProps {
   readonly text: string
 }
 
-/** What a draft changes of its base, as it is seen between revisions. */
+/** The changes of a draft, shown like those between revisions. */
 export function Changes({ base, text }: ChangesProps) {
   const before = useMemo(() => stored(base), [base])
   const after = useMemo(() => stored(text), [text])
@@ -20,13 +20,13 @@ export function Changes({ base, text }: ChangesProps) {
   return <DataDiff base={before} head={after} same={<Unread base={base} text={text} />} />
 }
 
-/** What a revision stores: its address is made when it is read. */
+/** The stored data: `url` is added by the server when it is read. */
 function stored(data: string): unknown {
   const { url, ...rest } = JSON.parse(data) as Readonly<Record<string, unknown>>
   return rest
 }
 
-/** What values do not show: the order of keys, digits that a browser does not keep. */
+/** Differences that values do not show: the order of keys, and digits that a browser drops. */
 function Unread({ base, text }: ChangesProps) {
   return (
     <>

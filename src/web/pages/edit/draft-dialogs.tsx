@@ -29,7 +29,7 @@ export interface DraftDialogsProps {
   readonly onDiscard: () => void
 }
 
-/** What an edit asks: how it is committed, what is done where others were faster, whether it is thrown away. */
+/** The dialogs of an edit: commit, resolve a newer version, discard. */
 export function DraftDialogs(props: DraftDialogsProps) {
   const { dialog, open, variant, head, base, change, text, onCommitted, onDiscard } = props
   const [message, setMessage] = useState('')
@@ -65,7 +65,7 @@ export function DraftDialogs(props: DraftDialogsProps) {
       />
     )
   }
-  // Where a commit was refused, the head that was in the way arrives in a moment.
+  // The newer head arrives a moment after the refused commit.
   if (dialog !== 'moved' || head.revisionId === base.revisionId) return null
   return (
     <MovedSheet
@@ -83,13 +83,13 @@ export function DraftDialogs(props: DraftDialogsProps) {
 
 interface CommitDialogProps {
   readonly variant: string
-  /** What goes to the server, but for the message. */
+  /** The commit without its message. */
   readonly draft: Omit<Going, 'message'>
-  /** The `data` to be, as JSON text. */
+  /** The new `data`, as JSON text. */
   readonly text: string
   readonly close: () => void
   readonly onCommitted: (revision: Committed) => void
-  /** Told where the variant has moved on, with the message that was typed. */
+  /** Called with the typed message if the variant has a newer version. */
   readonly onMoved: (message: string) => void
 }
 
@@ -185,7 +185,7 @@ function CommitDialog({ variant, draft, text, close, onCommitted, onMoved }: Com
 
 interface MovedSheetProps {
   readonly variant: string
-  /** The latest revision of the variant now. */
+  /** The variant's latest revision. */
   readonly head: { readonly id: string; readonly version: number }
   readonly draft: Omit<Going, 'message'>
   readonly text: string
@@ -195,7 +195,7 @@ interface MovedSheetProps {
   readonly onDiscard: () => void
 }
 
-/** What to do where somebody else has committed since the draft began: both sides are shown, and nothing is overwritten. */
+/** Shown when somebody else committed since the draft began: both sides are shown, nothing is overwritten. */
 function MovedSheet(props: MovedSheetProps) {
   const { variant, head, draft, text, close, onCommitted, onDiscard } = props
   const [message, setMessage] = useState(props.message)
@@ -292,7 +292,7 @@ interface MergeConflictsProps {
   readonly close: () => void
 }
 
-/** Where both sides changed the same places: the draft is safe on a variant of its own, and this says what stands against a merge. */
+/** Shown when both sides changed the same places: the draft is saved on its own variant, and the conflicts are listed. */
 function MergeConflicts({ variant, left: { revision, conflicts }, close }: MergeConflictsProps) {
   const mine = revision.variant_slug
   const body = JSON.stringify({

@@ -8,7 +8,7 @@ import { addMessage, moveMessage, type Editing, put, removeMessage } from './dra
 import { JsonView } from '../../parts/json/json-view.tsx'
 import type { TemplateFormat } from '../../parts/template/template-variables.ts'
 
-/** The other messages get an editor when they come near the visible part. */
+/** Later messages get an editor when they come near the visible part. */
 const EDITORS_AT_START = 20
 
 /** The messages of a prompt, in their order. */
@@ -19,7 +19,7 @@ export function Messages(props: MessagesProps) {
   const count = lengthAt(editing.text, path) ?? 0
   const { observe, near } = useNear()
 
-  // A message that is moved takes the focus of its button along.
+  // A moved message keeps the focus on its button.
   useEffect(() => {
     if (movedTo === undefined) return
     document.getElementById(movedTo)?.focus()
@@ -32,7 +32,7 @@ export function Messages(props: MessagesProps) {
         {Array.from({ length: count }, (_, at) => {
           const key = editing.ids[at] ?? at
           const id = `${list}-${key}`
-          // Those beside one that is seen are made, too: Tab leads on to them.
+          // Neighbours of visible messages have editors, so that Tab reaches them.
           const isOpen = at < EDITORS_AT_START || editing.ids.slice(at - 2, at + 3).some((it) => near.has(it))
           const move = (by: number): void => {
             edit((it) => moveMessage(it, path, at, at + by))
@@ -64,7 +64,7 @@ export function Messages(props: MessagesProps) {
   )
 }
 
-/** Which messages have come near to what is seen, by their keys; one observer watches all. */
+/** The keys of messages that have come near the visible part; one observer watches all. */
 function useNear(): {
   readonly observe: (element: HTMLLIElement | null) => (() => void) | undefined
   readonly near: ReadonlySet<number>
@@ -88,7 +88,7 @@ function useNear(): {
   return { observe: observe.current, near }
 }
 
-/** A message whose editor is not made yet: an editor for each of thousands takes the browser a minute. */
+/** A message without an editor yet: thousands of editors take the browser a minute. */
 const UnopenedMessage = memo(function UnopenedMessage({
   role,
   text,
@@ -124,7 +124,7 @@ interface OneMessageProps extends MessagesProps {
 
 const ROLES = ['system', 'user', 'assistant', 'tool', 'developer', 'function']
 
-/** A message with its role, its text and what can be done with it. */
+/** A message with its role, text and buttons. */
 function OneMessage({ editing, edit, path, format, names, readOnly, problemAt, ...one }: OneMessageProps) {
   const { at, id, isLast, move } = one
   const role = stringAt(editing.text, [...path, at, 'role']) ?? ''

@@ -11,7 +11,7 @@ import { type Draft, readDraft, useDraftLock } from './draft/use-editing.ts'
 import type { Base } from './draft/editing.ts'
 import { Workspace } from './workspace.tsx'
 
-/** `/a/<slug>/edit/<variant>`: the latest revision of a variant, or the draft that this browser keeps of it. */
+/** `/a/<slug>/edit/<variant>`: edits the latest revision of a variant, or continues its draft. */
 export default function EditPage() {
   const { slug = '', variant = '' } = useParams({ strict: false })
   const { project } = useSession()
@@ -28,7 +28,7 @@ interface LoadedProps {
 function Loaded({ slug, variant, name }: LoadedProps) {
   const { view } = useSearch({ strict: false }) as { readonly view?: string }
   const lock = useDraftLock(name)
-  // What was read for one turn is not shown for another one, in which another tab may have written.
+  // A draft read before another tab held the lock is not shown after it.
   const [turn, setTurn] = useState(0)
   const [read, setRead] = useState<{ readonly turn: string; readonly draft: Draft | undefined }>()
   const wanted = `${turn} ${String(lock.isHeld)}`
@@ -41,7 +41,7 @@ function Loaded({ slug, variant, name }: LoadedProps) {
   useEffect(() => {
     if (lock.isHeld === undefined) return
     readDraft(name)
-      // The editor says that this browser keeps no draft once it cannot keep one.
+      // The editor reports it if the browser cannot store drafts.
       .catch(() => undefined)
       .then((draft) => setRead({ turn: wanted, draft }))
   }, [name, wanted])
@@ -88,7 +88,7 @@ function Loaded({ slug, variant, name }: LoadedProps) {
   )
 }
 
-/** What an edit needs of the answer to a retrieve. */
+/** The parts of a retrieved revision that an edit needs. */
 function baseIn(answer: string): Base {
   const { workflow_revision: revision } = JSON.parse(answer) as {
     readonly workflow_revision: {

@@ -58,13 +58,13 @@ interface ModelSettingsProps {
   readonly places: PromptPlaces
   readonly readOnly: boolean
   readonly problemAt: (path: JsonPath) => string | undefined
-  /** Told what of a field is wrong, and when it no longer is. */
+  /** Called when a field becomes wrong, and with undefined when it is right again. */
   readonly onProblem: (field: string, problem: string | undefined) => void
 }
 
 const SHOWN = ['temperature', 'max_tokens', 'top_p', 'frequency_penalty', 'presence_penalty']
 
-/** The model of a prompt, how it is asked, and how variables are written. */
+/** The model of a prompt, its settings, and how variables are written. */
 function ModelSettings({ editing, edit, places, readOnly, problemAt, onProblem }: ModelSettingsProps) {
   const suggestions = useId()
   const llm = useRoute('GET /workflows/catalog/types/{key}', { path: { key: 'llm' } })
@@ -129,7 +129,7 @@ const FORMATS = [
 interface NumberFieldProps {
   readonly name: string
   readonly range: NumberRange | undefined
-  /** As it is written; undefined where it is not set. */
+  /** As written; undefined if not set. */
   readonly json: string | undefined
   readonly readOnly: boolean
   readonly problem: string | undefined
@@ -137,12 +137,12 @@ interface NumberFieldProps {
   readonly onChange: (json: string | undefined) => void
 }
 
-/** A number, kept as it was typed; empty is not set. */
+/** A number, kept as typed; empty means not set. */
 function NumberField({ name, range, json, readOnly, problem, onProblem, onChange }: NumberFieldProps) {
   const [typed, setTyped] = useState<string>()
   const given = json === undefined || json === 'null' ? '' : json
   const wrong = problemOfNumber(typed ?? given, range)
-  // What the server takes may be known only after somebody has typed.
+  // The allowed range may arrive after somebody has typed.
   useEffect(() => {
     onProblem(name, wrong && `${name} ${wrong}`)
     return () => onProblem(name, undefined)
@@ -166,7 +166,7 @@ function NumberField({ name, range, json, readOnly, problem, onProblem, onChange
   )
 }
 
-/** Names of models that the server knows, of the schema of a model. */
+/** The models that the server knows, from the schema of a model. */
 function modelsIn(schema: unknown): readonly string[] {
   const { choices } = (schema ?? {}) as { readonly choices?: unknown }
   if (typeof choices !== 'object' || choices === null) return []
@@ -175,7 +175,7 @@ function modelsIn(schema: unknown): readonly string[] {
   )
 }
 
-/** What numbers a schema takes. */
+/** The numbers that a schema allows. */
 interface NumberRange {
   readonly least: number | undefined
   readonly most: number | undefined
@@ -194,7 +194,7 @@ function rangesIn(schema: unknown): ReadonlyMap<string, NumberRange> {
   )
 }
 
-/** Why a text is no number of the range, to be said after its name; undefined if it is one, or empty. */
+/** Why a text is not a number of the range, worded to follow its name; undefined if it is one, or empty. */
 function problemOfNumber(text: string, range: NumberRange | undefined): string | undefined {
   if (text === '') return undefined
   if (!/^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/.test(text)) return 'must be a number, such as 0.7'
@@ -202,7 +202,7 @@ function problemOfNumber(text: string, range: NumberRange | undefined): string |
   return range && problemOfRange(Number(text), range)
 }
 
-/** An optional one says `anyOf` with null. */
+/** An optional one has `anyOf` with null. */
 function rangeOf(property: unknown): NumberRange | undefined {
   const { anyOf = [property] } = (property ?? {}) as { readonly anyOf?: readonly unknown[] }
   for (const it of anyOf) {

@@ -35,20 +35,20 @@ import { stringAt } from '../../parts/json-text/json-text.ts'
 export interface WorkspaceProps {
   readonly slug: string
   readonly variant: string
-  /** Under which the draft is kept. */
+  /** The name of the draft. */
   readonly name: string
   /** The latest revision of the variant. */
   readonly head: Base
-  /** Where the edit begins: the draft's base, or the head. */
+  /** The start of the edit: the draft's base, or the head. */
   readonly base: Base
   readonly begun: Editing | undefined
   readonly lock: DraftLock
   readonly view: string | undefined
-  /** Begins again, at the head. */
+  /** Starts again from the head. */
   readonly again: () => void
 }
 
-/** A revision that is edited: the form, what the server says of it, what is changed, and its way to a commit. */
+/** The editor of a revision: form, checks, changes, and the commit. */
 export function Workspace({ slug, variant, name, head, base, begun, lock, view, again }: WorkspaceProps) {
   const readOnly = lock.isHeld === false
   const { editing, edit, isDirty, change, kept, drop } = useEditing(name, base, begun, !readOnly)
@@ -199,14 +199,14 @@ interface NoticesProps {
   readonly head: Base
   readonly base: Base
   readonly isDirty: boolean
-  /** Why the draft cannot be compared with anything now. */
+  /** Why the draft cannot be compared now. */
   readonly refusal: string | undefined
   readonly lock: DraftLock
   readonly again: () => void
   readonly seeBoth: () => void
 }
 
-/** Says that another tab edits the draft, or that somebody else has committed. Nothing moves by itself. */
+/** Tells that another tab edits the draft, or that the variant has a newer version. Nothing changes by itself. */
 function Notices({ variant, head, base, isDirty, refusal, lock, again, seeBoth }: NoticesProps) {
   const isElsewhere = lock.isHeld === false
   const isBehind = head.revisionId !== base.revisionId
@@ -235,7 +235,7 @@ function Notices({ variant, head, base, isDirty, refusal, lock, again, seeBoth }
   )
 }
 
-/** Where the draft is kept. */
+/** Where the draft is saved. */
 function DraftLine({ isDirty, kept }: Pick<EditingState, 'isDirty' | 'kept'>) {
   if (kept && 'problem' in kept) return <span>The draft could not be saved: {kept.problem}</span>
   if (!isDirty) return <span>no changes</span>
@@ -248,7 +248,7 @@ function DraftLine({ isDirty, kept }: Pick<EditingState, 'isDirty' | 'kept'>) {
   )
 }
 
-/** What is known of a draft: the variables that it has, and what the server says is wrong with it. */
+/** The draft's variables and problems. */
 function DraftAside({
   text,
   inspection: { problems, checked, isRefused },
@@ -256,7 +256,7 @@ function DraftAside({
 }: {
   readonly text: string
   readonly inspection: Inspection
-  /** Why what is typed cannot be saved, and so was not looked at. */
+  /** Why the typed text cannot be saved, and was not checked. */
   readonly broken: string | undefined
 }) {
   const found = promptInputs(text)
@@ -314,7 +314,7 @@ interface CodeFormProps {
 }
 
 interface ParametersFormProps extends CodeFormProps {
-  /** What is wrong with values of the parameters, by place. */
+  /** The problems of parameters, by place. */
   readonly problems: readonly FieldProblem[]
 }
 
@@ -347,7 +347,7 @@ function ScriptForm({ editing, edit, readOnly }: CodeFormProps) {
   )
 }
 
-/** The parameters as JSON, sent as they are typed. */
+/** The parameters as JSON, sent as typed. */
 function ParametersForm({ editing, edit, readOnly, problems }: ParametersFormProps) {
   const [first] = problems.filter(({ loc }) => loc[0] === 'parameters' && loc.length > 1)
   return (

@@ -20,10 +20,7 @@ import { Table } from '../../parts/table/table.tsx'
 import { Ago } from '../../parts/time/time.tsx'
 import styles from './environment.module.css'
 
-/**
- * One environment: its timeline, and with `?view=now` what it runs. `?deploy=`, `?what=` and `?key=` are the sheet that deploys, or rolls
- * back, with what that would change.
- */
+/** One environment: its timeline, or with `?view=now` what it runs. `?deploy=`, `?what=` and `?key=` open the sheet that deploys or rolls back. */
 export default function EnvironmentPage() {
   const { slug = '' } = useParams({ strict: false }) as Readonly<Record<string, string | undefined>>
   const search = useSearch({ strict: false }) as Readonly<Record<string, string | undefined>>
@@ -142,7 +139,7 @@ interface GuardButtonProps {
   readonly refusal: string | undefined
 }
 
-/** Guards the environment, or opens it again; a dialog says what that means first. */
+/** Guards the environment, or removes the guard, after a dialog that explains it. */
 function GuardButton({ id, slug, isGuarded, refusal }: GuardButtonProps) {
   const [isOpen, setOpen] = useState(false)
   const guard = useWrite('POST /simple/environments/{id}/guard')

@@ -14,7 +14,7 @@ export interface TimelineProps {
   readonly slug: string
   /** Why nothing can be deployed to it now. */
   readonly refusal: string | undefined
-  /** Opens the sheet that deploys the revision of the artifact; `key` is given where it is not the artifact's own. */
+  /** Opens the sheet that deploys the revision; `key` is given if it is not the artifact's default one. */
   readonly deploy: (artifact: string, what: End, key: string | undefined) => void
 }
 
@@ -22,10 +22,10 @@ const PAGE = 20
 
 type Deployed = Answer<'POST /deployments/log'>['entries'][number]
 type Moved = Deployed['moved'][number]
-/** What a key of an environment leads to. */
+/** The target of a key of an environment. */
 type KeyTarget = NonNullable<Moved['to']>
 
-/** What was deployed, newest first: what moved from which version to which, by whom, when and why; each point can be gone back to. */
+/** The deployments, newest first: from which version to which, by whom, when and why, each with a button that rolls back. */
 export function Timeline({ slug, refusal, deploy }: TimelineProps) {
   const { data, error, isPending, hasNextPage, isFetchingNextPage, fetchNextPage, refetch } = usePages(
     'POST /deployments/log',
@@ -44,7 +44,7 @@ export function Timeline({ slug, refusal, deploy }: TimelineProps) {
   }
   if (error) return <Failure error={error} retry={refetch} />
   if (isPending) return <Skeleton label="Loading the timeline" lines={12} />
-  // A key leads to where the newest entry that moved it took it.
+  // The newest entry of a key says what it runs now.
   const now = new Map(
     entries.toReversed().flatMap(({ moved }) => moved.map(({ key, to }) => [key, to] as const)),
   )
@@ -121,7 +121,7 @@ function Change({
 }) {
   const artifact = artifactOf(key, to ?? from)
   const isWorkflow = (to ?? from)?.kind === 'workflow'
-  // What ran from here on, or before, where it is what runs now.
+  // The version to roll back to: the one deployed here, or the one before if that runs now.
   const back = to?.revision !== undefined && to.revision === now?.revision ? from : to
   const ownKey = key === `${artifact}.revision` ? undefined : key
   return (
@@ -149,7 +149,7 @@ function Change({
   )
 }
 
-/** By the key, where that is all that is known. */
+/** From the key, if nothing else is known. */
 function artifactOf(key: string, target: KeyTarget | undefined): string {
   return target?.artifact ?? key.replace(/\.revision$/, '')
 }
@@ -166,7 +166,7 @@ function Version({ artifact, target }: VersionProps) {
   return <Link to={places.revision(artifact, revision)}>{words}</Link>
 }
 
-/** `v3`; of a variant that is not called as the artifact, `v3 of warmer`. */
+/** `v3`; if the variant is not named like the artifact, `v3 of warmer`. */
 function wordsOf(artifact: string, { variant, revision, version }: KeyTarget): string {
   const text = version === undefined ? (revision ?? 'something') : `v${version}`
   return variant === undefined || variant === artifact ? text : `${text} of ${variant}`

@@ -55,7 +55,7 @@ const SHOWN: readonly {
   { value: 'alone', label: 'Only in one', has: ({ change }) => change.startsWith('only') },
 ]
 
-/** The rows of both, narrowed as the address says. */
+/** The rows of both evaluations, filtered by the address. */
 export function CompareRows({ left, right, judges, rows }: CompareRowsProps) {
   const { show } = useSearch({ strict: false }) as { readonly show?: string }
   const navigate = useNavigate()
@@ -111,7 +111,7 @@ interface ComparePanelProps {
   readonly close: () => void
 }
 
-/** Everything about one row of two runs. */
+/** All about one row of two evaluations. */
 function ComparePanel({ row, judges, expected, close }: ComparePanelProps) {
   const { left, right } = row
   const id = (right ?? left)?.testcase_id ?? ''
@@ -195,7 +195,7 @@ interface CompareTableProps {
 
 const ROWS_READ_AT_ONCE = 200
 
-/** Rows of two runs with both outputs and both verdicts. */
+/** The rows of two evaluations with both outputs and both verdicts. */
 function CompareTable({ judges, rows, expected, opened, open, close }: CompareTableProps) {
   const [wanted, setWanted] = useState(ROWS_READ_AT_ONCE)
   const near = rows.slice(0, wanted)
@@ -233,7 +233,7 @@ interface ComparedCellsProps {
   readonly judges: readonly JudgePair[]
   readonly expected: readonly string[]
   readonly data: Readonly<Record<string, unknown>> | undefined
-  /** Whether it is known which rows there are. */
+  /** Whether the rows have been loaded. */
   readonly isRead: boolean
 }
 
@@ -273,7 +273,7 @@ function idOf({ left, right }: ComparedRow): string {
   return (right ?? left)?.testcase_id ?? ''
 }
 
-/** What the rows are, by testcase. */
+/** The data of the rows, by testcase. */
 function useData(rows: readonly ComparedRow[]): ReadonlyMap<string, Readonly<Record<string, unknown>>> {
   const ids = rows.map(idOf)
   const { data } = useQuery({
@@ -296,7 +296,7 @@ const SIGNS: Readonly<Record<ComparedRow['change'], readonly [sign: string, word
   'only right': ['▷', 'only right'],
 }
 
-/** How a row ended at the right, beside the left: a sign and a word. */
+/** How the right result compares with the left one: a sign and a word. */
 function Change({ row: { change, isOutputChanged } }: { readonly row: ComparedRow }) {
   const [sign, word] = SIGNS[change]
   return (
@@ -311,7 +311,9 @@ function Change({ row: { change, isOutputChanged } }: { readonly row: ComparedRo
   )
 }
 
-/** A row of two runs. `mixed`: better by one evaluator and worse by another; `not comparable`: every evaluator judged them by two revisions. */
+/**
+ * A row of two evaluations. `mixed`: better by one evaluator and worse by another; `not comparable`: every evaluator judged them by two revisions.
+ */
 export interface ComparedRow {
   readonly key: string
   readonly left: RowResult | undefined
@@ -321,8 +323,8 @@ export interface ComparedRow {
 }
 
 /**
- * Puts the rows of two runs side by side: by testcase, and by dedup id what an edit made another testcase of. `dedupIdOf` knows those of the
- * testcases that only one of them has.
+ * Joins the rows of two evaluations by testcase, and edited rows by dedup id. `dedupIdOf` has the dedup ids of testcases that only one evaluation
+ * has.
  */
 export function joinRows(
   left: readonly RowResult[],
@@ -378,7 +380,7 @@ function compared(
   }
 }
 
-/** 1 where the right one is better, -1 where it is worse. */
+/** 1 if the right one is better, -1 if it is worse. */
 function signOf(left: Outcome, right: Outcome): number {
   const [before, after] = [rankOf(left), rankOf(right)]
   return before === undefined || after === undefined || before === after ? 0 : after > before ? 1 : -1

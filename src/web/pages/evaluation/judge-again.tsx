@@ -5,18 +5,18 @@ import type { Evaluation } from '../../parts/evaluation/evaluation.tsx'
 import { Failure, Progress } from '../../parts/states/states.tsx'
 
 export interface JudgeAgainProps {
-  /** The run whose outputs are judged. */
+  /** The evaluation whose outputs are judged. */
   readonly older: Evaluation
-  /** The run with whose evaluators they are. */
+  /** The evaluation whose evaluators judge them. */
   readonly newer: Evaluation
-  /** Told of the id of the run that came of it, once it is done. */
+  /** Called with the id of the new evaluation when it is finished. */
   readonly done: (id: string) => void
 }
 
-/** How often it is asked how far it is, in milliseconds. */
+/** How often the progress is fetched, in milliseconds. */
 const PULSE = 500
 
-/** Has the outputs of a run judged by the evaluators of a later one, so that both can be compared. The prompt is not run. */
+/** Judges the stored outputs of an evaluation with the evaluators of a later one, so that both can be compared. The prompt is not run. */
 export function JudgeAgain({ older, newer, done }: JudgeAgainProps) {
   const judge = useWrite('POST /evaluations/{id}/judge')
   const [id, setId] = useState<string>()
@@ -28,7 +28,7 @@ export function JudgeAgain({ older, newer, done }: JudgeAgainProps) {
   const run = id === undefined ? undefined : data?.evaluation
   const state = run?.state
   useEffect(() => {
-    // One that was stopped elsewhere is shown as it is, too: there it can be resumed.
+    // An interrupted one is shown, too: it can be resumed on its page.
     if (id !== undefined && state !== undefined && state !== 'running') done(id)
   }, [id, state, done])
   const begin = async (): Promise<void> => {

@@ -4,16 +4,16 @@ import { JsonView } from '../../parts/json/json-view.tsx'
 import { textOf, Fold } from '../../parts/text/text.tsx'
 import styles from './evaluation.module.css'
 
-/** What came of a row, as the interface answers it. */
+/** The result of a row, as the interface answers it. */
 export type RowResult = Answer<'POST /evaluations/{id}/results'>['results'][number]
 
-/** What came of one run: the prompt's, or an evaluator's. */
+/** The result of a run: of the prompt, or of an evaluator. */
 type RunResult = RowResult['application']
 
-/** `scored`: a number and no verdict. `said`: neither. `absent`: it was not run, as the prompt failed. */
+/** `scored`: a number without a verdict. `said`: neither. `absent`: not run, since the prompt failed. */
 type OutcomeKind = 'passed' | 'failed' | 'error' | 'scored' | 'said' | 'absent'
 
-/** What an evaluator made of a row. */
+/** The verdict of an evaluator on a row. */
 export interface Outcome {
   readonly kind: OutcomeKind
   readonly score?: number
@@ -21,7 +21,7 @@ export interface Outcome {
   readonly message?: string
 }
 
-/** Reads an evaluator's outputs as summaries do: `success`, and `score` or `aggregate_score`; a verdict alone counts as 1 or 0. */
+/** Reads an evaluator's outputs as the summaries do: `success`, and `score` or `aggregate_score`; a verdict alone counts as 1 or 0. */
 export function outcomeOf(result: RunResult | undefined): Outcome {
   if (result === undefined) return { kind: 'absent' }
   if ('error' in result) return { kind: 'error', message: `${result.error.code}: ${result.error.message}` }
@@ -38,13 +38,13 @@ export function outcomeOf(result: RunResult | undefined): Outcome {
   return score === undefined ? { kind: 'said' } : { kind: 'scored', score }
 }
 
-/** How good an outcome is: an error is worse than any score. */
+/** The rank of an outcome: an error is worse than any score. */
 export function rankOf({ kind, score }: Outcome): number | undefined {
   if (kind === 'error' || kind === 'absent') return Number.NEGATIVE_INFINITY
   return score ?? (kind === 'passed' ? 1 : kind === 'failed' ? 0 : undefined)
 }
 
-/** What the prompt answered, or why it did not, as one text. */
+/** The prompt's output, or its error, as text. */
 export function outputOf({ application }: RowResult): string {
   return 'error' in application ? application.error.message : textOf(application.outputs)
 }
@@ -58,7 +58,7 @@ const SIGNS: Readonly<Record<OutcomeKind, readonly [sign: string, word: string]>
   absent: ['–', 'not run'],
 }
 
-/** What an evaluator made of a row: a sign, a word, and its score where it gave one. */
+/** A verdict: a sign, a word, and the score if there is one. */
 export function Verdict({ name, outcome }: { readonly name?: string; readonly outcome: Outcome }) {
   const { kind, score, message } = outcome
   const [sign, word] = SIGNS[kind]
@@ -73,7 +73,7 @@ export function Verdict({ name, outcome }: { readonly name?: string; readonly ou
   )
 }
 
-/** What came of a run, whole: a text as text, everything else as JSON, a failure in its own words. */
+/** A whole result: texts as text, other values as JSON, errors by their message. */
 export function Value({ of }: { readonly of: RunResult }) {
   if ('error' in of) {
     return (
@@ -97,10 +97,10 @@ interface RowColumnsProps {
   readonly without: string | undefined
 }
 
-/** More columns than this are shown on request. */
+/** More columns are shown on request. */
 const MOST_COLUMNS = 40
 
-/** The columns of a row with their values. A row may have ten thousand. */
+/** The columns of a row with their values, of which there may be thousands. */
 export function RowColumns({ data, without }: RowColumnsProps) {
   const columns = Object.entries(data).filter(([name]) => name !== without)
   const rest = columns.slice(MOST_COLUMNS)

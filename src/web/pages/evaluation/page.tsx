@@ -22,7 +22,7 @@ import { Table } from '../../parts/table/table.tsx'
 import { Ago } from '../../parts/time/time.tsx'
 import styles from './compare.module.css'
 
-/** `/eval/<id>`: one run. `/eval/<id>...<id>`: two side by side. */
+/** `/eval/<id>`: one evaluation. `/eval/<id>...<id>`: a comparison of two. */
 export default function EvaluationPage() {
   const { id = '' } = useParams({ strict: false }) as { readonly id?: string }
   const [left = '', right] = id.split('...')
@@ -33,7 +33,7 @@ export default function EvaluationPage() {
   )
 }
 
-/** Two runs side by side. Each is asked for by itself: they may be of different versions of prompt and testset. */
+/** Compares two evaluations, which may be of different versions of prompt and testset. */
 function ComparePage({ left, right }: { readonly left: string; readonly right: string }) {
   const before = useRoute('GET /evaluations/{id}', { path: { id: left } })
   const after = useRoute('GET /evaluations/{id}', { path: { id: right } })
@@ -79,7 +79,7 @@ function Compared({ left, right }: { readonly left: Evaluation; readonly right: 
 
 const PAGE = 500
 
-/** All rows of a run that are done, loaded page after page. */
+/** All finished rows of an evaluation, loaded page by page. */
 function useAllResults(id: string) {
   const { data, error, hasNextPage, isFetching, fetchNextPage } = useInfiniteQuery({
     queryKey: ['all results', id],
@@ -106,7 +106,7 @@ function useAllResults(id: string) {
   return { results, error, isDone: data !== undefined && !hasNextPage }
 }
 
-/** The rows of two runs side by side, once all of both are there; until then how many are. */
+/** The joined rows of two evaluations, once all are loaded; until then the progress. */
 function useCompared(left: Evaluation, right: Evaluation) {
   const [before, after] = [useAllResults(left.id), useAllResults(right.id)]
   const isDone = before.isDone && after.isDone
@@ -129,7 +129,7 @@ function useCompared(left: Evaluation, right: Evaluation) {
   )
   return {
     rows,
-    /** The evaluators that both have. */
+    /** The evaluators of both. */
     judges,
     loaded: before.results.length + after.results.length,
     total: left.summary.done + right.summary.done,
@@ -157,12 +157,12 @@ async function dedupIds(ids: readonly string[], signal: AbortSignal): Promise<Re
 interface CompareSummaryProps {
   readonly left: Evaluation
   readonly right: Evaluation
-  /** The evaluators that both have. */
+  /** The evaluators of both. */
   readonly judges: readonly JudgePair[]
   readonly rows: readonly ComparedRow[] | undefined
 }
 
-/** What the two runs are, and what each came to. */
+/** The two evaluations with their results. */
 function CompareSummary({ left, right, judges, rows }: CompareSummaryProps) {
   const of = (run: Evaluation, name: string) => run.summary.evaluators[name]
   const count = (change: ComparedRow['change']): number =>
@@ -240,7 +240,7 @@ function rowsOf(count: number): string {
   return count === 1 ? '1 row' : `${count.toLocaleString()} rows`
 }
 
-/** Says where the evaluator changed between the runs, and offers to have one revision judge both. */
+/** Tells if an evaluator changed between the evaluations, and offers to judge both with one revision. */
 function Incomparable({ left, right, judges }: Omit<CompareSummaryProps, 'rows'>) {
   const navigate = useNavigate()
   const changed = judges.filter(({ isComparable }) => !isComparable)

@@ -10,22 +10,22 @@ import { outputOf, type RowResult } from './outcome.tsx'
 import styles from './rows.module.css'
 
 interface VirtualTableProps<T> {
-  /** What the rows are, for whoever listens. */
+  /** The name of the table for screen readers. */
   readonly label: string
   readonly columns: readonly string[]
-  /** The column of numbers, if there is one: they are set at the right. */
+  /** The column of numbers, aligned at the end. */
   readonly number?: string
-  /** In pixels; what is narrower scrolls sideways. */
+  /** In pixels; a narrower window scrolls sideways. */
   readonly minWidth: number
-  /** How the columns share the width, as `grid-template-columns` has it. */
+  /** The widths of the columns, as in `grid-template-columns`. */
   readonly widths: string
   readonly rows: readonly T[]
   /** Lines of text in a row. */
   readonly lines: number
   readonly keyOf: (row: T) => string
-  /** Cells, one a column, each with the role cell. */
+  /** One element with the role cell for each column. */
   readonly cells: (row: T) => ReactNode
-  /** Asked for when the end of the rows comes near. */
+  /** Called when the end of the rows comes near. */
   readonly loadMore?: () => void
   /** The key of the opened row. */
   readonly opened: string | undefined
@@ -35,10 +35,10 @@ interface VirtualTableProps<T> {
 
 const LINE = 20
 const PADDING = 13
-/** Rows before and after what is seen that are drawn, too. */
+/** Rows drawn before and after the visible ones. */
 const AROUND = 8
 
-/** Rows of one height, of which only those that are seen are drawn; j, k and Enter go through them, and an opened row follows. */
+/** Rows of equal height, of which only the visible ones are drawn. j, k and Enter move through them; an opened row follows. */
 export function VirtualTable<T>(props: VirtualTableProps<T>) {
   const {
     label,
@@ -75,7 +75,7 @@ export function VirtualTable<T>(props: VirtualTableProps<T>) {
     const row = rows[next]
     setAt(next)
     virtual.scrollToIndex(next)
-    // Enter would go on belonging to the button that was pressed last.
+    // Otherwise Enter would press the last button again.
     scroller.current?.focus({ preventScroll: true })
     if (opened !== undefined && row) open(keyOf(row))
   }
@@ -133,17 +133,17 @@ export function VirtualTable<T>(props: VirtualTableProps<T>) {
 }
 
 interface InputsCellProps {
-  /** Undefined where the row is gone. */
+  /** Undefined if the row is gone. */
   readonly data: Readonly<Record<string, unknown>> | undefined
   readonly dedupId: string | undefined
   /** The column that is shown elsewhere. */
   readonly without: string | undefined
 }
 
-/** More columns than this are not seen in two lines. */
+/** More columns would not be visible in two lines. */
 const MOST_INPUTS = 12
 
-/** A row's columns in a few words; a press anywhere on the row opens it. */
+/** The first columns of a row; a click anywhere on the row opens it. */
 export function InputsCell({ data, dedupId = '', without }: InputsCellProps) {
   const inputs = Object.entries(data ?? {}).filter(([name]) => name !== without)
   return (
@@ -159,7 +159,7 @@ export function InputsCell({ data, dedupId = '', without }: InputsCellProps) {
   )
 }
 
-/** What the prompt answered, or why it did not. */
+/** The prompt's output, or its error. */
 export function OutputCell({ result }: { readonly result: RowResult | undefined }) {
   if (!result) return <span role="cell">–</span>
   const hasFailed = 'error' in result.application
@@ -171,10 +171,10 @@ export function OutputCell({ result }: { readonly result: RowResult | undefined 
   )
 }
 
-/** Where handlers look for the expected output unless their parameters name another column. */
+/** The column with the expected output, unless the parameters of a handler name another one. */
 const USUAL = 'correct_answer'
 
-/** The columns of the testset that the evaluators compare outputs with. */
+/** The columns with expected outputs, as the evaluators name them. */
 export function useExpectedColumns(evaluators: Evaluation['evaluators']): readonly string[] {
   const { data } = useQuery({
     queryKey: ['expected columns', evaluators.map((it) => it.revision_id)],
@@ -196,7 +196,7 @@ async function columnOf(id: string, signal: AbortSignal): Promise<string> {
   return typeof key === 'string' && key !== '' ? key : USUAL
 }
 
-/** What was expected of a row, of the first of the columns that it has. */
+/** The expected output of a row: the first of the columns that it has. */
 export function expectedOf(
   data: Readonly<Record<string, unknown>> | undefined,
   columns: readonly string[],
@@ -205,7 +205,7 @@ export function expectedOf(
   return column === undefined ? undefined : { column, value: data?.[column] }
 }
 
-/** The row that the address opens (`?row=`), and how another one is. */
+/** The row opened by the address (`?row=`), and functions to open and close one. */
 export function useOpenRow(): {
   readonly row: string | undefined
   readonly open: (row: string) => void

@@ -16,10 +16,10 @@ import { Table } from '../../parts/table/table.tsx'
 import { Button } from '../../parts/button/button.tsx'
 import { Menu } from '../../parts/menu/menu.tsx'
 
-/** How often it is asked how far a run is, in milliseconds. */
+/** How often the progress is fetched, in milliseconds. */
 const PULSE = 1000
 
-/** One run: how far it is, what it came to, what came of each row. */
+/** One evaluation: progress, summary, rows. */
 export function RunPage({ id }: { readonly id: string }) {
   const { tab } = useSearch({ strict: false }) as { readonly tab?: string }
   const [isMoving, setMoving] = useState(true)
@@ -76,7 +76,7 @@ export function RunPage({ id }: { readonly id: string }) {
   )
 }
 
-/** What a run is called: what was run, and on what. */
+/** The title of an evaluation: what was run on what. */
 export function titleOf({ application, testset }: Evaluation): string {
   return `${application.revision_slug} with ${testset.revision_slug}`
 }
@@ -93,7 +93,7 @@ function About({ run }: { readonly run: Evaluation }) {
   )
 }
 
-/** How far a run is that is not done. */
+/** The progress of an unfinished evaluation. */
 function RunProgress({ run }: { readonly run: Evaluation }) {
   const { state, rows, summary } = run
   if (state === 'finished') return null
@@ -114,7 +114,7 @@ function RunProgress({ run }: { readonly run: Evaluation }) {
   )
 }
 
-/** What a run is of, each with its version: all of it is pinned when it begins. */
+/** What the evaluation ran, with versions: all are pinned when it starts. */
 function RunFacts({ run }: { readonly run: Evaluation }) {
   const { application, testset, evaluators, concurrency, outputs_from: source } = run
   return (
@@ -164,7 +164,7 @@ function RunFacts({ run }: { readonly run: Evaluation }) {
   )
 }
 
-/** What each evaluator made of all rows that are done. */
+/** The summary of each evaluator. */
 function RunSummary({ run }: { readonly run: Evaluation }) {
   const { evaluators, summary } = run
   const { done, failed: unrun } = summary
@@ -224,7 +224,7 @@ const NOTHING = {
 
 const NEWEST_RUNS_OFFERED = 20
 
-/** What can be done with a run: stop it, go on with it, begin another one like it, compare it. */
+/** The actions for an evaluation: stop, resume, run again, compare. */
 function RunActions({ run }: { readonly run: Evaluation }) {
   const { id, state, application, testset, evaluators } = run
   const navigate = useNavigate()
@@ -252,7 +252,7 @@ function RunActions({ run }: { readonly run: Evaluation }) {
           label="Compare with"
           items={others.map((other) => ({
             label: describe(other),
-            // What is older stands at the left.
+            // The older one is on the left.
             to: places.compareEvaluations(...([other.id, id].sort() as [string, string])),
           }))}
         />

@@ -24,7 +24,7 @@ import styles from './rows.module.css'
 
 const OUTCOMES = ['passed', 'failed', 'error'] as const
 
-/** What came of each row; one that is opened stands at the right. */
+/** The results of the rows, and the opened row beside them. */
 export function RunRows({ run }: { readonly run: Evaluation }) {
   const { id, state, summary } = run
   const search = useSearch({ strict: false }) as Readonly<Record<string, string | undefined>>
@@ -101,7 +101,7 @@ const CHOICES = [
   { value: 'passed', label: 'Passed' },
 ] as const
 
-/** Which rows are shown: by how they ended, and by whose verdict. */
+/** The filters of rows: by outcome, and by evaluator. */
 function RowFilters({ run, shown, show }: RowFiltersProps) {
   return (
     <div className={styles.filters}>
@@ -137,7 +137,7 @@ interface RowTableProps {
   readonly close: () => void
 }
 
-/** Rows with outputs beside what was expected; pages are loaded before one gets to their end. */
+/** Rows with outputs and expected outputs; more are loaded before the end is reached. */
 function RowTable({ run, rows, expected, loadMore, opened, open, close }: RowTableProps) {
   return (
     <VirtualTable
@@ -198,7 +198,7 @@ interface RowPanelProps {
   readonly close: () => void
 }
 
-/** Everything about one row of a run. It is asked for by itself: the address may open a row that no loaded page has. */
+/** All about one row, fetched by itself: the address may open a row that is not loaded. */
 function RowPanel({ run, testcaseId, expected, close }: RowPanelProps) {
   const results = useRoute('POST /evaluations/{id}/results', {
     path: { id: run.id },
@@ -262,12 +262,12 @@ function RowPanel({ run, testcaseId, expected, close }: RowPanelProps) {
   )
 }
 
-/** A row of a run: what came of it, and what it is. */
+/** A row of an evaluation with its result. */
 interface EvaluatedRow extends RowFacts {
   readonly result: RowResult
 }
 
-/** Which rows are shown, as the address says. */
+/** The filters in the address. */
 interface RowsShown {
   readonly outcome: 'passed' | 'failed' | 'error' | undefined
   readonly evaluator: string | undefined
@@ -280,7 +280,7 @@ interface RowsPage {
 
 const PAGE = 100
 
-/** The rows of a run, page by page as they are needed. `done` is how many there are: where it grows, new ones are asked for, or `isBehind` says so. */
+/** The rows of an evaluation, page by page. When `done` grows, new rows are loaded, or `isBehind` is true. */
 function useRows(id: string, { outcome, evaluator }: RowsShown, done: number) {
   const { data, error, isPending, hasNextPage, isFetching, isFetchingNextPage, fetchNextPage, refetch } =
     useInfiniteQuery({
@@ -309,7 +309,7 @@ function useRows(id: string, { outcome, evaluator }: RowsShown, done: number) {
     })
   const rows = data?.pages.flatMap((page) => page.rows) ?? []
   const pages = data?.pages.length ?? 0
-  // How many rows were done when they were asked for last: a row is on the disk before it is counted.
+  // The count at the last fetch: a row is stored before it is counted.
   const [asked, setAsked] = useState(done)
   const isBehind = pages > 0 && !hasNextPage && !isFetching && asked !== done
   const catchUp = useCallback(() => {
@@ -317,7 +317,7 @@ function useRows(id: string, { outcome, evaluator }: RowsShown, done: number) {
     void refetch()
   }, [done, refetch])
   useEffect(() => {
-    // New rows come behind those that are there: while few are loaded they are asked for as they come.
+    // New rows are added at the end, and loaded by themselves while there are few pages.
     if (isBehind && pages <= 2) catchUp()
   }, [isBehind, pages, catchUp])
   const loadMore = useCallback(() => {
@@ -326,16 +326,16 @@ function useRows(id: string, { outcome, evaluator }: RowsShown, done: number) {
   return { rows, error, isPending, isBehind, catchUp, loadMore, refetch }
 }
 
-/** What a row is, beside what came of it. */
+/** The data of a row, and how long it took. */
 interface RowFacts {
-  /** Its columns, without the dedup id; undefined where the testset is gone. */
+  /** The columns without the dedup id; undefined if the testset is gone. */
   readonly data?: Readonly<Record<string, unknown>>
   readonly dedupId?: string
-  /** How long the prompt and the evaluators took together, in milliseconds; undefined where the trace is gone. */
+  /** The time of the prompt and the evaluators together, in milliseconds; undefined if the trace is gone. */
   readonly took?: number
 }
 
-/** The rows and the traces of results, in their order. */
+/** The data and durations of results, in their order. */
 async function rowFacts(results: readonly RowResult[], signal: AbortSignal): Promise<readonly RowFacts[]> {
   if (results.length === 0) return []
   const ids = [...new Set(results.map((it) => it.testcase_id))]
@@ -366,7 +366,7 @@ async function rowFacts(results: readonly RowResult[], signal: AbortSignal): Pro
   })
 }
 
-/** How long a trace took, from the beginning to the end of the span that heads it. */
+/** The duration of a trace: that of its first span. */
 function durationOf(spans: Readonly<Record<string, unknown>>): number | undefined {
   const [first] = Object.values(spans).flat() as readonly (
     { readonly start_time?: string; readonly end_time?: string } | undefined

@@ -20,7 +20,7 @@ const METRICS: readonly { readonly metric: Metric; readonly label: string }[] = 
   { metric: 'score', label: 'Mean score' },
 ]
 
-/** What the runs of a variant's versions came to on the same testset: a chart, and the same numbers as a table. */
+/** The evaluations of a variant's versions on the same testset, as a chart and as a table. */
 export function Versions({ run }: { readonly run: Evaluation }) {
   const { metric: asked } = useSearch({ strict: false }) as { readonly metric?: string }
   const metric: Metric = asked === 'score' ? 'score' : 'rate'
@@ -94,7 +94,7 @@ export function Versions({ run }: { readonly run: Evaluation }) {
   )
 }
 
-/** Says which evaluators judged these runs with more than one revision. */
+/** Tells which evaluators judged these evaluations with more than one revision. */
 function Changed({ judges }: Pick<ScoreLines, 'judges'>) {
   const labels = new Map<string, string[]>()
   for (const { evaluator, label } of judges) labels.set(evaluator, [...(labels.get(evaluator) ?? []), label])
@@ -108,7 +108,7 @@ function Changed({ judges }: Pick<ScoreLines, 'judges'>) {
   )
 }
 
-/** Whether an older run was judged by other revisions than the shown one, and nobody has had its outputs judged by these yet. */
+/** Whether an older evaluation was judged by other revisions, and its outputs have not been judged by the newer ones yet. */
 function isToJudge(it: Evaluation, shown: Evaluation, runs: readonly Evaluation[]): boolean {
   if (it.created_at >= shown.created_at) return false
   const source = (of: Evaluation): string => of.outputs_from ?? of.id
@@ -122,7 +122,7 @@ function isToJudge(it: Evaluation, shown: Evaluation, runs: readonly Evaluation[
 
 const NEWEST_READ = 500
 
-/** The finished runs, newest first, of the variant whose version a run was of, on the same testset. */
+/** The finished evaluations of the same variant on the same testset, newest first. */
 function useRunsOfVariant({ application, testset }: Evaluation): {
   readonly runs: readonly Evaluation[] | undefined
   readonly variant: string
@@ -167,12 +167,12 @@ function useRunsOfVariant({ application, testset }: Evaluation): {
   }
 }
 
-/** Which of a run's numbers is drawn. */
+/** The number shown in the chart. */
 type Metric = 'rate' | 'score'
 
-/** What a chart of runs shows. */
+/** The data of the chart. */
 interface ScoreLines {
-  /** The evaluators' revisions that judged any of them. */
+  /** All revisions of evaluators among them. */
   readonly judges: readonly JudgeRevision[]
   readonly versions: readonly number[]
   readonly lines: readonly { readonly name: string; readonly values: readonly (number | null)[] }[]
@@ -182,14 +182,14 @@ interface ScoreLines {
 /** A revision of an evaluator. */
 interface JudgeRevision {
   readonly id: string
-  /** The evaluator and its version. */
+  /** The evaluator's slug and version. */
   readonly label: string
   readonly evaluator: string
 }
 
 /**
- * A line for each revision of an evaluator over the versions: what two revisions say is not comparable, so no line goes from one to the
- * other. Of several runs of a version that it judged the newest counts. `runs` are newest first.
+ * One line for each revision of an evaluator, since two revisions are not comparable. If a version was evaluated more than once, the newest counts.
+ * `runs` are newest first.
  */
 function scoreLines(runs: readonly Evaluation[], metric: Metric): ScoreLines {
   const judges = new Map<string, JudgeRevision>()
@@ -197,7 +197,7 @@ function scoreLines(runs: readonly Evaluation[], metric: Metric): ScoreLines {
     for (const { revision_id: id, revision_slug: slug, artifact_slug: evaluator, version } of evaluators) {
       if (judges.has(id)) continue
       const label = `${evaluator} v${version}`
-      // Two variants of an evaluator may have a version of one number.
+      // Two variants of an evaluator may have the same version number.
       const isTaken = [...judges.values()].some((it) => it.label === label)
       judges.set(id, { id, label: isTaken ? slug : label, evaluator })
     }
@@ -222,7 +222,7 @@ function scoreLines(runs: readonly Evaluation[], metric: Metric): ScoreLines {
   return { judges: [...judges.values()], versions, lines, range: [least, most] }
 }
 
-/** What a run came to by a revision of an evaluator; null where that did not judge it. */
+/** The result by a revision of an evaluator; null if it did not judge. */
 function valueOf(run: Evaluation, revisionId: string, metric: Metric): number | null {
   const name = run.evaluators.find((it) => it.revision_id === revisionId)?.name
   const summary = name === undefined ? undefined : run.summary.evaluators[name]

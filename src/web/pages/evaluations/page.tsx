@@ -20,7 +20,7 @@ import { Ago } from '../../parts/time/time.tsx'
 
 const STATES = ['running', 'finished', 'interrupted'] as const
 
-/** Every run of a testset, the newest first, and a form that starts one. */
+/** All evaluations, newest first, and a form that starts one. */
 export default function EvaluationsPage() {
   const search = useSearch({ strict: false }) as Readonly<Record<string, string | undefined>>
   const navigate = useNavigate()
@@ -64,7 +64,7 @@ export default function EvaluationsPage() {
   )
 }
 
-/** Which runs are listed; what is chosen stands in the address. */
+/** The filters of the list, which are in the address. */
 function EvaluationFilters({
   application,
   state,
@@ -89,18 +89,18 @@ function EvaluationFilters({
 }
 
 interface EvaluationListProps {
-  /** Slug of the prompt that was run; undefined for any. */
+  /** The slug of the prompt; undefined for any. */
   readonly application: string | undefined
   readonly state: Evaluation['state'] | undefined
-  /** Opens the form that starts one. */
+  /** Opens the form. */
   readonly start: () => void
 }
 
 const PAGE = 50
-/** How often it is asked how far those are that run, in milliseconds. */
+/** How often the progress is fetched, in milliseconds. */
 const PULSE = 1500
 
-/** The runs, the newest first, kept up to date by itself. Two that are picked are compared. */
+/** The evaluations, newest first, refreshed by themselves. Two selected ones can be compared. */
 function EvaluationList({ application, state, start }: EvaluationListProps) {
   const artifact = useRoute(
     'GET /workflows/{id}',
@@ -134,7 +134,7 @@ function EvaluationList({ application, state, start }: EvaluationListProps) {
       before.includes(one) ? before.filter((it) => it !== one) : [...before.slice(-1), one],
     )
   const compare = (): void => {
-    // The older one is at the left.
+    // The older one is on the left.
     const [left, right] = [...picked].sort()
     if (left !== undefined && right !== undefined)
       void navigate({ to: places.compareEvaluations(left, right) })
@@ -187,11 +187,11 @@ function EvaluationList({ application, state, start }: EvaluationListProps) {
 interface Picking {
   readonly picked: readonly string[]
   readonly pick: (id: string) => void
-  /** All that are listed, the newest first. */
+  /** All listed evaluations, newest first. */
   readonly rows: readonly Evaluation[]
 }
 
-/** What the list says of a run. */
+/** The columns of the list. */
 function evaluationColumns({ picked, pick, rows: all }: Picking): readonly Column<Evaluation>[] {
   return [
     {
@@ -281,7 +281,7 @@ function evaluationColumns({ picked, pick, rows: all }: Picking): readonly Colum
   ]
 }
 
-/** The evaluators of a run, by revision, that judged the run before it by another version; of runs of one prompt on one testset. */
+/** The evaluators, by revision, that judged the previous evaluation of the same prompt and testset with another version. */
 function judgedBefore(run: Evaluation, all: readonly Evaluation[]): ReadonlyMap<string, number> {
   const before = all
     .slice(all.indexOf(run) + 1)

@@ -11,15 +11,15 @@ import { X } from 'lucide-react'
 import { ArtifactPicker } from '../../parts/artifact-picker/artifact-picker.tsx'
 
 export interface StartEvaluationProps {
-  /** What the address says is chosen already: `prompt`, `variant`, `version`, `testset`, `evaluators`. */
+  /** The choices in the address: `prompt`, `variant`, `version`, `testset`, `evaluators`. */
   readonly search: Readonly<Record<string, string | undefined>>
   readonly close: () => void
 }
 
-/** The interface takes no more. */
+/** The limit of the interface. */
 const MAX_CONCURRENCY = 64
 
-/** What is to be run, with what, judged by whom; the run's page opens as soon as it has begun. */
+/** The form that starts an evaluation, and then opens its page. */
 export function StartEvaluation({ search, close }: StartEvaluationProps) {
   const { prompt: named = '', variant = '', version = '', testset = '', evaluators = '' } = search
   const [prompt, setPrompt] = useState<Pinned>({ slug: named, variant, version })
@@ -111,7 +111,7 @@ interface EvaluatorsChoiceProps {
   readonly onChange: (value: readonly string[]) => void
 }
 
-/** The evaluators that judge each output, as many as are wanted; each takes part in its newest version. */
+/** The evaluators, each in its newest version. */
 function EvaluatorsChoice({ value, onChange }: EvaluatorsChoiceProps) {
   return (
     <fieldset>
@@ -152,10 +152,10 @@ interface PinnedChoiceProps {
   readonly autoFocus?: boolean
 }
 
-/** An older version is reached from its own page. */
+/** Older versions are started from their own page. */
 const NEWEST_VERSIONS_OFFERED = 100
 
-/** An artifact, one of its variants, and one of its versions or whatever is newest when it begins. */
+/** An artifact with a variant and a version, or the newest one. */
 function PinnedChoice({ legend, label, family, value, onChange, autoFocus = false }: PinnedChoiceProps) {
   const { slug, variant, version } = value
   const { variants, versions } = useVersions(family, value)
@@ -196,7 +196,7 @@ function PinnedChoice({ legend, label, family, value, onChange, autoFocus = fals
   )
 }
 
-/** The variants of what is chosen, and the newest versions of the chosen one. */
+/** The variants of the artifact, and the newest versions of the chosen one. */
 function useVersions(family: 'application' | 'testset', { slug, variant }: Pinned) {
   const isChosen = slug !== ''
   const ofPrompt = { enabled: isChosen && family === 'application' }
@@ -241,14 +241,14 @@ function useVersions(family: 'application' | 'testset', { slug, variant }: Pinne
       }
 }
 
-/** An artifact, maybe one of its variants, maybe one version: '' is what the server takes by itself (the default, the newest). */
+/** An artifact, a variant and a version; '' means the server's default (default variant, newest version). */
 interface Pinned {
   readonly slug: string
   readonly variant: string
   readonly version: string
 }
 
-/** The references of a request that name it. */
+/** The references to it in a request. */
 function pinnedReferences(
   family: 'application' | 'testset',
   { slug, variant, version }: Pinned,

@@ -15,18 +15,18 @@ import { type Answer, call } from '../../api/call.ts'
 import { places } from '../../shell/places.ts'
 
 const ROW = 40
-/** Rows before and after what is seen that are drawn, too. */
+/** Rows drawn before and after the visible ones. */
 const AROUND = 12
 
 export interface ArtifactListProps {
   readonly family: Family
-  /** What they are searched for; empty lists all. */
+  /** The search words; empty lists all. */
   readonly words: string
-  /** A button that makes the first one. */
+  /** A button that creates the first one. */
   readonly make?: ReactNode
 }
 
-/** A family's artifacts. Only what is seen is drawn, and pages are loaded before one gets to their end. */
+/** The artifacts of a family. Only visible rows are drawn; more are loaded before the end is reached. */
 export function ArtifactList({ family, words, make }: ArtifactListProps) {
   const { sort = '-created', archived } = useSearch({ strict: false }) as Readonly<
     Record<string, string | undefined>
@@ -172,7 +172,7 @@ function Row({ row, family }: { readonly row: Listed; readonly family: Family })
   )
 }
 
-/** Prompts and evaluators are workflows, and archived as such. */
+/** Prompts and evaluators are archived as workflows. */
 function familyOfKind(kind: Family['kind']): Archivable['family'] {
   return kind === 'applications' || kind === 'evaluators' ? 'workflows' : kind
 }
@@ -206,7 +206,7 @@ interface ListPage {
 
 const PAGE = 200
 
-/** A family's artifacts, page by page as they are needed. `words` narrow the list as a search does; archived ones are there where they are wanted. */
+/** The artifacts of a family, page by page, filtered by words. */
 function useArtifacts(family: Family, words: string, order: string, withArchived: boolean) {
   const { data, error, isPending, hasNextPage, isFetchingNextPage, fetchNextPage, refetch } =
     useInfiniteQuery({
@@ -231,7 +231,7 @@ async function list(
   next: string | undefined,
   signal: AbortSignal,
 ): Promise<ListPage> {
-  // Every family's list is asked and answered in the same way, in its own words.
+  // The lists of all families have the same shape under different names.
   const answer = (await call(
     `POST /${kind}/query` as 'POST /workflows/query',
     {

@@ -1,14 +1,14 @@
-/** A family as the start lists it. */
+/** A family on the home page. */
 export interface Family {
   readonly kind: 'applications' | 'evaluators' | 'workflows' | 'testsets' | 'environments' | 'queries'
   readonly title: string
-  /** One of them, as a sentence says it. */
+  /** The singular, in a sentence. */
   readonly one: string
-  /** What they are for, where there are none. */
+  /** What the family is for, shown if it is empty. */
   readonly purpose: string
-  /** Whether the page makes them. */
+  /** Whether the page can create one. */
   readonly create: boolean
-  /** Their kind in a search. */
+  /** The kind in search results. */
   readonly found: 'application' | 'evaluator' | 'workflow' | 'testset' | 'environment' | 'query'
 }
 
@@ -56,7 +56,7 @@ export const FAMILIES: readonly Family[] = [
   },
 ]
 
-/** The family of `?kind=`; undefined for the start itself, and for what is none. */
+/** The family of `?kind=`; undefined for the home page itself, and for unknown ones. */
 export function familyOf(kind: string | undefined): Family | undefined {
   return FAMILIES.find((family) => family.kind === kind)
 }

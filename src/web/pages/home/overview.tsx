@@ -10,11 +10,11 @@ import { places } from '../../shell/places.ts'
 
 export interface OverviewProps {
   readonly project: Answer<'GET /projects/current'>['project']
-  /** What can be begun with from here, beside the tour. */
+  /** A button beside the tour. */
   readonly begin: ReactNode
 }
 
-/** What there is, what is newest, what runs where. */
+/** The counts, the newest commits, and the deployments. */
 export function Overview({ project, begin }: OverviewProps) {
   return (
     <div className={styles.overview}>
@@ -46,7 +46,7 @@ export function Overview({ project, begin }: OverviewProps) {
 
 const ASK = { body: { windowing: { limit: 12, order: 'descending' } } } as const
 
-/** The newest revisions of prompts, evaluators, workflows and testsets, in one list. */
+/** The newest revisions of all families in one list. */
 function NewestCommits() {
   const workflows = useRoute('POST /workflows/revisions/query', ASK)
   const testsets = useRoute('POST /testsets/revisions/query', {
@@ -87,7 +87,7 @@ function NewestCommits() {
   )
 }
 
-/** The environment's page names all. */
+/** The environment's page lists all. */
 const MAX_PINS_NAMED = 8
 
 /** What each environment runs. */
@@ -140,7 +140,7 @@ interface Pin {
   readonly version: number | undefined
 }
 
-/** The pins in an environment's payload: `references`, by key, each with references of the surface that deployed it. */
+/** The deployments in an environment's payload: `references`, by key. */
 function pinsOf(data: unknown): readonly Pin[] {
   const references = (data as { readonly references?: Readonly<Record<string, unknown>> }).references ?? {}
   return Object.entries(references).map(([key, pinned]) => {

@@ -23,8 +23,8 @@ import { type Archivable, ArchivedBadge, ArchivedToggle, BringBack } from '../..
 import { Highlighted } from '../../parts/text/text.tsx'
 
 /**
- * The start: a search, the families, what is newest, what runs where. `?kind=` lists a family, `?q=` searches, `?tour=1` begins anew. A file of rows
- * that is dropped on it becomes a testset.
+ * The home page: search, families, newest commits, deployments. `?kind=` lists a family, `?q=` searches, `?tour=1` shows the tour. A dropped file
+ * becomes a testset.
  */
 export default function HomePage() {
   const {
@@ -36,7 +36,7 @@ export default function HomePage() {
   } = useSearch({ strict: false }) as Readonly<Record<string, string | undefined>>
   const navigate = useNavigate()
   const [words, setWords] = useState(q)
-  // Typing replaces the address; whatever else leads to different output is a place of its own in the history.
+  // Typing replaces the address; other changes of the words are entries in the history.
   const { state, search: asSent } = useLocation()
   useEffect(() => setWords((asSent as { readonly q?: string }).q ?? ''), [state.__TSR_index])
   const asked = useDeferredValue(words.trim())
@@ -93,7 +93,7 @@ export default function HomePage() {
       <FileDrop className={styles.drop} label="Drop the file to make a testset from it" drop={setFile}>
         {family ? (
           <ArtifactList
-            // Another list begins at its top.
+            // Another list starts at its top.
             key={JSON.stringify([family.kind, asked, sort, archived])}
             family={family}
             words={asked}
@@ -141,7 +141,7 @@ function SearchBox({ value, onChange, family }: SearchBoxProps) {
   )
 }
 
-/** Makes an artifact: a prompt or an evaluator from a template, a testset without rows. */
+/** Creates an artifact: a prompt or an evaluator from a template, or a testset without rows. */
 function NewArtifact({ family }: { readonly family: Family }) {
   const [isOpen, setOpen] = useState(false)
   const title = `New ${family.one}`
@@ -227,7 +227,7 @@ function Form({ family, title, close }: FormProps) {
   )
 }
 
-/** What has the words, the best first, with the place where they stand. */
+/** The search results, best first, with excerpts. */
 function SearchResults({ words }: { readonly words: string }) {
   const { archived } = useSearch({ strict: false }) as Readonly<Record<string, string | undefined>>
   const navigate = useNavigate()

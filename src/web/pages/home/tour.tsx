@@ -9,12 +9,12 @@ import { places } from '../../shell/places.ts'
 import styles from './home.module.css'
 import { call, Problem } from '../../api/call.ts'
 
-/** Slugs of what the tour makes. */
+/** The slugs of what the tour creates. */
 const PROMPT = 'capitals'
 const TESTSET = 'capital-cities'
 const EVALUATOR = 'exact-capital'
 
-/** A prompt whose examples know two capitals of the testset's three. */
+/** The examples contain two of the testset's three capitals. */
 function makePrompt(): Promise<unknown> {
   return call('POST /simple/applications', {
     body: {
@@ -61,7 +61,7 @@ function makeTestset(): Promise<unknown> {
   })
 }
 
-/** Runs the prompt over the testset, and answers the evaluation's id. The evaluator is made where it is not there yet. */
+/** Runs the prompt on the testset and returns the evaluation's id. Creates the evaluator if needed. */
 async function startEvaluation(): Promise<string> {
   await call('POST /simple/evaluators', {
     body: {
@@ -85,7 +85,7 @@ async function startEvaluation(): Promise<string> {
   return evaluation.id
 }
 
-/** A prompt, a testset and an evaluation in three clicks. Its model is a mock, so that no key of a provider is needed. */
+/** Creates a prompt, a testset and an evaluation in three clicks, with a mock model, so that no provider's key is needed. */
 export function Tour({ leave }: { readonly leave: () => void }) {
   const prompts = useRoute('POST /applications/query', { body: { application: { slugs: [PROMPT] } } })
   const testsets = useRoute('POST /testsets/query', { body: { testset: { slugs: [TESTSET] } } })
@@ -101,7 +101,7 @@ export function Tour({ leave }: { readonly leave: () => void }) {
     setBusy(step)
     setError(undefined)
     try {
-      // What it makes would end it: it is for who has nothing yet, and for who asks for it.
+      // Creating the first artifact would end the tour, unless the address asks for it.
       await navigate({ to: '/', search: { tour: '1' }, replace: true })
       if (step === 0) await writeOurs(makePrompt)
       if (step === 1) await writeOurs(makeTestset)

@@ -2,10 +2,10 @@ import type { JsonObject } from '#routes'
 import { JsonView } from '../../parts/json/json-view.tsx'
 import styles from './query.module.css'
 
-/** More conditions than these are shown as JSON, which folds. */
+/** More conditions are shown as JSON. */
 const MANY = 60
 
-/** What a query asks of traces, in words. */
+/** The filter of a query in words. */
 export function FilterView({ data = {} }: { readonly data: JsonObject | undefined }) {
   const { filtering, formatting, windowing } = data
   const filter = filterOf(filtering)
@@ -71,20 +71,20 @@ export function focusOf(data: JsonObject | undefined): 'trace' | 'span' {
   return isSpan ? 'span' : 'trace'
 }
 
-/** A filter of traces as `data.filtering` has it: conditions that are joined, which may be filters themselves. */
+/** A filter of traces from `data.filtering`: joined conditions, which may be filters. */
 interface Filter {
   readonly join: string
   readonly parts: readonly (Filter | Condition)[]
 }
 
-/** One condition in words: which field, how it is compared, and with what. */
+/** A condition in words: field, relation, value. */
 interface Condition {
   readonly field: string
   readonly relation: string
   readonly value: string | undefined
 }
 
-/** A filter to be read by people. What is stored may have been pushed, so nothing of its shape is taken for granted. */
+/** Reads a filter for display. It may have been pushed, so it may have any shape. */
 function filterOf(filtering: unknown): Filter {
   const { operator, conditions } = membersOf(filtering)
   return {

@@ -22,7 +22,7 @@ import { Table } from '../../parts/table/table.tsx'
 import { Ago, duration } from '../../parts/time/time.tsx'
 import styles from './query.module.css'
 
-/** A saved query: what it asks of traces, what it finds now, its versions. `?version=` shows an older one, `?view=versions` lists them. */
+/** A saved query: its filter, the traces that match now, and its versions. `?version=` shows an older version, `?view=versions` lists them. */
 export default function SavedQueryPage() {
   const { slug = '' } = useParams({ strict: false })
   const { version, view = 'found' } = useSearch({ strict: false }) as Readonly<
@@ -145,7 +145,7 @@ type Revision = Answer<'POST /queries/revisions/log'>['query_revisions'][number]
 
 interface QueryVersionsProps {
   readonly slug: string
-  /** The one that is shown. */
+  /** The shown revision. */
   readonly revision: Revision
 }
 
@@ -190,7 +190,7 @@ interface ChangesProps {
   readonly close: () => void
 }
 
-/** What one version changed of another. */
+/** The changes between two versions. */
 function Changes({ base, head, close }: ChangesProps) {
   const [before, after] = [useRevision(base.id), useRevision(head.id)]
   const error = before.error ?? after.error
@@ -221,10 +221,10 @@ interface FoundProps {
 
 type Span = Schemas['Spans']
 
-/** A query may hold another number. */
+/** A query may have its own limit. */
 const DEFAULT_LIMIT = 25
 
-/** What the query finds now. */
+/** The traces or spans that match now. */
 function Found({ revisionId, data }: FoundProps) {
   const isSpans = focusOf(data) === 'span'
   const windowing = data?.['windowing']
@@ -277,7 +277,7 @@ function Found({ revisionId, data }: FoundProps) {
   )
 }
 
-/** Of a trace the span that it begins with. */
+/** The first span of a trace. */
 function headsIn(answer: Answer<'POST /traces/query'> | Answer<'POST /spans/query'>): readonly Span[] {
   if ('spans' in answer) return answer.spans
   return answer.traces.flatMap(({ spans }) => {

@@ -15,7 +15,7 @@ import { places } from '../../shell/places.ts'
 
 const TEXTS_PER_STEP = 20
 
-/** Who wrote each line of the revision's texts. A line leads to the revision that brought it, and on to the one before. */
+/** The blame of the revision's texts. A line opens the revision that changed it, and from there the previous ones. */
 export function BlameView({ revision, data }: { readonly revision: Revision; readonly data: Members }) {
   const { brought } = useSearch({ strict: false }) as Readonly<Record<string, string | undefined>>
   const navigate = useNavigate()
@@ -59,14 +59,14 @@ export function BlameView({ revision, data }: { readonly revision: Revision; rea
 }
 
 interface BroughtByProps {
-  /** The one whose blame is shown. */
+  /** The revision whose blame is shown. */
   readonly revision: Revision
-  /** The version on its line that brought what was asked about. */
+  /** The version that changed the line. */
   readonly version: number
   readonly show: (version: string | undefined) => void
 }
 
-/** The revision that brought a line, with what it changed; and the ones before it, step by step. */
+/** The revision that changed a line, with its changes, and buttons to the previous ones. */
 function BroughtBy({ revision, version, show }: BroughtByProps) {
   const { workflow_slug: slug, variant_slug: variant } = revision
   const brought = useVersion(slug, variant, version)

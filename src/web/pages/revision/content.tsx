@@ -14,10 +14,7 @@ import {
 import { CodeLines } from '../../parts/text/text.tsx'
 import styles from './revision.module.css'
 
-/**
- * What the revision holds, as people read it: prompts as conversations, code as code, everything else by name. `?place=`, a JSON Pointer, leads to
- * what holds it.
- */
+/** The content of a revision: prompts as conversations, code as code, other values by name. `?place=`, a JSON Pointer, scrolls to a part. */
 export function ContentView({ data }: { readonly data: Members }) {
   const { place = '' } = useSearch({ strict: false }) as Readonly<Record<string, string | undefined>>
   const content = useRef<HTMLDivElement>(null)
@@ -74,7 +71,7 @@ export function ContentView({ data }: { readonly data: Members }) {
   )
 }
 
-/** What runs it: a handler of the service, a script, or a server elsewhere that is called with these headers. */
+/** What runs the workflow: a handler, a script, or an external server with these headers. */
 function WhereItRuns({ data: { uri, url, runtime, headers } }: { readonly data: Members }) {
   const sent = Object.entries(membersOf(headers))
   const facts = [
@@ -119,14 +116,14 @@ function Header({ value }: { readonly value: unknown }) {
 
 interface PromptViewProps {
   readonly prompt: PromptInData
-  /** Of the parameters. */
+  /** The schema of the parameters. */
   readonly schema: unknown
   readonly isOnly: boolean
-  /** The keys, below the prompt's own, of what a link leads to. */
+  /** The rest of the path that a link points to, inside of the prompt. */
   readonly marked?: readonly string[] | undefined
 }
 
-/** Messages past these are among the JSON. */
+/** More messages are only in the JSON. */
 const MOST_MESSAGES = 100
 
 /** A prompt: its messages with their variables, its model and settings, its tools. */
@@ -198,14 +195,14 @@ interface ParameterTableProps {
   readonly caption: string
   readonly rows: readonly ParameterRow[]
   readonly format?: TemplateFormat
-  /** The name of one that a link leads to. */
+  /** The name that a link points to. */
   readonly marked?: string | undefined
 }
 
-/** Rows past these are among the JSON. */
+/** More rows are only in the JSON. */
 const MOST_PARAMETERS = 200
 
-/** Settings by name. What is as the schema has it anyway stands back. */
+/** Settings by name. Defaults of the schema are dimmed. */
 function ParameterTable({ caption, rows, format = 'curly', marked }: ParameterTableProps) {
   return (
     <div className={styles.parameters}>
@@ -251,11 +248,11 @@ function ParameterValue({ value, format }: { readonly value: unknown; readonly f
 
 /** A prompt in a revision's parameters. */
 interface PromptInData {
-  /** The keys that lead to it from `data`. */
+  /** The path from `data`. */
   readonly keys: readonly string[]
   readonly messages: readonly Message[]
   readonly format: TemplateFormat
-  /** What it says beside its messages: model, settings, fallbacks. */
+  /** Everything but the messages: model, settings, fallbacks. */
   readonly rest: Members
   readonly tools: readonly unknown[]
 }
@@ -270,7 +267,7 @@ export function promptsOf(data: Members): readonly PromptInData[] {
   )
 }
 
-/** The keys that a JSON Pointer names, from the top. */
+/** The keys of a JSON Pointer. */
 function keysOfPlace(place: string): readonly string[] {
   return place
     .split('/')
@@ -297,17 +294,17 @@ function isMessage(value: unknown): value is Message {
   return typeof membersOf(value)['role'] === 'string'
 }
 
-/** A parameter as the table shows it. */
+/** A row of the table of parameters. */
 interface ParameterRow {
   readonly name: string
   readonly value: unknown
-  /** What the schema says it is. */
+  /** The description in the schema. */
   readonly about: string | undefined
-  /** Whether it is what the schema has without anybody saying so. */
+  /** Whether it is the schema's default. */
   readonly isDefault: boolean
 }
 
-/** The parameters that are set, and after them those that only the schema has, with their defaults. */
+/** The parameters that are set, then the schema's other ones with their defaults. */
 function parameterRows(parameters: Members, schema: unknown): readonly ParameterRow[] {
   const properties = membersOf(membersOf(schema)['properties'])
   const set = Object.entries(parameters).map(([name, value]) =>
@@ -330,19 +327,19 @@ function rowOf(name: string, value: unknown, property: Members): ParameterRow {
   }
 }
 
-/** A text that people write, and its place in `data`. */
+/** A text, and its place in `data`. */
 interface PlacedText {
   /** The JSON Pointer in `data`. */
   readonly place: string
   readonly label: string
 }
 
-/** Longer strings are texts by themselves, with a file of their own (docs/format.md); shorter ones only where a message says them. */
+/** Longer strings are stored as files of their own (docs/format.md); shorter ones only in messages. */
 const LONGEST_INLINE = 120
 
 const NEVER: ReadonlySet<string> = new Set(['url', 'uri', 'role', 'name', 'id', 'type'])
 
-/** The texts of a revision, as the server finds them: what messages say, and what is long or has several lines. */
+/** The texts of a revision, as the server finds them: messages, long strings, and strings of several lines. */
 export function textsOf(data: Members): readonly PlacedText[] {
   const found: PlacedText[] = []
   const within = (value: unknown, keys: readonly (string | number)[], said: string | undefined): void => {

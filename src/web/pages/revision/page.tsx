@@ -23,7 +23,7 @@ import { prettyJson } from '../../parts/json/json-view.tsx'
 import { EnvironmentDot, RevisionChip } from '../../parts/chips/chips.tsx'
 import { FileText } from 'lucide-react'
 
-/** A revision of a prompt, an evaluator or a workflow: what it says, who wrote each line, its files, and where it comes from. */
+/** A revision of a prompt, an evaluator or a workflow: content, blame, files, and origin. */
 export default function RevisionPage() {
   const { slug, variant, version, data, error, refetch } = useRevisionHere()
   if (data) {
@@ -90,7 +90,7 @@ interface NearVersions {
 
 const VIEWS = ['content', 'blame', 'files', 'json'] as const
 
-/** The page of a revision that is there. */
+/** The page of an existing revision. */
 function RevisionView({ found, isHead }: { readonly found: Found; readonly isHead: boolean }) {
   const {
     workflow_revision: revision,
@@ -112,7 +112,7 @@ function RevisionView({ found, isHead }: { readonly found: Found; readonly isHea
   const isPrompt = promptsOf(data).length > 0
   const here = `r:${revision.slug}`
   const archived = archivedOf(found)
-  // A version that is archived alone may be where an edit of its variant begins all the same.
+  // An edit may start from a version that is archived by itself.
   const closed = archived && archived.level !== 'revision' ? archived : undefined
   const lacking = useRefusal('write')
   const mayNotWrite = closed ? `${fullNameOf(closed)} is archived: bring it back first.` : lacking
@@ -239,7 +239,7 @@ function RevisionView({ found, isHead }: { readonly found: Found; readonly isHea
 
 const LABELS = { blame: 'Blame', files: 'Files', json: 'JSON' } as const
 
-/** What the interface answers of the revision, every number and the order of keys as they are stored. */
+/** The answer of the interface, with numbers and the order of keys unchanged. */
 function JsonText({ revision: { id } }: { readonly revision: Revision }) {
   const { data, error } = useRouteText('GET /workflows/revisions/{id}', { path: { id } })
   if (error) return <Failure error={error} />
@@ -259,7 +259,7 @@ interface RevisionSummaryProps {
   readonly provenance: Found['provenance']
 }
 
-/** What stands beside the heading: the commit, who made it and when, where it runs, and its subject. */
+/** The facts beside the heading: commit, author, date, environments and subject. */
 function RevisionSummary({ revision, provenance }: RevisionSummaryProps) {
   const { id, slug, workflow_slug: artifact, variant_slug: variant, author, date, subject } = revision
   const version = Number(revision.version)
@@ -286,11 +286,11 @@ function RevisionSummary({ revision, provenance }: RevisionSummaryProps) {
 interface NeighboursProps extends NearVersions {
   readonly slug: string
   readonly variant: string
-  /** What of the page is shown stays shown. */
+  /** The shown view is kept. */
   readonly search: Readonly<Record<string, string | undefined>>
 }
 
-/** To the versions before and after. */
+/** Links to the versions before and after. */
 function Neighbours({ slug, variant, previous, next, search }: NeighboursProps) {
   const { view } = search
   const kept: Record<string, string> = view === undefined ? {} : { view }
@@ -316,12 +316,12 @@ function Neighbours({ slug, variant, previous, next, search }: NeighboursProps) 
   )
 }
 
-/** Files past these are in the clone. */
+/** More files are only in the clone. */
 const MOST = 300
-/** Longer files are not drawn, but are there to be opened. */
+/** Longer files are not shown, but can be opened. */
 const LONGEST = 2_000_000
 
-/** The files of the revision as they lie in git, and what one of them holds. */
+/** The files of the revision in git, and the content of one. */
 function FilesView({ revision: { id } }: { readonly revision: Revision }) {
   const { file } = useSearch({ strict: false }) as Readonly<Record<string, string | undefined>>
   const { data, error } = useRoute(

@@ -15,7 +15,7 @@ export interface ProvenanceListProps {
   readonly provenance: Provenance
 }
 
-/** Where the revision comes from, and where it runs. */
+/** The origin of the revision, and the environments that run it. */
 export function ProvenanceList({ slug, variant, version, provenance }: ProvenanceListProps) {
   const { commit, author, committer, date, signature, parents, arrival, trailers, environments } = provenance
   const { idempotency_key: once, deploy } = trailers
@@ -95,7 +95,7 @@ function arrivedBy(arrival: NonNullable<Provenance['arrival']>): string {
   return `by git push of ${arrival.principal.name}, ${new Date(arrival.time).toLocaleString()}`
 }
 
-/** A fact by its name; inside of a `<dl>`. */
+/** A fact with its name, inside of a `<dl>`. */
 function Fact({ name, children }: { readonly name: string; readonly children: ReactNode }) {
   return (
     <div>

@@ -12,11 +12,11 @@ import { Modal } from '../../parts/dialog/dialog.tsx'
 
 export interface RevisionMenuProps {
   readonly revision: Revision
-  /** The version before; undefined for the first. */
+  /** The previous version; undefined for the first. */
   readonly previous: number | undefined
 }
 
-/** What can be done with a version, and the dialogs that do it. `?deploy=1` is the sheet that deploys it, `?to=` and `?what=` say more. */
+/** The menu of a version and its dialogs. `?deploy=1` opens the sheet that deploys, with `?to=` and `?what=`. */
 export function RevisionMenu({ revision, previous }: RevisionMenuProps) {
   const { workflow_slug: slug, variant_slug: variant, deleted_at: archivedAt } = revision
   const version = Number(revision.version)
@@ -61,7 +61,7 @@ export function RevisionMenu({ revision, previous }: RevisionMenuProps) {
         <DeploySheet
           artifact={slug}
           to={to}
-          // As a version of the variant at the address: other variants may hold it, too.
+          // As a version of this variant: other variants may have the revision, too.
           what={what === undefined ? { kind: 'revision', slug: `${variant}-${version}` } : endOf(what)}
           choose={(end) => show({ what: textOfEnd(end) }, true)}
           chooseTo={(environment) => show({ to: environment }, true)}
@@ -82,7 +82,7 @@ export function RevisionMenu({ revision, previous }: RevisionMenuProps) {
   )
 }
 
-/** How to undo on a variant what the revision changed, or to make the same change on another one. */
+/** The commands that undo this revision on a variant, or apply it to another one. */
 function CurlDialog({ revision, close }: { readonly revision: Revision; readonly close: () => void }) {
   const { id, workflow_slug: slug, variant_slug: variant } = revision
   const artifact = { slug }

@@ -9,7 +9,7 @@ import { LongTextField, TextField } from '../../parts/fields/fields.tsx'
 import { problemOfJson } from '../../parts/json-text/json-text.ts'
 import { prettyJson } from '../../parts/json/json-view.tsx'
 
-/** What of a run is in its address. */
+/** The parameters of a run's address. */
 export interface RunSearch {
   readonly variant?: string
   readonly version?: string
@@ -25,15 +25,15 @@ export interface InputsSectionProps {
   readonly fields: readonly InputField[]
   readonly inputs: string
   readonly onInputs: (inputs: string) => void
-  /** Of an evaluator: the outputs that it judges. */
+  /** For an evaluator: the outputs to judge. */
   readonly judged: string | undefined
   readonly onJudged: (outputs: string) => void
   readonly onProblem: (field: string, problem: string | undefined) => void
-  /** Why the last run of these very inputs failed. */
+  /** Why the last run with these inputs failed. */
   readonly refusal: RunFailure | undefined
 }
 
-/** What a run is given: inputs as fields or as JSON, and for an evaluator what it judges. */
+/** The inputs of a run, as fields or as JSON, and the outputs that an evaluator judges. */
 export function InputsSection(props: InputsSectionProps) {
   const { slug, search, fields, inputs, onInputs, judged, onJudged, onProblem, refusal } = props
   const asJson = search.inputs === 'json'
@@ -76,13 +76,13 @@ interface InputsFormProps {
   readonly inputs: string
   readonly onChange: (inputs: string) => void
   readonly asJson: boolean
-  /** Told why the inputs cannot be sent as they are. */
+  /** Called with the reason why the inputs cannot be sent. */
   readonly onProblem: (field: string, problem: string | undefined) => void
-  /** Why the last run of these very inputs failed. */
+  /** Why the last run with these inputs failed. */
   readonly refusal: RunFailure | undefined
 }
 
-/** The inputs of a run: a field for each that is known, or JSON. */
+/** The inputs: one field each if they are known, otherwise JSON. */
 function InputsForm({ fields, inputs, onChange, asJson, onProblem, refusal }: InputsFormProps) {
   if (asJson || fields.length === 0)
     return (
@@ -109,7 +109,7 @@ interface OneInputProps extends Omit<InputsFormProps, 'fields' | 'asJson'> {
 }
 
 function OneInput({ field, inputs, onChange, onProblem, refusal }: OneInputProps) {
-  // What is no value yet is kept as it was typed.
+  // Text that is not a value yet is kept as typed.
   const [typed, setTyped] = useState<string>()
   const value = typed ?? shownInput(inputs, field)
   const problem = problemOfInput(field, value)
@@ -142,7 +142,7 @@ interface JsonInputsProps {
   readonly isObject?: boolean
 }
 
-/** A value as JSON, sent as it is typed. */
+/** A JSON value, sent as typed. */
 function JsonInputs({ label, value, onChange, onProblem, isObject = false }: JsonInputsProps) {
   const [typed, setTyped] = useState(() => prettyJson(value))
   const problemOf = (text: string): string | undefined => {

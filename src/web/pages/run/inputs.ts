@@ -16,15 +16,15 @@ import { templateFormat, variableNames } from '../../parts/template/template-var
 /** An input that a revision takes. */
 export interface InputField {
   readonly name: string
-  /** What it is typed as: text goes into JSON as a string, the others as they are. */
+  /** How it is typed: text becomes a JSON string, the others are JSON. */
   readonly kind: 'text' | 'number' | 'boolean' | 'json'
   readonly description: string | undefined
   readonly isRequired: boolean
-  /** What the schema says of its values; undefined where it says nothing. */
+  /** The schema of its values, if any. */
   readonly schema: unknown
 }
 
-/** The inputs that a revision names in its schema or its messages. `data` is JSON text. */
+/** The inputs named in a revision's schema or messages. `data` is JSON text. */
 export function inputFields(data: string): readonly InputField[] {
   const schema = ['schemas', 'inputs']
   const required = itemsAt(data, [...schema, 'required'])
@@ -42,20 +42,20 @@ export function inputFields(data: string): readonly InputField[] {
   })
 }
 
-/** The inputs with what was typed for one; empty is not there. */
+/** Sets one input; empty removes it. */
 export function withInput(inputs: string, { name, kind }: InputField, typed: string): string {
   if (typed === '' && kind !== 'text') return withoutAt(inputs, [name])
   return withTextAt(inputs, [name], kind === 'text' ? JSON.stringify(typed) : typed.trim())
 }
 
-/** What stands in the field of an input. */
+/** The text in the field of an input. */
 export function shownInput(inputs: string, { name, kind }: InputField): string {
   const json = textAt(inputs, [name])
   if (json === undefined) return ''
   return kind === 'text' ? (stringAt(inputs, [name]) ?? json) : prettyJson(json)
 }
 
-/** Why what was typed is no value for the input; undefined if it is one. */
+/** Why the text is not a valid value; undefined if it is. */
 export function problemOfInput({ kind, isRequired, schema }: InputField, typed: string): string | undefined {
   if (typed.trim() === '' && kind !== 'text') return isRequired ? 'is required' : undefined
   if (kind === 'number' && !(/^-?\d/.test(typed.trim()) && !problemOfJson(typed))) return 'must be a number'
@@ -66,7 +66,7 @@ export function problemOfInput({ kind, isRequired, schema }: InputField, typed: 
   return first && [first.path.join('.'), first.msg].filter((it) => it !== '').join(' ')
 }
 
-/** What a refusal of the server says of an input, by the place that it names; undefined where it is about something else. */
+/** The part of a refusal that is about an input; undefined if it is about something else. */
 export function refusalOf(
   name: string,
   { message, problems }: { readonly message: string; readonly problems?: readonly FieldProblem[] },
@@ -75,19 +75,19 @@ export function refusalOf(
     ({ loc }) => loc[loc.lastIndexOf('inputs') + 1] === name && loc.includes('inputs'),
   )
   if (told) return told.msg
-  // A run that failed on its schema names the place in a line: `inputs.amount must be number`.
+  // A run that failed on its schema has a line for each place: `inputs.amount must be number`.
   const line = message.split('\n').find((it) => it.startsWith(`inputs.${name} `))
   if (line !== undefined) return line.slice(`inputs.${name} `.length).replace(/\.$/, '')
   return message.includes(`inputs must have required property '${name}'`) ? 'is required' : undefined
 }
 
-/** Inputs of which nothing is known but their names. */
+/** Inputs with empty values. */
 export function emptyInputs(fields: readonly InputField[]): string {
   const texts = fields.filter(({ kind }) => kind === 'text')
   return `{${texts.map(({ name }) => `${JSON.stringify(name)}:""`).join(',')}}`
 }
 
-/** What of a row goes in: all that is no bookkeeping of the testset, and the inputs only where they are named. */
+/** The inputs in a row, without the testset's own columns. */
 export function inputsOfRow(row: string): string {
   return keysAt(row, [])
     .filter((key) => BOOKKEEPING.has(key))

@@ -7,7 +7,7 @@ import { places } from '../../shell/places.ts'
 import styles from './run.module.css'
 import type { RunState } from './use-run.ts'
 
-/** What came out of a run, or has come so far: messages as messages, texts as texts, everything else as JSON. */
+/** The output of a run, also while it is written: messages as messages, texts as text, other values as JSON. */
 export function Output({ state }: { readonly state: RunState }) {
   const { status, written, outputs, error } = state
   return (
@@ -61,7 +61,7 @@ const WORDS: Readonly<Record<RunState['status'], string>> = {
   stopped: 'stopped',
 }
 
-/** JSON that is longer is shown as a tree that opens part by part. */
+/** Longer JSON is shown as a tree. */
 const MOST_TEXT = 100_000
 
 function Outputs({ text }: { readonly text: string }) {
@@ -83,7 +83,7 @@ function Outputs({ text }: { readonly text: string }) {
   )
 }
 
-/** The messages that an output is made of; undefined if it is something else. */
+/** The messages of an output; undefined if it is something else. */
 function messagesIn(value: unknown): readonly Message[] | undefined {
   if (isMessage(value)) return [value]
   if (typeof value !== 'object' || value === null) return undefined

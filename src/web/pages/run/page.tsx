@@ -19,7 +19,7 @@ import styles from './run.module.css'
 import { useRun, type RunState } from './use-run.ts'
 import { Ago, duration } from '../../parts/time/time.tsx'
 
-/** `/a/<slug>/run`: one revision, run with inputs that are typed, of a row, or of a trace. */
+/** `/a/<slug>/run`: runs a revision with inputs that are typed, or come from a row or a trace. */
 export default function RunRevisionPage() {
   const { slug = '' } = useParams({ strict: false })
   const search = useSearch({ strict: false }) as RunSearch
@@ -63,7 +63,7 @@ export default function RunRevisionPage() {
   )
 }
 
-/** What a run needs of the answer to a retrieve. */
+/** The parts of a retrieved revision that a run needs. */
 function runnableIn(answer: string): Runnable {
   const { workflow_revision: revision } = JSON.parse(answer) as {
     readonly workflow_revision: {
@@ -103,13 +103,13 @@ interface RunViewProps {
   readonly news: ReactNode
 }
 
-/** Inputs left, what comes out right. */
+/** Inputs on the left, output on the right. */
 function RunView({ slug, search, runnable, go, news }: RunViewProps) {
   const { revisionId, version, variant, isEvaluator, data } = runnable
   const fields = useMemo(() => inputFields(data), [data])
   const [inputs, setInputs] = useState(() => emptyInputs(fields))
   const [judged, setJudged] = useState('""')
-  /** Changes where inputs come from elsewhere, so that fields begin anew. */
+  /** Incremented when inputs are replaced, so that the fields start again. */
   const [filled, setFilled] = useState(0)
   const [row, setRow] = useState<PickedRow>()
   const problems = useProblems()
@@ -237,7 +237,7 @@ interface RecentRunsProps {
   readonly show: (run: RecentRun) => void
 }
 
-/** What was run in this window before: one is shown again with its inputs. */
+/** The previous runs of this window; a click shows one with its inputs. */
 function RecentRuns({ slug, show }: RecentRunsProps) {
   const runs = useRecentRuns(slug)
   if (runs.length === 0) return null
@@ -265,13 +265,13 @@ function RecentRuns({ slug, show }: RecentRunsProps) {
   )
 }
 
-/** What a trace's first span was asked with, as JSON text: its inputs, and of an evaluator the outputs that it judged. */
+/** The input of a trace's first span as JSON text, and for an evaluator the outputs that it judged. */
 interface TraceInputs {
   readonly inputs: string
   readonly outputs: string | undefined
 }
 
-/** Tells the inputs of a trace once they are there. */
+/** Calls back with the inputs of a trace once it is loaded. */
 function useTraceInputs(traceId: string | undefined, onInputs: (given: TraceInputs) => void) {
   const answer = useRouteText(
     'GET /traces/{id}',
@@ -299,7 +299,7 @@ function inputsIn(answer: string): TraceInputs {
   }
 }
 
-/** A run of this window, to look at again. */
+/** A previous run of this window. */
 interface RecentRun {
   readonly id: number
   readonly at: string
@@ -309,7 +309,7 @@ interface RecentRun {
   readonly outcome: RunState
 }
 
-/** Runs are kept per artifact, until the window is closed. */
+/** Runs are kept per artifact until the window is closed. */
 const MAX_RUNS_KEPT = 20
 
 const runs = new Map<string, readonly RecentRun[]>()
@@ -317,7 +317,7 @@ const listeners = new Set<() => void>()
 const NONE: readonly RecentRun[] = []
 let made = 0
 
-/** Takes note of a run that is over. */
+/** Remembers a finished run. */
 function rememberRun(slug: string, run: Omit<RecentRun, 'id'>): void {
   made += 1
   runs.set(slug, [{ id: made, ...run }, ...(runs.get(slug) ?? NONE)].slice(0, MAX_RUNS_KEPT))
@@ -338,14 +338,14 @@ function useRecentRuns(slug: string): readonly RecentRun[] {
 interface RevisionPickerProps {
   readonly slug: string
   readonly variant: string
-  /** Undefined for the latest one. */
+  /** Undefined for the latest version. */
   readonly version: number | undefined
-  /** What the latest one is, as far as it is known. */
+  /** The latest version, if known. */
   readonly shown: number | undefined
   readonly pick: (variant: string, version: number | undefined) => void
 }
 
-/** Which revision runs: the latest of a variant, or one of its last hundred versions. */
+/** Chooses the revision to run: the latest of a variant, or one of the last hundred versions. */
 function RevisionPicker({ slug, variant, version, shown, pick }: RevisionPickerProps) {
   const variants = useRoute('POST /workflows/variants/query', { body: { workflow_refs: [{ slug }] } })
   const log = useRoute(

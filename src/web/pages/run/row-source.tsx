@@ -9,7 +9,7 @@ import { useCommands } from '../../shell/commands.tsx'
 import { inputsOfRow } from './inputs.ts'
 import styles from './run.module.css'
 
-/** A row whose data become the inputs. */
+/** A row used as inputs. */
 export interface PickedRow {
   readonly testcaseId: string
   /** As JSON text. */
@@ -21,11 +21,11 @@ export interface RowSourceProps {
   /** From 1. */
   readonly row: number
   readonly pick: (testset: string | undefined, row: number) => void
-  /** Told of each row once it is there. */
+  /** Called with each row once it is loaded. */
   readonly onRow: (row: PickedRow) => void
 }
 
-/** Inputs from a row of a testset: `[` and `]` go to the one before and the next. */
+/** Takes inputs from a row of a testset; `[` and `]` go to the previous and next row. */
 export function RowSource({ testset, row, pick, onRow }: RowSourceProps) {
   const list = useId()
   const known = useRoute('POST /testsets/query', { body: { windowing: { limit: 50, order: '-updated' } } })
@@ -113,7 +113,7 @@ interface SlugFieldProps {
   readonly onChange: (slug: string) => void
 }
 
-/** A testset is looked for once its name is whole. */
+/** The testset is looked up once its whole name is typed. */
 function SlugField({ list, value, onChange }: SlugFieldProps) {
   const [typed, setTyped] = useState<string>()
   const settle = (): void => {

@@ -2,27 +2,27 @@ import { useEffect, useRef, useState } from 'react'
 import { type FieldProblem, Problem, callInPieces } from '../../api/call.ts'
 import { textAt } from '../../parts/json-text/json-text.ts'
 
-/** What is run. All texts are JSON. */
+/** A run to start. All texts are JSON. */
 export interface RunRequest {
   readonly revisionId: string
   readonly inputs: string
-  /** Of an evaluator: what it judges. */
+  /** For an evaluator: the outputs to judge. */
   readonly outputs: string | undefined
-  /** The row that the inputs are of. */
+  /** The row that the inputs came from. */
   readonly testcaseId: string | undefined
 }
 
-/** How far a run is, or what came of it. */
+/** The state of a run. */
 export interface RunState {
   readonly status: 'running' | 'done' | 'failed' | 'stopped'
-  /** What has come of a reply that is being written. */
+  /** The reply so far. */
   readonly written: string
   /** As JSON text. */
   readonly outputs: string | undefined
   readonly error: RunFailure | undefined
   readonly traceId: string | undefined
   readonly tokens: { readonly prompt: number; readonly completion: number } | undefined
-  /** Until its end, in milliseconds. */
+  /** The duration, in milliseconds. */
   readonly ms: number | undefined
 }
 
@@ -30,7 +30,7 @@ export interface RunState {
 export interface RunFailure {
   readonly message: string
   readonly code: string
-  /** Which fields of what was sent are wrong. */
+  /** The fields of the request that are wrong. */
   readonly problems?: readonly FieldProblem[]
 }
 
@@ -44,7 +44,7 @@ const BEGUN: RunState = {
   ms: undefined,
 }
 
-/** Runs a revision, and shows its reply while it is written. One at a time; leaving the page stops it. */
+/** Runs a revision and shows the reply while it is written. One run at a time; leaving the page stops it. */
 export function useRun(whenOver: (state: RunState) => void) {
   const [state, setState] = useState<RunState>()
   const stopper = useRef<AbortController | undefined>(undefined)
@@ -89,7 +89,7 @@ function bodyOf({ revisionId, inputs, outputs, testcaseId }: RunRequest): string
   return `{"references":{"workflow_revision":{"id":"${revisionId}"}${row}},"data":{"inputs":${inputs}${judged}}}`
 }
 
-/** A record of a stream (docs/guide/running.md): a piece of a reply, what it used, or how it came out. */
+/** A record of a stream (docs/guide/running.md): a part of the reply, its usage, or the result. */
 function withRecord(state: RunState, text: string): RunState {
   const record = JSON.parse(text) as {
     readonly type?: string

@@ -115,7 +115,7 @@ export function Keys() {
   )
 }
 
-/** A key as it is answered. */
+/** A key as the interface answers it. */
 type ApiKeyRecord = Answer<'POST /keys/query'>['keys'][number]
 
 const SCOPES: readonly { readonly value: Scope; readonly label: string }[] = [
@@ -128,7 +128,7 @@ const SCOPES: readonly { readonly value: Scope; readonly label: string }[] = [
 
 interface NewKeyProps {
   readonly close: () => void
-  /** Told the key with its secret, which no other answer has. */
+  /** Called with the key and its secret, which no other answer contains. */
   readonly onMade: (key: ApiKeyRecord) => void
 }
 

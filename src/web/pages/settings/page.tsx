@@ -23,7 +23,7 @@ import { chosenTheme, chooseTheme, type Theme } from '../../shell/document.ts'
 
 type Trashed = Answer<'GET /trash'>['trash'][number]
 
-/** What was removed, and until when it comes back. */
+/** The deleted artifacts, and until when they can be restored. */
 function Trash() {
   const refusal = useRefusal('read')
   const { data, error, refetch } = useRoute('GET /trash', {}, { enabled: refusal === undefined })
@@ -123,7 +123,7 @@ const THEMES: readonly { readonly value: Theme; readonly label: string }[] = [
   { value: 'dark', label: 'dark' },
 ]
 
-/** Who is signed in, and how the page looks. */
+/** The session and the theme. */
 function SessionSettings() {
   const session = useSession()
   const cache = useQueryClient()
@@ -132,7 +132,7 @@ function SessionSettings() {
   const [isBusy, setBusy] = useState(false)
   const [drafts, setDrafts] = useState<readonly string[]>([])
   useEffect(() => {
-    // A browser that keeps no drafts has none to name.
+    // A browser without drafts lists none.
     draftNames().then(setDrafts, () => undefined)
   }, [])
   async function signOut(): Promise<void> {
@@ -140,10 +140,10 @@ function SessionSettings() {
     setError(undefined)
     try {
       await call('DELETE /sessions/current', {})
-      // A browser that cannot keep drafts cannot empty them either.
+      // A browser that cannot store drafts cannot delete them either.
       await emptyDrafts().catch(() => undefined)
-      // What this key may see is shown to nobody after it.
-      // Asked for again and not reset: the sign-in form may be shown already, and would lose what was typed into it.
+      // Data of this key is not shown to the next one. The session is refetched, not reset: a sign-in form that is already shown would lose what
+      // was typed.
       await cache.invalidateQueries({ queryKey: ['session'] })
       cache.removeQueries({ predicate: ({ queryKey }) => queryKey[0] !== 'session' })
     } catch (failure) {
@@ -204,7 +204,7 @@ function shownDraft(name: string): string {
   return name.slice(name.indexOf('/') + 1)
 }
 
-/** What holds today in place of policies, which come later: guards of environments, and scopes. */
+/** The guards of environments, and the scopes of keys, until there are policies. */
 function Policies() {
   const { data, error, refetch } = useRoute('POST /environments/query', {
     body: { windowing: { limit: 100, order: 'name' } },
@@ -241,7 +241,7 @@ function Policies() {
   )
 }
 
-/** `/settings/<section>`: keys, secrets, webhooks, what was removed, how the server is, who is signed in. */
+/** `/settings/<section>`: keys, secrets, webhooks, trash, storage, session. */
 export default function SettingsPage() {
   const { section: name = '' } = useParams({ strict: false })
   const section = SECTIONS.find((it) => it.name === name)

@@ -16,7 +16,7 @@ import styles from './settings.module.css'
 export function Secrets() {
   const refusal = useRefusal('admin')
   const { data, error, refetch } = useRoute('GET /secrets', {}, { enabled: refusal === undefined })
-  /** The name of the one that is set; empty for a new one. */
+  /** The name of the secret to set; empty for a new one. */
   const [setting, setSetting] = useState<string>()
   const [leaving, setLeaving] = useState<string>()
   const remove = useWrite('DELETE /secrets/{name}')
@@ -94,7 +94,7 @@ export function Secrets() {
 interface SetSecretProps {
   /** Empty for a new one. */
   readonly name: string
-  /** What is known of it: all but its value. */
+  /** All but its value. */
   readonly before: Answer<'GET /secrets'>['secrets'][number] | undefined
   readonly close: () => void
 }

@@ -5,14 +5,14 @@ import { Modal } from '../../parts/dialog/dialog.tsx'
 import styles from './settings.module.css'
 
 interface LeadProps {
-  /** What this is for, in a sentence or two. */
+  /** What the section is for, in a sentence or two. */
   readonly children: ReactNode
   readonly action?: ReactNode
-  /** Why what needs a scope is not shown or cannot be done. */
+  /** Why the section is not shown, or cannot be changed. */
   readonly refusal?: string | undefined
 }
 
-/** The head of a part of the settings. */
+/** The head of a section. */
 export function Lead({ children, action, refusal }: LeadProps) {
   return (
     <div className={styles.lead}>
@@ -24,12 +24,12 @@ export function Lead({ children, action, refusal }: LeadProps) {
 }
 
 interface FactsProps {
-  /** What they are about, for whoever listens. */
+  /** The name of the list for screen readers. */
   readonly label: string
   readonly facts: readonly (readonly [string, ReactNode])[]
 }
 
-/** Some names with a value each. */
+/** A list of names with values. */
 export function Facts({ label, facts }: FactsProps) {
   return (
     <dl className={styles.facts} aria-label={label}>
@@ -50,7 +50,7 @@ interface ChecksProps<T extends string> {
   readonly onChange: (value: readonly T[]) => void
 }
 
-/** Any number of some choices. */
+/** Checkboxes. */
 export function Checks<T extends string>({ legend, choices, value, onChange }: ChecksProps<T>) {
   return (
     <fieldset className={styles.checks}>
@@ -82,7 +82,7 @@ interface ShownOnceProps {
   readonly close: () => void
 }
 
-/** What the server tells once and never again. */
+/** A secret that the server shows only once. */
 export function ShownOnce({ title, secret, label, close }: ShownOnceProps) {
   return (
     <Modal

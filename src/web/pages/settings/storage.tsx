@@ -7,7 +7,7 @@ import { useRefusal } from '../../shell/session.tsx'
 import { Facts, Lead } from './section.tsx'
 import styles from './settings.module.css'
 
-/** Every five seconds: somebody who looks at this wants to see it move. */
+/** Refetched every five seconds. */
 const AGAIN = { refetchInterval: 5000 }
 
 const COMMANDS = [
@@ -22,7 +22,7 @@ const COMMANDS = [
   },
 ]
 
-/** What `GET /ready` answers to a key that may read. */
+/** The answer of `GET /ready` for a key with the scope read. */
 interface Readiness {
   readonly status?: string
   readonly reason?: string
@@ -33,7 +33,7 @@ interface Readiness {
   readonly traces?: readonly Readonly<Record<string, unknown>>[]
 }
 
-/** How the server and its store are. */
+/** The health of the server and its storage. */
 export function Storage() {
   const refusal = useRefusal('read')
   const ready = useRoute('GET /ready', {}, AGAIN)
@@ -132,7 +132,7 @@ function number(value: number | undefined): string {
   return value === undefined ? '–' : value.toLocaleString()
 }
 
-/** A number of the server that is worth reading by eye; all of them are in `GET /metrics` (docs/operations/metrics.md). */
+/** A metric shown here; all of them are in `GET /metrics` (docs/operations/metrics.md). */
 interface ServerMetric {
   readonly name: string
   readonly label: string
@@ -156,7 +156,7 @@ const METRICS: readonly ServerMetric[] = [
   { name: 'process_resident_memory_bytes', label: 'memory of the process', show: megabytes },
 ]
 
-/** The numbers of an answer of `GET /metrics`, by name; of those with labels their sum. */
+/** The values of `GET /metrics` by name, summed over labels. */
 function readMetrics(text: string): ReadonlyMap<string, number> {
   const values = new Map<string, number>()
   for (const line of text.split('\n')) {

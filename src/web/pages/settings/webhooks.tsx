@@ -14,7 +14,7 @@ import { useRefusal } from '../../shell/session.tsx'
 import { Lead, ShownOnce, Checks } from './section.tsx'
 import styles from './settings.module.css'
 
-/** What is told of events; `?webhook=` opens one with its deliveries. */
+/** The webhooks; `?webhook=` opens one with its deliveries. */
 export function Webhooks() {
   const { webhook: open } = useSearch({ strict: false }) as { readonly webhook?: string }
   const refusal = useRefusal('read')
@@ -111,7 +111,7 @@ function State({ webhook }: { readonly webhook: WebhookRecord }) {
 
 type Delivery = Answer<'POST /webhooks/{id}/deliveries/query'>['deliveries'][number]
 
-/** A webhook with what it was sent. */
+/** A webhook with its deliveries. */
 function WebhookDetail({ webhook }: { readonly webhook: WebhookRecord }) {
   const path = { id: webhook.id }
   const test = useWrite('POST /webhooks/{id}/test')
@@ -123,7 +123,7 @@ function WebhookDetail({ webhook }: { readonly webhook: WebhookRecord }) {
   const deliveries = usePages(
     'POST /webhooks/{id}/deliveries/query',
     { path, body: { windowing: { limit: 50, order: 'descending' } } },
-    // What waits for its next attempt moves by itself.
+    // Deliveries that wait for the next attempt change by themselves.
     { enabled: refusal === undefined, refetchInterval: 3000 },
   )
   const go = (work: Promise<unknown>): void => {
@@ -218,7 +218,7 @@ function OneDelivery({ delivery }: { readonly delivery: Delivery }) {
   )
 }
 
-/** A webhook as it is answered. */
+/** A webhook as the interface answers it. */
 type WebhookRecord = Answer<'POST /webhooks/query'>['webhooks'][number]
 
 type Wanted = NonNullable<Ask<'POST /webhooks'>['body']>['webhook']
@@ -244,11 +244,11 @@ const EVENTS: readonly EventType[] = [
 interface NewWebhookProps {
   readonly create: (webhook: Wanted) => Promise<WebhookRecord>
   readonly close: () => void
-  /** Told the webhook with its secret, which no other answer has. */
+  /** Called with the webhook and its secret, which no other answer contains. */
   readonly onMade: (webhook: WebhookRecord) => void
 }
 
-/** Has events sent to an address. */
+/** Creates a webhook. */
 function NewWebhook({ create, close, onMade }: NewWebhookProps) {
   const [url, setUrl] = useState('')
   const [name, setName] = useState('')

@@ -7,7 +7,7 @@ import { TextField } from '../../parts/fields/fields.tsx'
 import { Copyable } from '../../parts/copy/copyable.tsx'
 import styles from './page.module.css'
 
-/** What everything is to whoever has no session. `problem` says why a link of the server's did not sign in. */
+/** The page shown without a session. `problem` says why a sign-in link failed. */
 export function SignIn({ problem: ofLink }: { readonly problem?: string | undefined }) {
   const [key, setKey] = useState('')
   const [refused, setRefused] = useState<string>()

@@ -1,7 +1,7 @@
 import { Page } from '../../parts/page/page.tsx'
 import { Empty } from '../../parts/states/states.tsx'
 
-/** Proposals have their place, and are made in a terminal until the page can. */
+/** How to propose a change today. */
 export function Review() {
   return (
     <Page crumbs={[{ label: 'Proposals' }]}>

@@ -10,16 +10,16 @@ interface CellBarProps {
   readonly total: number
   readonly active: GridPlace
   readonly column: string
-  /** The row that has the focus; undefined while it is on its way. */
+  /** The focused row; undefined while it is loading. */
   readonly row: Row | undefined
-  /** Goes to a row by its number from 1. */
+  /** Goes to a row by its number, from 1. */
   readonly go: (number: number) => void
   readonly open: () => void
   readonly history: () => void
   readonly edit: () => void
 }
 
-/** Above the grid: the number of a row to go to, and what the cell holds that has the focus. */
+/** The bar above the grid: a field to go to a row, and the value of the focused cell. */
 export function CellBar({ total, active, column, row, go, open, history, edit }: CellBarProps) {
   const [typed, setTyped] = useState<string>()
   const input = useRef<HTMLInputElement>(null)

@@ -24,7 +24,7 @@ import { JsonView } from '../../parts/json/json-view.tsx'
 import { Ago } from '../../parts/time/time.tsx'
 import { useRefusal } from '../../shell/session.tsx'
 
-/** A testset: its rows as a grid, its versions, and what is said about it. */
+/** A testset: rows, versions, and about. */
 export default function TestsetPage() {
   const { slug = '', variant, version } = useParams({ strict: false })
   const testset = useRoute('GET /simple/testsets/{id}', {
@@ -48,11 +48,11 @@ export default function TestsetPage() {
         windowing: { count_total: true },
       },
     },
-    // What is shown stays what it is while somebody scrolls, until they ask for what is new.
+    // The shown revision stays until the user asks for a newer one.
     {
       immutable: true,
       keepPrevious: true,
-      // Of a testset without rows there is nothing to ask for, which is known once the testset is.
+      // A testset without rows has no revision to fetch.
       enabled: variant !== undefined || (testset.data !== undefined && !isWithoutRows),
     },
   )
@@ -83,11 +83,11 @@ export default function TestsetPage() {
 
 interface TestsetViewProps {
   readonly testset: Testset
-  /** The revision that is shown; undefined where there is none, or while it is on its way. */
+  /** The shown revision; undefined if there is none, or while it is loading. */
   readonly revision: TestsetRevision | undefined
   /** How many rows it has. */
   readonly total: number
-  /** Whether the address names it. */
+  /** Whether the address names the version. */
   readonly isPinned: boolean
   /** Whether it has no revision yet. */
   readonly isEmpty: boolean
@@ -95,7 +95,7 @@ interface TestsetViewProps {
   readonly failure: ReactNode
 }
 
-/** A testset with what can be done with it. `?view=versions|about` are its other tabs. */
+/** A testset. `?view=versions|about` are its other tabs. */
 function TestsetView({ testset, revision, total, isPinned, isEmpty, failure }: TestsetViewProps) {
   const { slug } = testset
   const search = useSearch({ strict: false }) as Readonly<Record<string, string | undefined>>
@@ -132,7 +132,7 @@ function TestsetView({ testset, revision, total, isPinned, isEmpty, failure }: T
           query: {
             file_type: type,
             file_name: `${slug}-v${version}`,
-            // Who opens it in a spreadsheet must not run what somebody else wrote into a cell.
+            // A spreadsheet must not run formulas that somebody else wrote.
             ...(type === 'csv' ? { escape_formulas: true } : {}),
           },
         }),
@@ -245,7 +245,7 @@ function TestsetView({ testset, revision, total, isPinned, isEmpty, failure }: T
   )
 }
 
-/** A testset that has no version yet. */
+/** A testset without a version. */
 function NoRows({ testset, drop }: { readonly testset: Testset; readonly drop: (file: File) => void }) {
   return (
     <FileDrop className={styles.rows} label="Drop a file to make the first version" drop={drop}>
@@ -302,7 +302,7 @@ function TestsetVersions({ testset: { slug }, revision }: VersionsProps) {
   )
 }
 
-/** What is said about a testset, and how it is reached from outside. */
+/** The description of a testset, and how to reach it from a terminal. */
 function AboutTestset({
   testset,
   revision,
@@ -343,7 +343,7 @@ function AboutTestset({
   )
 }
 
-/** Whether the search finds rows of the testset, and what that costs. */
+/** Switches the search for rows of the testset on or off. */
 function SearchSwitch({ testset }: { readonly testset: Testset }) {
   const { mutate, isPending, error } = useWrite('PUT /testsets/{id}')
   const lacking = useRefusal('write')

@@ -16,12 +16,12 @@ interface TestsetRowProps {
   readonly slug: string
   readonly revision: TestsetRevision
   readonly dedupId: string
-  /** The row as the grid has it; undefined where it is not seen. */
+  /** The loaded row; undefined if it is not visible. */
   readonly row: Row | undefined
   readonly close: () => void
 }
 
-/** How one row came to be what it is, at the right of the grid, newest first. */
+/** The history of one row, newest first. */
 export function TestsetRow({ slug, revision, dedupId, row, close }: TestsetRowProps) {
   const { data, error, refetch, hasNextPage, fetchNextPage, isFetchingNextPage } = usePages(
     'POST /testsets/rows/history',
@@ -93,7 +93,7 @@ export function TestsetRow({ slug, revision, dedupId, row, close }: TestsetRowPr
   )
 }
 
-/** What belongs to the row in the version that is shown, and not to its content. */
+/** The row's flags, tags and meta in this version. */
 function Extras({ row }: { readonly row: Row }) {
   const has = (['flags', 'tags', 'meta'] as const).filter((name) => row[name] !== undefined)
   if (has.length === 0) return null
@@ -106,7 +106,7 @@ function Extras({ row }: { readonly row: Row }) {
   )
 }
 
-/** What became of a cell. An undefined side had none. */
+/** A changed cell; undefined where the row had none. */
 interface CellChange {
   readonly column: string
   readonly before: string | undefined
@@ -115,7 +115,7 @@ interface CellChange {
 
 type Values = Readonly<Record<string, unknown>>
 
-/** The cells in which two versions of a row differ. */
+/** The cells that differ between two versions of a row. */
 function cellChanges(before: Values | undefined, after: Values | undefined): readonly CellChange[] {
   const names = new Set([...Object.keys(before ?? {}), ...Object.keys(after ?? {})])
   names.delete(KEY_COLUMN)
@@ -125,7 +125,7 @@ function cellChanges(before: Values | undefined, after: Values | undefined): rea
   })
 }
 
-/** A cell as text: a text is told from JSON that reads the same by its quotes. */
+/** A cell as text: texts are told from JSON by their quotes. */
 function textOf(values: Values | undefined, column: string): string | undefined {
   if (!values || !Object.hasOwn(values, column)) return undefined
   const value = values[column]
@@ -134,7 +134,7 @@ function textOf(values: Values | undefined, column: string): string | undefined 
 
 const CELLS_SHOWN_AT_FIRST = 12
 
-/** Cells with what they held and what they hold. */
+/** The old and new values of cells. */
 function CellChanges({ changes }: { readonly changes: readonly CellChange[] }) {
   const [most, setMost] = useState(CELLS_SHOWN_AT_FIRST)
   if (changes.length === 0)

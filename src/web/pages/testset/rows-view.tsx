@@ -27,7 +27,7 @@ export interface RowsViewProps {
   readonly testset: Testset
   readonly revision: TestsetRevision
   readonly total: number
-  /** Told of a file that was dropped. */
+  /** Called with a dropped file. */
   readonly drop: (file: File) => void
 }
 
@@ -184,7 +184,7 @@ interface EditHelpProps {
   readonly column: string | undefined
 }
 
-/** How cells are changed while the page cannot: a command for the cell that has the focus. */
+/** The command that changes the focused cell. */
 function EditHelp({ open, close, testset, revision, row, column }: EditHelpProps) {
   return (
     <Modal open={open} close={close} title="Edit cells">
@@ -229,7 +229,7 @@ curl -X POST ${location.origin}/testsets/revisions/commit \\
   -d '${body}'`
 }
 
-/** The row with its cell changed. A row that is too long to be read here is named only, which the server refuses until it is put in. */
+/** The row with its cell changed. A long row is replaced by a placeholder, which the server refuses. */
 function changed(row: Row | undefined, column: string | undefined): unknown {
   const data = { ...row?.values, [column ?? 'column']: 'new value' }
   const { length } = JSON.stringify(data)
@@ -240,19 +240,19 @@ const LONGEST_SHOWN = 4000
 
 type Search = Readonly<Record<string, string | undefined>>
 
-/** Moves follow one another faster than an address may change: it says where one is once that has been so for a while. */
+/** The address is updated after this pause, in milliseconds: moves are faster than a browser allows. */
 const REST = 400
 
 /**
- * The cell that has the focus, which is in the address (`?at=<row from 1>&column=`) so that a link leads to it. A link that names a row by its
- * dedup id alone (`?row=`) leads to wherever the row stands in the revision.
+ * The focused cell, which is in the address (`?at=<row from 1>&column=`). A link with a dedup id alone (`?row=`) leads to the row's place in the
+ * revision.
  */
 function useActive(revisionId: string, columns: readonly string[], total: number) {
   const search = useSearch({ strict: false }) as Search
   const navigate = useNavigate()
   const here = placeIn(search, columns, total)
   const [active, setActive] = useState(here ?? { row: 0, column: 0 })
-  // Where this page sent the router, which arrives there later: that is no move of somebody's.
+  // The places that this page sent to the router: they are not the user's moves.
   const sent = useRef<string[]>([])
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined)
   useEffect(() => () => clearTimeout(timer.current), [])
@@ -270,7 +270,7 @@ function useActive(revisionId: string, columns: readonly string[], total: number
     show({}, { row: offset, column: column === undefined ? 0 : columns.indexOf(column) + 1 }, true)
   }, [offset])
 
-  // Somebody went back, or followed a link to a cell of this page.
+  // The user went back, or followed a link to a cell of this page.
   const arrived = here && `${here.row} ${here.column}`
   useEffect(() => {
     const at = sent.current.indexOf(arrived ?? '')
@@ -292,7 +292,7 @@ function useActive(revisionId: string, columns: readonly string[], total: number
     timer.current = setTimeout(() => go(place, {}, true), REST)
   }
 
-  /** Changes what else the address says, together with where one is. */
+  /** Changes the other parameters of the address together with the cell. */
   function show(what: Search, place = active, replace = false): void {
     setActive(place)
     go(place, what, replace)
@@ -303,14 +303,14 @@ function useActive(revisionId: string, columns: readonly string[], total: number
     move,
     show,
     search,
-    /** While the row that a link names is looked for. */
+    /** While the row of a link is looked up. */
     isLooking: isNamed && found.isPending,
-    /** Why that row is not there. */
+    /** Why that row was not found. */
     missing: isNamed ? found.error : null,
   }
 }
 
-/** Where an address leads; undefined for one that says nothing of it. */
+/** The cell in an address; undefined if it has none. */
 function placeIn({ at, column }: Search, columns: readonly string[], total: number): GridPlace | undefined {
   const row = Number(at)
   if (!Number.isInteger(row) || row < 1 || total === 0) return undefined

@@ -6,12 +6,12 @@ import type { GridRow } from '../../parts/grid/grid.tsx'
 
 const ROWS_READ_FIRST = 8
 const MOST_ROWS = 128
-/** About as many characters are asked for at once. */
+/** The approximate number of characters per request. */
 const PAGE_LENGTH = 600_000
 
-/** The columns of a revision, its first rows, and how many rows are asked for at once: fewer where they are long. */
+/** The columns of a revision, its first rows, and the size of a page: smaller for long rows. */
 export function useShape(revisionId: string) {
-  // The grid stays while another revision takes the place of this one.
+  // The grid stays while another revision loads.
   const options = { immutable: true, keepPrevious: true }
   const first = useRoute(
     'POST /testsets/revisions/retrieve',
@@ -39,7 +39,7 @@ export interface Shape {
 
 const shapes = new WeakMap<readonly Row[], Shape>()
 
-/** The same for the same rows, so that nothing is laid out anew. */
+/** The same object for the same rows, so that the grid is not laid out again. */
 function shapeOf(list: string | undefined, sample: readonly Row[]): Shape {
   const there = shapes.get(sample)
   if (there) return there
@@ -51,7 +51,7 @@ function shapeOf(list: string | undefined, sample: readonly Row[]): Shape {
   return shape
 }
 
-/** Rows by their numbers from 0, asked for a page at a time around those that are seen. */
+/** Rows by their index, loaded page by page around the visible ones. */
 export function useGridRows(revisionId: string, total: number, pageSize: number) {
   const [{ first, end }, setSeen] = useState({ first: 0, end: 0 })
   const onSeen = useSeldom(useCallback((from: number, to: number) => setSeen({ first: from, end: to }), []))
@@ -84,10 +84,10 @@ function askRows(
   }
 }
 
-/** While a bar is dragged, places change faster than rows can come: they are asked for so many ms apart. */
+/** While the scroll bar is dragged, rows are requested at most this often, in milliseconds. */
 const APART = 70
 
-/** Calls through at once, then at most every `APART` ms, the last time with the newest arguments. */
+/** Calls at once, then at most every `APART` ms, the last time with the newest arguments. */
 function useSeldom(run: (first: number, end: number) => void): (first: number, end: number) => void {
   const state = useRef<{
     waiting?: ReturnType<typeof setTimeout> | undefined
@@ -114,12 +114,12 @@ function useSeldom(run: (first: number, end: number) => void): (first: number, e
   )
 }
 
-/** The column whose values name rows, whatever else changes of them. */
+/** The column that identifies rows. */
 export const KEY_COLUMN = 'testcase_dedup_id'
 
 /** A row of a revision. */
 export interface Row extends GridRow {
-  /** Of its content: it changes when that does. */
+  /** The id of its content: an edit changes it. */
   readonly id: string
   readonly flags?: JsonObject | undefined
   readonly tags?: JsonObject | undefined
@@ -130,7 +130,7 @@ type RowsAnswer = Answer<'POST /testsets/revisions/retrieve'>
 
 const known = new WeakMap<RowsAnswer, readonly Row[]>()
 
-/** The rows that an answer holds; the same ones each time. */
+/** The rows of an answer; always the same array. */
 function rowsIn(answer: RowsAnswer): readonly Row[] {
   const there = known.get(answer)
   if (there) return there
@@ -163,7 +163,7 @@ function objectIn(value: unknown): JsonObject | undefined {
     : undefined
 }
 
-/** The names of a revision's columns, in order: those of its list, then those that only the rows know. */
+/** The columns of a revision, in order: those of its list, then others found in rows. */
 function columnsOf(list: string | undefined, rows: readonly Row[]): readonly string[] {
   const listed = list === undefined ? [] : namesIn(list)
   const names = new Set([...listed, ...rows.flatMap(({ values }) => Object.keys(values))])
@@ -176,7 +176,7 @@ function namesIn(text: string): readonly string[] {
   return Array.isArray(parsed) ? parsed.map(String) : []
 }
 
-/** A testset as its flat record shows it. */
+/** A testset as a flat record. */
 export type Testset = Answer<'GET /simple/testsets/{id}'>['testset']
 
 /** A revision of it, with or without rows. */

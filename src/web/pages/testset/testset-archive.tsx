@@ -22,7 +22,7 @@ export interface TestsetArchiveProps {
   readonly revision: TestsetRevision | undefined
 }
 
-/** What is archived of where one is: the testset, its variant or this version. */
+/** What is archived: the testset, its variant or this version. */
 export function TestsetArchived({ testset, revision }: TestsetArchiveProps) {
   const variant = useRoute(
     'GET /testsets/variants/{id}',
@@ -38,7 +38,7 @@ export function TestsetArchived({ testset, revision }: TestsetArchiveProps) {
   return revision.deleted_at === undefined ? null : <ArchivedNote it={versionOf(testset, revision)} />
 }
 
-/** What can be done with a testset, its variant and the version that is shown. */
+/** The menu of a testset, its variant and the shown version. */
 export function TestsetMenu({ testset, revision }: TestsetArchiveProps) {
   const [archiving, setArchiving] = useState<Archivable>()
   const mayNotWrite = useRefusal('write')
@@ -71,7 +71,7 @@ export function TestsetMenu({ testset, revision }: TestsetArchiveProps) {
   )
 }
 
-/** The variants of a testset, archived ones where they are asked for. */
+/** The variants of a testset, with archived ones on request. */
 export function TestsetVariants({ testset }: { readonly testset: Testset }) {
   const [isOn, onChange] = useState(false)
   const [archiving, setArchiving] = useState<Archivable>()

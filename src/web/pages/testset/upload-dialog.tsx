@@ -12,14 +12,14 @@ import type { Testset, TestsetRevision } from './rows.ts'
 
 export interface UploadDialogProps {
   readonly testset: Testset
-  /** What is there now; undefined for a testset without versions. */
+  /** The current revision; undefined for a testset without versions. */
   readonly revision: TestsetRevision | undefined
   /** A file that was dropped. */
   readonly file: File | undefined
   readonly close: () => void
 }
 
-/** Sends a file as the next version of a variant, and says what it changed. */
+/** Uploads a file as the next version of a variant, and tells what it changed. */
 export function UploadDialog({ testset, revision, file, close }: UploadDialogProps) {
   const [picked, setPicked] = useState(() => file && chosen(file))
   const [message, setMessage] = useState('')
@@ -37,7 +37,7 @@ export function UploadDialog({ testset, revision, file, close }: UploadDialogPro
     if (!picked) return
     const common = { file: picked.file, fields: fieldsOf(picked) }
     if (base) {
-      // The revision may be that of other variants, too: right after a fork it is.
+      // The revision may be on several variants: right after a fork it is.
       const fields = { ...common.fields, message, variant_id: base.testset_variant_id }
       void next.start({ ...common, path: { id: base.id }, fields })
     } else void first.start({ ...common, path: { id: testset.id } })

@@ -29,7 +29,7 @@ import { EnvironmentDot, RevisionChip } from '../../parts/chips/chips.tsx'
 import { Conversation, type Message } from '../../parts/conversation/conversation.tsx'
 import { membersOf } from '../../api/json.ts'
 
-/** `/trace/<id>`: a waterfall of spans, and the picked one with what went in and what came out. */
+/** `/trace/<id>`: the spans of a trace as a waterfall, and the selected one with its inputs and outputs. */
 export default function TracePage() {
   const { id = '' } = useParams({ strict: false }) as { readonly id?: string }
   const { data, error, refetch } = useRoute('GET /traces/{id}', { path: { id } }, { immutable: true })
@@ -91,7 +91,7 @@ function About({ tree }: { readonly tree: SpanTree }) {
   )
 }
 
-/** What can be done with a trace: run its input again, see the ones before, remove it. */
+/** The actions for a trace: run again, earlier traces, delete. */
 function TraceActions({ id, root }: { readonly id: string; readonly root: TraceSpan }) {
   const [isAsking, setAsking] = useState(false)
   const cache = useQueryClient()
@@ -141,7 +141,7 @@ function TraceActions({ id, root }: { readonly id: string; readonly root: TraceS
   )
 }
 
-/** The picked span: what it ran, what went in, what came out, and all of it as JSON. */
+/** The selected span: what it ran, inputs, outputs, and JSON. */
 function SpanPanel({ traceId, node }: { readonly traceId: string; readonly node: SpanNode }) {
   const { view } = useSearch({ strict: false }) as { readonly view?: string }
   const { span, start, end } = node
@@ -194,18 +194,18 @@ function SpanPanel({ traceId, node }: { readonly traceId: string; readonly node:
   )
 }
 
-/** The spans below have rows of their own. */
+/** Child spans have their own rows. */
 function withoutChildren({ spans: _, ...span }: SpanNode['span']): object {
   return span
 }
 
-/** Inputs that are nothing but a run's inputs are shown without the words around them. */
+/** If there are only a run's inputs, they are shown without the wrapper. */
 function unwrapped(inputs: unknown): unknown {
   const { inputs: only, ...rest } = (inputs ?? {}) as Readonly<Record<string, unknown>>
   return only !== undefined && Object.keys(rest).every((name) => name === 'testcase') ? only : inputs
 }
 
-/** To what a span ran, where, on which row, and in which evaluation. */
+/** Links to what a span ran, its environment, row, and evaluation. */
 function SpanLinks({ node: { span } }: { readonly node: SpanNode }) {
   const references = referencesOf(span)
   const ran = ranOf(span)
@@ -250,7 +250,7 @@ interface SpanValueProps {
   readonly folded?: boolean
 }
 
-/** What went into a span or came out of it: messages as a conversation, a text as text, everything else as JSON. */
+/** The input or output of a span: messages as a conversation, texts as text, other values as JSON. */
 function SpanValue({ title, value, folded = false }: SpanValueProps) {
   if (value === undefined) return null
   return (
@@ -281,7 +281,7 @@ function Shown({ value, folded }: { readonly value: unknown; readonly folded: bo
   return <JsonView value={value} depth={folded ? 0 : 3} />
 }
 
-/** A value as messages, with what stands beside them; undefined where it holds none. */
+/** The messages of a value, and its other members; undefined if there are none. */
 function messagesIn(
   value: unknown,
 ): { readonly messages: readonly Message[]; readonly rest: Readonly<Record<string, unknown>> } | undefined {

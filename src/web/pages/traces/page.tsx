@@ -16,7 +16,7 @@ import { membersOf } from '../../api/json.ts'
 import { dataOf, ranOf, hasFailed, type TraceSpan } from '../../parts/waterfall/spans.ts'
 import type { Json } from '#routes'
 
-/** `/trace`: what was run, the newest first, narrowed as the address says. */
+/** `/trace`: the traces, newest first, filtered by the address. */
 export default function TracesPage() {
   const search = useSearch({ strict: false }) as Readonly<Record<string, string | undefined>>
   const filters = readFilters(search)
@@ -28,12 +28,12 @@ export default function TracesPage() {
   )
 }
 
-/** What narrows the list. Choices count at once, what is typed with Enter or the button; all of it stands in the address. */
+/** The filters. Choices apply at once, texts with Enter or the button; all are in the address. */
 function TraceFilters({ filters }: { readonly filters: TraceQuery }) {
   const navigate = useNavigate()
   const [text, setText] = useState(filters.text ?? '')
   const [slower, setSlower] = useState(filters.slower ?? '')
-  // Back and forward change the address, and what is typed with it.
+  // Back and Forward change the address, and the typed texts with it.
   useEffect(() => setText(filters.text ?? ''), [filters.text])
   useEffect(() => setSlower(filters.slower ?? ''), [filters.slower])
   const set = (changed: Partial<TraceQuery>): void =>
@@ -103,14 +103,14 @@ function TraceFilters({ filters }: { readonly filters: TraceQuery }) {
 }
 
 const PAGE = 30
-/** How often it is asked whether there is a newer one, in milliseconds. */
+/** How often newer traces are looked for, in milliseconds. */
 const PULSE = 3000
 
 const COMMAND = `curl "$BRANCHPOINT_URL/services/invoke" -H "Authorization: ApiKey $BRANCHPOINT_KEY" -d '{"references": {"application": {"slug": "support-bot"}}, "data": {"inputs": {}}}'`
 
-/** Traces, the newest first. A newer one is told of by a line; nothing moves until that is pressed. */
+/** The traces, newest first. A line tells of newer ones; the list changes only on request. */
 function TraceList({ filters }: { readonly filters: TraceQuery }) {
-  // A period ends now; it does not move while it is looked at.
+  // The period ends when the list was opened.
   const [now] = useState(() => Date.now())
   const { data, error, hasNextPage, isFetchingNextPage, fetchNextPage, refetch } = usePages(
     'POST /traces/query',
@@ -190,7 +190,7 @@ interface TraceRow extends TraceHead {
   readonly id: string
 }
 
-/** What the list says of a trace: what the span says that heads it. */
+/** The columns of the list, from the first span of a trace. */
 const TRACE_COLUMNS: readonly Column<TraceRow>[] = [
   {
     name: 'Trace',
@@ -235,24 +235,24 @@ const TRACE_COLUMNS: readonly Column<TraceRow>[] = [
 
 type Trace = Answer<'POST /traces/query'>['traces'][number]
 
-/** What a list shows of a trace. */
+/** The data of a row of the list. */
 interface TraceHead {
   readonly name: string
   readonly began: string
   /** In milliseconds. */
   readonly took: number
-  /** Spans that failed. */
+  /** The number of failed spans. */
   readonly errors: number
-  /** Why the head failed. */
+  /** The error of the first span. */
   readonly message: string | undefined
-  /** What was run. */
+  /** The artifact that was run. */
   readonly ran: ReturnType<typeof ranOf>
   readonly tokens: number | undefined
   readonly input: string
   readonly output: string
 }
 
-/** Reads the span that heads a trace; the first of several. */
+/** Reads the first span of a trace. */
 function headOf({ spans }: Trace): TraceHead | undefined {
   const [head] = Object.values(spans).flat() as readonly (TraceSpan | undefined)[]
   if (!head) return undefined
@@ -270,21 +270,21 @@ function headOf({ spans }: Trace): TraceHead | undefined {
   }
 }
 
-/** What narrows the list, as the address says it. */
+/** The filters in the address. */
 interface TraceQuery {
-  /** `1h`, `24h`, `7d`: since then. */
+  /** The period: `1h`, `24h`, `7d`. */
   readonly since: string | undefined
-  /** A time: what began before it. */
+  /** Only traces that began before this time. */
   readonly before: string | undefined
   readonly status: 'error' | 'ok' | undefined
   /** Slug of what was run. */
   readonly artifact: string | undefined
   readonly text: string | undefined
-  /** Milliseconds that it took at least. */
+  /** The least duration, in milliseconds. */
   readonly slower: string | undefined
 }
 
-/** Spans of time that can be chosen, in milliseconds. */
+/** The periods to choose from, in milliseconds. */
 const PERIODS: Readonly<Record<string, { readonly label: string; readonly ms: number }>> = {
   '1h': { label: 'last hour', ms: 3_600_000 },
   '24h': { label: 'last 24 hours', ms: 86_400_000 },
@@ -307,7 +307,7 @@ type Question = NonNullable<Ask<'POST /traces/query'>['body']>
 
 const STATUS = { error: 'STATUS_CODE_ERROR', ok: 'STATUS_CODE_OK' } as const
 
-/** The question of the filters: a trace is found by a span that fulfils all of them. `now` is in milliseconds. */
+/** The query for the filters: a trace matches if one of its spans fulfils all of them. `now` is in milliseconds. */
 function questionOf(filters: TraceQuery, limit: number, now: number): Question {
   const { since, before, status, artifact, text, slower } = filters
   const conditions: readonly Json[] = [

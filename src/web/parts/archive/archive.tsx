@@ -5,12 +5,12 @@ import { EnvironmentDot } from '../chips/chips.tsx'
 import { Failure, Skeleton } from '../states/states.tsx'
 import styles from './archive.module.css'
 
-/** Marks what is archived in a list. */
+/** Marks archived items in a list. */
 export function ArchivedBadge() {
   return <span className={styles.badge}>archived</span>
 }
 
-/** Brings something back from the archive. `isShort` shows no name, where it stands beside the button. */
+/** Restores something. `isShort` hides the name, if it is beside the button. */
 export function BringBack({ it, isShort = false }: { readonly it: Archivable; readonly isShort?: boolean }) {
   const { mutate, isPending, error } = useWrite(archiveRoute(it, 'unarchive'))
   return (
@@ -29,7 +29,7 @@ export function BringBack({ it, isShort = false }: { readonly it: Archivable; re
   )
 }
 
-/** Says on the page of something that it is archived, what that means, and brings it back. */
+/** Tells on a page that its subject is archived, with a button that restores it. */
 export function ArchivedNote({ it }: { readonly it: Archivable }) {
   const { level, family, artifact, version } = it
   const name = fullNameOf(it)
@@ -49,11 +49,11 @@ export function ArchivedNote({ it }: { readonly it: Archivable }) {
 export interface ArchivedToggleProps {
   readonly isOn: boolean
   readonly onChange: (isOn: boolean) => void
-  /** How many there are, where that is known. */
+  /** The number of archived items, if known. */
   readonly count?: number | undefined
 }
 
-/** Whether a list shows what is archived, too. */
+/** Shows or hides archived items in a list. */
 export function ArchivedToggle({ isOn, onChange, count }: ArchivedToggleProps) {
   return (
     <label className={styles.toggle}>
@@ -63,7 +63,7 @@ export function ArchivedToggle({ isOn, onChange, count }: ArchivedToggleProps) {
   )
 }
 
-/** Asks before something is archived, and says what that hides and what of it runs. */
+/** Asks before something is archived, and tells what that hides and what keeps running. */
 export function ArchiveDialog({ it, close }: { readonly it: Archivable; readonly close: () => void }) {
   const { mutateAsync } = useWrite(archiveRoute(it, 'archive'))
   return (
@@ -98,7 +98,7 @@ function whatItHides({ level, family, word, artifact, variant = '', version = 0 
 
 const MAX_DEPLOYMENTS_NAMED = 10
 
-/** What the environment runs, which clients go on being answered. */
+/** What the environment runs: its clients keep being served. */
 function RunningThere({ slug }: { readonly slug: string }) {
   const { data, error } = useRoute('POST /deployments/query', {
     body: { deployment: { environment_ref: { slug } }, windowing: { limit: MAX_DEPLOYMENTS_NAMED } },
@@ -121,7 +121,7 @@ function RunningThere({ slug }: { readonly slug: string }) {
   )
 }
 
-/** What of it runs, and goes on running. */
+/** The environments that run it, and keep running it. */
 function Running({ it }: { readonly it: Archivable }) {
   const { data, error } = useRoute('POST /deployments/query', {
     body: { deployment: { artifact_slug: it.artifact } },
@@ -151,20 +151,20 @@ export interface Archivable {
   readonly id: string
   /** The slug of its artifact. */
   readonly artifact: string
-  /** What people call its artifact: prompt, testset. */
+  /** What users call its artifact: prompt, testset. */
   readonly word: string
-  /** The slug of the variant; of an artifact none. */
+  /** The slug of the variant, unless it is an artifact. */
   readonly variant?: string | undefined
-  /** Of a revision. */
+  /** Only for a revision. */
   readonly version?: number | undefined
 }
 
-/** `support-bot`, `warmer`, `v3`: what stands on the button. */
+/** The name on the button: `support-bot`, `warmer`, `v3`. */
 function shortNameOf({ level, artifact, variant = '', version }: Archivable): string {
   return level === 'artifact' ? artifact : level === 'variant' ? variant : `v${version}`
 }
 
-/** What it is, told apart from the other two: `the prompt support-bot`, `the variant warmer`, `version 3 of warmer`. */
+/** The full name: `the prompt support-bot`, `the variant warmer`, `version 3 of warmer`. */
 export function fullNameOf({ level, word, artifact, variant = '', version }: Archivable): string {
   if (level === 'artifact') return `the ${word} ${artifact}`
   return level === 'variant' ? `the variant ${variant}` : `version ${version} of ${variant}`
@@ -172,7 +172,7 @@ export function fullNameOf({ level, word, artifact, variant = '', version }: Arc
 
 type Action = 'archive' | 'unarchive'
 
-/** The route that does it. Every family and level has the same one, in its own words. */
+/** The route for it. All families and levels have one of the same shape. */
 function archiveRoute({ family, level }: Archivable, action: Action) {
   const below = { artifact: '', variant: '/variants', revision: '/revisions' }[level]
   return `POST /${family}${below}/{id}/${action}` as `POST /workflows/{id}/${Action}`

@@ -6,7 +6,7 @@ import { call } from '../../api/call.ts'
 export interface ArtifactPickerProps {
   readonly label: string
   readonly family: PickedFamily
-  /** The slug that is picked, or '' for none. */
+  /** The selected slug, or ''. */
   readonly value: string
   readonly onChange: (slug: string) => void
   readonly hint?: string
@@ -14,7 +14,7 @@ export interface ArtifactPickerProps {
   readonly autoFocus?: boolean
 }
 
-/** A field for an artifact's slug that searches as one types. */
+/** A field for an artifact's slug that searches while the user types. */
 export function ArtifactPicker({ family, value, onChange, ...rest }: ArtifactPickerProps) {
   const [typed, setTyped] = useState<string>()
   const words = useDeferredValue((typed ?? '').trim())
@@ -38,7 +38,7 @@ export function ArtifactPicker({ family, value, onChange, ...rest }: ArtifactPic
   )
 }
 
-/** What can be picked. */
+/** The families to choose from. */
 type PickedFamily = 'application' | 'evaluator' | 'testset'
 
 /** An artifact as a picker offers it. */
@@ -49,7 +49,7 @@ interface FoundArtifact {
 
 const MOST = 12
 
-/** The artifacts of a family that have the words; the last edited ones where there are none yet. */
+/** The artifacts of a family that match the words; without words, the last edited ones. */
 function useFoundArtifacts(family: PickedFamily, words: string, enabled: boolean) {
   const { data, error, isFetching } = useQuery({
     queryKey: ['picker', family, words],

@@ -10,16 +10,16 @@ import styles from './blame-text.module.css'
 export type BlamedLine = Answer<'GET /workflows/revisions/{id}/blame'>['lines'][number]
 
 export interface BlameTextProps {
-  /** Of the revision whose text it is. */
+  /** The revision of the text. */
   readonly revisionId: string
   /** The JSON Pointer of the text in the revision's `data`. */
   readonly place: string
   readonly label: string
-  /** Called with the line that somebody wants to know more about. */
+  /** Called with a clicked line. */
   readonly onLine: (line: BlamedLine) => void
 }
 
-/** A text with who wrote each of its lines beside it; asked for when it is seen, since it may take a while. */
+/** The blame of a text, loaded when it becomes visible, since it may be slow. */
 export function BlameText({ revisionId, place, label, onLine }: BlameTextProps) {
   const { ref, isSeen } = useSeen<HTMLDivElement>()
   const { data, error } = useRoute(
@@ -74,7 +74,7 @@ function Lines({ lines, onLine }: LinesProps) {
   )
 }
 
-/** More of a line is in the conversation and among the files. */
+/** Longer lines are cut; the content and the files have all of it. */
 const LONGEST = 4000
 
 function Gutter({

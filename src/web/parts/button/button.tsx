@@ -4,18 +4,18 @@ import { type Scope, useRefusal } from '../../shell/session.tsx'
 import styles from './button.module.css'
 
 interface ButtonProps extends Omit<ButtonHTMLAttributes<HTMLButtonElement>, 'disabled'> {
-  /** The one primary button of a page, named by what it does; `danger` for what cannot be taken back easily. */
+  /** `primary` for the one main button of a page; `danger` for what cannot be undone easily. */
   readonly kind?: 'primary' | 'plain' | 'quiet' | 'danger'
-  /** The scope that the key needs; where it lacks it, the button says so and does nothing. */
+  /** The scope that the key needs; without it, the button tells so and does nothing. */
   readonly needs?: Scope
   /** Why it cannot be pressed now. */
   readonly refusal?: string | undefined
-  /** It works on what it was pressed for. */
+  /** Whether its action is running. */
   readonly busy?: boolean
   readonly children: ReactNode
 }
 
-/** A button. One that may not be pressed keeps its focus and says why. */
+/** A button. A disabled one keeps the focus and tells why. */
 export function Button({
   kind = 'plain',
   needs,
@@ -48,12 +48,12 @@ interface LinkButtonProps {
   readonly to: string
   readonly search?: Readonly<Record<string, string>>
   readonly kind?: 'primary' | 'plain' | 'quiet'
-  /** Why one cannot go there now. */
+  /** Why the link is disabled. */
   readonly refusal?: string | undefined
   readonly children: ReactNode
 }
 
-/** A link to another page that stands where buttons stand. One that leads nowhere now says why. */
+/** A link that looks like a button. A disabled one tells why. */
 export function LinkButton({ to, search = {}, kind = 'plain', refusal, children }: LinkButtonProps) {
   const className = `${styles.button} ${styles.link} ${styles[kind]}`
   if (refusal === undefined) {

@@ -3,11 +3,11 @@ import { useEffect, useRef } from 'react'
 import styles from './line-chart.module.css'
 import type UPlot from 'uplot'
 
-/** Lines over whole numbers. Each line has its own hue and its own dashes, and stands in the legend with both. */
+/** A line chart over whole numbers. Each line has its own colour and dashes, shown in the legend. */
 export function LineChart(props: LineChartProps) {
   const { label, lines } = props
   const frame = useRef<HTMLDivElement>(null)
-  // Drawn again only when what it shows is another.
+  // Drawn again only when its data changes.
   const shape = JSON.stringify([props.places, lines, props.range])
   useEffect(() => {
     const element = frame.current
@@ -63,8 +63,8 @@ export function LineChart(props: LineChartProps) {
 }
 
 /**
- * Loads uPlot, which takes the browser's language for a number format as soon as it is loaded, and throws where that is none, such as the
- * `en-US@posix` of a browser under `LANG=C`. There the page's own language is the browser's from then on.
+ * Loads uPlot, which formats numbers in the browser's language, and throws if that is not valid, such as the `en-US@posix` of a browser under
+ * `LANG=C`. Then the browser's language is set to the page's.
  */
 async function loadChart() {
   if (!isLanguage(navigator.language))
@@ -82,7 +82,7 @@ function isLanguage(tag: string): boolean {
 
 const HEIGHT = 240
 
-/** Draws a chart into an element, as wide as that is. */
+/** Draws a chart as wide as its element. */
 function drawLines(Chart: typeof UPlot, element: HTMLElement, props: LineChartProps): { destroy(): void } {
   const { places, lines, placeName, valueName, range } = props
   const color = colorsBelow(element)
@@ -100,7 +100,7 @@ function drawLines(Chart: typeof UPlot, element: HTMLElement, props: LineChartPr
       legend: { show: false },
       cursor: { show: false },
       scales: {
-        // One version alone stands in the middle.
+        // A single version is in the middle.
         x: { time: false, range: first === last ? [first - 1, last + 1] : [first, last] },
         y: { range: [range[0], range[1]] },
       },
@@ -129,7 +129,7 @@ function drawLines(Chart: typeof UPlot, element: HTMLElement, props: LineChartPr
   )
 }
 
-/** A canvas knows no variables: what they are in the theme of now is read from an element. */
+/** A canvas cannot use CSS variables: their values are read from an element. */
 function colorsBelow(element: HTMLElement): (role: string) => string {
   return (role) => {
     const probe = document.createElement('span')
@@ -146,27 +146,27 @@ function hueOfLine(at: number): string {
   return `var(--env-${at % 6})`
 }
 
-/** And by their dashes, as not everybody sees hues. */
+/** Lines differ in dashes, too, for people who do not see all colours. */
 function dashesOfLine(at: number): readonly number[] {
   return DASHES[at % DASHES.length] ?? []
 }
 
 const DASHES: readonly (readonly number[])[] = [[], [6, 4], [2, 3], [10, 3, 2, 3]]
 
-/** A line of a chart: a value at each of the chart's places, null where there is none. */
+/** A line of a chart: one value for each place, or null. */
 interface ChartLine {
   readonly name: string
   readonly values: readonly (number | null)[]
 }
 
 interface LineChartProps {
-  /** What the chart shows, for whoever listens: the numbers themselves belong into a table beside it. */
+  /** The name of the chart for screen readers: the numbers belong into a table beside it. */
   readonly label: string
-  /** Where the values stand, ascending: versions. */
+  /** The x values, ascending: versions. */
   readonly places: readonly number[]
   readonly lines: readonly ChartLine[]
   readonly placeName: (place: number) => string
   readonly valueName: (value: number) => string
-  /** The least and the greatest value of the scale. */
+  /** The range of the y axis. */
   readonly range: readonly [number, number]
 }

@@ -8,17 +8,17 @@ interface RevisionChipProps {
   /** The page of the revision. */
   readonly to: string
   readonly version: number
-  /** Its commit, as long as it is known; the first seven digits are shown. */
+  /** The commit, if known; seven digits are shown. */
   readonly commit?: string | undefined
   readonly author?: string | undefined
   readonly date?: string | undefined
-  /** What is shown on hover. */
+  /** The tooltip. */
   readonly subject?: string | undefined
-  /** Slugs of the environments that run it. */
+  /** The slugs of the environments that run it. */
   readonly environments?: readonly string[]
 }
 
-/** A revision, the same everywhere: `v12 · 3f2a91c · Pat · 2 h`, and where it runs. */
+/** A revision: `v12 · 3f2a91c · Pat · 2 h`, and the environments that run it. */
 export function RevisionChip({
   to,
   version,
@@ -62,7 +62,7 @@ export function WorkflowChip({ artifact, revision }: WorkflowChipProps) {
   )
 }
 
-/** An environment: a dot in its own hue, and its name. */
+/** An environment: a coloured dot and its name. */
 export function EnvironmentDot({ slug }: { readonly slug: string }) {
   return (
     <Link to="/env/$slug" params={{ slug }} className={styles.environment} title={`Runs in ${slug}`}>
@@ -72,7 +72,7 @@ export function EnvironmentDot({ slug }: { readonly slug: string }) {
   )
 }
 
-/** A hue of an environment's own, the same everywhere, of six that colour-blind people tell apart. */
+/** The colour of an environment, one of six that colour-blind people can tell apart. */
 export function hueOf(slug: string): string {
   const known = KNOWN.indexOf(slug)
   if (known >= 0) return `var(--env-${known})`
@@ -81,7 +81,7 @@ export function hueOf(slug: string): string {
   return `var(--env-${3 + (hash % 3)})`
 }
 
-/** Those that every project begins with never share a hue. */
+/** The environments of every new project have different colours. */
 const KNOWN = ['development', 'staging', 'production']
 
 /** The name in `Name <email>`. */

@@ -1,36 +1,36 @@
 import { useEffect, useId, useState } from 'react'
 import styles from './combobox.module.css'
 
-/** Something that can be picked. */
+/** An option of a combobox. */
 export interface ComboboxOption {
   readonly value: string
   readonly label: string
-  /** What stands back behind the label. */
+  /** A dimmed note after the label. */
   readonly note?: string | undefined
 }
 
 export interface ComboboxProps {
   readonly label: string
-  /** What is picked, as the field shows it; '' for nothing. */
+  /** The selected value, as the field shows it; '' for none. */
   readonly shown: string
-  /** What the words found. */
+  /** The options found. */
   readonly found: readonly ComboboxOption[]
-  /** What is said where nothing was found. */
+  /** The text shown if nothing was found. */
   readonly none: string
-  /** Told what is typed, and undefined once the list is closed. */
+  /** Called with what is typed, and with undefined when the list closes. */
   readonly onWords: (words: string | undefined) => void
-  /** Told what was picked. */
+  /** Called with the selected value. */
   readonly choose: (value: string) => void
-  /** Picks nothing; left out where something must be picked. */
+  /** Selects nothing; left out if a value is required. */
   readonly clear?: () => void
-  /** Finds more; left out where all are there. */
+  /** Loads more options; left out if all are there. */
   readonly more?: (() => void) | undefined
   readonly hint?: string | undefined
   readonly placeholder?: string | undefined
   readonly autoFocus?: boolean
 }
 
-/** A field that searches as one types, and picks one of what was found (arrows, Enter, Escape). */
+/** A field that searches while the user types, and selects one of the results (arrows, Enter, Escape). */
 export function Combobox(props: ComboboxProps) {
   const {
     label,
@@ -46,7 +46,7 @@ export function Combobox(props: ComboboxProps) {
     autoFocus = false,
   } = props
   const id = useId()
-  /** Undefined while nobody types: the list may be open all the same. */
+  /** Undefined while nothing is typed: the list may be open all the same. */
   const [typed, setTyped] = useState<string>()
   const [isOpen, setOpen] = useState(false)
   const [at, setAt] = useState(-1)
@@ -66,7 +66,7 @@ export function Combobox(props: ComboboxProps) {
     close()
     choose(value)
   }
-  /** Who types the name of one that there is need not point at it; who empties the field picks nothing. */
+  /** Typing the exact name of an option selects it; emptying the field selects nothing. */
   const settle = (): void => {
     const exact = typed === undefined ? undefined : found.find(({ value }) => value === typed.trim())
     close()
@@ -84,7 +84,7 @@ export function Combobox(props: ComboboxProps) {
       if (typed?.trim() === '' && clear) settle()
       else if (picked) pick(picked.value)
     } else if (event.key === 'Escape' && isOpen) {
-      // Only the list closes, not the dialog around it.
+      // Closes the list only, not the dialog around it.
       event.stopPropagation()
       event.nativeEvent.stopImmediatePropagation()
       close()
@@ -126,7 +126,7 @@ export function Combobox(props: ComboboxProps) {
               id={`${id}-${index}`}
               role="option"
               aria-selected={index === at}
-              // The field keeps the focus, so that its blur does not close the list first.
+              // Keeps the focus in the field: its blur would close the list before the click.
               onMouseDown={(event) => event.preventDefault()}
               onClick={() => pick(value)}
             >

@@ -11,14 +11,14 @@ import { type End, endsOf, nameOfEnd } from './ends.ts'
 import styles from './compare.module.css'
 
 interface CompareFrameProps {
-  /** The page of what is compared, by its slug. */
+  /** The page of the compared artifact, by its slug. */
   readonly placeOf: (slug: string) => string
-  /** What an end can be, as the address writes it. */
+  /** The forms of an end in the address. */
   readonly kinds: readonly string[]
   readonly children: (slug: string, base: End, head: End) => ReactNode
 }
 
-/** The page of two ends beside each other, `<base>...<head>` of its address; says what an end is where there are none. */
+/** The page that compares two ends, `<base>...<head>` in its address; explains the address if it is not valid. */
 export function CompareFrame({ placeOf, kinds, children }: CompareFrameProps) {
   const { slug = '', range = '' } = useParams({ strict: false }) as Readonly<
     Record<string, string | undefined>
@@ -45,14 +45,14 @@ export function CompareFrame({ placeOf, kinds, children }: CompareFrameProps) {
               <code>{kind}</code>
             </span>
           ))}
-          . “{range}” is neither.
+          . “{range}” is not valid.
         </Empty>
       )}
     </Page>
   )
 }
 
-/** What an end can be changed to. */
+/** An option for an end. */
 export interface EndChoice {
   readonly label: string
   readonly end: End
@@ -62,13 +62,13 @@ interface EndsBarProps {
   readonly base: End
   readonly head: End
   readonly choices: readonly EndChoice[]
-  /** The address of the comparison of two ends. */
+  /** The address of a comparison. */
   readonly addressOf: (base: End, head: End) => string
-  /** Which revision an end is now. */
+  /** The current revision of each end. */
   readonly chips: { readonly base: ReactNode; readonly head: ReactNode }
 }
 
-/** Both ends of a comparison, each with a menu of what it can be changed to, and a button that swaps them. */
+/** Both ends of a comparison, each with a menu, and a button that swaps them. */
 export function EndsBar({ base, head, choices, addressOf, chips }: EndsBarProps) {
   const navigate = useNavigate()
   const items = (to: (end: End) => string): readonly MenuItem[] =>
@@ -125,7 +125,7 @@ interface Short {
   readonly version: number | string
 }
 
-/** How far two ends have gone since they parted. */
+/** How far two ends have diverged. */
 export function Standing({ base, head, compare, placeOf }: StandingProps) {
   const { merge_base: from, ahead, behind, ahead_revisions: news, behind_revisions: olds } = compare
   if (ahead === 0 && behind === 0) return <p className={styles.standing}>Both are the same version.</p>
@@ -183,7 +183,7 @@ function distance(ahead: number, behind: number): string {
 
 const NEWEST_OFFERED = 25
 
-/** What an end of a comparison can be: variants, environments that run the artifact, the newest revisions. */
+/** The options for an end: variants, environments, and the newest revisions. */
 export function useEndChoices(slug: string): readonly EndChoice[] {
   const variants = useRoute('POST /workflows/variants/query', {
     body: { workflow_refs: [{ slug }], windowing: { order: 'name', limit: 200 } },

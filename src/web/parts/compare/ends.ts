@@ -1,4 +1,4 @@
-/** Families whose revisions can be compared by their ends. */
+/** The families whose revisions can be compared. */
 export type ComparedFamily = 'workflow' | 'testset'
 
 /** An end of a comparison: `v:<variant>`, `r:<revision slug>` or `e:<environment>`. */
@@ -9,14 +9,14 @@ export interface End {
 
 const LETTERS = { v: 'variant', r: 'revision', e: 'environment' } as const
 
-/** The ends in `<base>...<head>` of an address; undefined where it has none. */
+/** Parses `<base>...<head>`; undefined if it is not valid. */
 export function endsOf(range: string): { readonly base: End; readonly head: End } | undefined {
   const at = range.indexOf('...')
   const [base, head] = at === -1 ? [] : [endOf(range.slice(0, at)), endOf(range.slice(at + 3))]
   return base && head && { base, head }
 }
 
-/** The end that a text of an address is; undefined where it is none. */
+/** Parses an end; undefined if it is not valid. */
 export function endOf(text: string): End | undefined {
   const [, letter, slug] = /^([vre]):(.+)$/.exec(text) ?? []
   return letter === undefined || slug === undefined
@@ -24,12 +24,12 @@ export function endOf(text: string): End | undefined {
     : { kind: LETTERS[letter as keyof typeof LETTERS], slug }
 }
 
-/** An end as it stands in an address. */
+/** An end as text in an address. */
 export function textOfEnd({ kind, slug }: End): string {
   return `${kind[0] ?? ''}:${slug}`
 }
 
-/** An end as a side of `compare` and `merge` (interface 6.2). A revision goes by its id: its slug may stand in several artifacts. */
+/** An end as a side of `compare` and `merge` (interface 6.2). A revision is named by id: its slug may exist in several artifacts. */
 export function sideOf({ kind, slug }: End, artifact: string, revisionId: string) {
   switch (kind) {
     case 'variant':
@@ -41,7 +41,7 @@ export function sideOf({ kind, slug }: End, artifact: string, revisionId: string
   }
 }
 
-/** An end as references of `retrieve`. */
+/** An end as the references of `retrieve`. */
 export function endReferences(
   { kind, slug }: End,
   artifact: string,

@@ -4,7 +4,7 @@ import { Fold } from '../text/text.tsx'
 import { JsonView } from '../json/json-view.tsx'
 import styles from './conversation.module.css'
 
-/** A message as prompts, replies and traces have it. */
+/** A message of a prompt, a reply or a trace. */
 export interface Message {
   readonly role: string
   readonly content?: unknown
@@ -15,17 +15,17 @@ export interface Message {
 
 export interface ConversationProps {
   readonly messages: readonly Message[]
-  /** What stands at the end of a message's head: buttons, badges. */
+  /** Content at the end of a message's header: buttons, badges. */
   readonly aside?: (message: Message, at: number) => ReactNode
-  /** Draws a text of a message; by itself it is plain. */
+  /** Renders a text of a message; plain by default. */
   readonly text?: (text: string, at: number) => ReactNode
-  /** Draws what is no text where one knows what it is, such as an embed; undefined shows it as JSON. */
+  /** Renders a value that is not text, such as an embed; undefined shows it as JSON. */
   readonly value?: (value: unknown, at: number) => ReactNode
-  /** The number, from 0, of a message that a link leads to. */
+  /** The index of the message that a link points to. */
   readonly marked?: number | undefined
 }
 
-/** Messages as cards, in their order, told apart by role. What they hold is shown as text. */
+/** Messages as cards, in their order, coloured by role. */
 export function Conversation({ messages, aside, text, value, marked }: ConversationProps) {
   const draw = (content: unknown, at: number): ReactNode =>
     typeof content === 'string'
@@ -72,7 +72,7 @@ export function Conversation({ messages, aside, text, value, marked }: Conversat
   )
 }
 
-/** A part of a content that has several: text as text; an image or a file as where it is, never loaded. */
+/** A part of a message's content: text as text; an image or a file as its address, which is never loaded. */
 function Part({ part, draw }: { readonly part: unknown; readonly draw: (content: unknown) => ReactNode }) {
   const { type, text, image_url: image } = membersOf(part)
   if (type === 'text' && typeof text === 'string') return draw(text)

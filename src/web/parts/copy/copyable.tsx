@@ -33,7 +33,7 @@ export function Copyable({ text, label }: CopyableProps) {
   )
 }
 
-/** Whether the text is on the clipboard now; over plain http from another host a browser has none, and people copy by hand. */
+/** Whether the text was copied. Over plain http from another host a browser has no clipboard. */
 async function copy(text: string): Promise<boolean> {
   const clipboard = (navigator as Partial<Navigator>).clipboard
   await clipboard?.writeText(text)

@@ -14,7 +14,7 @@ export interface DependentsProps {
   readonly of: NonNullable<Ask<'POST /workflows/revisions/dependents'>['body']>
 }
 
-/** What embeds or deploys it now. */
+/** The artifacts that embed it, and the environments that run it. */
 export function Dependents({ of }: DependentsProps) {
   const { data, error, hasNextPage, isFetchingNextPage, fetchNextPage } = usePages(
     'POST /workflows/revisions/dependents',

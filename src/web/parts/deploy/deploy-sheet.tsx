@@ -14,22 +14,22 @@ import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { Combobox, type ComboboxOption } from '../combobox/combobox.tsx'
 
 export interface DeploySheetProps {
-  /** The slug of what is deployed. */
+  /** The slug of the artifact to deploy. */
   readonly artifact: string
-  /** The slug of the environment; undefined while it is still to be chosen. */
+  /** The slug of the environment; undefined until it is chosen. */
   readonly to: string | undefined
-  /** The key under which it is deployed, where it is not the artifact's own. */
+  /** The key of the deployment, if it is not the artifact's default one. */
   readonly deployKey?: string | undefined
-  /** What is deployed: a version, the newest one of a variant, or what another environment runs; the newest one of the artifact unless given. */
+  /** What is deployed: a version, the newest one of a variant, or what another environment runs; by default the newest one of the artifact. */
   readonly what: End | undefined
-  /** Another version was chosen. */
+  /** Called with another version. */
   readonly choose: (what: End) => void
-  /** Another environment was chosen. */
+  /** Called with another environment. */
   readonly chooseTo: (to: string) => void
   readonly close: () => void
 }
 
-/** What a deployment would change, and the button that does it: the difference stands before the button. */
+/** The sheet that deploys: it shows what would change, with the button that does it. */
 export function DeploySheet(props: DeploySheetProps) {
   const { artifact, to, deployKey, what, choose, chooseTo, close } = props
   const [message, setMessage] = useState('')
@@ -137,7 +137,7 @@ export function DeploySheet(props: DeploySheetProps) {
   )
 }
 
-/** `support-bot v3`; of a variant that is not called as the artifact, `support-bot v3 of warmer`. */
+/** `support-bot v3`; if the variant is not named like the artifact, `support-bot v3 of warmer`. */
 function nameOfDeployed(
   artifact: string,
   { version, workflow_variant_slug: variant }: Pick<Deployed, 'version' | 'workflow_variant_slug'>,
@@ -148,8 +148,8 @@ function nameOfDeployed(
 type Deployed = Answer<'POST /workflows/revisions/retrieve'>['workflow_revision']
 
 /**
- * References that deploy the revision as one of the variant it was found in: by its id alone it would be one of the variant that it was made on.
- * What was picked by a name of its own may be on no variant's line, and goes by its id.
+ * References that deploy the revision as a version of the variant it was found in: by id alone, it would be one of its original variant. A revision
+ * chosen by its own slug may be on no variant, and is named by id.
  */
 function referencesTo(revision: Deployed, what: End | undefined) {
   const { id, version, workflow_variant_slug: variant, workflow_variant_id: variantId } = revision
@@ -158,7 +158,7 @@ function referencesTo(revision: Deployed, what: End | undefined) {
   return { workflow_variant_ref: { id: variantId }, workflow_revision_ref: { version } }
 }
 
-/** Why the key of the session may not deploy there; undefined if it may. */
+/** Why the session's key may not deploy there; undefined if it may. */
 export function useGuard(environment: string | undefined): string | undefined {
   const { data } = useRoute('POST /environments/query', { body: {} })
   const [lacksDeploy, lacksWrite] = [useRefusal('deploy'), useRefusal('write')]
@@ -171,20 +171,20 @@ interface RevisionFieldProps {
   readonly label: string
   /** The slug of the artifact. */
   readonly artifact: string
-  /** What is picked, in words. */
+  /** The selected version, in words. */
   readonly shown: string
   readonly choose: (end: End) => void
-  /** The environment that is deployed to: what runs there is no choice. */
+  /** The target environment, which is not offered. */
   readonly except: string | undefined
 }
 
 const VERSIONS_PER_PAGE = 25
-/** In so many variants at most a version is looked for by its number. */
+/** A version number is looked up in at most this many variants. */
 const MOST_VARIANTS = 20
 
 /**
- * A field for a version of an artifact. Without words it lists the newest of each variant, what environments run, and all versions, newest first;
- * `v3` or `warmer v3` finds by number, any different output by what the version says and was made for.
+ * A field for a version of an artifact. Without words it lists the newest version of each variant, the environments, and all versions, newest
+ * first; `v3` or `warmer v3` finds a version by number, other words by its texts and message.
  */
 function RevisionField({ label, artifact, shown, choose, except }: RevisionFieldProps) {
   const [typed, setTyped] = useState<string>()
@@ -234,12 +234,12 @@ function RevisionField({ label, artifact, shown, choose, except }: RevisionField
   )
 }
 
-/** What is picked that is no one version, in words. */
+/** A choice that is not a single version, in words. */
 function nameOfPicked(end: End): string {
   return end.kind === 'variant' ? `the newest version of ${end.slug}` : nameOfEnd(end)
 }
 
-/** Versions by their numbers and texts come after what stands for whichever is there. */
+/** Variants and environments come before single versions. */
 function namedFirst(left: ComboboxOption, right: ComboboxOption): number {
   return Number(left.value.startsWith('r:')) - Number(right.value.startsWith('r:'))
 }
@@ -282,7 +282,7 @@ async function find(
 
 type FoundVersion = Parameters<typeof nameOfVersion>[0] & { readonly subject: string }
 
-/** The version of a variant, as long as it has one. */
+/** The version of a variant, if it exists. */
 async function versionOf(
   artifact: string,
   variant: string,

@@ -12,14 +12,14 @@ interface ModalProps {
   readonly open: boolean
   readonly close: () => void
   readonly title: string
-  /** A sheet comes from the side and has room for a diff; a dialog is in the middle. */
+  /** A sheet opens at the side and has room for a diff; a dialog is in the middle. */
   readonly sheet?: boolean
-  /** Buttons at the end, the primary one last. */
+  /** The buttons at the bottom, the primary one last. */
   readonly actions?: ReactNode
   readonly children: ReactNode
 }
 
-/** A dialog. Escape closes it, and the focus goes back to where it was. A sheet takes the focus itself, so that its keys are there at once. */
+/** A dialog. Escape closes it, and the focus returns. A sheet takes the focus itself, so that its keys work at once. */
 export function Modal({ open, close, title, sheet = false, actions, children }: ModalProps) {
   const content = useRef<HTMLDivElement>(null)
   return (
@@ -54,21 +54,21 @@ export function Modal({ open, close, title, sheet = false, actions, children }: 
 
 interface FormDialogProps {
   readonly title: string
-  /** The words on the button. */
+  /** The label of the button. */
   readonly action: string
-  /** `danger` for what cannot be taken back easily. */
+  /** `danger` for what cannot be undone easily. */
   readonly kind?: 'primary' | 'danger'
   readonly needs?: Scope
   /** Why it cannot be sent as it is. */
   readonly refusal?: string | undefined
-  /** Does it; then the dialog closes. What it rejects with is shown, and what was typed is kept. */
+  /** Does it; then the dialog closes. On an error the dialog stays open and shows it. */
   readonly submit: () => Promise<unknown>
   readonly close: () => void
-  /** What it does, or the fields; `problemOf` is what the server said of one of them. */
+  /** The explanation, or the fields; `problemOf` is the server's message about a field. */
   readonly children: ReactNode | ((problemOf: (field: string) => string | undefined) => ReactNode)
 }
 
-/** A dialog that asks before something is done, with fields or without; done by its button or Enter. */
+/** A dialog that confirms an action or has a form, sent by its button or Enter. */
 export function FormDialog(props: FormDialogProps) {
   const { title, action, kind = 'primary', needs, refusal, submit, close, children } = props
   const [error, setError] = useState<unknown>()
@@ -97,7 +97,7 @@ export function FormDialog(props: FormDialogProps) {
     return `“${conflict[field]}” is taken already.`
   }
   const fields = typeof children === 'function' ? children(problemOf) : children
-  // What every field has said of itself is not said again above them.
+  // Messages shown at fields are not repeated above them.
   const isSaid =
     error instanceof Problem &&
     (said.has(error) || (error.errors.length > 0 && error.errors.every((it) => said.has(it))))

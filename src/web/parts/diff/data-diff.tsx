@@ -16,16 +16,16 @@ import {
 import type { Message } from '../conversation/conversation.tsx'
 
 export interface DataDiffProps {
-  /** The payload before; undefined where there was none. */
+  /** The old payload; undefined if there was none. */
   readonly base: unknown
   readonly head: unknown
-  /** Other views of the same. */
+  /** Other views of the comparison. */
   readonly views?: ReactNode
-  /** What stands where nothing changed. */
+  /** The text shown if nothing changed. */
   readonly same?: ReactNode
 }
 
-/** What changed between two payloads: prompts message by message, long texts line by line, everything else by its place. */
+/** The changes between two payloads: prompts message by message, long texts line by line, other values by place. */
 export function DataDiff({ base, head, views, same = 'Nothing changed.' }: DataDiffProps) {
   const { conversations, texts, fields, summary, added, removed } = useMemo(
     () => dataChanges(base, head),
@@ -91,7 +91,7 @@ interface MessageDiffsProps {
 
 const PAGE = 100
 
-/** The messages of a prompt that changed, each as a card; those that did not are folded. */
+/** The changed messages of a prompt as cards; unchanged ones are folded. */
 function MessageDiffs({ messages }: MessageDiffsProps) {
   const [open, setOpen] = useState<ReadonlySet<number>>(new Set())
   const [shown, setShown] = useState(PAGE)
@@ -124,7 +124,7 @@ function MessageDiffs({ messages }: MessageDiffsProps) {
   )
 }
 
-/** A message that changed by itself, or a run of those that did not. */
+/** A changed message, or a run of unchanged ones. */
 interface Group {
   readonly from: number
   readonly items: readonly MessageDiff[]
@@ -198,7 +198,7 @@ interface FieldChangesProps {
 const FIELD_CHANGES_PAGE = 100
 const SIGNS = { added: '+', removed: '−', changed: '±' } as const
 
-/** Values by their place: what was, and what is. */
+/** Changed values by place, old and new. */
 function FieldChanges({ label, fields }: FieldChangesProps) {
   const [shown, setShown] = useState(FIELD_CHANGES_PAGE)
   if (fields.length === 0) return null
@@ -258,20 +258,20 @@ function Value({ side, value }: { readonly side: 'base' | 'head'; readonly value
   return String(value)
 }
 
-/** A message with what changed inside it. */
+/** A message with its changes. */
 interface MessageDiff extends MessageChange {
-  /** Its text, line by line; undefined where it holds no text, or did not change. */
+  /** Its text, line by line; undefined if it has no text, or did not change. */
   readonly lines?: LineDiff
-  /** Everything else of it, but for the role. */
+  /** The changes of everything else, without the role. */
   readonly inner: JsonChanges
 }
 
-/** What changed between the payloads of two revisions, ready to be drawn. */
+/** The changes between two payloads, ready to be drawn. */
 interface DataChanges {
   readonly conversations: readonly { readonly place: string; readonly messages: readonly MessageDiff[] }[]
   readonly texts: readonly TextChange[]
   readonly fields: readonly FieldChange[]
-  /** Places to step to. */
+  /** The number of changes to step through. */
   readonly changes: number
   /** In words: `2 messages changed, 1 moved · 3 values`. */
   readonly summary: string
@@ -279,7 +279,7 @@ interface DataChanges {
   readonly removed: number
 }
 
-/** Compares two payloads; one that is undefined is not there. */
+/** Compares two payloads; undefined means that there is none. */
 function dataChanges(base: unknown, head: unknown): DataChanges {
   const { conversations, texts, fields } = jsonChanges(base, head)
   const drawn = conversations.map(({ place, messages }) => ({ place, messages: messages.map(messageDiff) }))

@@ -6,11 +6,11 @@ import styles from './diff.module.css'
 import { chooseDiffLayout, useDiffLayout, SHOW_EVENT } from './lines.tsx'
 
 export interface DiffFrameProps {
-  /** Counts of what changed, in words. */
+  /** The counts of changes, in words. */
   readonly summary: ReactNode
-  /** Other views of the same, before the choice of the layout. */
+  /** Other views, shown before the layout buttons. */
   readonly views?: ReactNode
-  /** False for what is shown in one way only. */
+  /** False if there is only one layout. */
   readonly hasLayout?: boolean
   readonly children: ReactNode
 }
@@ -20,7 +20,7 @@ const LAYOUTS = [
   { value: 'unified', label: 'Unified' },
 ] as const
 
-/** Around comparisons: what changed in numbers, the layout, and `n` and `p` from change to change. */
+/** The frame of a comparison: counts, layout buttons, and `n` and `p` to step through the changes. */
 export function DiffFrame({ summary, views, hasLayout = true, children }: DiffFrameProps) {
   const content = useRef<HTMLDivElement>(null)
   const [where, setWhere] = useState('')
@@ -69,14 +69,14 @@ export function DiffFrame({ summary, views, hasLayout = true, children }: DiffFr
 
 const STOPS = '[data-change], [data-unseen]:not([data-unseen="0"])'
 
-/** Goes to the change after the current one, or before it; answers which one of how many it is. */
+/** Goes to the next or previous change; returns its number and the total. */
 function stepTo(content: HTMLElement, by: 1 | -1): string {
   const before = stopsIn(content)
   const current = before.findIndex(({ dataset }) => 'current' in dataset)
   const wanted = current === -1 ? (by === 1 ? 0 : before.length - 1) : current + by
   const stop = before[Math.min(Math.max(wanted, 0), before.length - 1)]
   if (!stop) return 'No changes'
-  // What is far away is not drawn: its changes are stops once it is.
+  // Blocks outside of the view are not drawn; their changes become stops when they are.
   if ('unseen' in stop.dataset) stop.dispatchEvent(new Event(SHOW_EVENT))
   const inside = 'change' in stop.dataset ? [] : stopsIn(stop)
   const target = inside.at(by === 1 ? 0 : -1) ?? stop

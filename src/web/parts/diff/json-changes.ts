@@ -10,7 +10,7 @@ import {
   wordsOf,
 } from './line-diff.ts'
 
-/** What stands at a place of only one side, or of both and differs. */
+/** A value that only one side has, or that differs. */
 export interface FieldChange {
   /** `parameters.prompt.llm_config.temperature`, `tools[2]` */
   readonly place: string
@@ -29,19 +29,19 @@ interface MessagesChange {
   readonly messages: readonly MessageChange[]
 }
 
-/** What changed between two JSON values, by place: conversations message by message, long texts line by line, everything else as old and new. */
+/** The changes between two JSON values, by place: conversations message by message, long texts line by line, other values as old and new. */
 export interface JsonChanges {
   readonly conversations: readonly MessagesChange[]
   readonly texts: readonly TextChange[]
   readonly fields: readonly FieldChange[]
 }
 
-/** Deeper than this, a change is shown as a whole. */
+/** Deeper values are compared as a whole. */
 const DEEPEST = 60
-/** A text of one line is compared word by word from this length on. */
+/** Texts of one line are compared word by word from this length on. */
 const LONG_TEXT = 80
 
-/** Compares two values; one that is undefined is not there. */
+/** Compares two values; undefined means that there is none. */
 export function jsonChanges(base: unknown, head: unknown, place = ''): JsonChanges {
   const changes = {
     conversations: [] as MessagesChange[],
@@ -108,13 +108,13 @@ function collectElements(
       if (!inPair.has(at - baseAt)) collect(base[at], undefined, `${place}[${at}]`, depth + 1, into)
     for (let at = headAt; at < j; at++)
       if (!withPair.has(at - headAt)) collect(undefined, head[at], `${place}[${at}]`, depth + 1, into)
-    // What goes by the same name may differ inside.
+    // Elements with the same name may differ inside.
     if (i < base.length) collect(base[i], head[j], `${place}[${j}]`, depth + 1, into)
     ;[baseAt, headAt] = [i + 1, j + 1]
   }
 }
 
-/** What an element of an array is known by, in both sides: the name of a tool, or all that it is. */
+/** The name that identifies an element of an array in both sides: of a tool its name, otherwise all of its JSON. */
 function nameOf(value: unknown): string {
   if (!isPlain(value)) return JSON.stringify(value)
   const { id, key, slug, name, function: tool } = value as Readonly<Record<string, unknown>>
@@ -142,7 +142,7 @@ function isLongText(value: unknown): value is string {
   return typeof value === 'string' && (value.length >= LONG_TEXT || value.includes('\n'))
 }
 
-/** Whether both sides are messages of a prompt, or one is and the other has none. */
+/** Whether both sides are messages of a prompt, or one is and the other is missing. */
 function isMessages(base: unknown, head: unknown): boolean {
   const lists = [base ?? [], head ?? []]
   return (
@@ -153,13 +153,13 @@ function isMessages(base: unknown, head: unknown): boolean {
   )
 }
 
-/** Whether something that is new as a whole reads better in parts: a prompt has its messages. */
+/** Whether a new value reads better in parts: a prompt has messages. */
 function holdsText(value: unknown, depth = 0): boolean {
   if (isMessages(value, undefined) || isLongText(value)) return true
   return depth < 4 && isPlain(value) && Object.values(value).some((member) => holdsText(member, depth + 1))
 }
 
-/** What became of a message of a prompt. */
+/** The change of a message of a prompt. */
 export interface MessageChange {
   readonly kind: 'same' | 'changed' | 'added' | 'removed'
   readonly base?: Message
@@ -167,16 +167,16 @@ export interface MessageChange {
   /** Its places, from 0. */
   readonly baseAt?: number
   readonly headAt?: number
-  /** Where it was, if others that stayed are now on the other side of it. */
+  /** Its old place, if it moved past messages that stayed. */
   readonly movedFrom?: number
 }
 
-/** Messages are the same one, changed, from this likeness on. */
+/** From this similarity on, two messages are the same one, changed. */
 const ALIKE = 0.4
-/** More pairs than this are not weighed against each other. */
+/** More pairs than this are not compared. */
 const MOST_PAIRS = 40_000
 
-/** Tells which messages of a prompt are which of another one by what they say, wherever they stand; in the order of the head. */
+/** Matches the messages of two prompts by what they say, wherever they are; in the order of the head. */
 function messageChanges(base: readonly Message[], head: readonly Message[]): readonly MessageChange[] {
   const matched = matchedMessages(base, head)
   const staying = new Set(longestRising(matched))
@@ -191,7 +191,7 @@ function messageChanges(base: readonly Message[], head: readonly Message[]): rea
       changes.push({ kind: 'added', head: message, headAt })
       continue
     }
-    // What was removed is shown before the first message that stood behind it and stays.
+    // Removed messages are shown before the next message that stayed.
     while (staying.has(headAt) && removed[0] && removed[0].baseAt < baseAt)
       for (const before of removed.splice(0, 1)) changes.push(before)
     const kind = textOf(before) === textOf(message) ? 'same' : 'changed'
@@ -207,7 +207,7 @@ function messageChanges(base: readonly Message[], head: readonly Message[]): rea
   return [...changes, ...removed]
 }
 
-/** For each message of the head the place of the same one in the base. */
+/** For each message of the head, the index of its match in the base. */
 function matchedMessages(
   base: readonly Message[],
   head: readonly Message[],
@@ -221,7 +221,7 @@ function matchedMessages(
   const texts = base.map(textOf)
   for (const [headAt, message] of head.entries()) {
     const text = textOf(message)
-    // Of equal ones, the one at the same place has not moved.
+    // Among equal messages, one at the same place has not moved.
     const same =
       texts[headAt] === text && free.has(headAt) ? headAt : [...free].find((at) => texts[at] === text)
     if (same !== undefined) take(same, headAt)
@@ -229,7 +229,7 @@ function matchedMessages(
   for (const { baseAt, headAt } of alikeFirst(base, head, free, matched)) {
     if (free.has(baseAt) && matched[headAt] === undefined) take(baseAt, headAt)
   }
-  // One that was rewritten is still the system message of this place.
+  // A rewritten message still matches the one of the same role at its place.
   for (const [headAt, { role }] of head.entries()) {
     if (matched[headAt] === undefined && free.has(headAt) && base[headAt]?.role === role) take(headAt, headAt)
   }

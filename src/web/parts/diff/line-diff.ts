@@ -6,33 +6,33 @@ export interface NumberedLine {
   readonly text: string
 }
 
-/** Lines that stand beside each other. One that has only one side was added or removed. */
+/** A row with the old and the new line. A row with one side was added or removed. */
 export interface LineRow {
   readonly base?: NumberedLine
   readonly head?: NumberedLine
-  /** Both sides hold the same. */
+  /** Both sides are equal. */
   readonly isSame: boolean
 }
 
 /** What changed between two texts, line by line. */
 export interface LineDiff {
   readonly rows: readonly LineRow[]
-  /** Lines, a changed one counts for both. */
+  /** Numbers of lines; a changed line counts for both. */
   readonly added: number
   readonly removed: number
-  /** Runs of lines that changed. */
+  /** The number of runs of changed lines. */
   readonly changes: number
-  /** Of a comparison that leaves lines out: the rows before which it does, and which lines follow. */
+  /** If lines are left out: for the row where they continue, the line numbers. */
   readonly hunks?: ReadonlyMap<number, Hunk>
 }
 
-/** Which lines follow: numbers from 1, and how many there are. */
+/** The first line, from 1, and the number of lines. */
 export interface Hunk {
   readonly base: { readonly start: number; readonly lines: number }
   readonly head: { readonly start: number; readonly lines: number }
 }
 
-/** Compares two texts by their lines; undefined where there is none. */
+/** Compares two texts by lines; undefined means that there is none. */
 export function lineDiff(base: string | undefined, head: string | undefined): LineDiff {
   const [before, after] = [linesOf(base), linesOf(head)]
   const matches = base === undefined || head === undefined ? [] : matchesOf(before, after)
@@ -75,7 +75,7 @@ function numbered(lines: readonly string[], from: number, to: number): NumberedL
   return lines.slice(from, to).map((text, at) => ({ number: from + at + 1, text }))
 }
 
-/** Rows of lines that changed, those that are alike beside each other. */
+/** Rows of changed lines, with similar lines beside each other. */
 export function besideEachOther(base: readonly NumberedLine[], head: readonly NumberedLine[]): LineRow[] {
   const pairs = pairInOrder(
     base.map(({ text }) => text),
@@ -98,15 +98,15 @@ export function besideEachOther(base: readonly NumberedLine[], head: readonly Nu
   return rows
 }
 
-/** So much two lists may differ for the shortest way from one to the other to be searched: the search takes the square of it. */
+/** The search for the shortest edit script gives up after this many edits: it takes quadratic time. */
 const MOST_LINE_EDITS = 600
 
-/** Two places that hold the same: of the base and of the head. */
+/** Two indices with equal elements: in the base and in the head. */
 type Match = readonly [base: number, head: number]
 
 /**
- * Which elements of two lists stay, in their order. What stands in one list only is left out of the search first, so that a list of which
- * everything changed costs no more than one of which nothing did.
+ * The common elements of two lists, in order. Elements of one list only are removed before the search, so that completely different lists cost no
+ * more than equal ones.
  */
 export function matchesOf(base: readonly string[], head: readonly string[]): readonly Match[] {
   const most = Math.min(base.length, head.length)
@@ -147,7 +147,7 @@ function middleMatches(
   return matches
 }
 
-/** What stands once in both lists and keeps its order: what is left to go by where too much was moved around. */
+/** Elements that occur once in both lists and keep their order: the fallback if too much was moved. */
 function anchors(
   base: readonly string[],
   head: readonly string[],
@@ -170,9 +170,9 @@ function anchors(
   return longestRising(found).map((at): Match => [found[at] ?? 0, inHead[at] ?? 0])
 }
 
-/** The places of the longest run of rising numbers, in their order; what is undefined is passed over. */
+/** The indices of the longest increasing subsequence; undefined elements are skipped. */
 export function longestRising(numbers: readonly (number | undefined)[]): readonly number[] {
-  /** tails[n]: the place at which the run of length n + 1 with the lowest end ends. */
+  /** tails[n]: the index of the lowest end of an increasing run of length n + 1. */
   const tails: number[] = []
   const before = new Map<number, number | undefined>()
   for (const [at, number] of numbers.entries()) {
@@ -191,7 +191,7 @@ export function longestRising(numbers: readonly (number | undefined)[]): readonl
   return run.reverse()
 }
 
-/** Places of the list, without what both begin and end with, whose elements the other one has somewhere, too. */
+/** The indices, without the common start and end, of elements that the other list has, too. */
 function placesOfCommon(
   list: readonly string[],
   other: readonly string[],
@@ -206,19 +206,19 @@ function placesOfCommon(
   return places
 }
 
-/** More pairs than this are not weighed against each other. */
+/** More pairs than this are not compared. */
 const MOST_PAIRS = 1200
 
 /**
- * Pairs elements of two short lists in their order, so that those that are most alike stand beside each other; of long lists, the first
- * with the first and so on.
+ * Pairs elements of two short lists in order, so that the most similar ones are beside each other; of long lists, the first with the first and so
+ * on.
  */
 export function pairInOrder(base: readonly string[], head: readonly string[]): readonly Match[] {
   if (base.length === head.length || base.length * head.length > MOST_PAIRS) {
     return Array.from({ length: Math.min(base.length, head.length) }, (_, at): Match => [at, at])
   }
   const words = [base.map(wordsOf), head.map(wordsOf)] as const
-  // best[i][j]: how alike the pairs of base from i and head from j are together, at best.
+  // best[i][j]: the highest total similarity of pairs from i in base and j in head.
   const best = Array.from({ length: base.length + 1 }, () => new Float64Array(head.length + 1))
   const scores = words[0].map((left) => words[1].map((right) => likeness(left, right)))
   const at = (i: number, j: number): number => best[i]?.[j] ?? 0
@@ -238,7 +238,7 @@ export function pairInOrder(base: readonly string[], head: readonly string[]): r
   return pairs
 }
 
-/** The words of a text with how often each is there; of a long one, of its beginning. */
+/** The words of a text with their counts; of a long text, of its start. */
 export function wordsOf(text: string): ReadonlyMap<string, number> {
   const words = new Map<string, number>()
   for (const word of text.slice(0, 20_000).match(/[\p{L}\p{N}_]+/gu) ?? [])
@@ -246,7 +246,7 @@ export function wordsOf(text: string): ReadonlyMap<string, number> {
   return words
 }
 
-/** How alike two texts are by their words: from 0 to 1. */
+/** The similarity of two texts by their words, from 0 to 1. */
 export function likeness(left: ReadonlyMap<string, number>, right: ReadonlyMap<string, number>): number {
   let [common, all] = [0, 0]
   for (const [word, count] of left) {
@@ -257,7 +257,7 @@ export function likeness(left: ReadonlyMap<string, number>, right: ReadonlyMap<s
   return all === 0 ? 0 : (2 * common) / all
 }
 
-/** A part of a line, and whether the other side lacks it. */
+/** A part of a line, and whether it changed. */
 export interface Part {
   readonly text: string
   readonly isChanged: boolean
@@ -268,13 +268,13 @@ interface WordMarks {
   readonly head: readonly Part[]
 }
 
-/** Longer lines are marked between what both begin and end with. */
+/** Longer lines get one mark, between their common start and end. */
 const LONG_LINES = 4000
 const MOST_WORD_EDITS = 400
-/** Lines that share less of their letters are shown as a whole: marks all over would hide what they say. */
+/** Lines with less in common are not marked: too many marks are hard to read. */
 const LEAST_SHARED = 0.25
 
-/** Which words of two lines differ; undefined where the lines have too little in common for marks to help. */
+/** The changed words of two lines; undefined if they have too little in common. */
 export function wordMarks(base: string, head: string): WordMarks | undefined {
   if (base.length + head.length > LONG_LINES) return middleMarks(base, head)
   const parts = diffArrays(tokensOf(base), tokensOf(head), { maxEditLength: MOST_WORD_EDITS })
@@ -283,7 +283,7 @@ export function wordMarks(base: string, head: string): WordMarks | undefined {
   let shared = 0
   for (const [at, { value, added, removed }] of parts.entries()) {
     const text = value.join('')
-    // A gap between two words that changed reads as part of the change.
+    // White space between two changed words counts as changed.
     const isGap = at > 0 && at < parts.length - 1 && text.trim() === ''
     const isChanged = added || removed || isGap
     if (!isChanged) shared += text.trim().length
@@ -294,7 +294,7 @@ export function wordMarks(base: string, head: string): WordMarks | undefined {
   return shorter > 0 && shared / shorter < LEAST_SHARED ? undefined : marks
 }
 
-/** Words, runs of white space, and every other character by itself. */
+/** Words, runs of white space, and single other characters. */
 function tokensOf(text: string): string[] {
   return text.match(/[\p{L}\p{M}\p{N}_]+|\s+|[^]/gu) ?? []
 }
@@ -305,14 +305,14 @@ function push(parts: Part[], text: string, isChanged: boolean): void {
   else parts.push({ text, isChanged })
 }
 
-/** One mark for all between the first and the last character that differ. */
+/** One mark from the first to the last different character. */
 function middleMarks(base: string, head: string): WordMarks | undefined {
   const most = Math.min(base.length, head.length)
   let first = 0
   while (first < most && base[first] === head[first]) first++
   let last = 0
   while (last < most - first && base[base.length - 1 - last] === head[head.length - 1 - last]) last++
-  // Half of a character outside the basic plane is no text.
+  // Surrogate pairs are not split.
   if (/[\uD800-\uDBFF]/.test(base[first - 1] ?? '')) first--
   if (/[\uDC00-\uDFFF]/.test(base[base.length - last] ?? '')) last--
   if (first + last < LEAST_SHARED * most) return undefined

@@ -13,15 +13,15 @@ import {
 import styles from './diff.module.css'
 
 interface TextDiffProps {
-  /** What the texts are, for whoever listens. */
+  /** The name of the texts for screen readers. */
   readonly label: string
   readonly base: string
   readonly head: string
-  /** Set as prompts are, not as code is. */
+  /** In the font of prompts, not of code. */
   readonly prose?: boolean
 }
 
-/** What changed between two texts: side by side or unified as is chosen, words marked inside lines that changed, the rest folded. */
+/** The changes between two texts, side by side or unified, with changed words marked and unchanged lines folded. */
 export function TextDiff({ label, base, head, prose = false }: TextDiffProps) {
   const diff = useMemo(() => lineDiff(base, head), [base, head])
   return (
@@ -36,18 +36,18 @@ export function TextDiff({ label, base, head, prose = false }: TextDiffProps) {
 }
 
 interface LineTableProps {
-  /** What the texts are, for whoever listens. */
+  /** The name of the texts for screen readers. */
   readonly label: string
   readonly diff: LineDiff
-  /** Set as prompts are, not as code is. */
+  /** In the font of prompts, not of code. */
   readonly prose?: boolean
 }
 
-/** A fold shows so many more rows at once. */
+/** A click on a fold shows this many more rows. */
 const STEP = 500
 const MAX_BLOCKS_OBSERVED = 300
 
-/** Two texts, line beside line or below each other, as is chosen; what is the same is folded, what is far away is not drawn. */
+/** Two texts, side by side or unified. Unchanged lines are folded; rows far from the view are not drawn. */
 export function LineTable({ label, diff: { rows, hunks }, prose = false }: LineTableProps) {
   const layout = useDiffLayout()
   const [opened, setOpened] = useState<ReadonlyMap<number, number>>(new Map())
@@ -125,7 +125,7 @@ export function LineTable({ label, diff: { rows, hunks }, prose = false }: LineT
   )
 }
 
-/** As git writes it; whoever listens is told in words. */
+/** As git writes it, and in words for screen readers. */
 function HunkMark({ hunk: { base, head } }: { readonly hunk: Hunk }) {
   return (
     <>
@@ -143,7 +143,7 @@ function lines(count: number): string {
   return count === 1 ? '1 line' : `${count.toLocaleString()} lines`
 }
 
-/** What is drawn one below the other: some rows, a fold in place of rows that are the same, or which lines follow those left out. */
+/** A block of the table: rows, a fold of unchanged rows, or a line with line numbers. */
 type LineItem =
   | {
       readonly kind: 'rows'
@@ -154,12 +154,12 @@ type LineItem =
   | { readonly kind: 'fold'; readonly from: number; readonly count: number }
   | { readonly kind: 'hunk'; readonly from: number; readonly hunk: Hunk }
 
-/** Lines that are the same and stay in sight around a change. */
+/** Unchanged lines shown around a change. */
 const CONTEXT = 3
-/** Rows that are drawn, or left out while they are far from what is seen, together. */
+/** Rows per block; a block outside of the view is not drawn. */
 const BLOCK = 60
 
-/** Folds what is the same far from changes; `opened` says how many rows from its beginning a fold shows, by the place of its first row. */
+/** Folds unchanged rows far from changes; `opened` has the number of rows that a fold shows, by the index of its first row. */
 function lineItems(
   rows: readonly LineRow[],
   opened: ReadonlyMap<number, number>,
@@ -191,7 +191,7 @@ function addSame(
 ): void {
   const foldFrom = from === 0 ? 0 : from + CONTEXT
   const foldTo = to === rows.length ? to : to - CONTEXT
-  // A fold of two lines would save nothing.
+  // A fold of two lines saves nothing.
   if (foldTo - foldFrom < 3) return addRows(items, rows, from, to)
   const shown = Math.min(foldTo, foldFrom + (opened.get(foldFrom) ?? 0))
   addRows(items, rows, from, shown)
@@ -199,7 +199,7 @@ function addSame(
   addRows(items, rows, foldTo, to)
 }
 
-/** Adds rows to the last block while it has room, so that a comparison of many small changes is a few blocks. */
+/** Adds rows to the last block while it has room, so that many small changes need few blocks. */
 function addRows(items: LineItem[], rows: readonly LineRow[], from: number, to: number): void {
   while (from < to) {
     const last = items.at(-1)
@@ -218,19 +218,19 @@ function addRows(items: LineItem[], rows: readonly LineRow[], from: number, to: 
 
 interface LineRowsProps {
   readonly rows: readonly LineRow[]
-  /** How many changes begin in them. */
+  /** The number of changes that start in them. */
   readonly changes: number
   readonly layout: DiffLayout
-  /** Drawn at once, not when they come near what is seen. */
+  /** Drawn at once, not when it comes near the view. */
   readonly isFirst: boolean
-  /** Whether the row before the first one is part of the same change. */
+  /** Whether the previous row is part of the same change. */
   readonly goesOn: boolean
 }
 
-/** Told to draw what it leaves out. */
+/** The event that makes a block draw its rows. */
 export const SHOW_EVENT = 'diff-show'
 
-/** Some rows of a comparison; far from what is seen they are left out, and their room is kept. */
+/** Some rows of a comparison; far from the view they are replaced by empty space. */
 const LineRows = memo(function LineRows({ rows, changes, layout, isFirst, goesOn }: LineRowsProps) {
   const [isSeen, setSeen] = useState(isFirst)
   const body = useRef<HTMLTableSectionElement>(null)
@@ -296,7 +296,7 @@ function Side({
   )
 }
 
-/** Of each change first what was removed, then what was added. */
+/** Of each change, the removed lines come before the added ones. */
 function unifiedRows(rows: readonly LineRow[], goesOn: boolean) {
   const drawn = []
   for (let from = 0; from < rows.length;) {
@@ -363,11 +363,11 @@ interface LineTextProps {
   readonly parts: readonly Part[]
 }
 
-/** More characters of one line are shown on request. */
+/** Longer lines are shown on request. */
 const MOST = 2000
 const CHARACTERS_BEFORE_FIRST_MARK = 200
 
-/** A line with what changed in it marked; a long one from a little before its first mark. */
+/** A line with its changes marked; a long one is cut to start shortly before the first mark. */
 export function LineText({ side, parts }: LineTextProps) {
   const [isOpen, setOpen] = useState(false)
   const length = parts.reduce((all, { text }) => all + text.length, 0)
@@ -405,19 +405,19 @@ function clipped(parts: readonly Part[], from: number, to: number): readonly Par
     .filter(({ text }) => text !== '')
 }
 
-/** How two sides are shown. */
+/** The layout of a comparison. */
 type DiffLayout = 'split' | 'unified'
 
 const KEY = 'branchpoint-diff'
 const wide = matchMedia('(min-width: 1100px)')
 const listeners = new Set<() => void>()
 
-/** What somebody chose in this browser; else side by side where there is room. */
+/** The user's choice in this browser; otherwise side by side on wide windows. */
 export function useDiffLayout(): DiffLayout {
   return useSyncExternalStore(listen, current)
 }
 
-/** Keeps the choice for all comparisons. */
+/** Saves the choice for all comparisons. */
 export function chooseDiffLayout(layout: DiffLayout): void {
   localStorage.setItem(KEY, layout)
   for (const changed of listeners) changed()

@@ -11,14 +11,14 @@ import { besideEachOther, type Hunk, type LineDiff, type LineRow, type NumberedL
 import { LineTable } from './lines.tsx'
 import { visible } from '../text/text.tsx'
 
-/** What a revision is named by: `{id}`, or `{slug, version}`. */
+/** A reference to a revision: `{id}`, or `{slug, version}`. */
 export type RevisionReference = NonNullable<Ask<'POST /workflows/revisions/diff'>['body']>['base']
 
-/** What is compared: payloads as people read them, or files as they lie in git. */
+/** The view: payloads, or files in git. */
 export type RevisionDiffView = 'content' | 'files'
 
 export interface RevisionDiffProps extends ViewProps {
-  /** Undefined where there was nothing before: everything is new. */
+  /** Undefined if there is none: everything is new. */
   readonly base: RevisionReference | undefined
   readonly head: RevisionReference
 }
@@ -29,7 +29,7 @@ export interface LoadedRevisionDiffProps extends ViewProps {
 }
 
 interface ViewProps {
-  /** What is shown, where the page keeps it; by itself the comparison keeps it. */
+  /** The shown view, if the page controls it. */
   readonly view?: RevisionDiffView
   readonly onView?: (view: RevisionDiffView) => void
 }
@@ -46,7 +46,7 @@ export function RevisionDiff({ base, head, ...view }: RevisionDiffProps) {
   return <LoadedRevisionDiff base={before.data} head={after.data} {...view} />
 }
 
-/** The same, of revisions that are here already, with their payloads. */
+/** The same for revisions that are already loaded, with their payloads. */
 export function LoadedRevisionDiff({ base, head, view, onView }: LoadedRevisionDiffProps) {
   const [kept, setKept] = useState<RevisionDiffView>('content')
   const content = useMemo(() => [base && contentOf(base), contentOf(head)] as const, [base, head])
@@ -76,7 +76,7 @@ function useRevision(reference: RevisionReference | undefined) {
   return { data: data?.workflow_revision, error }
 }
 
-/** What a revision says: its payload without the address that the server made for it, and its header. */
+/** The content of a revision: its payload without the address that the server adds, and its header. */
 function contentOf({ id, data: { url, ...data } = {}, name, description, tags, meta, flags }: Revision) {
   const isMade = typeof url === 'string' && url.endsWith(`/${id}`)
   const header = Object.entries({ name, description, tags, meta, flags }).filter(
@@ -117,7 +117,7 @@ function Files({
   )
 }
 
-/** Where values read the same, files may differ: in the order of keys, in digits that a browser does not keep, or in other files of the repository. */
+/** Equal values may be in different files: in the order of keys, in digits that a browser drops, or in other files of the repository. */
 function Unseen({ base, head }: { readonly base: RevisionReference; readonly head: RevisionReference }) {
   const { data } = useRoute('POST /workflows/revisions/diff', { body: { base, head } }, { immutable: true })
   if (!data) return 'The content is the same.'
@@ -131,11 +131,11 @@ function Unseen({ base, head }: { readonly base: RevisionReference; readonly hea
 }
 
 interface FileDiffsProps {
-  /** As the server compares them: each a unified diff as git shows it. */
+  /** The server's comparison: a unified diff for each file. */
   readonly files: readonly { readonly path: string; readonly diff: string }[]
 }
 
-/** The files of two revisions as they lie in git. */
+/** The changed files of two revisions in git. */
 function FileDiffs({ files }: FileDiffsProps) {
   return files.map((file) => <FileDiff key={file.path} {...file} />)
 }
@@ -159,7 +159,7 @@ function FileDiff({ path, diff }: FileDiffsProps['files'][number]) {
   )
 }
 
-/** The rows of a unified diff; undefined where it is none (a file that is no text). */
+/** Parses a unified diff; undefined if it is not one (a binary file). */
 function linesOf(diff: string): LineDiff | undefined {
   const hunks = hunksOf(diff)
   if (!hunks) return undefined

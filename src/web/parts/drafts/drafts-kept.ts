@@ -1,14 +1,14 @@
 import { clear, createStore, keys } from 'idb-keyval'
 
-/** Where this browser keeps drafts of edits, by name: `<project>/<slug>/<variant>`. */
+/** The drafts of this browser, by name: `<project>/<slug>/<variant>`. */
 export const draftsKept = createStore('branchpoint-drafts', 'drafts')
 
-/** The names of all drafts that this browser keeps, of whatever key. */
+/** The names of all drafts in this browser, of all keys. */
 export async function draftNames(): Promise<readonly string[]> {
   return (await keys(draftsKept)).map(String)
 }
 
-/** Forgets every draft, and has other tabs of this browser forget those that they are at, so that none of them keeps its own again. */
+/** Deletes all drafts. Other tabs drop theirs, so that none saves it again. */
 export async function emptyDrafts(): Promise<void> {
   const channel = new BroadcastChannel(EMPTIED)
   channel.postMessage(null)
@@ -16,7 +16,7 @@ export async function emptyDrafts(): Promise<void> {
   await clear(draftsKept)
 }
 
-/** Tells when the drafts are emptied in another tab; answers how to end that. */
+/** Calls back when another tab deletes the drafts; returns a function that stops it. */
 export function onEmptied(forget: () => void): () => void {
   const channel = new BroadcastChannel(EMPTIED)
   channel.addEventListener('message', forget)

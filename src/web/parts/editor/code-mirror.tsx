@@ -24,10 +24,10 @@ import type { EditorProps, EditorLanguage } from './editor-props.ts'
 import { tags } from '@lezer/highlight'
 import { type TemplateFormat, variablesIn } from '../template/template-variables.ts'
 
-/** Set on changes that come from outside, which are not told back. */
+/** Marks changes that the page makes: they are not reported back. */
 const isGiven = Annotation.define<true>()
 
-/** CodeMirror as this page uses it. */
+/** CodeMirror, configured for this page. */
 export default function CodeMirror(props: EditorProps) {
   const { label, value, language, format = 'curly', names = NONE, readOnly = false, problem } = props
   const place = useRef<HTMLDivElement>(null)
@@ -78,7 +78,7 @@ export default function CodeMirror(props: EditorProps) {
     return () => {
       isWanted = false
     }
-    // Names are a new list each time, and the same names mostly.
+    // The array is new each time, with mostly the same names.
   }, [language, format, names.join('\n')])
 
   useEffect(() => {
@@ -123,7 +123,7 @@ function common(isCode: boolean): Extension {
     keymap.of([
       ...completionKeymap,
       { key: 'Escape', run: leave },
-      // Mod-Enter commits what is edited, everywhere on the page.
+      // Mod-Enter commits everywhere on the page.
       ...defaultKeymap.filter(({ key }) => key !== 'Mod-Enter'),
       ...historyKeymap,
     ]),
@@ -131,7 +131,7 @@ function common(isCode: boolean): Extension {
   ]
 }
 
-/** Each line is set from right to left where its first letter is, as it is wherever else the page shows it. */
+/** Each line gets its direction from its first letter, as elsewhere on the page. */
 const linesByThemselves: Extension = [
   EditorView.perLineTextDirection.of(true),
   EditorView.decorations.of(({ state, visibleRanges }) => {
@@ -147,13 +147,13 @@ const linesByThemselves: Extension = [
 
 const OF_ITS_OWN = Decoration.line({ attributes: { dir: 'auto' } })
 
-/** The page's own keys work again. */
+/** Returns the keys to the page. */
 function leave(view: EditorView): boolean {
   view.contentDOM.blur()
   return true
 }
 
-/** What an editor knows of a language; each is loaded when it is first used. */
+/** The support for a language, loaded at its first use. */
 async function languageSupport(language: Exclude<EditorLanguage, 'template'>): Promise<Extension> {
   switch (language) {
     case 'json': {
@@ -172,7 +172,7 @@ async function languageSupport(language: Exclude<EditorLanguage, 'template'>): P
   }
 }
 
-/** The roles of theme/tokens.css for the words of a language. */
+/** The colours of theme/tokens.css for syntax. */
 const highlighting = HighlightStyle.define([
   { tag: [tags.keyword, tags.operatorKeyword, tags.modifier], color: 'var(--accent)' },
   { tag: [tags.string, tags.special(tags.string)], color: 'var(--good)' },
@@ -181,7 +181,7 @@ const highlighting = HighlightStyle.define([
   { tag: [tags.propertyName, tags.definition(tags.propertyName)], color: 'var(--text)', fontWeight: '600' },
 ])
 
-/** What CodeMirror draws by itself, in the colours of the page. */
+/** The elements that CodeMirror draws, in the colours of the page. */
 const editorTheme = EditorView.theme({
   '&': { backgroundColor: 'var(--surface)', color: 'var(--text)' },
   '&.cm-focused': { outline: 'none' },
@@ -219,9 +219,9 @@ const editorTheme = EditorView.theme({
   },
 })
 
-/** Marks the variables of a template, and offers names after the braces. */
+/** Marks the variables of a template, and completes names after the braces. */
 function templateSupport(format: TemplateFormat, names: readonly string[]): Extension {
-  // CodeMirror knows a source by its identity.
+  // CodeMirror compares sources by identity.
   const data = [{ autocomplete: offers(format, names) }]
   return [
     ViewPlugin.define(
@@ -242,10 +242,10 @@ function templateSupport(format: TemplateFormat, names: readonly string[]): Exte
 
 const MARK = Decoration.mark({ class: 'cm-variable' })
 
-/** A variable may begin before what is seen. */
+/** A variable may start before the visible part. */
 const MARGIN = 400
 
-/** Only what is seen is looked through. */
+/** Only the visible part is searched. */
 function marksIn(view: EditorView, format: TemplateFormat): DecorationSet {
   const marks = new RangeSetBuilder<Decoration>()
   let done = 0

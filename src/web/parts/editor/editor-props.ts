@@ -1,18 +1,18 @@
 import type { TemplateFormat } from '../template/template-variables.ts'
 
-/** What an editor is told. */
+/** The props of an editor. */
 export interface EditorProps {
-  /** What is edited, for whoever listens. */
+  /** The name of the field for screen readers. */
   readonly label: string
   readonly value: string
   readonly onChange: (value: string) => void
   readonly language: EditorLanguage
-  /** Of a template: how its variables are written. */
+  /** For a template: the format of its variables. */
   readonly format?: TemplateFormat
-  /** Of a template: names that are offered after the braces. */
+  /** For a template: the names to complete after the braces. */
   readonly names?: readonly string[]
   readonly readOnly?: boolean
-  /** It may be looked at, but what is typed is not taken. */
+  /** Why the text cannot be accepted. */
   readonly problem?: string | undefined
 }
 

@@ -4,7 +4,7 @@ import type { EditorProps } from './editor-props.ts'
 
 const CodeMirror = lazy(() => import('./code-mirror.tsx'))
 
-/** A text that is edited: CodeMirror, which is loaded when the first one is shown. Tab leaves it, Escape too. */
+/** A text editor: CodeMirror, loaded at its first use. Tab and Escape leave it. */
 export function Editor(props: EditorProps) {
   return (
     <Suspense fallback={<Waiting text={props.value} />}>
@@ -13,7 +13,7 @@ export function Editor(props: EditorProps) {
   )
 }
 
-/** What stands in the place of an editor before there is one. */
+/** Shown while the editor loads. */
 export function Waiting({ text }: { readonly text: string }) {
   return (
     <pre className={styles.waiting} dir="auto">

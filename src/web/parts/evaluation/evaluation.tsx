@@ -2,12 +2,12 @@ import { CircleCheck, CircleDashed, CirclePause } from 'lucide-react'
 import type { Answer } from '../../api/call.ts'
 import styles from './evaluation.module.css'
 
-/** A run of a testset through a prompt and evaluators. */
+/** An evaluation: a testset, run through a prompt and evaluators. */
 export type Evaluation = Answer<'GET /evaluations/{id}'>['evaluation']
 
 const MARKS = { running: CircleDashed, finished: CircleCheck, interrupted: CirclePause } as const
 
-/** Whether a run is under way, done, or waits to be resumed: a sign and a word. */
+/** The state of an evaluation: an icon and a word. */
 export function EvaluationState({ state }: { readonly state: Evaluation['state'] }) {
   const Mark = MARKS[state]
   return (
@@ -18,19 +18,19 @@ export function EvaluationState({ state }: { readonly state: Evaluation['state']
   )
 }
 
-/** An evaluator as a run has pinned it. */
+/** An evaluator, pinned by an evaluation. */
 type Judge = Evaluation['evaluators'][number]
 
-/** An evaluator that took part in two runs. Verdicts of two of its revisions say nothing about what was judged, so they are not compared. */
+/** An evaluator of two evaluations. Verdicts by different revisions of it are not compared. */
 export interface JudgePair {
-  /** What it is called beside the others. */
+  /** Its name among the others. */
   readonly name: string
   readonly left: Judge
   readonly right: Judge
   readonly isComparable: boolean
 }
 
-/** The evaluators that both runs have: those of the same revision first, then those that another revision judged with. */
+/** The evaluators of both evaluations: first those with the same revision, then those with another one. */
 export function judgePairs(left: Evaluation, right: Evaluation): readonly JudgePair[] {
   const rest = [...right.evaluators]
   const take = (is: (judge: Judge) => boolean): Judge | undefined => {
@@ -50,7 +50,7 @@ export function percent(rate: number | null | undefined): string {
   return rate === null || rate === undefined ? '–' : `${(100 * rate).toFixed(1)} %`
 }
 
-/** A score with three digits behind the point; an en dash where there is none. */
+/** A score with three decimals; an en dash if there is none. */
 export function shownScore(score: number | null | undefined): string {
   return score === null || score === undefined ? '–' : score.toFixed(3)
 }

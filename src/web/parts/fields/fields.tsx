@@ -8,7 +8,7 @@ interface Typed extends Omit<LabelledProps, 'children'> {
 
 type TextFieldProps = Typed & Omit<InputHTMLAttributes<HTMLInputElement>, 'onChange'>
 
-/** A line of text with its label, and below it what is wrong with it. */
+/** A text field with its label, and a message below it. */
 export function TextField({ label, value, onChange, hint, problem, ...rest }: TextFieldProps) {
   return (
     <Labelled label={label} hint={hint} problem={problem}>
@@ -27,7 +27,7 @@ export function TextField({ label, value, onChange, hint, problem, ...rest }: Te
 
 type LongTextFieldProps = Typed & Omit<TextareaHTMLAttributes<HTMLTextAreaElement>, 'onChange'>
 
-/** Some lines of text, the same. */
+/** A text field of several lines. */
 export function LongTextField({ label, value, onChange, hint, problem, ...rest }: LongTextFieldProps) {
   return (
     <Labelled label={label} hint={hint} problem={problem}>
@@ -47,9 +47,9 @@ export function LongTextField({ label, value, onChange, hint, problem, ...rest }
 interface LabelledProps {
   readonly label: string
   readonly hint?: string | undefined
-  /** What the server, or the form, says is wrong with it. */
+  /** The message about a wrong value, from the server or the form. */
   readonly problem?: string | undefined
-  /** Draws the control with what ties it to its label and to what is said below it. */
+  /** Renders the control with the attributes that connect it to its label and message. */
   readonly children: (tied: {
     readonly id: string
     readonly 'aria-invalid': true | undefined
@@ -57,7 +57,7 @@ interface LabelledProps {
   }) => ReactNode
 }
 
-/** A control with its label, and below it what is wrong with it, or a hint. */
+/** A control with its label, and a message or a hint below it. */
 function Labelled({ label, hint, problem, children }: LabelledProps) {
   const id = useId()
   const note = problem ?? hint
@@ -85,7 +85,7 @@ interface ChoiceFieldProps {
   readonly onChange: (value: string) => void
 }
 
-/** One of a few choices. */
+/** A select. */
 export function ChoiceField({ label, value, choices, onChange }: ChoiceFieldProps) {
   const id = useId()
   return (
@@ -102,15 +102,15 @@ export function ChoiceField({ label, value, choices, onChange }: ChoiceFieldProp
   )
 }
 
-/** What is wrong with fields whose text could not be taken, so that nothing is sent without it. */
+/** The fields with invalid texts, so that the form is not sent. */
 interface Problems {
   readonly first: string | undefined
-  /** Takes note of what is wrong with a field, and of that nothing is any more. */
+  /** Sets or clears the problem of a field. */
   readonly note: (field: string, problem: string | undefined) => void
   readonly clear: () => void
 }
 
-/** Fields tell what is wrong with them; the form asks whether anything is. */
+/** Collects the problems of fields for the form. */
 export function useProblems(): Problems {
   const [problems, setProblems] = useState<ReadonlyMap<string, string>>(new Map())
   return {

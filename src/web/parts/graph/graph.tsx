@@ -2,16 +2,16 @@ import styles from './graph.module.css'
 
 interface GraphLinesProps {
   readonly row: GraphRow
-  /** How many lanes the whole graph has. */
+  /** The number of lanes in the graph. */
   readonly width: number
   /** In pixels. */
   readonly height: number
 }
 
-/** Between two lanes, in pixels. */
+/** The distance of two lanes, in pixels. */
 const STEP = 14
 
-/** The lines through a row of a history, and the dot of its commit. Whoever listens hears the row's text. */
+/** The lines of the graph in one row, and the dot of its commit. Hidden from screen readers, which read the row. */
 export function GraphLines({ row, width, height }: GraphLinesProps) {
   const middle = height / 2
   return (
@@ -28,7 +28,7 @@ export function GraphLines({ row, width, height }: GraphLinesProps) {
   )
 }
 
-/** The colour of a lane; the first one has the page's own. */
+/** The colour of a lane; the first one has the accent colour. */
 export function colourOf(lane: number): string {
   return lane === 0 ? 'var(--accent)' : `var(--env-${(lane - 1) % 6})`
 }
@@ -44,21 +44,21 @@ function pathOf({ kind, from, to }: GraphLine, middle: number, height: number): 
   return `M ${x(from)} ${start} C ${x(from)} ${bend} ${x(to)} ${bend} ${x(to)} ${end}`
 }
 
-/** What the layout needs of a commit. Commits come newest first, none behind one of its parents. */
+/** The fields of a commit used by the layout. Commits are sorted newest first, parents after children. */
 interface GraphCommit {
   readonly commit: string
   readonly parents: readonly string[]
   readonly variant?: { readonly id: string } | undefined
 }
 
-/** A line through a row, in lanes counted from the left: past its commit, from the top to its commit, or from its commit to the bottom. */
+/** A line in a row, from lane to lane: past its commit, down to its commit, or from its commit. */
 interface GraphLine {
   readonly kind: 'passes' | 'joins' | 'leaves'
   readonly from: number
   readonly to: number
 }
 
-/** What is drawn in the row of a commit. */
+/** The drawing of a commit's row. */
 export interface GraphRow {
   readonly lane: number
   readonly lines: readonly GraphLine[]
@@ -66,19 +66,19 @@ export interface GraphRow {
 
 interface GraphLayout {
   readonly rows: readonly GraphRow[]
-  /** How many lanes there are side by side, at most `MOST_LANES`. */
+  /** The number of lanes, at most `MOST_LANES`. */
   readonly width: number
 }
 
-/** What is in lanes past this many is drawn in the last one. */
+/** Further lanes are drawn in the last one. */
 const MOST_LANES = 12
 
 /**
- * The lanes of a history, as `git log --graph` draws them: a commit's first parent stays in its lane, forks meet in the row of the
- * commit that they began at, and a merge leads to each parent. The main variant's line has the first lane to itself.
+ * Lays out a history like `git log --graph`: a first parent stays in its lane, forks join in the row of their common commit, and a merge leads to
+ * each parent. The main variant has the first lane.
  */
 export function layOutGraph(commits: readonly GraphCommit[], mainVariant?: string): GraphLayout {
-  /** The commit that each lane leads to. */
+  /** The next commit of each lane. */
   const lanes: (string | undefined)[] = [undefined]
   let width = 1
   const rows = commits.map(({ commit, parents, variant }) => {
@@ -104,7 +104,7 @@ export function layOutGraph(commits: readonly GraphCommit[], mainVariant?: strin
   return { rows, width }
 }
 
-/** The lines of one row; those that would lie over each other are one. */
+/** The lines of one row, without duplicates. */
 class Lines {
   readonly all: GraphLine[] = []
   readonly #inLast = new Set<string>()
@@ -122,7 +122,7 @@ class Lines {
   }
 }
 
-/** The first lane is kept for the main variant. */
+/** The first lane is reserved for the main variant. */
 function freeLane(lanes: readonly (string | undefined)[]): number {
   const free = lanes.indexOf(undefined, 1)
   return free < 0 ? lanes.length : free

@@ -1,12 +1,12 @@
 import { useLayoutEffect, useRef, useState } from 'react'
 
-/** Where a view begins, in px of what is looked at. */
+/** The position of the view, in px of the content. */
 interface Position {
   readonly top: number
   readonly left: number
 }
 
-/** A scrolled view onto something of any size. `inset` is what of the element is no view: a header, frozen columns. */
+/** A scrolled view of content of any size. `inset` is the part of the element that does not scroll: a header, frozen columns. */
 export function useScroll(
   content: { readonly width: number; readonly height: number },
   inset: { readonly width: number; readonly height: number },
@@ -41,7 +41,7 @@ export function useScroll(
     now.scrollTop = current.scrollTop
     now.scrollLeft = current.scrollLeft
     setAt({ top: now.top, left: now.left })
-    // Short ways leave the bar beside where it belongs; it is put there when nobody moves it.
+    // After short moves the scroll bar is slightly off; it is corrected when nobody scrolls.
     clearTimeout(settling.current)
     settling.current = setTimeout(() => put({ top: now.top, left: now.left }), 200)
   }
@@ -54,7 +54,7 @@ export function useScroll(
     exact.current = { top, left, scrollTop: current.scrollTop, scrollLeft: current.scrollLeft }
   }
 
-  /** Scrolls just so far that what lies between two positions downwards, and two across, is seen. */
+  /** Scrolls just enough to show a vertical and a horizontal range. */
   function reveal(down: Stretch, across: Stretch | undefined): void {
     const now = exact.current
     const top = beginToSee(down, now.top, y)
@@ -76,10 +76,10 @@ export function useScroll(
   }
 }
 
-/** From where to where something lies. */
+/** The start and end of a range. */
 type Stretch = readonly [begin: number, end: number]
 
-/** Where a view that begins at `at` must begin so that it shows a stretch, or its begin if that is longer; what is far away comes into its middle. */
+/** The position of the view that shows a range, or its start if it is longer; a distant range is centred. */
 function beginToSee([begin, end]: Stretch, at: number, span: Span): number {
   if (end < at - span.view || begin > at + 2 * span.view) {
     const middle = begin - (span.view - (end - begin)) / 2
@@ -90,40 +90,40 @@ function beginToSee([begin, end]: Stretch, at: number, span: Span): number {
   return Math.min(begin, end - span.view, farthest(span))
 }
 
-/** No element is longer than this, in px: Firefox ends at some 17.9 million, others at 33.5 million. */
+/** The maximum height of an element, in px: Firefox allows about 17.9 million, others 33.5 million. */
 const LONGEST = 15_000_000
 
-/** One direction of a view onto what may be longer than an element can be, in px. */
+/** One direction of a view of content that may be longer than an element can be, in px. */
 interface Span {
-  /** How long what is looked at is. */
+  /** The length of the content. */
   readonly size: number
-  /** How much of it is seen at once. */
+  /** The visible length. */
   readonly view: number
 }
 
-/** How long the element that scrolls must be. */
+/** The length of the scrolling element. */
 export function elementLength({ size, view }: Span): number {
   return Math.max(view, Math.min(size, LONGEST))
 }
 
-/** The farthest position that a view can begin at. */
+/** The last position of the view. */
 function farthest({ size, view }: Span): number {
   return Math.max(0, size - view)
 }
 
-/** Where the view begins when the bar is dragged to `scroll`. */
+/** The position of the view for a position of the scroll bar. */
 function positionAt(scroll: number, span: Span): number {
   return within(scroll * scaleOf(span), span)
 }
 
-/** Where the bar stands when the view begins at `position`. */
+/** The position of the scroll bar for a position of the view. */
 function scrollAt(position: number, span: Span): number {
   return within(position, span) / scaleOf(span)
 }
 
 /**
- * Where the view begins after the bar went from one place to another. A short way is a wheel or a finger, and moves by as many px as it says,
- * whatever the scale; a long one is the bar itself, which says a place.
+ * The position of the view after the scroll bar moved. A short move comes from a wheel or a finger, and scrolls by as many px; a long one comes
+ * from dragging the bar, and sets a position.
  */
 function movedTo(position: number, from: number, to: number, span: Span): number {
   const isAtEdge = to <= 0 || to >= elementLength(span) - span.view
@@ -135,19 +135,19 @@ function within(position: number, span: Span): number {
   return Math.min(Math.max(position, 0), farthest(span))
 }
 
-/** How many px of what is looked at one px of the bar's way stands for. */
+/** The px of content for one px of the scroll bar. */
 function scaleOf(span: Span): number {
   const way = elementLength(span) - span.view
   return way <= 0 || span.size <= LONGEST ? 1 : farthest(span) / way
 }
 
-/** A column is never narrower than this, in px. */
+/** The minimum width of a column, in px. */
 const NARROWEST = 48
 
-/** Where columns of different widths begin; one more than there are, the last is where they end. In px. */
+/** The left edges of the columns, and the right edge of the last one, in px. */
 export type Edges = Float64Array
 
-/** The edges of columns; the last one takes what is left of the view. */
+/** The edges of columns; the last column fills the rest of the view. */
 export function edgesOf(widths: readonly number[], view: number): Edges {
   const edges = new Float64Array(widths.length + 1)
   for (const [at, width] of widths.entries()) edges[at + 1] = (edges[at] ?? 0) + width
@@ -156,7 +156,7 @@ export function edgesOf(widths: readonly number[], view: number): Edges {
   return edges
 }
 
-/** The columns from `from` to before `to` that are seen between two positions. */
+/** The columns, `from` to before `to`, between two positions. */
 export function columnsBetween(
   edges: Edges,
   left: number,
@@ -167,7 +167,7 @@ export function columnsBetween(
   return { from, to: Math.min(count, Math.max(firstBeyond(edges, right), from)) }
 }
 
-/** The first edge that lies beyond a position. */
+/** The first edge after a position. */
 function firstBeyond(edges: Edges, position: number): number {
   let [low, high] = [0, edges.length]
   while (low < high) {
@@ -178,10 +178,10 @@ function firstBeyond(edges: Edges, position: number): number {
   return low
 }
 
-/** Widths that somebody chose in this browser, by the name of the column. */
+/** The widths of columns that the user set in this browser, by name. */
 type Widths = ReadonlyMap<string, number>
 
-/** The widths that were kept under a key. */
+/** The saved widths. */
 export function keptWidths(key: string): Widths {
   try {
     const entries = JSON.parse(localStorage.getItem(key) ?? '[]') as readonly (readonly [string, number])[]
@@ -191,24 +191,24 @@ export function keptWidths(key: string): Widths {
   }
 }
 
-/** Keeps a width, and answers all of them. */
+/** Saves a width, and returns all. */
 export function keepWidth(key: string, widths: Widths, column: string, width: number): Widths {
   const changed = new Map(widths).set(column, Math.max(NARROWEST, Math.round(width)))
   try {
     localStorage.setItem(key, JSON.stringify([...changed]))
   } catch {
-    // A browser that keeps nothing forgets the widths with the page.
+    // A browser that cannot store them loses the widths with the page.
   }
   return changed
 }
 
-/** A place of a grid, both counted from 0; column 0 is the frozen one. */
+/** A cell of a grid, counted from 0; column 0 is the frozen one. */
 export interface GridPlace {
   readonly row: number
   readonly column: number
 }
 
-/** Where a key leads from a place; undefined for a key that leads nowhere. `page` is how many rows are seen at once. */
+/** The cell that a key leads to; undefined if the key does not move. `page` is the number of visible rows. */
 export function placeAfterKey(
   { row, column }: GridPlace,
   key: string,

@@ -27,35 +27,35 @@ import {
 import styles from './grid.module.css'
 
 interface GridProps {
-  /** What the rows are, for whoever listens. */
+  /** The name of the table for screen readers. */
   readonly label: string
-  /** The name of the frozen column, and the names of the others. */
+  /** The name of the frozen column, and those of the others. */
   readonly keyName: string
   readonly columns: readonly string[]
-  /** How many rows there are. */
+  /** The number of rows. */
   readonly total: number
-  /** A row by its number from 0; undefined while it is on its way. */
+  /** A row by its index; undefined while it is loading. */
   readonly rowAt: (index: number) => GridRow | undefined
-  /** Some rows, from whose texts columns that nobody resized get their widths. */
+  /** Rows whose texts determine the initial widths of columns. */
   readonly sample: readonly GridRow[]
-  /** Told which rows are seen, from `first` to before `end`. */
+  /** Called with the visible rows, from `first` to before `end`. */
   readonly onSeen: (first: number, end: number) => void
   readonly active: GridPlace
   readonly onActive: (place: GridPlace) => void
-  /** Enter, or a double click. */
+  /** Called on Enter, or a double click. */
   readonly onOpen: (place: GridPlace) => void
-  /** Under what widths are kept in this browser. */
+  /** The key under which widths are saved in this browser. */
   readonly widthsKey: string
-  /** The key of a row that is spoken of elsewhere on the page. */
+  /** The key of the row that is opened elsewhere on the page. */
   readonly marked?: string | undefined
 }
 
 const ROW = 28
 const HEADER = 32
-/** Rows that are drawn before and behind those that are seen. */
+/** Rows drawn before and after the visible ones. */
 const BEYOND = 4
 
-/** Rows and columns of any number, as a spreadsheet shows them: only what is seen is drawn, and asked for. */
+/** A spreadsheet of any size: only the visible part is drawn and loaded. */
 export function Grid({
   label,
   keyName,
@@ -92,7 +92,7 @@ export function Grid({
     (_, step) => Math.max(0, first - BEYOND) + step,
   )
 
-  // What has the focus is seen, also when the page puts it there. Whoever scrolls away from it afterwards may.
+  // The focused cell is scrolled into view, also when the page moves the focus. The user may scroll away from it afterwards.
   const isReady = client.height > 0
   useEffect(() => {
     if (!isReady) return
@@ -104,7 +104,7 @@ export function Grid({
   function onKeyDown(event: KeyboardEvent): void {
     if (event.altKey) return
     if (event.key === 'Enter') {
-      // Else what opens gets the rest of the key, and is closed by it.
+      // Otherwise the opened dialog would get the same key press, and close.
       event.preventDefault()
       return onOpen(active)
     }
@@ -200,7 +200,7 @@ export function Grid({
   )
 }
 
-/** Which cell something is in; undefined for what is in none. */
+/** The cell of an element; undefined if it is in none. */
 function placeOf(target: EventTarget): GridPlace | undefined {
   const cell = (target as Element).closest('[role=gridcell], [role=rowheader]')
   const row = cell?.closest('[aria-rowindex]')
@@ -215,13 +215,13 @@ interface ColumnsAsked {
   readonly total: number
   readonly sample: readonly GridRow[]
   readonly widthsKey: string
-  /** The column that has the focus, 0 for the frozen one. */
+  /** The focused column, 0 for the frozen one. */
   readonly activeColumn: number
-  /** Px beside the frozen columns. */
+  /** The width beside the frozen columns, in px. */
   readonly room: number
 }
 
-/** How wide the columns are: as somebody made them in this browser, else as their values need it. */
+/** The widths of the columns: as the user set them in this browser, otherwise from their values. */
 function useColumns({ keyName, columns, total, sample, widthsKey, activeColumn, room }: ColumnsAsked) {
   const [widths, setWidths] = useState(() => keptWidths(widthsKey))
   const guessed = useMemo(() => columns.map((name) => guessedWidth(name, sample)), [columns, sample])
@@ -254,7 +254,7 @@ function useColumns({ keyName, columns, total, sample, widthsKey, activeColumn, 
   return { frozen, edges, resize }
 }
 
-/** A width for a column, in px, of its name and its values in some rows, with room for somewhat longer ones. */
+/** The initial width of a column, in px, from its name and some values. */
 function guessedWidth(name: string, sample: readonly GridRow[]): number {
   const longest = sample.reduce(
     (most, { values }) => Math.max(most, Object.hasOwn(values, name) ? cellText(values[name]).length : 0),
@@ -270,11 +270,11 @@ interface GridHeaderProps {
   readonly to: number
   readonly edges: Edges
   readonly frozen: { readonly number: number; readonly key: number }
-  /** Told a column's new width, in px, while its edge is dragged. */
+  /** Called with a column's width, in px, while its edge is dragged. */
   readonly resize: (column: string, width: number) => void
 }
 
-/** The names of the columns that are seen. Their edges can be dragged; keys do the same (`<` and `>`). */
+/** The headers of the visible columns. Their edges can be dragged; `<` and `>` do the same. */
 const GridHeader = memo(function GridHeader({
   keyName,
   columns,
@@ -340,17 +340,17 @@ function Edge({ width, resize }: { readonly width: number; readonly resize: (wid
 
 /** A row as the grid shows it. */
 export interface GridRow {
-  /** What the frozen column shows. */
+  /** The value of the frozen column. */
   readonly key: string
   readonly values: Readonly<Record<string, unknown>>
-  /** What else it has, beside its number. */
+  /** A note beside the row's number. */
   readonly note?: string | undefined
 }
 
 interface GridCellsProps {
   readonly id: string
   readonly index: number
-  /** Undefined while it is on its way. */
+  /** Undefined while it is loading. */
   readonly row: GridRow | undefined
   readonly columns: readonly string[]
   /** The columns from `from` to before `to` are drawn. */
@@ -358,11 +358,11 @@ interface GridCellsProps {
   readonly to: number
   readonly edges: Edges
   readonly frozen: { readonly number: number; readonly key: number }
-  /** The column that has the focus, if it is in this row; 0 is the frozen one. */
+  /** The focused column, if it is in this row; 0 is the frozen one. */
   readonly active: number | undefined
 }
 
-/** The cells of one row: its number, its key, and those of the columns that are seen. */
+/** The cells of one row: number, key, and the visible columns. */
 const GridCells = memo(function GridCells({
   id,
   index,
@@ -420,16 +420,16 @@ const GridCells = memo(function GridCells({
   )
 })
 
-/** A cell shows so many characters at most; what is longer is opened. */
+/** Longer values are cut in a cell. */
 const MOST_CHARACTERS = 240
 
-/** A value as one line: texts as they are, everything else as JSON, cut where a cell ends anyway. */
+/** A value as one line: texts as they are, other values as JSON, cut for a cell. */
 export function cellText(value: unknown): string {
   if (typeof value === 'string') return inOneLine(value.slice(0, MOST_CHARACTERS))
   return value === undefined ? '' : inOneLine(jsonStart(value, MOST_CHARACTERS))
 }
 
-/** How a value is set: numbers at the right, what is no text in another colour. */
+/** The style of a value: numbers are aligned at the end, other values than texts have a colour. */
 function cellKind(value: unknown): 'text' | 'number' | 'json' | 'word' {
   if (typeof value === 'string' || value === undefined) return 'text'
   if (typeof value === 'number' || value instanceof ExactNumber) return 'number'
@@ -440,7 +440,7 @@ function inOneLine(text: string): string {
   return text.replace(/\s*[\r\n\u2028\u2029]+\s*/g, ' ⏎ ')
 }
 
-/** The beginning of a value's JSON: no more of it is looked at than is shown, however large or deep it is. */
+/** The start of a value's JSON. Reads no more of it than is shown, however large it is. */
 function jsonStart(value: unknown, room: number): string {
   if (typeof value === 'string') return JSON.stringify(value.slice(0, room))
   if (value instanceof ExactNumber) return value.text.slice(0, room)

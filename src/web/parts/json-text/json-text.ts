@@ -1,9 +1,9 @@
 import { applyEdits, findNodeAtLocation, modify, type Node, parseTree } from 'jsonc-parser'
 
-/** Where a value is: keys and indices from the top. */
+/** A path: keys and indices from the top. */
 export type JsonPath = readonly (string | number)[]
 
-/** What is wrong with a text that should be JSON, in a sentence; undefined where nothing is. */
+/** Why a text is not JSON; undefined if it is. */
 export function problemOfJson(text: string): string | undefined {
   try {
     JSON.parse(text)
@@ -13,25 +13,25 @@ export function problemOfJson(text: string): string | undefined {
   }
 }
 
-/** The value at a place as it is written in `text`: numbers digit for digit, keys in their order. Undefined where nothing is. */
+/** The text of the value at a path: digits and keys unchanged. Undefined if there is none. */
 export function textAt(text: string, path: JsonPath): string | undefined {
   const node = nodeAt(text, path)
   return node && text.slice(node.offset, node.offset + node.length)
 }
 
-/** The string at a place; undefined where something else is, or nothing. */
+/** The string at a path; undefined for other values. */
 export function stringAt(text: string, path: JsonPath): string | undefined {
   const node = nodeAt(text, path)
   return node?.type === 'string' ? (node.value as string) : undefined
 }
 
-/** How many items the array at a place has; undefined where there is no array. */
+/** The length of the array at a path; undefined if there is none. */
 export function lengthAt(text: string, path: JsonPath): number | undefined {
   const node = nodeAt(text, path)
   return node?.type === 'array' ? (node.children?.length ?? 0) : undefined
 }
 
-/** The text with `value`, itself JSON text, at a place; everything else stays as it is written. Objects on the way are made. */
+/** Sets a value (JSON text) at a path; the rest of the text stays unchanged. Missing objects are created. */
 export function withTextAt(text: string, path: JsonPath, value: string): string {
   const found = nodeAt(text, path)
   const placed = found ? text : applyEdits(text, modify(text, [...path], null, {}))
@@ -40,29 +40,29 @@ export function withTextAt(text: string, path: JsonPath, value: string): string 
   return placed.slice(0, node.offset) + value + placed.slice(node.offset + node.length)
 }
 
-/** The text without what is at a place. */
+/** Removes the value at a path. */
 export function withoutAt(text: string, path: JsonPath): string {
   return nodeAt(text, path) ? applyEdits(text, modify(text, [...path], undefined, {})) : text
 }
 
-/** The items of the array at a place, each as it is written. */
+/** The texts of the items of the array at a path. */
 export function itemsAt(text: string, path: JsonPath): readonly string[] {
   const node = nodeAt(text, path)
   return node?.type === 'array' ? (node.children ?? []).map((item) => sliceOf(text, item)) : []
 }
 
-/** The keys of the object at a place, in their order. */
+/** The keys of the object at a path, in order. */
 export function keysAt(text: string, path: JsonPath): readonly string[] {
   const node = nodeAt(text, path)
   return node?.type === 'object' ? membersOf(node).map(([key]) => key) : []
 }
 
-/** What changes an object into another one: a delta `{set, remove}` as JSON text, or that only the whole of it says it. */
+/** The change between two objects: a delta `{set, remove}` as JSON text, or the whole new object. */
 export type JsonChange = { readonly delta: string } | { readonly whole: string } | undefined
 
 /**
- * What leads from one object to another, in the least words: places that are written the same are not named. A delta cannot say that
- * keys changed their order, nor remove a key with a dot; then the whole is sent, as it is written. Undefined where nothing changed.
+ * The smallest change from one object to another, without unchanged places. A delta cannot express another order of keys, nor remove a key with a
+ * dot; then the whole object is sent. Undefined if nothing changed.
  */
 export function changeOf(base: string, text: string): JsonChange {
   if (base === text) return undefined
@@ -90,7 +90,7 @@ function setOf(sides: Sides, from: Node, to: Node, path: readonly string[]): str
   const before = new Map(old)
   const after = new Map(young)
   const kept = old.filter(([key]) => after.has(key)).map(([key]) => key)
-  // A delta leaves keys where they are, and appends new ones.
+  // A delta keeps the order of keys, and appends new ones.
   const asMerged = [...kept, ...young.filter(([key]) => !before.has(key)).map(([key]) => key)]
   if (asMerged.some((key, at) => key !== young[at]?.[0])) return 'cannot be said'
   const set: string[] = []
@@ -112,7 +112,7 @@ function setOf(sides: Sides, from: Node, to: Node, path: readonly string[]): str
   return set.length === 0 ? undefined : `{${set.join(',')}}`
 }
 
-/** Whether two values are written the same but for white space. */
+/** Whether two values are equal except for white space. */
 function isSame({ base, text }: Sides, from: Node, to: Node): boolean {
   if (from.type !== to.type) return false
   if (from.type === 'object' || from.type === 'array') {
@@ -153,7 +153,7 @@ interface Parsed {
   readonly tree: Node | undefined
 }
 
-/** The last few texts: a form asks for many places of one text, and compares it with another one. */
+/** The last few parsed texts: a form reads many places of one text, and compares it with another one. */
 let parsed: readonly Parsed[] = []
 
 function treeOf(text: string): Node | undefined {

@@ -5,13 +5,13 @@ import styles from './json-view.module.css'
 
 interface JsonViewProps {
   readonly value: unknown
-  /** How many levels are open at first. */
+  /** The number of levels that are open at first. */
   readonly depth?: number
-  /** What it is the value of. */
+  /** The name of the value. */
   readonly name?: string
 }
 
-/** JSON as a tree that opens level by level; what is closed, and what is past a hundred members, is not drawn. */
+/** JSON as a tree that opens level by level. Closed levels, and more than a hundred members, are not drawn. */
 export function JsonView({ value, depth = 2, name }: JsonViewProps) {
   return (
     <div className={styles.json}>
@@ -103,7 +103,7 @@ function Members({
   )
 }
 
-/** JSON with a member a line, to be read. Only the space between its tokens changes: numbers and the order of keys stay as they are. */
+/** Formats JSON with one member a line. Only white space changes: numbers and the order of keys stay. */
 export function prettyJson(json: string): string {
   const out: string[] = []
   let depth = 0
@@ -122,7 +122,7 @@ export function prettyJson(json: string): string {
   return out.join('')
 }
 
-/** Deeper levels are not moved further to the right. */
+/** Deeper levels are not indented further. */
 const DEEPEST = 60
 
 function lineStart(depth: number): string {

@@ -4,8 +4,8 @@ import remarkGfm from 'remark-gfm'
 import styles from './markdown.module.css'
 
 /**
- * Markdown that anybody may have written: HTML in it is shown as text, images are their descriptions, links lead to http and https only. A text
- * whose structure would keep the browser busy for seconds is shown as it is written.
+ * Markdown from untrusted authors: HTML is shown as text, images as their descriptions, and links lead to http and https only. A text that would
+ * take seconds to lay out is shown as it is written.
  */
 export default function Markdown({ text }: { readonly text: string }) {
   if (!isQuick(text)) {
@@ -43,7 +43,7 @@ const COMPONENTS = {
       {alt === '' ? 'image' : alt}
     </span>
   ),
-  // The page has its own headings; those of a text are two levels below them.
+  // Headings of a text are two levels below those of the page.
   h1: heading,
   h2: heading,
   h3: heading,
@@ -62,16 +62,16 @@ function isWeb(href: string | undefined): boolean {
   return href !== undefined && /^https?:\/\//i.test(href)
 }
 
-/** Lines and marks of a text that is laid out, a line once for each list and quote that it may be in: each may become an element. */
+/** The limit of lines and marks in a text, where a line counts once for each list and quote that it may be in: each may become an element. */
 const MOST_MARKS = 8_000
-/** Marks of one paragraph, which the parser tries to pair with each other: its time grows with their square. */
+/** The limit of marks in one paragraph: the parser tries to pair them, in quadratic time. */
 const MOST_MARKS_IN_PARAGRAPH = 1_000
-/** Lists and quotes inside each other. */
+/** The limit of nested lists and quotes. */
 const DEEPEST = 16
-/** Columns of a table: each of its rows has them all, however short it is written. */
+/** The limit of columns in a table: every row gets all of them. */
 const MOST_COLUMNS = 64
 
-/** Whether the parser reads a text quickly, told by one pass over its lines. */
+/** Whether the parser is fast on this text, estimated in one pass over its lines. */
 function isQuick(text: string): boolean {
   let [all, inParagraph, columns, rows, containers] = [0, 0, 0, 0, 0]
   for (const line of text.split(/\r\n|\r|\n/)) {
@@ -86,7 +86,7 @@ function isQuick(text: string): boolean {
     columns = Math.max(columns, pipes)
     rows += 1
     inParagraph += marks
-    // A line without a mark of its own may go on with the paragraph of the one before, in whatever that is in.
+    // A line without marks may continue the previous paragraph, with its lists and quotes.
     containers = Math.max(containers, depth)
     all += 1 + Math.max(containers, indent) + marks + pipes
     if (depth > DEEPEST || columns > MOST_COLUMNS || columns * rows > MOST_MARKS) return false
@@ -95,7 +95,7 @@ function isQuick(text: string): boolean {
   return true
 }
 
-/** How many lists and quotes a line may be in: by the marks that it begins with, and by its indent, of two columns each at least. */
+/** How many lists and quotes a line may be in: by its leading marks, and by its indent, of at least two columns each. */
 function containersOf(line: string): { readonly depth: number; readonly indent: number } {
   const [begun = ''] = /^(?:[ \t]*(?:>|(?:[-+*]|\d{1,9}[.)])(?=[ \t]|$)))*/.exec(line) ?? []
   const [blank = ''] = /^[ \t]*/.exec(line) ?? []
@@ -103,7 +103,7 @@ function containersOf(line: string): { readonly depth: number; readonly indent: 
   return { depth: Math.max(count(begun, />|[-+*.)]/g), halfOf(begun)), indent: 0 }
 }
 
-/** Half of the columns that the blanks of a text take. */
+/** Half of the columns of the white space in a text. */
 function halfOf(text: string): number {
   return Math.ceil((count(text, / /g) + 4 * count(text, /\t/g)) / 2)
 }

@@ -4,13 +4,13 @@ import { DropdownMenu } from 'radix-ui'
 import type { ReactNode } from 'react'
 import styles from './menu.module.css'
 
-/** A line of a menu: a link, or something that it does. */
+/** An item of a menu: a link, or an action. */
 export type MenuItem = {
   readonly label: string
-  /** What stands back behind the label. */
+  /** A dimmed note after the label. */
   readonly note?: string
   readonly refusal?: string | undefined
-  /** Whether it leads to where one is. */
+  /** Whether it is the current page. */
   readonly isHere?: boolean
 } & (
   { readonly to: string; readonly search?: Readonly<Record<string, string>> } | { readonly run: () => void }
@@ -20,14 +20,14 @@ export interface MenuProps {
   readonly label: ReactNode
   readonly title?: string
   readonly items: readonly MenuItem[]
-  /** No wider than its arrow. */
+  /** As narrow as its arrow. */
   readonly isSmall?: boolean
-  /** Whether it is open, where something else opens it, too. */
+  /** Whether it is open, if the parent controls it. */
   readonly open?: boolean
   readonly onOpen?: (isOpen: boolean) => void
 }
 
-/** A button that opens a list of links and commands. */
+/** A button that opens a list of links and actions. */
 export function Menu({ label, title, items, isSmall = false, open, onOpen }: MenuProps) {
   return (
     <DropdownMenu.Root

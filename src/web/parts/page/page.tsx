@@ -10,7 +10,7 @@ import { useQuery } from '@tanstack/react-query'
 import { call } from '../../api/call.ts'
 import { places } from '../../shell/places.ts'
 
-/** A part of where one is: a link, and where it has siblings a menu of them. */
+/** A breadcrumb: a link, and a menu of its siblings if it has any. */
 export interface Crumb {
   readonly label: string
   readonly to?: string
@@ -18,20 +18,20 @@ export interface Crumb {
 }
 
 export interface PageProps {
-  /** From the widest to what is shown; the last one is the page's heading, unless `heading` is. */
+  /** From the outermost to the current one, which is the page's heading. */
   readonly crumbs: readonly Crumb[]
-  /** What stands beside the heading. */
+  /** Content beside the heading. */
   readonly about?: ReactNode
-  /** The page's buttons, the primary one last. */
+  /** The buttons of the page, the primary one last. */
   readonly actions?: ReactNode
-  /** Uses the whole width: grids, diffs and boards. */
+  /** Uses the whole width: for grids, diffs and boards. */
   readonly wide?: boolean
-  /** Fills the height by itself: the content scrolls in parts of its own. */
+  /** Fills the height: parts of the content scroll by themselves. */
   readonly fills?: boolean
   readonly children: ReactNode
 }
 
-/** A page inside the frame: where one is, its heading with actions, and its content. */
+/** A page inside the frame: breadcrumbs, heading with actions, and content. */
 export function Page({ crumbs, about, actions, wide = false, fills = false, children }: PageProps) {
   const title = crumbs.at(-1)?.label ?? ''
   useEffect(() => {
@@ -107,7 +107,7 @@ function SearchButton() {
   )
 }
 
-/** Whether changes of others arrive, and who is signed in. */
+/** The state of the event stream, and who is signed in. */
 function Standing() {
   const connection = useConnection()
   const { principal, project } = useSession()
@@ -132,11 +132,11 @@ const WHAT = {
 
 interface CrumbMenuProps {
   readonly siblings: Siblings
-  /** Which of them one is at. */
+  /** The current one of them. */
   readonly here: string
 }
 
-/** The button beside a part of where one is that lists its siblings; they are asked for when it opens. */
+/** The button beside a breadcrumb that lists its siblings, loaded when it opens. */
 function CrumbMenu({ siblings, here }: CrumbMenuProps) {
   const [isOpen, setOpen] = useState(false)
   const { data, error } = useSiblings(siblings, isOpen)
@@ -162,10 +162,10 @@ function CrumbMenu({ siblings, here }: CrumbMenuProps) {
   )
 }
 
-/** Which families have variants and versions with pages of their own. */
+/** The families with pages for variants and versions. */
 type VersionedFamily = 'workflows' | 'testsets'
 
-/** What stands beside a part of where one is. */
+/** The siblings of a breadcrumb. */
 type Siblings =
   | { readonly of: 'families' }
   | { readonly of: 'artifacts'; readonly family: ListedFamily }
@@ -173,7 +173,7 @@ type Siblings =
       readonly of: 'variants'
       readonly family: VersionedFamily
       readonly artifact: string
-      /** Which page of theirs they lead to, where it is not the one that shows them. */
+      /** The page that they lead to, if not the one that shows them. */
       readonly page?: 'edit'
     }
   | {
@@ -184,7 +184,7 @@ type Siblings =
     }
   | { readonly of: 'environments' }
 
-/** Families that the start lists. */
+/** The families on the home page. */
 type ListedFamily = 'applications' | 'evaluators' | 'workflows' | 'testsets' | 'queries'
 
 interface Sibling {
@@ -195,14 +195,14 @@ interface Sibling {
 
 interface SiblingList {
   readonly items: readonly Sibling[]
-  /** Where the others are, when there are more. */
+  /** A link to all of them, if there are more. */
   readonly all?: Sibling
 }
 
 /** The page of the list has the rest. */
 const MAX_CHOICES = 40
 
-/** What one of the siblings is called, and the keys that open their list. */
+/** The singular of the siblings, and the keys that open their list. */
 const SIBLINGS_OF = {
   families: { one: 'family', keys: 'g f' },
   artifacts: { one: 'artifact', keys: 'g a' },
@@ -211,7 +211,7 @@ const SIBLINGS_OF = {
   environments: { one: 'environment', keys: 'g e' },
 } as const
 
-/** The siblings, asked for while `isWanted`. */
+/** The siblings, loaded while `isWanted`. */
 function useSiblings(siblings: Siblings, isWanted: boolean) {
   return useQuery({
     queryKey: ['siblings', siblings],
@@ -247,7 +247,7 @@ async function load(siblings: Siblings): Promise<SiblingList> {
 }
 
 async function artifacts(family: ListedFamily): Promise<SiblingList> {
-  // Every family's list is asked and answered in the same way, in its own words.
+  // The lists of all families have the same shape under different names.
   const answer = (await call(`POST /${family}/query` as 'POST /workflows/query', {
     body: { windowing: { limit: MAX_CHOICES, order: '-updated' } },
   })) as Readonly<Record<string, unknown>> & { readonly windowing?: object }

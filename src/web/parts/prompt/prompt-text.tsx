@@ -17,10 +17,10 @@ interface PromptTextProps {
   readonly format: TemplateFormat
 }
 
-/** More of a text than this, in characters, is read among the files. */
+/** Longer texts are cut; the files have all of it. */
 const MOST = 200_000
 
-/** A text of a prompt: its variables marked, what it embeds folded, what one could not see made visible. */
+/** A text of a prompt: variables marked, embeds folded, hidden characters made visible. */
 export function PromptText({ text, format }: PromptTextProps) {
   const rest = text.length - MOST
   return (
@@ -53,16 +53,16 @@ function Parts({ text, format }: PromptTextProps) {
   })
 }
 
-/** A piece of a template: words, a variable that is filled in, something that steers (a section, a loop), or what is embedded. */
+/** A part of a template: text, a variable, a control (a section, a loop), or an embed. */
 interface TemplatePart {
   readonly kind: 'text' | 'variable' | 'control' | 'embed'
   readonly text: string
 }
 
-/** More marks than these are not told apart: the rest is one text. */
+/** The limit of marks; the rest is plain text. */
 const TEMPLATE_PARTS_MOST = 2000
 
-/** A template, piece by piece; together they are the text. */
+/** The parts of a template; together they are the text. */
 function partsOf(text: string, format: TemplateFormat): readonly TemplatePart[] {
   const embeds = embedsIn(text).map((range) => ({ ...range, kind: 'embed' as const }))
   const variables = variablesIn(text, format)
@@ -90,10 +90,10 @@ interface TextRange {
   readonly to: number
 }
 
-/** A token longer than this is none. */
+/** Longer tokens are plain text. */
 const LONGEST = 1000
 
-/** Where a text embeds something: `@svc.embed[…]` in one line, or `@{{…}}` that names something (docs/guide/snippets.md). */
+/** The embeds in a text: `@svc.embed[…]` in one line, or `@{{…}}` with a reference (docs/guide/snippets.md). */
 function embedsIn(text: string): readonly TextRange[] {
   const found: TextRange[] = []
   const start = /@svc\.embed\[|@\{\{/g
@@ -107,7 +107,7 @@ function embedsIn(text: string): readonly TextRange[] {
   return found
 }
 
-/** What an embed in short must say to be one; everything else in such braces is text. */
+/** The content of a short embed; other braces are text. */
 const NAMES_SOMETHING =
   /\b(?:workflow|application|evaluator|environment)(?:_artifact|_variant|_revision)?\s*\.\s*(?:id|slug|version)\s*[=:]/
 
@@ -117,7 +117,7 @@ function endOfShort(text: string, from: number): number | undefined {
   return end >= 0 && NAMES_SOMETHING.test(token.slice(0, end)) ? from + end + 2 : undefined
 }
 
-/** Behind the bracket that closes the one before `at`. */
+/** The index after the bracket that closes the one before `at`. */
 function endOfLong(text: string, at: number): number | undefined {
   let depth = 1
   for (let index = at; index < text.length && index - at < LONGEST; index++) {
@@ -132,7 +132,7 @@ function endOfLong(text: string, at: number): number | undefined {
 
 type Resolve = Ask<'POST /workflows/revisions/resolve'>
 
-/** What is embedded: folded to where it comes from; unfolded, what it is now. */
+/** An embed: folded to its source; unfolded, its current value. */
 export function Embed({ of }: { readonly of: unknown }) {
   const [isOpen, setOpen] = useState(false)
   const { name, path } = sourceOf(of)
@@ -175,7 +175,7 @@ function Embedded({ of }: { readonly of: unknown }) {
   )
 }
 
-/** The revision that it is taken from now. */
+/** The revision that it comes from now. */
 function Source({ references }: { readonly references: EmbedReferences }) {
   const { data } = useRoute('POST /workflows/revisions/retrieve', { body: references })
   if (!data) return null
@@ -194,13 +194,13 @@ function Source({ references }: { readonly references: EmbedReferences }) {
   )
 }
 
-/** What an embed leads to, as far as it says it itself. */
+/** The source of an embed, as far as the embed names it. */
 interface EmbedSource {
   /** `tone`, `tone v2`, `production`. */
   readonly name: string
-  /** What of it is taken. */
+  /** The path of the value inside the source. */
   readonly path: string | undefined
-  /** As a retrieve takes them; undefined where they lead to no revision of a prompt, evaluator or workflow. */
+  /** The references for a retrieve; undefined if they do not lead to a prompt, evaluator or workflow. */
   readonly references: EmbedReferences | undefined
 }
 
@@ -218,12 +218,12 @@ interface EmbedReference {
   readonly version?: string
 }
 
-/** An object that stands for what it embeds. */
+/** Whether an object is an embed. */
 export function isEmbed(value: unknown): boolean {
   return typeof value === 'object' && value !== null && ('@svc.embed' in value || '@svc.references' in value)
 }
 
-/** Reads an embed: a token in a text, or an object. */
+/** Parses an embed: a token in a text, or an object. */
 function sourceOf(embed: unknown): EmbedSource {
   const { levels, path, key } = typeof embed === 'string' ? ofToken(embed) : ofObject(embed)
   const { workflow, workflow_variant: variant, workflow_revision: revision, environment } = levels
@@ -250,7 +250,7 @@ interface Said {
   readonly key: string | undefined
 }
 
-/** Prompts and evaluators are workflows, whatever word names them. */
+/** Prompts and evaluators are workflows, whatever they are called. */
 type Levels = Readonly<
   Partial<Record<'workflow' | 'workflow_variant' | 'workflow_revision' | 'environment', EmbedReference>>
 >

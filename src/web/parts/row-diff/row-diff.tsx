@@ -9,7 +9,7 @@ import styles from './row-diff.module.css'
 import { LineText, TextDiff } from '../diff/lines.tsx'
 import { wordMarks } from '../diff/line-diff.ts'
 
-/** What a revision of a testset is named by: `{id}`, or `{slug, version}`. */
+/** A reference to a revision of a testset: `{id}`, or `{slug, version}`. */
 export type TestsetRevisionReference = NonNullable<Ask<'POST /testsets/revisions/diff'>['body']>['base']
 
 export interface RowDiffProps {
@@ -20,7 +20,7 @@ export interface RowDiffProps {
 const PAGE = 50
 const COLUMNS_SHOWN_AT_FIRST = 20
 
-/** Which rows of a testset were added, removed and changed: a table with old above new in the cells that changed. */
+/** The added, removed and changed rows of a testset, with old above new in changed cells. */
 export function RowDiff({ base, head }: RowDiffProps) {
   const { data, error, isPending, hasNextPage, isFetchingNextPage, fetchNextPage, refetch } = usePages(
     'POST /testsets/revisions/diff',
@@ -90,7 +90,7 @@ function comparisonOf(pages: readonly Answer<'POST /testsets/revisions/diff'>[])
   return { rows, added, removed, ...comparedColumns(rows, [...added, ...removed]) }
 }
 
-/** Columns that a testset has by itself are no news. */
+/** The testset's own columns are not shown as changes. */
 function named(columns: readonly string[] = []): readonly string[] {
   return columns.filter((column) => column !== DEDUP_ID)
 }
@@ -148,10 +148,10 @@ function summaryOf(rows: readonly ChangedRow[], hasMore: boolean): string {
   return `${hasMore ? 'The first ' : ''}${parts.join(', ')}`
 }
 
-/** A longer text is shown in part. */
+/** Longer texts are cut. */
 const LONG = 300
 
-/** A cell that changed: what it was above what it is. */
+/** A changed cell: old above new. */
 function ChangedCell({ base, head }: { readonly base: unknown; readonly head: unknown }) {
   const [isOpen, setOpen] = useState(false)
   const [before, after] = [textOf(base), textOf(head)]
@@ -186,7 +186,7 @@ function ChangedCell({ base, head }: { readonly base: unknown; readonly head: un
   )
 }
 
-/** A cell of a row that is new or gone, or one that did not change. */
+/** A cell of an added or removed row, or one that did not change. */
 function PlainCell({ kind, value }: { readonly kind: ChangedRow['kind']; readonly value: unknown }) {
   const text = textOf(value)
   const tone = kind === 'added' ? styles.head : kind === 'removed' ? styles.base : undefined
@@ -206,25 +206,25 @@ function textOf(value: unknown): string | undefined {
   if (value === undefined) return undefined
   if (typeof value === 'string') return value
   const compact = JSON.stringify(value)
-  // What is opened is compared line by line.
+  // Opened cells are compared line by line.
   return compact.length <= LONG ? compact : JSON.stringify(value, null, 1)
 }
 
-/** A row that one side lacks, or in which cells differ. */
+/** A row that one side lacks, or with changed cells. */
 interface ChangedRow {
   readonly kind: 'added' | 'removed' | 'changed'
   readonly dedupId: string
-  /** Its cells before, by column. */
+  /** The old cells, by column. */
   readonly base?: Readonly<Record<string, unknown>>
   readonly head?: Readonly<Record<string, unknown>>
 }
 
 type Rows = Answer<'POST /testsets/revisions/diff'>['diff']['rows']
 
-/** The column of the ids that rows are joined on. */
+/** The column that identifies rows. */
 const DEDUP_ID = 'testcase_dedup_id'
 
-/** The rows of all pages of a comparison, in the order in which they came. */
+/** The changed rows of all pages, in order. */
 function changedRows(pages: readonly Rows[]): readonly ChangedRow[] {
   return pages.flatMap(({ changed, added, removed }) => [
     ...changed.map(({ dedup_id: dedupId, base, head }): ChangedRow => ({
@@ -242,7 +242,7 @@ function changedRows(pages: readonly Rows[]): readonly ChangedRow[] {
   ])
 }
 
-/** The columns that a comparison is about, and those in which no row differs. The ids that rows are joined on stand beside them. */
+/** The columns with changes, and those without. The column that identifies rows is shown separately. */
 function comparedColumns(
   rows: readonly ChangedRow[],
   moved: readonly string[],
@@ -254,7 +254,7 @@ function comparedColumns(
       if (column === DEDUP_ID) continue
       all.add(column)
       if (changed.has(column)) continue
-      // Of a row that came or went every cell did.
+      // All cells of an added or removed row changed.
       if (kind !== 'changed' || JSON.stringify(base?.[column]) !== JSON.stringify(head?.[column])) {
         changed.add(column)
       }

@@ -1,6 +1,6 @@
 import { ExactNumber, membersOf } from '../../api/json.ts'
 
-/** What is wrong with a value at a place, to be said after its name. */
+/** A problem at a path, worded to follow its name. */
 export interface SchemaProblem {
   readonly path: readonly (string | number)[]
   readonly msg: string
@@ -10,8 +10,8 @@ const MOST_PROBLEMS = 50
 const DEEPEST = 20
 
 /**
- * Where a value breaks a JSON Schema, by what forms can say at once: types, what is needed, choices, ranges, lengths, and keys that may not be
- * there. Whatever else a schema says is for the server to judge, so a value without problems here may have one there.
+ * The problems that a form can find with a JSON Schema: types, required keys, choices, ranges, lengths, and unknown keys. The server checks the
+ * rest, so it may refuse a value that has no problems here.
  */
 export function schemaProblems(schema: unknown, value: unknown): readonly SchemaProblem[] {
   const found: SchemaProblem[] = []
@@ -77,7 +77,7 @@ function collectMembers(
 
 type Words = Readonly<Record<string, unknown>>
 
-/** The schema's words; of one that offers several, those of the one that the value fits by its type. Undefined where that cannot be told here. */
+/** The keywords of a schema; if it offers alternatives, those of the one that matches the value's type. Undefined if that is not clear. */
 function chosenOf(words: Words, value: unknown): Words | undefined {
   const several = words['anyOf'] ?? words['oneOf']
   if (!Array.isArray(several)) return words
@@ -134,7 +134,7 @@ function numberIn(value: unknown): number | undefined {
   return typeof value === 'number' ? value : undefined
 }
 
-/** Why a number is outside of a range, both ends of it included. */
+/** Why a number is outside of an inclusive range. */
 export function problemOfRange(
   value: number,
   {

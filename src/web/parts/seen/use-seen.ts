@@ -1,6 +1,6 @@
 import { type RefObject, useEffect, useRef, useState } from 'react'
 
-/** Whether an element has been in sight: what only then is asked for, is asked for once. */
+/** Whether an element has been visible, for what is loaded only then. */
 export function useSeen<E extends Element>(): {
   readonly ref: RefObject<E | null>
   readonly isSeen: boolean

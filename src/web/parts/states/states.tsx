@@ -5,15 +5,15 @@ import { Copyable } from '../copy/copyable.tsx'
 import styles from './states.module.css'
 
 interface EmptyProps {
-  /** One sentence: what this is for. */
+  /** A sentence that explains what belongs here. */
   readonly children: ReactNode
-  /** The button that makes the first one. */
+  /** A button that creates the first one. */
   readonly action?: ReactNode
-  /** A line of `curl` or `git` that does the same. */
+  /** A `curl` or `git` command that does the same. */
   readonly command?: string
 }
 
-/** What stands where there is nothing yet. */
+/** Shown where there is nothing yet. */
 export function Empty({ children, action, command }: EmptyProps) {
   return (
     <div className={styles.empty}>
@@ -29,7 +29,7 @@ interface FailureProps {
   readonly retry?: () => unknown
 }
 
-/** What went wrong, in the server's own sentence. */
+/** An error, by the server's message. */
 export function Failure({ error, retry }: FailureProps) {
   return (
     <div role="alert" className={styles.failure}>
@@ -45,11 +45,11 @@ export function Failure({ error, retry }: FailureProps) {
 
 interface NotThereProps {
   readonly problem: Problem
-  /** The page of one of the names that are near. */
+  /** The page of a similar name. */
   readonly placeOf: (slug: string) => string
 }
 
-/** Nothing has the name in the address: the server's sentence, the names that are near, and whether it lies in the trash. */
+/** Shown if nothing has the name in the address: the server's message, similar names, and a link to the trash. */
 export function NotThere({ problem, placeOf }: NotThereProps) {
   const { details, trashed_at: trashedAt } = problem.document
   const near = (details as { readonly near?: unknown } | undefined)?.near
@@ -72,15 +72,15 @@ export function NotThere({ problem, placeOf }: NotThereProps) {
 }
 
 interface ProgressProps {
-  /** What is under way. */
+  /** What is in progress. */
   readonly label: string
   readonly done: number
-  /** Undefined where nobody knows how much it is. */
+  /** Undefined if unknown. */
   readonly total?: number | undefined
   readonly unit?: string
 }
 
-/** How far long work is, with numbers. */
+/** A progress bar with numbers. */
 export function Progress({ label, done, total, unit = '' }: ProgressProps) {
   const shown =
     total === undefined ? done.toLocaleString() : `${done.toLocaleString()} of ${total.toLocaleString()}`
@@ -98,12 +98,12 @@ export function Progress({ label, done, total, unit = '' }: ProgressProps) {
 }
 
 interface SkeletonProps {
-  /** What is being loaded, for whoever listens. */
+  /** What is loading, for screen readers. */
   readonly label: string
   readonly lines?: number
 }
 
-/** Lines in the shape of what comes. */
+/** A placeholder while content loads. */
 export function Skeleton({ label, lines = 6 }: SkeletonProps) {
   return (
     <div className={styles.skeleton} role="status">

@@ -4,24 +4,24 @@ import styles from './table.module.css'
 
 export interface Column<T> {
   readonly name: string
-  /** Numbers are set at the right. */
+  /** Numbers are aligned at the end. */
   readonly number?: boolean
   readonly cell: (row: T) => ReactNode
 }
 
 interface TableProps<T> {
-  /** What the rows are, for whoever listens. */
+  /** The name of the table for screen readers. */
   readonly caption: string
   readonly columns: readonly Column<T>[]
   readonly rows: readonly T[]
   readonly keyOf: (row: T) => string
-  /** Whether a row is where the keys are, or picked for something. */
+  /** Whether the row has the keyboard cursor, or is selected. */
   readonly isAt?: (row: T) => boolean
-  /** Whether a link leads to a row. */
+  /** Whether a link points to a row. */
   readonly isMarked?: (row: T) => boolean
 }
 
-/** A table of some hundred rows at most; it scrolls sideways where it is too wide. */
+/** A table of up to some hundred rows; it scrolls sideways if it is too wide. */
 export function Table<T>({ caption, columns, rows, keyOf, isAt, isMarked }: TableProps<T>) {
   return (
     <div className={styles.scroll} tabIndex={0} role="region" aria-label={caption}>
@@ -60,12 +60,12 @@ export function Table<T>({ caption, columns, rows, keyOf, isAt, isMarked }: Tabl
   )
 }
 
-/** Goes through the rows of a list by j and k, and opens the one that it is at by Enter. Answers where it is; -1 before the first key. */
+/** Moves through the rows of a list with j and k, and opens one with Enter. Returns the index; -1 before the first key. */
 export function useRowKeys<T>(what: string, rows: readonly T[], open: (row: T) => void): number {
   const [at, setAt] = useState(-1)
   const go = (to: number): void => {
     setAt(Math.max(0, Math.min(rows.length - 1, to)))
-    // Enter would go on belonging to the button or link that was pressed last.
+    // Otherwise Enter would press the last button or link again.
     if (document.activeElement instanceof HTMLElement) document.activeElement.blur()
   }
   const here = rows[at]

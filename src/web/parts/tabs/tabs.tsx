@@ -9,7 +9,7 @@ interface LinkTab {
   readonly count?: number | undefined
 }
 
-/** Views of one thing. Each has an address. */
+/** Links to the views of a page. */
 export function LinkTabs({ label, tabs }: { readonly label: string; readonly tabs: readonly LinkTab[] }) {
   return (
     <nav aria-label={label} className={styles.tabs}>
@@ -18,7 +18,7 @@ export function LinkTabs({ label, tabs }: { readonly label: string; readonly tab
           key={name}
           to={to}
           search={search ?? {}}
-          // The page says which one is here: an address with less behind its `?` would count as one that is.
+          // The page decides which one is current: the router would match shorter addresses, too.
           activeOptions={{ exact: true, includeSearch: true }}
           aria-current={isHere ? 'page' : undefined}
         >
@@ -31,14 +31,14 @@ export function LinkTabs({ label, tabs }: { readonly label: string; readonly tab
 }
 
 interface TogglesProps<V extends string | undefined> {
-  /** What they choose, for whoever listens. */
+  /** The name of the group for screen readers. */
   readonly label: string
   readonly choices: readonly { readonly value: V; readonly label: string }[]
   readonly value: V
   readonly onChange: (value: V) => void
 }
 
-/** A few views or filters side by side, of which one is on. */
+/** Buttons for a few views or filters, one of which is on. */
 export function Toggles<V extends string | undefined>({ label, choices, value, onChange }: TogglesProps<V>) {
   return (
     <div role="group" aria-label={label} className={styles.toggles}>

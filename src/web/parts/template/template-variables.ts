@@ -1,27 +1,27 @@
 import { curlyTags } from '../../../prompts/templates/curly-tags.ts'
 
-/** How a prompt writes its variables (docs/guide/running.md). */
+/** The format of a prompt's variables (docs/guide/running.md). */
 export type TemplateFormat = 'curly' | 'mustache' | 'fstring' | 'jinja2'
 
-/** A place of a template where a variable stands. */
+/** A variable in a template. */
 export interface TemplateVariable {
-  /** The input that it begins with: `a` of `{{a.b.0}}`. Empty where it is no name. */
+  /** The input that it reads: `a` of `{{a.b.0}}`. Empty if it is not a name. */
   readonly name: string
   /** Half-open, in UTF-16 units, with its braces. */
   readonly from: number
   readonly to: number
 }
 
-/** The format that a text names; `curly` where it names none. */
+/** The named format; `curly` by default. */
 export function templateFormat(value: string | undefined): TemplateFormat {
   return value === 'mustache' || value === 'fstring' || value === 'jinja2' ? value : 'curly'
 }
 
-/** Where variables stand in a text. The server has the last word on what they mean; this is for eyes. */
+/** The variables in a text, for display. The server decides what they mean. */
 export function variablesIn(text: string, format: TemplateFormat): readonly TemplateVariable[] {
   if (format === 'curly') {
     return [...curlyTags(text)].flatMap(({ name, from, to, text: { length } }) =>
-      // the backslashes before it are no part of it: each two of them write one
+      // without the backslashes before it: two of them write one
       name === undefined ? [] : [{ name: nameIn(name, format) ?? '', from: from + 2 * length, to }],
     )
   }
@@ -33,13 +33,13 @@ export function variablesIn(text: string, format: TemplateFormat): readonly Temp
   })
 }
 
-/** The names of the inputs that the texts ask for, each once, in the order of their appearance. */
+/** The names of the inputs used in the texts, each once, in order. */
 export function variableNames(texts: readonly string[], format: TemplateFormat): readonly string[] {
   const names = texts.flatMap((text) => variablesIn(text, format).map(({ name }) => name))
   return [...new Set(names)].filter((name) => name !== '' && name !== 'inputs')
 }
 
-/** None takes more than a few hundred characters, so that no text makes them slow. */
+/** Each match is at most a few hundred characters long, so that no text is slow. */
 const PATTERNS: Readonly<Record<Exclude<TemplateFormat, 'curly'>, RegExp>> = {
   mustache: /\{\{\{?((?:(?!\}\}|\{\{)[^]){1,400}?)\}?\}\}/g,
   jinja2: /\{\{((?:(?!\}\}|\{\{)[^]){1,400}?)\}\}|\{%[^]{1,400}?%\}/g,

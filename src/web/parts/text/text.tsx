@@ -3,13 +3,13 @@ import styles from './text.module.css'
 
 interface FoldProps {
   readonly text: string
-  /** How many lines are shown at first. */
+  /** The number of lines shown at first. */
   readonly lines?: number
-  /** Draws the text; by itself it is plain. */
+  /** Renders the text; plain by default. */
   readonly render?: (text: string) => ReactNode
 }
 
-/** A long text, folded after twelve lines, with a button that shows all of it. */
+/** A long text, folded after twelve lines, with a button that shows the rest. */
 export function Fold({ text, lines = 12, render = (it) => it }: FoldProps) {
   const [isOpen, setOpen] = useState(false)
   const all = text.split('\n')
@@ -33,20 +33,20 @@ export function Fold({ text, lines = 12, render = (it) => it }: FoldProps) {
   )
 }
 
-/** More characters than this are folded even where they are one line. */
+/** Longer texts are folded even if they are one line. */
 const LONGEST_UNFOLDED = 4000
 
 interface CodeLinesProps {
-  /** What it is, for whoever listens. */
+  /** The name of the text for screen readers. */
   readonly label: string
   readonly text: string
 }
 
 const LINES_PER_STEP = 500
-/** More characters of one line than these are drawn when they are asked for. */
+/** Longer lines are cut, and shown on request. */
 const LONGEST_LINE = 2000
 
-/** Code or data, with the numbers of its lines. What is past some hundred lines, and the end of a very long one, waits until it is asked for. */
+/** Code or data with line numbers. More than some hundred lines, and the rest of very long lines, are shown on request. */
 export function CodeLines({ label, text }: CodeLinesProps) {
   const [most, setMost] = useState(LINES_PER_STEP)
   const lines = text.split('\n')
@@ -118,33 +118,36 @@ export function Highlighted({ text, ranges }: HighlightedProps) {
   )
 }
 
-/** A value as one text: texts as they are, everything else as JSON. */
+/** A value as text: texts as they are, other values as JSON. */
 export function textOf(value: unknown): string {
   return typeof value === 'string' ? value : (JSON.stringify(value) ?? '')
 }
 
-/** The same in fewer signs for an object: `country: Peru · capital: Lima`. */
+/** A short form of an object: `country: Peru · capital: Lima`. */
 export function excerptOf(value: unknown): string {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return clipped(textOf(value))
   const members = Object.entries(value).slice(0, MOST_MEMBERS)
   return clipped(members.map(([name, member]) => `${clipped(name)}: ${clipped(textOf(member))}`).join(' · '))
 }
 
-/** More members than this are not seen in a cell. */
+/** More members would not be visible in a cell. */
 const MOST_MEMBERS = 12
 
-/** At most so many characters of a text, for a cell of a table: the rest is not seen there, and laying it out takes time. */
+/** The start of a text, for a cell of a table: the rest would not be visible, but slow to lay out. */
 export function clipped(text: string): string {
   return text.length > LONGEST_EXCERPT ? `${text.slice(0, LONGEST_EXCERPT)}…` : text
 }
 
 const LONGEST_EXCERPT = 300
 
-/** Characters that one cannot see, or that reorder what one sees: marks of direction, of no width, controls but for the tab. Joiners belong to letters and emoji. */
+/**
+ * Characters that are invisible, or reorder others: direction marks, zero-width characters, controls except the tab. Joiners belong to letters and
+ * emoji.
+ */
 const HIDDEN =
   /[\u0000-\u0008\u000B-\u001F\u007F-\u009F\u00AD\u061C\u200B\u200E\u200F\u2028-\u202E\u2060-\u2069\uFEFF]/g
 
-/** A text in which what is hidden can be read: a comparison that looks alike would lie. */
+/** Makes hidden characters visible: otherwise different texts could look equal. */
 export function visible(text: string): string {
   return text.replace(HIDDEN, (character) =>
     character === '\r'

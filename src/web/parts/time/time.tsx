@@ -1,10 +1,10 @@
 interface AgoProps {
   readonly date: string
-  /** Reads on in a sentence: `2 h ago`, `just now`. */
+  /** For use in a sentence: `2 h ago`, `just now`. */
   readonly inSentence?: boolean
 }
 
-/** When something happened: roughly, with the exact time on hover. */
+/** A relative time, with the exact one as a tooltip. */
 export function Ago({ date, inSentence = false }: AgoProps) {
   const time = new Date(date)
   return (
@@ -14,7 +14,7 @@ export function Ago({ date, inSentence = false }: AgoProps) {
   )
 }
 
-/** `2 h`, `3 d`, `now`: how long before `now` it was, both in milliseconds. */
+/** `2 h`, `3 d`, `now`: the time from `time` to `now`, both in milliseconds. */
 export function ago(time: number, now: number): string {
   const seconds = Math.max(0, (now - time) / 1000)
   if (seconds < 5) return 'now'
@@ -36,7 +36,7 @@ const UNITS = [
   [1, 's'],
 ] as const
 
-/** How long something took, of milliseconds: `340 ms`, `2.4 s`, `3 min 12 s`. */
+/** A duration from milliseconds: `340 ms`, `2.4 s`, `3 min 12 s`. */
 export function duration(ms: number): string {
   if (ms < 1) return `${ms.toFixed(2)} ms`
   if (ms < 1000) return `${Math.round(ms)} ms`

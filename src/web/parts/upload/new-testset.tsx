@@ -9,12 +9,12 @@ import { TextField } from '../fields/fields.tsx'
 import { FileDrop, chosen, fieldsOf, FileFields, UploadShown } from './upload.tsx'
 
 interface NewTestsetProps {
-  /** A file that was dropped; none where it is to be chosen. */
+  /** A dropped file, if any. */
   readonly file?: File | undefined
   readonly close: () => void
 }
 
-/** Makes a testset from a file, and goes to it. */
+/** Creates a testset from a file, and opens it. */
 export function NewTestset({ file, close }: NewTestsetProps) {
   const [picked, setPicked] = useState(() => file && chosen(file))
   const [typed, setTyped] = useState<string>()
@@ -83,13 +83,13 @@ export function NewTestset({ file, close }: NewTestsetProps) {
   )
 }
 
-/** What the server says of the name; undefined where something else is wrong. */
+/** The server's message about the ID; undefined if something else is wrong. */
 function problemOfSlug(error: unknown): string | undefined {
   if (!(error instanceof Problem)) return undefined
   return error.of('testset_slug') ?? (/^slug_/.test(error.code) ? error.message : undefined)
 }
 
-/** A slug made of a file's name. */
+/** An ID made from a file name. */
 function slugOf(name: string): string {
   return name
     .replace(/(\.(csv|tsv|jsonl?|ndjson|xlsx|gz))+$/i, '')

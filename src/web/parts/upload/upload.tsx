@@ -14,14 +14,14 @@ import { Failure, Progress } from '../states/states.tsx'
 import styles from './upload.module.css'
 
 interface FileDropProps {
-  /** What dropping a file does. */
+  /** The text shown while a file is dragged over it. */
   readonly label: string
   readonly drop: (file: File) => void
   readonly className?: string | undefined
   readonly children: ReactNode
 }
 
-/** A place that takes a dropped file, and says so while one is over it. */
+/** An area that accepts a dropped file. */
 export function FileDrop({ label, drop, className, children }: FileDropProps) {
   const [isOver, setOver] = useState(false)
   const lacking = useRefusal('write')
@@ -40,7 +40,7 @@ export function FileDrop({ label, drop, className, children }: FileDropProps) {
       }}
       onDrop={(event) => {
         if (!hasFile(event)) return
-        // A browser would open the file in place of the page.
+        // Otherwise the browser would open the file in place of the page.
         event.preventDefault()
         setOver(false)
         const [file] = event.dataTransfer.files
@@ -53,27 +53,27 @@ export function FileDrop({ label, drop, className, children }: FileDropProps) {
   )
 }
 
-/** A file that is about to be sent, and how it is to be read. */
+/** A file to upload, and how to read it. */
 interface ChosenFile {
   readonly file: File
   readonly type: RowFileType
-  /** Whether the cells of a table are read as the values they look like. */
+  /** Whether cells are read as the values they look like. */
   readonly infer: boolean
-  /** What separates the cells of a CSV file; empty for what the file shows. */
+  /** The delimiter of a CSV file; empty to detect it. */
   readonly delimiter: string
-  /** Which sheet of an .xlsx file; empty for the first. */
+  /** The sheet of an .xlsx file; empty for the first. */
   readonly sheet: string
-  /** Whether a file without rows is meant. */
+  /** Whether an empty file is intended. */
   readonly allowEmpty: boolean
 }
 
-/** A file, to be read as what its name says. */
+/** A file with the type that its name suggests. */
 export function chosen(file: File): ChosenFile {
   const type = rowFileType({ name: file.name, mediaType: file.type }) ?? 'csv'
   return { file, type, infer: false, delimiter: '', sheet: '', allowEmpty: false }
 }
 
-/** A chosen file as the fields of a form. */
+/** The form fields of a chosen file. */
 export function fieldsOf({ type, ...it }: ChosenFile): Readonly<Record<string, string>> {
   return {
     file_type: type,
@@ -95,7 +95,7 @@ interface FileFieldsProps {
   readonly onChange: (value: ChosenFile) => void
 }
 
-/** Which file, and how it is read. */
+/** Chooses a file, and how it is read. */
 export function FileFields({ value, onChange }: FileFieldsProps) {
   return (
     <>
@@ -174,10 +174,10 @@ export function FileFields({ value, onChange }: FileFieldsProps) {
   )
 }
 
-/** What a file of rows may be called. */
+/** The accepted file names. */
 const ROW_FILES = ['.csv', '.tsv', '.json', '.jsonl', '.ndjson', '.xlsx', '.gz', ...ROW_MEDIA_TYPES].join()
 
-/** Asks for a file of rows; undefined where none was chosen. */
+/** Opens the file dialog; undefined if it was cancelled. */
 export function chooseFile(): Promise<File | undefined> {
   return new Promise((resolve) => {
     const input = document.createElement('input')
@@ -189,7 +189,7 @@ export function chooseFile(): Promise<File | undefined> {
   })
 }
 
-/** A size as people read it: `3.2 MB`. */
+/** A size in units: `3.2 MB`. */
 function shownSize(bytes: number): string {
   if (bytes < 1000) return `${bytes} bytes`
   const [size, unit] =
@@ -199,7 +199,7 @@ function shownSize(bytes: number): string {
 
 interface UploadShownProps {
   readonly state: UploadState<UploadRoute>
-  /** Where it shows whether an upload arrived whose answer was lost. */
+  /** A link that shows whether an upload arrived, if its answer was lost. */
   readonly arrived: {
     readonly to: string
     readonly search?: Readonly<Record<string, string>>
@@ -208,7 +208,7 @@ interface UploadShownProps {
   readonly retry: () => void
 }
 
-/** How far an upload is, or why it was refused: by line and column, as the server says. */
+/** The progress of an upload, or why it was refused, with lines and columns. */
 export function UploadShown({ state, arrived, retry }: UploadShownProps) {
   if (state.at === 'sending') {
     const { sent, total } = state
@@ -243,7 +243,7 @@ export function UploadShown({ state, arrived, retry }: UploadShownProps) {
         <Button onClick={retry}>Try again</Button>
       </div>
     )
-  // What the server refused is refused again until the file is another.
+  // The same file would be refused again.
   const isFinal = error instanceof Problem && error.status < 500 && error.status !== 429
   return (
     <>
@@ -268,7 +268,7 @@ interface FileNotesProps {
   readonly renamed_columns?: readonly { readonly from: string; readonly to: string }[] | undefined
 }
 
-/** What became of a file that is not seen in its rows: rows that are one now, and names that changed. */
+/** Changes that are not visible in the rows: merged rows, and renamed columns. */
 export function FileNotes({ collapsed = 0, replaced = 0, renamed_columns: renamed = [] }: FileNotesProps) {
   if (collapsed + replaced + renamed.length === 0) return null
   return (

@@ -13,7 +13,7 @@ import { Failure, Skeleton } from '../states/states.tsx'
 import { Table } from '../table/table.tsx'
 import { Ago } from '../time/time.tsx'
 
-/** What a table of versions says of one. */
+/** The fields of a version in the table. */
 export interface ListedVersion {
   readonly id: string
   readonly version: number | string
@@ -21,24 +21,24 @@ export interface ListedVersion {
   readonly subject: string
   readonly author: string
   readonly date: string
-  /** Set where it is archived by itself. */
+  /** Set if it is archived by itself. */
   readonly deleted_at?: string | undefined
 }
 
 export interface VersionTableProps<R extends ListedVersion> {
   readonly caption: string
-  /** Those that are there, newest first; undefined while the first ones are on their way. */
+  /** The loaded versions, newest first; undefined while the first ones load. */
   readonly versions: readonly R[] | undefined
-  /** The id of the one that is shown. */
+  /** The id of the shown version. */
   readonly shown: string
   readonly linkOf: (version: R) => { readonly to: string; readonly search?: Readonly<Record<string, string>> }
-  /** A version as something that can be archived. */
+  /** The version as an archivable item. */
   readonly archivable: (version: R) => Archivable
-  /** Whether archived versions are among them, and how that is changed. */
+  /** Whether archived versions are shown, and how to change that. */
   readonly archived: Pick<ArchivedToggleProps, 'isOn' | 'onChange'>
-  /** How one is compared with the one before it. */
+  /** Renders the comparison with the previous version. */
   readonly compare: (version: R, older: R, label: string) => ReactNode
-  /** The question that they are the answer to. */
+  /** The query that loads the versions. */
   readonly query: {
     readonly error: Error | null
     readonly refetch: () => unknown
@@ -48,7 +48,7 @@ export interface VersionTableProps<R extends ListedVersion> {
   }
 }
 
-/** Versions, newest first, each with what it was for, by whom and when, and what it changed. */
+/** Versions, newest first, each with message, author, date, and a comparison. */
 export function VersionTable<R extends ListedVersion>(props: VersionTableProps<R>) {
   const { caption, versions, shown, linkOf, archivable, archived, compare, query } = props
   if (query.error) return <Failure error={query.error} retry={query.refetch} />

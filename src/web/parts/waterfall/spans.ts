@@ -6,7 +6,7 @@ type TraceRecord = Answer<'GET /traces/{id}'>['trace']
 /** A span of a trace. */
 export type TraceSpan = Extract<TraceRecord['spans'][string], { readonly span_id: string }>
 
-/** A span in its place. Times are microseconds from the beginning of the trace. */
+/** A span in the tree. Times are microseconds since the start of the trace. */
 export interface SpanNode {
   readonly span: TraceSpan
   readonly level: number
@@ -19,13 +19,13 @@ export interface SpanNode {
 /** A trace as a tree. */
 export interface SpanTree {
   readonly roots: readonly SpanNode[]
-  /** By the ids of the spans, in the order in which they are shown. */
+  /** By span id, in display order. */
   readonly nodes: ReadonlyMap<string, SpanNode>
-  /** How long all of it took, in microseconds; at least 1. */
+  /** The duration of the trace in microseconds; at least 1. */
   readonly length: number
 }
 
-/** Reads the spans of a trace, which come by name, nested; they may be nested thousands of levels deep. */
+/** Builds the tree of a trace's spans, which may be nested thousands of levels deep. */
 export function spanTree(spans: TraceRecord['spans']): SpanTree {
   const begin = microseconds(spansIn(spans)[0]?.start_time ?? '')
   const roots: MutableNode[] = []
@@ -61,7 +61,7 @@ function nodeOf(
   return node
 }
 
-/** Siblings in the order in which they began. */
+/** Siblings, sorted by their start. */
 function spansIn(spans: unknown): readonly TraceSpan[] {
   const named = (spans ?? {}) as Readonly<Record<string, TraceSpan | readonly TraceSpan[]>>
   return Object.values(named)
@@ -77,7 +77,7 @@ function inOrder(roots: readonly SpanNode[]): ReadonlyMap<string, SpanNode> {
 
 const NONE: ReadonlySet<string> = new Set()
 
-/** The spans that are shown where those of `closed` hide what is below them. */
+/** The visible spans, without those below `closed` ones. */
 export function visibleNodes(roots: readonly SpanNode[], closed: ReadonlySet<string>): readonly SpanNode[] {
   const shown: SpanNode[] = []
   const waiting = [...roots].reverse()
@@ -93,31 +93,31 @@ export function hasFailed({ status_code: status }: TraceSpan): boolean {
   return status === 'STATUS_CODE_ERROR'
 }
 
-/** A time as microseconds since 1970; what JavaScript's dates leave out is kept. */
+/** A time as microseconds since 1970: JavaScript's dates drop them. */
 function microseconds(time: string): number {
   const [, whole = '', fraction = ''] = /^(.*?)(?:\.(\d+))?Z$/.exec(time) ?? []
   return Date.parse(`${whole}Z`) * 1000 + Number(fraction.padEnd(6, '0').slice(0, 6))
 }
 
-/** What a span carries of ours: `attributes.svc`. */
+/** Our data of a span: `attributes.svc`. */
 interface SpanData {
   readonly inputs: unknown
   readonly outputs: unknown
   readonly parameters: unknown
   readonly tokens: Tokens | undefined
-  /** Spans that failed, this one and those below it. */
+  /** The number of failed spans, this one and those below it. */
   readonly errors: number
   readonly evaluationId: string | undefined
 }
 
-/** Tokens of a span and of what is below it. */
+/** The tokens of a span and of those below it. */
 interface Tokens {
   readonly prompt: number
   readonly completion: number
   readonly total: number
 }
 
-/** Reads the attributes of a span; a foreign span may have any. */
+/** Reads the attributes of a span; those of other producers may have any shape. */
 export function dataOf(span: TraceSpan): SpanData {
   const svc = membersOf(span.attributes['svc'])
   const data = membersOf(svc['data'])
@@ -138,19 +138,19 @@ export function dataOf(span: TraceSpan): SpanData {
   }
 }
 
-/** Something stored that a span names. */
+/** A reference of a span. */
 export interface Named {
   readonly id?: string
   readonly slug?: string
   readonly version?: number | string
 }
 
-/** What a span names, by the names it has for it. */
+/** The references of a span, by key. */
 export function referencesOf({ references = [] }: TraceSpan): ReadonlyMap<string, Named> {
   return new Map(references.map(({ attributes, ...named }) => [attributes.key, named]))
 }
 
-/** The artifact that a span ran, with its revision: the prompt or evaluator before the plain workflow that it is, too. */
+/** The artifact that a span ran, with its revision: as a prompt or evaluator, if it is one. */
 export function ranOf(
   span: TraceSpan,
 ): { readonly slug: string; readonly revision: Named | undefined } | undefined {

@@ -8,14 +8,14 @@ import { duration } from '../time/time.tsx'
 
 export interface WaterfallProps {
   readonly tree: SpanTree
-  /** The id of the picked span. */
+  /** The id of the selected span. */
   readonly picked: string
   readonly pick: (spanId: string) => void
 }
 
 const ROW = 30
 
-/** The spans of a trace as a tree, each with a bar where it lies in time. Only those that are seen are drawn; arrows and j, k go through them. */
+/** The spans of a trace as a tree, each with a bar for its time. Only visible rows are drawn; arrows, j and k move through them. */
 export function Waterfall({ tree, picked, pick }: WaterfallProps) {
   const [closed, setClosed] = useState<ReadonlySet<string>>(new Set())
   const shown = useMemo(() => visibleNodes(tree.roots, closed), [tree, closed])
@@ -96,9 +96,9 @@ export function Waterfall({ tree, picked, pick }: WaterfallProps) {
 
 interface WaterfallRowProps {
   readonly node: SpanNode
-  /** Of the whole trace, in microseconds. */
+  /** The duration of the trace, in microseconds. */
   readonly length: number
-  /** Where the row stands, in pixels. */
+  /** The top of the row, in pixels. */
   readonly offset: number
   readonly isPicked: boolean
   readonly isClosed: boolean
@@ -107,10 +107,10 @@ interface WaterfallRowProps {
 }
 
 const INDENT = 14
-/** Deeper ones are not set in further: names would have no room. */
+/** Deeper levels are not indented further, to leave room for names. */
 const DEEPEST = 12
 
-/** A span: its name, and a bar where it lies in time. */
+/** A span: its name, and a bar for its time. */
 function WaterfallRow({ node, length, offset, isPicked, isClosed, pick, toggle }: WaterfallRowProps) {
   const { span, level, parent, children, start, end } = node
   const { span_id: id, span_name: name, span_type: type } = span
@@ -165,5 +165,5 @@ function WaterfallRow({ node, length, offset, isPicked, isClosed, pick, toggle }
   )
 }
 
-/** A name is cut in a row; the picked span shows it whole. */
+/** Longer names are cut; the selected span shows all of it. */
 const MOST = 120

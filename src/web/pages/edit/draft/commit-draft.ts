@@ -6,28 +6,28 @@ import type { Base } from './editing.ts'
 
 type CommitAnswer = Answer<'POST /workflows/revisions/commit'>
 
-/** A revision as a commit or a merge answers it, and what the server warned of. */
+/** A committed or merged revision, with the server's warnings. */
 export type Committed = CommitAnswer['workflow_revision'] & Pick<CommitAnswer, 'warnings'>
 
 export type MergeConflict = Answer<'POST /workflows/variants/merge'>['merge']['conflicts'][number]
 
-/** A draft that goes to the server. */
+/** A draft to commit. */
 export interface Going {
   readonly base: Base
   readonly change: NonNullable<JsonChange>
   readonly message: string
 }
 
-/** What may be done with a draft. Each rejects with the server's `Problem`, and then nothing of what the draft holds is lost. */
+/** The ways to save a draft. Each rejects with the server's `Problem`; the draft is kept then. */
 export function useCommitDraft() {
   const commit = useWrite('POST /workflows/revisions/commit')
   const fork = useWrite('POST /workflows/variants/fork')
   const merge = useWrite('POST /workflows/variants/merge')
   const archive = useWrite('POST /workflows/variants/{id}/archive')
-  /** Variants that were made for a commit that failed: the next attempt goes on with them. */
+  /** Variants made for a failed commit: the next try uses them again. */
   const made = useRef(new Map<string, string>())
 
-  /** Commits on a variant whose latest revision is still the base; else the server answers `revision_conflict`. */
+  /** Commits if the variant's latest revision is still the base; otherwise the server answers `revision_conflict`. */
   async function commitTo(variantId: string, { base, change, message }: Going): Promise<Committed> {
     const said = message.trim() === '' ? '' : `"message":${JSON.stringify(message.trim())},`
     const what = 'delta' in change ? `"delta":${change.delta}` : `"data":${change.whole}`
@@ -36,7 +36,7 @@ export function useCommitDraft() {
     return warnings === undefined ? revision : { ...revision, warnings }
   }
 
-  /** Makes a variant at the base. */
+  /** Makes a variant that starts at the base. */
   async function forkAtBase(slug: string, base: Base): Promise<string> {
     const before = made.current.get(slug)
     if (before !== undefined) return before
@@ -56,8 +56,8 @@ export function useCommitDraft() {
   }
 
   /**
-   * Puts the draft on top of what others committed: on a variant of its own first, which the server then merges. Where both changed the
-   * same places nothing is merged: the draft stays on the variant of its own, and the conflicts are answered.
+   * Commits the draft on a new variant and merges that into the original one. If there are conflicts, the draft stays on the new variant and the
+   * conflicts are returned.
    */
   async function goOnTop(
     slug: string,

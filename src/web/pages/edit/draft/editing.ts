@@ -14,7 +14,7 @@ import {
 } from '../../../parts/json-text/json-text.ts'
 import { prettyJson } from '../../../parts/json/json-view.tsx'
 
-/** The revision that an edit begins at. */
+/** The revision that the edit started from. */
 export interface Base {
   readonly revisionId: string
   readonly version: number
@@ -23,26 +23,26 @@ export interface Base {
   readonly text: string
 }
 
-/** What an edit has made of its base so far. */
+/** The current state of an edit. */
 export interface Editing {
-  /** The `data` to be, as JSON text: what the form did not touch is written as it was. */
+  /** The new `data` as JSON text; what the form did not touch is unchanged. */
   readonly text: string
-  /** The parameters as somebody types them; undefined while the form alone has changed them. */
+  /** The parameters as typed; undefined while only the form has changed them. */
   readonly typed: string | undefined
-  /** Of each message: which one it is, however they are ordered. */
+  /** An id for each message, which it keeps when messages are reordered. */
   readonly ids: readonly number[]
 }
 
-/** Where a prompt has its parts, from the top of `data`. */
+/** The paths of a prompt's parts in `data`. */
 export interface PromptPlaces {
   readonly messages: JsonPath
   readonly format: JsonPath | undefined
   readonly model: JsonPath
-  /** Where temperature and the like are; undefined where a handler takes none. */
+  /** The path of temperature and the like; undefined if the handler takes none. */
   readonly settings: JsonPath | undefined
 }
 
-/** Where the messages and the model are; undefined of what is no prompt. */
+/** The paths of the messages and the model; undefined if it is not a prompt. */
 export function promptPlaces(text: string): PromptPlaces | undefined {
   const uri = stringAt(text, ['uri']) ?? ''
   const prompt = ['parameters', 'prompt']
@@ -67,7 +67,7 @@ export function promptPlaces(text: string): PromptPlaces | undefined {
   return undefined
 }
 
-/** Where a script is, and what it is written in; undefined of what has none. */
+/** The path of the script and its language; undefined if there is none. */
 export function scriptPlace(
   text: string,
 ): { readonly script: JsonPath; readonly runtime: string } | undefined {
@@ -78,25 +78,25 @@ export function scriptPlace(
   return { script, runtime: stringAt(text, isJudge ? ['parameters', 'runtime'] : ['runtime']) ?? 'python' }
 }
 
-/** An edit that has changed nothing yet. */
+/** An edit without changes. */
 export function beginAt({ text }: Base): Editing {
   return { text, typed: undefined, ids: freshIds(text) }
 }
 
-/** The edit with a value, itself JSON text, at a place; without a value, with nothing there. */
+/** Sets a value (JSON text) at a path, or removes it. */
 export function put(editing: Editing, path: JsonPath, value: string | undefined): Editing {
   const text = value === undefined ? withoutAt(editing.text, path) : withTextAt(editing.text, path, value)
   return { ...editing, text, typed: undefined }
 }
 
-/** The edit with parameters as they were typed. Where they are no JSON object yet, they are kept beside the last ones that were. */
+/** Sets the parameters as typed. While the text is not a JSON object, it is kept beside the last valid parameters. */
 export function typeParameters(editing: Editing, typed: string): Editing {
   if (problemOfParameters(typed) !== undefined) return { ...editing, typed }
   const text = withTextAt(editing.text, ['parameters'], typed.trim())
   return { text, typed, ids: freshIds(text) }
 }
 
-/** Why these are no parameters; undefined if they are. */
+/** Why the text cannot be parameters; undefined if it can. */
 export function problemOfParameters(typed: string | undefined): string | undefined {
   if (typed === undefined) return undefined
   const problem = problemOfJson(typed)
@@ -104,22 +104,22 @@ export function problemOfParameters(typed: string | undefined): string | undefin
   return /^\s*\{/.test(typed) ? undefined : 'Parameters must be a JSON object: { … }.'
 }
 
-/** The parameters, to be edited by hand. */
+/** The parameters as text to edit. */
 export function shownParameters({ text, typed }: Editing): string {
   return typed ?? prettyJson(textAt(text, ['parameters']) ?? '{}')
 }
 
-/** The edit with the message at `from` moved to `to`. */
+/** Moves the message at `from` to `to`. */
 export function moveMessage(editing: Editing, path: JsonPath, from: number, to: number): Editing {
   return { ...editing, ...reordered(editing, path, (list) => moved(list, from, to)) }
 }
 
-/** The edit without a message. */
+/** Removes a message. */
 export function removeMessage(editing: Editing, path: JsonPath, at: number): Editing {
   return { ...editing, ...reordered(editing, path, (list) => list.filter((_, index) => index !== at)) }
 }
 
-/** The edit with one more message, without text. */
+/** Adds an empty message. */
 export function addMessage(editing: Editing, path: JsonPath, role: string): Editing {
   const items = [...itemsAt(editing.text, path), JSON.stringify({ role, content: '' })]
   return {
@@ -129,23 +129,23 @@ export function addMessage(editing: Editing, path: JsonPath, role: string): Edit
   }
 }
 
-/** What the commit of an edit says; undefined where it changed nothing. */
+/** The change to commit; undefined if there is none. */
 export function changeIn(base: Base, { text }: Editing): JsonChange {
   return changeOf(base.text, text)
 }
 
-/** Whether there is anything that would be lost. */
+/** Whether there are unsaved changes. */
 export function isChanged(base: Base, editing: Editing): boolean {
   return problemOfParameters(editing.typed) !== undefined || changeIn(base, editing) !== undefined
 }
 
-/** The inputs that the messages of a prompt ask for, and the form of its answer. */
+/** The inputs used in the messages of a prompt and in its response format. */
 export function promptInputs(text: string): readonly string[] {
   const places = promptPlaces(text)
   if (!places) return []
   const format = templateFormat(places.format && stringAt(text, places.format))
   const count = lengthAt(text, places.messages) ?? 0
-  // Of the whole text, which is parsed once; each message by itself would be parsed anew.
+  // Read from the whole text, which is parsed once.
   const texts = Array.from(
     { length: count },
     (_, at) => stringAt(text, [...places.messages, at, 'content']) ?? '',
@@ -154,20 +154,20 @@ export function promptInputs(text: string): readonly string[] {
   return variableNames([...texts, ...textsIn(valueAt(text, answerForm))], format)
 }
 
-/** Every text and every key of a value: all of them are templates. */
+/** All texts and keys of a value: each may be a template. */
 function textsIn(value: unknown): readonly string[] {
   if (typeof value === 'string') return [value]
   if (typeof value !== 'object' || value === null) return []
   return Object.entries(value).flatMap(([key, member]) => [key, ...textsIn(member)])
 }
 
-/** For eyes: numbers of it may have lost digits. */
+/** For display only: numbers may have lost digits. */
 function valueAt(text: string, path: JsonPath): unknown {
   const written = textAt(text, path)
   return written === undefined || problemOfJson(written) !== undefined ? undefined : JSON.parse(written)
 }
 
-/** The inputs that the schema of a workflow names. */
+/** The inputs named in the workflow's schema. */
 export function namedInputs(text: string): readonly string[] {
   return keysAt(text, ['schemas', 'inputs', 'properties'])
 }

@@ -4,23 +4,23 @@ import { onEmptied, draftsKept as store } from '../../../parts/drafts/drafts-kep
 import type { JsonChange } from '../../../parts/json-text/json-text.ts'
 import { type Base, beginAt, changeIn, type Editing, isChanged, problemOfParameters } from './editing.ts'
 
-/** How long a pause in typing is after which the draft is kept, in milliseconds. */
+/** The draft is saved after this pause in typing, in milliseconds. */
 const PAUSE = 400
 
-/** What is edited, and its draft in the browser. */
+/** The edit and its draft in the browser. */
 export interface EditingState {
   readonly editing: Editing
   readonly edit: (change: (editing: Editing) => Editing) => void
   readonly isDirty: boolean
-  /** What a commit says; undefined where nothing is changed, or cannot be said yet. */
+  /** The change to commit; undefined if there is none, or the text is not valid yet. */
   readonly change: JsonChange
-  /** Where the draft stands: a time, or why the browser keeps none. */
+  /** When the draft was saved, or why it could not be. */
   readonly kept: { readonly at: string } | { readonly problem: string } | undefined
-  /** Forgets the draft, for good. */
+  /** Deletes the draft. */
   readonly drop: () => Promise<void>
 }
 
-/** An edit of `base` that begins where the draft left off, and is kept under `name` while `mayKeep` (another tab might have it). */
+/** An edit of `base`, continued from its draft, which is saved under `name` while `mayKeep` (another tab might edit it). */
 export function useEditing(
   name: string,
   base: Base,
@@ -96,19 +96,19 @@ export function useEditing(
   }
 }
 
-/** An edit as the browser keeps it: with all of its base, so that it can be shown without the server. */
+/** A draft in the browser, with all of its base, so that it can be shown without the server. */
 export interface Draft {
   readonly base: Base
   readonly editing: Editing
   readonly savedAt: string
 }
 
-/** The draft under a name; undefined where there is none. Rejects where the browser keeps nothing. */
+/** Reads the draft of this name; undefined if there is none. Rejects if the browser cannot store drafts. */
 export function readDraft(name: string): Promise<Draft | undefined> {
   return get<Draft>(name, store)
 }
 
-/** Keeps a draft in place of the one before. */
+/** Saves a draft, replacing the previous one. */
 function keepDraft(name: string, draft: Draft): Promise<void> {
   return set(name, draft, store)
 }
@@ -117,16 +117,16 @@ function dropDraft(name: string): Promise<void> {
   return del(name, store)
 }
 
-/** Whether this tab is the one that edits the draft: undefined until that is known. */
+/** Whether this tab may edit the draft; undefined until that is known. */
 export interface DraftLock {
   readonly isHeld: boolean | undefined
-  /** Makes this tab the one; the other one is told. */
+  /** Moves the edit to this tab. */
   readonly takeOver: () => void
 }
 
 /**
- * Of all tabs of a browser that show a draft, one may edit it: else the last to write would silently win. When that tab is closed, the next
- * one may. A browser without locks (http to another machine) is not watched.
+ * Only one tab may edit a draft: otherwise the last to save would silently win. When that tab is closed, another one may. A browser without locks
+ * (http to another machine) is not checked.
  */
 export function useDraftLock(name: string): DraftLock {
   const [isHeld, setHeld] = useState<boolean>()
@@ -147,7 +147,7 @@ export function useDraftLock(name: string): DraftLock {
     }
     async function follow(): Promise<void> {
       await attempt(steals > 0 ? { steal: true } : { ifAvailable: true })
-      // Another tab has it, from the start or by taking it over: this one waits until that is closed.
+      // Another tab edits the draft: wait until it is closed.
       while (!left.signal.aborted) {
         setHeld(false)
         await attempt({ signal: left.signal })
@@ -157,7 +157,7 @@ export function useDraftLock(name: string): DraftLock {
       try {
         await locks?.request(name, options, hold)
       } catch {
-        // It was taken over, or this page is left.
+        // Another tab took over, or this page was left.
       }
     }
     void follow()

@@ -4,23 +4,22 @@ import { parseJson, membersOf } from '../../../api/json.ts'
 import { type JsonPath, textAt } from '../../../parts/json-text/json-text.ts'
 import { schemaProblems } from '../../../parts/schema/schema-problems.ts'
 
-/** A pause in typing after which the server is asked, in milliseconds. */
+/** The server checks the draft after this pause in typing, in milliseconds. */
 const PAUSE = 700
 
-/** What is wrong with a draft, by place: by its own schema of parameters, and by what the server says. */
+/** The problems of a draft: found with its own schema, and by the server. */
 export interface Inspection {
   readonly problems: readonly FieldProblem[]
-  /** Whether the server would not take the draft; what it would take all the same is a warning. */
+  /** Whether the server would refuse the draft; otherwise its problems are warnings. */
   readonly isRefused: boolean
-  /** Whether the server has looked at the draft as it is now; `unreachable` where it could not be asked. */
+  /** Whether the server has checked the current draft. */
   readonly checked: 'yes' | 'not yet' | 'unreachable'
-  /** What is wrong at a place, or below it. */
+  /** The problem at a path, or below it. */
   readonly problemAt: (path: JsonPath) => string | undefined
 }
 
 /**
- * Holds the parameters of a draft, its `data` as JSON text, against the schema that it has for them, and has the server look at all of it whenever
- * somebody stops typing.
+ * Checks the parameters of a draft (its `data` as JSON text) against their schema, and lets the server check all of it after each pause in typing.
  */
 export function useInspection(text: string): Inspection {
   const asked = useSettled(text, PAUSE)
@@ -45,7 +44,7 @@ export function useInspection(text: string): Inspection {
   }, [asked])
   const own = useMemo(() => problemsOfParameters(text), [text])
   const said = found?.text === text ? found.problems : []
-  // Where the schema is broken is said by place here, and as a whole by the server.
+  // Schema violations are located here; the server reports them as one.
   const problems = [...own, ...said.filter(({ type }) => own.length === 0 || type !== 'schema_violation')]
   return {
     problems,
@@ -56,7 +55,7 @@ export function useInspection(text: string): Inspection {
   }
 }
 
-/** What the server takes, and a run would fail with. */
+/** A warning: the server accepts it, but a run would fail. */
 function told({ code, message, target = [] }: Warned): FieldProblem {
   return { loc: target, msg: message, type: code }
 }
@@ -67,13 +66,13 @@ interface Warned {
   readonly target?: readonly (string | number)[] | undefined
 }
 
-/** What the server refused, by place; a refusal of all of it has none. */
+/** The server's refusal, by place; one about the whole draft has no place. */
 function problemsIn(error: unknown): readonly FieldProblem[] {
   if (!(error instanceof Problem)) return []
   return error.errors.length > 0 ? error.errors.map(belowData) : [{ loc: [], msg: error.message }]
 }
 
-/** Places are told from the top of the request. */
+/** The server's places start at the top of the request. */
 function belowData({ loc, msg }: FieldProblem): FieldProblem {
   return { loc: loc.slice(loc.lastIndexOf('data') + 1), msg }
 }
@@ -87,7 +86,7 @@ function problemsOfParameters(text: string): readonly FieldProblem[] {
   }))
 }
 
-/** What a value was when it last stood still for `pause` milliseconds: for what takes long to work out, and need not keep up with typing. */
+/** A value after it has not changed for `pause` milliseconds, for what is too slow to follow typing. */
 export function useSettled<T>(value: T, pause: number): T {
   const [settled, setSettled] = useState(value)
   useEffect(() => {
