@@ -1,3 +1,4 @@
+import { useSearch } from '@tanstack/react-router'
 import { PAGES } from '../../http/workbench/addresses.ts'
 
 /** The addresses of pages. Slugs and ids need no escaping. */
@@ -28,3 +29,8 @@ export const places = {
   trace: (id: string) => `/${PAGES.traces}/${id}`,
   settings: (section: string) => `/${PAGES.settings}/${section}`,
 } as const
+
+/** The search parameters of the address. */
+export function useAddress(): Readonly<Record<string, string | undefined>> {
+  return useSearch({ strict: false }) as Readonly<Record<string, string | undefined>>
+}

@@ -1,4 +1,4 @@
-import { useNavigate, useSearch, Link } from '@tanstack/react-router'
+import { useNavigate, Link } from '@tanstack/react-router'
 import { useVirtualizer } from '@tanstack/react-virtual'
 import { Check, BadgeCheck, GitBranch, ShieldAlert, ShieldQuestion, Tag } from 'lucide-react'
 import { useEffect, useMemo, useRef, useState, useSyncExternalStore } from 'react'
@@ -12,7 +12,7 @@ import { GraphLines, colourOf, layOutGraph, type GraphRow } from '../../parts/gr
 import { Empty, Failure, Skeleton } from '../../parts/states/states.tsx'
 import { Ago } from '../../parts/time/time.tsx'
 import { useCommands } from '../../shell/commands.tsx'
-import { places } from '../../shell/places.ts'
+import { places, useAddress } from '../../shell/places.ts'
 import { cloneCommand, type Variant } from './aside.tsx'
 import type { ForkPoint } from './fork-dialog.tsx'
 import styles from './artifact.module.css'
@@ -59,7 +59,7 @@ export function History({ artifact, main, ready, fork, forkRefusal, archive }: H
   }, [last, commits.length, hasNextPage, isFetchingNextPage, fetchNextPage])
 
   const picks = usePicks(commits, slug)
-  const { at: atInAddress } = useSearch({ strict: false }) as Readonly<Record<string, string | undefined>>
+  const { at: atInAddress } = useAddress()
   const [at, setAt] = useState(-1)
   const wanted = useRef<number>(undefined)
   useEffect(() => {
@@ -442,7 +442,7 @@ interface Picks {
 }
 
 function usePicks(commits: readonly Commit[], slug: string): Picks {
-  const { picked = '' } = useSearch({ strict: false }) as Readonly<Record<string, string | undefined>>
+  const { picked = '' } = useAddress()
   const navigate = useNavigate()
   const slugs = picked === '' ? [] : picked.split(',').slice(0, 2)
   const set = (to: readonly string[]): void => {

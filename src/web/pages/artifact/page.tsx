@@ -1,9 +1,9 @@
-import { useParams, useNavigate, useSearch, Link } from '@tanstack/react-router'
+import { useParams, useNavigate, Link } from '@tanstack/react-router'
 import { useRoute, useWrite } from '../../api/use-route.ts'
 import { NotThere, Failure, Skeleton } from '../../parts/states/states.tsx'
 import { Page } from '../../parts/page/page.tsx'
 import { Problem } from '../../api/call.ts'
-import { places } from '../../shell/places.ts'
+import { places, useAddress } from '../../shell/places.ts'
 import { useState } from 'react'
 import { type Archivable, ArchiveDialog, ArchivedNote } from '../../parts/archive/archive.tsx'
 import { LinkButton } from '../../parts/button/button.tsx'
@@ -41,7 +41,7 @@ export default function ArtifactPage() {
 function ArtifactView({ artifact }: { readonly artifact: Artifact }) {
   const { slug, name, deleted_at: archivedAt } = artifact
   const { word, title, list } = artifactKind(artifact)
-  const { show } = useSearch({ strict: false }) as Readonly<Record<string, string | undefined>>
+  const { show } = useAddress()
   const navigate = useNavigate()
   const variants = useVariants(slug)
   const [main] = variants.all

@@ -1,5 +1,5 @@
 import { useRoute } from '../../api/use-route.ts'
-import { CompareFrame, EndsBar, type EndChoice, Standing } from '../../parts/compare/compare.tsx'
+import { CompareFrame, EndsBar, Standing, useEndChoices } from '../../parts/compare/compare.tsx'
 import { type End, endReferences, sideOf, textOfEnd } from '../../parts/compare/ends.ts'
 import { RevisionChip } from '../../parts/chips/chips.tsx'
 import { RowDiff } from '../../parts/row-diff/row-diff.tsx'
@@ -16,7 +16,7 @@ export default function CompareTestsetPage() {
 }
 
 function Comparison({ slug, base, head }: { readonly slug: string; readonly base: End; readonly head: End }) {
-  const choices = useChoices(slug)
+  const choices = useEndChoices('testset', slug)
   const before = useEnd(slug, base)
   const after = useEnd(slug, head)
   const isHere = before.data !== undefined && after.data !== undefined
@@ -71,30 +71,6 @@ function useEnd(slug: string, end: End) {
     body: { ...endReferences(end, slug, 'testset'), include_testcases: false, include_testcase_ids: false },
   })
   return { data: data?.testset_revision, error }
-}
-
-function useChoices(slug: string): readonly EndChoice[] {
-  const variants = useRoute('POST /testsets/variants/query', {
-    body: { testset_refs: [{ slug }], windowing: { order: 'name', limit: 200 } },
-  })
-  const revisions = useRoute('POST /testsets/revisions/query', {
-    body: {
-      testset_refs: [{ slug }],
-      include_testcases: false,
-      include_testcase_ids: false,
-      windowing: { order: '-created', limit: 25 },
-    },
-  })
-  return [
-    ...(variants.data?.testset_variants ?? []).map((it): EndChoice => ({
-      label: it.slug,
-      end: { kind: 'variant', slug: it.slug },
-    })),
-    ...(revisions.data?.testset_revisions ?? []).map((it): EndChoice => ({
-      label: `${it.testset_variant_slug} v${it.version} · ${it.subject}`,
-      end: { kind: 'revision', slug: it.slug },
-    })),
-  ]
 }
 
 interface ShownRevision {

@@ -1,4 +1,4 @@
-import { useNavigate, useSearch } from '@tanstack/react-router'
+import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import type { Answer } from '../../api/call.ts'
 import { useRoute, useWrite } from '../../api/use-route.ts'
@@ -15,7 +15,7 @@ import { TextField } from '../../parts/fields/fields.tsx'
 import { JsonView } from '../../parts/json/json-view.tsx'
 import { Failure, Skeleton } from '../../parts/states/states.tsx'
 import { Toggles } from '../../parts/tabs/tabs.tsx'
-import { places } from '../../shell/places.ts'
+import { places, useAddress } from '../../shell/places.ts'
 import styles from './page.module.css'
 
 /** Compares two revisions. `?from=parted` compares the head with the last common version, `?view=files` shows files. */
@@ -28,9 +28,9 @@ export default function ComparedRevisionsPage() {
 }
 
 function Comparison({ slug, base, head }: { readonly slug: string; readonly base: End; readonly head: End }) {
-  const { from, view } = useSearch({ strict: false }) as Readonly<Record<string, string | undefined>>
+  const { from, view } = useAddress()
   const navigate = useNavigate()
-  const choices = useEndChoices(slug)
+  const choices = useEndChoices('workflow', slug)
   const before = useEnd(slug, base)
   const after = useEnd(slug, head)
   const [left, right] = [sideOf(base, slug, before.data?.id ?? ''), sideOf(head, slug, after.data?.id ?? '')]

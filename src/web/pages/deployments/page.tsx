@@ -1,4 +1,4 @@
-import { useNavigate, useSearch } from '@tanstack/react-router'
+import { useNavigate } from '@tanstack/react-router'
 import { useDeferredValue, useState } from 'react'
 import { ArchivedToggle } from '../../parts/archive/archive.tsx'
 import { Button } from '../../parts/button/button.tsx'
@@ -6,7 +6,7 @@ import { endOf, textOfEnd } from '../../parts/compare/ends.ts'
 import { DeploySheet, useGuard } from '../../parts/deploy/deploy-sheet.tsx'
 import { Page } from '../../parts/page/page.tsx'
 import { Empty, Failure, Skeleton } from '../../parts/states/states.tsx'
-import { places } from '../../shell/places.ts'
+import { places, useAddress } from '../../shell/places.ts'
 import { Board } from './board.tsx'
 import styles from './deployments.module.css'
 import { useBoard } from './use-board.ts'
@@ -19,7 +19,7 @@ import { TextField } from '../../parts/fields/fields.tsx'
  * environments; `?deploy=`, `?to=` and `?what=` open the sheet that deploys, `?down=` and `?to=` the dialog that takes down.
  */
 export default function DeploymentsPage() {
-  const search = useSearch({ strict: false }) as Readonly<Record<string, string | undefined>>
+  const search = useAddress()
   const { q = '', artifact, deploy, to, what, key, down, archived } = search
   const navigate = useNavigate()
   const [words, setWords] = useState(q)

@@ -1,11 +1,11 @@
-import { useParams, useSearch } from '@tanstack/react-router'
+import { useParams } from '@tanstack/react-router'
 import { useEffect, useState } from 'react'
 import { useRouteText } from '../../api/use-route.ts'
 import { textAt } from '../../parts/json-text/json-text.ts'
 import { Page } from '../../parts/page/page.tsx'
 import { Failure, Skeleton } from '../../parts/states/states.tsx'
 import { useLive } from '../../shell/live.tsx'
-import { places } from '../../shell/places.ts'
+import { places, useAddress } from '../../shell/places.ts'
 import { useSession } from '../../shell/session.tsx'
 import { type Draft, readDraft, useDraftLock } from './draft/use-editing.ts'
 import type { Base } from './draft/editing.ts'
@@ -26,7 +26,7 @@ interface LoadedProps {
 }
 
 function Loaded({ slug, variant, name }: LoadedProps) {
-  const { view } = useSearch({ strict: false }) as { readonly view?: string }
+  const { view } = useAddress()
   const lock = useDraftLock(name)
   // A draft read before another tab held the lock is not shown after it.
   const [turn, setTurn] = useState(0)

@@ -1,4 +1,4 @@
-import { useNavigate, useParams, useSearch, Link } from '@tanstack/react-router'
+import { useNavigate, useParams, Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import { useRoute, useWrite, usePages } from '../../api/use-route.ts'
 import { type Archivable, ArchiveDialog, ArchivedNote, ArchivedBadge } from '../../parts/archive/archive.tsx'
@@ -9,7 +9,7 @@ import { Page } from '../../parts/page/page.tsx'
 import { Failure, Skeleton } from '../../parts/states/states.tsx'
 import { LinkTabs } from '../../parts/tabs/tabs.tsx'
 import { NewsLine } from '../../shell/live.tsx'
-import { places } from '../../shell/places.ts'
+import { places, useAddress } from '../../shell/places.ts'
 import { Timeline } from './timeline.tsx'
 import { Button, MoreButton } from '../../parts/button/button.tsx'
 import { FormDialog } from '../../parts/dialog/dialog.tsx'
@@ -23,7 +23,7 @@ import styles from './environment.module.css'
 /** One environment: its timeline, or with `?view=now` what it runs. `?deploy=`, `?what=` and `?key=` open the sheet that deploys or rolls back. */
 export default function EnvironmentPage() {
   const { slug = '' } = useParams({ strict: false }) as Readonly<Record<string, string | undefined>>
-  const search = useSearch({ strict: false }) as Readonly<Record<string, string | undefined>>
+  const search = useAddress()
   const { view, deploy, what, key } = search
   const navigate = useNavigate()
   const { data, error, refetch } = useRoute('GET /environments/{id}', { path: { id: slug } })

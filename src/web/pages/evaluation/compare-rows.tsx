@@ -1,5 +1,5 @@
 import { useQuery } from '@tanstack/react-query'
-import { useNavigate, useSearch, Link } from '@tanstack/react-router'
+import { useNavigate, Link } from '@tanstack/react-router'
 import { X } from 'lucide-react'
 import { useMemo, useState } from 'react'
 import { call } from '../../api/call.ts'
@@ -9,7 +9,7 @@ import type { JudgePair, Evaluation } from '../../parts/evaluation/evaluation.ts
 import { Empty } from '../../parts/states/states.tsx'
 import { Toggles } from '../../parts/tabs/tabs.tsx'
 import { clipped, textOf } from '../../parts/text/text.tsx'
-import { places } from '../../shell/places.ts'
+import { places, useAddress } from '../../shell/places.ts'
 import {
   outcomeOf,
   outputOf,
@@ -57,7 +57,7 @@ const SHOWN: readonly {
 
 /** The rows of both evaluations, filtered by the address. */
 export function CompareRows({ left, right, judges, rows }: CompareRowsProps) {
-  const { show } = useSearch({ strict: false }) as { readonly show?: string }
+  const { show } = useAddress()
   const navigate = useNavigate()
   const { row: opened, open, close } = useOpenRow()
   const expected = useExpectedColumns(right.evaluators)

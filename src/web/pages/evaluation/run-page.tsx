@@ -1,4 +1,4 @@
-import { useSearch, Link, useNavigate } from '@tanstack/react-router'
+import { Link, useNavigate } from '@tanstack/react-router'
 import { useEffect, useState } from 'react'
 import { useRoute, useWrite } from '../../api/use-route.ts'
 import { type Evaluation, EvaluationState, percent, shownScore } from '../../parts/evaluation/evaluation.tsx'
@@ -8,7 +8,7 @@ import { Failure, Skeleton, Progress } from '../../parts/states/states.tsx'
 import { LinkTabs } from '../../parts/tabs/tabs.tsx'
 import { Ago, ago, duration } from '../../parts/time/time.tsx'
 import { useLive } from '../../shell/live.tsx'
-import { places } from '../../shell/places.ts'
+import { places, useAddress } from '../../shell/places.ts'
 import { RunRows } from './run-rows.tsx'
 import { Versions } from './versions.tsx'
 import styles from './evaluation.module.css'
@@ -21,7 +21,7 @@ const PULSE = 1000
 
 /** One evaluation: progress, summary, rows. */
 export function RunPage({ id }: { readonly id: string }) {
-  const { tab } = useSearch({ strict: false }) as { readonly tab?: string }
+  const { tab } = useAddress()
   const [isMoving, setMoving] = useState(true)
   const { data, error, refetch } = useRoute(
     'GET /evaluations/{id}',

@@ -1,5 +1,5 @@
 import { useInfiniteQuery } from '@tanstack/react-query'
-import { useNavigate, useSearch, Link } from '@tanstack/react-router'
+import { useNavigate, Link } from '@tanstack/react-router'
 import { X } from 'lucide-react'
 import { useCallback, useEffect, useState } from 'react'
 import { call } from '../../api/call.ts'
@@ -10,7 +10,7 @@ import { Empty, Failure, Skeleton } from '../../parts/states/states.tsx'
 import { Toggles } from '../../parts/tabs/tabs.tsx'
 import { clipped, textOf } from '../../parts/text/text.tsx'
 import { duration } from '../../parts/time/time.tsx'
-import { places } from '../../shell/places.ts'
+import { places, useAddress } from '../../shell/places.ts'
 import { outcomeOf, type RowResult, Verdict, RowColumns, Value } from './outcome.tsx'
 import {
   useOpenRow,
@@ -27,7 +27,7 @@ const OUTCOMES = ['passed', 'failed', 'error'] as const
 /** The results of the rows, and the opened row beside them. */
 export function RunRows({ run }: { readonly run: Evaluation }) {
   const { id, state, summary } = run
-  const search = useSearch({ strict: false }) as Readonly<Record<string, string | undefined>>
+  const search = useAddress()
   const shown: RowsShown = {
     outcome: OUTCOMES.find((it) => it === search['show']),
     evaluator: run.evaluators.find(({ name }) => name === search['by'])?.name,

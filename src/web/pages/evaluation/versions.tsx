@@ -1,4 +1,4 @@
-import { Link, useSearch } from '@tanstack/react-router'
+import { Link } from '@tanstack/react-router'
 import { lazy, Suspense, useCallback } from 'react'
 import { useRoute } from '../../api/use-route.ts'
 import { type Evaluation, percent, shownScore, judgePairs } from '../../parts/evaluation/evaluation.tsx'
@@ -7,7 +7,7 @@ import { Table } from '../../parts/table/table.tsx'
 import { LinkTabs } from '../../parts/tabs/tabs.tsx'
 import { Ago } from '../../parts/time/time.tsx'
 import { COMMAND } from '../../shell/document.ts'
-import { places } from '../../shell/places.ts'
+import { places, useAddress } from '../../shell/places.ts'
 import { JudgeAgain } from './judge-again.tsx'
 import styles from './evaluation.module.css'
 
@@ -22,7 +22,7 @@ const METRICS: readonly { readonly metric: Metric; readonly label: string }[] = 
 
 /** The evaluations of a variant's versions on the same testset, as a chart and as a table. */
 export function Versions({ run }: { readonly run: Evaluation }) {
-  const { metric: asked } = useSearch({ strict: false }) as { readonly metric?: string }
+  const { metric: asked } = useAddress()
   const metric: Metric = asked === 'score' ? 'score' : 'rate'
   const { runs, variant, error, refetch } = useRunsOfVariant(run)
   if (error) return <Failure error={error} />

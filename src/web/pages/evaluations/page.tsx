@@ -1,9 +1,9 @@
-import { useNavigate, useSearch, Link } from '@tanstack/react-router'
+import { useNavigate, Link } from '@tanstack/react-router'
 import { Button, MoreButton } from '../../parts/button/button.tsx'
 import { Page } from '../../parts/page/page.tsx'
 import { LinkTabs } from '../../parts/tabs/tabs.tsx'
 import { useCommands } from '../../shell/commands.tsx'
-import { places } from '../../shell/places.ts'
+import { places, useAddress } from '../../shell/places.ts'
 import { useRefusal } from '../../shell/session.tsx'
 import { StartEvaluation } from './start-evaluation.tsx'
 import { ArtifactPicker } from '../../parts/artifact-picker/artifact-picker.tsx'
@@ -22,7 +22,7 @@ const STATES = ['running', 'finished', 'interrupted'] as const
 
 /** All evaluations, newest first, and a form that starts one. */
 export default function EvaluationsPage() {
-  const search = useSearch({ strict: false }) as Readonly<Record<string, string | undefined>>
+  const search = useAddress()
   const navigate = useNavigate()
   const refusal = useRefusal('invoke')
   const { new: isNew, application } = search

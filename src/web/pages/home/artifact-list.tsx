@@ -1,5 +1,5 @@
 import { COMMAND } from '../../shell/document.ts'
-import { Link, useNavigate, useSearch } from '@tanstack/react-router'
+import { Link, useNavigate } from '@tanstack/react-router'
 import { useVirtualizer } from '@tanstack/react-virtual'
 import { type ReactNode, useEffect, useRef, useState, useCallback } from 'react'
 import { type Archivable, ArchivedBadge, ArchivedToggle, BringBack } from '../../parts/archive/archive.tsx'
@@ -12,7 +12,7 @@ import type { Family } from './families.ts'
 import styles from './home.module.css'
 import { useInfiniteQuery } from '@tanstack/react-query'
 import { type Answer, call } from '../../api/call.ts'
-import { places } from '../../shell/places.ts'
+import { places, useAddress } from '../../shell/places.ts'
 
 const ROW = 40
 /** Rows drawn before and after the visible ones. */
@@ -28,9 +28,7 @@ export interface ArtifactListProps {
 
 /** The artifacts of a family. Only visible rows are drawn; more are loaded before the end is reached. */
 export function ArtifactList({ family, words, make }: ArtifactListProps) {
-  const { sort = '-created', archived } = useSearch({ strict: false }) as Readonly<
-    Record<string, string | undefined>
-  >
+  const { sort = '-created', archived } = useAddress()
   const withArchived = archived !== undefined
   const navigate = useNavigate()
   const { rows, total, error, isPending, loadMore, refetch } = useArtifacts(family, words, sort, withArchived)

@@ -1,4 +1,4 @@
-import { useLocation, useNavigate, useSearch, Link } from '@tanstack/react-router'
+import { useLocation, useNavigate, Link } from '@tanstack/react-router'
 import { useDeferredValue, useEffect, useState } from 'react'
 import { useRoute, useWrite, usePages } from '../../api/use-route.ts'
 import { Button, MoreButton } from '../../parts/button/button.tsx'
@@ -8,7 +8,7 @@ import { FileDrop } from '../../parts/upload/upload.tsx'
 import { NewTestset } from '../../parts/upload/new-testset.tsx'
 import { useCommands } from '../../shell/commands.tsx'
 import { NewsLine } from '../../shell/live.tsx'
-import { places } from '../../shell/places.ts'
+import { places, useAddress } from '../../shell/places.ts'
 import { ArtifactList } from './artifact-list.tsx'
 import { familyOf, type Family } from './families.ts'
 import { Overview } from './overview.tsx'
@@ -27,13 +27,7 @@ import { Highlighted } from '../../parts/text/text.tsx'
  * becomes a testset.
  */
 export default function HomePage() {
-  const {
-    kind,
-    q = '',
-    tour,
-    archived,
-    sort,
-  } = useSearch({ strict: false }) as Readonly<Record<string, string | undefined>>
+  const { kind, q = '', tour, archived, sort } = useAddress()
   const navigate = useNavigate()
   const [words, setWords] = useState(q)
   // Typing replaces the address; other changes of the words are entries in the history.
@@ -229,7 +223,7 @@ function Form({ family, title, close }: FormProps) {
 
 /** The search results, best first, with excerpts. */
 function SearchResults({ words }: { readonly words: string }) {
-  const { archived } = useSearch({ strict: false }) as Readonly<Record<string, string | undefined>>
+  const { archived } = useAddress()
   const navigate = useNavigate()
   const { data, error, hasNextPage, fetchNextPage, isFetchingNextPage, refetch } = usePages(
     'POST /search',

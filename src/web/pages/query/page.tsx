@@ -1,4 +1,4 @@
-import { useNavigate, useParams, useSearch, Link } from '@tanstack/react-router'
+import { useNavigate, useParams, Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import { Problem, type Answer } from '../../api/call.ts'
 import { useRoute, usePages } from '../../api/use-route.ts'
@@ -10,7 +10,7 @@ import { Empty, Failure, NotThere, Skeleton } from '../../parts/states/states.ts
 import { LinkTabs } from '../../parts/tabs/tabs.tsx'
 import { useCommands } from '../../shell/commands.tsx'
 import { NewsLine } from '../../shell/live.tsx'
-import { places } from '../../shell/places.ts'
+import { places, useAddress } from '../../shell/places.ts'
 import { useRefusal } from '../../shell/session.tsx'
 import { FilterView, focusOf } from './filter-view.tsx'
 import { Button, MoreButton } from '../../parts/button/button.tsx'
@@ -25,9 +25,7 @@ import styles from './query.module.css'
 /** A saved query: its filter, the traces that match now, and its versions. `?version=` shows an older version, `?view=versions` lists them. */
 export default function SavedQueryPage() {
   const { slug = '' } = useParams({ strict: false })
-  const { version, view = 'found' } = useSearch({ strict: false }) as Readonly<
-    Record<string, string | undefined>
-  >
+  const { version, view = 'found' } = useAddress()
   const navigate = useNavigate()
   const query = useRoute('GET /queries/{id}', { path: { id: slug } })
   const head = useRoute(

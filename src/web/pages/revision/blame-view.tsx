@@ -1,4 +1,4 @@
-import { useNavigate, useSearch } from '@tanstack/react-router'
+import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import { BlameText } from '../../parts/blame/blame-text.tsx'
 import { Button, LinkButton } from '../../parts/button/button.tsx'
@@ -11,13 +11,13 @@ import { useRoute } from '../../api/use-route.ts'
 import { RevisionDiff } from '../../parts/diff/revision-diff.tsx'
 import { Modal } from '../../parts/dialog/dialog.tsx'
 import { RevisionChip } from '../../parts/chips/chips.tsx'
-import { places } from '../../shell/places.ts'
+import { places, useAddress } from '../../shell/places.ts'
 
 const TEXTS_PER_STEP = 20
 
 /** The blame of the revision's texts. A line opens the revision that changed it, and from there the previous ones. */
 export function BlameView({ revision, data }: { readonly revision: Revision; readonly data: Members }) {
-  const { brought } = useSearch({ strict: false }) as Readonly<Record<string, string | undefined>>
+  const { brought } = useAddress()
   const navigate = useNavigate()
   const [most, setMost] = useState(TEXTS_PER_STEP)
   const texts = textsOf(data)

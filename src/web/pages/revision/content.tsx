@@ -1,4 +1,4 @@
-import { useSearch } from '@tanstack/react-router'
+import { useAddress } from '../../shell/places.ts'
 import { useEffect, useRef } from 'react'
 import { type Members, membersOf, ExactNumber } from '../../api/json.ts'
 import { Conversation, type Message } from '../../parts/conversation/conversation.tsx'
@@ -16,7 +16,7 @@ import styles from './revision.module.css'
 
 /** The content of a revision: prompts as conversations, code as code, other values by name. `?place=`, a JSON Pointer, scrolls to a part. */
 export function ContentView({ data }: { readonly data: Members }) {
-  const { place = '' } = useSearch({ strict: false }) as Readonly<Record<string, string | undefined>>
+  const { place = '' } = useAddress()
   const content = useRef<HTMLDivElement>(null)
   const marked = keysOfPlace(place)
   useEffect(

@@ -1,8 +1,8 @@
 import { Problem, type Answer, addressOf } from '../../api/call.ts'
 import { Page } from '../../parts/page/page.tsx'
 import { Failure, NotThere, Skeleton } from '../../parts/states/states.tsx'
-import { places } from '../../shell/places.ts'
-import { useLocation, useNavigate, useParams, useSearch, Link } from '@tanstack/react-router'
+import { places, useAddress } from '../../shell/places.ts'
+import { useLocation, useNavigate, useParams, Link } from '@tanstack/react-router'
 import { artifactKind, type Revision } from '../../api/kinds.ts'
 import { useRoute, useRouteText } from '../../api/use-route.ts'
 import { LinkButton } from '../../parts/button/button.tsx'
@@ -101,7 +101,7 @@ function RevisionView({ found, isHead }: { readonly found: Found; readonly isHea
   const version = Number(revision.version)
   const previous = version > 1 ? version - 1 : undefined
   const next = version < Number(head?.version ?? version) ? version + 1 : undefined
-  const search = useSearch({ strict: false }) as Readonly<Record<string, string | undefined>>
+  const search = useAddress()
   const view = VIEWS.find((it) => it === search['view']) ?? 'content'
   const navigate = useNavigate()
   const warnings = useLocation({
@@ -323,7 +323,7 @@ const LONGEST = 2_000_000
 
 /** The files of the revision in git, and the content of one. */
 function FilesView({ revision: { id } }: { readonly revision: Revision }) {
-  const { file } = useSearch({ strict: false }) as Readonly<Record<string, string | undefined>>
+  const { file } = useAddress()
   const { data, error } = useRoute(
     'GET /workflows/revisions/{id}/files',
     { path: { id }, query: {} },

@@ -1,11 +1,11 @@
-import { useNavigate, useSearch } from '@tanstack/react-router'
+import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import { artifactKind, type Revision } from '../../api/kinds.ts'
 import { ArchiveDialog } from '../../parts/archive/archive.tsx'
 import { endOf, textOfEnd } from '../../parts/compare/ends.ts'
 import { DeploySheet } from '../../parts/deploy/deploy-sheet.tsx'
 import { Menu } from '../../parts/menu/menu.tsx'
-import { places } from '../../shell/places.ts'
+import { places, useAddress } from '../../shell/places.ts'
 import { useRefusal } from '../../shell/session.tsx'
 import { Copyable } from '../../parts/copy/copyable.tsx'
 import { Modal } from '../../parts/dialog/dialog.tsx'
@@ -20,7 +20,7 @@ export interface RevisionMenuProps {
 export function RevisionMenu({ revision, previous }: RevisionMenuProps) {
   const { workflow_slug: slug, variant_slug: variant, deleted_at: archivedAt } = revision
   const version = Number(revision.version)
-  const search = useSearch({ strict: false }) as Readonly<Record<string, string | undefined>>
+  const search = useAddress()
   const { deploy, to, what } = search
   const navigate = useNavigate()
   const [isReverting, setReverting] = useState(false)

@@ -1,4 +1,4 @@
-import { Link, useSearch } from '@tanstack/react-router'
+import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import type { Answer, Ask } from '../../api/call.ts'
 import { usePages, useWrite } from '../../api/use-route.ts'
@@ -9,14 +9,14 @@ import { JsonView } from '../../parts/json/json-view.tsx'
 import { Empty, Failure, Skeleton } from '../../parts/states/states.tsx'
 import { Table } from '../../parts/table/table.tsx'
 import { Ago, duration } from '../../parts/time/time.tsx'
-import { places } from '../../shell/places.ts'
+import { places, useAddress } from '../../shell/places.ts'
 import { useRefusal } from '../../shell/session.tsx'
 import { Lead, ShownOnce, Checks } from './section.tsx'
 import styles from './settings.module.css'
 
 /** The webhooks; `?webhook=` opens one with its deliveries. */
 export function Webhooks() {
-  const { webhook: open } = useSearch({ strict: false }) as { readonly webhook?: string }
+  const { webhook: open } = useAddress()
   const refusal = useRefusal('read')
   const lacking = useRefusal('admin')
   const [isNew, setNew] = useState(false)

@@ -1,9 +1,9 @@
-import { useParams, useNavigate, useSearch, Link } from '@tanstack/react-router'
+import { useParams, useNavigate, Link } from '@tanstack/react-router'
 import { Problem, addressOf } from '../../api/call.ts'
 import { useRoute, usePages, useWrite } from '../../api/use-route.ts'
 import { Page } from '../../parts/page/page.tsx'
 import { Failure, NotThere, Skeleton, Empty } from '../../parts/states/states.tsx'
-import { places } from '../../shell/places.ts'
+import { places, useAddress } from '../../shell/places.ts'
 import { type ReactNode, useState } from 'react'
 import { Button } from '../../parts/button/button.tsx'
 import { Menu } from '../../parts/menu/menu.tsx'
@@ -98,7 +98,7 @@ interface TestsetViewProps {
 /** A testset. `?view=versions|about` are its other tabs. */
 function TestsetView({ testset, revision, total, isPinned, isEmpty, failure }: TestsetViewProps) {
   const { slug } = testset
-  const search = useSearch({ strict: false }) as Readonly<Record<string, string | undefined>>
+  const search = useAddress()
   const view = search['view'] ?? 'rows'
   const navigate = useNavigate()
   const [file, setFile] = useState<File | 'none'>()

@@ -1,3 +1,4 @@
+import { useAddress } from '../../shell/places.ts'
 import { useState, useEffect, useRef } from 'react'
 import { Grid } from '../../parts/grid/grid.tsx'
 import type { GridPlace } from '../../parts/grid/geometry.ts'
@@ -20,7 +21,7 @@ import { Copyable } from '../../parts/copy/copyable.tsx'
 import { Modal } from '../../parts/dialog/dialog.tsx'
 import { Fold } from '../../parts/text/text.tsx'
 import { JsonView } from '../../parts/json/json-view.tsx'
-import { useNavigate, useSearch } from '@tanstack/react-router'
+import { useNavigate } from '@tanstack/react-router'
 import { useRoute } from '../../api/use-route.ts'
 
 export interface RowsViewProps {
@@ -248,7 +249,7 @@ const REST = 400
  * revision.
  */
 function useActive(revisionId: string, columns: readonly string[], total: number) {
-  const search = useSearch({ strict: false }) as Search
+  const search = useAddress()
   const navigate = useNavigate()
   const here = placeIn(search, columns, total)
   const [active, setActive] = useState(here ?? { row: 0, column: 0 })

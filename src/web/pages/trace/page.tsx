@@ -1,4 +1,4 @@
-import { useNavigate, useParams, useSearch, Link } from '@tanstack/react-router'
+import { useNavigate, useParams, Link } from '@tanstack/react-router'
 import { useMemo, useState } from 'react'
 import { useRoute } from '../../api/use-route.ts'
 import { Page } from '../../parts/page/page.tsx'
@@ -16,7 +16,7 @@ import {
   referencesOf,
 } from '../../parts/waterfall/spans.ts'
 import { Waterfall } from '../../parts/waterfall/waterfall.tsx'
-import { places } from '../../shell/places.ts'
+import { places, useAddress } from '../../shell/places.ts'
 import styles from './trace.module.css'
 import { useQueryClient } from '@tanstack/react-query'
 import { call } from '../../api/call.ts'
@@ -53,7 +53,7 @@ export default function TracePage() {
 }
 
 function Spans({ id, tree }: { readonly id: string; readonly tree: SpanTree }) {
-  const search = useSearch({ strict: false }) as Readonly<Record<string, string | undefined>>
+  const search = useAddress()
   const navigate = useNavigate()
   const node = tree.nodes.get(search['span'] ?? '') ?? tree.roots[0]
   if (!node) return null
@@ -143,7 +143,7 @@ function TraceActions({ id, root }: { readonly id: string; readonly root: TraceS
 
 /** The selected span: what it ran, inputs, outputs, and JSON. */
 function SpanPanel({ traceId, node }: { readonly traceId: string; readonly node: SpanNode }) {
-  const { view } = useSearch({ strict: false }) as { readonly view?: string }
+  const { view } = useAddress()
   const { span, start, end } = node
   const { span_id: id, span_name: name, span_type: type } = span
   const { tokens, inputs, outputs, parameters } = dataOf(span)

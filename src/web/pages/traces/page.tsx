@@ -1,10 +1,10 @@
-import { useSearch, Link, useNavigate } from '@tanstack/react-router'
+import { Link, useNavigate } from '@tanstack/react-router'
 import { Page } from '../../parts/page/page.tsx'
 import { type FormEvent, useEffect, useState } from 'react'
 import { ArtifactPicker } from '../../parts/artifact-picker/artifact-picker.tsx'
 import { Button } from '../../parts/button/button.tsx'
 import { ChoiceField, TextField } from '../../parts/fields/fields.tsx'
-import { places } from '../../shell/places.ts'
+import { places, useAddress } from '../../shell/places.ts'
 import styles from './traces.module.css'
 import type { Answer, Ask } from '../../api/call.ts'
 import { usePages, useRoute } from '../../api/use-route.ts'
@@ -18,7 +18,7 @@ import type { Json } from '#routes'
 
 /** `/trace`: the traces, newest first, filtered by the address. */
 export default function TracesPage() {
-  const search = useSearch({ strict: false }) as Readonly<Record<string, string | undefined>>
+  const search = useAddress()
   const filters = readFilters(search)
   return (
     <Page crumbs={[{ label: 'Traces' }]} wide>

@@ -7,7 +7,7 @@ import { Button } from '../button/button.tsx'
 import { Menu, type MenuItem } from '../menu/menu.tsx'
 import { Page } from '../page/page.tsx'
 import { Empty } from '../states/states.tsx'
-import { type End, endsOf, nameOfEnd } from './ends.ts'
+import { type ComparedFamily, type End, endsOf, nameOfEnd } from './ends.ts'
 import styles from './compare.module.css'
 
 interface CompareFrameProps {
@@ -183,26 +183,29 @@ function distance(ahead: number, behind: number): string {
 
 const NEWEST_OFFERED = 25
 
-/** The options for an end: variants, environments, and the newest revisions. */
-export function useEndChoices(slug: string): readonly EndChoice[] {
-  const variants = useRoute('POST /workflows/variants/query', {
-    body: { workflow_refs: [{ slug }], windowing: { order: 'name', limit: 200 } },
+/** The options for an end: variants, environments (of workflows), and the newest revisions. */
+export function useEndChoices(family: ComparedFamily, slug: string): readonly EndChoice[] {
+  // Both families are asked and answered in the same way, in their own words.
+  const refs = { [`${family}_refs`]: [{ slug }] }
+  const variants = useRoute(`POST /${family}s/variants/query` as 'POST /workflows/variants/query', {
+    body: { ...refs, windowing: { order: 'name', limit: 200 } },
   })
   const environments = useRoute('GET /projects/current', {})
-  const revisions = useRoute('POST /workflows/revisions/query', {
-    body: { workflow_refs: [{ slug }], windowing: { order: '-created', limit: NEWEST_OFFERED } },
+  const withoutRows = family === 'testset' ? { include_testcases: false, include_testcase_ids: false } : {}
+  const revisions = useRoute(`POST /${family}s/revisions/query` as 'POST /workflows/revisions/query', {
+    body: { ...refs, ...withoutRows, windowing: { order: '-created', limit: NEWEST_OFFERED } },
   })
   return [
-    ...(variants.data?.workflow_variants ?? []).map((it): EndChoice => ({
+    ...(variants.data?.[`${family}_variants` as 'workflow_variants'] ?? []).map((it): EndChoice => ({
       label: it.slug,
       end: { kind: 'variant', slug: it.slug },
     })),
-    ...(environments.data?.project.environments ?? []).map((it): EndChoice => ({
+    ...((family === 'workflow' && environments.data?.project.environments) || []).map((it): EndChoice => ({
       label: `what runs in ${it}`,
       end: { kind: 'environment', slug: it },
     })),
-    ...(revisions.data?.workflow_revisions ?? []).map((it): EndChoice => ({
-      label: `${it.workflow_variant_slug} v${it.version} · ${it.subject}`,
+    ...(revisions.data?.[`${family}_revisions` as 'workflow_revisions'] ?? []).map((it): EndChoice => ({
+      label: `${it.variant_slug} v${it.version} · ${it.subject}`,
       end: { kind: 'revision', slug: it.slug },
     })),
   ]

@@ -264,28 +264,22 @@ async function artifacts(family: ListedFamily): Promise<SiblingList> {
   }
 }
 
+/** Both families are asked and answered in the same way, in their own words. */
 async function variants({
   family,
   artifact,
   page,
 }: Extract<Siblings, { of: 'variants' }>): Promise<SiblingList> {
-  const windowing = { limit: MAX_CHOICES, order: 'created' } as const
-  const placeOf = (variant: string): string =>
-    page === 'edit' ? places.edit(artifact, variant) : versionPlace(family, artifact, variant)
-  const found =
-    family === 'testsets'
-      ? (
-          await call('POST /testsets/variants/query', {
-            body: { testset_refs: [{ slug: artifact }], windowing },
-          })
-        ).testset_variants
-      : (
-          await call('POST /workflows/variants/query', {
-            body: { workflow_refs: [{ slug: artifact }], windowing },
-          })
-        ).workflow_variants
+  const one = family === 'testsets' ? 'testset' : 'workflow'
+  const answer = await call(`POST /${family}/variants/query` as 'POST /workflows/variants/query', {
+    body: { [`${one}_refs`]: [{ slug: artifact }], windowing: { limit: MAX_CHOICES, order: 'created' } },
+  })
+  const found = answer[`${one}_variants` as 'workflow_variants']
   return {
-    items: found.map(({ slug }) => ({ label: slug, to: placeOf(slug) })),
+    items: found.map(({ slug }) => ({
+      label: slug,
+      to: page === 'edit' ? places.edit(artifact, slug) : versionPlace(family, artifact, slug),
+    })),
     ...(found.length < MAX_CHOICES
       ? {}
       : { all: { label: 'All variants', to: artifactPlace(family, artifact) } }),
@@ -297,19 +291,15 @@ async function versions({
   artifact,
   variant,
 }: Extract<Siblings, { of: 'versions' }>): Promise<SiblingList> {
-  const windowing = { limit: MAX_CHOICES }
-  const found =
-    family === 'testsets'
-      ? (
-          await call('POST /testsets/revisions/log', {
-            body: { testset_ref: { slug: artifact }, testset_variant_ref: { slug: variant }, windowing },
-          })
-        ).testset_revisions
-      : (
-          await call('POST /workflows/revisions/log', {
-            body: { workflow_ref: { slug: artifact }, workflow_variant_ref: { slug: variant }, windowing },
-          })
-        ).workflow_revisions
+  const one = family === 'testsets' ? 'testset' : 'workflow'
+  const answer = await call(`POST /${family}/revisions/log` as 'POST /workflows/revisions/log', {
+    body: {
+      [`${one}_ref`]: { slug: artifact },
+      [`${one}_variant_ref`]: { slug: variant },
+      windowing: { limit: MAX_CHOICES },
+    },
+  })
+  const found = answer[`${one}_revisions` as 'workflow_revisions']
   return {
     items: found.map(({ version, message, subject }) => ({
       label: `v${version}`,
