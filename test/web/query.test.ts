@@ -63,7 +63,7 @@ describe('workbench: a saved query', () => {
     await page.getByText('Only those that are wrong').waitFor()
     await visit.expectNoBarriers()
     await page.getByRole('button', { name: 'Compare with v1' }).click()
-    const changes = page.getByRole('dialog', { name: 'What v2 changed of v1' })
+    const changes = page.getByRole('dialog', { name: 'Changes from v1 to v2' })
     await changes.getByText('svc.data.outputs.success').first().waitFor()
     await page.keyboard.press('Escape')
     await page.getByRole('link', { name: 'v1', exact: true }).click()

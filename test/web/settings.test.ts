@@ -220,7 +220,7 @@ describe('workbench: settings', () => {
     await page.keyboard.press('Enter')
     await page.getByText('it keeps none now').waitFor()
     await visit.go('/a/kept/edit/kept')
-    await page.getByText('no changes').waitFor()
+    await page.getByText('no changes', { exact: true }).waitFor()
     expect(await page.getByText('A secret').count()).to.equal(0)
     await visit.close()
   })
