@@ -136,7 +136,7 @@ function unsynced(fs: Fs): Fs {
     ...fs,
     createSynced: async (path, bytes, mode) => {
       if (mode !== undefined) return fs.createSynced(path, bytes, mode)
-      fs.create(path, bytes instanceof Uint8Array ? bytes : Buffer.concat(bytes))
+      fs.create(path, bytes)
     },
     createLog: (path) => ({ ...fs.createLog(path), sync }),
     createFile: (path) => ({ ...fs.createFile(path), sync }),

@@ -1,4 +1,4 @@
-import { parseCommit } from '../git/objects/commit.ts'
+import { parseCommit } from '../git/objects/object.ts'
 import { TimeSlice, yieldToEventLoop } from '../scheduling/cooperative.ts'
 import type { Json } from '../json/json.ts'
 import { stringifyJson } from '../json/stringify-json.ts'

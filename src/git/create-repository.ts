@@ -7,7 +7,7 @@ import { identityName, thisProcess } from '../storage/process-identity.ts'
 import type { GitObject, Oid } from './objects/object.ts'
 import type { EncodedPack, StagedPack } from './packs/pack-writer.ts'
 import { encodePack } from './packs/pack-writer.ts'
-import { assertRef } from './refs/ref-name.ts'
+import { assertRef } from './refs/ref-store.ts'
 import type { Arbiter, DecisionNote, LargePack, NameClaim } from './transactions/arbiter.ts'
 import { areMany, stageObjects } from './packs/streaming-pack-writer.ts'
 

@@ -29,8 +29,8 @@ export interface Fs {
    * Creates `path` (it must not exist: EEXIST) holding `bytes`; resolves once the bytes are on the disk. `mode` are the
    * permissions of a file that is not for everybody: 0o600 for secrets.
    */
-  createSynced(path: string, bytes: Uint8Array | readonly Uint8Array[], mode?: number): Promise<void>
-  /** The same without waiting for the disk, of bytes in one piece. */
+  createSynced(path: string, bytes: Uint8Array, mode?: number): Promise<void>
+  /** The same without waiting for the disk. */
   create(path: string, bytes: Uint8Array, mode?: number): void
   /** Creates `path` (it must not exist: EEXIST) to write on at its end. */
   createLog(path: string): LogHandle

@@ -11,8 +11,8 @@ type Memory = InstanceType<typeof Volume>
  */
 export function memoryFs(): Fs {
   const volume = new Volume()
-  const create = (path: string, chunks: readonly Uint8Array[], mode = 0o666) =>
-    volume.writeFileSync(path, Buffer.concat(chunks), { flag: 'wx', mode })
+  const create = (path: string, bytes: Uint8Array, mode = 0o666) =>
+    volume.writeFileSync(path, Buffer.from(bytes), { flag: 'wx', mode })
 
   return {
     isSeenByOthers: false,
@@ -26,9 +26,8 @@ export function memoryFs(): Fs {
     readFile: (path) =>
       statOf(volume, path)?.kind === 'file' ? Buffer.from(volume.readFileSync(path) as Buffer) : undefined,
     open: (path) => (statOf(volume, path)?.kind === 'file' ? openHandle(volume, path) : undefined),
-    createSynced: async (path, bytes, mode) =>
-      create(path, bytes instanceof Uint8Array ? [bytes] : bytes, mode),
-    create: (path, bytes, mode) => create(path, [bytes], mode),
+    createSynced: async (path, bytes, mode) => create(path, bytes, mode),
+    create,
     createLog: (path) => createLog(volume, path),
     createFile: (path) => createHandle(volume, path),
     sync: async () => undefined,

@@ -21,6 +21,9 @@ const READ = O_RDONLY | O_NONBLOCK
 /** For writing behind what is there; into a FIFO nothing can be written that nobody reads. */
 const APPEND = O_WRONLY | O_APPEND | O_CREAT | O_NONBLOCK
 
+/** From so many paths on they take longer one by one than all that was written to their file systems. */
+const MANY_PATHS = 128
+
 /** Most files of a repository fit in here, which spares a read the question how long the file is. */
 const scratch = Buffer.allocUnsafeSlow(64 * 1024)
 
@@ -41,7 +44,16 @@ export const nodeFs: Fs = {
   },
 
   readFile(path) {
-    return withDescriptor(path, readWhole)
+    const fd = absentAsUndefined(() => fs.openSync(path, READ))
+    if (fd === undefined) return undefined
+    try {
+      return readWhole(fd)
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === 'EISDIR') return undefined // only reading a folder says so
+      throw error
+    } finally {
+      fs.closeSync(fd)
+    }
   },
 
   open(path) {
@@ -50,13 +62,11 @@ export const nodeFs: Fs = {
   },
 
   async createSynced(path, bytes, mode) {
-    const chunks = bytes instanceof Uint8Array ? [bytes] : bytes
-    const length = chunks.reduce((sum, chunk) => sum + chunk.length, 0)
     const fd = fs.openSync(path, 'wx', mode)
     try {
       try {
-        if (length > LONG_WRITE) await writeLong(fd, chunks)
-        else writeShort(fd, chunks)
+        if (bytes.length > LONG_WRITE) await writeLong(fd, bytes)
+        else writeShort(fd, bytes)
         await fsync(fd)
       } finally {
         fs.closeSync(fd)
@@ -71,7 +81,7 @@ export const nodeFs: Fs = {
     const fd = fs.openSync(path, 'wx', mode)
     try {
       try {
-        writeShort(fd, [bytes])
+        writeShort(fd, bytes)
       } finally {
         fs.closeSync(fd)
       }
@@ -89,7 +99,7 @@ export const nodeFs: Fs = {
     // not opened for appending: Linux would then add at the end whatever position a write names
     const fd = fs.openSync(path, 'wx+')
     return {
-      append: (bytes) => writeShort(fd, [bytes]),
+      append: (bytes) => writeShort(fd, bytes),
       read: (target, position) => fill(fd, target, position),
       overwrite: (bytes, position) => writeAt(fd, bytes, position),
       sync: () => fsync(fd),
@@ -108,14 +118,14 @@ export const nodeFs: Fs = {
   },
 
   async syncAll(paths) {
-    if (isWorthWhile(paths) && (await syncFileSystems(paths))) return
+    if (paths.length >= MANY_PATHS && (await syncFileSystems(paths))) return
     for (const path of paths) await nodeFs.sync(path)
   },
 
   append(path, bytes) {
     const fd = fs.openSync(path, APPEND, OWNER_ONLY)
     try {
-      writeShort(fd, [bytes])
+      writeShort(fd, bytes)
     } finally {
       fs.closeSync(fd)
     }
@@ -217,19 +227,6 @@ function makeOne(path: string): boolean {
   }
 }
 
-function withDescriptor<T>(path: string, action: (fd: number) => T): T | undefined {
-  const fd = absentAsUndefined(() => fs.openSync(path, READ))
-  if (fd === undefined) return undefined
-  try {
-    return action(fd)
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'EISDIR') return undefined // only reading a folder says so
-    throw error
-  } finally {
-    fs.closeSync(fd)
-  }
-}
-
 function readWhole(fd: number): Buffer {
   const got = fs.readSync(fd, scratch, 0, scratch.length, 0)
   if (got < scratch.length) return Buffer.from(scratch.subarray(0, got))
@@ -276,8 +273,7 @@ function toReadHandle(fd: number): ReadHandle | undefined {
   }
 }
 
-function writeShort(fd: number, chunks: readonly Uint8Array[]): void {
-  const bytes = chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks)
+function writeShort(fd: number, bytes: Uint8Array): void {
   for (let written = 0; written < bytes.length;) written += fs.writeSync(fd, bytes, written)
 }
 
@@ -288,17 +284,10 @@ function writeAt(fd: number, bytes: Uint8Array, position: number): void {
   }
 }
 
-async function writeLong(fd: number, chunks: readonly Uint8Array[]): Promise<void> {
-  for (const chunk of chunks) {
-    for (let written = 0; written < chunk.length;) {
-      written += (await write(fd, chunk, written, chunk.length - written)).bytesWritten
-    }
+async function writeLong(fd: number, bytes: Uint8Array): Promise<void> {
+  for (let written = 0; written < bytes.length;) {
+    written += (await write(fd, bytes, written, bytes.length - written)).bytesWritten
   }
-}
-
-/** Whether paths are so many that they take longer one by one than all that was written to their file systems. */
-function isWorthWhile(paths: readonly string[]): boolean {
-  return paths.length >= 128
 }
 
 /**

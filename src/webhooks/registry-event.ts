@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import type { Ident } from '../git/objects/ident.ts'
+import type { Ident } from '../git/objects/object.ts'
 import type { Json, JsonObject } from '../json/json.ts'
 import { fromEntries } from '../json/json.ts'
 import type { ArtifactView } from '../versioning/artifacts/artifact-view.ts'

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { NOTES_REF, type ResultSet, writeEvaluationNote } from '../../src/evaluations/evaluation-note.ts'
-import { parseCommit } from '../../src/git/objects/commit.ts'
+import { parseCommit } from '../../src/git/objects/object.ts'
 import type { Oid } from '../../src/git/objects/object.ts'
 import { workflowFamily } from '../../src/handlers/workflows.ts'
 import type { JsonObject } from '../../src/json/json.ts'
@@ -11,8 +11,11 @@ import type { ArtifactView } from '../../src/versioning/artifacts/artifact-view.
 import { logDeployments } from '../../src/versioning/environments/log-deployments.ts'
 import { objectUuid } from '../../src/versioning/ids.ts'
 import { openIndexFile } from '../../src/versioning/index/database/index-file.ts'
-import { missingCommits } from '../../src/versioning/index/database/write-artifact.ts'
-import { piecesBefore, writeArtifact } from '../../src/versioning/index/database/write-artifact.ts'
+import {
+  missingCommits,
+  piecesBefore,
+  writeArtifact,
+} from '../../src/versioning/index/database/write-artifact.ts'
 import { compareSides } from '../../src/versioning/merge/compare-sides.ts'
 import { NoteReader } from '../../src/versioning/notes/note-tree.ts'
 import type { Registry } from '../../src/versioning/registry.ts'

@@ -4,8 +4,7 @@ import type { Fs } from '../../../src/storage/fs.ts'
 export const CARELESS: Readonly<Record<string, (fs: Fs) => Fs>> = {
   'new files are renamed without a sync': (fs) => ({
     ...fs,
-    createSynced: async (path, bytes) =>
-      fs.create(path, bytes instanceof Uint8Array ? bytes : Buffer.concat(bytes)),
+    createSynced: async (path, bytes) => fs.create(path, bytes),
   }),
 
   'folders are not synced': (fs) => ({ ...fs, syncDir: async () => undefined }),

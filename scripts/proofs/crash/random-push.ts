@@ -1,9 +1,13 @@
 import { Refusal } from '../../../src/errors.ts'
-import { parseCommit } from '../../../src/git/objects/commit.ts'
-import type { ObjectKind, Oid } from '../../../src/git/objects/object.ts'
-import { hashObject } from '../../../src/git/objects/object.ts'
-import type { TreeEntry } from '../../../src/git/objects/tree.ts'
-import { encodeTree, parseTree } from '../../../src/git/objects/tree.ts'
+import {
+  parseCommit,
+  type ObjectKind,
+  type Oid,
+  hashObject,
+  type TreeEntry,
+  encodeTree,
+  parseTree,
+} from '../../../src/git/objects/object.ts'
 import type { PackableObject } from '../../../src/git/packs/pack-writer.ts'
 import { encodePack } from '../../../src/git/packs/pack-writer.ts'
 import { workflowFamily } from '../../../src/handlers/workflows.ts'

@@ -1,5 +1,5 @@
 import type { Fs } from '../../storage/fs.ts'
-import { firstParent } from '../objects/commit.ts'
+import { firstParent } from '../objects/object.ts'
 import type { ObjectDatabase } from '../objects/object-database.ts'
 import type { Oid } from '../objects/object.ts'
 import { FIRST_PARENTS_FILE, decodeHistory } from './first-parent-history.ts'

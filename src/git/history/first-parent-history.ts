@@ -2,7 +2,7 @@ import { crc32 } from 'node:zlib'
 import { Refusal } from '../../errors.ts'
 import { readOrNothing } from '../../storage/cache-file.ts'
 import type { Fs } from '../../storage/fs.ts'
-import { firstParent } from '../objects/commit.ts'
+import { firstParent } from '../objects/object.ts'
 import type { ObjectDatabase } from '../objects/object-database.ts'
 import type { Oid } from '../objects/object.ts'
 import { gitOn } from '../process/git-process.ts'
@@ -56,34 +56,23 @@ export class History {
 
   /** The commit's place; walks from it back to what is known. Refuses a commit that is missing or no commit. */
   async node(oid: Oid): Promise<HistoryNode> {
-    return this.#known(oid) ?? this.#walk(oid)
-  }
-
-  async #walk(oid: Oid): Promise<HistoryNode> {
     const unknown: Oid[] = []
     let next: Oid | undefined = oid
-    let known: HistoryNode | undefined
-    while (next !== undefined && !known) {
+    while (next !== undefined && !this.#known(next)) {
       unknown.push(next)
       next = await this.#firstParent(next)
-      known = next === undefined ? undefined : this.#known(next)
-      if (unknown.length !== UNKNOWN_COMMITS_BEFORE_GIT || next === undefined || known) continue
-      const listed = await this.#listed(next)
-      if (!listed) continue
-      const end = listed.findIndex((older) => this.#known(older) !== undefined)
-      for (const older of end < 0 ? listed : listed.slice(0, end)) unknown.push(older)
-      known = end < 0 ? undefined : this.#known(listed[end] ?? '')
-      next = undefined
+      if (unknown.length === UNKNOWN_COMMITS_BEFORE_GIT) next = await this.#listInto(unknown, next)
     }
+    let node = next === undefined ? undefined : this.#known(next)
     const learned: HistoryNode[] = []
     for (const id of unknown.reverse()) {
-      known = { oid: id, parent: known, depth: (known?.depth ?? 0) + 1 }
-      this.#nodes.set(id, known)
-      learned.push(known)
+      node = { oid: id, parent: node, depth: (node?.depth ?? 0) + 1 }
+      this.#nodes.set(id, node)
+      learned.push(node)
     }
-    this.#keep(learned)
-    if (!known) throw new Error(`the history of ${oid} was walked but not learned`)
-    return known
+    if (this.#isKept || this.#nodes.size >= WORTH_KEEPING) this.#keep(learned)
+    if (!node) throw new Error(`the history of ${oid} was walked but not learned`)
+    return node
   }
 
   #known(oid: Oid): HistoryNode | undefined {
@@ -93,13 +82,19 @@ export class History {
   }
 
   /**
-   * The rest of a long history, the commit itself first, by the git program where that can see it; undefined where there is no git, or it
-   * refuses. Walking ten thousand commits takes git forty milliseconds and us five times as long.
+   * Adds the unknown commits of the rest of a long history, `from` the first of them, as the git program lists them where that can see
+   * it; answers where to go on. Walking ten thousand commits takes git forty milliseconds and us five times as long.
    */
-  async #listed(oid: Oid): Promise<readonly Oid[] | undefined> {
-    if (!this.#fs.isSeenByOthers) return undefined
-    const listing = await gitOn(this.#gitdir, ['rev-list', '--first-parent', oid]).catch(() => undefined)
-    return listing?.code === 0 ? listing.output.split('\n').filter((line) => line !== '') : undefined
+  async #listInto(unknown: Oid[], from: Oid | undefined): Promise<Oid | undefined> {
+    if (from === undefined || this.#known(from) || !this.#fs.isSeenByOthers) return from
+    const listing = await gitOn(this.#gitdir, ['rev-list', '--first-parent', from]).catch(() => undefined)
+    if (listing?.code !== 0) return from
+    for (const oid of listing.output.split('\n')) {
+      if (oid === '') continue
+      if (this.#known(oid)) return oid
+      unknown.push(oid)
+    }
+    return undefined
   }
 
   async #firstParent(oid: Oid): Promise<Oid | undefined> {
@@ -110,10 +105,13 @@ export class History {
     return firstParent(object.bytes)
   }
 
-  /** The node of a record, looked for from the end: what is asked for is mostly new. */
-  #recorded(oid: Oid, before?: number): HistoryNode | undefined {
+  #recorded(oid: Oid): HistoryNode | undefined {
     const records = this.#load()
-    if (!records) return undefined
+    return records && this.#find(records, oid)
+  }
+
+  /** The node of a record, looked for from the end: what is asked for is mostly new. */
+  #find(records: Buffer, oid: Oid, before?: number): HistoryNode | undefined {
     const wanted = Buffer.from(oid, 'hex')
     // A record's parent is most often the record before it.
     const guess = before === undefined ? records.length - RECORD : before - RECORD
@@ -128,7 +126,7 @@ export class History {
 
   #parentOf(records: Buffer, at: number): HistoryNode | undefined {
     const oid = records.toString('hex', at + 20, at + 40)
-    const node = this.#nodes.get(oid) ?? this.#recorded(oid, at)
+    const node = this.#nodes.get(oid) ?? this.#find(records, oid, at)
     if (!node) {
       // Everything read from the file is in doubt; the next request walks the commits themselves.
       this.#nodes.clear()
@@ -160,11 +158,9 @@ export class History {
   }
 
   #keep(learned: readonly HistoryNode[]): void {
-    if (learned.length === 0) return
-    if (this.#isKept) this.#unkept = [...this.#unkept, ...learned]
-    else if (this.#nodes.size < WORTH_KEEPING) return
     // The first time, everything.
-    else this.#unkept = [...this.#nodes.values()].sort((a, b) => a.depth - b.depth)
+    const all = [...this.#nodes.values()].sort((a, b) => a.depth - b.depth)
+    this.#unkept = this.#isKept ? [...this.#unkept, ...learned] : all
     if (this.#unkept.length < WORTH_KEEPING) return
     try {
       this.#fs.append(this.#path, Buffer.concat(this.#unkept.map(encodeRecord)))

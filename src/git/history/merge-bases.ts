@@ -1,6 +1,6 @@
 import { Refusal } from '../../errors.ts'
 import type { TimeSlice } from '../../scheduling/cooperative.ts'
-import { parseCommit } from '../objects/commit.ts'
+import { parseCommit } from '../objects/object.ts'
 import type { GitObject, Oid } from '../objects/object.ts'
 
 /** Where commits are read from: an object database, or a transaction, which has commits that are on no disk yet. */

@@ -10,7 +10,7 @@ import {
   offsetsIn,
   placeSynced,
 } from '../packs/pack-writer.ts'
-import { refPath } from '../refs/ref-name.ts'
+import { refPath } from '../refs/ref-store.ts'
 import type { JournalRecord, JournalWrite } from './journal-file.ts'
 import type { Oid } from '../objects/object.ts'
 import { PackCache } from '../packs/pack-cache.ts'

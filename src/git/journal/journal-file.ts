@@ -2,7 +2,7 @@ import { crc32 } from 'node:zlib'
 import type { Fs, LogHandle } from '../../storage/fs.ts'
 import type { ProcessIdentity } from '../../storage/process-identity.ts'
 import { identityName } from '../../storage/process-identity.ts'
-import { isRefName, isRefTarget } from '../refs/ref-name.ts'
+import { isRefName, isRefTarget } from '../refs/ref-store.ts'
 import type {
   CreatedRepository,
   DecidedMove,

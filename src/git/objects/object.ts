@@ -1,4 +1,5 @@
-import * as crypto from 'node:crypto'
+import { createHash, hash } from 'node:crypto'
+import { Refusal, invalid } from '../../errors.ts'
 
 /** A git object id: 40 lower-case hex digits, the SHA-1 of the object with its header. */
 export type Oid = string
@@ -14,21 +15,331 @@ export interface GitObject {
   readonly bytes: Buffer
 }
 
-/** Objects up to this size are joined with their header in one place and hashed in one call, at half the cost. */
-const joined = Buffer.allocUnsafeSlow(16 * 1024)
-const LONGEST_HEADER = 32
-/** Its beginnings by length, each made once: making one costs a fourth of what hashing a row does. */
-const beginnings: Buffer[] = []
+/** Objects up to this size are joined with their header and hashed in one call, at half the cost. */
+const LONGEST_JOINED = 16 * 1024
 
 /** The id git gives to these bytes: SHA-1 over `<kind> <size>\0<bytes>`. */
 export function hashObject(kind: ObjectKind, bytes: Uint8Array): Oid {
   const header = `${kind} ${bytes.length}\0`
-  if (bytes.length > joined.length - LONGEST_HEADER) {
-    return crypto.createHash('sha1').update(header).update(bytes).digest('hex')
+  if (bytes.length > LONGEST_JOINED) return createHash('sha1').update(header).update(bytes).digest('hex')
+  const whole = Buffer.allocUnsafe(header.length + bytes.length)
+  whole.write(header, 'latin1')
+  whole.set(bytes, header.length)
+  return hash('sha1', whole, 'hex')
+}
+
+/** The five modes git gives to an entry of a tree, as a tree object spells them. */
+export type TreeMode = '100644' | '100755' | '120000' | '40000' | '160000'
+
+/** One name in a tree. */
+export interface TreeEntry {
+  readonly mode: TreeMode
+  readonly name: string
+  readonly oid: Oid
+  /** The name's bytes, where they are not UTF-8 and `name` only approximates them. */
+  readonly rawName?: Buffer
+}
+
+/**
+ * The bytes of a tree object with these entries, in any order. Refuses names that git refuses (`git fsck --strict`):
+ * empty, `.`, `..`, whatever a file system may take for `.git`, names with `/` or NUL, and a name given twice.
+ */
+export function encodeTree(entries: readonly TreeEntry[]): Buffer {
+  const names = new Set<string>()
+  const rows = entries.map((entry) => {
+    const name = entry.rawName ?? Buffer.from(entry.name)
+    refuseBadName(entry)
+    const identity = name.toString('latin1')
+    if (names.has(identity)) throw invalid(['tree', entry.name], 'this name is given twice in one folder.')
+    names.add(identity)
+    return { entry, name, key: entry.mode === '40000' ? Buffer.concat([name, SLASH]) : name }
+  })
+  rows.sort((a, b) => Buffer.compare(a.key, b.key))
+  return Buffer.concat(
+    rows.flatMap(({ entry, name }) => [
+      Buffer.from(`${entry.mode} `),
+      name,
+      NUL,
+      Buffer.from(entry.oid, 'hex'),
+    ]),
+  )
+}
+
+/**
+ * Reads a tree object. Modes come back as git understands them (old and odd file modes are 100644 or 100755). Bytes that
+ * are no tree are refused (`damaged_repository`).
+ */
+export function parseTree(bytes: Buffer): readonly TreeEntry[] {
+  const entries: TreeEntry[] = []
+  for (let at = 0; at < bytes.length;) {
+    const space = bytes.indexOf(0x20, at)
+    const end = space < 0 ? -1 : bytes.indexOf(0, space)
+    const mode = canonicalMode(Number.parseInt(bytes.toString('latin1', at, Math.max(space, at)), 8))
+    if (end < 0 || end + 21 > bytes.length || !mode) {
+      throw new Refusal(
+        'damaged_repository',
+        'A tree object is cut short or holds an entry without a mode; run git fsck in the repository to find it.',
+      )
+    }
+    const name = bytes.toString('utf8', space + 1, end)
+    const oid = bytes.toString('hex', end + 1, end + 21)
+    const raw = name.includes('\ufffd') ? bytes.subarray(space + 1, end) : undefined
+    entries.push(
+      raw && !raw.equals(Buffer.from(name)) ? { mode, name, oid, rawName: raw } : { mode, name, oid },
+    )
+    at = end + 21
   }
-  // so short a text is written sooner than `write` begins to
-  for (let at = 0; at < header.length; at++) joined[at] = header.charCodeAt(at)
-  joined.set(bytes, header.length)
-  const length = header.length + bytes.length
-  return crypto.hash('sha1', (beginnings[length] ??= joined.subarray(0, length)), 'hex')
+  return entries
+}
+
+const SLASH = Buffer.from('/')
+const NUL = Buffer.from([0])
+
+function refuseBadName({ name }: TreeEntry): void {
+  if (name === '' || name === '.' || name === '..' || /[/\0]/.test(name) || mayBeDotGit(name)) {
+    throw invalid(
+      ['tree', name],
+      `${JSON.stringify(name)} cannot be the name of a file in git; choose another.`,
+    )
+  }
+}
+
+/**
+ * Names that some file system opens as `.git`: another case, ignored code points (HFS+), trailing dots and spaces, a
+ * stream name after a colon, a path after a backslash, or the short name `git~1` (NTFS).
+ */
+function mayBeDotGit(name: string): boolean {
+  const visible = name.replace(/[\u200c-\u200f\u202a-\u202e\u206a-\u206f\ufeff]/g, '')
+  return /^(\.git|git~1)[. ]*([:\\].*)?$/is.test(visible)
+}
+
+function canonicalMode(mode: number): TreeMode | undefined {
+  switch (mode & 0o170000) {
+    case 0o100000:
+      return mode & 0o100 ? '100755' : '100644'
+    case 0o120000:
+      return '120000'
+    case 0o040000:
+      return '40000'
+    case 0o160000:
+      return '160000'
+    default:
+      return undefined
+  }
+}
+
+/** What a commit object says. */
+export interface Commit {
+  readonly tree: Oid
+  readonly parents: readonly Oid[]
+  readonly author: Ident
+  readonly committer: Ident
+  /** Everything after the headers, exactly: git's own messages end with a newline. */
+  readonly message: string
+  /** Headers after the committer in their order (encoding, gpgsig, mergetag …); absent when there are none. */
+  readonly headers?: readonly ObjectHeader[]
+}
+
+/**
+ * The bytes of a commit object. Nothing is cleaned up in silence: a name, email or message that `git fsck --strict`
+ * would complain about is refused (`invalid_request`, naming the part).
+ */
+export function encodeCommit({ tree, parents, author, committer, message, headers = [] }: Commit): Buffer {
+  if (/\0|\p{Surrogate}/u.test(message)) {
+    throw invalid(['message'], 'a commit message cannot hold NUL or half a surrogate pair; leave it out.')
+  }
+  const lines = [
+    `tree ${tree}`,
+    ...parents.map((parent) => `parent ${parent}`),
+    `author ${encodeIdent('author', author)}`,
+    `committer ${encodeIdent('committer', committer)}`,
+    ...headers.map(({ key, value }) => `${key} ${value.replaceAll('\n', '\n ')}`),
+  ]
+  return Buffer.from(`${lines.join('\n')}\n\n${message}`)
+}
+
+/**
+ * Reads a commit object and accepts whatever git accepts: odd or missing author lines, signatures over many lines, no
+ * message. Only a commit without its tree line is refused (`damaged_repository`).
+ */
+export function parseCommit(bytes: Buffer): Commit {
+  const { headers, message } = parseHeaders(bytes)
+  const tree = requiredOid(headers, 0, 'tree')
+  let next = 1
+  const parents: Oid[] = []
+  while (headers[next]?.key === 'parent') parents.push(requiredOid(headers, next++, 'parent'))
+  const authorLine = headers[next]?.key === 'author' ? headers[next++]?.value : undefined
+  const committerLine = headers[next]?.key === 'committer' ? headers[next++]?.value : authorLine
+  const author = parseIdent(authorLine ?? '')
+  const committer = committerLine === authorLine ? author : parseIdent(committerLine ?? '')
+  const commit = { tree, parents, author, committer, message }
+  return next < headers.length ? { ...commit, headers: headers.slice(next) } : commit
+}
+
+/**
+ * The first parent that a commit object names, undefined for a root. All a walk through a long history needs of each
+ * commit, at a tenth of what `parseCommit` costs. The bytes must be a sound commit's, as `ObjectDatabase` answers them.
+ */
+export function firstParent(commit: Buffer): Oid | undefined {
+  // Next is "parent" or "author". Not cut out of its line, or whoever keeps the id would keep all of that.
+  if (commit[PARENT_LINE] !== P) return undefined
+  return commit.toString('latin1', PARENT_LINE + KEY, PARENT_LINE + KEY + 40)
+}
+
+/** The first line has a fixed length: "tree <40 digits>\n". */
+const PARENT_LINE = 46
+const KEY = 'parent '.length
+const P = 0x70
+
+/** What an annotated tag object says. */
+export interface Tag {
+  readonly object: Oid
+  /** The kind of `object`. A tag may name another tag: peel until it does not. */
+  readonly kind: ObjectKind
+  readonly tag: string
+  /** Absent in tags that very old git made. */
+  readonly tagger?: Ident
+  readonly message: string
+}
+
+/** Reads an annotated tag; refused (`damaged_repository`) only if it names no object. */
+export function parseTag(bytes: Buffer): Tag {
+  const { headers, message } = parseHeaders(bytes)
+  const object = requiredOid(headers, 0, 'object')
+  const value = (key: string) => headers.find((header) => header.key === key)?.value
+  const kind = value('type')
+  const tagger = value('tagger')
+  return {
+    object,
+    kind: kind === 'tree' || kind === 'blob' || kind === 'tag' ? kind : 'commit',
+    tag: value('tag') ?? '',
+    ...(tagger === undefined ? {} : { tagger: parseIdent(tagger) }),
+    message,
+  }
+}
+
+/** Who and when, as a commit or tag carries it: `Name <email> <seconds since 1970> <+hhmm>`. */
+export interface Ident {
+  readonly name: string
+  readonly email: string
+  /** Of a signature that was read always within the calendar, see `LATEST_SECONDS`. */
+  readonly seconds: number
+  /** Offset from UTC as git writes it, `+0000`; it changes how the time is shown, never which time it is. */
+  readonly timezone: string
+}
+
+/** The last second of the year 9999, in seconds since 1970: no date of RFC 3339 is later. */
+export const LATEST_SECONDS = 253_402_300_799
+
+/** The nearest time that a calendar has: plain git stores any number, and one such commit must not end a list of others. */
+export function withinCalendar(seconds: number): number {
+  return Math.min(Math.max(seconds || 0, 0), LATEST_SECONDS)
+}
+
+/**
+ * Reads a signature as forgivingly as git does: the name ends at the first `<`, the email at the first `>` after it, the
+ * time stands after the last `>`. What is missing or odd comes back empty, 0 or `+0000`; a time outside 1970 to 9999 as the nearest
+ * one within.
+ */
+export function parseIdent(line: string): Ident {
+  const open = line.indexOf('<')
+  if (open < 0) return { name: line.trim(), email: '', seconds: 0, timezone: '+0000' }
+  const close = line.indexOf('>', open)
+  const email = line.slice(open + 1, close < 0 ? undefined : close).trim()
+  const when = /^ *(\d+)(?: +([+-]\d{4}))?/.exec(line.slice(line.lastIndexOf('>') + 1))
+  return {
+    name: line.slice(0, open).trim(),
+    email,
+    seconds: withinCalendar(Number(when?.[1] ?? 0)),
+    timezone: when?.[2] ?? '+0000',
+  }
+}
+
+/**
+ * Writes a signature for the header named `role` (author, committer). Refuses what `git fsck --strict` would complain
+ * about instead of changing it.
+ */
+export function encodeIdent(role: string, { name, email, seconds, timezone }: Ident): string {
+  refuseBadPart([role, 'name'], name)
+  refuseBadPart([role, 'email'], email)
+  if (!Number.isSafeInteger(seconds) || seconds < 0 || seconds > LATEST_SECONDS) {
+    throw invalid([role, 'seconds'], `${seconds} is not a whole number of seconds from 1970 to 9999.`)
+  }
+  if (!/^[+-]\d{4}$/.test(timezone)) {
+    throw invalid([role, 'timezone'], `"${timezone}" is not an offset like +0000.`)
+  }
+  return `${name} <${email}> ${seconds} ${timezone}`
+}
+
+function refuseBadPart(loc: readonly string[], text: string): void {
+  if (/[<>\n\0]|\p{Surrogate}/u.test(text)) {
+    throw invalid(
+      loc,
+      `${JSON.stringify(text)} cannot stand in a git signature; leave out <, >, line breaks and NUL.`,
+    )
+  }
+}
+
+/**
+ * What is wrong with the dates of author and committer in the bytes of a commit; undefined if a calendar has both, which is from 1970 to
+ * 9999. `git fsck --strict` takes any number of seconds.
+ */
+export function dateProblem(commit: Buffer): string | undefined {
+  const { headers } = parseHeaders(commit)
+  for (const role of ['author', 'committer']) {
+    const line = headers.find(({ key }) => key === role)?.value
+    if (line === undefined) return `has no ${role}`
+    const seconds = /> (\d+)(?: |$)/.exec(line)?.[1]
+    if (seconds === undefined) return `has no date of its ${role}`
+    if (Number(seconds) > LATEST_SECONDS)
+      return `says that its ${role} date is ${seconds.slice(0, 40)} seconds after 1970, which no calendar has`
+  }
+  return undefined
+}
+
+/** One header of a commit or tag; a value of several lines (a signature, a merged tag) holds newlines. */
+export interface ObjectHeader {
+  readonly key: string
+  readonly value: string
+}
+
+/**
+ * Takes a commit or tag apart: header lines up to the first empty line, the message after it. A line that starts with a
+ * space continues the header before it. A missing empty line means an empty message, as it does to git. Text is read as
+ * UTF-8 whatever an `encoding` header says.
+ */
+export function parseHeaders(bytes: Buffer): { headers: readonly ObjectHeader[]; message: string } {
+  const text = bytes.toString()
+  const headers: ObjectHeader[] = []
+  let start = 0
+  while (start < text.length && text[start] !== '\n') {
+    const end = endOfLine(text, start)
+    const line = text.slice(start, end)
+    start = end + 1
+    const last = headers.at(-1)
+    if (line[0] === ' ' && last) {
+      headers[headers.length - 1] = { key: last.key, value: `${last.value}\n${line.slice(1)}` }
+    } else {
+      const space = line.indexOf(' ')
+      headers.push(
+        space < 0 ? { key: line, value: '' } : { key: line.slice(0, space), value: line.slice(space + 1) },
+      )
+    }
+  }
+  return { headers, message: text.slice(start + 1) }
+}
+
+/** The object id that header number `index` must hold; without it the object is nothing that git would read either. */
+export function requiredOid(headers: readonly ObjectHeader[], index: number, key: string): string {
+  const header = headers[index]
+  if (header?.key === key && /^[0-9a-f]{40}$/.test(header.value)) return header.value
+  throw new Refusal(
+    'damaged_repository',
+    `A commit or tag lacks its "${key}" line where git puts it; run git fsck in the repository to find it.`,
+  )
+}
+
+function endOfLine(text: string, start: number): number {
+  const end = text.indexOf('\n', start)
+  return end < 0 ? text.length : end
 }

@@ -1,7 +1,7 @@
 import { Refusal } from '../../errors.ts'
 import type { Fs } from '../../storage/fs.ts'
 import type { Oid } from '../objects/object.ts'
-import { isRefName } from '../refs/ref-name.ts'
+import { isRefName } from '../refs/ref-store.ts'
 
 /** No repository has so many refs that their lines are longer. */
 const LONGEST_HEADER = 16 * 1024 * 1024

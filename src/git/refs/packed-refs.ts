@@ -3,7 +3,7 @@ import type { Fs } from '../../storage/fs.ts'
 import { ownFile } from '../../storage/lock-file.ts'
 import type { AllRefs } from './list-refs.ts'
 import { looseRefs } from './list-refs.ts'
-import { assertRef, refPath } from './ref-name.ts'
+import { assertRef, refPath } from './ref-store.ts'
 
 /**
  * Removes refs from where git keeps them: their packed lines first and on the disk, so that neither anyone who looks now nor a

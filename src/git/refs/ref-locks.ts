@@ -4,7 +4,7 @@ import { LockFile } from '../../storage/lock-file.ts'
 import { TimeSlice } from '../../scheduling/cooperative.ts'
 import type { StagedPackedRefs } from './packed-refs.ts'
 import { rewritePackedRefs } from './packed-refs.ts'
-import { assertRef, refPath } from './ref-name.ts'
+import { assertRef, refPath } from './ref-store.ts'
 import type { RefMove } from './ref-move.ts'
 
 /** From so many refs on their locks share owner files. */

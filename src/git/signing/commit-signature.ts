@@ -1,5 +1,5 @@
-import type { Commit } from '../objects/commit.ts'
-import { encodeCommit, parseCommit } from '../objects/commit.ts'
+import type { Commit } from '../objects/object.ts'
+import { encodeCommit, parseCommit } from '../objects/object.ts'
 import { CorruptObject } from '../objects/errors.ts'
 import type { AllowedSigner } from './allowed-signers.ts'
 import type { SigningKey } from './signing-key.ts'

@@ -11,7 +11,7 @@ import { unlessGone } from '../trash/gone.ts'
 import type { Arbiter, DecidedWrite, Decision } from './arbiter.ts'
 import type { Draft, RepositoryDisk } from './transaction.ts'
 import { Refusal } from '../../errors.ts'
-import { refPath } from '../refs/ref-name.ts'
+import { refPath } from '../refs/ref-store.ts'
 
 /** What was worked out for a repository on what was there when it was looked at. */
 export interface DraftedWrite extends RepositoryDisk {

@@ -1,4 +1,4 @@
-import type { TreeEntry } from '../../git/objects/tree.ts'
+import type { TreeEntry } from '../../git/objects/object.ts'
 import type {
   Family,
   StoredPayload,

@@ -1,5 +1,4 @@
-import type { Oid } from '../../git/objects/object.ts'
-import type { TreeEntry } from '../../git/objects/tree.ts'
+import type { Oid, TreeEntry } from '../../git/objects/object.ts'
 import { isJsonArray } from '../../json/json.ts'
 import { parseJson } from '../../json/parse-json.ts'
 import { stringifyJson } from '../../json/stringify-json.ts'

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { Refusal } from '../../errors.ts'
-import type { TreeEntry } from '../../git/objects/tree.ts'
+import type { TreeEntry } from '../../git/objects/object.ts'
 import { pointerToken } from '../../json/json-pointer.ts'
 import {
   type Json,

@@ -1,6 +1,6 @@
 import { recentlyUsed } from '../../cache/recently-used.ts'
 import { ancestorAt } from '../../git/history/first-parent-history.ts'
-import { parseCommit } from '../../git/objects/commit.ts'
+import { parseCommit } from '../../git/objects/object.ts'
 import type { Oid } from '../../git/objects/object.ts'
 import type { RefSnapshot } from '../../git/refs/ref-store.ts'
 import type { Repository } from '../../git/repository.ts'

@@ -1,7 +1,5 @@
 import { invalid, Refusal } from '../../errors.ts'
-import type { Oid } from '../../git/objects/object.ts'
-import { parseCommit } from '../../git/objects/commit.ts'
-import type { TreeEntry } from '../../git/objects/tree.ts'
+import { type Oid, parseCommit, type TreeEntry } from '../../git/objects/object.ts'
 import { TimeSlice } from '../../scheduling/cooperative.ts'
 import { HelpfulRefusal } from '../../suggestions/helpful-refusal.ts'
 import { nearNames } from '../../suggestions/near-names.ts'

@@ -1,5 +1,5 @@
 import { Refusal, type RefusalCode } from '../../errors.ts'
-import type { TreeEntry } from '../../git/objects/tree.ts'
+import type { TreeEntry } from '../../git/objects/object.ts'
 import { patchInSlices } from '../../json/diff/json-patch.ts'
 import type { Json, JsonObject } from '../../json/json.ts'
 import { printHeavy } from '../../json/print-json.ts'

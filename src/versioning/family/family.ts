@@ -1,5 +1,4 @@
-import type { GitObject, Oid } from '../../git/objects/object.ts'
-import type { TreeEntry } from '../../git/objects/tree.ts'
+import type { GitObject, Oid, TreeEntry } from '../../git/objects/object.ts'
 import type { SequentialPackReader } from '../../git/packs/sequential-pack-reader.ts'
 import type { StagedPack } from '../../git/packs/pack-writer.ts'
 import type { JsonStream } from '../../json/json-stream.ts'

@@ -1,5 +1,5 @@
 import { Refusal } from '../../errors.ts'
-import type { TreeEntry } from '../../git/objects/tree.ts'
+import type { TreeEntry } from '../../git/objects/object.ts'
 import { type AsideCall, runAside } from '../../scheduling/run-aside.ts'
 import type { DocumentLimits } from './document-limits.ts'
 import type { Payload, PresentContext } from './family.ts'

@@ -1,7 +1,5 @@
 import { Refusal } from '../../errors.ts'
-import type { GitObject, Oid } from '../../git/objects/object.ts'
-import type { TreeEntry } from '../../git/objects/tree.ts'
-import { encodeTree, parseTree } from '../../git/objects/tree.ts'
+import { type GitObject, type Oid, type TreeEntry, encodeTree, parseTree } from '../../git/objects/object.ts'
 import { ExactNumber } from '../../json/json.ts'
 import { stringifyJson } from '../../json/stringify-json.ts'
 import type { DocumentLimits } from './document-limits.ts'

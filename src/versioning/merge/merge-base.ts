@@ -1,6 +1,6 @@
 import { Refusal } from '../../errors.ts'
 import { commonHistory } from '../../git/history/merge-bases.ts'
-import { encodeCommit, parseCommit } from '../../git/objects/commit.ts'
+import { encodeCommit, parseCommit } from '../../git/objects/object.ts'
 import type { Oid } from '../../git/objects/object.ts'
 import type { TimeSlice } from '../../scheduling/cooperative.ts'
 import type { Family } from '../family/family.ts'

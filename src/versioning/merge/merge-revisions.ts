@@ -1,7 +1,5 @@
 import { Refusal } from '../../errors.ts'
-import { parseCommit } from '../../git/objects/commit.ts'
-import type { Oid } from '../../git/objects/object.ts'
-import type { TreeEntry } from '../../git/objects/tree.ts'
+import { parseCommit, type Oid, type TreeEntry } from '../../git/objects/object.ts'
 import type { Json, JsonObject } from '../../json/json.ts'
 import { type RevisionHeader, revisionHeader } from '../artifacts/records.ts'
 import type { Family, MergeContext, MergeSide, Payload, PayloadTarget, Warning } from '../family/family.ts'

@@ -1,6 +1,6 @@
 import { Refusal } from '../../errors.ts'
 import { commonHistory, firstParentsWhile } from '../../git/history/merge-bases.ts'
-import { parseCommit } from '../../git/objects/commit.ts'
+import { parseCommit } from '../../git/objects/object.ts'
 import type { Oid } from '../../git/objects/object.ts'
 import { TimeSlice } from '../../scheduling/cooperative.ts'
 import { assertActive, assertRevisionActive } from '../artifacts/write-guards.ts'

@@ -1,6 +1,5 @@
 import { Refusal } from '../../errors.ts'
-import type { Oid } from '../../git/objects/object.ts'
-import type { Ident } from '../../git/objects/ident.ts'
+import type { Oid, Ident } from '../../git/objects/object.ts'
 import type { Transaction } from '../../git/transactions/transaction.ts'
 import { TimeSlice } from '../../scheduling/cooperative.ts'
 import type { ArtifactState } from '../artifacts/artifact-record.ts'

@@ -1,5 +1,4 @@
-import type { Oid } from '../../git/objects/object.ts'
-import type { TreeEntry } from '../../git/objects/tree.ts'
+import type { Oid, TreeEntry } from '../../git/objects/object.ts'
 import type { ObjectReader, ObjectSink } from '../family/tree-files.ts'
 import { readTree, writeTree } from '../family/tree-files.ts'
 

@@ -1,6 +1,4 @@
-import { parseCommit } from '../../git/objects/commit.ts'
-import type { Oid } from '../../git/objects/object.ts'
-import { parseTag } from '../../git/objects/tag.ts'
+import { parseCommit, type Oid, parseTag } from '../../git/objects/object.ts'
 import type { IncomingObjects } from '../../git/receive/incoming-objects.ts'
 import { transactAcross } from '../../git/transactions/write-queue.ts'
 import type { Transaction } from '../../git/transactions/transaction.ts'

@@ -1,4 +1,4 @@
-import { dateProblem } from '../../git/objects/date-problem.ts'
+import { dateProblem } from '../../git/objects/object.ts'
 import type { ListedObject } from '../../git/process/list-objects.ts'
 import type { Oid } from '../../git/objects/object.ts'
 import { isDeviceName } from '../slugs/slug.ts'

@@ -1,7 +1,5 @@
-import { parseCommit } from '../../git/objects/commit.ts'
+import { parseCommit, type Oid, type TreeEntry } from '../../git/objects/object.ts'
 import { type RefusalCode, Refusal } from '../../errors.ts'
-import type { Oid } from '../../git/objects/object.ts'
-import type { TreeEntry } from '../../git/objects/tree.ts'
 import type { TimeSlice } from '../../scheduling/cooperative.ts'
 import { assertHeaderLength } from '../artifacts/records.ts'
 import type { Family, Warning } from '../family/family.ts'

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { Refusal } from '../../errors.ts'
 import { Pace, TimeSlice } from '../../scheduling/cooperative.ts'
-import { parseCommit } from '../../git/objects/commit.ts'
+import { parseCommit } from '../../git/objects/object.ts'
 import type { Oid } from '../../git/objects/object.ts'
 import type { Repository } from '../../git/repository.ts'
 import type { Transaction } from '../../git/transactions/transaction.ts'

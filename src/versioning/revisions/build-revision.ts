@@ -1,7 +1,4 @@
-import { parseCommit } from '../../git/objects/commit.ts'
-import type { Ident } from '../../git/objects/ident.ts'
-import type { Oid } from '../../git/objects/object.ts'
-import type { TreeEntry } from '../../git/objects/tree.ts'
+import { parseCommit, type Ident, type Oid, type TreeEntry } from '../../git/objects/object.ts'
 import { boundedHeader } from '../artifacts/records.ts'
 import type { Header } from '../artifacts/records.ts'
 import type { DocumentLimits } from '../family/document-limits.ts'

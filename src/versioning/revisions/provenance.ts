@@ -1,4 +1,4 @@
-import type { Commit } from '../../git/objects/commit.ts'
+import type { Commit } from '../../git/objects/object.ts'
 import { type CommitSignature, verifyCommit } from '../../git/signing/commit-signature.ts'
 import { type Arrival, arrivalsOf } from '../push/push-notes.ts'
 import type { Registry } from '../registry.ts'

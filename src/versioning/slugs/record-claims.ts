@@ -1,4 +1,4 @@
-import type { Commit } from '../../git/objects/commit.ts'
+import type { Commit } from '../../git/objects/object.ts'
 import type { ArtifactView } from '../artifacts/artifact-view.ts'
 import { commitChange } from '../artifacts/change-artifact.ts'
 import type { Registry } from '../registry.ts'

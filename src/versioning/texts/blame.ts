@@ -1,6 +1,4 @@
-import type { Commit } from '../../git/objects/commit.ts'
-import { parseCommit } from '../../git/objects/commit.ts'
-import type { Oid } from '../../git/objects/object.ts'
+import { type Commit, parseCommit, type Oid } from '../../git/objects/object.ts'
 import { AlignmentSteps, alignMiddles, middleOf } from '../../json/diff/align-numbers.ts'
 import { TimeSlice } from '../../scheduling/cooperative.ts'
 import { readBytes } from '../family/tree-files.ts'

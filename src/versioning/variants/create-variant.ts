@@ -1,5 +1,5 @@
 import { Refusal } from '../../errors.ts'
-import { parseCommit } from '../../git/objects/commit.ts'
+import { parseCommit } from '../../git/objects/object.ts'
 import type { Oid } from '../../git/objects/object.ts'
 import type { Transaction } from '../../git/transactions/transaction.ts'
 import type { ArtifactState } from '../artifacts/artifact-record.ts'

@@ -9,7 +9,7 @@ import { foldSlug, numberedBase, slugProblem } from '../slugs/slug.ts'
 import { shadowSentence, shadowsOf } from '../slugs/shadowed-slugs.ts'
 import { staleFiles } from '../../git/maintenance/stale-files.ts'
 import type { Oid } from '../../git/objects/object.ts'
-import { isRefTarget } from '../../git/refs/ref-name.ts'
+import { isRefTarget } from '../../git/refs/ref-store.ts'
 import { CacheFile } from '../../storage/cache-file.ts'
 
 /** What an artifact is verified against. */

@@ -5,7 +5,7 @@ import { type Happening, type RegistryEvent, registryEvent, artifactReference } 
 import type { PublishCursor } from './publish-cursor.ts'
 import { isDeepStrictEqual } from 'node:util'
 import { Refusal } from '../../errors.ts'
-import { type Commit, parseCommit } from '../../git/objects/commit.ts'
+import { type Commit, parseCommit } from '../../git/objects/object.ts'
 import { type Json, type JsonObject, fromEntries } from '../../json/json.ts'
 import { type ArtifactState, readArtifactState } from '../../versioning/artifacts/artifact-record.ts'
 import type { VariantRecord } from '../../versioning/artifacts/records.ts'

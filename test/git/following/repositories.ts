@@ -1,5 +1,4 @@
-import { hashObject } from '../../../src/git/objects/object.ts'
-import { encodeTree } from '../../../src/git/objects/tree.ts'
+import { hashObject, encodeTree } from '../../../src/git/objects/object.ts'
 import type { Repository } from '../../../src/git/repository.ts'
 import type { Store } from '../../../src/git/store.ts'
 import type { Transaction } from '../../../src/git/transactions/transaction.ts'

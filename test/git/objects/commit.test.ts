@@ -1,8 +1,12 @@
 import { expect } from 'chai'
 import { git, gitBytes, repositoryWithHistory } from '../../support/git/git-program.ts'
-import type { Commit } from '../../../src/git/objects/commit.ts'
-import { encodeCommit, firstParent, parseCommit } from '../../../src/git/objects/commit.ts'
-import { hashObject } from '../../../src/git/objects/object.ts'
+import {
+  type Commit,
+  encodeCommit,
+  firstParent,
+  parseCommit,
+  hashObject,
+} from '../../../src/git/objects/object.ts'
 
 const ann = { name: 'Ann', email: 'ann@example.com', seconds: 1_700_000_000, timezone: '+0000' }
 const tree = '4b825dc642cb6eb9a060e54bf8d69288fbee4904'

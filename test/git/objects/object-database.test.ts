@@ -11,9 +11,8 @@ import {
   repositoryWithHistory,
   temporaryFolder,
 } from '../../support/git/git-program.ts'
-import { parseCommit } from '../../../src/git/objects/commit.ts'
+import { parseCommit, hashObject } from '../../../src/git/objects/object.ts'
 import { ObjectDatabase } from '../../../src/git/objects/object-database.ts'
-import { hashObject } from '../../../src/git/objects/object.ts'
 import { PackCache } from '../../../src/git/packs/pack-cache.ts'
 import { encodePack } from '../../../src/git/packs/pack-writer.ts'
 import { memoryFs } from '../../../src/storage/memory-fs.ts'

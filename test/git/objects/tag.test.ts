@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { git, gitBytes, repositoryWithHistory } from '../../support/git/git-program.ts'
-import { parseTag } from '../../../src/git/objects/tag.ts'
+import { parseTag } from '../../../src/git/objects/object.ts'
 
 describe('git: annotated tags', () => {
   it('reads what git tag -a makes, a tag of a tag included', () => {

@@ -1,8 +1,6 @@
 import { expect } from 'chai'
 import { git, gitBytes, temporaryFolder } from '../../support/git/git-program.ts'
-import { hashObject } from '../../../src/git/objects/object.ts'
-import type { TreeEntry } from '../../../src/git/objects/tree.ts'
-import { encodeTree, parseTree } from '../../../src/git/objects/tree.ts'
+import { hashObject, type TreeEntry, encodeTree, parseTree } from '../../../src/git/objects/object.ts'
 
 describe('git: trees', () => {
   it('sorts as git does and is what git mktree makes', () => {

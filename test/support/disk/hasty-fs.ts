@@ -8,7 +8,7 @@ import { nodeFs } from '../../../src/storage/node-fs.ts'
 export const hastyFs: Fs = {
   ...nodeFs,
   createSynced: (path, bytes) => {
-    nodeFs.create(path, bytes instanceof Uint8Array ? bytes : Buffer.concat(bytes))
+    nodeFs.create(path, bytes)
     return Promise.resolve()
   },
   createLog: (path) => ({ ...nodeFs.createLog(path), sync: () => Promise.resolve() }),

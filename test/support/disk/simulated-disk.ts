@@ -113,10 +113,10 @@ export class SimulatedDisk {
     }
   }
 
-  async #createSynced(path: string, bytes: Uint8Array | readonly Uint8Array[]): Promise<void> {
+  async #createSynced(path: string, bytes: Uint8Array): Promise<void> {
     const file = this.#calls.create(path)
     try {
-      this.#calls.write(path, file, bytes instanceof Uint8Array ? bytes : Buffer.concat(bytes), 0)
+      this.#calls.write(path, file, bytes, 0)
       await this.#sync(path, file)
     } catch (error) {
       this.#calls.removeAnyway(path)

@@ -1,4 +1,4 @@
-import { encodeCommit } from '../../../src/git/objects/commit.ts'
+import { encodeCommit } from '../../../src/git/objects/object.ts'
 
 /** A commit by nobody in particular. */
 export function commitBytes(parents: readonly string[], message: string, tree: string): Buffer {

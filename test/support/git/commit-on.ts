@@ -1,5 +1,5 @@
 import { commitBytes } from './commit-bytes.ts'
-import { encodeTree } from '../../../src/git/objects/tree.ts'
+import { encodeTree } from '../../../src/git/objects/object.ts'
 import type { Transaction } from '../../../src/git/transactions/transaction.ts'
 
 /** Commits on top of what the branch holds. */

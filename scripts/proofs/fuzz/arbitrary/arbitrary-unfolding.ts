@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import type { ObjectKind } from '../../../../src/git/objects/object.ts'
-import { encodeTree } from '../../../../src/git/objects/tree.ts'
+import { encodeTree } from '../../../../src/git/objects/object.ts'
 
 /** A folder whose trees name the one below them again and again: a few objects that unfold to very many files. */
 export interface Unfolding {

@@ -1,4 +1,4 @@
-import { parseCommit } from '../../../git/objects/commit.ts'
+import { parseCommit } from '../../../git/objects/object.ts'
 import type { Oid } from '../../../git/objects/object.ts'
 import type { TimeSlice } from '../../../scheduling/cooperative.ts'
 import type { ArtifactView } from '../../../versioning/artifacts/artifact-view.ts'

@@ -1,6 +1,6 @@
 import { Refusal } from '../../../errors.ts'
 import type { HistoryNode } from '../../../git/history/first-parent-history.ts'
-import { parseCommit } from '../../../git/objects/commit.ts'
+import { parseCommit } from '../../../git/objects/object.ts'
 import type { Oid } from '../../../git/objects/object.ts'
 import type { TimeSlice } from '../../../scheduling/cooperative.ts'
 import { CacheFile } from '../../../storage/cache-file.ts'

@@ -1,4 +1,4 @@
-import { firstParent, parseCommit } from '../../../git/objects/commit.ts'
+import { firstParent, parseCommit } from '../../../git/objects/object.ts'
 import type { Oid } from '../../../git/objects/object.ts'
 import { TimeSlice } from '../../../scheduling/cooperative.ts'
 import type { ObjectReader } from '../../../versioning/family/tree-files.ts'

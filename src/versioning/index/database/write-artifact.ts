@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto'
-import { parseCommit } from '../../../git/objects/commit.ts'
+import { parseCommit } from '../../../git/objects/object.ts'
 import type { Oid } from '../../../git/objects/object.ts'
 import type { TimeSlice } from '../../../scheduling/cooperative.ts'
 import { bytesOf, type DatabaseFile, hexOf, utf8Of } from '../../../storage/sqlite/database-file.ts'

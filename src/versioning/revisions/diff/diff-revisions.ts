@@ -1,4 +1,4 @@
-import type { Oid } from '../../../git/objects/object.ts'
+import type { Oid, TreeEntry } from '../../../git/objects/object.ts'
 import { AlignmentSteps, alignMiddles, type Difference } from '../../../json/diff/align-numbers.ts'
 import { TimeSlice } from '../../../scheduling/cooperative.ts'
 import type { DiffRequest, DiffSide, PresentedDiff } from '../../family/family.ts'
@@ -6,7 +6,6 @@ import { type ObjectReader, readBytes, readTree } from '../../family/tree-files.
 import type { Registry } from '../../registry.ts'
 import type { RevisionLocation } from '../revision.ts'
 import { Refusal } from '../../../errors.ts'
-import type { TreeEntry } from '../../../git/objects/tree.ts'
 import { createTwoFilesPatch, FILE_HEADERS_ONLY } from 'diff'
 
 /** The difference between two revisions of a family, of one artifact or of two (interface 6.1, 8.24). */

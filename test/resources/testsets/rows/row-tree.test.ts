@@ -1,10 +1,7 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
 import { git, temporaryFolder } from '../../../support/git/git-program.ts'
-import type { Oid } from '../../../../src/git/objects/object.ts'
-import { hashObject } from '../../../../src/git/objects/object.ts'
-import type { TreeEntry } from '../../../../src/git/objects/tree.ts'
-import { parseTree } from '../../../../src/git/objects/tree.ts'
+import { type Oid, hashObject, type TreeEntry, parseTree } from '../../../../src/git/objects/object.ts'
 import type { RowBlobs, RowRange } from '../../../../src/resources/testsets/rows/row-entry.ts'
 import type { RowPosition } from '../../../../src/resources/testsets/rows/row-position.ts'
 import {

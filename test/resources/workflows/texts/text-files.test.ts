@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
-import type { TreeEntry } from '../../../../src/git/objects/tree.ts'
+import type { TreeEntry } from '../../../../src/git/objects/object.ts'
 import type { Json, JsonObject } from '../../../../src/json/json.ts'
 import { parseJson } from '../../../../src/json/parse-json.ts'
 import { stringifyJson } from '../../../../src/json/stringify-json.ts'

@@ -1,6 +1,6 @@
 import { Refusal } from '../../../../errors.ts'
 import type { AllRefs } from '../../../../git/refs/list-refs.ts'
-import { isRefName, isRefTarget } from '../../../../git/refs/ref-name.ts'
+import { isRefName, isRefTarget } from '../../../../git/refs/ref-store.ts'
 import { unreachable } from '../unreachable.ts'
 
 /** `0000` ends a request, `0001` parts a command's name from its arguments (gitprotocol-v2(5)). */
