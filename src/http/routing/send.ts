@@ -20,7 +20,7 @@ import type { EndpointResponse } from './endpoint.ts'
 /** Writes an answer out; of a stream, waits for the first piece, so that a refusal until then is answered as one. */
 export async function send(ctx: AuthenticatedContext, answer: EndpointResponse): Promise<void> {
   const { body, text = '', stream, notModified, status = 200 } = answer
-  if (stream) return sendStream(ctx, answer, stream)
+  if (stream && !notModified) return sendStream(ctx, answer, stream)
   if (body && holdsStream(body))
     return sendStream(ctx, { ...answer, contentType: JSON_TYPE }, stringifyStreams(body))
   const printed = body ? await printJson(body) : text
