@@ -1,10 +1,5 @@
 import { CannotStart } from './errors.ts'
-import {
-  MODEL_PROVIDERS,
-  environmentCredentials,
-  keyVariable,
-  urlVariable,
-} from './models/model-providers.ts'
+import { environmentCredentials, keyVariable, MODEL_PROVIDERS, urlVariable } from './models/model-endpoint.ts'
 import type { Credential } from './models/models.ts'
 import { type Setting, SETTINGS } from './settings.ts'
 

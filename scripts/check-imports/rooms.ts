@@ -59,7 +59,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   },
   invocation: {
     uses: ['handlers', 'traces', 'embeds', 'resources', 'versioning', 'json'],
-    surface: ['find-runnable', 'inspect', 'invocation-request', 'invoke', 'run-context', 'schema-violation'],
+    surface: ['find-runnable', 'inspect', 'invocation-request', 'invoke', 'effective'],
   },
   handlers: {
     uses: ['prompts', 'models', 'sandbox', 'outgoing', 'traces', 'resources', 'json', 'scheduling'],
@@ -78,8 +78,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   prompts: {
     uses: ['models', 'embeds', 'json', 'scheduling'],
     surface: [
-      ...['fields', 'llm-config', 'prompt-messages', 'prompt-object', 'prompt-problem', 'prompt-variables'],
-      ...['render-json', 'render-messages'],
+      ...['prompt-object', 'render-prompt'],
       ...[
         'templates/render-budget',
         'templates/render-template',
@@ -90,7 +89,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   },
   models: {
     uses: ['outgoing', 'traces', 'json'],
-    surface: [...['models', 'model-providers', 'create-models'], ...['with-fallbacks', 'with-retries']],
+    surface: ['models', 'model-endpoint', 'create-models', 'call-policies'],
   },
   sandbox: { uses: ['json', 'scheduling'], surface: ['sandbox', 'open-sandbox', 'sandbox-limits'] },
   traces: {

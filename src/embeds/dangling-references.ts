@@ -11,11 +11,10 @@ import { referencesJson } from './references-json.ts'
 import { registryTargets } from './targets/registry-targets.ts'
 import { TargetFinder } from './targets/target-finder.ts'
 
-const MOST_WARNINGS = 100
+const MAX_WARNINGS = 100
 /** Different references that are looked up; a document that names more of them is not looked through to its end. */
-const MOST_LOOKUPS = 1000
-/** Embeds between two looks at the clock. */
-const STEPS = 16
+const MAX_LOOKUPS = 1000
+const EMBEDS_BETWEEN_CLOCK_READS = 16
 
 /**
  * A `dangling_reference` warning, with its place, for each of the first hundred embeds of a document whose references find
@@ -23,20 +22,29 @@ const STEPS = 16
  * same (interface 10.15). What cannot be looked up for any other reason is passed over.
  */
 export async function danglingReferences(registry: Registry, data: Json): Promise<Warning[]> {
+  const { tokens, inert } = findEmbeds(data)
   const warnings: Warning[] = []
+  for (const target of inert.slice(0, MAX_WARNINGS))
+    warnings.push({ code: 'inert_embed', message: INERT, target })
+  if (tokens.length > 0) await addDangling(registry, tokens, warnings)
+  return warnings
+}
+
+async function addDangling(
+  registry: Registry,
+  tokens: readonly EmbedToken[],
+  warnings: Warning[],
+): Promise<void> {
   const known = new Map<string, string | undefined>()
   const finder = new TargetFinder(registryTargets(registry))
-  const tokens = await findEmbeds(data, (target) => {
-    if (warnings.length < MOST_WARNINGS) warnings.push({ code: 'inert_embed', message: INERT, target })
-  })
   const slice = new TimeSlice()
   for (const [index, token] of tokens.entries()) {
-    if (warnings.length === MOST_WARNINGS) break
-    if (index % STEPS === STEPS - 1 && slice.isOver) await slice.rest()
+    if (warnings.length === MAX_WARNINGS) break
+    if (index % EMBEDS_BETWEEN_CLOCK_READS === EMBEDS_BETWEEN_CLOCK_READS - 1) await slice.pause()
     const references = stringifyJson(referencesJson(token.references))
     const asked = JSON.stringify([token.form, token.selector.key, references])
     if (!known.has(asked)) {
-      if (known.size === MOST_LOOKUPS) break
+      if (known.size === MAX_LOOKUPS) break
       known.set(asked, await whyMissing(finder, token))
     }
     const why = known.get(asked)
@@ -45,7 +53,6 @@ export async function danglingReferences(registry: Registry, data: Json): Promis
       warnings.push({ code: 'dangling_reference', message: `${references}: ${why}`, target })
     }
   }
-  return warnings
 }
 
 const INERT =

@@ -16,7 +16,7 @@ import {
 import { type Ordered, type Window, type Windowing, byCreation, cutWindow } from '../versioning/pagination.ts'
 import { unlessDamaged } from '../versioning/index/damaged-repositories.ts'
 import type { EmbedLocation, EmbedToken } from './syntax/embed-token.ts'
-import { EMBED_SEARCH, findEmbeds } from './syntax/find-embeds.ts'
+import { EMBED_SEARCH, findEmbeds, type FoundEmbeds } from './syntax/find-embeds.ts'
 import { referencesJson } from './references-json.ts'
 import { stringifyJson } from '../json/stringify-json.ts'
 import { TimeSlice, yieldToEventLoop } from '../scheduling/cooperative.ts'
@@ -132,7 +132,7 @@ function isOf({ artifact, variant, oid }: RevisionLocation, target: DependencyTa
   return target.variant === undefined || variant.id === target.variant.id
 }
 
-/** The tokens of revisions that have been looked through: payloads do not change. */
+/** The tokens of documents that a thread has looked through. */
 const known = new WeakMap<object, readonly EmbedToken[]>()
 
 async function tokensOf(
@@ -141,12 +141,12 @@ async function tokensOf(
 ): Promise<readonly EmbedToken[]> {
   const { payload } = stored
   if (payload === undefined) return []
+  const large = asLarge(payload)
+  if (!large) return findEmbeds(documentOf(payload)).tokens
   let tokens = known.get(payload)
   if (tokens) return tokens
-  const large = asLarge(payload)
-  tokens = large
-    ? await large.call<readonly EmbedToken[]>(artifact.repository.objects, EMBED_SEARCH, 'findEmbeds', signal)
-    : await findEmbeds(documentOf(payload))
+  const { objects } = artifact.repository
+  tokens = (await large.call<FoundEmbeds>(objects, EMBED_SEARCH, 'findEmbeds', signal)).tokens
   known.set(payload, tokens)
   return tokens
 }

@@ -14,8 +14,7 @@ import { EmbedRefusal, placeholderOf } from './embed-refusal.ts'
 import type { EmbedTarget, EmbedTargets } from './targets/embed-targets.ts'
 import type { EmbedToken, EmbedLocation } from './syntax/embed-token.ts'
 import { EmbedOccurrence, type Brought } from './syntax/embed-occurrence.ts'
-import { findEmbeds } from './syntax/find-embeds.ts'
-import { isObjectEmbed, readObjectEmbed } from './syntax/read-object-embed.ts'
+import { findEmbeds, isObjectEmbed, readObjectEmbed } from './syntax/find-embeds.ts'
 import { ResolutionLog, type ResolutionInfo } from './resolution-log.ts'
 import { isJsonPath, memberAt, pathSteps, selectValue, stepKey } from './values/select-value.ts'
 import { enter, type Ancestor, type ResolutionContext } from './resolution-context.ts'
@@ -75,7 +74,6 @@ class Resolver {
   readonly #budget: EmbedBudget
   readonly #log: ResolutionLog
   readonly #slice = new TimeSlice()
-  readonly #tokens = new WeakMap<object, readonly EmbedToken[]>()
   readonly #spendVisits = (values: number) => this.#budget.spendVisits(values)
 
   constructor(targets: EmbedTargets, options: ResolveOptions, log: ResolutionLog) {
@@ -90,7 +88,7 @@ class Resolver {
    * as clients know it, then what came in, place by place.
    */
   async resolve(value: Json, standingOf: (token: EmbedToken) => ResolutionContext): Promise<Json> {
-    const sites = EmbedOccurrence.all(value, await this.#tokensOf(value))
+    const sites = EmbedOccurrence.all(value, findEmbeds(value).tokens)
     for (const form of ['object', 'long', 'short'] as const) {
       for (const site of sites) {
         for (const token of site.tokens) {
@@ -201,14 +199,6 @@ class Resolver {
       })
     }
     return at
-  }
-
-  /** A target's data is looked through once, however often it is resolved. */
-  async #tokensOf(value: Json): Promise<readonly EmbedToken[]> {
-    if (typeof value !== 'object' || value === null) return findEmbeds(value)
-    let tokens = this.#tokens.get(value)
-    if (!tokens) this.#tokens.set(value, (tokens = await findEmbeds(value)))
-    return tokens
   }
 }
 

@@ -1,5 +1,5 @@
 import { ModelFailure } from '../models/models.ts'
-import { PromptProblem } from '../prompts/prompt-problem.ts'
+import { PromptProblem } from '../prompts/prompt-object.ts'
 import { TemplateFailure } from '../prompts/templates/template-format.ts'
 import { failureOfModel } from './failure-of-model.ts'
 import {

@@ -1,12 +1,44 @@
-import { registryTargets } from '../embeds/targets/registry-targets.ts'
+import { basename } from 'node:path'
 import { resolveEmbeds } from '../embeds/resolve-embeds.ts'
+import { holdsEmbed } from '../embeds/syntax/find-embeds.ts'
+import { registryTargets } from '../embeds/targets/registry-targets.ts'
 import { Refusal } from '../errors.ts'
-import { invalidParameters } from '../handlers/handler-failure.ts'
-import { getKey, isJsonObject, keysOf, type JsonObject } from '../json/json.ts'
+import { HandlerFailure, invalidParameters } from '../handlers/handler-failure.ts'
+import { checkSchema } from '../handlers/worker/check-schema.ts'
+import type { WorkerCaller } from '../handlers/worker/long-jobs.ts'
+import { handlerTable } from '../handlers/workflows.ts'
+import { equalJson } from '../json/diff/equal-json.ts'
+import { getKey, isJsonObject, type JsonObject, keysOf } from '../json/json.ts'
+import { compileSchema, type SchemaCheck } from '../resources/workflows/schemas/compile-schema.ts'
+import { handlerOf, isManaged } from '../resources/workflows/workflow-handlers.ts'
 import type { Registry } from '../versioning/registry.ts'
-import type { FoundRunnable } from './find-runnable.ts'
-import type { InvocationRequest } from './invocation-request.ts'
-import { holdsEmbeds } from './runnable.ts'
+import type { Revision } from '../versioning/revisions/revision.ts'
+import type { InlineRevision, InvocationRequest } from './invocation-request.ts'
+
+/** A workflow that can be asked to run: its data, and which revision it is of, if it is stored. */
+export interface Runnable {
+  /** `{}` where a handler is asked for that needs no workflow. */
+  readonly data: JsonObject
+  readonly stored?: Revision | undefined
+  readonly inline?: InlineRevision | undefined
+}
+
+/** The key of the handler that runs the data. Data that says no key but a url is a hook's. */
+export function handlerKeyOf(data: JsonObject): string | undefined {
+  const uri = handlerOf(data)
+  if (isManaged(uri)) return uri.key
+  return uri && typeof getKey(data, 'url') === 'string' ? 'hook' : undefined
+}
+
+/** The schema that the data has for what goes in or comes out, or for its parameters, if it has one. */
+export function schemaOf(
+  data: JsonObject,
+  part: 'inputs' | 'outputs' | 'parameters',
+): JsonObject | undefined {
+  const schemas = getKey(data, 'schemas')
+  const schema = isJsonObject(schemas) ? getKey(schemas, part) : undefined
+  return isJsonObject(schema) ? schema : undefined
+}
 
 /** The data that runs, and its configuration. */
 export interface Effective {
@@ -17,32 +49,24 @@ export interface Effective {
 /**
  * The parameters of the request over those of the workflow, with what either embeds in its place unless `flags.resolve` is false.
  */
-export function effective(
+export async function effective(
   registry: Registry,
   request: Pick<InvocationRequest, 'parameters' | 'flags' | 'caller'>,
-  found: FoundRunnable,
-): Effective | Promise<Effective> {
+  runnable: Runnable,
+): Promise<Effective> {
   const { parameters: sent, flags } = request
-  const { data } = found
+  const { data } = runnable
   const own = sent && keysOf(sent).length > 0 ? sent : undefined
-  const wants = flags === undefined || getKey(flags, 'resolve') !== false
-  const plain = { data, parameters: own ?? parametersOf(data) }
-  if (!wants) return plain
-  // What was looked for before is known at once, so that most runs wait for nothing here.
-  const holds = holdsEmbeds(data)
-  if (holds === false && !own) return plain
-  return answer()
-
-  async function answer(): Promise<Effective> {
-    if ((await holds) || (own && (await holdsEmbeds(own)))) return resolved(registry, request, found, own)
-    return plain
-  }
+  const isResolved = flags === undefined || getKey(flags, 'resolve') !== false
+  if (isResolved && (holdsEmbed(data) || (own && holdsEmbed(own))))
+    return resolved(registry, request, runnable, own)
+  return { data, parameters: own ?? parametersOf(data) }
 }
 
 async function resolved(
   registry: Registry,
   { caller }: Pick<InvocationRequest, 'caller'>,
-  { data, stored, inline }: FoundRunnable,
+  { data, stored, inline }: Runnable,
   own: JsonObject | undefined,
 ): Promise<Effective> {
   const host = stored && { id: stored.id, slug: stored.slug }
@@ -54,7 +78,7 @@ async function resolved(
   return { data: whole, parameters: brought }
 
   async function resolve(value: JsonObject, isBrought: boolean): Promise<JsonObject> {
-    if (!(await holdsEmbeds(value))) return value
+    if (!holdsEmbed(value)) return value
     if (isBrought && !caller.mayRead) {
       throw new Refusal(
         'missing_scope',
@@ -65,12 +89,81 @@ async function resolved(
   }
 }
 
+/** As a retrieve resolves (interface 12.2). */
+const LIMITS = { maxDepth: 10, maxEmbeds: 100, errorPolicy: 'exception' } as const
+
 function parametersOf(data: JsonObject): JsonObject {
   const parameters = getKey(data, 'parameters')
   return isJsonObject(parameters) ? parameters : NO_PARAMETERS
 }
 
-/** As a retrieve resolves (interface 12.2). */
-const LIMITS = { maxDepth: 10, maxEmbeds: 100, errorPolicy: 'exception' } as const
-
 const NO_PARAMETERS: JsonObject = {}
+
+/** Something that a run would fail with; it may be committed all the same. */
+export interface InspectionWarning {
+  readonly code: string
+  readonly message: string
+  readonly target: readonly (string | number)[]
+}
+
+/** As `inspect` warns of it. */
+export function warned(code: string, message: string): InspectionWarning {
+  return { code, message, target: ['parameters'] }
+}
+
+/**
+ * What `schemaViolation` says of data that was committed just now, what it embeds in its place. A commit that is stored does not fail for
+ * its check (interface 7.18): nothing is said where an embed points at nothing, which is a warning of its own, or where the check cannot be made now.
+ */
+export async function committedViolation(
+  registry: Registry,
+  data: JsonObject,
+): Promise<readonly InspectionWarning[]> {
+  if (!schemaOf(data, 'parameters')) return []
+  const project = basename(registry.store.folder)
+  try {
+    const whole = await effective(registry, { caller: READER }, { data })
+    return await schemaViolation(whole, { project, signal: NEVER, isPatient: false })
+  } catch (error) {
+    if (error instanceof Refusal) return []
+    if (error instanceof HandlerFailure) return [warned('schema_violation', error.message)]
+    throw error
+  }
+}
+
+/** Embeds are filled in for every sender: warnings are withheld from a key that may not read (http/routing/answers.ts). */
+const READER = { mayRead: true, mayWrite: false }
+
+/** It is stored, whoever waits for the answer; the check ends by itself. */
+const NEVER = new AbortController().signal
+
+/**
+ * Says where a workflow's parameters break the schema that it has for them; nothing where it has none. Fails as `checkSchema` does where the
+ * schema cannot be used or the check cannot be made.
+ */
+export async function schemaViolation(
+  { data, parameters }: Effective,
+  caller: WorkerCaller,
+): Promise<readonly InspectionWarning[]> {
+  const schema = schemaOf(data, 'parameters')
+  if (!schema) return []
+  const filled = handlerTable.find(handlerOf(data))?.schemas?.parameters
+  const broken =
+    filled && equalJson(schema, filled)
+      ? checkOf(filled)(parameters)
+      : await checkSchema(schema, 'parameters', parameters, caller)
+  return broken === undefined
+    ? []
+    : [warned('schema_violation', `The parameters break their schema: ${broken}`)]
+}
+
+/** The checks of our own schemas, which are known to be quick. */
+const checks = new WeakMap<JsonObject, SchemaCheck>()
+
+function checkOf(schema: JsonObject): SchemaCheck {
+  const known = checks.get(schema)
+  if (known) return known
+  const made = compileSchema(schema, 'parameters')
+  checks.set(schema, made)
+  return made
+}

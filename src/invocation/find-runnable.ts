@@ -3,18 +3,16 @@ import { Refusal } from '../errors.ts'
 import { handlerTable, workflowFamily, workflowSurfaces } from '../handlers/workflows.ts'
 import type { JsonObject } from '../json/json.ts'
 import { acceptWorkflowData } from '../resources/workflows/workflow-data.ts'
-import type { ArtifactView } from '../versioning/artifacts/artifact-view.ts'
 import { documentOf } from '../versioning/family/document-family.ts'
-import { repositoryDigits } from '../versioning/ids.ts'
+import { objectUuid } from '../versioning/ids.ts'
 import type { Reference, References } from '../versioning/reference.ts'
 import type { Registry } from '../versioning/registry.ts'
 import { revisionById } from '../versioning/revisions/references.ts'
-import type { RetrievedRevision } from '../versioning/revisions/retrieve-revision.ts'
 import { retrieveRevision } from '../versioning/revisions/retrieve-revision.ts'
-import type { Revision } from '../versioning/revisions/revision.ts'
+import type { Revision, RevisionLocation } from '../versioning/revisions/revision.ts'
 import { readListedRevision, readRevisionAt } from '../versioning/revisions/revision.ts'
 import type { InvocationRequest } from './invocation-request.ts'
-import type { Runnable } from './runnable.ts'
+import type { Runnable } from './effective.ts'
 
 /** What of a request says which workflow it means. */
 export type WorkflowSought = Pick<
@@ -34,15 +32,8 @@ export interface FoundRunnable extends Runnable {
  * one its references name. None of them leaves a handler without a workflow. Refuses as `retrieveRevision` does, what is brought and
  * is no workflow, and references to workflows of several kinds.
  */
-export function findRunnable(
-  registry: Registry,
-  request: WorkflowSought,
-): FoundRunnable | Promise<FoundRunnable> {
+export async function findRunnable(registry: Registry, request: WorkflowSought): Promise<FoundRunnable> {
   if (request.revisionId !== undefined) return bound(registry, request.revisionId)
-  return sought(registry, request)
-}
-
-async function sought(registry: Registry, request: WorkflowSought): Promise<FoundRunnable> {
   if (request.inline) {
     const loc = request.inlineLoc ?? ['body', 'data', 'revision', 'data']
     const { servicesBase } = registry
@@ -61,76 +52,70 @@ async function sought(registry: Registry, request: WorkflowSought): Promise<Foun
     { environment, key: request.selectorKey, ...references },
     surface,
   )
-  return { ...(await stored(registry, place)), namedAs: singular }
-}
-
-/** The revision of this id, without a search while nothing moved. */
-function bound(registry: Registry, id: string): FoundRunnable | Promise<FoundRunnable> {
-  const known = foundBefore.get(id)
-  if (known?.registry === registry && registry.index.isUnchangedSince(known.generation, known.view))
-    return known.found
-  return findBound(registry, id, known)
-}
-
-/** What a view of its artifact said of a revision stays true of that view, and so is not asked again. */
-async function findBound(registry: Registry, id: string, known: Found | undefined): Promise<FoundRunnable> {
-  const { generation } = registry.index
-  const view = await registry.index.findByDigits(repositoryDigits(id))
-  if (known && known.view === view) {
-    foundBefore.set(id, { ...known, generation })
-    return known.found
-  }
-  const found = await stored(registry, await revisionById(registry, workflowFamily, id))
-  if (found.stored) foundBefore.set(id, { registry, generation, view: found.stored.artifact, found })
-  return found
-}
-
-/** A revision that was asked to run, in which view it was found, and when the index was still. */
-interface Found {
-  readonly registry: Registry
-  readonly generation: number
-  readonly view: ArtifactView
-  readonly found: FoundRunnable
-}
-
-const MOST_KEPT = 16 * 1024 * 1024
-
-/** Those asked for lately, by id. What is kept holds its payload in memory. */
-const foundBefore = new LRUCache<string, Found>({
-  maxSize: MOST_KEPT,
-  sizeCalculation: ({ found }) => sizeOf(found.stored),
-})
-
-async function stored(registry: Registry, place: RetrievedRevision): Promise<FoundRunnable> {
-  const revision = await revisionAt(registry, place)
-  const { payload } = revision.stored
-  const data = payload ? documentOf(payload) : EMPTY
   const { through } = place
-  if (!through) return { data, stored: revision }
-  const environment = await readListedRevision(registry, through.environment)
-  return { data, stored: revision, through: { key: through.key, environment } }
+  const deployedBy = through && (await readListedRevision(registry, through.environment))
+  return {
+    ...runnableOf(await revisionAt(registry, place)),
+    ...(deployedBy && { through: { key: through.key, environment: deployedBy } }),
+    namedAs: singular,
+  }
 }
 
-/** What is stored at a place: while nothing moved, the same revision each time, with which what is made of it is kept. */
-async function revisionAt(registry: Registry, place: RetrievedRevision): Promise<Revision> {
-  const { artifact, variant, oid, version } = place
-  const known = readBefore.get(oid)
-  if (known?.artifact === artifact && known.variant === variant) return known
-  const revision = await readRevisionAt(registry, { artifact, variant, oid, version })
-  readBefore.set(oid, revision)
+/** The revision of this id, without a search while nothing moved: that costs as much as all the rest of a run. */
+async function bound(registry: Registry, id: string): Promise<FoundRunnable> {
+  const { index } = registry
+  const before = known.get(id)
+  const generation = before?.registry === registry ? before.generation : undefined
+  if (before && generation !== undefined && index.isUnchangedSince(generation, before.revision.artifact))
+    return runnableOf(before.revision)
+  const now = index.generation
+  const place = await revisionById(registry, workflowFamily, id)
+  return runnableOf(await revisionAt(registry, place, now))
+}
+
+function runnableOf(revision: Revision): FoundRunnable {
+  const { payload } = revision.stored
+  return { data: payload ? documentOf(payload) : EMPTY, stored: revision }
+}
+
+/**
+ * What is stored at a place: while nothing moved, the same revision each time, with which what is made of it is kept. `generation` is that of
+ * the index before the place was looked for by the id alone.
+ */
+async function revisionAt(
+  registry: Registry,
+  { artifact, variant, oid, version }: RevisionLocation,
+  generation?: number,
+): Promise<Revision> {
+  const id = objectUuid(oid, artifact.digits)
+  const before = known.get(id)
+  const isSame = before?.revision.artifact === artifact && before.revision.variant === variant
+  const revision = isSame
+    ? before.revision
+    : await readRevisionAt(registry, { artifact, variant, oid, version })
+  known.set(id, { registry, revision, generation: generation ?? (isSame ? before.generation : undefined) })
   return revision
 }
 
-const readBefore = new LRUCache<string, Revision>({ maxSize: MOST_KEPT, sizeCalculation: sizeOf })
+/** A revision that was asked to run, and when the index was still when its id alone led to it. */
+interface Known {
+  readonly registry: Registry
+  readonly revision: Revision
+  readonly generation: number | undefined
+}
+
+/** Those that were asked for lately, by id. What is kept holds its payload in memory. */
+const known = new LRUCache<string, Known>({
+  maxSize: 16 * 1024 * 1024,
+  sizeCalculation: ({ revision }) => sizeOf(revision),
+})
 
 /**
  * Bytes of memory, roughly: a decoded payload takes three times its text. With the view of its artifact, which is kept with it and may
  * be another one for each revision.
  */
-function sizeOf(revision: Revision | undefined): number {
-  if (!revision) return 1000
-  const { tags, source } = revision.artifact
-  return 3 * revision.stored.size + 2000 + 100 * (tags.size + source.refs.refs.size)
+function sizeOf({ artifact, stored: { size } }: Revision): number {
+  return 3 * size + 2000 + 100 * (artifact.tags.size + artifact.source.refs.refs.size)
 }
 
 const EMPTY: JsonObject = {}

@@ -6,12 +6,10 @@ import { getKey, isJsonObject, withKey, type JsonObject } from '../json/json.ts'
 import { handlerOf, parseHandlerUri } from '../resources/workflows/workflow-handlers.ts'
 import type { Registry } from '../versioning/registry.ts'
 import type { Revision } from '../versioning/revisions/revision.ts'
-import { effective } from './effective.ts'
 import { findRunnable, type FoundRunnable, type WorkflowSought } from './find-runnable.ts'
 import type { InvocationRequest } from './invocation-request.ts'
 import type { InvocationServices } from './invoke.ts'
-import { handlerKeyOf } from './runnable.ts'
-import { type InspectionWarning, schemaViolation, warned } from './schema-violation.ts'
+import { effective, handlerKeyOf, type InspectionWarning, schemaViolation, warned } from './effective.ts'
 
 /** A workflow as whoever wants to invoke it needs to know it. */
 export interface Inspection {

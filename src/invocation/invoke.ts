@@ -1,5 +1,5 @@
 import { Refusal } from '../errors.ts'
-import { type Handler, ReasonedVerdict, StreamedOutputs } from '../handlers/handler.ts'
+import { type Handler, type HandlerContext, ReasonedVerdict, StreamedOutputs } from '../handlers/handler.ts'
 import { HandlerFailure } from '../handlers/handler-failure.ts'
 import { checkSchema } from '../handlers/worker/check-schema.ts'
 import type { WorkerCaller } from '../handlers/worker/long-jobs.ts'
@@ -7,13 +7,14 @@ import { entriesOf, getKey, hasKey, type Json, type JsonObject, withKey } from '
 import { type OpenSpan, startTrace } from '../traces/recording/open-span.ts'
 import type { Span, SpanReference } from '../traces/span.ts'
 import type { Registry } from '../versioning/registry.ts'
-import { effective } from './effective.ts'
+import { effective, handlerKeyOf, schemaOf } from './effective.ts'
 import { findRunnable, type FoundRunnable } from './find-runnable.ts'
 import type { InvocationRequest } from './invocation-request.ts'
-import { type HandlerServices, RunContext } from './run-context.ts'
-import { handlerKeyOf, schemaOf } from './runnable.ts'
 import type { Reference } from '../versioning/reference.ts'
 import type { Revision } from '../versioning/revisions/revision.ts'
+
+/** What is the same for every run in a project. */
+export type HandlerServices = Omit<HandlerContext, 'signal' | 'isPatient' | 'span'>
 
 /** What invocations run with. */
 export interface InvocationServices {
@@ -45,9 +46,7 @@ export async function invoke(
   request: InvocationRequest,
   services: InvocationServices,
 ): Promise<Invocation> {
-  // Whatever is there at once is not waited for: a wait costs as much as an evaluator.
-  const sought = findRunnable(registry, request)
-  const found = sought instanceof Promise ? await sought : sought
+  const found = await findRunnable(registry, request)
   const key = handlerKey(request, found)
   const span = startTrace(
     {
@@ -83,15 +82,16 @@ async function run(
   span: OpenSpan,
 ): Promise<Json | StreamedOutputs> {
   const handler = handlerNamed(key, services.handlers, found)
-  const whole = effective(registry, request, found)
-  const { data, parameters } = whole instanceof Promise ? await whole : whole
+  const { data, parameters } = await effective(registry, request, found)
   span.setData('parameters', parameters)
   const reach = services.reach(registry)
-  const context = new RunContext(reach, secretsFor(request, found, reach), span, request)
+  const whole = { ...reach, secret: secretsFor(request, found, reach), span }
+  const context = contextOf(whole, request.untilGone, request.isPatient)
+  // What was done already, and may have cost money, is not thrown away because many wait.
+  const patient = contextOf(whole, request.untilGone, true)
   const inputsSchema = schemaOf(data, 'inputs')
-  const late = inputsSchema && check(inputsSchema, 'inputs', request.inputs ?? NO_INPUTS, context)
-  if (late) await late
-  const running = handler(
+  if (inputsSchema) await check(inputsSchema, 'inputs', request.inputs ?? NO_INPUTS, context)
+  const result = await handler(
     {
       parameters,
       inputs: request.inputs,
@@ -105,20 +105,33 @@ async function run(
     },
     context,
   )
-  const result = running instanceof Promise ? await running : running
   const outputsSchema = schemaOf(data, 'outputs')
-  if (result instanceof ReasonedVerdict) return reasoned(result, outputsSchema, span, context.patient())
+  if (result instanceof ReasonedVerdict) return reasoned(result, outputsSchema, span, patient)
   if (!(result instanceof StreamedOutputs)) {
-    const late = outputsSchema && check(outputsSchema, 'outputs', result, context.patient())
-    if (late) await late
+    if (outputsSchema) await check(outputsSchema, 'outputs', result, patient)
     return result
   }
   const stream = recorded(result, span, async (outputs) => {
-    if (outputsSchema) await check(outputsSchema, 'outputs', outputs, context.patient())
+    if (outputsSchema) await check(outputsSchema, 'outputs', outputs, patient)
   })
   if (request.wantsStream) return stream
   for await (const _ of stream.pieces);
   return stream.whole()
+}
+
+/** What a handler may reach in one run. The signal is made when a handler that waits for something asks for it. */
+function contextOf(
+  reach: Omit<HandlerContext, 'signal' | 'isPatient'>,
+  untilGone: () => AbortSignal,
+  isPatient = false,
+): HandlerContext {
+  return {
+    ...reach,
+    isPatient,
+    get signal() {
+      return untilGone()
+    },
+  }
 }
 
 const NO_INPUTS: JsonObject = {}
@@ -195,22 +208,14 @@ function noHandler(
   )
 }
 
-/**
- * Fails for what breaks its schema: inputs before anything runs (422), outputs as a failure of the handler's (424; interface 12.3). Waits
- * only where the check is made aside.
- */
-function check(
+/** Fails for what breaks its schema: inputs before anything runs (422), outputs as a failure of the handler's (424; interface 12.3). */
+async function check(
   schema: JsonObject,
   part: 'inputs' | 'outputs',
   value: Json,
   caller: WorkerCaller,
-): void | Promise<void> {
-  const problem = checkSchema(schema, part, value, caller)
-  if (problem instanceof Promise) return problem.then((it) => assertNone(it, part))
-  assertNone(problem, part)
-}
-
-function assertNone(problem: string | undefined, part: 'inputs' | 'outputs'): void {
+): Promise<void> {
+  const problem = await checkSchema(schema, part, value, caller)
   if (problem === undefined) return
   throw part === 'inputs'
     ? new HandlerFailure('v0:schemas:invalid-inputs', `Invalid inputs:\n${problem}.`, undefined, 422)

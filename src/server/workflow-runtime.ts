@@ -3,8 +3,7 @@ import type { Config } from '../config.ts'
 import type { EvaluationServices } from '../evaluations/evaluation-services.ts'
 import { ProjectEvaluations } from '../evaluations/project-evaluations.ts'
 import { builtInHandlers } from '../handlers/built-in-handlers.ts'
-import type { InvocationServices } from '../invocation/invoke.ts'
-import type { HandlerServices } from '../invocation/run-context.ts'
+import type { HandlerServices, InvocationServices } from '../invocation/invoke.ts'
 import { createModels } from '../models/create-models.ts'
 import { resolveHost } from '../outgoing/outgoing-policy.ts'
 import { type OpenSandbox, openSandbox } from '../sandbox/open-sandbox.ts'
@@ -15,7 +14,7 @@ import type { ProjectSecrets } from '../secrets/project-secrets.ts'
 import type { Fs } from '../storage/fs.ts'
 import type { Registry } from '../versioning/registry.ts'
 import type { Credential, CredentialSource } from '../models/models.ts'
-import { keyVariable } from '../models/model-providers.ts'
+import { keyVariable } from '../models/model-endpoint.ts'
 
 /** Largest answer of a hook (interface 11.16) and of a model's provider that is read, in bytes. */
 const HOOK_ANSWER = 1024 * 1024

@@ -1,10 +1,10 @@
 import { expect } from 'chai'
 import { ExactNumber } from '../../src/json/json.ts'
-import { environmentCredentials } from '../../src/models/model-providers.ts'
+import { environmentCredentials } from '../../src/models/model-endpoint.ts'
 import type { ChatStub } from '../support/servers/chat-stub.ts'
 import { json, refusing, replying, startChatStub, text } from '../support/servers/chat-stub.ts'
 import type { ModelWorld } from './model-world.ts'
-import { SECRET_KEY, asking, failureOf, modelWorld } from './model-world.ts'
+import { asking, failureOf, modelWorld, SECRET_KEY } from './model-world.ts'
 
 describe('models: chat-completions', () => {
   let stub: ChatStub

@@ -1,6 +1,5 @@
 import { expect } from 'chai'
-import { environmentCredentials } from '../../src/models/model-providers.ts'
-import { parseModelName } from '../../src/models/parse-model-name.ts'
+import { environmentCredentials, parseModelName } from '../../src/models/model-endpoint.ts'
 import { resolveHost } from '../../src/outgoing/outgoing-policy.ts'
 import type { ChatStub } from '../support/servers/chat-stub.ts'
 import { startChatStub } from '../support/servers/chat-stub.ts'

@@ -3,8 +3,8 @@ import {
   type ChatCall,
   type Credential,
   type CredentialSource,
-  type Models,
   ModelFailure,
+  type Models,
 } from '../../src/models/models.ts'
 import { resolveHost } from '../../src/outgoing/outgoing-policy.ts'
 import { type OpenSpan, startTrace } from '../../src/traces/recording/open-span.ts'

@@ -1,7 +1,12 @@
 import { expect } from 'chai'
 import { ModelFailure, type ModelFailureKind } from '../../src/models/models.ts'
-import { FALLBACK_POLICIES, withFallbacks } from '../../src/models/with-fallbacks.ts'
-import { RETRY_POLICIES, withRetries } from '../../src/models/with-retries.ts'
+import {
+  callByPolicies,
+  FALLBACK_POLICIES,
+  type FallbackPolicy,
+  RETRY_POLICIES,
+  type RetrySettings,
+} from '../../src/models/call-policies.ts'
 
 /** Every failure a call can have: its kind, its status, and the first policy that retries it and that goes elsewhere. */
 const FAILURES: readonly (readonly [ModelFailureKind, number | undefined, string, string])[] = [
@@ -24,6 +29,21 @@ const FAILURES: readonly (readonly [ModelFailureKind, number | undefined, string
   ['mismatch', undefined, 'never', 'never'],
   ['answer', undefined, 'never', 'never'],
 ]
+
+const withRetries = <T>(
+  call: () => Promise<T>,
+  retries: RetrySettings,
+  wait: (milliseconds: number) => Promise<void>,
+): Promise<T> => callByPolicies(['here'], { fallbackPolicy: 'off', retries }, call, wait)
+
+const withFallbacks = <T>(
+  places: readonly [string, ...string[]],
+  fallbackPolicy: FallbackPolicy,
+  call: (place: string) => Promise<T>,
+): Promise<T> => {
+  const retries = { policy: 'off', maxRetries: 0, baseDelayMs: 100 } as const
+  return callByPolicies(places, { fallbackPolicy, retries }, call, async () => undefined)
+}
 
 describe('models: retries and fallbacks', () => {
   // interface 11.20

@@ -1,9 +1,8 @@
 import { expect } from 'chai'
 import type { JsonObject } from '../../src/json/json.ts'
 import { parseJson } from '../../src/json/parse-json.ts'
-import { readPrompt } from '../../src/prompts/prompt-object.ts'
-import { PromptProblem } from '../../src/prompts/prompt-problem.ts'
-import { promptVariables, unwrapInputs } from '../../src/prompts/prompt-variables.ts'
+import { PromptProblem, readPrompt } from '../../src/prompts/prompt-object.ts'
+import { promptVariables, unwrapInputs } from '../../src/prompts/render-prompt.ts'
 
 const prompt = (text: string): ReturnType<typeof readPrompt> => readPrompt(parseJson(text))
 

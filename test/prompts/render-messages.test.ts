@@ -1,8 +1,7 @@
 import { expect } from 'chai'
 import type { Json, JsonObject } from '../../src/json/json.ts'
 import { TemplateFailure } from '../../src/prompts/templates/template-format.ts'
-import { renderJson } from '../../src/prompts/render-json.ts'
-import { renderMessages } from '../../src/prompts/render-messages.ts'
+import { renderJson, renderMessages } from '../../src/prompts/render-prompt.ts'
 
 describe('prompts: messages', () => {
   // interface 11.23

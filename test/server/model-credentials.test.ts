@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { environmentCredentials } from '../../src/models/model-providers.ts'
+import { environmentCredentials } from '../../src/models/model-endpoint.ts'
 import { openSecrets } from '../../src/secrets/open-secrets.ts'
 import type { ProjectSecrets } from '../../src/secrets/project-secrets.ts'
 import { projectCredentials } from '../../src/server/workflow-runtime.ts'

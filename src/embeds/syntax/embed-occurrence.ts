@@ -1,7 +1,7 @@
 import { groupBy } from '../../json/json-values.ts'
 import type { Json } from '../../json/json.ts'
 import type { ResolutionContext } from '../resolution-context.ts'
-import { valueAt } from '../values/value-at.ts'
+import { valueAt } from '../values/select-value.ts'
 import type { EmbedLocation, EmbedToken } from './embed-token.ts'
 
 /** What an embed brings in, and where the tokens in that stand. */

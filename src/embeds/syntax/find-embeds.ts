@@ -1,110 +1,164 @@
-import { entriesOf, isJsonArray, isJsonObject, type Json } from '../../json/json.ts'
-import { TimeSlice } from '../../scheduling/cooperative.ts'
+import {
+  type Json,
+  type JsonObject,
+  entriesOf,
+  getKey,
+  hasKey,
+  isJsonArray,
+  isJsonObject,
+  keysOf,
+  membersOf,
+  numberOf,
+} from '../../json/json.ts'
+import {
+  isReferenceField,
+  REFERENCE_FIELDS,
+  type ReferenceField,
+  referenceOfFields,
+} from '../reference-of-fields.ts'
 import type {
   EmbedLocation,
-  EmbedToken,
+  EmbedReference,
   EmbedReferences,
   EmbedSelector,
+  EmbedToken,
+  ObjectEmbed,
   StringEmbed,
-  EmbedReference,
 } from './embed-token.ts'
-import { isMixedEmbed, isObjectEmbed, readObjectEmbed } from './read-object-embed.ts'
-import { isReferenceField, type ReferenceField, referenceOfFields } from '../reference-of-fields.ts'
 
 /** This module, for a thread that looks through a document which is too large here. */
 export const EMBED_SEARCH = new URL(import.meta.url)
 
+/** What a document embeds. */
+export interface FoundEmbeds {
+  /** With their locations, in document order; those of one string share one location. */
+  readonly tokens: readonly EmbedToken[]
+  /** Where objects are that look like an embed and are none. */
+  readonly inert: readonly EmbedLocation[]
+}
+
+const known = new WeakMap<object, FoundEmbeds>()
+
 /**
- * Every embed token of a document with its location, in document order (interface 10.1, 10.2). Keys are never looked at,
- * nor is anything inside an object embed; malformed tokens are not tokens, and `onInert` hears of objects that look like one.
- * Linear in the document, however deep it is, and in slices where it is large.
+ * Every embed token of a document (interface 10.1, 10.2). Keys are never looked at, nor is anything inside an object embed; malformed tokens
+ * are not tokens. Linear in the document, which is looked through once: values do not change.
  */
-export async function findEmbeds(document: Json, onInert?: OnInert): Promise<EmbedToken[]> {
-  const found: EmbedToken[] = []
-  const slice = new TimeSlice()
-  await slice.each(embedsIn(document, onInert), (token) => {
-    if (token) found.push(token)
-  })
+export function findEmbeds(document: Json): FoundEmbeds {
+  if (typeof document !== 'object' || document === null) return lookThrough(document)
+  let found = known.get(document)
+  if (!found) known.set(document, (found = lookThrough(document)))
   return found
 }
 
-/** Whether a document has a token; looks no further than the first. */
-export async function holdsEmbed(document: Json): Promise<boolean> {
-  let steps = 0
-  const slice = new TimeSlice()
-  for (const token of embedsIn(document)) {
-    if (token) return true
-    if (++steps % STEPS === 0 && slice.isOver) await slice.rest()
-  }
-  return false
+/** Whether a document has a token. */
+export function holdsEmbed(document: Json): boolean {
+  return findEmbeds(document).tokens.length > 0
 }
 
-const STEPS = 64
+function lookThrough(document: Json): FoundEmbeds {
+  const tokens: EmbedToken[] = []
+  const inert: EmbedLocation[] = []
+  const place: (string | number)[] = []
+  look(document)
+  return { tokens, inert }
 
-/** Members that are neither containers nor texts with a token are passed by, so many at a time. */
-const STRETCH = 512
-
-type OnInert = (location: EmbedLocation) => void
-
-/** The tokens, and undefined wherever the search may be interrupted. */
-export function* embedsIn(document: Json, onInert?: OnInert): Generator<EmbedToken | undefined> {
-  const members = [[undefined, document] as const].values() as Open['members']
-  const open: Open[] = [{ place: { value: document }, members }]
-  let looked = 0
-  for (let last = open.at(-1); last; last = open.at(-1)) {
-    const { value: member, done } = last.members.next()
-    if (done) {
-      open.pop()
-      continue
-    }
-    if (++looked % STRETCH === 0) yield undefined
-    const [key, value] = member
+  function look(value: Json): void {
     if (typeof value === 'string') {
-      if (!value.includes('@')) continue
-      const location = locationOf({ value, key, parent: last.place })
-      for (const token of yield* embedsOfText(value)) yield { ...token, location }
-    } else if (typeof value === 'object' && value !== null) {
-      yield undefined
-      const place = { value, key, parent: last.place }
-      if (!isObjectEmbed(value)) {
-        if (onInert && isMixedEmbed(value)) onInert(locationOf(place))
-        open.push({ place, members: membersOf(value) })
-        continue
-      }
+      if (!value.includes('@')) return
+      const location = [...place]
+      for (const token of embedsOfText(value)) tokens.push({ ...token, location })
+    } else if (isObjectEmbed(value)) {
       const embed = readObjectEmbed(value)
-      if (embed) yield { ...embed, location: locationOf(place) }
-      else onInert?.(locationOf(place))
+      if (embed) tokens.push({ ...embed, location: [...place] })
+      else inert.push([...place])
+    } else if (isJsonArray(value) || isJsonObject(value)) {
+      if (isMixedEmbed(value)) inert.push([...place])
+      for (const [key, member] of isJsonArray(value) ? value.entries() : membersOf(value)) {
+        place.push(key)
+        look(member)
+        place.pop()
+      }
     }
   }
 }
 
-/** A container whose members are looked at one by one. */
-interface Open {
-  readonly place: Place
-  readonly members: Iterator<readonly [string | number | undefined, Json], undefined>
+const MARK = '@svc.embed'
+const OBJECT_REFERENCES = '@svc.references'
+const OBJECT_SELECTOR = '@svc.selector'
+
+/**
+ * Whether an object claims to be a form A embed, or what one holds by itself (interface 10.2): references, with nothing beside them but a
+ * selector. What is inside such an object is looked at by nobody else.
+ */
+export function isObjectEmbed(value: Json): value is JsonObject {
+  return isJsonObject(value) && (hasKey(value, MARK) || (hasKey(value, OBJECT_REFERENCES) && isBare(value)))
 }
 
-interface Place {
-  readonly value: Json
-  readonly key?: string | number | undefined
-  readonly parent?: Place
+/** Whether an object has references with other things beside them, which makes it no embed. */
+function isMixedEmbed(value: Json): boolean {
+  return isJsonObject(value) && hasKey(value, OBJECT_REFERENCES) && !hasKey(value, MARK) && !isBare(value)
 }
 
-function membersOf(value: Json): Open['members'] {
-  if (isJsonArray(value)) return value.entries() as Open['members'] // iterators of arrays return nothing
-  return (isJsonObject(value) ? entriesOf(value) : []).values() as Open['members']
+function isBare(object: JsonObject): boolean {
+  return keysOf(object).every((key) => key === OBJECT_REFERENCES || key === OBJECT_SELECTOR)
 }
 
-function locationOf(place: Place): EmbedLocation {
-  const keys: (string | number)[] = []
-  for (let at: Place | undefined = place; at?.key !== undefined; at = at.parent) keys.push(at.key)
-  return keys.reverse()
+/**
+ * What a form A embed says (interface 10.2), without its place: `{"@svc.embed": {"@svc.references": {…},
+ * "@svc.selector"?: {"key"?, "path"?}}}`, or the inner object alone. Undefined if it is malformed, which makes it inert: it stays as it is.
+ */
+export function readObjectEmbed(object: JsonObject): Omit<ObjectEmbed, 'location'> | undefined {
+  const embed = hasKey(object, MARK) ? getKey(object, MARK) : object
+  if (!isJsonObject(embed) || entriesOf(embed).length === 0) return undefined
+  const sent = getKey(embed, OBJECT_REFERENCES)
+  // A user's own data may use the word: alone, it must be followed by references.
+  if (embed === object && !(isJsonObject(sent) && entriesOf(sent).length > 0)) return undefined
+  const references = readMembers(sent)
+  const selector = readSelectorObject(getKey(embed, OBJECT_SELECTOR))
+  return references && selector && { form: 'object', references, selector }
+}
+
+/** Members that are no objects are passed over; an ill-formed one makes the whole embed inert. */
+function readMembers(value: Json | undefined): EmbedReferences | undefined {
+  const references = new Map<string, EmbedReference>()
+  if (!isJsonObject(value)) return references
+  for (const [type, member] of entriesOf(value)) {
+    if (!isJsonObject(member)) continue
+    const reference = readReference(member)
+    if (!reference) return undefined
+    references.set(type, reference)
+  }
+  return references
+}
+
+/** A version is a number or a numeric string (interface 10.2); null equals absent. */
+function readReference(object: JsonObject): EmbedReference | undefined {
+  const fields: Partial<Record<ReferenceField, string>> = {}
+  for (const field of REFERENCE_FIELDS) {
+    const sent = getKey(object, field) ?? undefined
+    if (sent === undefined) continue
+    const number = field === 'version' ? numberOf(sent) : undefined
+    const value = number === undefined ? sent : String(number)
+    if (typeof value !== 'string') return undefined
+    fields[field] = value
+  }
+  return referenceOfFields(fields)
+}
+
+/** An empty key or path says as little as none. */
+function readSelectorObject(value: Json | undefined): EmbedSelector | undefined {
+  if (value === undefined || value === null) return {}
+  if (!isJsonObject(value)) return undefined
+  const key = getKey(value, 'key') ?? ''
+  const path = getKey(value, 'path') ?? ''
+  if (typeof key !== 'string' || typeof path !== 'string') return undefined
+  return { ...(key === '' ? {} : { key }), ...(path === '' ? {} : { path }) }
 }
 
 /** The tokens of a string from left to right. A form C token that overlaps one of form B is a part of that. */
-function* embedsOfText(text: string): Generator<undefined, readonly FoundInText[]> {
-  const long = yield* collected(longEmbeds(text))
-  const short = yield* collected(shortEmbeds(text))
+function embedsOfText(text: string): readonly FoundInText[] {
+  const long = longEmbeds(text)
+  const short = shortEmbeds(text)
   if (long.length === 0) return short
   const tokens = [...long]
   let next = 0
@@ -122,17 +176,6 @@ function* embedsOfText(text: string): Generator<undefined, readonly FoundInText[
   return tokens.sort((a, b) => a.offset - b.offset)
 }
 
-function* collected(
-  tokens: Generator<FoundInText | undefined>,
-): Generator<undefined, readonly FoundInText[]> {
-  const found: FoundInText[] = []
-  for (const token of tokens) {
-    if (token) found.push(token)
-    yield undefined
-  }
-  return found
-}
-
 const OPEN = '@{{'
 const CLOSE = '}}'
 const ENTITY = /^(?:workflow|application|evaluator|environment)(?:_artifact|_variant|_revision)?$/
@@ -140,20 +183,22 @@ const ENTITY = /^(?:workflow|application|evaluator|environment)(?:_artifact|_var
 const DEFAULT_PATH = 'prompt.messages.0.content'
 
 /**
- * The form C tokens of a text, in order, and undefined for what only looks like one: `@{{workflow.slug=a, path=b}}` (interface 10.4).
+ * The form C tokens of a text, in order: `@{{workflow.slug=a, path=b}}` (interface 10.4).
  * A token ends at the first `}}`; one that is never closed swallows the rest of the text. Without a valid reference it is mere text, as
  * `@{{name}}`. Each character is looked at a few times at most, whatever the text.
  */
-function* shortEmbeds(text: string): Generator<FoundInText | undefined> {
+function shortEmbeds(text: string): FoundInText[] {
+  const found: FoundInText[] = []
   let offset = text.indexOf(OPEN)
   while (offset >= 0) {
     const end = text.indexOf(CLOSE, offset + OPEN.length)
     if (end < 0) break
     const isShort = end - offset < LONGEST_TOKEN
     const read = isShort ? readContent(text.slice(offset + OPEN.length, end)) : undefined
-    yield read && { form: 'short', ...read, text: text.slice(offset, end + CLOSE.length), offset }
+    if (read) found.push({ form: 'short', ...read, text: text.slice(offset, end + CLOSE.length), offset })
     offset = text.indexOf(OPEN, end + CLOSE.length)
   }
+  return found
 }
 
 function readContent(content: string): Pick<FoundInText, 'references' | 'selector'> | undefined {
@@ -198,11 +243,12 @@ type FoundInText = Omit<StringEmbed, 'location'>
 const LONGEST_TOKEN = 10_000
 
 /**
- * The form B tokens of a text, in order, and undefined for what only looks like one: `@svc.embed[@svc.references[workflow_revision.slug=a,
+ * The form B tokens of a text, in order: `@svc.embed[@svc.references[workflow_revision.slug=a,
  * …], @svc.selector[path=b]]` (interface 10.3). Brackets are balanced by counting, so one that is never closed swallows the rest of
  * the text. Each character is looked at a few times at most, whatever the text.
  */
-function* longEmbeds(text: string): Generator<FoundInText | undefined> {
+function longEmbeds(text: string): FoundInText[] {
+  const found: FoundInText[] = []
   let offset = text.indexOf(LONG_EMBEDS_OPEN)
   while (offset >= 0) {
     const end = closingBracket(text, offset + LONG_EMBEDS_OPEN.length)
@@ -211,9 +257,10 @@ function* longEmbeds(text: string): Generator<FoundInText | undefined> {
     const read = isShort
       ? readContentOfLongEmbeds(text.slice(offset + LONG_EMBEDS_OPEN.length, end))
       : undefined
-    yield read && { form: 'long', ...read, text: text.slice(offset, end + 1), offset }
+    if (read) found.push({ form: 'long', ...read, text: text.slice(offset, end + 1), offset })
     offset = text.indexOf(LONG_EMBEDS_OPEN, end + 1)
   }
+  return found
 }
 
 /** Where the bracket is closed that was opened before `from`; -1 if nowhere. */

@@ -10,7 +10,6 @@ import {
 } from '../../json/json.ts'
 import { tooManyVisited } from '../embed-budget.ts'
 import { EmbedRefusal } from '../embed-refusal.ts'
-import { valueAt } from './value-at.ts'
 
 /** Values that one query looks at: it cannot be interrupted, and others wait for so long. */
 const MOST_VISITED_AT_ONCE = 50_000
@@ -24,19 +23,14 @@ environment.functionRegister.delete('match')
 environment.functionRegister.delete('search')
 
 /**
- * What an RFC 9535 query selects, exactly as it stands there: the value if it is one, an array of them if there are several.
- * `spend` is told how many values are looked at and may throw. Refuses a bad query, and one that selects nothing, with
+ * The locations of what an RFC 9535 query selects. `spend` is told how many values are looked at and may throw. Refuses a bad query with
  * `embed_path_not_found`; `match()` and `search()` are not offered.
  */
-export function queryJsonPath(value: Json, query: string, spend: (values: number) => void): Json {
-  const [first, ...others] = locationsOf(value, query, spend).map((location) => valueAt(value, location))
-  if (first === undefined) {
-    throw new EmbedRefusal('embed_path_not_found', `The JSONPath ${JSON.stringify(query)} selects nothing.`)
-  }
-  return others.length === 0 ? first : [first, ...others]
-}
-
-function locationsOf(value: Json, query: string, spend: (values: number) => void): (string | number)[][] {
+export function queryJsonPath(
+  value: Json,
+  query: string,
+  spend: (values: number) => void,
+): (string | number)[][] {
   if (query.length > LONGEST_QUERY) {
     throw new EmbedRefusal(
       'embed_path_not_found',

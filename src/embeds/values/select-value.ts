@@ -1,6 +1,6 @@
-import { hasKey, isJsonArray, isJsonObject, type Json } from '../../json/json.ts'
+import { getKey, hasKey, isJsonArray, isJsonObject, type Json } from '../../json/json.ts'
 import { EmbedRefusal } from '../embed-refusal.ts'
-import { memberOf } from './value-at.ts'
+import type { EmbedLocation } from '../syntax/embed-token.ts'
 import { queryJsonPath } from './query-json-path.ts'
 
 /**
@@ -9,8 +9,17 @@ import { queryJsonPath } from './query-json-path.ts'
  */
 export function selectValue(value: Json, path: string | undefined, spend: (values: number) => void): Json {
   if (path === undefined) return value
-  if (isJsonPath(path)) return queryJsonPath(value, path, spend)
+  if (isJsonPath(path)) return selected(value, path, spend)
   return pathSteps(value, path).reduce((at, step) => memberAt(at, step, path), value)
+}
+
+/** What a JSONPath selects, exactly as it stands there: the value if it is one, an array of them if there are several. */
+function selected(value: Json, path: string, spend: (values: number) => void): Json {
+  const [first, ...others] = queryJsonPath(value, path, spend).map((location) => valueAt(value, location))
+  if (first === undefined) {
+    throw new EmbedRefusal('embed_path_not_found', `The JSONPath ${JSON.stringify(path)} selects nothing.`)
+  }
+  return others.length === 0 ? first : [first, ...others]
 }
 
 /** Whether a path is JSONPath. */
@@ -53,4 +62,19 @@ function unescaped(token: string): string {
 
 function shown(text: string): string {
   return JSON.stringify(text.length > 80 ? `${text.slice(0, 80)}…` : text)
+}
+
+/** The value at a location. Throws an Error if there is none: only locations that were found there are asked for. */
+export function valueAt(document: Json, location: EmbedLocation): Json {
+  return location.reduce<Json>((at, key) => {
+    const member = memberOf(at, key)
+    if (member === undefined) throw new Error(`nothing is at ${location.join('.')}`)
+    return member
+  }, document)
+}
+
+/** The item of an array or the object's own member; undefined if there is none. */
+export function memberOf(value: Json, key: string | number): Json | undefined {
+  if (typeof key === 'number') return isJsonArray(value) ? value[key] : undefined
+  return isJsonObject(value) ? getKey(value, key) : undefined
 }

@@ -1,15 +1,13 @@
 import {
-  type Json,
-  type JsonObject,
   entriesOf,
   fromEntries,
   getKey,
+  type Json,
+  type JsonObject,
   type PlainObject,
 } from '../../json/json.ts'
 import type { ChatReply } from '../../models/models.ts'
-import { promptVariables, unwrapInputs } from '../../prompts/prompt-variables.ts'
-import { renderJson } from '../../prompts/render-json.ts'
-import { renderMessages } from '../../prompts/render-messages.ts'
+import { promptVariables, renderJson, renderMessages, unwrapInputs } from '../../prompts/render-prompt.ts'
 import { RenderBudget } from '../../prompts/templates/render-budget.ts'
 import { chosenSchema } from '../chosen-schema.ts'
 import { failureOfPrompt } from '../failure-of-prompt.ts'

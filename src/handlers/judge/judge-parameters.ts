@@ -1,6 +1,5 @@
 import type { JsonObject } from '../../json/json.ts'
-import { Fields } from '../../prompts/fields.ts'
-import { readMessages } from '../../prompts/prompt-messages.ts'
+import { Fields, readMessages } from '../../prompts/prompt-object.ts'
 import { TEMPLATE_FORMATS, type TemplateFormat } from '../../prompts/templates/template-format.ts'
 import { readFreeThreshold } from '../scoring/read-threshold.ts'
 

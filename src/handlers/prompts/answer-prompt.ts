@@ -1,11 +1,92 @@
-import { type Json, type JsonObject, entriesOf, fromEntries } from '../../json/json.ts'
-import type { ChatReply, ChatCall } from '../../models/models.ts'
-import { type HandlerContext, type HandlerRequest, type HandlerResult, StreamedOutputs } from '../handler.ts'
-import type { PreparedPrompt } from './prepared-prompt.ts'
-import { failureOfPrompt } from '../failure-of-prompt.ts'
 import { setTimeout as pause } from 'node:timers/promises'
-import { withFallbacks } from '../../models/with-fallbacks.ts'
-import { withRetries } from '../../models/with-retries.ts'
+import { failureOfPrompt } from '../failure-of-prompt.ts'
+import { invalidInputs, missingParameter } from '../handler-failure.ts'
+import { type HandlerContext, type HandlerRequest, type HandlerResult, StreamedOutputs } from '../handler.ts'
+import { canonicalJson } from '../../json/canonical-json.ts'
+import {
+  entriesOf,
+  fromEntries,
+  getKey,
+  hasKey,
+  type Json,
+  type JsonObject,
+  keysOf,
+  withoutKey,
+} from '../../json/json.ts'
+import type { ChatCall, ChatReply } from '../../models/models.ts'
+import { callByPolicies } from '../../models/call-policies.ts'
+import { type LlmConfig, type Prompt, readPrompt } from '../../prompts/prompt-object.ts'
+import { promptVariables, renderJson, renderMessages, unwrapInputs } from '../../prompts/render-prompt.ts'
+import { RenderBudget } from '../../prompts/templates/render-budget.ts'
+
+/** A prompt that is ready to be sent. */
+export interface PreparedPrompt extends Pick<Prompt, 'fallbackPolicy' | 'retries'> {
+  readonly messages: readonly JsonObject[]
+  /** The models to ask, in this order as far as the policy allows. */
+  readonly configs: readonly [LlmConfig, ...LlmConfig[]]
+  /** The inputs as they are meant; undefined when there are none. */
+  readonly inputs: JsonObject | undefined
+}
+
+/**
+ * Reads and renders the prompt of a request (interface 11.18). The inputs `reserved` are no variables of it. Without inputs it is
+ * left as it is written, unless it says which it needs. Throws a `HandlerFailure`, a `PromptProblem` or a `TemplateFailure`.
+ */
+export function preparedPrompt(request: HandlerRequest, reserved: readonly string[] = []): PreparedPrompt {
+  const written = getKey(request.parameters, 'prompt') ?? undefined
+  if (written === undefined) throw missingParameter('prompt')
+  const prompt = readPrompt(written)
+  const inputs = request.inputs && unwrapInputs(request.inputs)
+  requireKeys(prompt.inputKeys ?? [], inputs, reserved)
+  const { fallbackPolicy, retries } = prompt
+  const rest = { inputs, fallbackPolicy, retries }
+  if (!inputs)
+    return { ...rest, messages: prompt.messages, configs: [prompt.llmConfig, ...prompt.fallbackConfigs] }
+  const variables = promptVariables(reserved.reduce<JsonObject>(withoutKey, inputs))
+  const budget = new RenderBudget()
+  const rendered = (config: LlmConfig, place: string): LlmConfig => ({
+    ...config,
+    responseFormat: renderFormat(prompt, config, place, variables, budget),
+  })
+  return {
+    ...rest,
+    messages: renderMessages(prompt.templateFormat, prompt.messages, variables, budget),
+    configs: [
+      rendered(prompt.llmConfig, 'llm_config'),
+      ...prompt.fallbackConfigs.map((config, index) => rendered(config, `fallback_configs[${index}]`)),
+    ],
+  }
+}
+
+function requireKeys(
+  required: readonly string[],
+  inputs: JsonObject | undefined,
+  reserved: readonly string[],
+): void {
+  const provided = inputs ?? {}
+  if (required.every((key) => reserved.includes(key) || hasKey(provided, key))) return
+  const needed = required.filter((key) => !reserved.includes(key))
+  throw invalidInputs(canonicalJson([...needed].sort()), keysOf(provided).sort())
+}
+
+function renderFormat(
+  { templateFormat }: Prompt,
+  { responseFormat }: LlmConfig,
+  place: string,
+  variables: JsonObject,
+  budget: RenderBudget,
+): JsonObject | undefined {
+  if (!responseFormat) return undefined
+  const rendered: Json = renderJson(
+    templateFormat,
+    responseFormat,
+    `${place}.response_format`,
+    variables,
+    budget,
+  )
+  // An object renders to an object.
+  return rendered as JsonObject
+}
 
 /**
  * Sends a prompt's messages and answers the outputs that `outputsOf` makes of the reply: whole, or piece by piece to those who want
@@ -98,7 +179,5 @@ export function callPrompt<T>(
   // When nobody waits any more the next attempt says so at once.
   const wait = (milliseconds: number): Promise<void> =>
     pause(milliseconds, undefined, { signal }).catch(() => undefined)
-  return withFallbacks(prompt.configs, prompt.fallbackPolicy, (config) =>
-    withRetries(() => make({ ...config, messages, signal }), prompt.retries, wait),
-  )
+  return callByPolicies(prompt.configs, prompt, (config) => make({ ...config, messages, signal }), wait)
 }

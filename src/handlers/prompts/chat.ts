@@ -13,8 +13,7 @@ import { openObject } from '../../resources/workflows/schemas/object-schema.ts'
 import { failureOfPrompt } from '../failure-of-prompt.ts'
 import { invalidInput } from '../handler-failure.ts'
 import type { HandlerContext, HandlerDefinition, HandlerRequest, HandlerResult } from '../handler.ts'
-import { answerPrompt } from './answer-prompt.ts'
-import { preparedPrompt } from './prepared-prompt.ts'
+import { answerPrompt, preparedPrompt } from './answer-prompt.ts'
 import { messageList, oneMessage, promptParameters } from './prompt-schemas.ts'
 
 /**

@@ -4,8 +4,7 @@ import { DRAFT_2020_12, openObject } from '../../resources/workflows/schemas/obj
 import { chosenSchema, parameterAt } from '../chosen-schema.ts'
 import { failureOfPrompt } from '../failure-of-prompt.ts'
 import type { HandlerContext, HandlerDefinition, HandlerRequest, HandlerResult } from '../handler.ts'
-import { answerPrompt } from './answer-prompt.ts'
-import { preparedPrompt } from './prepared-prompt.ts'
+import { answerPrompt, preparedPrompt } from './answer-prompt.ts'
 import { promptParameters } from './prompt-schemas.ts'
 
 /**

@@ -1,17 +1,21 @@
 import {
-  type JsonObject,
   entriesOf,
   fromEntries,
   getKey,
   isJsonObject,
+  type JsonObject,
   keysOf,
-  withKey,
   type PlainObject,
+  withKey,
 } from '../../json/json.ts'
-import { Fields } from '../../prompts/fields.ts'
-import { type LlmConfig, MOST_MODELS, readLlmConfig } from '../../prompts/llm-config.ts'
-import { readMessages } from '../../prompts/prompt-messages.ts'
-import { renderMessages } from '../../prompts/render-messages.ts'
+import {
+  Fields,
+  type LlmConfig,
+  MOST_MODELS,
+  readLlmConfig,
+  readMessages,
+} from '../../prompts/prompt-object.ts'
+import { renderMessages } from '../../prompts/render-prompt.ts'
 import { RenderBudget } from '../../prompts/templates/render-budget.ts'
 import { TEMPLATE_FORMATS } from '../../prompts/templates/template-format.ts'
 import { chosenSchema, parameterAt } from '../chosen-schema.ts'

@@ -1,11 +1,13 @@
 import { boundedJson } from '../../json/bounded-json.ts'
 import { entriesOf, getKey, isJsonArray, isJsonObject, type Json, type JsonObject } from '../../json/json.ts'
 import type { ModelProblem, Models } from '../../models/models.ts'
-import { Fields } from '../../prompts/fields.ts'
-import type { LlmConfig } from '../../prompts/llm-config.ts'
-import { readMessages } from '../../prompts/prompt-messages.ts'
-import { readPrompt } from '../../prompts/prompt-object.ts'
-import { PromptProblem } from '../../prompts/prompt-problem.ts'
+import {
+  Fields,
+  type LlmConfig,
+  PromptProblem,
+  readMessages,
+  readPrompt,
+} from '../../prompts/prompt-object.ts'
 import { RenderBudget } from '../../prompts/templates/render-budget.ts'
 import { assertReadable } from '../../prompts/templates/render-template.ts'
 import {

@@ -1,6 +1,6 @@
 import type { ResultAddress } from '../../access/intent-file.ts'
 import { danglingReferences } from '../../embeds/dangling-references.ts'
-import { committedViolation } from '../../invocation/schema-violation.ts'
+import { committedViolation } from '../../invocation/effective.ts'
 import type { Json } from '../../json/json.ts'
 import { documentOf } from '../../versioning/family/document-family.ts'
 import type { Family, MetRows, Warning } from '../../versioning/family/family.ts'

@@ -1,6 +1,5 @@
 import { expect } from 'chai'
-import { callPrompt } from '../../../src/handlers/prompts/answer-prompt.ts'
-import type { PreparedPrompt } from '../../../src/handlers/prompts/prepared-prompt.ts'
+import { callPrompt, type PreparedPrompt } from '../../../src/handlers/prompts/answer-prompt.ts'
 import { ModelFailure } from '../../../src/models/models.ts'
 import { readPrompt } from '../../../src/prompts/prompt-object.ts'
 

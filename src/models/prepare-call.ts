@@ -1,11 +1,8 @@
-import { plainJson } from '../../json/plain-json.ts'
-import { chatRequest } from './chat-request.ts'
-import type { CallOptions, LanguageModel } from '../language-model.ts'
-import { type ChatCall, ModelFailure } from '../models.ts'
-import { mockModel } from '../mock/mock-model.ts'
-import type { ModelEndpoint } from '../model-endpoint.ts'
-import { isJsonObject, type JsonObject, getKey, isJsonArray, type Json } from '../../json/json.ts'
-import { objectAt, textAt } from './members.ts'
+import type { OpenAICompatibleProvider } from '@ai-sdk/openai-compatible'
+import { fromEntries, getKey, isJsonArray, isJsonObject, type Json, type JsonObject } from '../json/json.ts'
+import { plainJson } from '../json/plain-json.ts'
+import { EXAMPLES, mockProblem, type ModelEndpoint } from './model-endpoint.ts'
+import { type ChatCall, ModelFailure } from './models.ts'
 
 /** A model that is ready to be asked one thing. */
 export interface PreparedCall {
@@ -250,4 +247,143 @@ function fileAt(url: string | undefined, mediaType: string, place: string): User
   if (url === undefined || !/^https?:/.test(url) || !URL.canParse(url))
     throw new ModelFailure('request', `${place} is neither an http or https address nor base64 data.`)
   return { type: 'file', mediaType, data: new URL(url) }
+}
+
+/** A call as the chat-completions protocol says it, without the model. Nothing is sent that the call leaves open. */
+export function chatRequest(call: ChatCall): JsonObject {
+  const hasTools = call.tools !== undefined && call.tools.length > 0
+  const members: readonly (readonly [string, Json | undefined])[] = [
+    ['messages', call.messages],
+    ['temperature', call.temperature],
+    // Reasoning models of openai take the new name only, and compatible servers know the old one only.
+    [REASONING_MODELS.test(call.model) ? 'max_completion_tokens' : 'max_tokens', call.maxTokens],
+    ['top_p', call.topP],
+    ['frequency_penalty', call.frequencyPenalty],
+    ['presence_penalty', call.presencePenalty],
+    ['reasoning_effort', call.reasoningEffort],
+    ['chat_template_kwargs', call.chatTemplateKwargs],
+    ['response_format', call.responseFormat],
+    ['tools', hasTools ? call.tools : undefined],
+    ['tool_choice', hasTools ? call.toolChoice : undefined],
+  ]
+  return fromEntries(members.flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])))
+}
+
+const REASONING_MODELS = /^(?:openai\/)?(?:o[0-9]|gpt-5)/
+
+/** The member of this name when it is text. */
+export function textAt(object: JsonObject, key: string): string | undefined {
+  const value = getKey(object, key)
+  return typeof value === 'string' ? value : undefined
+}
+
+/** The member of this name when it is an object. */
+export function objectAt(object: JsonObject, key: string): JsonObject | undefined {
+  const value = getKey(object, key)
+  return isJsonObject(value) ? value : undefined
+}
+
+/** A model of the AI SDK. */
+export type LanguageModel = ReturnType<OpenAICompatibleProvider['chatModel']>
+
+/** What a call of one is made of. */
+export type CallOptions = Parameters<LanguageModel['doGenerate']>[0]
+
+/**
+ * `mock/examples`: a model without a key and without a network, for a first try and for tests. It looks for the last message of the user
+ * among the user's messages before, white space at the ends aside, and answers with the assistant's message behind the newest equal one;
+ * where there is none it says the last message again. Equal conversations have equal answers. Throws a `ModelFailure` for any other name,
+ * and for a conversation without a user.
+ */
+export function mockModel(id: string, messages: readonly JsonObject[]): LanguageModel {
+  const problem = mockProblem(id)
+  if (problem !== undefined) throw new ModelFailure('request', problem)
+  const text = answerTo(messages)
+  const usage = usageOf(messages, text)
+  const finishReason = { unified: 'stop', raw: 'stop' } as const
+  return {
+    specificationVersion: 'v3',
+    provider: 'mock',
+    modelId: id,
+    supportedUrls: {},
+    doGenerate: async ({ abortSignal }) => {
+      abortSignal?.throwIfAborted()
+      return { content: [{ type: 'text', text }], usage, finishReason, warnings: [] }
+    },
+    doStream: async (options) => ({
+      stream: streamOf(parts(text, { type: 'finish', usage, finishReason }), options),
+    }),
+  }
+}
+
+type Part =
+  Awaited<ReturnType<LanguageModel['doStream']>>['stream'] extends ReadableStream<infer Each> ? Each : never
+
+/** The answer word by word, each with the white space before it. */
+function* parts(text: string, finish: Part): Generator<Part> {
+  for (const [delta] of text.matchAll(/\s*\S+|\s+/g)) yield { type: 'text-delta', id: 'text', delta }
+  yield finish
+}
+
+function streamOf(from: Iterator<Part>, { abortSignal }: CallOptions): ReadableStream<Part> {
+  return new ReadableStream<Part>(
+    {
+      pull: (controller) => {
+        abortSignal?.throwIfAborted()
+        const { done, value } = from.next()
+        if (done) controller.close()
+        else controller.enqueue(value)
+      },
+    },
+    // A word is made when it is asked for.
+    { highWaterMark: 0 },
+  )
+}
+
+function answerTo(messages: readonly JsonObject[]): string {
+  const last = messages.findLastIndex(isBy('user'))
+  const asked = messages[last]
+  if (!asked)
+    throw new ModelFailure(
+      'request',
+      `mock/${EXAMPLES} answers the last message of a user, and this conversation has none. Add a message with the role user.`,
+    )
+  const question = textsOf(asked)
+  const example = messages.findLastIndex((message, at) => {
+    const next = messages[at + 1]
+    const isAnswered = at < last && next !== undefined && isBy('assistant')(next)
+    return isAnswered && isBy('user')(message) && textsOf(message).trim() === question.trim()
+  })
+  return textsOf((example < 0 ? asked : messages[example + 1]) ?? asked)
+}
+
+function isBy(role: string): (message: JsonObject) => boolean {
+  return (message) => textAt(message, 'role') === role
+}
+
+/** The texts of a message, whether it has one or parts. */
+function textsOf(message: JsonObject): string {
+  const content = getKey(message, 'content')
+  if (typeof content === 'string') return content
+  const parts = isJsonArray(content) ? content : []
+  return parts.map((part) => (isJsonObject(part) ? (textAt(part, 'text') ?? '') : '')).join('')
+}
+
+/** Words in place of tokens. */
+function usageOf(
+  messages: readonly JsonObject[],
+  text: string,
+): Awaited<ReturnType<LanguageModel['doGenerate']>>['usage'] {
+  const input = messages.reduce((sum, message) => sum + wordsIn(textsOf(message)), 0)
+  const output = wordsIn(text)
+  return {
+    inputTokens: { total: input, noCache: input, cacheRead: undefined, cacheWrite: undefined },
+    outputTokens: { total: output, text: output, reasoning: undefined },
+  }
+}
+
+function wordsIn(text: string): number {
+  let words = 0
+  for (const _ of text.matchAll(/\S+/g)) words++
+  return words
 }
