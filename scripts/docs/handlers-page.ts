@@ -129,7 +129,7 @@ async function outputsOf({ key, run, example = {} }: HandlerDefinition): Promise
     ...nothing,
     ...example,
   }
-  const context = { signal: new AbortController().signal, isPatient: true } as HandlerContext
+  const context = { untilGone: () => new AbortController().signal, isPatient: true } as HandlerContext
   const outputs = await run?.(request, context)
   if (outputs instanceof ReasonedVerdict) return withKey(outputs.outputs, 'reason', outputs.reason)
   if (outputs === undefined || outputs instanceof StreamedOutputs)

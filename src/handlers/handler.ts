@@ -51,8 +51,8 @@ export interface HandlerRequest {
 export interface HandlerContext {
   /** Whose project runs it; what is kept warm for one project never serves another. */
   readonly project: string
-  /** Aborted when nobody waits for the outputs any more. */
-  readonly signal: AbortSignal
+  /** The signal that is aborted when nobody waits for the outputs any more; made when it is first asked for. */
+  readonly untilGone: () => AbortSignal
   /** Whether it rather waits for long than is refused because many wait already. */
   readonly isPatient: boolean
   /** The span of the run, for what happens inside. */

@@ -123,7 +123,7 @@ export async function committedViolation(
   const project = basename(registry.store.folder)
   try {
     const whole = await effective(registry, { caller: READER }, { data })
-    return await schemaViolation(whole, { project, signal: NEVER, isPatient: false })
+    return await schemaViolation(whole, { project, untilGone: () => NEVER, isPatient: false })
   } catch (error) {
     if (error instanceof Refusal) return []
     if (error instanceof HandlerFailure) return [warned('schema_violation', error.message)]

@@ -50,7 +50,7 @@ async function warningsOf(
   try {
     const { data, parameters } = await effective(registry, { caller }, found)
     const { project, models } = services.reach(registry)
-    const asking = { project, signal: untilGone(), isPatient: false }
+    const asking = { project, untilGone, isPatient: false }
     const key = handlerKeyOf(data)
     return [
       ...(await schemaViolation({ data, parameters }, asking)),

@@ -14,7 +14,7 @@ import type { Reference } from '../versioning/reference.ts'
 import type { Revision } from '../versioning/revisions/revision.ts'
 
 /** What is the same for every run in a project. */
-export type HandlerServices = Omit<HandlerContext, 'signal' | 'isPatient' | 'span'>
+export type HandlerServices = Omit<HandlerContext, 'untilGone' | 'isPatient' | 'span'>
 
 /** What invocations run with. */
 export interface InvocationServices {
@@ -85,10 +85,11 @@ async function run(
   const { data, parameters } = await effective(registry, request, found)
   span.setData('parameters', parameters)
   const reach = services.reach(registry)
-  const whole = { ...reach, secret: secretsFor(request, found, reach), span }
-  const context = contextOf(whole, request.untilGone, request.isPatient)
+  const { untilGone, isPatient = false } = request
+  const secret = secretsFor(request, found, reach)
+  const context: HandlerContext = { ...reach, secret, span, untilGone, isPatient }
   // What was done already, and may have cost money, is not thrown away because many wait.
-  const patient = contextOf(whole, request.untilGone, true)
+  const patient: WorkerCaller = { project: reach.project, untilGone, isPatient: true }
   const inputsSchema = schemaOf(data, 'inputs')
   if (inputsSchema) await check(inputsSchema, 'inputs', request.inputs ?? NO_INPUTS, context)
   const result = await handler(
@@ -117,21 +118,6 @@ async function run(
   if (request.wantsStream) return stream
   for await (const _ of stream.pieces);
   return stream.whole()
-}
-
-/** What a handler may reach in one run. The signal is made when a handler that waits for something asks for it. */
-function contextOf(
-  reach: Omit<HandlerContext, 'signal' | 'isPatient'>,
-  untilGone: () => AbortSignal,
-  isPatient = false,
-): HandlerContext {
-  return {
-    ...reach,
-    isPatient,
-    get signal() {
-      return untilGone()
-    },
-  }
 }
 
 const NO_INPUTS: JsonObject = {}

@@ -11,6 +11,8 @@ export interface TestContext extends HandlerContext {
   readonly recorded: Span[]
 }
 
+const NEVER = new AbortController().signal
+
 /** A context with these secrets, from which private addresses may be reached; models and sandbox refuse to be used. */
 export function handlerContext(
   secrets: Readonly<Record<string, string>> = {},
@@ -19,7 +21,7 @@ export function handlerContext(
   const recorded: Span[] = []
   return {
     project: 'team',
-    signal: new AbortController().signal,
+    untilGone: () => NEVER,
     isPatient: false,
     span: startTrace({ record: (spans) => void recorded.push(...spans) }, 'test'),
     secret: async (name) => secrets[name],

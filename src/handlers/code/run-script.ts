@@ -20,9 +20,16 @@ export interface ScriptRun {
 /** The outputs that what the script's `evaluate` returns stands for. A script that fails is a `HandlerFailure`. */
 export async function runScript(run: ScriptRun, context: HandlerContext): Promise<Json> {
   const { runtime, script, args, version, threshold, judges, failure } = run
-  const { project: owner, signal, sandbox } = context
+  const { project: owner, untilGone, sandbox } = context
   try {
-    const result = await sandbox.run({ runtime, script, entryPoint: 'evaluate', args, owner, signal })
+    const result = await sandbox.run({
+      runtime,
+      script,
+      entryPoint: 'evaluate',
+      args,
+      owner,
+      signal: untilGone(),
+    })
     return judges ? normaliseResult(result, version, threshold) : givenResult(result)
   } catch (error) {
     if (error instanceof SandboxFailure) throw new HandlerFailure(failure, error.message, error.stacktrace)

@@ -56,7 +56,7 @@ async function answerOf(call: HookCall, context: HandlerContext, span: OpenSpan)
     traceparent: `00-${span.traceId}-${span.spanId}-01`,
     ...Object.fromEntries(call.headers),
   }
-  const limits = { timeoutMs, maxAnswerBytes, mustBeWhole: true, signal: context.signal }
+  const limits = { timeoutMs, maxAnswerBytes, mustBeWhole: true, signal: context.untilGone() }
   try {
     return await postOutgoing({ url, headers, body, ...limits }, policy)
   } catch (error) {

@@ -210,12 +210,15 @@ export const autoAiCritique: HandlerDefinition = {
   run,
 }
 
-async function run(request: HandlerRequest, { models, span, signal }: HandlerContext): Promise<Json> {
+async function run(request: HandlerRequest, { models, span, untilGone }: HandlerContext): Promise<Json> {
   try {
     const parameters = readJudgeParameters(request.parameters)
     const { model, connection, threshold } = parameters
     const rendered = render(parameters, variablesOf(request, parameters.correctAnswerKey))
-    return outputsOf(await models.chat({ model, connection, ...rendered, signal }, span), threshold)
+    return outputsOf(
+      await models.chat({ model, connection, ...rendered, signal: untilGone() }, span),
+      threshold,
+    )
   } catch (error) {
     // a judge's message begins with where it is (interface 11.17)
     throw failureOfPrompt(error, '')

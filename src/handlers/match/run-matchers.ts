@@ -65,7 +65,7 @@ async function runMatcher(matcher: Matcher, run: MatchRun): Promise<MatchResult>
     verdict = await verdictOf(matcher, children, run)
   } catch (failure) {
     // Of a request that was given up there is no verdict.
-    if (!(failure instanceof HandlerFailure) || run.context.signal.aborted) throw failure
+    if (!(failure instanceof HandlerFailure) || run.context.untilGone().aborted) throw failure
     error = failure.message
   }
   const { score, success } = verdict

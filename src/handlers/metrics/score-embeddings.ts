@@ -13,9 +13,9 @@ export const USUAL_EMBEDDING_MODEL = 'text-embedding-3-small'
 export async function scoreEmbeddings(
   model: string,
   texts: readonly [string, string],
-  { models, signal, span }: HandlerContext,
+  { models, untilGone, span }: HandlerContext,
 ): Promise<number> {
-  const [a, b, ...others] = await embedded(() => models.embed({ model, texts, signal }, span))
+  const [a, b, ...others] = await embedded(() => models.embed({ model, texts, signal: untilGone() }, span))
   if (a === undefined || b === undefined || others.length > 0 || a.length !== b.length) {
     throw similarityError(`The model ${model} did not make one vector of each text, both of one length.`)
   }

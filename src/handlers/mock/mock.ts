@@ -34,14 +34,14 @@ export const mock: HandlerDefinition = {
   run,
 }
 
-function run(request: HandlerRequest, { signal }: HandlerContext): HandlerResult | Promise<HandlerResult> {
+function run(request: HandlerRequest, { untilGone }: HandlerContext): HandlerResult | Promise<HandlerResult> {
   const { parameters } = request
   const key = getKey(parameters, 'key') ?? null
   if (key === null) throw missingParameter('key')
   const kwargs = getKey(parameters, 'kwargs') ?? {}
   const chosen = mockNamed('key', key)
   if (!isJsonObject(kwargs)) throw invalidParameter('kwargs', 'dict', kwargs)
-  return chosen({ request, kwargs, signal })
+  return chosen({ request, kwargs, untilGone })
 }
 
 type Mock = (call: MockCall) => HandlerResult | Promise<HandlerResult>
@@ -49,7 +49,7 @@ type Mock = (call: MockCall) => HandlerResult | Promise<HandlerResult>
 interface MockCall {
   readonly request: HandlerRequest
   readonly kwargs: JsonObject
-  readonly signal: AbortSignal
+  readonly untilGone: HandlerContext['untilGone']
 }
 
 const MOCKS: ReadonlyMap<string, Mock> = new Map<string, Mock>([
@@ -94,7 +94,7 @@ const MAX_SECONDS = 600
 
 /** Waits, then does what `kwargs.then` says, which cannot be to wait again. Ends at once when nobody waits for it. */
 async function delayed(call: MockCall): Promise<HandlerResult> {
-  const { kwargs, signal } = call
+  const { kwargs, untilGone } = call
   const seconds = number(kwargs, 'seconds', 0.1)
   if (seconds < 0 || seconds > MAX_SECONDS)
     throw invalidParameter('kwargs.seconds', `float[0.0, ${MAX_SECONDS}.0]`, getKey(kwargs, 'seconds'))
@@ -102,7 +102,7 @@ async function delayed(call: MockCall): Promise<HandlerResult> {
   if (then === 'delay') throw invalidParameter('kwargs.then', 'any key but delay', then)
   const next = mockNamed('kwargs.then', then)
   try {
-    await pause(seconds * 1000, undefined, { signal })
+    await pause(seconds * 1000, undefined, { signal: untilGone() })
   } catch {
     // A timer is only ever cut short by its signal.
     throw new HandlerFailure('v0:workflows:mock-error', 'The delay was given up: nobody waits for its end.')

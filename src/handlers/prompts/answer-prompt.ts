@@ -113,10 +113,10 @@ export async function answerPrompt(
 async function streamPrompt(
   prompt: PreparedPrompt,
   messages: readonly JsonObject[],
-  { models, span, signal }: HandlerContext,
+  { models, span, untilGone }: HandlerContext,
   outputsOf: (reply: ChatReply) => Json,
 ): Promise<StreamedOutputs> {
-  const begun = await callPrompt(prompt, messages, { signal }, async (call) => {
+  const begun = await callPrompt(prompt, messages, { untilGone }, async (call) => {
     const stream = models.streamChat(call, span)
     return { stream, first: await stream.next() }
   })
@@ -173,9 +173,10 @@ function endOf({ message, finishReason }: ChatReply): JsonObject {
 export function callPrompt<T>(
   prompt: PreparedPrompt,
   messages: readonly JsonObject[],
-  { signal }: Pick<HandlerContext, 'signal'>,
+  { untilGone }: Pick<HandlerContext, 'untilGone'>,
   make: (call: ChatCall) => Promise<T>,
 ): Promise<T> {
+  const signal = untilGone()
   // When nobody waits any more the next attempt says so at once.
   const wait = (milliseconds: number): Promise<void> =>
     pause(milliseconds, undefined, { signal }).catch(() => undefined)

@@ -96,12 +96,12 @@ function llmOutputs(): PlainObject {
 async function askInTurn(
   configs: readonly LlmConfig[],
   messages: readonly JsonObject[],
-  { models, span, signal }: HandlerContext,
+  { models, span, untilGone }: HandlerContext,
 ): Promise<ChatReply> {
   const failures: string[] = []
   for (const config of configs) {
     try {
-      return await models.chat({ ...config, messages, signal }, span)
+      return await models.chat({ ...config, messages, signal: untilGone() }, span)
     } catch (error) {
       if (!(error instanceof ModelFailure) || !isUnavailable(error)) throw error
       failures.push(error.message)

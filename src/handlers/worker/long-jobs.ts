@@ -9,8 +9,8 @@ import type { WorkerJob, WorkerJobResult } from './long-job.ts'
 /** What became of a job: its result; or that it took too long, that its thread broke down (out of memory), that nobody waited for it. */
 export type WorkerOutcome = WorkerJobResult | 'late' | 'broken' | 'abandoned'
 
-/** Whom a job is done for: the project takes its turn, nobody waits any more once the signal is aborted. */
-export type WorkerCaller = Pick<HandlerContext, 'project' | 'signal' | 'isPatient'>
+/** Whom a job is done for: the project takes its turn, nobody waits any more once the signal `untilGone` is aborted. */
+export type WorkerCaller = Pick<HandlerContext, 'project' | 'untilGone' | 'isPatient'>
 
 /**
  * Does jobs in threads of their own, so that nothing else waits for them. A job that takes longer than its limit is stopped there, one
@@ -53,8 +53,9 @@ export class WorkerPool {
   async do(
     job: WorkerJob,
     limitMs: number,
-    { project, signal, isPatient }: WorkerCaller,
+    { project, untilGone, isPatient }: WorkerCaller,
   ): Promise<WorkerOutcome> {
+    const signal = untilGone()
     try {
       const release = await this.#permits.acquire({
         // no project has a space in its name

@@ -15,6 +15,8 @@ const js = (code: string, more: JsonObject = {}): JsonObject => ({
   ...more,
 })
 
+const NEVER = new AbortController().signal
+
 describe('handlers: custom code', () => {
   let sandbox: Sandbox
   before(() => (sandbox = openSandbox({ ...SANDBOX_LIMITS, timeoutMs: 20_000 })))
@@ -26,7 +28,7 @@ describe('handlers: custom code', () => {
     // these handlers look at nothing else of their context
     const context = {
       project: 'us',
-      signal: new AbortController().signal,
+      untilGone: () => NEVER,
       sandbox,
     } as unknown as HandlerContext
     return builtInHandlers.get(key)?.({ ...nothing, ...rest, ...given }, context)

@@ -229,7 +229,7 @@ describe('hooks', () => {
   it('are given up when nobody waits any more', async () => {
     const gone = new AbortController()
     receiver.answerNext((_response) => gone.abort())
-    const work = run({ url: receiver.url }, {}, handlerContext({}, { signal: gone.signal }))
+    const work = run({ url: receiver.url }, {}, handlerContext({}, { untilGone: () => gone.signal }))
     const { id, message } = await failure(work)
     expect(id).to.equal('v0:workflows:custom-hook-client-error')
     expect(message).to.contain('aborted').and.not.contain('within')

@@ -297,7 +297,7 @@ describe('handlers: match', () => {
   it('is no verdict once its request was given up: what was not looked at is not called a failure', async () => {
     const matchers = [{ key: 'it', target: 'outputs', match: 'regex', reference: '(a+)+$' }]
     const request = handlerRequest({ parameters: { matchers }, outputs: `${'a'.repeat(60)}!` })
-    const context = handlerContext({}, { signal: AbortSignal.abort() })
+    const context = handlerContext({}, { untilGone: () => AbortSignal.abort() })
     const failure = await Promise.resolve(match(request, context)).catch((error: unknown) => error)
     expect(failure)
       .to.be.instanceOf(HandlerFailure)

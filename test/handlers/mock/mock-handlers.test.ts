@@ -12,7 +12,10 @@ describe('mock', () => {
     signal = new AbortController().signal,
   ): Promise<unknown> => {
     try {
-      return await builtInHandlers.get(key)?.(handlerRequest(request), handlerContext({}, { signal }))
+      return await builtInHandlers.get(key)?.(
+        handlerRequest(request),
+        handlerContext({}, { untilGone: () => signal }),
+      )
     } catch (error) {
       if (error instanceof HandlerFailure) return `${error.status} ${error.code}: ${error.message}`
       throw error

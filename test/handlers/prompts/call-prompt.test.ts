@@ -19,7 +19,7 @@ describe('handlers: the calls of a prompt', () => {
       setTimeout(() => controller.abort(), 10)
       return Promise.reject(new ModelFailure('availability', 'x'))
     }
-    const thrown: unknown = await callPrompt(prompt, [], { signal: controller.signal }, make).catch(
+    const thrown: unknown = await callPrompt(prompt, [], { untilGone: () => controller.signal }, make).catch(
       (it: unknown) => it,
     )
     expect(thrown).to.be.instanceOf(ModelFailure)

@@ -26,8 +26,8 @@ export async function startPromptWorld(): Promise<PromptWorld> {
   const context = handlerContext({}, { span, models })
   return {
     stub,
-    run: async (key, request, signal = context.signal) =>
-      handlerOf(key)(handlerRequest(request), { ...context, signal }),
+    run: async (key, request, signal = context.untilGone()) =>
+      handlerOf(key)(handlerRequest(request), { ...context, untilGone: () => signal }),
     sent: () => stub.received.map(({ body }) => body),
     spans,
     stop: () => stub.stop(),

@@ -112,5 +112,5 @@ describe('handlers: long jobs', () => {
 })
 
 function caller(project: string, signal = new AbortController().signal): WorkerCaller {
-  return { project, signal, isPatient: false }
+  return { project, untilGone: () => signal, isPatient: false }
 }
