@@ -97,20 +97,18 @@ export const ROOMS: Readonly<Record<string, Room>> = {
     surface: [
       ...['span', 'span-time', 'trace-ids', 'open-traces', 'project-traces', 'export/otlp-exporter'],
       ...['query/*', 'query/filter/span-hint', 'recording/open-span'],
-      ...['recording/span-record', 'shared/span-table', 'trace-settings'],
+      ...['recording/span-record', 'shared/span-table'],
     ],
   },
   search: {
     uses: ['resources', 'embeds', 'versioning', 'git', 'json', 'storage', 'scheduling'],
-    surface: ['open-search', 'project-search', 'index/find-documents', 'texts-of', 'words/parse-search'],
+    surface: ['project-search', 'index/find-documents', 'texts-of', 'words/parse-search'],
   },
   webhooks: {
     uses: ['outgoing', 'versioning', 'git', 'json', 'storage', 'scheduling'],
     surface: [
-      ...['open-webhooks', 'project-webhooks', 'webhook', 'event-types', 'matches-filters', 'create-webhook'],
-      ...['edit-webhook', 'archive-webhook', 'rotate-secret', 'test-webhook'],
-      ...['deliveries/delivery', 'deliveries/redeliver', 'registry-event'],
-      ...['publisher/events-between', 'publisher/publish-cursor'],
+      ...['open-webhooks', 'project-webhooks', 'webhook', 'webhook-actions', 'deliveries/delivery-store'],
+      ...['registry-event', 'events-between', 'cursor-log'],
     ],
   },
   secrets: {

@@ -2,8 +2,8 @@ import { setTimeout as pause } from 'node:timers/promises'
 import type { ArtifactView } from '../versioning/artifacts/artifact-view.ts'
 import { type ArtifactChange, pathOf } from '../versioning/index/index-entry.ts'
 import type { Registry } from '../versioning/registry.ts'
-import { creationOf, eventsBetween } from '../webhooks/publisher/events-between.ts'
-import { cursorOf } from '../webhooks/publisher/publish-cursor.ts'
+import { creationOf, eventsBetween } from '../webhooks/events-between.ts'
+import { cursorOf } from '../webhooks/cursor-log.ts'
 import { type LiveEvent, liveEventOf, removalOf } from './live-event.ts'
 
 /** So long changes are collected before they are told, in milliseconds: those of one artifact are then looked at together. */

@@ -90,8 +90,8 @@ export class OpenEvents {
 const LOOK_EVERY = 500
 /** How often a follower that nothing happens for is told that the connection is alive, in milliseconds (interface 13.8). */
 const REMIND_EVERY = 15_000
-/** So long what happens is kept after the last follower has gone, in milliseconds: it may be about to come back. */
-const LINGER = 60_000
+/** How long what happens is kept after the last follower has gone: it may be about to come back. */
+const LINGER_MS = 60_000
 
 const REMINDER = ': still here\n\n'
 
@@ -139,7 +139,7 @@ class ProjectEvents {
       yield* follower.pieces()
     } finally {
       this.#followers.delete(follower)
-      if (this.#followers.size === 0) this.#lingering = setTimeout(() => this.#end(), LINGER).unref()
+      if (this.#followers.size === 0) this.#lingering = setTimeout(() => this.#end(), LINGER_MS).unref()
     }
   }
 
@@ -192,11 +192,8 @@ class ProjectEvents {
   }
 }
 
-/**
- * So many characters may wait for a follower, which is twice what one who comes back is sent at once. One for whom more waits does not read, or not
- * fast enough, and is cut off.
- */
-const MOST_WAITING = 512 * 1024
+/** Twice what a follower who comes back is sent at once. One for whom more waits does not read fast enough, and is cut off. */
+const MAX_CHARACTERS_WAITING = 512 * 1024
 
 /** One who follows a project's events: what is pushed here it gets in this order, as fast as it reads. */
 export class Follower {
@@ -215,7 +212,7 @@ export class Follower {
     if (this.#isOver) return
     this.#waiting.push(text)
     this.#length += text.length
-    if (this.#length > MOST_WAITING) this.end()
+    if (this.#length > MAX_CHARACTERS_WAITING) this.end()
     else this.#wake?.()
   }
 
@@ -319,9 +316,9 @@ function logsSince(
   )
 }
 
-/** So many events, and so many characters of them, are kept for those who come back. */
-const MOST_EVENTS = 1000
-const MOST_LENGTH = 256 * 1024
+/** For those who come back. */
+const MAX_EVENTS_KEPT = 1000
+const MAX_CHARACTERS_KEPT = 256 * 1024
 
 /** An event as it is sent, and its number. */
 interface Numbered {
@@ -371,7 +368,7 @@ export class EventLog {
     const whole = `id: ${this.#id(number)}\n${text}\n`
     this.#kept.push({ number, text: whole })
     this.#length += whole.length
-    while (this.#kept.length > MOST_EVENTS || this.#length > MOST_LENGTH)
+    while (this.#kept.length > MAX_EVENTS_KEPT || this.#length > MAX_CHARACTERS_KEPT)
       this.#length -= this.#kept.shift()?.text.length ?? 0
     return whole
   }

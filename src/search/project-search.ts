@@ -1,30 +1,30 @@
 import type { Oid } from '../git/objects/object.ts'
-import { TimeSlice } from '../scheduling/cooperative.ts'
-import type { DatabaseThread } from '../storage/sqlite/database-thread.ts'
-import { objectUuid, oidPrefix, repositoryDigits } from '../versioning/ids.ts'
-import { damageOf } from '../versioning/index/damaged-repositories.ts'
-import { type Window, type Windowing, unknownCursor } from '../versioning/pagination.ts'
-import type { Registry } from '../versioning/registry.ts'
-import {
-  type Revision,
-  findRevisionById,
-  locate,
-  readListedRevision,
-  latestOf,
-} from '../versioning/revisions/revision.ts'
-import type { ArtifactView, VariantView } from '../versioning/artifacts/artifact-view.ts'
-import type { DocumentKind, DocumentPlace, DocumentQuestion, FoundDocument } from './index/find-documents.ts'
-import type { SearchWork } from './index/search-work.ts'
-import { rowsOfCommit } from './row-feed.ts'
-import { SearchFeed, searchedAt } from './search-feed.ts'
-import { type SearchField, type SearchText, textsOf, textsOfRow } from './texts-of.ts'
-import type { Excerpt } from './words/excerpt.ts'
-import { matchExpression, type Search } from './words/parse-search.ts'
 import type { JsonObject } from '../json/json.ts'
 import { rowAt } from '../resources/testsets/rows/row-tree.ts'
 import { decodeRow, dedupIdOf } from '../resources/testsets/rows/stored-row.ts'
+import { TimeSlice } from '../scheduling/cooperative.ts'
+import type { DocumentKind, DocumentPlace, DocumentQuestion, FoundDocument } from './index/find-documents.ts'
+import type { RowHolder } from './index/search-rows.ts'
+import type { SearchWork } from './index/search-work.ts'
+import { rowsOfCommit } from './row-feed.ts'
+import { searchedAt, SearchFeed } from './search-feed.ts'
+import { type SearchField, type SearchText, textsOf, textsOfRow } from './texts-of.ts'
+import type { Excerpt } from './words/excerpt.ts'
+import { matchExpression, type Search } from './words/parse-search.ts'
+import { DatabaseThread } from '../storage/sqlite/database-thread.ts'
+import type { ArtifactView, VariantView } from '../versioning/artifacts/artifact-view.ts'
 import { readBytes } from '../versioning/family/tree-files.ts'
-import type { RowHolder } from './index/rows/find-rows.ts'
+import { objectUuid, oidPrefix, repositoryDigits } from '../versioning/ids.ts'
+import { damageOf } from '../versioning/index/damaged-repositories.ts'
+import { unknownCursor, type Window, type Windowing } from '../versioning/pagination.ts'
+import type { Registry } from '../versioning/registry.ts'
+import {
+  findRevisionById,
+  latestOf,
+  locate,
+  readListedRevision,
+  type Revision,
+} from '../versioning/revisions/revision.ts'
 
 /** What is searched for, and where. */
 export interface SearchQuery {
@@ -228,4 +228,23 @@ async function heldRow(
     return { variant, head: latest.oid, data, name: dedupIdOf(data) ?? oid }
   }
   return undefined
+}
+
+/** The searches of all projects that a process serves, on one thread, which starts with the first. */
+export class OpenSearch {
+  // The name that the compiler gives the file beside this one.
+  readonly #thread = new DatabaseThread<SearchWork>(new URL('./index/search-thread.js', import.meta.url))
+  readonly #projects = new Map<Registry, ProjectSearch>()
+
+  /** The search of a project; the first call begins to take in what is there. */
+  of(registry: Registry): ProjectSearch {
+    let search = this.#projects.get(registry)
+    if (!search) this.#projects.set(registry, (search = new ProjectSearch(registry, this.#thread)))
+    return search
+  }
+
+  async close(): Promise<void> {
+    for (const search of this.#projects.values()) await search.close()
+    await this.#thread.stop(new Error('the search is closed'))
+  }
 }

@@ -8,8 +8,7 @@ import { TimeSlice } from '../scheduling/cooperative.ts'
 import type { ArtifactView } from '../versioning/artifacts/artifact-view.ts'
 import { unlessDamaged } from '../versioning/index/damaged-repositories.ts'
 import type { Registry } from '../versioning/registry.ts'
-import type { RowsBehind } from './index/rows/rows-behind.ts'
-import type { RowsStep } from './index/rows/write-rows.ts'
+import type { RowsBehind, RowsStep } from './index/search-rows.ts'
 import type { AskIndex } from './index/search-work.ts'
 
 const ROWS_PER_TRANSACTION = 500

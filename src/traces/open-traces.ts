@@ -1,18 +1,21 @@
 import { basename, dirname } from 'node:path'
 import type { Registry } from '../versioning/registry.ts'
-import { ProjectTraces } from './project-traces.ts'
+import {
+  ProjectTraces,
+  type SpanStore,
+  type TraceRetention,
+  type TraceSettings,
+  type TraceTrouble,
+} from './project-traces.ts'
 import { TraceReader } from './query/trace-reader.ts'
 import { nodeFs } from '../storage/node-fs.ts'
 import { SharedSpans } from './shared/shared-spans.ts'
 import type { SpanTable } from './shared/span-table.ts'
-import type { SpanStore } from './span-store.ts'
-import type { TraceSettings, TraceRetention, TraceTrouble } from './trace-settings.ts'
-import { traceThread, type TraceThread } from './storage/start-trace-thread.ts'
+import { type ThreadWork, traceThread, type TraceThread } from './storage/thread-work.ts'
 import { randomUUID } from 'node:crypto'
 import type { SpanRow, StoredSpan } from './recording/span-record.ts'
 import { DatabaseTrouble } from '../storage/sqlite/database-thread.ts'
 import type { TracePage, TraceQuestion } from './query/trace-page.ts'
-import type { ThreadWork } from './storage/thread-work.ts'
 
 /** What of a registry says where its traces are. */
 export interface TracedProject {

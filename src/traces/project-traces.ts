@@ -3,8 +3,59 @@ import { DatabaseTrouble } from '../storage/sqlite/database-thread.ts'
 import type { TracePage, TraceQuestion } from './query/trace-page.ts'
 import { type SpanRow, type StoredSpan, storedSpan } from './recording/span-record.ts'
 import type { Span } from './span.ts'
-import type { SpanStore } from './span-store.ts'
-import type { TraceSettings, TraceTrouble } from './trace-settings.ts'
+
+/** How long traces are kept. */
+export interface TraceRetention {
+  /** Traces that began longer ago are removed. */
+  readonly maxAgeDays: number
+  /** Past so many bytes of a project's traces, the oldest are removed. */
+  readonly maxBytes: number
+}
+
+/** Something about traces that an operator should know of; requests go on. */
+export interface TraceTrouble {
+  /** The file of the project's traces, or what their place in a database is called. */
+  readonly file: string
+  /** A sentence. */
+  readonly message: string
+}
+
+/** How traces are recorded, kept and asked for. */
+export interface TraceSettings {
+  /** Whether spans are recorded; what was recorded before can be read all the same. */
+  readonly isRecording: boolean
+  readonly retention: TraceRetention
+  /** How long a question may take, in milliseconds. */
+  readonly queryMs: number
+  readonly now: () => Date
+  readonly onTrouble: (trouble: TraceTrouble) => void
+  /** Throws while the store is gone: threads go by the paths of files, and would make them anew. */
+  readonly assertThere?: () => void
+}
+
+/**
+ * Where the spans of one project lie. Everything rejects with `DatabaseTrouble` while that cannot be used; what was asked for may be asked
+ * for again then, and no harm is done where it was carried out already.
+ */
+export interface SpanStore {
+  /** What the place is called where an operator is told of it. */
+  readonly name: string
+  /**
+   * Stores spans, all of them or none: one that is there already, by its trace and its own id, is overwritten (interface 12.14).
+   * Answers a sentence if something happened that an operator should know of.
+   */
+  write(spans: readonly StoredSpan[]): Promise<string | undefined>
+  /** The spans of these traces, those of each together in the order in which they began. */
+  read(traceIds: readonly string[]): Promise<readonly SpanRow[]>
+  /** The page of traces or spans that a question asks for. Refuses with `query_too_slow`, or with `overloaded` when too many wait. */
+  query(question: TraceQuestion): Promise<TracePage>
+  /** The id of some trace whose references name something whose id ends in these digits; undefined if none does. Refuses as `query`. */
+  naming(digits: string): Promise<string | undefined>
+  /** Removes a trace; answers whether there was one. */
+  remove(traceId: string): Promise<boolean>
+  /** Removes a little of what is too old or too much; answers whether more remains. `now` is in milliseconds. */
+  retain(retention: TraceRetention, now: number): Promise<boolean>
+}
 
 /**
  * The traces of one project. Whoever records waits for nothing; whoever asks finds everything that this process recorded before.
@@ -148,7 +199,7 @@ export class SpanQueue {
 
   /** Takes spans, all or none of them. `now` is in milliseconds. Throws TypeError for attributes that JSON has no word for. */
   add(spans: readonly Span[], now: number): void {
-    if (this.#isClosed || this.#size > MOST_WAITING) {
+    if (this.#isClosed || this.#size > MAX_CHARACTERS_WAITING) {
       this.drop(spans.length, 'more spans come than can be stored')
       return
     }
@@ -251,7 +302,9 @@ export class SpanQueue {
   }
 
   #pause(): number {
-    return this.#failures === 0 ? FLUSH_MS : Math.min(RETRY_MS * 2 ** (this.#failures - 1), LONGEST_MS)
+    return this.#failures === 0
+      ? FLUSH_AFTER_MS
+      : Math.min(RETRY_AFTER_MS * 2 ** (this.#failures - 1), MAX_RETRY_AFTER_MS)
   }
 
   #tell(message: string): void {
@@ -269,17 +322,15 @@ interface SpanBatch {
 }
 
 function isWhole({ spans, size }: SpanBatch): boolean {
-  return spans.length >= BATCH || size >= BATCH_SIZE
+  return spans.length >= SPANS_PER_TRANSACTION || size >= CHARACTERS_PER_TRANSACTION
 }
 
-/** Spans wait so long for others to be stored with. */
-const FLUSH_MS = 100
-/** So many spans, or characters of them, go in one transaction. */
-const BATCH = 500
-const BATCH_SIZE = 4 * 1024 * 1024
-/** So many characters wait in memory at most. */
-const MOST_WAITING = 64 * 1024 * 1024
-/** After a failure it is tried again, at first so soon, in the end so seldom. */
-const RETRY_MS = 500
-const LONGEST_MS = 30_000
+/** How long spans wait for others to be stored with. */
+const FLUSH_AFTER_MS = 100
+const SPANS_PER_TRANSACTION = 500
+const CHARACTERS_PER_TRANSACTION = 4 * 1024 * 1024
+const MAX_CHARACTERS_WAITING = 64 * 1024 * 1024
+/** After a failure, the first pause; each is twice as long as the one before. */
+const RETRY_AFTER_MS = 500
+const MAX_RETRY_AFTER_MS = 30_000
 const TELL_AGAIN_MS = 10_000

@@ -1,7 +1,6 @@
 import type { Fs } from '../storage/fs.ts'
 import type { Registry } from '../versioning/registry.ts'
-import { type ProjectWebhooks, projectWebhooks } from './project-webhooks.ts'
-import type { WebhookSettings } from './webhook-settings.ts'
+import { type ProjectWebhooks, projectWebhooks, type WebhookSettings } from './project-webhooks.ts'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Lease } from '../storage/documents/documents.ts'
 import type { ArtifactView } from '../versioning/artifacts/artifact-view.ts'
@@ -9,9 +8,8 @@ import { pathOf } from '../versioning/index/index-entry.ts'
 import { Outbox } from './deliveries/outbox.ts'
 import type { RegistryEvent } from './registry-event.ts'
 import { isSending } from './webhook.ts'
-import { CursorLog, beginCursorLog } from './publisher/cursor-log.ts'
-import { creationOf, eventsBetween } from './publisher/events-between.ts'
-import { type PublishCursor, isPublished, cursorOf } from './publisher/publish-cursor.ts'
+import { beginCursorLog, CursorLog, cursorOf, isPublished, type PublishCursor } from './cursor-log.ts'
+import { creationOf, eventsBetween } from './events-between.ts'
 
 /** The webhooks of all projects that a process serves. */
 export class OpenWebhooks {

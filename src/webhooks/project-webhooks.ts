@@ -1,8 +1,8 @@
+import type { OutgoingPolicy } from '../outgoing/outgoing-policy.ts'
 import type { Documents } from '../storage/documents/documents.ts'
 import { documentsOf } from '../storage/documents/file-documents.ts'
 import type { Fs } from '../storage/fs.ts'
 import type { Registry } from '../versioning/registry.ts'
-import type { WebhookSettings } from './webhook-settings.ts'
 import { WebhookStore } from './webhook-store.ts'
 
 /** What everything that is done with a project's webhooks needs. */
@@ -35,4 +35,16 @@ export function projectWebhooks(
     settings,
     begin,
   }
+}
+
+/** What of the configuration, and of the process, webhooks depend on. */
+export interface WebhookSettings {
+  readonly policy: OutgoingPolicy
+  /** How long an attempt may take. */
+  readonly timeoutMs: number
+  /** How long after each failed attempt the next one is made. */
+  readonly retrySeconds: readonly number[]
+  readonly now: () => Date
+  /** Told what keeps events from being told or delivered, for the log. */
+  readonly onTrouble: (error: unknown) => void
 }

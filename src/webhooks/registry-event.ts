@@ -1,13 +1,13 @@
 import { createHash } from 'node:crypto'
 import type { Ident } from '../git/objects/object.ts'
-import type { Json, JsonObject } from '../json/json.ts'
-import { fromEntries } from '../json/json.ts'
+import { fromEntries, type Json, type JsonObject } from '../json/json.ts'
 import type { ArtifactView } from '../versioning/artifacts/artifact-view.ts'
-import { objectUuid } from '../versioning/ids.ts'
+import { objectUuid, repositoryDigits } from '../versioning/ids.ts'
 import type { Reference } from '../versioning/reference.ts'
-import type { CommitMessage } from '../versioning/revisions/write-commit.ts'
 import { isoSeconds } from '../versioning/revisions/log-revisions.ts'
-import type { EventType } from './event-types.ts'
+import type { Revision } from '../versioning/revisions/revision.ts'
+import type { CommitMessage } from '../versioning/revisions/write-commit.ts'
+import type { EventType, Webhook } from './webhook.ts'
 
 /** Something that happened to an artifact, as git has it. */
 export interface RegistryEvent {
@@ -84,4 +84,62 @@ function cut(text: string): string {
 /** How an event refers to the artifact itself. */
 export function artifactReference({ family, id, slug }: ArtifactView): readonly [string, Json] {
   return [family.name, { id, slug }]
+}
+
+/** How an event refers to a revision and what it belongs to (interface 5.15). */
+export function revisionReferences({
+  artifact,
+  variant,
+  id,
+  slug,
+  version,
+}: Revision): readonly (readonly [string, Json])[] {
+  const { name } = artifact.family
+  return [
+    artifactReference(artifact),
+    [`${name}_variant`, { id: variant.id, slug: variant.slug }],
+    [`${name}_revision`, { id, slug, version }],
+  ]
+}
+
+/** Whether an event is one that the webhook asks for. */
+export function matchesFilters(
+  { events, filters }: Webhook,
+  { type, artifact, deployed }: RegistryEvent,
+): boolean {
+  const { families, artifacts, environments } = filters
+  if (events.length > 0 && !events.includes(type)) return false
+  if (families && !families.includes(artifact.family.folder)) return false
+  if (environments && (!artifact.family.pins || !isAmong(environments, [artifact]))) return false
+  return !artifacts || isAmong(artifacts, [artifact, ...deployed])
+}
+
+/** Whether the webhook asks for events of this very artifact, or environment. */
+export function namesArtifact({ filters }: Webhook, artifact: RegistryEvent['artifact']): boolean {
+  const { families, artifacts = [], environments = [] } = filters
+  const { family } = artifact
+  if (family.pins && isAmong(environments, [artifact])) return true
+  // A slug may be that of another family's.
+  if (families && !families.includes(family.folder)) return artifacts.some(({ id }) => isIdOf(artifact, id))
+  return isAmong(artifacts, [artifact])
+}
+
+function isIdOf(artifact: RegistryEvent['artifact'], id: string | undefined): boolean {
+  return id !== undefined && isAmong([{ id }], [artifact])
+}
+
+interface Named {
+  readonly id?: string | undefined
+  readonly slug?: string | undefined
+}
+
+/** Whether one of the things is named; everything of an artifact has an id that ends in the same digits. */
+function isAmong(names: readonly Named[], things: readonly Named[]): boolean {
+  return names.some(({ id, slug }) =>
+    things.some((thing) =>
+      id === undefined
+        ? slug !== undefined && slug === thing.slug
+        : thing.id !== undefined && repositoryDigits(id) === repositoryDigits(thing.id),
+    ),
+  )
 }

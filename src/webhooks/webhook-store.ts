@@ -6,9 +6,7 @@ import type { ChangedRecord } from '../storage/json-record-file.ts'
 import { parseUuid } from '../versioning/ids.ts'
 import { damageOf } from '../versioning/index/damaged-repositories.ts'
 import { DeliveryStore } from './deliveries/delivery-store.ts'
-import { webhookRecordFile } from './record-file.ts'
-import type { Webhook } from './webhook.ts'
-import { webhook } from './webhook.ts'
+import { type Webhook, webhook, webhookRecordFile } from './webhook.ts'
 
 const webhookFile = webhookRecordFile(webhook)
 

@@ -1,5 +1,28 @@
 import { z } from 'zod'
-import { EVENT_TYPES } from './event-types.ts'
+import { JsonRecordFile } from '../storage/json-record-file.ts'
+
+/** What webhooks tell of, by the level it happens at. */
+export const EVENT_TYPES = [
+  'artifact.created',
+  'artifact.edited',
+  'artifact.archived',
+  'artifact.unarchived',
+  'variant.created',
+  'variant.forked',
+  'variant.edited',
+  'variant.archived',
+  'variant.unarchived',
+  'revision.committed',
+  'revision.archived',
+  'revision.unarchived',
+  'environment.deployed',
+  'environment.undeployed',
+] as const
+
+export type EventType = (typeof EVENT_TYPES)[number]
+
+/** What a delivery that somebody asked for, to see whether it arrives, says it is. */
+export const TEST_EVENT = 'webhook.test'
 
 /** An artifact, or an environment, by its id or its slug. */
 const named = z.strictObject({ id: z.string().optional(), slug: z.string().optional() })
@@ -43,4 +66,17 @@ export type Webhook = Readonly<z.infer<typeof webhook>>
 /** Whether events are to be sent there now. */
 export function isSending({ is_active: isActive, deleted_at: deletedAt }: Webhook): boolean {
   return isActive && deletedAt === undefined
+}
+
+/**
+ * Files of what webhooks keep, which only the server's own user may read: there are secrets in them, and what receivers answered. One
+ * process at a time may write a file.
+ */
+export function webhookRecordFile<T>(schema: z.ZodType<T>): JsonRecordFile<T> {
+  return new JsonRecordFile({
+    schema,
+    damage: (path) =>
+      `${path} does not hold what webhooks keep there. Restore it from a backup, or remove its folder.`,
+    mode: 0o600,
+  })
 }

@@ -16,9 +16,7 @@ describe('threads of the traces', () => {
         data: { inputs: { count }, parameters: { key: 'echo' } },
       })
     await service.post('/traces/query', {})
-    const handle = JSON.stringify(
-      new URL('../../src/traces/storage/start-trace-thread.js', import.meta.url).href,
-    )
+    const handle = JSON.stringify(new URL('../../src/traces/storage/thread-work.js', import.meta.url).href)
     const program = `
       import { setTimeout as pause } from 'node:timers/promises'
       import { traceThread } from ${handle}

@@ -1,6 +1,6 @@
 import { statSync } from 'node:fs'
 import { expect } from 'chai'
-import { traceQuestion } from '../../src/traces/query/trace-question.ts'
+import { traceQuestion } from '../../src/traces/query/trace-page.ts'
 import { traceIdsOf } from '../../src/traces/query/trace-tree.ts'
 import { makeSpan, NOON, spanWith } from '../support/values/make-span.ts'
 import { type TraceProject, traceProject } from './trace-project.ts'

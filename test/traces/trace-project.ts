@@ -3,9 +3,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { nodeFs } from '../../src/storage/node-fs.ts'
 import { OpenTraces } from '../../src/traces/open-traces.ts'
-import type { ProjectTraces } from '../../src/traces/project-traces.ts'
+import type { ProjectTraces, TraceSettings } from '../../src/traces/project-traces.ts'
 import type { SpanTable } from '../../src/traces/shared/span-table.ts'
-import type { TraceSettings } from '../../src/traces/trace-settings.ts'
 import { NOON } from '../support/values/make-span.ts'
 
 /** A project folder with traces in it, and what was told of troubles. */

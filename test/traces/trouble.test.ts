@@ -18,7 +18,7 @@ import Database from 'libsql'
 import { Refusal } from '../../src/errors.ts'
 import { DatabaseFiles } from '../../src/storage/sqlite/database-file.ts'
 import { BUSY_MS, TraceFile } from '../../src/traces/storage/trace-file.ts'
-import { traceQuestion } from '../../src/traces/query/trace-question.ts'
+import { traceQuestion } from '../../src/traces/query/trace-page.ts'
 import { makeSpan, spanWith } from '../support/values/make-span.ts'
 import { type TraceProject, traceProject } from './trace-project.ts'
 

@@ -8,12 +8,13 @@ import {
   archiveArtifact,
   archiveRevision,
   archiveVariant,
-} from '../../../src/versioning/artifacts/archive.ts'
+  editArtifact,
+  editVariant,
+} from '../../../src/versioning/artifacts/change-artifact.ts'
 import { commitRevision } from '../../../src/versioning/revisions/commit-revision.ts'
 import { createArtifact } from '../../../src/versioning/artifacts/create-artifact.ts'
 import { createVariant } from '../../../src/versioning/variants/create-variant.ts'
 import { deployRevision } from '../../../src/versioning/environments/deploy-revision.ts'
-import { editArtifact, editVariant } from '../../../src/versioning/artifacts/edit-artifact.ts'
 import { mergeVariants } from '../../../src/versioning/merge/merge-variants.ts'
 import { forkVariant } from '../../../src/versioning/variants/fork-variant.ts'
 import { defaultKey } from '../../../src/versioning/environments/pin.ts'

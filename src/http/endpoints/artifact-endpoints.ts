@@ -1,11 +1,13 @@
 import { z } from 'zod'
 import type { ResultAddress } from '../../access/intent-file.ts'
 import type { Surface } from '../../resources/surface.ts'
-import type { ArchiveAction } from '../../versioning/artifacts/archive.ts'
-import { archiveArtifact } from '../../versioning/artifacts/archive.ts'
+import {
+  type ArchiveAction,
+  archiveArtifact,
+  editArtifact,
+} from '../../versioning/artifacts/change-artifact.ts'
 import type { ArtifactView } from '../../versioning/artifacts/artifact-view.ts'
 import { createArtifact } from '../../versioning/artifacts/create-artifact.ts'
-import { editArtifact } from '../../versioning/artifacts/edit-artifact.ts'
 import { queryArtifacts } from '../../versioning/artifacts/query-artifacts.ts'
 import type { Registry } from '../../versioning/registry.ts'
 import { artifactById } from '../../versioning/revisions/references.ts'

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { archivedLevel } from '../../versioning/artifacts/archive.ts'
+import { archivedLevel } from '../../versioning/artifacts/change-artifact.ts'
 import type { ArtifactView } from '../../versioning/artifacts/artifact-view.ts'
 import type { GraphNode } from '../../versioning/browse/commit-graph.ts'
 import { graphOf } from '../../versioning/browse/commit-graph.ts'

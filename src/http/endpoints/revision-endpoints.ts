@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { ResultAddress } from '../../access/intent-file.ts'
-import { type ArchiveAction, archiveRevision } from '../../versioning/artifacts/archive.ts'
+import { type ArchiveAction, archiveRevision } from '../../versioning/artifacts/change-artifact.ts'
 import { Refusal } from '../../errors.ts'
 import { parseUuid } from '../../versioning/ids.ts'
 import type { Registry } from '../../versioning/registry.ts'

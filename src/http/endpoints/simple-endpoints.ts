@@ -1,11 +1,13 @@
 import { z } from 'zod'
 import type { ResultAddress } from '../../access/intent-file.ts'
-import type { ArchiveAction } from '../../versioning/artifacts/archive.ts'
-import { archiveArtifact } from '../../versioning/artifacts/archive.ts'
+import {
+  type ArchiveAction,
+  archiveArtifact,
+  editArtifact,
+  type FlagsEdit,
+} from '../../versioning/artifacts/change-artifact.ts'
 import type { ArtifactView } from '../../versioning/artifacts/artifact-view.ts'
 import { createWithRevision } from '../../versioning/artifacts/create-artifact.ts'
-import type { FlagsEdit } from '../../versioning/artifacts/edit-artifact.ts'
-import { editArtifact } from '../../versioning/artifacts/edit-artifact.ts'
 import type { FlatArtifact } from '../../versioning/artifacts/query-artifacts.ts'
 import { flatten, queryFlat } from '../../versioning/artifacts/query-artifacts.ts'
 import { assertActive, assertUnguarded } from '../../versioning/artifacts/write-guards.ts'

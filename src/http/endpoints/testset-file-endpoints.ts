@@ -7,7 +7,7 @@ import type { TestsetLimits } from '../../resources/testsets/import/row-collecto
 import { asStored } from '../../resources/testsets/testset-payload.ts'
 import type { Uploaded } from '../../resources/testsets/import/upload-testset.ts'
 import { commitFile, createFromFile } from '../../resources/testsets/import/upload-testset.ts'
-import { editArtifact } from '../../versioning/artifacts/edit-artifact.ts'
+import { editArtifact } from '../../versioning/artifacts/change-artifact.ts'
 import { flatten } from '../../versioning/artifacts/query-artifacts.ts'
 import { assertRevisionActive } from '../../versioning/artifacts/write-guards.ts'
 import type { Reading } from '../../versioning/family/family.ts'

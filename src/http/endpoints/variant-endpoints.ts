@@ -1,7 +1,9 @@
 import { z } from 'zod'
-import type { ArchiveAction } from '../../versioning/artifacts/archive.ts'
-import { archiveVariant } from '../../versioning/artifacts/archive.ts'
-import { editVariant } from '../../versioning/artifacts/edit-artifact.ts'
+import {
+  type ArchiveAction,
+  archiveVariant,
+  editVariant,
+} from '../../versioning/artifacts/change-artifact.ts'
 import { queryVariants } from '../../versioning/artifacts/query-artifacts.ts'
 import type { VariantLocation } from '../../versioning/revisions/references.ts'
 import { resolveArtifact } from '../../versioning/revisions/references.ts'

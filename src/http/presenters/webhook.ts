@@ -1,5 +1,5 @@
 import { JsonText } from '../../json/stringify-json.ts'
-import type { Delivery } from '../../webhooks/deliveries/delivery.ts'
+import type { Delivery } from '../../webhooks/deliveries/delivery-store.ts'
 import type { Webhook } from '../../webhooks/webhook.ts'
 
 /** A webhook as a record: with its secret only where that was just made. */

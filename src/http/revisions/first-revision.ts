@@ -1,6 +1,6 @@
 import type { Json } from '../../json/json.ts'
 import type { Surface } from '../../resources/surface.ts'
-import type { FlagsEdit } from '../../versioning/artifacts/edit-artifact.ts'
+import type { FlagsEdit } from '../../versioning/artifacts/change-artifact.ts'
 import type { Header } from '../../versioning/artifacts/records.ts'
 import type { Warning } from '../../versioning/family/family.ts'
 import type { Registry } from '../../versioning/registry.ts'

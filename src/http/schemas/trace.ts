@@ -4,7 +4,7 @@ import { stringifyJson } from '../../json/stringify-json.ts'
 import { readTime } from '../../traces/span-time.ts'
 import { isoOf } from '../../traces/recording/span-record.ts'
 import { readSpanId, readTraceId } from '../../traces/trace-ids.ts'
-import type { TraceWindow } from '../../traces/query/trace-window.ts'
+import type { TraceWindow } from '../../traces/query/trace-page.ts'
 import { shown } from './request-schemas.ts'
 
 /** What requests about traces hold, and what is answered. */

@@ -1,7 +1,6 @@
 import { Refusal } from '../../errors.ts'
 import { type DatabaseFile, utf8Of } from '../../storage/sqlite/database-file.ts'
-import type { RowHolder } from './rows/find-rows.ts'
-import { foundRow, holdersThatMatch, numberOfRow, rowsThatMatch } from './rows/find-rows.ts'
+import { foundRow, holdersThatMatch, numberOfRow, type RowHolder, rowsThatMatch } from './search-rows.ts'
 
 /** What is looked for in the index. */
 export interface DocumentQuestion {

@@ -6,9 +6,15 @@ import type { Search } from '../words/parse-search.ts'
 import { indexedText } from '../words/search-words.ts'
 import type { DocumentPage, DocumentPlace, DocumentQuestion, FoundDocument } from './find-documents.ts'
 import { findDocuments, findPlaces } from './find-documents.ts'
-import { giveUpRows, removeRows } from './rows/remove-rows.ts'
-import { type RowsBehind, rowsBehind } from './rows/rows-behind.ts'
-import { type RowsStep, takeRowsStep, unknownRows } from './rows/write-rows.ts'
+import {
+  giveUpRows,
+  removeRows,
+  type RowsBehind,
+  rowsBehind,
+  type RowsStep,
+  takeRowsStep,
+  unknownRows,
+} from './search-rows.ts'
 
 /** What is done with a project's index, or for what was found there, by the name of the work. */
 export interface SearchWork {

@@ -1,9 +1,24 @@
-import { Refusal } from '../../errors.ts'
+import { invalid, Refusal } from '../../errors.ts'
+import type { Json } from '../../json/json.ts'
 import { parseJson } from '../../json/parse-json.ts'
+import { stringifyJson } from '../../json/stringify-json.ts'
+import { readTraceFilter, type TraceFilter } from './filter/trace-filter.ts'
 import type { SpanRow } from '../recording/span-record.ts'
-import type { TraceFilter } from './filter/trace-filter.ts'
-import { readTraceFilter } from './filter/trace-filter.ts'
-import type { TraceWindow } from './trace-window.ts'
+import { readSpanId, readTraceId } from '../trace-ids.ts'
+
+/** Which traces or spans of those that match, newest first unless ascending (interface 12.11). Times are in microseconds. */
+export interface TraceWindow {
+  readonly order?: 'ascending' | 'descending' | undefined
+  /** They began at this time or later. */
+  readonly oldest?: number | undefined
+  /** They began before this time; behind a cursor, at it as well. */
+  readonly newest?: number | undefined
+  /** Behind this one: the `next` of the answer before, or the id of its last row. */
+  readonly next?: string | undefined
+  readonly limit?: number | undefined
+  /** About such a share of all traces, always the same ones. */
+  readonly rate?: number | undefined
+}
 
 /** What is asked of all traces of a project. */
 export interface TraceQuestion {
@@ -118,4 +133,36 @@ export function sampleBound(rate: number | undefined): string | undefined {
   return Math.floor(rate * 2 ** 32)
     .toString(16)
     .padStart(8, '0')
+}
+
+/** A filtering that somebody sent, and where it stood. */
+export interface SentFiltering {
+  readonly value: Json
+  readonly loc: readonly (string | number)[]
+}
+
+/** Checks a question before it is asked; refuses with `invalid_request`. */
+export function traceQuestion(
+  focus: TraceQuestion['focus'],
+  filtering: SentFiltering | undefined,
+  window: TraceWindow,
+): TraceQuestion {
+  if (filtering) readTraceFilter(filtering.value, filtering.loc)
+  const next = window.next === undefined ? undefined : cursorOf(focus, window.next)
+  return { focus, filtering: filtering && stringifyJson(filtering.value), window: { ...window, next } }
+}
+
+/** A trace by its id; a span by both, or by its own beside the time that the window begins at. */
+function cursorOf(focus: TraceQuestion['focus'], next: string): string {
+  const [first = '', second] = next.split('.')
+  const traceId = readTraceId(first)
+  if (focus === 'trace' && traceId !== undefined) return traceId
+  const spanId = readSpanId(second ?? first)
+  if (focus === 'span' && spanId !== undefined)
+    return traceId === undefined || second === undefined ? spanId : `${traceId}.${spanId}`
+  throw invalid(
+    ['body', 'windowing', 'next'],
+    `${JSON.stringify(next.slice(0, 80))} is no place in a list of ${focus}s. Send the \`next\` of the previous answer.`,
+    'invalid_cursor',
+  )
 }

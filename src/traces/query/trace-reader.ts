@@ -1,5 +1,5 @@
 import { Refusal } from '../../errors.ts'
-import { traceThread, type TraceThread } from '../storage/start-trace-thread.ts'
+import { traceThread, type TraceThread } from '../storage/thread-work.ts'
 
 /** How a question is worked on: in a thread that ends when its time is over, as the signal says as well. */
 export type Work<T> = (thread: Pick<TraceThread, 'call'>, signal: AbortSignal) => Promise<T>

@@ -12,8 +12,7 @@ import {
 } from '../query/trace-page.ts'
 import type { TraceReader, Work } from '../query/trace-reader.ts'
 import { isoOf, type SpanRow, type StoredSpan } from '../recording/span-record.ts'
-import type { SpanStore } from '../span-store.ts'
-import type { TraceRetention } from '../trace-settings.ts'
+import type { SpanStore, TraceRetention } from '../project-traces.ts'
 import type { FoundSpan, SpanKey, SpanTable, WalkedSpan, WalkOf, WalkPlace, WalkStep } from './span-table.ts'
 
 /** The spans of a project in a database that servers share: what one has stored, the next question at any other finds. */

@@ -1,6 +1,7 @@
+import { DatabaseThread } from '../../storage/sqlite/database-thread.ts'
 import type { TracePage, TraceQuestion } from '../query/trace-page.ts'
 import type { SpanRow, StoredSpan } from '../recording/span-record.ts'
-import type { TraceRetention } from '../trace-settings.ts'
+import type { TraceRetention } from '../project-traces.ts'
 
 /** What a thread is asked to do with the file of a project's traces, by the name of the work. */
 export interface ThreadWork {
@@ -31,4 +32,12 @@ export interface ThreadWork {
     readonly asks: { readonly retention: TraceRetention; readonly now: number }
     readonly answers: boolean
   }
+}
+
+/** A thread that works on the files of traces. */
+export type TraceThread = DatabaseThread<ThreadWork>
+
+export function traceThread(): TraceThread {
+  // The name that the compiler gives the file beside this one.
+  return new DatabaseThread<ThreadWork>(new URL('./trace-thread.js', import.meta.url))
 }

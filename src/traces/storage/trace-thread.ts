@@ -3,30 +3,31 @@ import { serveFiles, setAsideDamaged } from '../../storage/sqlite/serve-files.ts
 import { isDamage } from '../../storage/sqlite/sqlite-errors.ts'
 import type { ThreadRequest } from '../../storage/sqlite/thread-messages.ts'
 import {
-  namingTrace,
-  removeTrace,
-  spansOfTrace,
-  writeSpans,
   bringSomeOver,
   headsOfTrace,
+  namingTrace,
+  READABLE_NAME,
+  removeTrace,
+  sourcesOf,
+  spansOfTrace,
+  writeSpans,
 } from './stored-spans.ts'
 import type { ThreadWork } from './thread-work.ts'
 import { BUSY_MS, TraceFile } from './trace-file.ts'
-import type { TraceRetention } from '../trace-settings.ts'
-import { sourcesOf, READABLE_NAME } from './span-source.ts'
+import type { TraceRetention } from '../project-traces.ts'
 import { type TraceFilter, readTraceFilter } from '../query/filter/trace-filter.ts'
 import { type SpanHint, sqlOfHint } from '../query/filter/span-hint.ts'
 import {
   ChunkLimit,
+  MOST_RECORD_LEVELS,
   noSuchPlace,
   PageBuilder,
   readQuestion,
   sampleBound,
   type TracePage,
   type TraceQuestion,
-  MOST_RECORD_LEVELS,
+  type TraceWindow,
 } from '../query/trace-page.ts'
-import type { TraceWindow } from '../query/trace-window.ts'
 import { exactSpan, type SpanRow } from '../recording/span-record.ts'
 import { readTime } from '../span-time.ts'
 import { ownSignal } from '../../storage/sqlite/thread-signal.ts'

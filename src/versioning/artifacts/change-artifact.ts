@@ -1,15 +1,23 @@
 import { Refusal } from '../../errors.ts'
 import type { Oid } from '../../git/objects/object.ts'
 import type { Transaction } from '../../git/transactions/transaction.ts'
-import { noteDecided, findEarlierAttempt } from '../idempotency/find-earlier-attempt.ts'
+import {
+  type ArtifactState,
+  META_REF,
+  readArtifactState,
+  type StateChange,
+  writeArtifactState,
+} from './artifact-record.ts'
+import { type ArtifactView, findVariant, type VariantView } from './artifact-view.ts'
+import { assertHeaderLength, type Header, type VariantRecord } from './records.ts'
+import { assertActive, assertUnguarded } from './write-guards.ts'
+import { findEarlierAttempt, noteDecided } from '../idempotency/find-earlier-attempt.ts'
+import { objectUuid } from '../ids.ts'
 import type { Registry } from '../registry.ts'
+import type { VariantLocation } from '../revisions/references.ts'
+import type { RevisionLocation } from '../revisions/revision.ts'
 import { writeCommit } from '../revisions/write-commit.ts'
 import type { WriteContext } from '../write-context.ts'
-import type { ArtifactState, StateChange } from './artifact-record.ts'
-import { META_REF, readArtifactState, writeArtifactState } from './artifact-record.ts'
-import type { ArtifactView } from './artifact-view.ts'
-import type { VariantRecord } from './records.ts'
-import { assertUnguarded } from './write-guards.ts'
 
 /** A change of what may change about an artifact, and the line of its history that says so. */
 export interface MetaChange extends StateChange {
@@ -95,4 +103,155 @@ function withClaims(
     ...(claimed.size > 0 ? { variants: { ...change.variants, ...Object.fromEntries(claimed) } } : {}),
     ...(isFirst ? { tags: new Map([...tagsSince, ...(change.tags ?? [])]) } : {}),
   }
+}
+
+/** An edit of a header: a field left out keeps its value, null clears it (interface 4.23). */
+export type HeaderEdit = { readonly [K in keyof Header]?: Header[K] | null }
+
+/** The same of an artifact, whose flags may be worked out from those it has when nobody else edits it. */
+export interface ArtifactEdit extends Omit<HeaderEdit, 'flags'> {
+  readonly flags?: HeaderEdit['flags'] | FlagsEdit
+}
+
+/** What becomes of the flags of an artifact; null clears them. */
+export type FlagsEdit = (before: Header['flags']) => Header['flags'] | null
+
+/** Edits an artifact's name, description, flags, tags or meta. Refuses an archived artifact. */
+export function editArtifact(
+  registry: Registry,
+  artifact: ArtifactView,
+  { flags, ...edit }: ArtifactEdit,
+  context: WriteContext,
+): Promise<ArtifactView> {
+  return changeArtifact(registry, artifact, context, (state) => {
+    assertActive('artifact', artifact.slug, state.artifact)
+    const edited = typeof flags === 'function' ? flags(state.artifact.flags) : flags
+    const whole = edited === undefined ? edit : { ...edit, flags: edited }
+    const record = { ...applyEdit(state.artifact, whole), ...updated(registry, context) }
+    return { subject: `Edit ${artifact.family.name} ${artifact.slug}`, artifact: record }
+  })
+}
+
+/** Edits a variant's header likewise; flags are the artifact's and have no effect here. */
+export async function editVariant(
+  registry: Registry,
+  { artifact, variant }: VariantLocation,
+  edit: HeaderEdit,
+  context: WriteContext,
+): Promise<VariantLocation> {
+  const changed = await changeArtifact(registry, artifact, context, (state) => {
+    assertActive('artifact', artifact.slug, state.artifact)
+    const before = state.variants.get(variant.slug) ?? variant.record
+    assertActive('variant', variant.slug, before)
+    const record = { ...applyEdit(before, edit), ...updated(registry, context) }
+    return { subject: `Edit variant ${variant.slug}`, variants: { [variant.slug]: record } }
+  })
+  return { artifact: changed, variant: variantInView(changed, variant) }
+}
+
+/** The same variant in a newer view of its artifact. */
+export function variantInView(artifact: ArtifactView, variant: VariantView): VariantView {
+  return findVariant(artifact, variant.slug) ?? variant
+}
+
+/** When and by whom something was changed, as its record says it. */
+export function updated(
+  registry: Registry,
+  { actor }: WriteContext,
+): { updated_at: string; updated_by_id: string } {
+  return { updated_at: registry.now().toISOString(), updated_by_id: actor.id }
+}
+
+function applyEdit<T extends Header>(record: T, edit: HeaderEdit): T {
+  assertHeaderLength(edit)
+  const changed = { ...record, ...edit }
+  // What is null now is cleared: the codec leaves out undefined.
+  return Object.fromEntries(
+    Object.entries(changed).filter(([, value]) => value !== null && value !== undefined),
+  ) as T
+}
+
+/** Whether to archive or to unarchive. Doing what is done already changes nothing (interface 4.26). */
+export type ArchiveAction = 'archive' | 'unarchive'
+
+/** Archives or unarchives an artifact, which hides or shows its variants and revisions with it. */
+export async function archiveArtifact(
+  registry: Registry,
+  artifact: ArtifactView,
+  action: ArchiveAction,
+  context: WriteContext,
+): Promise<ArtifactView> {
+  if (isDone(artifact.record, action)) return artifact
+  return changeArtifact(registry, artifact, context, (state) => ({
+    subject: `${verb(action)} ${artifact.family.name} ${artifact.slug}`,
+    artifact: stamped(registry, state.artifact, action, context),
+  }))
+}
+
+/** Archives or unarchives a variant, which hides or shows the revisions that no other live variant has. */
+export async function archiveVariant(
+  registry: Registry,
+  { artifact, variant }: VariantLocation,
+  action: ArchiveAction,
+  context: WriteContext,
+): Promise<VariantLocation> {
+  if (isDone(variant.record, action)) return { artifact, variant }
+  const changed = await changeArtifact(registry, artifact, context, (state) => {
+    const record = stamped(registry, state.variants.get(variant.slug) ?? variant.record, action, context)
+    return { subject: `${verb(action)} variant ${variant.slug}`, variants: { [variant.slug]: record } }
+  })
+  return { artifact: changed, variant: variantInView(changed, variant) }
+}
+
+/** What hides a revision, or a variant or an artifact without one: the outermost of those that are archived; undefined where none is. */
+export function archivedLevel(
+  { record, archived }: ArtifactView,
+  variant: VariantView | undefined,
+  revisionId: string | undefined,
+): 'artifact' | 'variant' | 'revision' | undefined {
+  if (record.deleted_at !== undefined) return 'artifact'
+  if (variant?.record.deleted_at !== undefined) return 'variant'
+  return revisionId !== undefined && archived.has(revisionId) ? 'revision' : undefined
+}
+
+/** Archives or unarchives one revision; it stays resolvable by id and version for ever. */
+export async function archiveRevision(
+  registry: Registry,
+  place: RevisionLocation,
+  action: ArchiveAction,
+  context: WriteContext,
+): Promise<RevisionLocation> {
+  const { artifact, variant, oid, version } = place
+  const id = objectUuid(oid, artifact.digits)
+  if (artifact.archived.has(id) === (action === 'archive')) return place
+  const record =
+    action === 'archive'
+      ? { deleted_at: registry.now().toISOString(), deleted_by_id: context.actor.id }
+      : undefined
+  const changed = await changeArtifact(registry, artifact, context, () => ({
+    subject: `${verb(action)} revision ${oid.slice(0, 12)} (${variant.slug} version ${version})`,
+    archived: { [id]: record },
+  }))
+  return { artifact: changed, variant: variantInView(changed, variant), oid, version }
+}
+
+function isDone(record: { readonly deleted_at?: string | undefined }, action: ArchiveAction): boolean {
+  return (record.deleted_at !== undefined) === (action === 'archive')
+}
+
+function stamped<T extends object>(
+  registry: Registry,
+  record: T,
+  action: ArchiveAction,
+  context: WriteContext,
+): T {
+  const stamp = updated(registry, context)
+  if (action === 'archive') {
+    return { ...record, ...stamp, deleted_at: stamp.updated_at, deleted_by_id: stamp.updated_by_id }
+  }
+  return { ...record, ...stamp, deleted_at: undefined, deleted_by_id: undefined }
+}
+
+function verb(action: ArchiveAction): string {
+  return action === 'archive' ? 'Archive' : 'Unarchive'
 }

@@ -5,14 +5,8 @@ import type { ArtifactView, VariantView } from '../artifacts/artifact-view.ts'
 import type { Family } from '../family/family.ts'
 import { repositoryDigits } from '../ids.ts'
 import { slugProblem } from '../slugs/slug.ts'
-import { claimedName } from '../slugs/slug-names.ts'
-import type { RepositoryProblem } from './damaged-repositories.ts'
-import type { RevisionKey, RevisionQuestion } from './database/find-revisions.ts'
-import { INDEX_FILE, IndexDatabase, type UnreadableArtifacts } from './database/index-database.ts'
-import { type ArtifactChange, pathOf, viewCache } from './index-entry.ts'
-import { IndexSync, isAsViewed } from './index-sync.ts'
-import { type ArtifactList, STALE } from './index-tables.ts'
 import {
+  claimedName,
   claimsIn,
   isOlder,
   type NearSlug,
@@ -20,6 +14,12 @@ import {
   type SlugLevel,
   type WantedSlug,
 } from './slug-table.ts'
+import type { RepositoryProblem } from './damaged-repositories.ts'
+import type { RevisionKey, RevisionQuestion } from './database/find-revisions.ts'
+import { INDEX_FILE, IndexDatabase, type UnreadableArtifacts } from './database/index-database.ts'
+import { type ArtifactChange, pathOf, viewCache } from './index-entry.ts'
+import { IndexSync, isAsViewed } from './index-sync.ts'
+import { type ArtifactList, STALE } from './index-tables.ts'
 
 /** A revision of a list, with the artifact it is of and the variants asked for that hold it, oldest first. */
 export interface ListedRevision extends RevisionKey {

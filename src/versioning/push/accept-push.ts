@@ -28,8 +28,8 @@ import type { ArtifactState } from '../artifacts/artifact-record.ts'
 import { commitChange } from '../artifacts/change-artifact.ts'
 import type { VariantRecord } from '../artifacts/records.ts'
 import { stateNow } from '../revisions/write-revision.ts'
-import { NamesInUse } from '../slugs/names-in-use.ts'
-import { claimTag, claimVariant } from '../slugs/slug-names.ts'
+import { NamesInUse } from '../slugs/claim-slugs.ts'
+import { claimTag, claimVariant } from '../index/slug-table.ts'
 import { newVariant } from '../variants/create-variant.ts'
 
 /** A push whose objects are in quarantine. */

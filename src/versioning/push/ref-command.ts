@@ -1,7 +1,7 @@
 import { Refusal } from '../../errors.ts'
 import type { Oid } from '../../git/objects/object.ts'
 import type { Warning } from '../family/family.ts'
-import type { NamesInUse } from '../slugs/names-in-use.ts'
+import type { NamesInUse } from '../slugs/claim-slugs.ts'
 
 /** One ref that a push wants to move. */
 export interface RefCommand {

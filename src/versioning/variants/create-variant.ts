@@ -16,10 +16,9 @@ import type { FinishedAttempt } from '../idempotency/find-earlier-attempt.ts'
 import { findEarlierAttempt } from '../idempotency/find-earlier-attempt.ts'
 import type { Registry } from '../registry.ts'
 import type { VariantLocation } from '../revisions/references.ts'
-import { assertVariantFree, freeVariantSlug } from '../slugs/claim-slugs.ts'
-import { NamesInUse } from '../slugs/names-in-use.ts'
+import { assertVariantFree, freeVariantSlug, NamesInUse } from '../slugs/claim-slugs.ts'
 import { assertSlug } from '../slugs/slug.ts'
-import { claimVariant } from '../slugs/slug-names.ts'
+import { claimVariant } from '../index/slug-table.ts'
 import type { WriteContext } from '../write-context.ts'
 
 /** What a request for a new variant says; `loc` is where its slug stands in the request. */

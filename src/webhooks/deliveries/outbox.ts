@@ -1,14 +1,11 @@
 import { stringifyJson } from '../../json/stringify-json.ts'
 import type { Lease } from '../../storage/documents/documents.ts'
-import { afterAttempt, GONE } from './retry-schedule.ts'
-import { attemptDelivery } from './attempt-delivery.ts'
-import type { Delivery } from './delivery.ts'
-import type { RegistryEvent } from '../registry-event.ts'
-import { matchesFilters } from '../matches-filters.ts'
-import type { WebhookSettings } from '../webhook-settings.ts'
+import { afterAttempt, attemptDelivery, GONE } from './attempt-delivery.ts'
+import type { Delivery, DeliveryStore } from './delivery-store.ts'
+import { matchesFilters, type RegistryEvent } from '../registry-event.ts'
+import type { WebhookSettings } from '../project-webhooks.ts'
 import type { WebhookStore } from '../webhook-store.ts'
 import { type Webhook, isSending } from '../webhook.ts'
-import type { DeliveryStore } from './delivery-store.ts'
 
 /** So many deliveries that are over are kept, of so many characters together, for so long. */
 const MOST_KEPT = 1000

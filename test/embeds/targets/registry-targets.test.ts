@@ -4,7 +4,7 @@ import { registryTargets } from '../../../src/embeds/targets/registry-targets.ts
 import { resolveEmbeds } from '../../../src/embeds/resolve-embeds.ts'
 import { getKey, type Json, type JsonObject } from '../../../src/json/json.ts'
 import { workflowFamily } from '../../../src/handlers/workflows.ts'
-import { archiveArtifact, archiveRevision } from '../../../src/versioning/artifacts/archive.ts'
+import { archiveArtifact, archiveRevision } from '../../../src/versioning/artifacts/change-artifact.ts'
 import { forkVariant } from '../../../src/versioning/variants/fork-variant.ts'
 import { createArtifact } from '../../../src/versioning/artifacts/create-artifact.ts'
 import type { Revision } from '../../../src/versioning/revisions/revision.ts'

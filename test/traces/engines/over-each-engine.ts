@@ -1,6 +1,6 @@
 import { type PostgresServer, startPostgres } from '../../support/postgres/postgres.ts'
 import { openPostgres, openSpanTable } from '../../../src/postgres/open-postgres.ts'
-import type { TraceSettings } from '../../../src/traces/trace-settings.ts'
+import type { TraceSettings } from '../../../src/traces/project-traces.ts'
 import { needsPostgres } from '../../support/postgres/needs-postgres.ts'
 import { type TraceProject, traceProject } from '../trace-project.ts'
 

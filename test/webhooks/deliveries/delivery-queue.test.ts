@@ -1,7 +1,6 @@
 import { expect } from 'chai'
 import { memoryFs } from '../../../src/storage/memory-fs.ts'
-import { DeliveryStore } from '../../../src/webhooks/deliveries/delivery-store.ts'
-import type { Delivery } from '../../../src/webhooks/deliveries/delivery.ts'
+import { type Delivery, DeliveryStore } from '../../../src/webhooks/deliveries/delivery-store.ts'
 import { DeliveryQueue } from '../../../src/webhooks/deliveries/outbox.ts'
 import { restsDuring } from '../../support/rests.ts'
 

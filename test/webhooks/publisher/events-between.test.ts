@@ -1,11 +1,10 @@
 import { expect } from 'chai'
 import { workflowFamily } from '../../../src/handlers/workflows.ts'
-import { archiveArtifact } from '../../../src/versioning/artifacts/archive.ts'
+import { archiveArtifact } from '../../../src/versioning/artifacts/change-artifact.ts'
 import type { ArtifactView } from '../../../src/versioning/artifacts/artifact-view.ts'
 import { forkVariant } from '../../../src/versioning/variants/fork-variant.ts'
-import { eventsBetween } from '../../../src/webhooks/publisher/events-between.ts'
-import type { PublishCursor } from '../../../src/webhooks/publisher/publish-cursor.ts'
-import { isPublished, cursorOf } from '../../../src/webhooks/publisher/publish-cursor.ts'
+import { eventsBetween } from '../../../src/webhooks/events-between.ts'
+import { cursorOf, isPublished, type PublishCursor } from '../../../src/webhooks/cursor-log.ts'
 import { CONTEXT, type Shelf, openShelf } from '../../embeds/shelf.ts'
 
 describe('events between what was told and what is', () => {

@@ -10,7 +10,7 @@ import { documentsOf } from '../../../storage/documents/file-documents.ts'
 import type { Fs } from '../../../storage/fs.ts'
 import { nodeFs } from '../../../storage/node-fs.ts'
 import { parseUuid } from '../../../versioning/ids.ts'
-import { delivery } from '../../../webhooks/deliveries/delivery.ts'
+import { delivery } from '../../../webhooks/deliveries/delivery-store.ts'
 import { webhook } from '../../../webhooks/webhook.ts'
 
 /** A store as a folder, for what it has beside its repositories. */

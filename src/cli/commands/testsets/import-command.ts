@@ -31,7 +31,7 @@ import { TimeSlice } from '../../../scheduling/cooperative.ts'
 import { assertActive } from '../../../versioning/artifacts/write-guards.ts'
 import { assertArtifactSlugFree } from '../../../versioning/slugs/claim-slugs.ts'
 import { createArtifact } from '../../../versioning/artifacts/create-artifact.ts'
-import { editArtifact } from '../../../versioning/artifacts/edit-artifact.ts'
+import { editArtifact } from '../../../versioning/artifacts/change-artifact.ts'
 import {
   type Revision,
   type RevisionLocation,

@@ -23,7 +23,7 @@ import type { ProjectEvaluations } from '../../../evaluations/project-evaluation
 import { TimeSlice } from '../../../scheduling/cooperative.ts'
 import type { ProjectTraces } from '../../../traces/project-traces.ts'
 import type { ProjectWebhooks } from '../../../webhooks/project-webhooks.ts'
-import { namesArtifact } from '../../../webhooks/matches-filters.ts'
+import { namesArtifact } from '../../../webhooks/registry-event.ts'
 
 /** Removing what was made by mistake, and bringing it back (interface 4.32). */
 export function removalEndpoints(surfaces: readonly SurfaceContext[], places: UserPlaces): Endpoint[] {

@@ -1,30 +1,34 @@
-import type { Oid } from '../../git/objects/object.ts'
-import type { ArtifactView, VariantView } from '../../versioning/artifacts/artifact-view.ts'
-import type { Registry } from '../../versioning/registry.ts'
-import { type Happening, type RegistryEvent, registryEvent, artifactReference } from '../registry-event.ts'
-import type { PublishCursor } from './publish-cursor.ts'
 import { isDeepStrictEqual } from 'node:util'
-import { Refusal } from '../../errors.ts'
-import { type Commit, parseCommit } from '../../git/objects/object.ts'
-import { type Json, type JsonObject, fromEntries } from '../../json/json.ts'
-import { type ArtifactState, readArtifactState } from '../../versioning/artifacts/artifact-record.ts'
-import type { VariantRecord } from '../../versioning/artifacts/records.ts'
-import { decodeMessage } from '../../versioning/revisions/write-commit.ts'
-import { variantUuid } from '../../versioning/ids.ts'
+import { Refusal } from '../errors.ts'
+import { type HistoryNode, isOnChain } from '../git/history/first-parent-history.ts'
+import { type Commit, type Oid, parseCommit } from '../git/objects/object.ts'
+import { equalJson } from '../json/diff/equal-json.ts'
+import { fromEntries, type Json, type JsonObject } from '../json/json.ts'
+import { yieldToEventLoop } from '../scheduling/cooperative.ts'
+import { type ArtifactState, readArtifactState } from '../versioning/artifacts/artifact-record.ts'
+import type { ArtifactView, VariantView } from '../versioning/artifacts/artifact-view.ts'
+import type { VariantRecord } from '../versioning/artifacts/records.ts'
+import { referencesTo } from '../versioning/environments/pin.ts'
+import { readBytes } from '../versioning/family/tree-files.ts'
+import { variantUuid } from '../versioning/ids.ts'
+import type { Pin, Reference } from '../versioning/reference.ts'
+import type { Registry } from '../versioning/registry.ts'
 import {
   findRevisionById,
-  readListedRevision,
   homeOf,
+  readListedRevision,
   type Revision,
-} from '../../versioning/revisions/revision.ts'
-import { readBytes } from '../../versioning/family/tree-files.ts'
-import type { EventType } from '../event-types.ts'
-import { revisionReferences } from './revision-references.ts'
-import { yieldToEventLoop } from '../../scheduling/cooperative.ts'
-import { type HistoryNode, isOnChain } from '../../git/history/first-parent-history.ts'
-import { equalJson } from '../../json/diff/equal-json.ts'
-import { referencesTo } from '../../versioning/environments/pin.ts'
-import type { Pin, Reference } from '../../versioning/reference.ts'
+} from '../versioning/revisions/revision.ts'
+import { decodeMessage } from '../versioning/revisions/write-commit.ts'
+import type { EventType } from './webhook.ts'
+import type { PublishCursor } from './cursor-log.ts'
+import {
+  artifactReference,
+  type Happening,
+  type RegistryEvent,
+  registryEvent,
+  revisionReferences,
+} from './registry-event.ts'
 
 /**
  * What happened to an artifact between what was told of it and this view: every revision committed and every change of what may change, one
