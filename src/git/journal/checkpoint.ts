@@ -22,7 +22,7 @@ export async function checkpointJournal(
   store: string,
   records: readonly JournalRecord[],
 ): Promise<void> {
-  await syncFolderMoves(fs, store, records)
+  if (records.some(({ moved }) => moved)) await syncFolderMoves(fs, store, records)
   const writes = records.flatMap((record) => record.writes)
   await syncPublished(fs, store, writes)
 }
@@ -123,12 +123,18 @@ export async function consolidatePacks(
   const own = new Set(loneNames(fs.readDir(folder) ?? []))
   const lone = fresh.filter(({ name }) => own.has(name))
   const gone = lone.length > 1 ? await makeOne(fs, gitdir, lone.map(inMemory)) : NO_PACKS
-  if (own.size - gone.size < PACKS_TO_MERGE) return gone
+  if (own.size - gone.size >= PACKS_TO_MERGE) await mergeSizes(fs, gitdir)
+  return gone
+}
+
+/** Makes one of each sixteen packs of about one size. */
+async function mergeSizes(fs: Fs, gitdir: string): Promise<void> {
+  const folder = `${gitdir}/objects/pack`
   const cache = new PackCache()
   try {
     for (;;) {
       const chosen = packsToConsolidate(smallPacks(fs, folder, cache))
-      if (chosen.length === 0) return gone
+      if (chosen.length === 0) return
       const read = chosen.map((pack) => onDisk(fs, folder, pack))
       const fit = read.filter((pack) => joinPacks([pack]) !== undefined)
       for (const pack of read) if (!fit.includes(pack)) unfit.set(`${folder}/${pack.name}`, true)

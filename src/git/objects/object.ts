@@ -113,19 +113,17 @@ function mayBeDotGit(name: string): boolean {
   return /^(\.git|git~1)[. ]*([:\\].*)?$/is.test(visible)
 }
 
+/** By the file type of a mode: of what is no file. */
+const MODES: Readonly<Record<number, TreeMode>> = {
+  0o120000: '120000',
+  0o040000: '40000',
+  0o160000: '160000',
+}
+
 function canonicalMode(mode: number): TreeMode | undefined {
-  switch (mode & 0o170000) {
-    case 0o100000:
-      return mode & 0o100 ? '100755' : '100644'
-    case 0o120000:
-      return '120000'
-    case 0o040000:
-      return '40000'
-    case 0o160000:
-      return '160000'
-    default:
-      return undefined
-  }
+  const type = mode & 0o170000
+  if (type === 0o100000) return mode & 0o100 ? '100755' : '100644'
+  return MODES[type]
 }
 
 /** What a commit object says. */
@@ -310,23 +308,19 @@ export interface ObjectHeader {
  */
 export function parseHeaders(bytes: Buffer): { headers: readonly ObjectHeader[]; message: string } {
   const text = bytes.toString()
+  const end = text.startsWith('\n') ? 0 : text.indexOf('\n\n') + 1 || text.length
   const headers: ObjectHeader[] = []
-  let start = 0
-  while (start < text.length && text[start] !== '\n') {
-    const end = endOfLine(text, start)
-    const line = text.slice(start, end)
-    start = end + 1
+  for (const line of text.slice(0, end).split('\n')) {
     const last = headers.at(-1)
-    if (line[0] === ' ' && last) {
+    if (line.startsWith(' ') && last) {
       headers[headers.length - 1] = { key: last.key, value: `${last.value}\n${line.slice(1)}` }
-    } else {
+    } else if (line !== '') {
       const space = line.indexOf(' ')
-      headers.push(
-        space < 0 ? { key: line, value: '' } : { key: line.slice(0, space), value: line.slice(space + 1) },
-      )
+      const key = space < 0 ? line : line.slice(0, space)
+      headers.push({ key, value: line.slice(key.length + 1) })
     }
   }
-  return { headers, message: text.slice(start + 1) }
+  return { headers, message: text.slice(end + 1) }
 }
 
 /** The object id that header number `index` must hold; without it the object is nothing that git would read either. */
@@ -337,9 +331,4 @@ export function requiredOid(headers: readonly ObjectHeader[], index: number, key
     'damaged_repository',
     `A commit or tag lacks its "${key}" line where git puts it; run git fsck in the repository to find it.`,
   )
-}
-
-function endOfLine(text: string, start: number): number {
-  const end = text.indexOf('\n', start)
-  return end < 0 ? text.length : end
 }

@@ -316,15 +316,10 @@ export function isSame(seen: Stamp, now: Stamp): boolean {
  * leads out of the repository's folder or is the name of a lock.
  */
 export function isRefName(name: string): boolean {
-  if (name === 'HEAD') return true
-  // eslint-disable-next-line no-control-regex
-  if (
-    !name.startsWith('refs/') ||
-    /[\x00-\x20\x7f~^:?*[\\]|\.\.|@\{|\/\/|\/\.|\.lock(?:\/|$)|[/.]$/.test(name)
-  )
-    return false
-  return true
+  return name === 'HEAD' || (name.startsWith('refs/') && !NO_REF_NAME.test(name))
 }
+
+const NO_REF_NAME = /[\x00-\x20\x7f~^:?*[\\]|\.\.|@\{|\/\/|\/\.|\.lock(?:\/|$)|[/.]$/
 
 /** Whether a ref can hold this: an object id, or for HEAD the name of a branch as well. */
 export function isRefTarget(ref: string, target: string): boolean {

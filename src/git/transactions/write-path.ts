@@ -67,7 +67,7 @@ async function stage(arbiter: Arbiter, drafted: DraftedWrite, writes: Write[]): 
   const locks = new RefLocks(fs, gitdir, moves, (dead) => arbiter.finishFor(dead))
   const write: Write = { ...drafted, moves, written, pack, large, largeNames: [], locks }
   writes.push(write)
-  write.largeNames = await arbiter.stageLarge(large)
+  if (large.length > 0) write.largeNames = await arbiter.stageLarge(large)
 }
 
 /** Takes git's lock on every ref. A fence is looked for only now: see fence.ts. */

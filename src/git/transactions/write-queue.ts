@@ -72,7 +72,7 @@ export class WriteQueue {
   async #drain(): Promise<void> {
     this.#running = true
     for (let next = this.#queue[0]; next; next = this.#queue[0]) {
-      if (isExclusive(next)) await this.#runAlone(next)
+      if ('work' in next) await this.#runAlone(next)
       else await this.#runTogether(this.#nextBatch())
     }
     this.#running = false
@@ -93,7 +93,7 @@ export class WriteQueue {
   #nextBatch(): Entry[] {
     const batch: Entry[] = []
     for (const waiting of this.#queue) {
-      if (batch.length === MAX_JOBS_PER_BATCH || isExclusive(waiting)) break
+      if (batch.length === MAX_JOBS_PER_BATCH || 'work' in waiting) break
       batch.push(waiting)
     }
     this.#queue.splice(0, batch.length)
@@ -167,10 +167,6 @@ interface Entry {
 interface ExclusiveJob {
   readonly work: () => Promise<void>
   readonly reject: (error: unknown) => void
-}
-
-function isExclusive(waiting: Entry | ExclusiveJob): waiting is ExclusiveJob {
-  return 'work' in waiting
 }
 
 /** How often a write is worked out anew because another process moved a ref first. */
