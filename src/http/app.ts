@@ -193,7 +193,10 @@ interface HowFresh {
  * the answer to a read says how fresh it is: `Svc-Freshness: quorum; age=<ms>` (interface 2.31).
  */
 function lookFirst(store: Fresh): Middleware<RequestState> {
-  return (ctx, next) => store.fresh().then((how) => (how ? telling(ctx, how, next) : next()))
+  return async (ctx, next) => {
+    const how = await store.fresh()
+    return how ? telling(ctx, how, next) : next()
+  }
 }
 
 async function telling(

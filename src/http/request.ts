@@ -128,10 +128,8 @@ export function observeRequests(registry: Registry): Observe {
   })
   return ({ res, state: { route = 'none' }, method }, ms) => {
     const status = res.writableFinished ? CLASSES[Math.floor(res.statusCode / 100)] : 'aborted'
-    times.observe(
-      { method: METHODS.has(method) ? method : 'other', route, status: status ?? 'other' },
-      ms / 1000,
-    )
+    const labels = { method: METHODS.has(method) ? method : 'other', route, status: status ?? 'other' }
+    times.observe(labels, ms / 1000)
   }
 }
 

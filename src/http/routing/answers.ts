@@ -10,16 +10,16 @@ import type { Call, Endpoint, EndpointResponse } from './endpoint.ts'
  * The answer of an endpoint as whoever asks may and wants to see it. A write is cut down to ids, slugs and versions where the client sends
  * `Prefer: return=minimal`; a key without the scope `read` is told only which things were written. A refusal speaks in the words of its
  * surface, with suggestions for keys that may read (interface 3.13). Where nothing is found, clients of the existing service are
- * answered as that does (`isExisting`).
+ * answered as that does (`isExisting`). `run` is what the endpoint does, unless it is asked for what it did before.
  */
 export async function answerTo(
   endpoint: Endpoint,
   call: Call<never>,
   isExisting: boolean,
-  run: () => EndpointResponse | Promise<EndpointResponse>,
+  run: (call: Call<never>) => EndpointResponse | Promise<EndpointResponse> = endpoint.run,
 ): Promise<EndpointResponse> {
   try {
-    const answer = await run()
+    const answer = await run(call)
     const preferred = call.headers.prefer === undefined ? answer : preferredOf(endpoint, call.headers, answer)
     return call.mayRead || showsAll(endpoint) ? preferred : withheldOf(endpoint, preferred)
   } catch (error) {

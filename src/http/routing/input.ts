@@ -54,7 +54,8 @@ export async function readInput(
   const body = plainEnvelope(value ?? {}, keepNulls)
   const unknown = isStrict ? unknownFields(schema, body, 'body', keepNulls) : []
   const where = value === undefined && ctx.querystring !== '' ? 'query' : 'body'
-  const fields = isRecord(body) ? body : undefined
+  const fields =
+    typeof body === 'object' && body !== null && !Array.isArray(body) ? (body as Fields) : undefined
   const asked = readQuery(endpoint, ctx.querystring, fields ?? {}, isStrict)
   // A field of the body wins over the same one in the query string.
   const whole = fields ? { ...asked.fields, ...fields } : body
@@ -83,10 +84,6 @@ const NO_BODY: FieldProblem = {
   loc: ['body'],
   msg: 'this route needs a JSON object as its body.',
   type: 'missing',
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 /**

@@ -189,7 +189,7 @@ async function run(
     const request = { project: caller.project, credential: id, key: String(key), asks }
     return respondOnce(intents, request, endpoint, endpoint.recall, call, isExisting)
   }
-  const answered = await answerTo(endpoint, call, isExisting, () => endpoint.run(call))
+  const answered = await answerTo(endpoint, call, isExisting)
   return isRead && registry.index.age > 0 ? withFreshness(answered, registry.index.age) : answered
 }
 
@@ -224,13 +224,13 @@ function respondOnce(
       run: async ({ artifactId, earlier, ...attempt }) => {
         const keyed = { idempotencyKey: key, artifactId, attemptedAt: earlier, attempt }
         const attempted = { ...call, context: { ...call.context, ...keyed } }
-        const answer = await answerTo(endpoint, call, isExisting, () => endpoint.run(attempted))
+        const answer = await answerTo(endpoint, attempted, isExisting)
         if (!answer.address)
           throw new Error(`${endpoint.path} can be recalled, but did not say where its result is`)
         return { answer, address: answer.address }
       },
       recall: async (address) => ({
-        ...(await answerTo(endpoint, call, false, () => recall(call, address))),
+        ...(await answerTo(endpoint, call, false, (again) => recall(again, address))),
         isReplayed: true,
       }),
       isRefusal: (error) =>

@@ -47,14 +47,7 @@ export function envelope<const P extends Readonly<Record<string, EnvelopePart>>>
       const name = nameSent(body, names)
       if (name !== undefined) value[key] = body[name]
       sentAs[key] = name ?? names[0] ?? key
-      if (name === undefined && required) {
-        context.addIssue({
-          code: 'custom',
-          path: [sentAs[key]],
-          message: 'this field is required',
-          params: { type: 'missing' },
-        })
-      }
+      if (name === undefined && required) context.addIssue(missing(sentAs[key]))
     }
     // The shape above was made from the same parts, key by key.
     return Object.assign(value, { sentAs }) as EnvelopeValue<P>
@@ -64,6 +57,11 @@ export function envelope<const P extends Readonly<Record<string, EnvelopePart>>>
     .object(shape)
     .meta(required.length > 0 ? { required } : {})
     .transform(read)
+}
+
+function missing(name: string | undefined) {
+  const message = 'this field is required'
+  return { code: 'custom' as const, path: [name ?? ''], message, params: { type: 'missing' } }
 }
 
 /** What was sent under one of several spellings of a field. */

@@ -74,7 +74,7 @@ export async function startServer({
   return {
     url: `http://${reachableHost(host)}:${actualPort}`,
     get inFlight() {
-      return inFlight.size
+      return inFlight.answering.size
     },
     get unfinished() {
       return inFlight.requests
@@ -115,36 +115,32 @@ const MOST_NAMED = 100
 
 /** The requests that are being answered: until the work is done and the answer has left, or its client has gone. */
 class InFlight {
-  readonly #answering = new Set<Answering>()
+  readonly answering = new Set<Answering>()
   #draining = false
   #onEmpty: (() => void) | undefined
 
-  get size(): number {
-    return this.#answering.size
-  }
-
   get requests(): readonly string[] {
-    return [...this.#answering]
+    return [...this.answering]
       .slice(0, MOST_NAMED)
       .map(({ response: { req } }) => `${req.method} ${req.url?.split('?')[0]?.slice(0, 200)}`)
   }
 
   /** Whether a request of this connection is being worked on. */
   isOn(socket: Socket): boolean {
-    return [...this.#answering].some(({ response }) => response.socket === socket)
+    return [...this.answering].some(({ response }) => response.socket === socket)
   }
 
   answer(request: IncomingMessage, response: ServerResponse, handle: ServerOptions['handle']): void {
     if (this.#draining) response.shouldKeepAlive = false
     const answering = { response, isClosed: false }
-    this.#answering.add(answering)
+    this.answering.add(answering)
     // This, the door, a route and every stream of an answer listen for its end.
     response.setMaxListeners(MOST_LISTENERS)
     let open = 2
     const ended = (): void => {
       if (--open > 0) return
-      this.#answering.delete(answering)
-      if (this.#answering.size === 0) this.#onEmpty?.()
+      this.answering.delete(answering)
+      if (this.answering.size === 0) this.#onEmpty?.()
     }
     response.once('close', () => {
       answering.isClosed = true
@@ -156,8 +152,8 @@ class InFlight {
   /** Resolves when none is left; tells the clients of those that are to close their connections. */
   drain(): Promise<void> {
     this.#draining = true
-    for (const { response } of this.#answering) if (!response.headersSent) response.shouldKeepAlive = false
-    if (this.#answering.size === 0) return Promise.resolve()
+    for (const { response } of this.answering) if (!response.headersSent) response.shouldKeepAlive = false
+    if (this.answering.size === 0) return Promise.resolve()
     return new Promise((resolve) => (this.#onEmpty = resolve))
   }
 
@@ -166,7 +162,7 @@ class InFlight {
    * turn, and the others would be in flight for ever. Node 24 tells them all before this turn is over.
    */
   gone(socket: Socket): void {
-    const waiting = [...this.#answering].filter(({ response }) => response.req.socket === socket)
+    const waiting = [...this.answering].filter(({ response }) => response.req.socket === socket)
     if (waiting.length === 0) return
     setImmediate(() => {
       for (const { response, isClosed } of waiting) {

@@ -1,4 +1,5 @@
 import { Refusal } from '../../errors.ts'
+import type { HelpfulRefusal } from '../../suggestions/helpful-refusal.ts'
 import type { ArtifactView, VariantView } from '../artifacts/artifact-view.ts'
 import { findVariant } from '../artifacts/artifact-view.ts'
 import type { Family } from '../family/family.ts'
@@ -193,12 +194,22 @@ async function atVersion(
   version: number | undefined,
   others?: Elsewhere,
 ): Promise<RevisionLocation> {
+  const place = await (version === undefined
+    ? latestOf(artifact, variant)
+    : versionOf(artifact, variant, version))
+  if (place) return place
+  throw noSuchVersion({ artifact, variant }, version, others)
+}
+
+function noSuchVersion(
+  { artifact, variant }: VariantLocation,
+  version: number | undefined,
+  others: Elsewhere,
+): HelpfulRefusal {
   const placeIn = async (it: ArtifactView): Promise<RevisionLocation | undefined> => {
     const same = findVariant(it, variant.slug)
     return same && (version === undefined ? latestOf(it, same) : versionOf(it, same, version))
   }
-  const place = await placeIn(artifact)
-  if (place) return place
   const { family } = artifact
   const isLatest = version === undefined
   const which = isLatest
@@ -207,7 +218,7 @@ async function atVersion(
   const help = isLatest ? helpWithLatest(artifact, variant) : helpWithVersion(artifact, variant)
   const wanted = [['variant', variant.slug]] as const
   const asked = others && { ...others, family, wanted, meant: artifact, placeIn }
-  throw revisionMissing(family, which, asked ? helpWithOthers(help, asked) : help)
+  return revisionMissing(family, which, asked ? helpWithOthers(help, asked) : help)
 }
 
 function defaultVariantOf(artifact: ArtifactView): VariantView {

@@ -55,6 +55,8 @@ export async function retrieveRevision(
   surface: AskedThrough,
 ): Promise<RetrievedRevision> {
   const place = await placeNamed(registry, family, references, surface)
+  const { revision, variant, environment } = references
+  if (!revision && !variant && !environment) return place
   const disagreeing = await disagreementsWith(registry, references, place)
   return disagreeing.length > 0 ? { ...place, disagreeing } : place
 }
