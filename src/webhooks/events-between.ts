@@ -5,9 +5,12 @@ import { type Commit, type Oid, parseCommit } from '../git/objects/object.ts'
 import { equalJson } from '../json/diff/equal-json.ts'
 import { fromEntries, type Json, type JsonObject } from '../json/json.ts'
 import { yieldToEventLoop } from '../scheduling/cooperative.ts'
-import { type ArtifactState, readArtifactState } from '../versioning/artifacts/artifact-record.ts'
+import {
+  type ArtifactState,
+  readArtifactState,
+  type VariantRecord,
+} from '../versioning/artifacts/artifact-record.ts'
 import type { ArtifactView, VariantView } from '../versioning/artifacts/artifact-view.ts'
-import type { VariantRecord } from '../versioning/artifacts/records.ts'
 import { referencesTo } from '../versioning/environments/pin.ts'
 import { readBytes } from '../versioning/family/tree-files.ts'
 import { variantUuid } from '../versioning/ids.ts'

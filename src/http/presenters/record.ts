@@ -1,7 +1,7 @@
 import type { RecordedArtifact } from '../../versioning/artifacts/artifact-view.ts'
 import type { FlatArtifact } from '../../versioning/artifacts/query-artifacts.ts'
 import { flatFlags } from '../../versioning/artifacts/query-artifacts.ts'
-import type { ArtifactRecord, Header, VariantRecord } from '../../versioning/artifacts/records.ts'
+import type { ArtifactRecord, Header, VariantRecord } from '../../versioning/artifacts/artifact-record.ts'
 import type { PresentContext, PresentedPayload, Reading } from '../../versioning/family/family.ts'
 import { PLAIN_READING } from '../../versioning/family/family.ts'
 import { parseUuid } from '../../versioning/ids.ts'

@@ -1,7 +1,7 @@
 import type { Json } from '../../json/json.ts'
 import type { Surface } from '../../resources/surface.ts'
 import type { FlagsEdit } from '../../versioning/artifacts/change-artifact.ts'
-import type { Header } from '../../versioning/artifacts/records.ts'
+import type { Header } from '../../versioning/artifacts/artifact-record.ts'
 import type { Warning } from '../../versioning/family/family.ts'
 import type { Registry } from '../../versioning/registry.ts'
 import type { FirstContent } from '../../versioning/artifacts/create-artifact.ts'

@@ -3,12 +3,17 @@ import { parseCommit, type Oid, parseTag } from '../../git/objects/object.ts'
 import type { RefSnapshot } from '../../git/refs/ref-store.ts'
 import type { Repository } from '../../git/repository.ts'
 import { TimeSlice } from '../../scheduling/cooperative.ts'
-import type { ArtifactState } from './artifact-record.ts'
-import { META_REF, readArtifactState } from './artifact-record.ts'
+import {
+  type ArchivedRecord,
+  type ArtifactRecord,
+  type ArtifactState,
+  META_REF,
+  readArtifactState,
+  type VariantRecord,
+} from './artifact-record.ts'
 import { Chains } from '../revisions/first-parent-chains.ts'
 import type { Family } from '../family/family.ts'
 import { repositoryDigits, variantUuid } from '../ids.ts'
-import type { ArchivedRecord, ArtifactRecord, VariantRecord } from './records.ts'
 import { claimDate, slugProblem } from '../slugs/slug.ts'
 import { readBytes } from '../family/tree-files.ts'
 
@@ -180,6 +185,17 @@ export function variantsOf(
 /** The variant of this exact slug. */
 export function findVariant(view: ArtifactView, slug: string): VariantView | undefined {
   return view.variants.find((variant) => variant.slug === slug)
+}
+
+/** Whether the variant is to be made by its first revision. */
+export function isPending({
+  artifact,
+  variant,
+}: {
+  readonly artifact: ArtifactView
+  readonly variant: VariantView
+}): boolean {
+  return findVariant(artifact, variant.slug) === undefined
 }
 
 async function viewVariants(

@@ -3,13 +3,15 @@ import type { Oid } from '../../git/objects/object.ts'
 import type { Transaction } from '../../git/transactions/transaction.ts'
 import {
   type ArtifactState,
+  assertHeaderLength,
+  type Header,
   META_REF,
   readArtifactState,
   type StateChange,
+  type VariantRecord,
   writeArtifactState,
 } from './artifact-record.ts'
 import { type ArtifactView, findVariant, type VariantView } from './artifact-view.ts'
-import { assertHeaderLength, type Header, type VariantRecord } from './records.ts'
 import { assertActive, assertUnguarded } from './write-guards.ts'
 import { findEarlierAttempt, noteDecided } from '../idempotency/find-earlier-attempt.ts'
 import { objectUuid } from '../ids.ts'

@@ -14,10 +14,14 @@ import { claimsOfArtifact } from '../index/slug-table.ts'
 import { slugOfName, unnumbered } from '../slugs/slug.ts'
 import { inTrash } from '../trash/trash.ts'
 import type { WriteContext } from '../write-context.ts'
-import { META_REF, writeArtifactState } from './artifact-record.ts'
+import {
+  boundedHeader,
+  type Header,
+  META_REF,
+  type VariantRecord,
+  writeArtifactState,
+} from './artifact-record.ts'
 import type { ArtifactView } from './artifact-view.ts'
-import { boundedHeader } from './records.ts'
-import type { Header, VariantRecord } from './records.ts'
 import { assertUnguarded } from './write-guards.ts'
 import { type GitObject, type ObjectKind, type Oid, hashObject } from '../../git/objects/object.ts'
 import type { CacheFile } from '../../storage/cache-file.ts'

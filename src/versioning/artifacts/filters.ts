@@ -1,7 +1,7 @@
 import { containsJson } from '../../json/diff/contains-json.ts'
 import type { JsonObject } from '../../json/json.ts'
 import type { Reference } from '../reference.ts'
-import type { Header } from './records.ts'
+import type { Header } from './artifact-record.ts'
 
 /** What a query may ask of a thing's slug and header; everything given must hold (interface 2.16). */
 export interface HeaderFilter {

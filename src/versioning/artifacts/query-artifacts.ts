@@ -13,7 +13,7 @@ import type { Revision } from '../revisions/revision.ts'
 import { latestOf, readListedRevision, revisionFlags } from '../revisions/revision.ts'
 import type { ArtifactView, RecordedArtifact, VariantView } from './artifact-view.ts'
 import type { HeaderFilter } from './filters.ts'
-import type { VariantRecord } from './records.ts'
+import type { VariantRecord } from './artifact-record.ts'
 import { isThe, matchesFlags, matchesHeader, matchesReferences } from './filters.ts'
 
 /** A query at the artifact or variant level (interface 2.16). */

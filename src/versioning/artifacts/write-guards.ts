@@ -4,7 +4,7 @@ import { objectUuid } from '../ids.ts'
 import type { RevisionLocation } from '../revisions/revision.ts'
 import { variantsHolding } from '../revisions/revision.ts'
 import type { Actor } from '../write-context.ts'
-import type { ArtifactRecord } from './records.ts'
+import type { ArtifactRecord } from './artifact-record.ts'
 
 /** What is to be done with what must not be archived. */
 export type ArchivedUse = 'write to' | 'deploy' | 'merge'

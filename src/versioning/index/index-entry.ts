@@ -7,7 +7,12 @@ import type { Repository } from '../../git/repository.ts'
 import { parseJson } from '../../json/parse-json.ts'
 import { stringifyJson } from '../../json/stringify-json.ts'
 import { type ArtifactView, composeView, variantsOf } from '../artifacts/artifact-view.ts'
-import { type ArtifactRecord, archivedRecord, artifactRecord, variantRecord } from '../artifacts/records.ts'
+import {
+  archivedRecord,
+  type ArtifactRecord,
+  artifactRecord,
+  variantRecord,
+} from '../artifacts/artifact-record.ts'
 import type { Family } from '../family/family.ts'
 import { repositoryDigits } from '../ids.ts'
 import { claimDate } from '../slugs/slug.ts'

@@ -1,7 +1,7 @@
 import { Refusal } from '../../errors.ts'
 import { parseCommit, type Oid, type TreeEntry } from '../../git/objects/object.ts'
 import type { Json, JsonObject } from '../../json/json.ts'
-import { type RevisionHeader, revisionHeader } from '../artifacts/records.ts'
+import { type RevisionHeader, revisionHeader } from '../artifacts/artifact-record.ts'
 import type { Family, MergeContext, MergeSide, Payload, PayloadTarget, Warning } from '../family/family.ts'
 import type { Registry } from '../registry.ts'
 import { REVISION_FILE } from '../revisions/decoded-revision.ts'

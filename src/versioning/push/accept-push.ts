@@ -24,9 +24,8 @@ import {
   assertNewBranch,
   assertNewTag,
 } from './ref-command.ts'
-import type { ArtifactState } from '../artifacts/artifact-record.ts'
+import type { ArtifactState, VariantRecord } from '../artifacts/artifact-record.ts'
 import { commitChange } from '../artifacts/change-artifact.ts'
-import type { VariantRecord } from '../artifacts/records.ts'
 import { stateNow } from '../revisions/write-revision.ts'
 import { NamesInUse } from '../slugs/claim-slugs.ts'
 import { claimTag, claimVariant } from '../index/slug-table.ts'

@@ -1,7 +1,7 @@
 import { parseCommit, type Oid, type TreeEntry } from '../../git/objects/object.ts'
 import { type RefusalCode, Refusal } from '../../errors.ts'
 import type { TimeSlice } from '../../scheduling/cooperative.ts'
-import { assertHeaderLength } from '../artifacts/records.ts'
+import { assertHeaderLength } from '../artifacts/artifact-record.ts'
 import type { Family, Warning } from '../family/family.ts'
 import { asLarge } from '../family/large-document.ts'
 import { RefRefused } from './ref-command.ts'

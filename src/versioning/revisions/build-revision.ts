@@ -1,6 +1,5 @@
 import { parseCommit, type Ident, type Oid, type TreeEntry } from '../../git/objects/object.ts'
-import { boundedHeader } from '../artifacts/records.ts'
-import type { Header } from '../artifacts/records.ts'
+import { boundedHeader, type Header } from '../artifacts/artifact-record.ts'
 import type { DocumentLimits } from '../family/document-limits.ts'
 import type {
   Family,

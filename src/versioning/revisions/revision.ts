@@ -4,7 +4,7 @@ import { ancestorAt, isOnChain } from '../../git/history/first-parent-history.ts
 import type { Oid } from '../../git/objects/object.ts'
 import type { ArtifactView, VariantView } from '../artifacts/artifact-view.ts'
 import { findVariant } from '../artifacts/artifact-view.ts'
-import type { ArchivedRecord } from '../artifacts/records.ts'
+import type { ArchivedRecord } from '../artifacts/artifact-record.ts'
 import type { Payload } from '../family/family.ts'
 import { objectUuid, oidPrefix } from '../ids.ts'
 import type { Registry } from '../registry.ts'

@@ -2,14 +2,18 @@ import { Refusal } from '../../errors.ts'
 import { parseCommit } from '../../git/objects/object.ts'
 import type { Oid } from '../../git/objects/object.ts'
 import type { Transaction } from '../../git/transactions/transaction.ts'
-import type { ArtifactState } from '../artifacts/artifact-record.ts'
-import { META_REF, readArtifactState } from '../artifacts/artifact-record.ts'
+import {
+  type ArtifactState,
+  boundedHeader,
+  type Header,
+  META_REF,
+  readArtifactState,
+  type VariantRecord,
+} from '../artifacts/artifact-record.ts'
 import type { ArtifactView } from '../artifacts/artifact-view.ts'
 import { findVariant } from '../artifacts/artifact-view.ts'
-import { boundedHeader } from '../artifacts/records.ts'
 import type { MetaChange } from '../artifacts/change-artifact.ts'
 import { changeArtifact } from '../artifacts/change-artifact.ts'
-import type { Header, VariantRecord } from '../artifacts/records.ts'
 import { assertActive } from '../artifacts/write-guards.ts'
 import { readBytes } from '../family/tree-files.ts'
 import type { FinishedAttempt } from '../idempotency/find-earlier-attempt.ts'

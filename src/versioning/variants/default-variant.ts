@@ -2,7 +2,6 @@ import { Refusal } from '../../errors.ts'
 import type { Transaction } from '../../git/transactions/transaction.ts'
 import type { ArtifactState } from '../artifacts/artifact-record.ts'
 import type { ArtifactView } from '../artifacts/artifact-view.ts'
-import { findVariant } from '../artifacts/artifact-view.ts'
 import { commitChange } from '../artifacts/change-artifact.ts'
 import { variantUuid } from '../ids.ts'
 import type { Registry } from '../registry.ts'
@@ -27,11 +26,6 @@ export async function defaultVariantOrNew(
   const record = { name: slug, created_at: registry.now().toISOString(), created_by_id: actor.id }
   const since = record.created_at
   return { artifact, variant: { slug, id: variantUuid(slug, digits), head: undefined, record, since } }
-}
-
-/** Whether the variant is to be made by its first revision. */
-export function isPending({ artifact, variant }: VariantLocation): boolean {
-  return findVariant(artifact, variant.slug) === undefined
 }
 
 /** Makes the variant in the transaction that commits its first revision, unless another one was faster. */
