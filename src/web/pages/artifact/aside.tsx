@@ -68,7 +68,7 @@ function ArtifactHeader({ artifact }: { readonly artifact: Artifact }) {
         {Object.keys(tags).length > MOST && <li>{Object.keys(tags).length - MOST} more</li>}
       </ul>
       {meta !== undefined && Object.keys(meta).length > 0 && <JsonView name="meta" value={meta} depth={0} />}
-      <p className={styles.muted}>
+      <p className="muted-small">
         Created <Ago date={createdAt} inSentence /> · <code title="The id">{id}</code>
       </p>
     </section>
@@ -106,7 +106,7 @@ function VariantList({ artifact, variants, archive }: VariantListProps) {
       {error && <Failure error={error} />}
       {isPending && <Skeleton label="Loading the variants" lines={3} />}
       {!isPending && all.length === 0 && (
-        <p className={styles.muted}>None yet: the first push or commit makes one.</p>
+        <p className="muted-small">None yet: the first push or commit makes one.</p>
       )}
       <ul className={styles.variants}>
         {shown.map((variant) => (
@@ -198,7 +198,7 @@ function Distance({
     body: { base: { variant: { id: main.id } }, head: { variant: { id: variant.id } } },
   })
   if (error) return <span title={error.message}>–</span>
-  if (!data) return <span className={styles.muted}>…</span>
+  if (!data) return <span className="muted-small">…</span>
   const { ahead, behind } = data.compare
   const said = `${ahead.toLocaleString()} ahead of ${main.slug}, ${behind.toLocaleString()} behind`
   return (
@@ -239,7 +239,7 @@ function HeadReadme({ slug }: { readonly slug: string }) {
     <section aria-label={readme.path}>
       <h2>{readme.path}</h2>
       {!isShort && (
-        <p className={styles.muted}>It is {readme.size.toLocaleString()} bytes long: clone to read it.</p>
+        <p className="muted-small">It is {readme.size.toLocaleString()} bytes long: clone to read it.</p>
       )}
       {isShort && text.data === undefined && <Skeleton label="Loading the README" lines={4} />}
       {typeof text.data === 'string' && (

@@ -214,7 +214,7 @@ function Picked({ picks, fork, forkRefusal, artifact, archive }: PickedProps) {
   return (
     <div role="status" className={styles.picked} data-empty={slugs.length === 0 || undefined}>
       {slugs.length === 0 ? (
-        <span className={styles.muted}>
+        <span className="muted-small">
           Pick two revisions to compare them
           <span className={styles.keys}>
             : <kbd>j</kbd> <kbd>k</kbd> move, <kbd>Space</kbd> picks, <kbd>c</kbd> compares
@@ -226,7 +226,7 @@ function Picked({ picks, fork, forkRefusal, artifact, archive }: PickedProps) {
             {slugs.map((slug) => (
               <code key={slug}>{slug}</code>
             ))}
-            {slugs.length === 1 && <span className={styles.muted}>Pick another one to compare.</span>}
+            {slugs.length === 1 && <span className="muted-small">Pick another one to compare.</span>}
           </span>
           <Button kind="quiet" onClick={clear}>
             Pick none
@@ -391,7 +391,7 @@ function Refs({ slug, commit: { refs, signature, archived }, lane, tabIndex }: R
       })}
       {refs.length > MAX_REFS_SHOWN && (
         <span
-          className={styles.muted}
+          className="muted-small"
           title={refs
             .map(({ name }) => name)
             .slice(0, 100)

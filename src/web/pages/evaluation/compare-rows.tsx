@@ -174,7 +174,7 @@ function ComparePanel({ row, judges, expected, close }: ComparePanelProps) {
             <Verdict outcome={outcomeOf(right?.evaluators[after.name])} />
           </p>
           {!isComparable && (
-            <p className={styles.muted}>
+            <p className="muted">
               Not comparable: judged by v{before.version} at the left and v{after.version} at the right.
             </p>
           )}
@@ -305,7 +305,7 @@ function Change({ row: { change, isOutputChanged } }: { readonly row: ComparedRo
         <span aria-hidden>{sign}</span> {word}
       </b>
       {isOutputChanged && (change === 'same' || change === 'not comparable') && (
-        <span className={styles.muted}>different output</span>
+        <span className="muted">different output</span>
       )}
     </span>
   )

@@ -214,9 +214,7 @@ function CompareSummary({ left, right, judges, rows }: CompareSummaryProps) {
           keyOf={({ left: judge }) => judge.revision_id}
         />
       ) : (
-        <p className={styles.muted}>
-          No evaluator took part in both evaluations, so they cannot be compared.
-        </p>
+        <p className="muted">No evaluator took part in both evaluations, so they cannot be compared.</p>
       )}
       <Incomparable left={left} right={right} judges={judges} />
       {rows && (

@@ -105,7 +105,7 @@ function RunProgress({ run }: { readonly run: Evaluation }) {
         total={rows}
         unit="rows"
       />
-      <p className={styles.muted}>
+      <p className="muted">
         {state === 'running'
           ? 'It keeps running when you leave this page.'
           : 'Resume it to run the remaining rows; finished rows are not run again.'}

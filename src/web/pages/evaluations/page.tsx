@@ -224,7 +224,7 @@ function evaluationColumns({ picked, pick, rows: all }: Picking): readonly Colum
       cell: ({ testset: { artifact_slug: slug, version } }) => (
         <span className={styles.named}>
           <Link to={places.testset(slug)}>{slug}</Link>
-          <span className={styles.muted}>v{version}</span>
+          <span className="muted">v{version}</span>
         </span>
       ),
     },
@@ -259,9 +259,9 @@ function evaluationColumns({ picked, pick, rows: all }: Picking): readonly Colum
                 )}
               </li>
             ))}
-            {evaluators.length === 0 && <li className={styles.muted}>no evaluators</li>}
+            {evaluators.length === 0 && <li className="muted">no evaluators</li>}
             {run.outputs_from !== undefined && (
-              <li className={styles.muted}>
+              <li className="muted">
                 <Link to={places.evaluation(run.outputs_from)}>outputs of an older evaluation</Link>
               </li>
             )}

@@ -135,9 +135,7 @@ function EvaluatorsChoice({ value, onChange }: EvaluatorsChoiceProps) {
             <X size={14} aria-hidden />
           </button>
         ))}
-        {value.length === 0 && (
-          <p className={styles.muted}>Without one, outputs are kept and nothing is judged.</p>
-        )}
+        {value.length === 0 && <p className="muted">Without one, outputs are kept and nothing is judged.</p>}
       </div>
     </fieldset>
   )

@@ -22,7 +22,7 @@ export function FilterView({ data = {} }: { readonly data: JsonObject | undefine
         <Parts filter={filter} />
       )}
       {windowing !== undefined && (
-        <p className={styles.muted}>
+        <p className="muted">
           Limited to: <code>{JSON.stringify(windowing)}</code>
         </p>
       )}
@@ -37,7 +37,7 @@ export function FilterView({ data = {} }: { readonly data: JsonObject | undefine
 function Parts({ filter }: { readonly filter: Filter }) {
   return (
     <div className={styles.group}>
-      <p className={styles.muted}>{filter.join}</p>
+      <p className="muted">{filter.join}</p>
       <ul>
         {filter.parts.map((part, at) => (
           <li key={at}>{'join' in part ? <Parts filter={part} /> : <Said condition={part} />}</li>

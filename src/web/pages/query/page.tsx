@@ -257,7 +257,7 @@ function Found({ revisionId, data }: FoundProps) {
             name: isSpans ? 'Span' : 'Trace',
             cell: ({ trace_id: id, span_name: name }) => (
               <Link to={places.trace(id)}>
-                <b>{name.slice(0, 200)}</b> <code className={styles.muted}>{id.slice(0, 8)}</code>
+                <b>{name.slice(0, 200)}</b> <code className="muted">{id.slice(0, 8)}</code>
               </Link>
             ),
           },

@@ -36,7 +36,7 @@ export function BlameView({ revision, data }: { readonly revision: Revision; rea
       {texts.slice(0, most).map(({ place, label }) => (
         <section key={place}>
           <h3 className={styles.textHead}>
-            {label} <code className={styles.muted}>{place}</code>
+            {label} <code className="muted-small">{place}</code>
           </h3>
           <BlameText
             revisionId={revision.id}

@@ -151,11 +151,11 @@ function PromptView({
         value={(value) => (isEmbed(value) ? <Embed of={value} /> : undefined)}
       />
       {messages.length > most && (
-        <p className={styles.muted}>{messages.length - most} more messages are in the JSON.</p>
+        <p className="muted-small">{messages.length - most} more messages are in the JSON.</p>
       )}
       {variables.length > 0 && (
         <p className={styles.variables}>
-          <span className={styles.muted}>Variables:</span>
+          <span className="muted-small">Variables:</span>
           {variables.slice(0, 50).map((name) => (
             <code key={name} dir="auto">
               {name}
@@ -231,7 +231,7 @@ function ParameterTable({ caption, rows, format = 'curly', marked }: ParameterTa
         ]}
       />
       {rows.length > MOST_PARAMETERS && (
-        <p className={styles.muted}>{rows.length - MOST_PARAMETERS} more are in the JSON.</p>
+        <p className="muted-small">{rows.length - MOST_PARAMETERS} more are in the JSON.</p>
       )}
     </div>
   )

@@ -246,7 +246,7 @@ function JsonText({ revision: { id } }: { readonly revision: Revision }) {
   if (data === undefined) return <Skeleton label="Loading the JSON" />
   return (
     <div className={styles.content}>
-      <p className={styles.muted}>
+      <p className="muted-small">
         <code>GET /workflows/revisions/{id}</code>
       </p>
       <CodeLines label="JSON" text={prettyJson(data)} />
@@ -351,7 +351,7 @@ function FilesView({ revision: { id } }: { readonly revision: Revision }) {
           ))}
         </ul>
         {(data.windowing || data.files.length > MOST) && (
-          <p className={styles.muted}>Clone the repository to see the other files.</p>
+          <p className="muted-small">Clone the repository to see the other files.</p>
         )}
       </nav>
       {open && <OneFile key={open.path} id={id} path={open.path} size={open.size} />}

@@ -67,12 +67,12 @@ export function ProvenanceList({ slug, variant, version, provenance }: Provenanc
       </section>
       <section>
         <h2>Deployments</h2>
-        {environments.length === 0 && <p className={styles.muted}>Not deployed.</p>}
+        {environments.length === 0 && <p className="muted-small">Not deployed.</p>}
         <ul className={styles.running}>
           {environments.map(({ environment, key, since }) => (
             <li key={`${environment?.slug} ${key}`}>
               {environment && <EnvironmentDot slug={environment.slug} />}
-              <span className={styles.muted} title={key}>
+              <span className="muted-small" title={key}>
                 <Ago date={since.date} />, by {authorName(since.author)}
               </span>
             </li>

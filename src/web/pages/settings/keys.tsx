@@ -4,12 +4,10 @@ import { usePages, useWrite } from '../../api/use-route.ts'
 import { Button, MoreButton } from '../../parts/button/button.tsx'
 import { FormDialog } from '../../parts/dialog/dialog.tsx'
 import { TextField } from '../../parts/fields/fields.tsx'
-import { Empty, Failure, Skeleton } from '../../parts/states/states.tsx'
-import { Table } from '../../parts/table/table.tsx'
 import { Ago } from '../../parts/time/time.tsx'
 import { COMMAND } from '../../shell/document.ts'
 import { useRefusal, type Scope } from '../../shell/session.tsx'
-import { Lead, ShownOnce, Checks } from './section.tsx'
+import { Checks, Lead, Listing, ShownOnce } from './section.tsx'
 import styles from './settings.module.css'
 
 /** The API keys of the project. */
@@ -18,13 +16,13 @@ export function Keys() {
   const [isNew, setNew] = useState(false)
   const [made, setMade] = useState<ApiKeyRecord>()
   const [leaving, setLeaving] = useState<ApiKeyRecord>()
-  const { data, error, refetch, hasNextPage, fetchNextPage, isFetchingNextPage } = usePages(
+  const listed = usePages(
     'POST /keys/query',
     { body: { windowing: { limit: 100, order: 'descending' } } },
     { enabled: refusal === undefined },
   )
   const revoke = useWrite('DELETE /keys/{id}')
-  const keys = data?.pages.flatMap((page) => page.keys)
+  const keys = listed.data?.pages.flatMap((page) => page.keys)
   return (
     <>
       <Lead
@@ -38,47 +36,42 @@ export function Keys() {
         API keys sign in people, programs and git. The name and email of a key become the author of its
         commits.
       </Lead>
-      {error && <Failure error={error} retry={refetch} />}
-      {!keys && !error && refusal === undefined && <Skeleton label="Loading the keys" />}
-      {keys?.length === 0 && (
-        <Empty command={`${COMMAND} keys create --name ci --scopes read,write`}>
-          No keys yet. You are using the key that the server was started with.
-        </Empty>
-      )}
-      {keys && keys.length > 0 && (
-        <Table
-          caption="API keys"
-          rows={keys}
-          keyOf={({ id }) => id}
-          columns={[
-            {
-              name: 'Name',
-              cell: (key) => <b className={key.revoked_at === null ? '' : styles.gone}>{key.name}</b>,
-            },
-            { name: 'Author of commits', cell: (key) => <span className={styles.muted}>{key.email}</span> },
-            { name: 'Scopes', cell: (key) => key.scopes.join(', ') },
-            { name: 'Created', cell: (key) => <Ago date={key.created_at} /> },
-            {
-              name: 'Last used',
-              cell: (key) => (key.last_used_at === null ? 'never' : <Ago date={key.last_used_at} />),
-            },
-            {
-              name: 'State',
-              cell: (key) =>
-                key.revoked_at === null ? (
-                  <Button needs="admin" onClick={() => setLeaving(key)} aria-label={`Revoke ${key.name}`}>
-                    Revoke
-                  </Button>
-                ) : (
-                  <span className={styles.muted}>
-                    revoked <Ago date={key.revoked_at} />
-                  </span>
-                ),
-            },
-          ]}
-        />
-      )}
-      <MoreButton of={{ hasNextPage, isFetchingNextPage, fetchNextPage }} />
+      <Listing
+        things="keys"
+        rows={keys}
+        query={listed}
+        empty="No keys yet. You are using the key that the server was started with."
+        command={`${COMMAND} keys create --name ci --scopes read,write`}
+        caption="API keys"
+        keyOf={({ id }) => id}
+        columns={[
+          {
+            name: 'Name',
+            cell: (key) => <b className={key.revoked_at === null ? '' : styles.gone}>{key.name}</b>,
+          },
+          { name: 'Author of commits', cell: (key) => <span className="muted">{key.email}</span> },
+          { name: 'Scopes', cell: (key) => key.scopes.join(', ') },
+          { name: 'Created', cell: (key) => <Ago date={key.created_at} /> },
+          {
+            name: 'Last used',
+            cell: (key) => (key.last_used_at === null ? 'never' : <Ago date={key.last_used_at} />),
+          },
+          {
+            name: 'State',
+            cell: (key) =>
+              key.revoked_at === null ? (
+                <Button needs="admin" onClick={() => setLeaving(key)} aria-label={`Revoke ${key.name}`}>
+                  Revoke
+                </Button>
+              ) : (
+                <span className="muted">
+                  revoked <Ago date={key.revoked_at} />
+                </span>
+              ),
+          },
+        ]}
+      />
+      <MoreButton of={listed} />
       {isNew && (
         <NewKey
           close={() => setNew(false)}

@@ -10,9 +10,8 @@ import { Secrets } from './secrets.tsx'
 import { Storage } from './storage.tsx'
 import { Webhooks } from './webhooks.tsx'
 import { useRoute, useWrite } from '../../api/use-route.ts'
-import { Failure, Skeleton, Empty } from '../../parts/states/states.tsx'
-import { Table } from '../../parts/table/table.tsx'
-import { Lead, Facts } from './section.tsx'
+import { Failure } from '../../parts/states/states.tsx'
+import { Facts, Lead, Listing } from './section.tsx'
 import { useQueryClient } from '@tanstack/react-query'
 import { call, type Answer } from '../../api/call.ts'
 import { Button } from '../../parts/button/button.tsx'
@@ -26,7 +25,7 @@ type Trashed = Answer<'GET /trash'>['trash'][number]
 /** The deleted artifacts, and until when they can be restored. */
 function Trash() {
   const refusal = useRefusal('read')
-  const { data, error, refetch } = useRoute('GET /trash', {}, { enabled: refusal === undefined })
+  const trash = useRoute('GET /trash', {}, { enabled: refusal === undefined })
   const [leaving, setLeaving] = useState<Trashed>()
   const [failure, setFailure] = useState<unknown>()
   const purge = useWrite('DELETE /trash/{id}')
@@ -51,53 +50,46 @@ function Trash() {
         Deleted items are kept here until they expire. You can bring them back unchanged.
       </Lead>
       {failure !== undefined && <Failure error={failure} />}
-      {error && <Failure error={error} retry={refetch} />}
-      {!data && !error && refusal === undefined && <Skeleton label="Loading the trash" />}
-      {data?.count === 0 && (
-        <Empty
-          command={`curl -X DELETE -H "Authorization: ApiKey $BRANCHPOINT_KEY" "$BRANCHPOINT_URL/simple/applications/<slug>"`}
-        >
-          The trash is empty.
-        </Empty>
-      )}
-      {data && data.count > 0 && (
-        <Table
-          caption="Trash"
-          rows={data.trash}
-          keyOf={({ id }) => id}
-          columns={[
-            { name: 'What', cell: (it) => <b>{it.name ?? it.slug}</b> },
-            { name: 'Slug', cell: ({ slug }) => <code>{slug}</code> },
-            { name: 'Family', cell: ({ kind }) => kind },
-            { name: 'Removed', cell: (it) => <Ago date={it.trashed_at} /> },
-            {
-              name: 'Until',
-              cell: ({ until }) => (
-                <time dateTime={until} title={new Date(until).toLocaleString()}>
-                  {new Date(until).toLocaleDateString()}
-                </time>
-              ),
-            },
-            {
-              name: 'Change',
-              cell: (it) => (
-                <span className={styles.buttons}>
-                  <Button needs="write" aria-label={`Bring back ${it.slug}`} onClick={() => bringBack(it)}>
-                    Bring back
-                  </Button>
-                  <Button
-                    needs="admin"
-                    aria-label={`Remove for good: ${it.slug}`}
-                    onClick={() => setLeaving(it)}
-                  >
-                    Remove for good
-                  </Button>
-                </span>
-              ),
-            },
-          ]}
-        />
-      )}
+      <Listing
+        things="trash"
+        rows={trash.data?.trash}
+        query={trash}
+        empty="The trash is empty."
+        command={`curl -X DELETE -H "Authorization: ApiKey $BRANCHPOINT_KEY" "$BRANCHPOINT_URL/simple/applications/<slug>"`}
+        caption="Trash"
+        keyOf={({ id }) => id}
+        columns={[
+          { name: 'What', cell: (it) => <b>{it.name ?? it.slug}</b> },
+          { name: 'Slug', cell: ({ slug }) => <code>{slug}</code> },
+          { name: 'Family', cell: ({ kind }) => kind },
+          { name: 'Removed', cell: (it) => <Ago date={it.trashed_at} /> },
+          {
+            name: 'Until',
+            cell: ({ until }) => (
+              <time dateTime={until} title={new Date(until).toLocaleString()}>
+                {new Date(until).toLocaleDateString()}
+              </time>
+            ),
+          },
+          {
+            name: 'Change',
+            cell: (it) => (
+              <span className={styles.buttons}>
+                <Button needs="write" aria-label={`Bring back ${it.slug}`} onClick={() => bringBack(it)}>
+                  Bring back
+                </Button>
+                <Button
+                  needs="admin"
+                  aria-label={`Remove for good: ${it.slug}`}
+                  onClick={() => setLeaving(it)}
+                >
+                  Remove for good
+                </Button>
+              </span>
+            ),
+          },
+        ]}
+      />
       {leaving && (
         <FormDialog
           kind="danger"
@@ -206,7 +198,7 @@ function shownDraft(name: string): string {
 
 /** The guards of environments, and the scopes of keys, until there are policies. */
 function Policies() {
-  const { data, error, refetch } = useRoute('POST /environments/query', {
+  const environments = useRoute('POST /environments/query', {
     body: { windowing: { limit: 100, order: 'name' } },
   })
   return (
@@ -216,27 +208,26 @@ function Policies() {
         guard lets only keys with the scope deploy change an environment, and a key&rsquo;s scopes say what
         else it may.
       </Lead>
-      {error && <Failure error={error} retry={refetch} />}
-      {!data && !error && <Skeleton label="Loading the environments" lines={3} />}
-      {data && (
-        <Table
-          caption="Guards of environments"
-          rows={data.environments}
-          keyOf={({ id }) => id}
-          columns={[
-            { name: 'Environment', cell: ({ slug }) => <Link to={places.environment(slug)}>{slug}</Link> },
-            {
-              name: 'Who may deploy',
-              cell: ({ flags }) =>
-                flags?.is_guarded === true ? (
-                  <span className={styles.good}>guarded: only keys with the scope deploy</span>
-                ) : (
-                  'every key that may write or deploy'
-                ),
-            },
-          ]}
-        />
-      )}
+      <Listing
+        things="environments"
+        rows={environments.data?.environments}
+        query={environments}
+        empty="No environments yet."
+        caption="Guards of environments"
+        keyOf={({ id }) => id}
+        columns={[
+          { name: 'Environment', cell: ({ slug }) => <Link to={places.environment(slug)}>{slug}</Link> },
+          {
+            name: 'Who may deploy',
+            cell: ({ flags }) =>
+              flags?.is_guarded === true ? (
+                <span className={styles.good}>guarded: only keys with the scope deploy</span>
+              ) : (
+                'every key that may write or deploy'
+              ),
+          },
+        ]}
+      />
     </>
   )
 }

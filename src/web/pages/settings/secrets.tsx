@@ -4,18 +4,16 @@ import { useRoute, useWrite } from '../../api/use-route.ts'
 import { Button } from '../../parts/button/button.tsx'
 import { FormDialog } from '../../parts/dialog/dialog.tsx'
 import { TextField } from '../../parts/fields/fields.tsx'
-import { Empty, Failure, Skeleton } from '../../parts/states/states.tsx'
-import { Table } from '../../parts/table/table.tsx'
 import { Ago } from '../../parts/time/time.tsx'
 import { COMMAND } from '../../shell/document.ts'
 import { useRefusal } from '../../shell/session.tsx'
-import { Lead } from './section.tsx'
+import { Lead, Listing } from './section.tsx'
 import styles from './settings.module.css'
 
 /** The secrets of the project, by their names. */
 export function Secrets() {
   const refusal = useRefusal('admin')
-  const { data, error, refetch } = useRoute('GET /secrets', {}, { enabled: refusal === undefined })
+  const secrets = useRoute('GET /secrets', {}, { enabled: refusal === undefined })
   /** The name of the secret to set; empty for a new one. */
   const [setting, setSetting] = useState<string>()
   const [leaving, setLeaving] = useState<string>()
@@ -33,45 +31,40 @@ export function Secrets() {
         Keys of model providers and tokens of webhooks. They are stored encrypted, outside the repositories,
         and never shown again.
       </Lead>
-      {error && <Failure error={error} retry={refetch} />}
-      {!data && !error && refusal === undefined && <Skeleton label="Loading the secrets" />}
-      {data?.count === 0 && (
-        <Empty command={`${COMMAND} secrets set OPENAI_API_KEY`}>
-          No secrets yet. A prompt can call a model once its provider&rsquo;s key is set.
-        </Empty>
-      )}
-      {data && data.count > 0 && (
-        <Table
-          caption="Secrets"
-          rows={data.secrets}
-          keyOf={({ name }) => name}
-          columns={[
-            { name: 'Name', cell: ({ name }) => <code>{name}</code> },
-            {
-              name: 'Connection to',
-              cell: (it) => [it.provider, it.base_url].filter(Boolean).join(' at ') || '–',
-            },
-            { name: 'Set', cell: (it) => <Ago date={it.updated_at} /> },
-            {
-              name: 'Change',
-              cell: ({ name }) => (
-                <span className={styles.buttons}>
-                  <Button needs="admin" aria-label={`Replace ${name}`} onClick={() => setSetting(name)}>
-                    Replace
-                  </Button>
-                  <Button needs="admin" aria-label={`Remove ${name}`} onClick={() => setLeaving(name)}>
-                    Remove
-                  </Button>
-                </span>
-              ),
-            },
-          ]}
-        />
-      )}
+      <Listing
+        things="secrets"
+        rows={secrets.data?.secrets}
+        query={secrets}
+        empty="No secrets yet. A prompt can call a model once its provider’s key is set."
+        command={`${COMMAND} secrets set OPENAI_API_KEY`}
+        caption="Secrets"
+        keyOf={({ name }) => name}
+        columns={[
+          { name: 'Name', cell: ({ name }) => <code>{name}</code> },
+          {
+            name: 'Connection to',
+            cell: (it) => [it.provider, it.base_url].filter(Boolean).join(' at ') || '–',
+          },
+          { name: 'Set', cell: (it) => <Ago date={it.updated_at} /> },
+          {
+            name: 'Change',
+            cell: ({ name }) => (
+              <span className={styles.buttons}>
+                <Button needs="admin" aria-label={`Replace ${name}`} onClick={() => setSetting(name)}>
+                  Replace
+                </Button>
+                <Button needs="admin" aria-label={`Remove ${name}`} onClick={() => setLeaving(name)}>
+                  Remove
+                </Button>
+              </span>
+            ),
+          },
+        ]}
+      />
       {setting !== undefined && (
         <SetSecret
           name={setting}
-          before={data?.secrets.find(({ name }) => name === setting)}
+          before={secrets.data?.secrets.find(({ name }) => name === setting)}
           close={() => setSetting(undefined)}
         />
       )}

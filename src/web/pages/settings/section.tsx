@@ -2,6 +2,8 @@ import type { ReactNode } from 'react'
 import { Button } from '../../parts/button/button.tsx'
 import { Copyable } from '../../parts/copy/copyable.tsx'
 import { Modal } from '../../parts/dialog/dialog.tsx'
+import { Empty, Failure, Skeleton } from '../../parts/states/states.tsx'
+import { Table, type TableProps } from '../../parts/table/table.tsx'
 import styles from './settings.module.css'
 
 interface LeadProps {
@@ -20,6 +22,37 @@ export function Lead({ children, action, refusal }: LeadProps) {
       {action}
       {refusal !== undefined && <p className={styles.refusal}>{refusal}</p>}
     </div>
+  )
+}
+
+interface ListingProps<T> extends Omit<TableProps<T>, 'rows'> {
+  /** What the rows are called, such as `keys`. */
+  readonly things: string
+  /** The loaded rows; undefined while the first ones load. */
+  readonly rows: readonly T[] | undefined
+  /** The query that loads the rows. */
+  readonly query: {
+    readonly error: Error | null
+    readonly isLoading: boolean
+    readonly refetch: () => unknown
+  }
+  /** Shown if there are no rows. */
+  readonly empty: string
+  /** A command that makes the first row. */
+  readonly command?: string
+}
+
+/** The table of a section, or why there is none. */
+export function Listing<T>({ things, rows, query, empty, command, ...table }: ListingProps<T>) {
+  if (query.error && !rows) return <Failure error={query.error} retry={query.refetch} />
+  if (query.isLoading) return <Skeleton label={`Loading the ${things}`} />
+  if (rows === undefined) return null
+  if (rows.length === 0) return <Empty {...(command !== undefined && { command })}>{empty}</Empty>
+  return (
+    <>
+      {query.error && <Failure error={query.error} retry={query.refetch} />}
+      <Table rows={rows} {...table} />
+    </>
   )
 }
 

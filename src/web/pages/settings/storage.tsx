@@ -100,7 +100,7 @@ export function Storage() {
       <h2>Backup</h2>
       {COMMANDS.map(({ label, text }) => (
         <div key={label}>
-          <p className={styles.muted}>{label}</p>
+          <p className="muted">{label}</p>
           <Copyable label={label} text={text} />
         </div>
       ))}

@@ -6,12 +6,11 @@ import { Button, MoreButton } from '../../parts/button/button.tsx'
 import { FormDialog } from '../../parts/dialog/dialog.tsx'
 import { TextField } from '../../parts/fields/fields.tsx'
 import { JsonView } from '../../parts/json/json-view.tsx'
-import { Empty, Failure, Skeleton } from '../../parts/states/states.tsx'
-import { Table } from '../../parts/table/table.tsx'
+import { Failure, Skeleton } from '../../parts/states/states.tsx'
 import { Ago, duration } from '../../parts/time/time.tsx'
 import { places, useAddress } from '../../shell/places.ts'
 import { useRefusal } from '../../shell/session.tsx'
-import { Lead, ShownOnce, Checks } from './section.tsx'
+import { Checks, Lead, Listing, ShownOnce } from './section.tsx'
 import styles from './settings.module.css'
 
 /** The webhooks; `?webhook=` opens one with its deliveries. */
@@ -21,13 +20,13 @@ export function Webhooks() {
   const lacking = useRefusal('admin')
   const [isNew, setNew] = useState(false)
   const [made, setMade] = useState<WebhookRecord>()
-  const { data, error, refetch, hasNextPage, fetchNextPage, isFetchingNextPage } = usePages(
+  const listed = usePages(
     'POST /webhooks/query',
     { body: { include_archived: true, windowing: { limit: 100, order: 'descending' } } },
     { enabled: refusal === undefined },
   )
   const create = useWrite('POST /webhooks')
-  const webhooks = data?.pages.flatMap((page) => page.webhooks)
+  const webhooks = listed.data?.pages.flatMap((page) => page.webhooks)
   const shown = webhooks?.find(({ id }) => id === open)
   return (
     <>
@@ -42,40 +41,33 @@ export function Webhooks() {
         A webhook receives commits, deployments and all other events of the project, signed as Standard
         Webhooks describes.
       </Lead>
-      {error && <Failure error={error} retry={refetch} />}
-      {!webhooks && !error && refusal === undefined && <Skeleton label="Loading the webhooks" />}
-      {webhooks?.length === 0 && (
-        <Empty
-          command={`curl -H "Authorization: ApiKey $BRANCHPOINT_KEY" -H 'Content-Type: application/json' "$BRANCHPOINT_URL/webhooks/" -d '{"webhook": {"url": "https://hooks.example/branchpoint"}}'`}
-        >
-          No webhooks yet.
-        </Empty>
-      )}
-      {webhooks && webhooks.length > 0 && (
-        <Table
-          caption="Webhooks"
-          rows={webhooks}
-          keyOf={({ id }) => id}
-          columns={[
-            {
-              name: 'Webhook',
-              cell: (it) => (
-                <Link
-                  to={places.settings('webhooks')}
-                  search={{ webhook: it.id }}
-                  aria-current={it.id === open || undefined}
-                >
-                  {it.name ?? it.url}
-                </Link>
-              ),
-            },
-            { name: 'Address', cell: ({ url }) => <code>{url}</code> },
-            { name: 'Events', cell: ({ events }) => (events.length === 0 ? 'all' : events.join(', ')) },
-            { name: 'State', cell: (it) => <State webhook={it} /> },
-          ]}
-        />
-      )}
-      <MoreButton of={{ hasNextPage, isFetchingNextPage, fetchNextPage }} />
+      <Listing
+        things="webhooks"
+        rows={webhooks}
+        query={listed}
+        empty="No webhooks yet."
+        command={`curl -H "Authorization: ApiKey $BRANCHPOINT_KEY" -H 'Content-Type: application/json' "$BRANCHPOINT_URL/webhooks/" -d '{"webhook": {"url": "https://hooks.example/branchpoint"}}'`}
+        caption="Webhooks"
+        keyOf={({ id }) => id}
+        columns={[
+          {
+            name: 'Webhook',
+            cell: (it) => (
+              <Link
+                to={places.settings('webhooks')}
+                search={{ webhook: it.id }}
+                aria-current={it.id === open || undefined}
+              >
+                {it.name ?? it.url}
+              </Link>
+            ),
+          },
+          { name: 'Address', cell: ({ url }) => <code>{url}</code> },
+          { name: 'Events', cell: ({ events }) => (events.length === 0 ? 'all' : events.join(', ')) },
+          { name: 'State', cell: (it) => <State webhook={it} /> },
+        ]}
+      />
+      <MoreButton of={listed} />
       {shown && <WebhookDetail key={shown.id} webhook={shown} />}
       {isNew && (
         <NewWebhook
@@ -100,7 +92,7 @@ export function Webhooks() {
 }
 
 function State({ webhook }: { readonly webhook: WebhookRecord }) {
-  if (webhook.deleted_at !== undefined) return <span className={styles.muted}>archived</span>
+  if (webhook.deleted_at !== undefined) return <span className="muted">archived</span>
   if (webhook.is_active) return <span className={styles.good}>active</span>
   return (
     <span className={styles.bad}>
@@ -159,7 +151,7 @@ function WebhookDetail({ webhook }: { readonly webhook: WebhookRecord }) {
       {deliveries.error && <Failure error={deliveries.error} retry={deliveries.refetch} />}
       {!rows && !deliveries.error && <Skeleton label="Loading the deliveries" lines={3} />}
       {rows?.length === 0 && (
-        <p className={styles.muted}>No deliveries yet. Send a test to see whether the receiver answers.</p>
+        <p className="muted">No deliveries yet. Send a test to see whether the receiver answers.</p>
       )}
       <ul className={styles.deliveries}>
         {rows?.map((delivery) => (
@@ -178,15 +170,11 @@ function OneDelivery({ delivery }: { readonly delivery: Delivery }) {
     <li>
       <details>
         <summary>
-          <span
-            className={status === 'failed' ? styles.bad : status === 'delivered' ? styles.good : styles.muted}
-          >
+          <span className={status === 'failed' ? styles.bad : status === 'delivered' ? styles.good : 'muted'}>
             {status}
           </span>
           <code>{type}</code>
-          <span className={styles.muted}>
-            {attempts.length === 1 ? '1 attempt' : `${attempts.length} attempts`}
-          </span>
+          <span className="muted">{attempts.length === 1 ? '1 attempt' : `${attempts.length} attempts`}</span>
           <Ago date={at} />
         </summary>
         <div className={styles.attempts}>

@@ -60,7 +60,7 @@ export function CellBar({ total, active, column, row, go, open, history, edit }:
             title="Go to a row by its number (r)"
           />
         </label>
-        <span id="rows-in-all" className={problem ? styles.problem : styles.muted}>
+        <span id="rows-in-all" className={problem ? styles.problem : 'muted'}>
           of {total.toLocaleString()}
         </span>
       </form>

@@ -320,7 +320,7 @@ function AboutTestset({
             {description}
           </p>
         )}
-        <p className={styles.muted}>
+        <p className="muted">
           Created <Ago date={created} inSentence />
           {revision && <>, last changed {revision.author.split(' <')[0]}</>}
         </p>
@@ -370,7 +370,7 @@ function SearchSwitch({ testset }: { readonly testset: Testset }) {
         <span aria-hidden className={styles.knob} />
         Search finds the rows
       </button>
-      <p id="search-cost" className={styles.muted}>
+      <p id="search-cost" className="muted">
         {lacking !== undefined && <>{lacking} </>}
         Uses about 22 MB of disk per 100,000 rows. The first thousand rows are found at once; the others are
         indexed in the background. Switching it off removes the rows from the search, never from the testset.

@@ -39,7 +39,7 @@ export function TestsetRow({ slug, revision, dedupId, row, close }: TestsetRowPr
       <header>
         <div>
           <h2>History of the row</h2>
-          <code className={styles.muted}>{dedupId}</code>
+          <code className="muted">{dedupId}</code>
         </div>
         <button type="button" onClick={close} aria-label="Close the history" title="Close">
           <X size={16} aria-hidden />
@@ -50,7 +50,7 @@ export function TestsetRow({ slug, revision, dedupId, row, close }: TestsetRowPr
         {error && <Failure error={error} retry={refetch} />}
         {!data && !error && <Skeleton label="Loading the history" />}
         {data && changes.length === 0 && (
-          <p className={styles.muted}>No version of {revision.testset_variant_slug} has had this row.</p>
+          <p className="muted">No version of {revision.testset_variant_slug} has had this row.</p>
         )}
         <ol>
           {changes.map((change, at) => {
@@ -71,10 +71,10 @@ export function TestsetRow({ slug, revision, dedupId, row, close }: TestsetRowPr
                   <span className={styles.kind} data-kind={change.kind}>
                     {change.kind}
                   </span>
-                  <span className={styles.muted} title={change.author}>
+                  <span className="muted" title={change.author}>
                     {authorName(change.author)}
                   </span>
-                  <span className={styles.muted}>
+                  <span className="muted">
                     <Ago date={change.date} />
                   </span>
                 </p>
@@ -138,7 +138,7 @@ const CELLS_SHOWN_AT_FIRST = 12
 function CellChanges({ changes }: { readonly changes: readonly CellChange[] }) {
   const [most, setMost] = useState(CELLS_SHOWN_AT_FIRST)
   if (changes.length === 0)
-    return <p className={styles.muted}>Flags, tags, meta or the order changed; no cell did.</p>
+    return <p className="muted">Flags, tags, meta or the order changed; no cell did.</p>
   return (
     <dl className={styles.cells}>
       {changes.slice(0, most).map(({ column, before, after }) => (

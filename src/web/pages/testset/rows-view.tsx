@@ -152,7 +152,7 @@ function CellDialog({ number, column, row, close }: CellDialogProps) {
         <p>The row has no value in this column.</p>
       ) : typeof value === 'string' ? (
         <div className={styles.whole}>
-          <p className={styles.muted}>
+          <p className="muted">
             {counted(value.length, 'character')}, {counted(value.split('\n').length, 'line')}
           </p>
           <div className={styles.text}>
@@ -164,7 +164,7 @@ function CellDialog({ number, column, row, close }: CellDialogProps) {
       )}
       {row && (
         <div className={styles.key}>
-          <span className={styles.muted}>Dedup id of the row</span>
+          <span className="muted">Dedup id of the row</span>
           <Copyable text={row.key} label="Dedup id of the row" />
         </div>
       )}

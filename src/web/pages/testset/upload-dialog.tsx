@@ -7,7 +7,6 @@ import { Modal } from '../../parts/dialog/dialog.tsx'
 import { TextField } from '../../parts/fields/fields.tsx'
 import { FileNotes, FileDrop, chosen, fieldsOf, FileFields, UploadShown } from '../../parts/upload/upload.tsx'
 import { places } from '../../shell/places.ts'
-import styles from './testset.module.css'
 import type { Testset, TestsetRevision } from './rows.ts'
 
 export interface UploadDialogProps {
@@ -76,7 +75,7 @@ export function UploadDialog({ testset, revision, file, close }: UploadDialogPro
         </>
       ) : (
         <FileDrop label="Drop the file" drop={(dropped) => setPicked(chosen(dropped))}>
-          <p className={styles.muted}>
+          <p className="muted">
             The rows of the file replace those of {variant}. Rows that stay keep their history, and all
             earlier versions stay.
           </p>

@@ -215,7 +215,7 @@ const TRACE_COLUMNS: readonly Column<TraceRow>[] = [
           )}
         </span>
       ) : (
-        <span className={styles.muted}>–</span>
+        <span className="muted">–</span>
       ),
   },
   { name: 'Input', cell: ({ input }) => <span className={styles.excerpt}>{input}</span> },

@@ -159,10 +159,7 @@ export function Grid({
       onDoubleClick={onPress}
       onCopy={onCopy}
     >
-      <div
-        className={styles.spacer}
-        style={{ width: still + elementLength(x), height: HEADER + elementLength(y) }}
-      >
+      <div style={{ width: still + elementLength(x), height: HEADER + elementLength(y) }}>
         <div
           className={styles.window}
           style={

@@ -54,9 +54,7 @@ export function Page({ crumbs, about, actions, wide = false, fills = false, chil
         <Standing />
       </header>
       <main id="content" tabIndex={-1} className={fills ? styles.filled : styles.content}>
-        <div
-          className={[styles.inner, wide || fills ? '' : styles.reading, fills ? styles.fills : ''].join(' ')}
-        >
+        <div className={[wide || fills ? '' : styles.reading, fills ? styles.fills : ''].join(' ')}>
           <div className={styles.heading}>
             <h1 dir="auto">{title}</h1>
             {about !== undefined && <div className={styles.about}>{about}</div>}

@@ -137,7 +137,7 @@ export function Embed({ of }: { readonly of: unknown }) {
   const [isOpen, setOpen] = useState(false)
   const { name, path } = sourceOf(of)
   return (
-    <span className={styles.embed}>
+    <span>
       <button
         type="button"
         aria-expanded={isOpen}

@@ -9,7 +9,7 @@ export interface Column<T> {
   readonly cell: (row: T) => ReactNode
 }
 
-interface TableProps<T> {
+export interface TableProps<T> {
   /** The name of the table for screen readers. */
   readonly caption: string
   readonly columns: readonly Column<T>[]

@@ -103,10 +103,10 @@ export function FileFields({ value, onChange }: FileFieldsProps) {
         <span>
           {value ? (
             <>
-              <b>{value.file.name}</b> <span className={styles.muted}>{shownSize(value.file.size)}</span>
+              <b>{value.file.name}</b> <span className="muted">{shownSize(value.file.size)}</span>
             </>
           ) : (
-            <span className={styles.muted}>Drop a CSV, JSON, JSONL or Excel file here, or choose one.</span>
+            <span className="muted">Drop a CSV, JSON, JSONL or Excel file here, or choose one.</span>
           )}
         </span>
         <Button onClick={() => void chooseFile().then((file) => file && onChange(chosen(file)))}>
@@ -257,7 +257,7 @@ export function UploadShown({ state, arrived, retry }: UploadShownProps) {
           ))}
         </ul>
       )}
-      <p className={styles.muted}>The file was not stored.</p>
+      <p className="muted">The file was not stored.</p>
     </>
   )
 }
