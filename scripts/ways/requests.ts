@@ -9,6 +9,8 @@ export interface Way {
   readonly name: string
   /** What is sent, for the page. */
   readonly says: string
+  /** How long it is to be at most, once the rooms are as they are meant to be. */
+  readonly goal: { readonly files: number; readonly functions: number; readonly lines: number }
   /** Makes what the requests need. The answer sends the request for the n-th time, which does as much as each other time. */
   prepare(client: Client): Promise<(n: number) => Promise<unknown>>
 }
@@ -21,6 +23,7 @@ const SENT = SENT_BEFORE + 2
 export const WAYS: readonly Way[] = [
   {
     name: 'commit',
+    goal: { files: 60, functions: 380, lines: 2670 },
     says: 'a prompt of two messages, one text of it in a file, by the id of its variant',
     prepare: async (client) => {
       const id = await create(client, 'ways-commit')
@@ -36,6 +39,7 @@ export const WAYS: readonly Way[] = [
   },
   {
     name: 'retrieve',
+    goal: { files: 30, functions: 85, lines: 710 },
     says: 'the latest revision of an artifact, by its slug',
     prepare: async (client) => {
       await create(client, 'ways-retrieve')
@@ -45,6 +49,7 @@ export const WAYS: readonly Way[] = [
   },
   {
     name: 'deploy',
+    goal: { files: 60, functions: 415, lines: 2930 },
     says: 'another revision to `staging`',
     prepare: async (client) => {
       const id = await create(client, 'ways-deploy')
@@ -59,6 +64,7 @@ export const WAYS: readonly Way[] = [
   },
   {
     name: 'upload',
+    goal: { files: 70, functions: 570, lines: 4080 },
     says: 'a CSV of two rows, as a new testset',
     prepare: async (client) => (n) => {
       const form = new FormData()
@@ -69,6 +75,7 @@ export const WAYS: readonly Way[] = [
   },
   {
     name: 'push',
+    goal: { files: 65, functions: 500, lines: 3650 },
     says: '`git push` of one commit that changes a text',
     prepare: async (client) => {
       await create(client, 'ways-push')
@@ -83,6 +90,7 @@ export const WAYS: readonly Way[] = [
   },
   {
     name: 'merge',
+    goal: { files: 65, functions: 360, lines: 2620 },
     says: 'a variant into another; each changed a line of the same text',
     prepare: async (client) => {
       const lines = ['Greet.', ...times().map((n) => `Step ${n}.\n\nThen`), 'Sign.']
@@ -101,6 +109,7 @@ export const WAYS: readonly Way[] = [
   },
   {
     name: 'invoke',
+    goal: { files: 55, functions: 240, lines: 1910 },
     says: 'a prompt with `mock/examples`',
     prepare: async (client) => {
       await client.post('/simple/applications/', {

@@ -15,14 +15,12 @@ const FIRST = 'commit'
 /** The part of the architecture: the figures of all ways, and the files of the first one. */
 export function waysPart(ways: readonly MeasuredWay[], hash: string): string {
   const figures = markdownTable([
-    ['way', 'files', 'functions', 'lines', 'what is sent'],
-    ...ways.map(({ name, counted: { files, functions, lines } }) => [
-      name,
-      grouped(files.length),
-      grouped(functions),
-      grouped(lines),
-      WAYS.find((way) => way.name === name)?.says ?? '',
-    ]),
+    ['way', 'files', 'functions', 'lines', 'goal: files', 'functions', 'lines', 'what is sent'],
+    ...ways.map(({ name, counted: { files, functions, lines } }) => {
+      const { goal, says = '' } = WAYS.find((way) => way.name === name) ?? {}
+      const goals = goal ? [goal.files, goal.functions, goal.lines].map(grouped) : ['', '', '']
+      return [name, grouped(files.length), grouped(functions), grouped(lines), ...goals, says]
+    }),
   ])
   const first = ways.find(({ name }) => name === FIRST)
   return `<!-- source ${hash} -->
