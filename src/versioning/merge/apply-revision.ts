@@ -5,6 +5,7 @@ import type { Registry } from '../registry.ts'
 import type { VariantLocation } from '../revisions/references.ts'
 import type { Revision } from '../revisions/revision.ts'
 import type { WriteContext } from '../write-context.ts'
+import { mergeSide } from './merge-base.ts'
 import { NOTHING } from './merge-revisions.ts'
 import { assertSameArtifact } from './merge-side.ts'
 import type { Merged, MergeOptions, MergePlan, OpenTarget } from './write-merge.ts'
@@ -32,9 +33,9 @@ export async function revertRevision(
       kind: 'revert',
       base: oid,
       sides: {
-        base: await bases.side(oid),
-        target: await bases.side(latest),
-        source: await bases.side(parent),
+        base: await mergeSide(bases, oid),
+        target: await mergeSide(bases, latest),
+        source: await mergeSide(bases, parent),
       },
       message: options.message,
       subject: textOfRevert(revision),
@@ -67,9 +68,9 @@ export async function cherryPickRevision(
       kind: 'cherry_pick',
       base: parent,
       sides: {
-        base: parent === undefined ? NOTHING : await bases.side(parent),
-        target: await bases.side(latest),
-        source: await bases.side(oid),
+        base: parent === undefined ? NOTHING : await mergeSide(bases, parent),
+        target: await mergeSide(bases, latest),
+        source: await mergeSide(bases, oid),
       },
       message: options.message ?? stored.message,
       subject: stored.subject,

@@ -19,106 +19,102 @@ const MOST_LEVELS = 8
 /** … and in so many merges. */
 const MOST_MERGES = MOST_BASES * MOST_LEVELS
 
-/**
- * Makes one base of the merge bases of two commits; several are merged with one another first, as git does. Refuses with
- * `too_many_merge_bases` what would take more merges than anybody's history does.
- */
-export class MergeBase {
-  readonly #registry: Registry
-  readonly #family: Family
-  readonly #scratch: ScratchObjects
-  readonly #slice: TimeSlice
-  readonly #effort: MergeEffort
+/** What merge bases are made from, and what came of those that were made. */
+export interface BaseWork {
+  readonly registry: Registry
+  readonly family: Family
+  readonly scratch: ScratchObjects
+  readonly slice: TimeSlice
+  readonly effort: MergeEffort
   /** What came of bases that were merged, by the commits that stand for them. */
-  readonly #made = new Map<Oid, MergedSide>()
+  readonly made: Map<Oid, MergedSide>
   /** The commits that stand for bases, by these. */
-  readonly #ofBases = new Map<string, Oid>()
+  readonly ofBases: Map<string, Oid>
+}
 
-  constructor(
-    registry: Registry,
-    family: Family,
-    scratch: ScratchObjects,
-    slice: TimeSlice,
-    effort: MergeEffort,
-  ) {
-    this.#registry = registry
-    this.#family = family
-    this.#scratch = scratch
-    this.#slice = slice
-    this.#effort = effort
-  }
+/**
+ * The base that the merge bases of two commits are; several are merged with one another first, as git does. Undefined stands for a history
+ * that has nothing in common. Refuses with `too_many_merge_bases` what would take more merges than anybody's history does.
+ */
+export async function mergeBase(
+  work: BaseWork,
+  bases: readonly Oid[],
+  level = 1,
+): Promise<MergedSide | undefined> {
+  const [one, ...others] = bases.toReversed()
+  if (one === undefined) return undefined
+  return mergeSide(work, others.length === 0 ? one : await joinedBases(work, bases, level))
+}
 
-  /** The base that these are; undefined stands for a history that has nothing in common. */
-  async of(bases: readonly Oid[]): Promise<MergedSide | undefined> {
-    return this.#of(bases, 1)
-  }
+/** A commit, or what stands for one, as a side of a merge. */
+export async function mergeSide(
+  { made, registry, family, scratch }: BaseWork,
+  oid: Oid,
+): Promise<MergedSide> {
+  return made.get(oid) ?? readMergeSide(registry, family, scratch, oid)
+}
 
-  async #of(bases: readonly Oid[], level: number): Promise<MergedSide | undefined> {
-    if (bases.length > MOST_BASES) throw tooManyBases(`They have ${bases.length} merge bases`)
-    let [one, ...others] = bases.toReversed()
-    if (one === undefined) return undefined
-    if (others.length > 0 && level > MOST_LEVELS)
-      throw tooManyBases(
-        `Their merge bases have several merge bases of their own, on more than ${MOST_LEVELS} levels`,
-      )
-    const known = this.#ofBases.get(bases.join())
-    if (known !== undefined) return this.side(known)
-    for (const other of others) one = await this.#merged(one, other, level)
-    this.#ofBases.set(bases.join(), one)
-    return this.side(one)
-  }
+/** The commit that stands for several bases. */
+async function joinedBases(work: BaseWork, bases: readonly Oid[], level: number): Promise<Oid> {
+  if (bases.length > MOST_BASES) throw tooManyBases(`They have ${bases.length} merge bases`)
+  if (level > MOST_LEVELS)
+    throw tooManyBases(
+      `Their merge bases have several merge bases of their own, on more than ${MOST_LEVELS} levels`,
+    )
+  const known = work.ofBases.get(bases.join())
+  if (known !== undefined) return known
+  const [first = '', ...others] = bases.toReversed()
+  let one = first
+  for (const other of others) one = await joined(work, one, other, level)
+  work.ofBases.set(bases.join(), one)
+  return one
+}
 
-  async side(oid: Oid): Promise<MergedSide> {
-    return this.#made.get(oid) ?? readMergeSide(this.#registry, this.#family, this.#scratch, oid)
+/** A commit that nobody sees, which stands for two. */
+async function joined(work: BaseWork, target: Oid, source: Oid, level: number): Promise<Oid> {
+  const { scratch, slice, made } = work
+  if (made.size === MOST_MERGES)
+    throw tooManyBases(`Making one base of theirs takes more than ${MOST_MERGES} merges`)
+  const { bases } = await commonHistory(scratch, target, source, slice)
+  const sides = {
+    base: (await mergeBase(work, bases, level + 1)) ?? NOTHING,
+    target: await mergeSide(work, target),
+    source: await mergeSide(work, source),
   }
+  const side = await writeSide(work, sides)
+  const [one, other] = [await readCommit(scratch, target), await readCommit(scratch, source)]
+  const { author, committer } = one.committer.seconds < other.committer.seconds ? other : one
+  const tree = side.tree ?? writeTree(scratch, [])
+  const commit = encodeCommit({ tree, parents: [target, source], author, committer, message: '' })
+  const oid = scratch.write('commit', commit)
+  made.set(oid, side)
+  return oid
+}
 
-  /** A commit that nobody sees, which stands for two. */
-  async #merged(target: Oid, source: Oid, level: number): Promise<Oid> {
-    if (this.#made.size === MOST_MERGES)
-      throw tooManyBases(`Making one base of theirs takes more than ${MOST_MERGES} merges`)
-    const { bases } = await commonHistory(this.#scratch, target, source, this.#slice)
-    const sides = {
-      base: (await this.#of(bases, level + 1)) ?? NOTHING,
-      target: await this.side(target),
-      source: await this.side(source),
-    }
-    const made = await this.#write(sides)
-    const [one, other] = [await this.#commit(target), await this.#commit(source)]
-    const newer = one.committer.seconds < other.committer.seconds ? other : one
-    const tree = made.tree ?? writeTree(this.#scratch, [])
-    const { author, committer } = newer
-    const commit = encodeCommit({ tree, parents: [target, source], author, committer, message: '' })
-    const oid = this.#scratch.write('commit', commit)
-    this.#made.set(oid, made)
-    return oid
+async function writeSide(
+  { registry, family, scratch, slice, effort }: BaseWork,
+  sides: Parameters<typeof mergeRevisions>[1],
+): Promise<MergedSide> {
+  const context = { target: scratch, slice, servicesBase: registry.servicesBase }
+  const result = await mergeRevisions(family, sides, new MergingBases(effort), context)
+  if ('is' in result) return result.is
+  const { payload, before, other, header } = result
+  const carried = before.filter(({ name }) => !family.ownsFile(name))
+  // Nobody commits it, and it may hold what both sides have.
+  const limits = { ...registry.limits, maxDocumentBytes: Infinity }
+  const written = payload && (await family.write(scratch, payload, before, limits, other))
+  const entries = [...carried, ...(written?.entries ?? [])]
+  return {
+    tree: writeTree(scratch, entries),
+    entries,
+    header,
+    payload: written?.stored?.payload,
+    size: written?.stored?.size ?? 0,
   }
+}
 
-  async #write(sides: Parameters<typeof mergeRevisions>[1]): Promise<MergedSide> {
-    const context = {
-      target: this.#scratch,
-      slice: this.#slice,
-      servicesBase: this.#registry.servicesBase,
-    }
-    const result = await mergeRevisions(this.#family, sides, new MergingBases(this.#effort), context)
-    if ('is' in result) return result.is
-    const { payload, before, other, header } = result
-    const carried = before.filter(({ name }) => !this.#family.ownsFile(name))
-    // Nobody commits it, and it may hold what both sides have.
-    const limits = { ...this.#registry.limits, maxDocumentBytes: Infinity }
-    const written = payload && (await this.#family.write(this.#scratch, payload, before, limits, other))
-    const entries = [...carried, ...(written?.entries ?? [])]
-    return {
-      tree: writeTree(this.#scratch, entries),
-      entries,
-      header,
-      payload: written?.stored?.payload,
-      size: written?.stored?.size ?? 0,
-    }
-  }
-
-  async #commit(oid: Oid) {
-    return parseCommit(await readBytes(this.#scratch, oid, 'commit'))
-  }
+async function readCommit(scratch: ScratchObjects, oid: Oid) {
+  return parseCommit(await readBytes(scratch, oid, 'commit'))
 }
 
 function tooManyBases(why: string): Refusal {

@@ -1,6 +1,6 @@
 import { type AlignmentSteps, type Difference, alignNumbers } from '../../json/diff/align-numbers.ts'
 import { type InSlices, Pace } from '../../scheduling/cooperative.ts'
-import { type MergeEffort, type Sides, markedLines } from './merging.ts'
+import { eachSide, type MergeEffort, type Sides, markedLines } from './merging.ts'
 
 /** A merged text; or, where both sides changed the same, the text with both between marks. */
 export type MergedText = { readonly text: string } | { readonly marked: string }
@@ -14,13 +14,16 @@ export function* mergeTexts(
   unit: 'words' | 'lines',
   effort: MergeEffort,
 ): InSlices<MergedText> {
-  const lines = yield* piecesOf(texts, linesIn)
-  const runs = yield* mergeSequences(yield* numbered(lines), effort.lines)
+  const lines = yield* takenApart(texts, linesIn)
+  const runs = yield* mergeSequences(
+    eachSide(lines, ({ numbers }) => numbers),
+    effort.lines,
+  )
   if (!runs) return { marked: markedLines(texts) }
   const merged: string[] = []
   let isWhole = true
   for (const run of runs) {
-    const of = (side: keyof Sides<unknown>): string => lines[side].slice(...run[side]).join('')
+    const of = (side: keyof Sides<unknown>): string => lines[side].texts.slice(...run[side]).join('')
     if (run.changed !== 'differently') {
       merged.push(of(run.changed === 'source' ? 'source' : 'target'))
       continue
@@ -39,13 +42,16 @@ function* mergeWords(texts: Sides<string>, steps: AlignmentSteps): InSlices<stri
   const length = texts.base.length + texts.target.length + texts.source.length
   if (steps.left < length) return undefined
   steps.left -= length
-  const words = yield* piecesOf(texts, wordsIn)
-  const runs = yield* mergeSequences(yield* numbered(words), steps)
+  const words = yield* takenApart(texts, wordsIn)
+  const runs = yield* mergeSequences(
+    eachSide(words, ({ numbers }) => numbers),
+    steps,
+  )
   if (!runs || runs.some(({ changed }) => changed === 'differently')) return undefined
   const pieces = (run: MergedRun): string =>
     run.changed === 'source'
-      ? words.source.slice(...run.source).join('')
-      : words.target.slice(...run.target).join('')
+      ? words.source.texts.slice(...run.source).join('')
+      : words.target.texts.slice(...run.target).join('')
   return runs.map(pieces).join('')
 }
 
@@ -63,37 +69,30 @@ function* wordsIn(text: string): Generator<string, void, undefined> {
   for (const [word] of text.matchAll(/[\p{L}\p{N}\p{M}_]+|\s|[^\s\p{L}\p{N}\p{M}_]/gu)) yield word
 }
 
-function* piecesOf(
+/** The pieces of a text, and a number for each, the same for the same in all three. */
+interface Pieces {
+  readonly texts: string[]
+  readonly numbers: number[]
+}
+
+function* takenApart(
   { base, target, source }: Sides<string>,
   piecesIn: (text: string) => Iterable<string>,
-): InSlices<Sides<readonly string[]>> {
+): InSlices<Sides<Pieces>> {
   const pace = new Pace()
-  function* pieces(text: string): InSlices<readonly string[]> {
-    const found: string[] = []
+  const known = new Map<string, number>()
+  function* pieces(text: string): InSlices<Pieces> {
+    const found: Pieces = { texts: [], numbers: [] }
     for (const piece of piecesIn(text)) {
-      found.push(piece)
+      const number = known.get(piece) ?? known.size
+      known.set(piece, number)
+      found.texts.push(piece)
+      found.numbers.push(number)
       if (pace.isDue) yield
     }
     return found
   }
   return { base: yield* pieces(base), target: yield* pieces(target), source: yield* pieces(source) }
-}
-
-/** A number for each piece, the same for the same. */
-function* numbered({ base, target, source }: Sides<readonly string[]>): InSlices<Sides<readonly number[]>> {
-  const pace = new Pace()
-  const known = new Map<string, number>()
-  function* numbers(pieces: readonly string[]): InSlices<readonly number[]> {
-    const found: number[] = []
-    for (const piece of pieces) {
-      const number = known.get(piece) ?? known.size
-      known.set(piece, number)
-      found.push(number)
-      if (pace.isDue) yield
-    }
-    return found
-  }
-  return { base: yield* numbers(base), target: yield* numbers(target), source: yield* numbers(source) }
 }
 
 /** A run of the three lists: from where to before where it goes in each, and who changed it. */

@@ -29,6 +29,15 @@ interface At {
   readonly source: Path
 }
 
+/** How values are merged, and where a conflict goes. */
+interface Work {
+  readonly rules: MergeRules
+  readonly merging: Merging
+  /** Makes the place of a conflict of its JSON Pointer. */
+  readonly placeOf: (pointer: string) => Place
+  readonly pace: Pace
+}
+
 /** Merges values by their structure; undefined stands for nothing. `placeOf` makes the place of a conflict of its JSON Pointer. */
 export function mergeValues(
   values: Values,
@@ -36,127 +45,123 @@ export function mergeValues(
   merging: Merging,
   placeOf: (pointer: string) => Place = (pointer) => pointer,
 ): InSlices<Json | undefined> {
-  const work = new ValueMerge(rules, merging, placeOf)
-  return work.values(values, { target: [], source: [] })
+  return merged({ rules, merging, placeOf, pace: new Pace() }, values, { target: [], source: [] })
 }
 
-class ValueMerge {
-  readonly #rules: MergeRules
-  readonly #merging: Merging
-  readonly #placeOf: (pointer: string) => Place
-  readonly #pace = new Pace()
+function* merged(work: Work, values: Values, at: At): InSlices<Json | undefined> {
+  const { base, target, source } = values
+  if (work.pace.isDue) yield
+  if (target === source) return target
+  if (base === target) return source
+  if (base === source) return target
+  if (areParts(work.rules, values, at))
+    return yield* mergedObjects(work, values as Sides<JsonObject | undefined>, at)
+  if (isEqual(target, source)) return target
+  if (isEqual(base, target)) return source
+  if (isEqual(base, source)) return target
+  const arrays = itemsOf(values)
+  const ids = arrays && work.rules.identify?.(at.target, arrays)
+  if (arrays && ids) return yield* mergedItems(work, arrays, ids, values, at)
+  const texts = textsOf(values)
+  const unit = texts && work.rules.textUnit?.(at.target, [texts.base, texts.target, texts.source])
+  const text = texts && unit && (yield* mergeTexts(texts, unit, work.merging.effort))
+  return text && 'text' in text ? text.text : settled(work, values, at, text?.marked)
+}
 
-  constructor(rules: MergeRules, merging: Merging, placeOf: (pointer: string) => Place) {
-    this.#rules = rules
-    this.#merging = merging
-    this.#placeOf = placeOf
+/** Whether all that is there are objects, which are merged by key. */
+function areParts({ isWhole }: MergeRules, { base, target, source }: Values, at: At): boolean {
+  if (!isJsonObject(target) || !isJsonObject(source)) return false
+  if (base !== undefined && !isJsonObject(base)) return false
+  return ![base, target, source].some((it) => it && isWhole?.(at.target, it))
+}
+
+function* mergedObjects(
+  work: Work,
+  { base, target, source }: Sides<JsonObject | undefined>,
+  at: At,
+): InSlices<Json> {
+  if (!target || !source) throw new Error('only what both sides have is merged by key')
+  const members = new Map<string, Json>()
+  let isTarget = true
+  for (const key of keysInOrder(target, source)) {
+    const values = {
+      base: base && getKey(base, key),
+      target: getKey(target, key),
+      source: getKey(source, key),
+    }
+    const value = yield* merged(work, values, {
+      target: [...at.target, key],
+      source: [...at.source, key],
+    })
+    if (value !== undefined) members.set(key, value)
+    isTarget &&= value === values.target
   }
+  return isTarget ? target : fromEntries(members)
+}
 
-  *values(values: Values, at: At): InSlices<Json | undefined> {
-    const { base, target, source } = values
-    if (this.#pace.isDue) yield
-    if (target === source) return target
-    if (base === target) return source
-    if (base === source) return target
-    if (this.#areParts(values, at)) return yield* this.#objects(values as Sides<JsonObject | undefined>, at)
-    if (isEqual(target, source)) return target
-    if (isEqual(base, target)) return source
-    if (isEqual(base, source)) return target
-    const [arrays, texts] = [itemsOf(values), textsOf(values)]
-    if (arrays) {
-      const ids = this.#rules.identify?.(at.target, arrays)
-      if (ids) return yield* this.#items(arrays, ids, values, at)
-    }
-    if (texts) {
-      const unit = this.#rules.textUnit?.(at.target, [texts.base, texts.target, texts.source])
-      const merged = unit && (yield* mergeTexts(texts, unit, this.#merging.effort))
-      if (merged && 'text' in merged) return merged.text
-      return this.#conflict(values, at, merged?.marked)
-    }
-    return this.#conflict(values, at)
+function* mergedItems(
+  work: Work,
+  { base, target, source }: Sides<readonly Json[]>,
+  ids: Sides<readonly string[]>,
+  whole: Values,
+  at: At,
+): InSlices<Json | undefined> {
+  const items = {
+    base: byId(ids.base, base),
+    target: byId(ids.target, target),
+    source: byId(ids.source, source),
   }
-
-  /** Whether all that is there are objects, which are merged by key. */
-  #areParts({ base, target, source }: Values, at: At): boolean {
-    if (!isJsonObject(target) || !isJsonObject(source)) return false
-    if (base !== undefined && !isJsonObject(base)) return false
-    return ![base, target, source].some((it) => it && this.#rules.isWhole?.(at.target, it))
+  yield
+  const left = new Map<string, Json>()
+  for (const id of new Set([...ids.target, ...ids.source])) {
+    const values = {
+      base: items.base.get(id)?.value,
+      target: items.target.get(id)?.value,
+      source: items.source.get(id)?.value,
+    }
+    const value = yield* merged(work, values, {
+      target: [...at.target, (items.target.get(id) ?? items.source.get(id))?.index ?? 0],
+      source: [...at.source, (items.source.get(id) ?? items.target.get(id))?.index ?? 0],
+    })
+    if (value !== undefined) left.set(id, value)
   }
-
-  *#objects({ base, target, source }: Sides<JsonObject | undefined>, at: At): InSlices<Json> {
-    if (!target || !source) throw new Error('only what both sides have is merged by key')
-    const merged = new Map<string, Json>()
-    let isTarget = true
-    for (const key of keysInOrder(target, source)) {
-      const values = {
-        base: base && getKey(base, key),
-        target: getKey(target, key),
-        source: getKey(source, key),
-      }
-      const value = yield* this.values(values, {
-        target: [...at.target, key],
-        source: [...at.source, key],
-      })
-      if (value !== undefined) merged.set(key, value)
-      isTarget &&= value === values.target
-    }
-    return isTarget ? target : fromEntries(merged)
-  }
-
-  *#items(
-    { base, target, source }: Sides<readonly Json[]>,
-    ids: Sides<readonly string[]>,
-    whole: Values,
-    at: At,
-  ): InSlices<Json | undefined> {
-    const items = {
-      base: byId(ids.base, base),
-      target: byId(ids.target, target),
-      source: byId(ids.source, source),
-    }
-    yield
-    const merged = new Map<string, Json>()
-    for (const id of new Set([...ids.target, ...ids.source])) {
-      const values = {
-        base: items.base.get(id)?.value,
-        target: items.target.get(id)?.value,
-        source: items.source.get(id)?.value,
-      }
-      const value = yield* this.values(values, {
-        target: [...at.target, (items.target.get(id) ?? items.source.get(id))?.index ?? 0],
-        source: [...at.source, (items.source.get(id) ?? items.target.get(id))?.index ?? 0],
-      })
-      if (value !== undefined) merged.set(id, value)
-    }
-    const isLeft = (id: string): boolean => merged.has(id)
-    let { order, isContested } = yield* mergeOrder(ids, isLeft)
-    if (isContested) {
-      const place = this.#placeOf(pointerOf(at.target))
-      const chosen = this.#merging.choose({ place, kind: 'order', ...whole })
+  let order = ids.target
+  if (!isSameList(ids.base, order) || !isSameList(ids.source, order)) {
+    const isLeft = (id: string): boolean => left.has(id)
+    const found = yield* mergeOrder(ids, isLeft)
+    order = found.order
+    if (found.isContested) {
+      const place = work.placeOf(pointerOf(at.target))
+      const chosen = work.merging.choose({ place, kind: 'order', ...whole })
       if (chosen?.remove) return undefined
       if (chosen?.value !== undefined) return chosen.value
       if (chosen?.take) ({ order } = yield* mergeOrder(ids, isLeft, chosen.take))
     }
-    return order.flatMap((id) => merged.get(id) ?? [])
   }
+  return order.flatMap((id) => left.get(id) ?? [])
+}
 
-  #conflict(values: Values, at: At, marked?: string): Json | undefined {
-    const { base, target, source } = values
-    const isOfSource = target === undefined
-    const kind: ConflictKind =
-      base === undefined
-        ? 'both_added'
-        : isOfSource || source === undefined
-          ? 'changed_and_removed'
-          : 'both_changed'
-    return this.#merging.settle({
-      place: this.#placeOf(pointerOf(isOfSource ? at.source : at.target)),
-      ...(isOfSource && { in: 'source' as const }),
-      kind,
-      ...values,
-      ...(marked !== undefined && { marked }),
-    })
-  }
+function isSameList(ids: readonly string[], others: readonly string[]): boolean {
+  return ids.length === others.length && ids.every((id, at) => id === others[at])
+}
+
+/** What comes of a conflict. */
+function settled(work: Work, values: Values, at: At, marked?: string): Json | undefined {
+  const { base, target, source } = values
+  const isOfSource = target === undefined
+  const kind: ConflictKind =
+    base === undefined
+      ? 'both_added'
+      : isOfSource || source === undefined
+        ? 'changed_and_removed'
+        : 'both_changed'
+  return work.merging.settle({
+    place: work.placeOf(pointerOf(isOfSource ? at.source : at.target)),
+    ...(isOfSource && { in: 'source' as const }),
+    kind,
+    ...values,
+    ...(marked !== undefined && { marked }),
+  })
 }
 
 function isEqual(a: Json | undefined, b: Json | undefined): boolean {

@@ -10,6 +10,7 @@ import type { VariantLocation } from '../revisions/references.ts'
 import { branchOf, latestCommit } from '../revisions/write-revision.ts'
 import { LONGEST_SUBJECT, shownName } from '../subjects/shown-name.ts'
 import type { WriteContext } from '../write-context.ts'
+import { mergeBase, mergeSide } from './merge-base.ts'
 import type { FoundSide } from './merge-side.ts'
 import { assertSameArtifact } from './merge-side.ts'
 import { NOTHING } from './merge-revisions.ts'
@@ -94,9 +95,9 @@ async function planOf(
     kind: 'merge',
     base,
     sides: {
-      base: (await bases.of(common.bases)) ?? NOTHING,
-      target: await bases.side(latest),
-      source: await bases.side(oid),
+      base: (await mergeBase(bases, common.bases)) ?? NOTHING,
+      target: await mergeSide(bases, latest),
+      source: await mergeSide(bases, oid),
     },
     otherParents: [oid],
     message,

@@ -19,7 +19,7 @@ import type { RevisionLocation } from '../revisions/revision.ts'
 import { locate } from '../revisions/revision.ts'
 import { branchOf, latestCommit, stateNow } from '../revisions/write-revision.ts'
 import type { WriteContext } from '../write-context.ts'
-import { MergeBase } from './merge-base.ts'
+import { type BaseWork, mergeSide } from './merge-base.ts'
 import type { MergedSide, MergeResult } from './merge-revisions.ts'
 import { mergeRevisions } from './merge-revisions.ts'
 import type { Conflict, Resolution, RestResolution, Sides } from './merging.ts'
@@ -68,7 +68,7 @@ export interface OpenTarget {
   readonly latest: Oid | undefined
   /** Where the merge is worked out. */
   readonly scratch: ScratchObjects
-  readonly bases: MergeBase
+  readonly bases: BaseWork
   readonly merging: Merging
   readonly slice: TimeSlice
 }
@@ -209,7 +209,10 @@ async function openTarget(
     head,
     latest,
     scratch: new ScratchObjects(ofBases),
-    bases: new MergeBase(registry, family, ofBases, slice, merging.effort),
+    bases: {
+      ...{ registry, family, scratch: ofBases, slice, effort: merging.effort },
+      ...{ made: new Map(), ofBases: new Map() },
+    },
     merging,
     slice,
   }
@@ -252,8 +255,8 @@ async function work(
   if (kind === 'up_to_date') return { outcome, oid: latest }
   const assertPins = async (): Promise<void> => {
     if (!family.pins) return
-    const before = latest === undefined ? undefined : await open.bases.side(latest)
-    const after = moveTo === undefined ? undefined : await open.bases.side(moveTo)
+    const before = latest === undefined ? undefined : await mergeSide(open.bases, latest)
+    const after = moveTo === undefined ? undefined : await mergeSide(open.bases, moveTo)
     const payload = result ? ('is' in result ? result.is.payload : result.payload) : after?.payload
     await assertPinsDeployable(registry, family, payload, before?.payload)
   }
