@@ -136,12 +136,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
     uses: ['versioning', 'git', 'json', 'storage', 'scheduling', 'cache', 'suggestions'],
     surface: [
       ...['surface', 'surfaces', 'documents/*', 'environments/seed-environments'],
-      ...[
-        'queries/filter-words',
-        'queries/filtering-bound',
-        'queries/query-family',
-        'queries/query-filtering',
-      ],
+      ...['queries/query-family', 'queries/query-filtering'],
       ...[
         'testsets/present-testset',
         'testsets/testcase',

@@ -3,7 +3,9 @@ import { schemaProblems } from '../resources/workflows/schemas/schema-problems.t
 
 /** The value at a path of keys, undefined where the path leads nowhere. */
 export function parameterAt(value: Json | undefined, ...path: readonly string[]): Json | undefined {
-  return path.reduce((found, key) => (isJsonObject(found) ? getKey(found, key) : undefined), value)
+  let found = value
+  for (const key of path) found = isJsonObject(found) ? getKey(found, key) : undefined
+  return found
 }
 
 /**

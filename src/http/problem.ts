@@ -1,6 +1,6 @@
 import type { Refusal, RefusalCode, RefusalData } from '../errors.ts'
 import { boundedText } from '../json/json-values.ts'
-import { MOST_LISTED, boundedProblem } from '../resources/documents/problems-refusal.ts'
+import { boundedProblem, MOST_LISTED } from '../resources/documents/problems.ts'
 
 /** An RFC 9457 problem document, as interface 3.1 shapes it. */
 export interface Problem extends RefusalData {

@@ -4,7 +4,7 @@ import { isJsonObject } from '../../src/json/json.ts'
 import { parseJson } from '../../src/json/parse-json.ts'
 import { removePaths } from '../../src/json/remove-paths.ts'
 import { stringifyJson } from '../../src/json/stringify-json.ts'
-import { mergeJson } from '../../src/resources/documents/merge-delta.ts'
+import { mergeJson } from '../../src/resources/documents/deltas.ts'
 
 describe('json: merge and remove', () => {
   const merge = (target: string, patch: string): string => stringifyJson(mergeJson(read(target), read(patch)))

@@ -2,7 +2,7 @@ import { getKey, isJsonObject, type Json } from '../../json/json.ts'
 import { invalidOutputs } from '../handler-failure.ts'
 import type { HandlerContext, HandlerDefinition, HandlerRequest } from '../handler.ts'
 import { filledText } from '../needed-text.ts'
-import { readLooseThreshold } from '../scoring/read-threshold.ts'
+import { readLooseThreshold } from '../scoring.ts'
 import { runScript } from './run-script.ts'
 import { scriptRuntime } from './script-runtime.ts'
 

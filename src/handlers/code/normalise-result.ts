@@ -1,7 +1,6 @@
 import { type Json, numberOf } from '../../json/json.ts'
 import { typeWord } from '../handler-failure.ts'
-import { numberIn } from '../scoring/number-in.ts'
-import { type Verdict, verdictOn } from '../scoring/verdict.ts'
+import { numberIn, type Verdict, verdictOn } from '../scoring.ts'
 
 /** Up to version 2 a result is a score; from version 3 on it may be any JSON (interface 11.14). */
 export type ResultVersion = '1' | '2' | '3'

@@ -1,9 +1,7 @@
 import type { HandlerDefinition } from '../handler.ts'
 import { containsText } from '../metrics/contains-text.ts'
 import { neededText } from '../needed-text.ts'
-import { isCaseSensitive } from '../scoring/is-case-sensitive.ts'
-import { neededOutputs } from '../scoring/needed-outputs.ts'
-import { textOf } from '../scoring/text-of.ts'
+import { isCaseSensitive, neededOutputs, textOf } from '../scoring.ts'
 import { textTest, type TextTest } from './text-test.ts'
 
 /** `svc:builtin:auto_starts_with:v0` (interface 11.3). */

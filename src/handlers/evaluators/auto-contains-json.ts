@@ -1,8 +1,7 @@
 import { isJsonArray, type Json } from '../../json/json.ts'
 import { closedObject } from '../../resources/workflows/schemas/object-schema.ts'
 import type { HandlerDefinition, HandlerRequest } from '../handler.ts'
-import { neededOutputs } from '../scoring/needed-outputs.ts'
-import { passed } from '../scoring/schema-parts.ts'
+import { neededOutputs, passed } from '../scoring.ts'
 
 /**
  * Whether a JSON object or array stands whole somewhere in a text, whatever is before, around or behind it. `NaN` and `Infinity` pass for

@@ -3,10 +3,14 @@ import { equalJson } from '../../json/diff/equal-json.ts'
 import { isJsonArray, isJsonObject, type Json } from '../../json/json.ts'
 import { closedObject } from '../../resources/workflows/schemas/object-schema.ts'
 import { type HandlerDefinition, type HandlerRequest, ReasonedVerdict } from '../handler.ts'
-import { isCaseSensitive } from '../scoring/is-case-sensitive.ts'
-import { expectedOutput } from '../scoring/needed-answer.ts'
-import { advanced, answerKey, passed } from '../scoring/schema-parts.ts'
-import { differenceOfTypes } from '../scoring/verdict.ts'
+import {
+  advanced,
+  answerKey,
+  differenceOfTypes,
+  expectedOutput,
+  isCaseSensitive,
+  passed,
+} from '../scoring.ts'
 
 /**
  * `svc:builtin:auto_exact_match:v0` (interface 11.5): whether outputs and answer are the same JSON value: numbers by their value,

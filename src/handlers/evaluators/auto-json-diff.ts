@@ -4,12 +4,17 @@ import { TimeSlice } from '../../scheduling/cooperative.ts'
 import { type HandlerFailure, outputsProblem } from '../handler-failure.ts'
 import { type HandlerDefinition, type HandlerRequest, ReasonedVerdict } from '../handler.ts'
 import { jsonDiff } from '../metrics/json-diff.ts'
-import { isFalsy } from '../scoring/is-falsy.ts'
-import { expectedDocument } from '../scoring/needed-answer.ts'
-import { outputsDocument } from '../scoring/needed-outputs.ts'
-import { readThreshold } from '../scoring/read-threshold.ts'
-import { advanced, answerKey, scored } from '../scoring/schema-parts.ts'
-import { differenceOfTypes, verdictOn } from '../scoring/verdict.ts'
+import {
+  advanced,
+  answerKey,
+  differenceOfTypes,
+  expectedDocument,
+  isFalsy,
+  outputsDocument,
+  readThreshold,
+  scored,
+  verdictOn,
+} from '../scoring.ts'
 
 /**
  * `svc:builtin:auto_json_diff:v0` (interface 11.7): the share of the answer's leaves that the outputs have, too. Both are documents

@@ -2,10 +2,7 @@ import { getKey, type Json } from '../../json/json.ts'
 import { closedObject } from '../../resources/workflows/schemas/object-schema.ts'
 import type { HandlerContext, HandlerDefinition, HandlerRequest } from '../handler.ts'
 import { scoreLevenshtein } from '../metrics/score-levenshtein.ts'
-import { readThreshold } from '../scoring/read-threshold.ts'
-import { advanced, answerKey, scored } from '../scoring/schema-parts.ts'
-import { scoredTexts } from '../scoring/scored-texts.ts'
-import { verdictOn } from '../scoring/verdict.ts'
+import { advanced, answerKey, readThreshold, scored, scoredTexts, verdictOn } from '../scoring.ts'
 
 /** `svc:builtin:auto_levenshtein_distance:v0` (interface 11.3): how few edits make the answer of the outputs. */
 export const autoLevenshteinDistance: HandlerDefinition = {

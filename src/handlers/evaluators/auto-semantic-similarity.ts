@@ -3,12 +3,15 @@ import { closedObject } from '../../resources/workflows/schemas/object-schema.ts
 import { invalidParameters } from '../handler-failure.ts'
 import type { HandlerContext, HandlerDefinition, HandlerRequest } from '../handler.ts'
 import { scoreEmbeddings, USUAL_EMBEDDING_MODEL } from '../metrics/score-embeddings.ts'
-import { expectedText } from '../scoring/needed-answer.ts'
-import { neededOutputs } from '../scoring/needed-outputs.ts'
-import { readThreshold } from '../scoring/read-threshold.ts'
-import { answerKey, scored } from '../scoring/schema-parts.ts'
-import { textOf } from '../scoring/text-of.ts'
-import { verdictOn } from '../scoring/verdict.ts'
+import {
+  answerKey,
+  expectedText,
+  neededOutputs,
+  readThreshold,
+  scored,
+  textOf,
+  verdictOn,
+} from '../scoring.ts'
 
 /**
  * `svc:builtin:auto_semantic_similarity:v0` (interface 11.3): how alike outputs and answer are to an embedding model, which

@@ -2,11 +2,7 @@ import { getKey, type Json, type JsonObject } from '../../json/json.ts'
 import { closedObject } from '../../resources/workflows/schemas/object-schema.ts'
 import type { HandlerContext, HandlerDefinition, HandlerRequest } from '../handler.ts'
 import { scoreSequence } from '../metrics/score-sequence.ts'
-import { isFalsy } from '../scoring/is-falsy.ts'
-import { readThreshold } from '../scoring/read-threshold.ts'
-import { answerKey, scored } from '../scoring/schema-parts.ts'
-import { scoredTexts } from '../scoring/scored-texts.ts'
-import { verdictOn } from '../scoring/verdict.ts'
+import { answerKey, isFalsy, readThreshold, scored, scoredTexts, verdictOn } from '../scoring.ts'
 
 /** `svc:builtin:auto_similarity_match:v0` (interface 11.3): how much of outputs and answer are blocks that both have. */
 export const autoSimilarityMatch: HandlerDefinition = {

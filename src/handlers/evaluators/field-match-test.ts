@@ -5,10 +5,7 @@ import { invalidOutputs } from '../handler-failure.ts'
 import { type HandlerDefinition, type HandlerRequest, ReasonedVerdict } from '../handler.ts'
 import { equalLoosely } from '../metrics/equal-loosely.ts'
 import { neededText } from '../needed-text.ts'
-import { documentIn } from '../scoring/document-in.ts'
-import { expectedOutput } from '../scoring/needed-answer.ts'
-import { advanced, answerKey, passed } from '../scoring/schema-parts.ts'
-import { differenceOfTypes } from '../scoring/verdict.ts'
+import { advanced, answerKey, differenceOfTypes, documentIn, expectedOutput, passed } from '../scoring.ts'
 
 /**
  * `svc:builtin:field_match_test:v0` (interface 11.3): whether the own top-level key `json_field` of the outputs, an object or the

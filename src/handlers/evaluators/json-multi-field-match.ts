@@ -12,10 +12,7 @@ import {
 } from '../handler-failure.ts'
 import { type HandlerDefinition, type HandlerRequest, ReasonedVerdict } from '../handler.ts'
 import { equalLoosely } from '../metrics/equal-loosely.ts'
-import { expectedDocument } from '../scoring/needed-answer.ts'
-import { outputsDocument } from '../scoring/needed-outputs.ts'
-import { answerKey } from '../scoring/schema-parts.ts'
-import { differenceOfTypes } from '../scoring/verdict.ts'
+import { answerKey, differenceOfTypes, expectedDocument, outputsDocument } from '../scoring.ts'
 
 /**
  * `svc:builtin:json_multi_field_match:v0` (interface 11.3): 1 for each of `fields` (paths, interface 11.21) that outputs and

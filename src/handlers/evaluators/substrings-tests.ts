@@ -8,9 +8,7 @@ import {
 } from '../handler-failure.ts'
 import type { HandlerDefinition } from '../handler.ts'
 import { containsText } from '../metrics/contains-text.ts'
-import { isCaseSensitive } from '../scoring/is-case-sensitive.ts'
-import { neededOutputs } from '../scoring/needed-outputs.ts'
-import { textOf } from '../scoring/text-of.ts'
+import { isCaseSensitive, neededOutputs, textOf } from '../scoring.ts'
 import { textTest, type TextTest } from './text-test.ts'
 
 /** `svc:builtin:auto_contains_any:v0` (interface 11.3): one piece that is there decides. Without pieces it fails. */

@@ -1,7 +1,7 @@
 import type { Json, PlainObject } from '../../json/json.ts'
 import { closedObject } from '../../resources/workflows/schemas/object-schema.ts'
 import type { Handler, HandlerDefinition } from '../handler.ts'
-import { passed } from '../scoring/schema-parts.ts'
+import { passed } from '../scoring.ts'
 
 /** What tells an evaluator that looks for text from the others of its kind. */
 export interface TextTest {

@@ -13,12 +13,10 @@ import { chosenSchema } from '../chosen-schema.ts'
 import { failureOfPrompt } from '../failure-of-prompt.ts'
 import { HandlerFailure, invalidOutputs } from '../handler-failure.ts'
 import type { HandlerContext, HandlerDefinition, HandlerRequest } from '../handler.ts'
-import { jsonIn } from '../scoring/document-in.ts'
-import { judgedOutputs } from '../scoring/judged-outputs.ts'
+import { jsonIn, judged, judgedOutputs } from '../scoring.ts'
 import { type JudgeParameters, readJudgeParameters } from './judge-parameters.ts'
 import type { BuiltInSchemas } from '../../resources/workflows/schemas/built-in.ts'
 import { closedObject, openObject } from '../../resources/workflows/schemas/object-schema.ts'
-import { judged } from '../scoring/schema-parts.ts'
 import type { CatalogPreset } from '../catalog/catalog-template.ts'
 
 const score: PlainObject = {

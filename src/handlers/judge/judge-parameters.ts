@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../json/json.ts'
 import { Fields, readMessages } from '../../prompts/prompt-object.ts'
 import { TEMPLATE_FORMATS, type TemplateFormat } from '../../prompts/templates/template-format.ts'
-import { readFreeThreshold } from '../scoring/read-threshold.ts'
+import { readFreeThreshold } from '../scoring.ts'
 
 /** How a judge judges (interface 11.17). */
 export interface JudgeParameters {

@@ -1,7 +1,6 @@
 import { getKey, type JsonObject } from '../../json/json.ts'
 import { invalidParameter } from '../handler-failure.ts'
-import { numberIn } from '../scoring/number-in.ts'
-import { type Verdict, verdictOn } from '../scoring/verdict.ts'
+import { numberIn, type Verdict, verdictOn } from '../scoring.ts'
 import { readChoice } from './read-choice.ts'
 
 const SCORES = ['weighted', 'min', 'max'] as const

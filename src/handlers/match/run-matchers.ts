@@ -2,16 +2,16 @@ import { boundedJson } from '../../json/bounded-json.ts'
 import {
   fromEntries,
   getKey,
-  type Json,
-  type JsonObject,
   isJsonArray,
   isJsonObject,
+  type Json,
+  type JsonObject,
 } from '../../json/json.ts'
 import { resolvePath } from '../../prompts/templates/resolve-path.ts'
 import { HandlerFailure, invalidParameter, typeWord } from '../handler-failure.ts'
 import type { HandlerContext } from '../handler.ts'
 import type { TimeSlice } from '../../scheduling/cooperative.ts'
-import { type Verdict, verdictOn } from '../scoring/verdict.ts'
+import { DOCUMENT, documentIn, isCaseSensitive, type Verdict, verdictOn } from '../scoring.ts'
 import { aggregate, readAggregation, readNumber } from './aggregate.ts'
 import type { Matcher } from './read-matchers.ts'
 import { canonicalJson } from '../../json/canonical-json.ts'
@@ -21,8 +21,6 @@ import { scoreEmbeddings, USUAL_EMBEDDING_MODEL } from '../metrics/score-embeddi
 import { scoreLevenshtein } from '../metrics/score-levenshtein.ts'
 import { scoreSequence } from '../metrics/score-sequence.ts'
 import { searchPattern } from '../worker/search-pattern.ts'
-import { DOCUMENT, documentIn } from '../scoring/document-in.ts'
-import { isCaseSensitive } from '../scoring/is-case-sensitive.ts'
 import { readChoice } from './read-choice.ts'
 
 /** What every matcher of one run looks at. */

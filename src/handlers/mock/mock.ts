@@ -1,10 +1,10 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import {
-  type Json,
-  type JsonObject,
   getKey,
   hasKey,
   isJsonObject,
+  type Json,
+  type JsonObject,
   keysOf,
   numberOf,
 } from '../../json/json.ts'
@@ -16,7 +16,7 @@ import {
   type HandlerResult,
   StreamedOutputs,
 } from '../handler.ts'
-import { verdictOn } from '../scoring/verdict.ts'
+import { verdictOn } from '../scoring.ts'
 
 /**
  * `svc:custom:mock:v0` (interface 11.24), for tests of whatever calls handlers: does what `parameters.key` says with

@@ -1,20 +1,20 @@
 import type { ParameterizedContext } from 'koa'
 import { z } from 'zod'
 import { type FieldProblem, Refusal } from '../../errors.ts'
-import { ExactNumber, entriesOf, isJsonArray, isJsonObject, type Json, setOwn } from '../../json/json.ts'
+import { entriesOf, ExactNumber, isJsonArray, isJsonObject, type Json, setOwn } from '../../json/json.ts'
 import {
-  MOST_LISTED,
-  READ_ONLY,
-  UNKNOWN_KEY,
   boundedProblem,
+  MOST_LISTED,
   problemsRefusal,
+  READ_ONLY,
   refusalCode,
-} from '../../resources/documents/problems-refusal.ts'
+  UNKNOWN_KEY,
+} from '../../resources/documents/problems.ts'
 import { nearestName } from '../../suggestions/nearest-name.ts'
 import type { ReadJsonBody } from '../body/json-body.ts'
 import type { Upload } from '../body/upload.ts'
 import type { Endpoint } from './endpoint.ts'
-import { type Known, type KnownObject, knownFields } from './known-fields.ts'
+import { type Known, knownFields, type KnownObject } from './known-fields.ts'
 
 /** What a request brought, guarded, and the text of its body (for an upload: what tells it from another one). */
 export interface GuardedInput {

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { z } from 'zod'
 import type { FieldProblem } from '../../errors.ts'
-import { problemsRefusal } from '../../resources/documents/problems-refusal.ts'
+import { problemsRefusal } from '../../resources/documents/problems.ts'
 import type { VariantLocation } from '../../versioning/revisions/references.ts'
 import type { SurfaceContext } from '../surface-context.ts'
 import { shown } from './request-schemas.ts'

@@ -2,8 +2,7 @@ import { Refusal } from '../../errors.ts'
 import { ExactNumber, getKey, isJsonObject, type Json, type JsonObject, keysOf } from '../../json/json.ts'
 import { JsonTextError } from '../../json/json-text-error.ts'
 import { MOST_LEVELS, parseJson } from '../../json/parse-json.ts'
-import { ProblemCollector } from './problem-collector.ts'
-import { typeName } from './type-name.ts'
+import { ProblemCollector, typeName } from './problems.ts'
 
 /** The refusal of a payload that plain git brought and that does not read; `sentence` names the file and the place. */
 export function damaged(sentence: string): Refusal {

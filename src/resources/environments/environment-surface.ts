@@ -1,35 +1,37 @@
 import type { Surface } from '../surface.ts'
 import {
+  type AcceptedDocument,
   type DocumentDefinition,
   documentFamily,
-  type AcceptedDocument,
   type PayloadFile,
 } from '../../versioning/family/document-family.ts'
 import {
   entriesOf,
   fromEntries,
+  getKey,
   isJsonObject,
   type Json,
   type JsonObject,
-  getKey,
-  withoutKey,
   keysOf,
+  withoutKey,
 } from '../../json/json.ts'
-import type { PresentContext, PayloadContext } from '../../versioning/family/family.ts'
+import type { PayloadContext, PresentContext } from '../../versioning/family/family.ts'
 import type { Pin, Reference } from '../../versioning/reference.ts'
 import { isLight } from '../../json/is-light.ts'
-import { acceptDocument } from '../documents/accept-document.ts'
-import { readClosedObject, type MemberReader } from '../documents/closed-object.ts'
-import { ProblemCollector } from '../documents/problem-collector.ts'
+import { acceptDocument, type MemberReader, readClosedObject } from '../documents/closed-object.ts'
+import { formatValueForPeople, ProblemCollector, typeName } from '../documents/problems.ts'
 import { decodeDocument, decodeJsonFile } from '../documents/stored-json.ts'
 import { invalid } from '../../errors.ts'
-import { type AbsentName, noSuchKey } from '../documents/no-such-key.ts'
-import { readDelta, refuseOtherMembers, type DeltaForm } from '../documents/read-delta.ts'
+import {
+  type AbsentName,
+  type DeltaForm,
+  noSuchKey,
+  readDelta,
+  refuseOtherMembers,
+} from '../documents/deltas.ts'
 import { TimeSlice } from '../../scheduling/cooperative.ts'
 import { parseUuid } from '../../versioning/ids.ts'
 import { slugProblem } from '../../versioning/slugs/slug.ts'
-import { formatValueForPeople } from '../documents/shown-value.ts'
-import { typeName } from '../documents/type-name.ts'
 
 /**
  * A map of pins as it is stored (interface 9.9): under any key a group, in it under any name a reference

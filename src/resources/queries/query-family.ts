@@ -1,4 +1,4 @@
-import { type Json, type JsonObject, getKey, isJsonObject, numberOf } from '../../json/json.ts'
+import { getKey, isJsonObject, type Json, type JsonObject, numberOf } from '../../json/json.ts'
 import {
   type AcceptedDocument,
   type DocumentDefinition,
@@ -7,15 +7,11 @@ import {
 } from '../../versioning/family/document-family.ts'
 import type { PayloadContext } from '../../versioning/family/family.ts'
 import { threadOf } from '../documents/document-thread.ts'
-import { mergeDelta } from '../documents/merge-delta.ts'
+import { mergeDelta } from '../documents/deltas.ts'
 import { decodeDocument, decodeJsonFile } from '../documents/stored-json.ts'
-import { acceptDocument } from '../documents/accept-document.ts'
-import { readClosedObject, type MemberReader } from '../documents/closed-object.ts'
-import type { ProblemCollector } from '../documents/problem-collector.ts'
-import { isWithinBound } from './filtering-bound.ts'
-import { oneOfWords } from './one-of.ts'
-import { readFiltering } from './query-filtering.ts'
-import { formatValueForPeople } from '../documents/shown-value.ts'
+import { acceptDocument, type MemberReader, readClosedObject } from '../documents/closed-object.ts'
+import { formatValueForPeople, type ProblemCollector } from '../documents/problems.ts'
+import { isWithinBound, oneOfWords, readFiltering } from './query-filtering.ts'
 
 /** Which traces of those that match, as it is stored (interface 13.4): every member as it was sent. */
 function readWindowing(value: Json, problems: ProblemCollector): JsonObject {

@@ -6,11 +6,10 @@ import { getKey, isJsonArray, isJsonObject, keysOf } from '../../json/json.ts'
 import type { AcceptedPayload, PayloadContext } from '../../versioning/family/family.ts'
 import { parseUuid } from '../../versioning/ids.ts'
 import { TimeSlice } from '../../scheduling/cooperative.ts'
-import { refusalCode, UNKNOWN_KEY } from '../documents/problems-refusal.ts'
-import { unknownKey } from '../documents/unknown-key.ts'
+import { refusalCode, UNKNOWN_KEY, unknownKey } from '../documents/problems.ts'
 import type { InputRow } from './import/input-row.ts'
 import { limitExceeded } from './import/row-collector.ts'
-import { MOST_ROW_VALUES, inputRow } from './import/input-row.ts'
+import { inputRow, MOST_ROW_VALUES } from './import/input-row.ts'
 import type { TestsetPayload } from './testset-payload.ts'
 
 type Loc = readonly (string | number)[]

@@ -3,29 +3,27 @@ import {
   entriesOf,
   fromEntries,
   getKey,
+  hasKey,
   isJsonArray,
   isJsonObject,
   type Json,
   type JsonObject,
-  hasKey,
-  withKey,
   keysOf,
-  withoutKey,
   numberOf,
+  withKey,
+  withoutKey,
 } from '../../json/json.ts'
 import type { AcceptedDocument } from '../../versioning/family/document-family.ts'
 import type { PayloadContext, Warning } from '../../versioning/family/family.ts'
 import {
-  type HandlerInterface,
-  type HandlerTable,
   dropServicesUrl,
+  type HandlerInterface,
   handlerOf,
+  type HandlerTable,
   isSkill,
   parseHandlerUri,
 } from './workflow-handlers.ts'
-import { MOST_LISTED, problemsRefusal, UNKNOWN_KEY } from '../documents/problems-refusal.ts'
-import { typeName } from '../documents/type-name.ts'
-import { unknownKey } from '../documents/unknown-key.ts'
+import { MOST_LISTED, problemsRefusal, typeName, UNKNOWN_KEY, unknownKey } from '../documents/problems.ts'
 import { countValues } from '../../json/count-values.ts'
 import { schemaProblems } from './schemas/schema-problems.ts'
 
@@ -198,7 +196,7 @@ function escapedBracesWarnings(data: JsonObject, key: string | undefined): reado
       if (isCurly && value.includes('\\{{'))
         warnings.push({ code: 'escaped_braces', message: ESCAPED_BRACES, target })
     } else if (isJsonArray(value)) {
-      value.forEach((item, index) => look(item, [...target, index], isCurly))
+      for (const [index, item] of value.entries()) look(item, [...target, index], isCurly)
     } else if (isJsonObject(value)) {
       const format = getKey(value, 'template_format')
       const isCurlyHere = typeof format === 'string' ? format === 'curly' : isCurly
@@ -235,14 +233,12 @@ function refuseProblems(data: JsonObject, loc: readonly (string | number)[], han
 
 /** The object without members that are null, and so its named members, one level down: null equals absent (interface 2.13). */
 function withoutNulls(object: JsonObject, ...inside: readonly string[]): JsonObject {
-  return fromEntries(
-    entriesOf(object)
-      .filter(([, value]) => value !== null)
-      .map(([key, value]) => [
-        key,
-        inside.includes(key) && isJsonObject(value) ? withoutNulls(value) : value,
-      ]),
-  )
+  const members: [string, Json][] = []
+  for (const [key, value] of entriesOf(object)) {
+    if (value === null) continue
+    members.push([key, inside.includes(key) && isJsonObject(value) ? withoutNulls(value) : value])
+  }
+  return fromEntries(members)
 }
 
 function fieldProblems(

@@ -1,10 +1,10 @@
 import {
-  type Json,
-  type JsonObject,
   entriesOf,
   getKey,
   isJsonArray,
   isJsonObject,
+  type Json,
+  type JsonObject,
   keysOf,
   withKey,
 } from '../../json/json.ts'
@@ -12,35 +12,35 @@ import { stringifyJson } from '../../json/stringify-json.ts'
 import {
   type AcceptedDocument,
   type DocumentDefinition,
+  documentFamily,
   type FileReader,
   type PayloadFile,
-  documentFamily,
 } from '../../versioning/family/document-family.ts'
 import type { Family, PayloadContext, Warning } from '../../versioning/family/family.ts'
 import type { MergeRules, Path } from '../../versioning/merge/merge-values.ts'
-import { type Sides, eachSide } from '../../versioning/merge/merging.ts'
+import { eachSide, type Sides } from '../../versioning/merge/merging.ts'
 import { matchTexts } from '../../versioning/texts/match-texts.ts'
 import type { PlacedText } from '../../versioning/texts/placed-text.ts'
 import { threadOf } from '../documents/document-thread.ts'
-import { mergeDelta } from '../documents/merge-delta.ts'
+import { mergeDelta } from '../documents/deltas.ts'
 import { damaged, decodeJsonFile, decodeText } from '../documents/stored-json.ts'
 import { acceptWorkflowData, runtimes } from './workflow-data.ts'
 import {
+  handlerOf,
   type HandlerTable,
   type HandlerUri,
-  handlerOf,
   isManaged,
   isSkill,
   presentWorkflow,
 } from './workflow-handlers.ts'
 import {
-  TEXT_FOLDERS,
-  NEVER_TEXTS,
   findTexts,
   isLongText,
   isTextPath,
   mentionsIn,
+  NEVER_TEXTS,
   readTexts,
+  TEXT_FOLDERS,
   writeTexts,
 } from './workflow-texts.ts'
 

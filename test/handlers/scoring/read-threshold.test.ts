@@ -1,10 +1,6 @@
 import { expect } from 'chai'
 import { HandlerFailure } from '../../../src/handlers/handler-failure.ts'
-import {
-  readFreeThreshold,
-  readLooseThreshold,
-  readThreshold,
-} from '../../../src/handlers/scoring/read-threshold.ts'
+import { readFreeThreshold, readLooseThreshold, readThreshold } from '../../../src/handlers/scoring.ts'
 import { ExactNumber, type Json } from '../../../src/json/json.ts'
 
 const NONE = 'none'

@@ -2,8 +2,8 @@ import type { FieldProblem, Refusal } from '../../../errors.ts'
 import { invalid } from '../../../errors.ts'
 import type { Json, JsonObject } from '../../../json/json.ts'
 import { entriesOf, fromEntries } from '../../../json/json.ts'
-import { noSuchKey } from '../../documents/no-such-key.ts'
-import { problemsRefusal } from '../../documents/problems-refusal.ts'
+import { noSuchKey } from '../../documents/deltas.ts'
+import { problemsRefusal } from '../../documents/problems.ts'
 import type { RowDelta } from './row-delta.ts'
 
 /**

@@ -4,14 +4,13 @@ import {
   getKey,
   isJsonArray,
   isJsonObject,
-  numberOf,
   type Json,
   type JsonObject,
+  numberOf,
 } from '../../../json/json.ts'
 import { stringifyJson } from '../../../json/stringify-json.ts'
-import type { ProblemCollector } from '../../../resources/documents/problem-collector.ts'
-import { formatValueForPeople } from '../../../resources/documents/shown-value.ts'
-import type { ConditionOperator } from '../../../resources/queries/filter-words.ts'
+import { formatValueForPeople, type ProblemCollector } from '../../../resources/documents/problems.ts'
+import type { ConditionOperator } from '../../../resources/queries/query-filtering.ts'
 import { readTime } from '../../span-time.ts'
 import { readSpanId, readTraceId } from '../../trace-ids.ts'
 

@@ -1,20 +1,23 @@
 import {
+  entriesOf,
   getKey,
+  hasKey,
   isJsonArray,
   isJsonObject,
   type Json,
   type JsonObject,
-  entriesOf,
-  hasKey,
   numberOf,
   withKey,
 } from '../../../json/json.ts'
-import { ProblemCollector } from '../../../resources/documents/problem-collector.ts'
-import type { FilteringOperator, ConditionOperator } from '../../../resources/queries/filter-words.ts'
-import { isWithinBound } from '../../../resources/queries/filtering-bound.ts'
-import { readFiltering } from '../../../resources/queries/query-filtering.ts'
-import { type Condition, readCondition, isVersion, versionAsNumber } from './condition.ts'
-import { allOf, anyOf, type SpanHint, MOST_HINT_VALUES } from './span-hint.ts'
+import { ProblemCollector } from '../../../resources/documents/problems.ts'
+import {
+  type ConditionOperator,
+  type FilteringOperator,
+  isWithinBound,
+  readFiltering,
+} from '../../../resources/queries/query-filtering.ts'
+import { type Condition, isVersion, readCondition, versionAsNumber } from './condition.ts'
+import { allOf, anyOf, MOST_HINT_VALUES, type SpanHint } from './span-hint.ts'
 import { readTime } from '../../span-time.ts'
 import { isoOf } from '../../recording/span-record.ts'
 import { containsJson } from '../../../json/diff/contains-json.ts'
