@@ -1,6 +1,6 @@
 import { listNotes, listRefs, log, readObject, readTree, resolveRef } from 'isomorphic-git'
 import { isomorphicFs } from '../../git/isomorphic-fs.ts'
-import type { ObjectKind, Oid } from '../../git/objects/object.ts'
+import { type ObjectKind, type Oid, firstParent, parseCommit, parseTree } from '../../git/objects/object.ts'
 import { readAllRefs } from '../../git/refs/list-refs.ts'
 import type { Repository } from '../../git/repository.ts'
 import type { Finding } from './finding.ts'
@@ -8,6 +8,12 @@ import { damage } from './finding.ts'
 
 /** Rows lie on a level of their own. */
 const OBJECTS_PER_TREE_LEVEL = 200
+/** What every verification reads of a repository. */
+const SAMPLED_BRANCHES = 5
+const SAMPLED_COMMITS = 5
+const SAMPLED_OBJECTS_PER_TREE_LEVEL = 10
+/** isomorphic-git reads packs into memory whole. */
+const MAX_BYTES_OF_SAMPLED_PACKS = 16 * 1024 * 1024
 /** Each difference is looked at twice. */
 const MAX_DIFFERENCES = 20
 /** How often refs are compared that a server may be moving. */
@@ -21,6 +27,19 @@ export async function compareReaders(
   repository: Pick<Repository, 'fs' | 'path' | 'objects'>,
 ): Promise<readonly Finding[]> {
   return new Comparison(repository).run()
+}
+
+/**
+ * Reads a few objects of a repository through isomorphic-git, found by our own reader, and compares them: the newest commits of some
+ * branches, and some of each level of the trees of their heads. Nothing of a repository whose packs are large.
+ */
+export async function compareSample(
+  repository: Pick<Repository, 'fs' | 'path' | 'objects'>,
+): Promise<readonly Finding[]> {
+  const folder = `${repository.path}/objects/pack`
+  const names = repository.fs.readDir(folder) ?? []
+  const size = names.reduce((sum, name) => sum + (repository.fs.stat(`${folder}/${name}`)?.size ?? 0), 0)
+  return size > MAX_BYTES_OF_SAMPLED_PACKS ? [] : new Comparison(repository).runSample()
 }
 
 /** An object, and the ref it was found by. */
@@ -59,6 +78,38 @@ class Comparison {
     return this.#findings
   }
 
+  async runSample(): Promise<readonly Finding[]> {
+    const { fs, path, objects } = this.#repository
+    const branches = [...readAllRefs(fs, path).refs].filter(([ref]) => ref.startsWith('refs/heads/'))
+    for (const [ref, head] of sample(branches, branches[0]?.[1] ?? '', SAMPLED_BRANCHES)) {
+      let oid: Oid | undefined = head
+      for (let number = 0; oid !== undefined && number < SAMPLED_COMMITS; number++) {
+        await this.#compare({ ref, oid })
+        const commit = await objects.readKind(oid, 'commit')
+        if (commit && oid === head) await this.#sampleBelow({ ref, oid: parseCommit(commit).tree })
+        oid = commit && firstParent(commit)
+      }
+    }
+    return this.#findings
+  }
+
+  async #sampleBelow(root: Place): Promise<void> {
+    let trees: readonly Place[] = [root]
+    while (trees.length > 0) {
+      const level = new Map<Oid, Place & { readonly isTree: boolean }>()
+      for (const { ref, oid } of trees) {
+        await this.#compare({ ref, oid })
+        const tree = await this.#repository.objects.readKind(oid, 'tree')
+        for (const entry of tree ? parseTree(tree) : [])
+          if (entry.mode !== '160000')
+            level.set(entry.oid, { ref, oid: entry.oid, isTree: entry.mode === '40000' })
+      }
+      const sampled = sample([...level.values()], root.oid, SAMPLED_OBJECTS_PER_TREE_LEVEL)
+      for (const place of sampled) await this.#compare(place)
+      trees = sampled.filter(({ isTree }) => isTree)
+    }
+  }
+
   /** Answers the refs that both see alike. */
   async #compareRefs(): Promise<ReadonlyMap<string, Oid>> {
     for (let attempt = 1; ; attempt++) {
@@ -94,7 +145,7 @@ class Comparison {
           for (const { oid: below, type } of (await readTree({ ...this.#git, oid })).tree)
             if (type !== 'commit') level.set(below, { ref, oid: below, isTree: type === 'tree' })
         })
-      const sampled = sample([...level.values()], roots[0]?.oid ?? '')
+      const sampled = sample([...level.values()], roots[0]?.oid ?? '', OBJECTS_PER_TREE_LEVEL)
       for (const place of sampled) await this.#compare(place)
       trees = sampled.filter(({ isTree }) => isTree)
     }
@@ -152,13 +203,11 @@ function reasonOf(error: unknown): string {
 }
 
 /** Systematic sampling: every n-th, from a place that the seed (an object id) chooses, so that a second run reads the same ones. */
-function sample<T>(all: readonly T[], seed: Oid): readonly T[] {
-  if (all.length <= OBJECTS_PER_TREE_LEVEL) return all
+function sample<T>(all: readonly T[], seed: Oid, most: number): readonly T[] {
+  if (all.length <= most) return all
   const start = parseInt(seed.slice(0, 8), 16) / 2 ** 32
   const chosen = new Set(
-    Array.from({ length: OBJECTS_PER_TREE_LEVEL }, (_, index) =>
-      Math.floor(((index + start) * all.length) / OBJECTS_PER_TREE_LEVEL),
-    ),
+    Array.from({ length: most }, (_, index) => Math.floor(((index + start) * all.length) / most)),
   )
   return all.filter((_, index) => chosen.has(index))
 }

@@ -2,12 +2,15 @@ import { expect } from 'chai'
 import type { Fs } from '../../../src/storage/fs.ts'
 import { memoryFs } from '../../../src/storage/memory-fs.ts'
 import { workflowFamily } from '../../../src/handlers/workflows.ts'
-import { compareReaders } from '../../../src/versioning/verify/second-reader.ts'
+import { compareReaders, compareSample } from '../../../src/versioning/verify/second-reader.ts'
+import { encodeTree } from '../../../src/git/objects/object.ts'
+import type { Repository } from '../../../src/git/repository.ts'
+import { commitOn } from '../../support/git/commit-on.ts'
 import { memoryRegistry, newVariant } from '../memory-registry.ts'
 
 describe('the second reader, of a store in memory', () => {
   let fs: Fs
-  let repository: Parameters<typeof compareReaders>[0] & { readonly path: string }
+  let repository: Repository
 
   beforeEach(async () => {
     fs = memoryFs()
@@ -33,6 +36,25 @@ describe('the second reader, of a store in memory', () => {
     const sentences = (await compareReaders({ fs, path, objects: wrong })).map(({ sentence }) => sentence)
     expect(sentences[0]).to.match(/object [0-9a-f]{40} of refs\/\S+ has other bytes to us than to it/)
     expect(sentences.join('\n')).to.match(/object [0-9a-f]{40} of refs\/\S+ is absent to us/)
+  })
+
+  it('reads a sample, which finds nothing in a sound repository, and names a file of which our reader answers other bytes', async () => {
+    await repository.transact(async (transaction) => {
+      const oid = transaction.write('blob', Buffer.from('a file'))
+      const tree = transaction.write('tree', encodeTree([{ mode: '100644', name: 'file', oid }]))
+      return commitOn(transaction, 'refs/heads/bot', 'one', tree)
+    })
+    expect(await compareSample(repository)).to.deep.equal([])
+    const { fs: disk, objects, path } = repository
+    const read = async (oid: string) => {
+      const object = await objects.read(oid)
+      return object?.kind === 'blob' ? { ...object, bytes: Buffer.from('fooled') } : object
+    }
+    const wrong = Object.create(objects, { read: { value: read } })
+    const [first] = await compareSample({ fs: disk, path, objects: wrong })
+    expect(first?.sentence).to.match(
+      /object [0-9a-f]{40} of refs\/heads\/\S+ has other bytes to us than to it/,
+    )
   })
 
   it('names what isomorphic-git cannot read', async () => {
