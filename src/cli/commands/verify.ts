@@ -187,11 +187,12 @@ async function* verifyProject(project: ProjectToVerify): AsyncGenerator<Verified
     if (first) yield withClash(await first, clashes)
   }
   for (const rest of running) yield withClash(await rest, clashes)
-  for (const problem of await verifyIndex(registry, new Registry(store, families, settings)))
+  const rebuilt = new Registry(store, families, settings)
+  for (const problem of await verifyIndex(registry, rebuilt))
     yield { repository: 'the index', revisions: 0, findings: [damage(`${problem}. Restart the servers.`)] }
   const finding = await verifyIndexFile(registry)
   if (finding) yield { repository: INDEX_FILE, revisions: 0, findings: [finding] }
-  await registry.index.close()
+  for (const { index } of [registry, rebuilt]) await index.close()
 }
 
 /** By repository: another one of its family whose slug differs in case only (interface 4.9). */
