@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto'
+import { randomUUID } from 'node:crypto'
 import type { Middleware, ParameterizedContext } from 'koa'
 import type { Logger } from 'pino'
 import { Histogram, type Registry } from 'prom-client'
@@ -53,7 +53,7 @@ export function requests(log: Logger, observe: Observe): Middleware<RequestState
     const start = performance.now()
     const { req, res, state } = ctx
     const sent = req.headers['x-request-id']
-    state.requestId = typeof sent === 'string' && SANE_ID.test(sent) ? sent : randomBytes(16).toString('hex')
+    state.requestId = typeof sent === 'string' && SANE_ID.test(sent) ? sent : randomUUID().replaceAll('-', '')
     req.url = normalisePath(req.url ?? '/')
     ctx.set('X-Request-Id', state.requestId)
     ctx.set('X-Content-Type-Options', 'nosniff')

@@ -1,3 +1,4 @@
+import { TimeSlice } from '../../scheduling/cooperative.ts'
 import { createHash } from 'node:crypto'
 import { Refusal } from '../../errors.ts'
 import type { TreeEntry } from '../../git/objects/object.ts'
@@ -254,19 +255,24 @@ export async function writeTexts(
   file: string,
   { before, other, maxBytes }: ApartFrom,
 ): Promise<SetApart> {
+  // Each step takes one go; of a mebibyte of short texts all of them together would keep others waiting for too long.
+  const slice = new TimeSlice()
   const tree = new FolderTree(target, before)
-  const earlier = await readEarlier(file, tree, maxBytes)
+  const earlier = await readEarlier(file, tree, maxBytes, slice)
   const taken =
-    other.length > 0 ? await readEarlier(file, new FolderTree(target, other), maxBytes) : undefined
+    other.length > 0 ? await readEarlier(file, new FolderTree(target, other), maxBytes, slice) : undefined
   for (const path of earlier?.files ?? []) await tree.remove(path)
-  const chosen = await chooseFiles(data, earlier, taken?.texts ?? [], tree)
+  const chosen = await chooseFiles(data, earlier, taken?.texts ?? [], tree, slice)
+  await slice.pause()
   let size = 0
   for (const [{ text }, { path, entry }] of chosen) {
     const bytes = Buffer.from(`${text}\n`)
     await tree.put(path, entry ?? { mode: '100644', oid: target.write('blob', bytes) })
     size += bytes.length
+    await slice.pause()
   }
   const left = withMarks(data, chosen)
+  await slice.pause()
   return {
     data: left === data ? data : fromEntries([[FORMAT_KEY, TEXT_FORMAT], ...entriesOf(left)]),
     entries: tree.entries(target).filter(({ name }) => TEXT_FOLDERS.includes(name)),
@@ -300,6 +306,7 @@ async function readEarlier(
   file: string,
   tree: FolderTree,
   maxBytes: number,
+  slice: TimeSlice,
 ): Promise<EarlierData | undefined> {
   const bytes = await tree.read(file)
   if (!bytes || bytes.length > maxBytes) return undefined
@@ -311,6 +318,7 @@ async function readEarlier(
       room -= (text?.length ?? 0) * times
       return room < 0 ? Buffer.alloc(0) : text
     })
+    await slice.pause()
     const files = new Set(paths.values())
     if (room < 0) return { data: {}, texts: [], files }
     const texts: EarlierText[] = []
@@ -320,6 +328,7 @@ async function readEarlier(
       // Of two markers that name one file the first has it.
       if (path !== undefined && left.delete(path)) texts.push({ ...text, path, entry: await tree.at(path) })
     }
+    await slice.pause()
     return { data, texts, files }
   } catch (error) {
     const isUnreadable =
@@ -341,15 +350,19 @@ async function chooseFiles(
   earlier: EarlierData | undefined,
   taken: readonly EarlierText[],
   tree: FolderTree,
+  slice: TimeSlice,
 ): Promise<Chosen> {
   let texts = earlier?.texts ?? []
   if (earlier?.files.size === 0) {
-    const would = await chooseFiles(earlier.data, undefined, [], tree)
+    const would = await chooseFiles(earlier.data, undefined, [], tree, slice)
     texts = Array.from(would, ([text, { path }]) => ({ ...text, path }))
   }
   const found = findTexts(data, earlier && new Set([...texts, ...taken].map(({ pointer }) => pointer)))
+  await slice.pause()
+  const matched = matchTexts(found, texts)
+  await slice.pause()
   const chosen: Chosen = new Map()
-  for (const [text, { path, entry, text: was }] of matchTexts(found, texts)) {
+  for (const [text, { path, entry, text: was }] of matched) {
     if (text.text === was) chosen.set(text, { path, entry })
     else if (!ODD.test(text.text)) chosen.set(text, { path })
   }

@@ -1,3 +1,4 @@
+import { TimeSlice } from '../../scheduling/cooperative.ts'
 import { Refusal, type RefusalCode } from '../../errors.ts'
 import type { TreeEntry } from '../../git/objects/object.ts'
 import { patchInSlices } from '../../json/diff/json-patch.ts'
@@ -167,8 +168,12 @@ export function documentFamily(definition: DocumentDefinition): Family {
     },
     accept: async (data, context) => {
       const { limits } = context
+      const slice = new TimeSlice()
       if (limits) await assertSent(definition, data, mostBytes(definition, limits))
-      return accepted(await definition.accept(data, context))
+      await slice.pause()
+      const it = await definition.accept(data, context)
+      await slice.pause()
+      return accepted(it)
     },
     applyDelta: async (base, delta, context) =>
       accepted(definition.applyDelta(base && documentOf(base), delta, context)),
