@@ -33,13 +33,20 @@ export interface RouterDependencies {
 }
 
 /**
- * Routes requests to endpoints: guards what comes in, calls, writes what comes out. There is one @koa/router for each first path segment, so
- * that a request is only compared with the routes of its surface.
+ * Routes requests to endpoints: guards what comes in, calls, writes what comes out. A path without parameters is looked up; there is one
+ * @koa/router for each first path segment, so that any other request is only compared with the routes of its surface.
  */
 export function createRouter(dependencies: RouterDependencies): Middleware<RequestState> {
   let routers: ReadonlyMap<string, Middleware<RequestState>> | undefined
+  const fixed = new Map<string, Endpoint>()
   return (ctx, next) => {
-    routers ??= routersOf(dependencies)
+    if (!routers) {
+      routers = routersOf(dependencies)
+      for (const it of dependencies.endpoints())
+        if (!HAS_PARAMETERS.test(it.path)) fixed.set(`${it.method} ${it.path}`, it)
+    }
+    const endpoint = fixed.get(`${ctx.method} ${ctx.path}`)
+    if (endpoint) return answer(endpoint, ctx, dependencies)
     const router = routers.get(segmentOf(ctx.path))
     return router ? router(ctx, next) : next()
   }
