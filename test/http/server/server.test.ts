@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, renameSync, rmSync } from 'node:fs'
 import { Agent, get, type ServerResponse } from 'node:http'
 import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -246,7 +246,10 @@ describe('shutdown', () => {
       while (!said.includes(words)) await pause(20)
     }
     await says('listening')
-    rmSync(dirname(storeDir), { recursive: true, force: true })
+    // The server may still be writing into the folder that is removed: moved away first, it has no place to write to.
+    const away = `${dirname(storeDir)}-away`
+    renameSync(dirname(storeDir), away)
+    rmSync(away, { recursive: true, force: true, maxRetries: 10 })
     await says('is gone')
     const closed = once(child, 'close')
     child.kill('SIGTERM')
