@@ -6,7 +6,7 @@ import { Spools, sweepUploads } from '../http/body/spool.ts'
 import { type RunningServer, type ServerOptions, startServer } from '../http/server/server.ts'
 import { workflowSurfaces } from '../handlers/workflows.ts'
 import { surfacesOf } from '../resources/surfaces.ts'
-import type { SpanTable } from '../traces/shared/span-table.ts'
+import type { SharedTraces } from '../traces/open-traces.ts'
 import type { Signing } from '../versioning/registry.ts'
 import { composeAccess } from './compose-access.ts'
 import { composeApp } from './compose-app.ts'
@@ -27,7 +27,7 @@ export interface Served {
   readonly store: Store
   readonly signing: Signing
   /** Where spans lie; absent: in a file in each project's folder. */
-  readonly spanTable?: SpanTable | undefined
+  readonly sharedTraces?: SharedTraces | undefined
 }
 
 /**
@@ -56,7 +56,7 @@ export async function serve(
   const families = [...new Set(surfaces.map((surface) => surface.family))]
   const settings = registrySettings(options, publicUrl, signing)
   const closing = new AbortController()
-  const stands = { store, spanTable: served.spanTable, closing: closing.signal }
+  const stands = { store, sharedTraces: served.sharedTraces, closing: closing.signal }
   const projects = composeProjects(options, stands, families, settings, exporter)
   const runtime = openRuntime({
     config,
@@ -70,13 +70,7 @@ export async function serve(
     },
   })
   const keyUses = new KeyUses(fs, storeDir, now)
-  const intents = new Intents(
-    fs,
-    storeDir,
-    now,
-    (dead) => store.finishFor(dead),
-    () => store.notes(),
-  )
+  const intents = new Intents(fs, storeDir, now, store.shared?.finishFor, store.shared?.notes)
   const access = composeAccess(options, store, keyUses)
   const events = new OpenEvents((registry) => runtime.evaluationsOf(registry), config.eventsAtOnce)
   const parts = { options, store, families, projects, runtime, intents, keyUses, access, events }
