@@ -32,7 +32,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
     ],
     surface: [
       ...['app', 'surface-context', 'body/*', 'endpoints/*', 'endpoints/traces/*', 'endpoints/removal/*'],
-      ...['authenticate', 'request', 'git/*', 'metrics/*', 'openapi/openapi', 'public-routes/health'],
+      ...['request', 'git/*', 'metrics/*', 'openapi/openapi', 'public-routes/health'],
       ...['routing/*', 'server/*', 'sessions/sign-in-link'],
     ],
   },

@@ -3,7 +3,7 @@ import { KeyUses } from '../access/key-uses.ts'
 import type { Store } from '../git/store.ts'
 import { OpenEvents } from '../events/open-events.ts'
 import { Spools, sweepUploads } from '../http/body/spool.ts'
-import { type RunningServer, type ServerOptions, startServer } from '../http/server/server.ts'
+import { type RunningServer, startServer } from '../http/server/server.ts'
 import { workflowSurfaces } from '../handlers/workflows.ts'
 import { surfacesOf } from '../resources/surfaces.ts'
 import type { SharedTraces } from '../traces/open-traces.ts'
@@ -48,9 +48,9 @@ export async function serve(
   const uploads = `${storeDir}/.uploads`
   sweepUploads(fs, uploads)
   const exporter = await openExporter(options)
-  let handle: ServerOptions['handle']
-  const server = await listen(options, (request, response) => handle(request, response))
-  // From here to the app nothing waits, so no request comes before `handle` is set.
+  const { host, port, maxConnections } = config
+  const server = await startServer({ host, port, maxConnections })
+  // From here to the app nothing waits, so no request comes before there is one.
   const publicUrl = config.publicUrl ?? server.url
   const surfaces = surfacesOf(workflowSurfaces, resourceSettings(config))
   const families = [...new Set(surfaces.map((surface) => surface.family))]
@@ -78,7 +78,7 @@ export async function serve(
   // Made for the first request that needs them: they are a fifth of what a start takes.
   const routes = (): Routes => (made ??= composeEndpoints({ ...parts, fs, surfaces, publicUrl }))
   const spools = new Spools(fs, uploads, config.uploadsMaxBytes)
-  handle = composeApp({ ...parts, routes, server, spools, uploads })
+  server.answerWith(composeApp({ ...parts, routes, server, spools, uploads }))
   const { steps, closeAll } = closer(parts)
   try {
     await projects.registries.start()
@@ -103,15 +103,6 @@ export async function serve(
   }
 }
 
-function listen({ config }: StartOptions, handle: ServerOptions['handle']): Promise<RunningServer> {
-  return startServer({
-    host: config.host,
-    port: config.port,
-    maxConnections: config.maxConnections,
-    handle,
-  })
-}
-
 /**
  * The server, whose stop ends what would have it wait: evaluations, each of which may take hours, for those who wait for one, and the connections
  * of those who follow what happens.
@@ -119,15 +110,14 @@ function listen({ config }: StartOptions, handle: ServerOptions['handle']): Prom
 function interrupting(server: RunningServer, runtime: WorkflowRuntime, events: OpenEvents): RunningServer {
   return {
     url: server.url,
-    get inFlight() {
-      return server.inFlight
-    },
+    answering: server.answering,
     get unfinished() {
       return server.unfinished
     },
     get refused() {
       return server.refused
     },
+    answerWith: server.answerWith,
     stop: async (graceMs) => {
       events.close()
       // What fails here fails again when the service closes, which says so.

@@ -200,7 +200,7 @@ export function testsetFileEndpoints(context: SurfaceContext, limits: TestsetLim
         changed: z.boolean().optional(),
         ...fileOutcome,
       }),
-      run: async ({ registry, params, input, upload, ifMatch, context: write, untilGone }) => {
+      run: async ({ registry, params, input, upload, headers, context: write, untilGone }) => {
         const place = await revisionIn(registry, family, params)
         assertRevisionActive(place)
         const committed = await commitFile(
@@ -210,7 +210,7 @@ export function testsetFileEndpoints(context: SurfaceContext, limits: TestsetLim
           {
             header: {},
             message: input.message,
-            ifMatch: ifMatch === undefined ? undefined : readIfMatch(ifMatch),
+            ifMatch: readIfMatch(headers['if-match']),
             ifChanged: input.if_changed,
             loc: ['body'],
           },
