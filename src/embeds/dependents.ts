@@ -4,7 +4,7 @@ import { documentOf } from '../versioning/family/document-family.ts'
 import { asLarge } from '../versioning/family/large-document.ts'
 import { pinsAt } from '../versioning/environments/environments.ts'
 import type { Family } from '../versioning/family/family.ts'
-import { dateOf } from '../versioning/revisions/log-revisions.ts'
+import { dateOf } from '../versioning/revisions/revision.ts'
 import { pinnedRevision } from '../versioning/environments/pinned-revision.ts'
 import type { Registry } from '../versioning/registry.ts'
 import {
@@ -73,7 +73,7 @@ export async function queryDependents(
   }
   for await (const latest of latestRevisions(registry, [registry.environments], query)) {
     const keys: string[] = []
-    const pins = await unlessDamaged(registry, latest.artifact, () => pinsAt(registry, latest))
+    const pins = await unlessDamaged(registry, latest.artifact, () => pinsAt(latest))
     for (const [index, pin] of (pins ?? []).entries()) {
       if (index % PLACES_BETWEEN_YIELDS === PLACES_BETWEEN_YIELDS - 1) await yieldToEventLoop()
       const deployed = await pinnedRevision(registry, pin)
@@ -81,7 +81,7 @@ export async function queryDependents(
       if (isOf(deployed, target)) keys.push(pin.key)
       if (deployed.artifact.family.mayEmbed) look(deployed)
     }
-    if (keys.length > 0) add({ revision: await readListedRevision(registry, latest, signal), keys })
+    if (keys.length > 0) add({ revision: await readListedRevision(latest, signal), keys })
   }
   const families = registry.families.filter(({ mayEmbed }) => mayEmbed)
   await registry.index.refresh(families)
@@ -92,9 +92,7 @@ export async function queryDependents(
     if (++looked % PLACES_BETWEEN_YIELDS === 0) await yieldToEventLoop()
     // Most are not read for that.
     if (registry.index.database.isWithoutEmbeds(place)) continue
-    const revision = await unlessDamaged(registry, place.artifact, () =>
-      readListedRevision(registry, place, signal),
-    )
+    const revision = await unlessDamaged(registry, place.artifact, () => readListedRevision(place, signal))
     if (!revision) continue
     const locations: EmbedLocation[] = []
     await slice.each(await tokensOf(revision, signal), async (token) => {
@@ -191,8 +189,8 @@ async function placesOf(
   const lookup = embedLookup(references)
   const place = await findEmbedPlace(registry, lookup)
   if (lookup.family !== 'environment') return [place]
-  const { family, repository } = place.artifact
-  const { payload } = await registry.revisions(family).read(repository.objects, place.oid)
+  const { repository, revisions } = place.artifact
+  const { payload } = await revisions.read(repository.objects, place.oid)
   const pins = payload && getKey(documentOf(payload), 'references')
   const pinned = pinToFollow(form, selector.key, lookup, isJsonObject(pins) ? pins : undefined)
   return pinned ? [place, await findEmbedPlace(registry, embedLookup(pinned))] : [place]

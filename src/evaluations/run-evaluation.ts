@@ -111,7 +111,7 @@ async function outputsIn(log: EvaluationLog): Promise<(testcaseId: string) => Pr
 export async function pinnedRevision(registry: Registry, family: string, id: string): Promise<Revision> {
   const found = registry.families.find(({ name }) => name === family)
   if (!found) throw new Error(`the registry has no family ${family}`)
-  return readRevisionAt(registry, await revisionById(registry, found, id))
+  return readRevisionAt(await revisionById(registry, found, id))
 }
 
 /** What cannot be removed cannot be written beside either. */

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { ArtifactView } from '../versioning/artifacts/artifact-view.ts'
-import { type ArtifactChange, pathOf } from '../versioning/index/index-entry.ts'
+import { type ArtifactChange, viewOf } from '../versioning/index/index-entry.ts'
 import type { Registry } from '../versioning/registry.ts'
 import { creationOf, eventsBetween } from '../webhooks/events-between.ts'
 import { cursorOf } from '../webhooks/cursor-log.ts'
@@ -56,7 +56,7 @@ export class ChangeTeller {
 
   /** Within the write: it only takes note. */
   #note(change: ArtifactChange): void {
-    const path = pathOf(change.family, change.slug)
+    const { path } = change
     const noted = this.#noted.get(path)
     this.#noted.set(path, { before: noted ? noted.before : change.before, change })
     if (this.#isTelling) return
@@ -95,9 +95,9 @@ export class ChangeTeller {
     const { view } = change
     const { store, now } = this.#registry
     if (!view) return [removalOf(change, !store.exists(change.family.folder, change.slug), now())]
-    const last = before?.()
+    const last = before && viewOf(before)
     const isBrought = !last && now().getTime() - Date.parse(view.record.created_at) > BROUGHT
-    if (isBrought) return (await creationOf(this.#registry, view)).map(liveEventOf)
+    if (isBrought) return (await creationOf(view)).map(liveEventOf)
     if ((await mostNewRevisions(view, last)) > MOST_REVISIONS) {
       this.#told.reset()
       return []

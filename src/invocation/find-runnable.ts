@@ -53,7 +53,7 @@ export async function findRunnable(registry: Registry, request: WorkflowSought):
     surface,
   )
   const { through } = place
-  const deployedBy = through && (await readListedRevision(registry, through.environment))
+  const deployedBy = through && (await readListedRevision(through.environment))
   return {
     ...runnableOf(await revisionAt(registry, place)),
     ...(deployedBy && { through: { key: through.key, environment: deployedBy } }),
@@ -90,9 +90,7 @@ async function revisionAt(
   const id = objectUuid(oid, artifact.digits)
   const before = known.get(id)
   const isSame = before?.revision.artifact === artifact && before.revision.variant === variant
-  const revision = isSame
-    ? before.revision
-    : await readRevisionAt(registry, { artifact, variant, oid, version })
+  const revision = isSame ? before.revision : await readRevisionAt({ artifact, variant, oid, version })
   known.set(id, { registry, revision, generation: generation ?? (isSame ? before.generation : undefined) })
   return revision
 }

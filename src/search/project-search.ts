@@ -136,14 +136,14 @@ export class ProjectSearch {
     if (!artifact) return undefined
     try {
       if (found.row !== undefined) return await this.#rowHitOf(artifact, found, search)
-      const searched = await searchedAt(this.#registry, artifact, oid)
+      const searched = await searchedAt(artifact, oid)
       const best = await this.#bestOf(textsOf(searched), search)
       // It is another one by now.
       if (!best) return undefined
       const { variant } = searched
       const revision =
         variant && oid !== undefined
-          ? await readListedRevision(this.#registry, await locate(artifact, variant, oid))
+          ? await readListedRevision(await locate(artifact, variant, oid))
           : undefined
       const { field, place } = best.text
       return { artifact, revision, field, place, rank, ...best.excerpt }
@@ -160,10 +160,10 @@ export class ProjectSearch {
     { row: oid = '', holders = [], rank }: FoundDocument,
     search: Search,
   ): Promise<SearchHit | undefined> {
-    const row = await heldRow(this.#registry, artifact, oid, holders)
+    const row = await heldRow(artifact, oid, holders)
     const best = row && (await this.#bestOf(textsOfRow(row.data), search))
     if (!best) return undefined
-    const revision = await readListedRevision(this.#registry, await locate(artifact, row.variant, row.head))
+    const revision = await readListedRevision(await locate(artifact, row.variant, row.head))
     const place = { row: row.name, column: best.text.column }
     return { artifact, revision, field: 'data', place, rank, ...best.excerpt }
   }
@@ -189,7 +189,7 @@ export class ProjectSearch {
     if (!artifact) throw unknownCursor(id)
     const path = `${artifact.family.folder}/${artifact.slug}`
     if (artifact.id === id) return { path }
-    const revision = await findRevisionById(this.#registry, artifact, id)
+    const revision = await findRevisionById(artifact, id)
     // What is neither is a row, if anything.
     return revision ? { path, oid: revision.oid } : { path, row: oidPrefix(id) }
   }
@@ -210,7 +210,6 @@ interface HeldRow {
  * latest revisions any more. Refuses what cannot be read.
  */
 async function heldRow(
-  registry: Registry,
   artifact: ArtifactView,
   oid: Oid,
   holders: readonly RowHolder[],
@@ -222,7 +221,7 @@ async function heldRow(
     const position = variant && positions.get(variant.slug)
     const latest = position !== undefined && variant && (await latestOf(artifact, variant))
     if (!latest) continue
-    const tree = await rowsOfCommit(registry, artifact, latest.oid)
+    const tree = await rowsOfCommit(artifact, latest.oid)
     if ((await rowAt(objects, tree, position))?.oid !== oid) continue
     const data = decodeRow(await readBytes(objects, oid, 'blob'), () => `the row ${oid}`)
     return { variant, head: latest.oid, data, name: dedupIdOf(data) ?? oid }

@@ -46,7 +46,7 @@ export class RowFeed {
   async #stepOf(artifact: ArtifactView, { variant, state, head }: RowsBehind): Promise<RowsStep> {
     const slice = new TimeSlice()
     const { objects, path } = artifact.repository
-    const tree = await rowsOfCommit(this.#registry, artifact, head)
+    const tree = await rowsOfCommit(artifact, head)
     const from = state?.position ?? ''
     if (from === '') await assertFewRows(objects, tree, path, slice)
     const behind = Buffer.from(from, 'hex').toString('latin1')
@@ -74,11 +74,10 @@ export class RowFeed {
 
 /** The tree of the rows of a revision; undefined if there are none. Refuses what cannot be read. */
 export async function rowsOfCommit(
-  registry: Registry,
-  { family, repository }: ArtifactView,
+  { revisions, repository }: ArtifactView,
   oid: Oid,
 ): Promise<Oid | undefined> {
-  const { payload } = await registry.revisions(family).read(repository.objects, oid)
+  const { payload } = await revisions.read(repository.objects, oid)
   return payload && asStored(payload).tree
 }
 

@@ -8,7 +8,7 @@ import type { ArtifactView } from '../versioning/artifacts/artifact-view.ts'
 import { documentOf } from '../versioning/family/document-family.ts'
 import { asLarge } from '../versioning/family/large-document.ts'
 import { unlessDamaged } from '../versioning/index/damaged-repositories.ts'
-import type { ArtifactChange } from '../versioning/index/index-entry.ts'
+import { type ArtifactChange, viewOf } from '../versioning/index/index-entry.ts'
 import type { Registry } from '../versioning/registry.ts'
 import { homeAmong, homeOf } from '../versioning/revisions/revision.ts'
 import type { AskIndex, SearchDocument, SearchWork, Unsearched } from './index/search-work.ts'
@@ -127,7 +127,7 @@ export class SearchFeed {
 /** Whether something changed whose rows are searched now, or were before. */
 function isOfRows({ family, view, before }: ArtifactChange): boolean {
   if (family.rowsFolder === undefined) return false
-  return [view, before?.()].some((it) => it?.record.flags?.['search'] === true)
+  return [view, before && viewOf(before)].some((it) => it?.record.flags?.['search'] === true)
 }
 
 function notNow(reason: string): Refusal {
@@ -172,9 +172,7 @@ class DocumentFeed implements FeedSource {
     const artifact = this.#registry.index.viewAt(path)
     if (!artifact) return undefined
     const { metaCommit: meta } = artifact
-    const searched = await unlessDamaged(this.#registry, artifact, () =>
-      searchedAt(this.#registry, artifact, oid),
-    )
+    const searched = await unlessDamaged(this.#registry, artifact, () => searchedAt(artifact, oid))
     if (!searched) return { number, oid, meta, texts: [], embeds: undefined }
     return { number, oid, meta, texts: textsOf(searched), embeds: await embedsSomething(searched) }
   }
@@ -190,15 +188,10 @@ async function embedsSomething({ artifact, stored }: Searched): Promise<boolean 
 }
 
 /** A revision of an artifact and the variant that it is found under, or the artifact by itself. Refuses what cannot be read. */
-export async function searchedAt(
-  registry: Registry,
-  artifact: ArtifactView,
-  oid: string | undefined,
-): Promise<Searched> {
+export async function searchedAt(artifact: ArtifactView, oid: string | undefined): Promise<Searched> {
   if (oid === undefined) return { artifact, variant: artifact.defaultVariant, stored: undefined }
-  const stored = await registry.revisions(artifact.family).readForList(artifact.repository.objects, oid)
+  const stored = await artifact.revisions.readForList(artifact.repository.objects, oid)
   const heads = artifact.variants.filter(({ head }) => head === oid)
-  const variant =
-    homeAmong(heads, stored.trailers.variant) ?? (await homeOf(registry, artifact, oid))?.variant
+  const variant = homeAmong(heads, stored.trailers.variant) ?? (await homeOf(artifact, oid))?.variant
   return { artifact, variant, stored }
 }

@@ -6,7 +6,7 @@ import type { ArtifactView, VariantView } from '../versioning/artifacts/artifact
 import type { Header } from '../versioning/artifacts/artifact-record.ts'
 import { documentOf } from '../versioning/family/document-family.ts'
 import { asLarge } from '../versioning/family/large-document.ts'
-import type { StoredRevision } from '../versioning/revisions/decoded-revision.ts'
+import type { StoredRevision } from '../versioning/revisions/stored-revision.ts'
 
 /** The fields that something is found by, in the order of the columns of the index. */
 export const SEARCH_FIELDS = ['name', 'description', 'tags', 'message', 'data'] as const

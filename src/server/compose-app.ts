@@ -3,17 +3,18 @@ import type { Intents } from '../access/intents.ts'
 import type { Store } from '../git/store.ts'
 import { workerPool } from '../handlers/worker/long-jobs.ts'
 import type { OpenEvents } from '../events/open-events.ts'
-import { createApp } from '../http/app.ts'
+import { createApp, limitRequests } from '../http/app.ts'
 import { jsonBodyReader } from '../http/body/json-body.ts'
 import type { Spools } from '../http/body/spool.ts'
 import { uploadReader } from '../http/body/upload.ts'
 import { gitSmartHttp } from '../http/git/git-smart-http.ts'
 import { restoreBundle } from '../http/git/restore-bundle.ts'
 import { metricsRoute } from '../http/metrics/metrics-route.ts'
-import { letIn, observeRequests } from '../http/request.ts'
+import { observeRequests } from '../http/request.ts'
+import { letIn } from '../http/authenticate.ts'
 import { openApiDocument } from '../http/openapi/openapi.ts'
 import { createRouter } from '../http/routing/router.ts'
-import type { Handle, RunningServer } from '../http/server/server.ts'
+import type { RunningServer, ServerOptions } from '../http/server/server.ts'
 import { Semaphore } from '../scheduling/semaphore.ts'
 import type { Access } from './compose-access.ts'
 import type { Routes } from './compose-endpoints.ts'
@@ -47,7 +48,7 @@ export interface AppParts {
 }
 
 /** What answers every request. */
-export function composeApp(parts: AppParts): Handle {
+export function composeApp(parts: AppParts): ServerOptions['handle'] {
   const { options, store, server, projects, routes, access, events } = parts
   const { config, log } = options
   const { guard } = store
@@ -59,7 +60,7 @@ export function composeApp(parts: AppParts): Handle {
     log: log.logger,
     detailsOf422: config.compat === 'existing' ? 'list' : 'sentence',
     observe: observeRequests(metrics),
-    load: { server, events, most: config.maxRequests },
+    limit: limitRequests(server, events, config.maxRequests),
     authenticate: callerOf,
     door: access.door,
     metrics: metricsRoute(
@@ -127,7 +128,7 @@ function composeRouter({ options: { config }, projects, routes, intents, spools 
 /** What a service tells of itself, beside what the process counts. */
 interface MetricSources {
   readonly readiness: () => Readiness
-  readonly server: { readonly answering: { readonly size: number }; readonly refused: number }
+  readonly server: { readonly inFlight: number; readonly refused: number }
   readonly git: Busy
   readonly webhooks: { readonly waiting: number }
   readonly traces: { readonly load: { readonly waiting: number; readonly dropped: number } }
@@ -162,7 +163,7 @@ function serviceMetrics({
   }
   gauge('artifacts', 'Artifacts that are served.', () => readiness().artifacts)
   gauge('damaged_repositories', 'Repositories that are not served.', () => readiness().problems.length)
-  gauge('http_requests_in_flight', 'Requests that are being worked on.', () => server.answering.size)
+  gauge('http_requests_in_flight', 'Requests that are being worked on.', () => server.inFlight)
   counter('http_connections_refused', 'Connections past MAX_CONNECTIONS.', () => server.refused)
   counter(
     'commits',

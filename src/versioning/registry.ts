@@ -10,7 +10,7 @@ import { DOCUMENT_LIMITS } from './family/document-limits.ts'
 import type { Family } from './family/family.ts'
 import { ArtifactIndex } from './index/artifact-index.ts'
 import type { RepositoryProblem } from './index/damaged-repositories.ts'
-import { RevisionCache } from './revisions/decoded-revision.ts'
+import { RevisionCache } from './revisions/stored-revision.ts'
 import { Trash } from './trash/trash.ts'
 
 /** Settings of the service that shape what is stored or answered. */
@@ -55,16 +55,18 @@ export class Registry {
     this.signing = settings.signing ?? UNSIGNED
     this.limits = settings.limits ?? DOCUMENT_LIMITS
     this.isExisting = settings.isExisting ?? false
-    this.index = new ArtifactIndex(store, families, `${process.pid}-${uuidv7()}`, (problem) =>
-      settings.onProblem?.(basename(store.folder), problem),
-    )
-    this.trash = new Trash(store, families)
     this.#revisions = new Map(
       families.map((family) => [
         family,
         new RevisionCache(family, this.limits, this.servicesBase.replace(/services$/, 'git')),
       ]),
     )
+    const revisions = this.revisions.bind(this)
+    const writer = `${process.pid}-${uuidv7()}`
+    this.index = new ArtifactIndex(store, families, revisions, writer, (problem) =>
+      settings.onProblem?.(basename(store.folder), problem),
+    )
+    this.trash = new Trash(store, families, revisions)
   }
 
   /** The family whose payloads say what is deployed. */

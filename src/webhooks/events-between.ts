@@ -22,7 +22,7 @@ import {
   readListedRevision,
   type Revision,
 } from '../versioning/revisions/revision.ts'
-import { decodeMessage } from '../versioning/revisions/write-commit.ts'
+import { decodeMessage } from '../versioning/revisions/stored-revision.ts'
 import type { EventType } from './webhook.ts'
 import type { PublishCursor } from './cursor-log.ts'
 import {
@@ -46,7 +46,7 @@ export async function eventsBetween(
 ): Promise<readonly RegistryEvent[]> {
   const known = before?.id === view.id ? before : undefined
   const seen = new Set<Oid>()
-  const streams = [await metaEvents(registry, view, known)]
+  const streams = [await metaEvents(view, known)]
   for (const variant of view.variants) streams.push(await branchEvents(registry, view, variant, known, seen))
   return streams
     .flatMap(placed)
@@ -55,8 +55,8 @@ export async function eventsBetween(
 }
 
 /** The one event of an artifact that was brought from elsewhere with all its history. */
-export async function creationOf(registry: Registry, view: ArtifactView): Promise<readonly RegistryEvent[]> {
-  const [created] = await metaEvents(registry, view, undefined)
+export async function creationOf(view: ArtifactView): Promise<readonly RegistryEvent[]> {
+  const [created] = await metaEvents(view, undefined)
   return created ? [registryEvent(view, created)] : []
 }
 
@@ -84,7 +84,6 @@ type Change = Pick<Happening, 'type' | 'subject' | 'references'> & { readonly st
 
 /** What the commits on refs/meta/artifact changed since it was told, oldest first; undefined for a new artifact. */
 async function metaEvents(
-  registry: Registry,
   view: ArtifactView,
   before: PublishCursor | undefined,
 ): Promise<readonly Happening[]> {
@@ -98,7 +97,7 @@ async function metaEvents(
     const changes = [
       ...artifactChanges(view, state, after),
       ...variantChanges(view, state, after, before),
-      ...(await revisionChanges(registry, view, state, after)),
+      ...(await revisionChanges(view, state, after)),
     ]
     const { committer, author, message } = commit
     for (const { start, ...change } of changes) {
@@ -192,7 +191,6 @@ function variantChanges(
 }
 
 async function revisionChanges(
-  registry: Registry,
   view: ArtifactView,
   before: ArtifactState | undefined,
   { archived }: ArtifactState,
@@ -203,8 +201,8 @@ async function revisionChanges(
   for (const id of old.keys()) if (!archived.has(id)) changed.push(['revision.unarchived', id])
   return Promise.all(
     changed.map(async ([type, id]) => {
-      const place = await findRevisionById(registry, view, id)
-      const references = place && revisionReferences(await readListedRevision(registry, place))
+      const place = await findRevisionById(view, id)
+      const references = place && revisionReferences(await readListedRevision(place))
       return { type, subject: id, references: references ?? [artifactReference(view)] }
     }),
   )
@@ -257,8 +255,8 @@ async function branchEvents(
   for (const [index, { oid, depth }] of nodes.reverse().entries()) {
     if (index % REVISIONS_BETWEEN_YIELDS === REVISIONS_BETWEEN_YIELDS - 1) await yieldToEventLoop()
     seen.add(oid)
-    const place = (await homeOf(registry, view, oid)) ?? { artifact: view, variant, oid, version: depth }
-    const revision = await readListedRevision(registry, place)
+    const place = (await homeOf(view, oid)) ?? { artifact: view, variant, oid, version: depth }
+    const revision = await readListedRevision(place)
     const { commit } = revision.stored
     const about = {
       cause: oid,
@@ -334,12 +332,12 @@ async function deploymentEvents(
   { artifact, oid }: Revision,
   about: Omit<Happening, 'type'>,
 ): Promise<readonly Happening[]> {
-  const { family, repository } = artifact
+  const { family, repository, revisions } = artifact
   if (!family.pins) return []
   const { parent } = await repository.history.node(oid)
   const pinsOf = async (commit: Oid | undefined): Promise<ReadonlyMap<string, Pin> | undefined> => {
     if (commit === undefined) return new Map()
-    const { payload, damage } = await registry.revisions(family).readForList(repository.objects, commit)
+    const { payload, damage } = await revisions.readForList(repository.objects, commit)
     return damage ? undefined : new Map(payload && family.pins?.(payload).map((pin) => [pin.key, pin]))
   }
   const [before, after] = [await pinsOf(parent?.oid), await pinsOf(oid)]

@@ -203,7 +203,7 @@ class EventPublisher {
     const { registry } = this.#project
     // A repository that was restored is one piece of news, not all of its history.
     const isBrought = before?.id !== view.id && Date.parse(view.record.created_at) < latest - BROUGHT
-    return isBrought ? creationOf(registry, view) : eventsBetween(registry, view, before)
+    return isBrought ? creationOf(view) : eventsBetween(registry, view, before)
   }
 
   /** Waits so long, or until it is woken. */

@@ -4,9 +4,9 @@ import { fromEntries, type Json, type JsonObject } from '../json/json.ts'
 import type { ArtifactView } from '../versioning/artifacts/artifact-view.ts'
 import { objectUuid, repositoryDigits } from '../versioning/ids.ts'
 import type { Reference } from '../versioning/reference.ts'
-import { isoSeconds } from '../versioning/revisions/log-revisions.ts'
+import { isoSeconds } from '../versioning/revisions/revision.ts'
 import type { Revision } from '../versioning/revisions/revision.ts'
-import type { CommitMessage } from '../versioning/revisions/write-commit.ts'
+import type { CommitMessage } from '../versioning/revisions/stored-revision.ts'
 import type { EventType, Webhook } from './webhook.ts'
 
 /** Something that happened to an artifact, as git has it. */

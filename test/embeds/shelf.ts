@@ -55,7 +55,7 @@ export async function openShelf(families: readonly Family[] = [workflowFamily, p
     if (!variant) throw new Error(`${artifact.slug} has no variant`)
     const input = { data, header: {}, slug, loc: [] }
     const { revision: place } = await commitRevision(registry, { artifact, variant }, input, CONTEXT)
-    return readRevisionAt(registry, place)
+    return readRevisionAt(place)
   }
   const put = async (family: Family, slug: string, revisions: readonly JsonObject[]) => {
     const artifact = await createArtifact(

@@ -72,23 +72,21 @@ describe('versioning: long histories', () => {
     for (const withData of [false, true]) {
       let rows = 0
       const log = async (): Promise<void> => {
-        rows = (await logRevisions(registry, last, { withData })).rows.length
+        rows = (await logRevisions(last, { withData })).rows.length
       }
       expect(await restsDuring(log)).to.be.at.least(MANY)
       expect(rows).to.equal(MANY)
     }
     const gone = AbortSignal.abort(new Error('nobody waits'))
     let problem: unknown
-    await restsDuring(() =>
-      logRevisions(registry, last, { signal: gone }).catch((error: unknown) => (problem = error)),
-    )
+    await restsDuring(() => logRevisions(last, { signal: gone }).catch((error: unknown) => (problem = error)))
     expect(problem).to.have.property('message', 'nobody waits')
   })
 
   it('are compared with a rest after each revision', async () => {
     let ahead = 0
     const compare = async (): Promise<void> => {
-      ahead = (await compareSides(registry, first, last, {})).ahead.length
+      ahead = (await compareSides(first, last, {})).ahead.length
     }
     expect(await restsDuring(compare)).to.be.at.least(2 * MANY)
     expect(ahead).to.equal(MANY - 1)

@@ -122,7 +122,7 @@ const deploy: Plan = async (server, random, n) => {
     place && {
       name: `deploy ${place.variant.slug} to ${to.artifact.slug}`,
       run: async ({ registry }) => {
-        const revision = await readRevisionAt(registry, place)
+        const revision = await readRevisionAt(place)
         const request = { entity: 'workflow', message: `m${n}`, loc: [] }
         await deployRevision(registry, revision, to, request, context)
         return { artifacts: [to.artifact, place.artifact] }

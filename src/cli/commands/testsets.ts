@@ -175,7 +175,7 @@ async function revisionOf(
   // First, so that a testset that is not there is what the sentence is about.
   const { id } = await resolveArtifact(registry, family, { slug })
   const place = await resolveReference(registry, family, references)
-  if (place.artifact.id === id) return readRevisionAt(registry, place)
+  if (place.artifact.id === id) return readRevisionAt(place)
   throw invalid(['--revision'], `it is a revision of the testset "${place.artifact.slug}", not of "${slug}".`)
 }
 

@@ -25,7 +25,7 @@ async function findTarget(
   versionType: PresentContext['versionType'],
 ): Promise<EmbedTarget> {
   const place = await findEmbedPlace(registry, lookup)
-  const { artifact, id, slug, stored } = await readRevisionAt(registry, place)
+  const { artifact, id, slug, stored } = await readRevisionAt(place)
   if (stored.payload === undefined) {
     throw new EmbedRefusal('embed_not_found', `The revision "${slug}" has no data to embed.`)
   }

@@ -1,9 +1,8 @@
 import { z } from 'zod'
 import { invalid } from '../../errors.ts'
 import { boundedText } from '../../json/json-values.ts'
-import type { Registry } from '../../versioning/registry.ts'
-import { decodeMessage } from '../../versioning/revisions/write-commit.ts'
-import { isoSeconds } from '../../versioning/revisions/log-revisions.ts'
+import { decodeMessage } from '../../versioning/revisions/stored-revision.ts'
+import { isoSeconds } from '../../versioning/revisions/revision.ts'
 import type { RevisionLocation } from '../../versioning/revisions/revision.ts'
 import { homeOf, readListedRevision } from '../../versioning/revisions/revision.ts'
 import type { BlamedLine } from '../../versioning/texts/blame.ts'
@@ -43,14 +42,13 @@ export function blameEndpoint({ surface, present }: SurfaceContext): Endpoint {
     }),
     run: async ({ registry, params, input, untilGone }) => {
       const place = await revisionIn(registry, family, params)
-      const text = await textAt(registry, place, input.place)
-      const lines = await blameText(registry, place, text, untilGone())
+      const text = await textAt(place, input.place)
+      const lines = await blameText(place, text, untilGone())
       const shown = lines.slice(0, MAX_LINES_PER_PAGE)
       const revisions = new Map<string, object | undefined>()
       const answered: object[] = []
       for (const [at, line] of shown.entries()) {
-        if (!revisions.has(line.revision))
-          revisions.set(line.revision, await presentShort(registry, place, line))
+        if (!revisions.has(line.revision)) revisions.set(line.revision, await presentShort(place, line))
         answered.push({ line: at + 1, revision: revisions.get(line.revision), ...presentLine(line) })
       }
       const more = lines.length > shown.length ? { truncated: true as const } : {}
@@ -59,12 +57,11 @@ export function blameEndpoint({ surface, present }: SurfaceContext): Endpoint {
   })
 
   async function presentShort(
-    registry: Registry,
     { artifact }: RevisionLocation,
     { revision }: BlamedLine,
   ): Promise<object | undefined> {
-    const home = await homeOf(registry, artifact, revision)
-    const read = home && (await readListedRevision(registry, home))
+    const home = await homeOf(artifact, revision)
+    const read = home && (await readListedRevision(home))
     return read && { id: read.id, slug: read.slug, version: presentVersion(read.version, present) }
   }
 
@@ -96,13 +93,9 @@ const blamedLine = z.strictObject({
 const MAX_PLACES_NAMED = 50
 
 /** The text at a place of the revision's data; refuses any other place, and none, naming those that are texts. */
-async function textAt(
-  registry: Registry,
-  { artifact, oid }: RevisionLocation,
-  place: string | undefined,
-): Promise<PlacedText> {
+async function textAt({ artifact, oid }: RevisionLocation, place: string | undefined): Promise<PlacedText> {
   const { family, repository } = artifact
-  const { payload } = await registry.revisions(family).read(repository.objects, oid)
+  const { payload } = await artifact.revisions.read(repository.objects, oid)
   const texts = (payload && family.texts?.(payload)) ?? []
   const found = texts.find(({ pointer }) => pointer === place)
   if (found) return found

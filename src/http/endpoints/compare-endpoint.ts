@@ -3,7 +3,6 @@ import { TimeSlice } from '../../scheduling/cooperative.ts'
 import type { SideReference } from '../../versioning/merge/merge-side.ts'
 import { findSide, revisionOfSide } from '../../versioning/merge/merge-side.ts'
 import { compareSides } from '../../versioning/merge/compare-sides.ts'
-import type { Registry } from '../../versioning/registry.ts'
 import type { RevisionLocation } from '../../versioning/revisions/revision.ts'
 import { readListedRevision } from '../../versioning/revisions/revision.ts'
 import { presentShort } from '../presenters/record.ts'
@@ -53,20 +52,18 @@ export function compareEndpoint({ surface, present }: SurfaceContext): Endpoint 
       const placeOf = async (reference: SideReference): Promise<RevisionLocation> =>
         revisionOfSide(registry, family, await findSide(registry, family, reference, surface))
       const shown = (places: readonly RevisionLocation[]): Promise<object[]> =>
-        new TimeSlice(untilGone()).map(places.slice(0, MAX_REVISIONS_PER_SIDE), (place) =>
-          shortOf(registry, place),
-        )
-      const shortOf = async (of: Registry, place: RevisionLocation): Promise<object> =>
-        presentShort(await readListedRevision(of, place), present)
+        new TimeSlice(untilGone()).map(places.slice(0, MAX_REVISIONS_PER_SIDE), (place) => shortOf(place))
+      const shortOf = async (place: RevisionLocation): Promise<object> =>
+        presentShort(await readListedRevision(place), present)
       const [base, head] = [await placeOf(input.base), await placeOf(input.head)]
       const asked = { windowing: input.windowing, signal: untilGone() }
-      const compared = await compareSides(registry, base, head, asked)
+      const compared = await compareSides(base, head, asked)
       const { ahead, behind, diff, windowing } = compared
       return {
         body: {
           count: 1,
           compare: {
-            merge_base: compared.base ? await shortOf(registry, compared.base) : null,
+            merge_base: compared.base ? await shortOf(compared.base) : null,
             ahead: ahead.length,
             behind: behind.length,
             ahead_revisions: await shown(ahead),

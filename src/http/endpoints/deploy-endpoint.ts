@@ -46,19 +46,18 @@ export function deployEndpoint(
 
   /** `made` is the environment's revision that the deployment made, if it did not stand already. */
   const answer = async (
-    registry: Registry,
     place: RevisionLocation,
     environment: string,
     made: string | undefined,
     warnings: readonly Warning[],
   ): Promise<EndpointResponse> => {
-    const revision = await readRevisionAt(registry, place)
+    const revision = await readRevisionAt(place)
     const changed = made === undefined ? [] : [environment]
     const more = {
       deployments: presentDeployments(revision, [environment], changed, present),
       ...(warnings.length > 0 ? { warnings } : {}),
     }
-    const whole = await answers.fresh(registry, place, undefined, more)
+    const whole = await answers.fresh(place, undefined, more)
     return { ...whole, address: { id: revision.id, ...(made === undefined ? {} : { revision: made }) } }
   }
 
@@ -100,19 +99,19 @@ export function deployEndpoint(
       const warnings = await disagreeing(registry, input, place)
       const to = await environmentVariant(registry, environment, context)
       const request = { entity: singular, key, message: text, loc: ['body'] }
-      const revision = await readRevisionAt(registry, place)
+      const revision = await readRevisionAt(place)
       const {
         revision: deployed,
         by,
         changed,
       } = await deployRevision(registry, revision, to, request, context)
-      const made = changed ? (await readRevisionAt(registry, by)).id : undefined
-      return answer(registry, deployed, to.artifact.slug, made, warnings)
+      const made = changed ? (await readRevisionAt(by)).id : undefined
+      return answer(deployed, to.artifact.slug, made, warnings)
     },
     recall: async ({ registry, input, context }, { id, revision }) => {
       const to = await environmentVariant(registry, input.environment ?? {}, context)
       const place = await revisionById(registry, family, id)
-      return answer(registry, place, to.artifact.slug, revision, await disagreeing(registry, input, place))
+      return answer(place, to.artifact.slug, revision, await disagreeing(registry, input, place))
     },
   })
 }

@@ -5,7 +5,7 @@ import { logDeployments } from '../../versioning/environments/log-deployments.ts
 import { referencesTo } from '../../versioning/environments/pin.ts'
 import type { Pin } from '../../versioning/reference.ts'
 import type { Registry } from '../../versioning/registry.ts'
-import { dateOf } from '../../versioning/revisions/log-revisions.ts'
+import { dateOf } from '../../versioning/revisions/revision.ts'
 import type { PresentOptions } from '../presenters/record.ts'
 import { presentAuthor, presentShort } from '../presenters/record.ts'
 import type { Endpoint } from '../routing/endpoint.ts'

@@ -273,7 +273,7 @@ async function revisionNamed(
   { surface }: SurfaceContext,
   references: RetrieveReferences,
 ): Promise<Revision> {
-  return readRevisionAt(registry, await retrieveRevision(registry, surface.family, references, surface))
+  return readRevisionAt(await retrieveRevision(registry, surface.family, references, surface))
 }
 
 /** What cannot run at all is told before a whole testset fails on it. */
@@ -285,8 +285,8 @@ function assertRunnable({ slug, stored }: Revision): void {
   )
 }
 
-function evaluatorOf({ context, caller: { may } }: Call<unknown>): Evaluator {
-  return { context, caller: { mayRead: may.read, mayWrite: may.write } }
+function evaluatorOf({ context, mayRead, mayWrite }: Call<unknown>): Evaluator {
+  return { context, caller: { mayRead, mayWrite } }
 }
 
 function answer(evaluation: Evaluation): EndpointResponse {

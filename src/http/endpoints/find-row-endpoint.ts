@@ -43,7 +43,7 @@ export function findRowEndpoint({ surface, names }: SurfaceContext): Endpoint {
       const { artifact: artifactRef, variant, revision, dedupId } = input
       const slice = new TimeSlice(untilGone())
       const at = await resolveReference(registry, family, { artifact: artifactRef, variant, revision })
-      const { stored, artifact, version } = await readRevisionAt(registry, at)
+      const { stored, artifact, version } = await readRevisionAt(at)
       const { objects } = artifact.repository
       const tree = stored.payload && asStored(stored.payload).tree
       const row = await rowOfDedupId(artifact.repository, tree, dedupId, slice)

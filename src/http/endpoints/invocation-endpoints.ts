@@ -1,5 +1,4 @@
 import { z } from 'zod'
-import type { Caller } from '../../access/caller.ts'
 import { Refusal } from '../../errors.ts'
 import { findRunnable } from '../../invocation/find-runnable.ts'
 import { inspect } from '../../invocation/inspect.ts'
@@ -55,7 +54,7 @@ export function invocationEndpoints(services: InvocationServices, options: Prese
         output: inspectOutput,
         ...(named ? { example: named } : {}),
         run: async (call: Call<InspectInput>) => {
-          const { registry, params, input, caller } = call
+          const { registry, params, input, mayRead, mayWrite } = call
           const inspected = await inspect(
             registry,
             {
@@ -65,7 +64,7 @@ export function invocationEndpoints(services: InvocationServices, options: Prese
               inlineLoc: input.revision ? ['body', 'revision', 'data'] : undefined,
               references: input.references,
               selectorKey: input.selector?.key,
-              caller: mayOf(caller),
+              caller: { mayRead, mayWrite },
               untilGone: () => call.untilGone(),
             },
             services,
@@ -137,7 +136,7 @@ const ADDRESSES = [
 ]
 
 async function runInvoke(call: Call<InvokeInput>, services: InvocationServices): Promise<EndpointResponse> {
-  const { registry, params, input, headers, caller } = call
+  const { registry, params, input, headers, mayRead, mayWrite } = call
   const { data = {} } = input
   const flags = flagsOf(input.flags, headers)
   const session = sessionOf(input.session_id, headers)
@@ -161,14 +160,10 @@ async function runInvoke(call: Call<InvokeInput>, services: InvocationServices):
       wantsStream: form !== 'json',
       sessionId: session.sent,
       parent: callersSpan(headers),
-      caller: mayOf(caller),
+      caller: { mayRead, mayWrite },
       untilGone: () => (gone ??= call.untilGone()),
     },
     services,
   )
   return invokeResponse(invocation, session, form)
-}
-
-function mayOf({ may }: Caller): { readonly mayRead: boolean; readonly mayWrite: boolean } {
-  return { mayRead: may.read, mayWrite: may.write }
 }

@@ -66,7 +66,7 @@ export function logEndpoint(context: SurfaceContext, answerRevisions: AnswerRevi
       const withData = input.includeData ?? of.include_data ?? false
       const signal = untilGone()
       const window = start
-        ? await logRevisions(registry, start, {
+        ? await logRevisions(start, {
             withData,
             depth: input.depth ?? of.depth,
             includeArchived: input.includeArchived ?? of.include_archived,

@@ -52,26 +52,25 @@ export function mergeEndpoints(
   }
 
   const outcomeOf = async (
-    registry: Registry,
     artifact: ArtifactView,
     { kind, base, conflicts, isTruncated, resolved }: MergeOutcome,
   ): Promise<object> => {
-    const found = base === undefined ? undefined : await homeOf(registry, artifact, base)
+    const found = base === undefined ? undefined : await homeOf(artifact, base)
     return {
       kind,
-      base: found ? presentShort(await readRevisionAt(registry, found), present) : null,
+      base: found ? presentShort(await readRevisionAt(found), present) : null,
       conflicts,
       resolved,
       ...(isTruncated && { truncated: true }),
     }
   }
 
-  const answer = async (registry: Registry, merged: Merged, asked: Reading): Promise<EndpointResponse> => {
+  const answer = async (merged: Merged, asked: Reading): Promise<EndpointResponse> => {
     const { artifact, place, kind, base, resolved } = merged
-    const merge = await outcomeOf(registry, artifact, merged)
+    const merge = await outcomeOf(artifact, merged)
     // A dry run is recalled by another one.
     if (!place) return { body: { count: 1, merge }, address: { id: artifact.id } }
-    const response = await answers.fresh(registry, place, asked, { merge })
+    const response = await answers.fresh(place, asked, { merge })
     const id = objectUuid(place.oid, artifact.digits)
     const baseId = base === undefined ? {} : { base: objectUuid(base, artifact.digits) }
     // A fast-forward leaves two variants with one revision.
@@ -85,7 +84,7 @@ export function mergeEndpoints(
   ): Promise<EndpointResponse> => {
     const place = await recalledPlace(registry, family, address)
     const { kind = 'merge', base: baseId, resolved = 0 } = address.merge ?? {}
-    const base = baseId === undefined ? undefined : await findRevisionById(registry, place.artifact, baseId)
+    const base = baseId === undefined ? undefined : await findRevisionById(place.artifact, baseId)
     const merged: Merged = {
       artifact: place.artifact,
       place,
@@ -95,7 +94,7 @@ export function mergeEndpoints(
       isTruncated: false,
       resolved,
     }
-    return answer(registry, merged, input.asked)
+    return answer(merged, input.asked)
   }
 
   /** What every one of them needs; a dry run stores nothing, and so needs no more than reading does. */
@@ -116,7 +115,7 @@ export function mergeEndpoints(
   ): Endpoint => {
     const run = async (call: Call<WithReadOptions<I>>): Promise<EndpointResponse> => {
       assertMayWrite(call, call.input.dryRun)
-      return answer(call.registry, await unlessUnseen(call, () => write(call)), call.input.asked)
+      return answer(await unlessUnseen(call, () => write(call)), call.input.asked)
     }
     return endpoint({
       ...written,
@@ -175,7 +174,7 @@ export function mergeEndpoints(
         const target = input.target
           ? await targetOf(registry, input.target)
           : await variantBeside(registry, place, beside)
-        return revertRevision(registry, await readRevisionAt(registry, place), target, options, context)
+        return revertRevision(registry, await readRevisionAt(place), target, options, context)
       },
     ),
     merging(
@@ -196,7 +195,7 @@ export function mergeEndpoints(
         const options = { ...input, signal: untilGone() }
         const place = await resolveReference(registry, family, { revision: input.revision })
         const target = await targetOf(registry, input.target)
-        return cherryPickRevision(registry, await readRevisionAt(registry, place), target, options, context)
+        return cherryPickRevision(registry, await readRevisionAt(place), target, options, context)
       },
     ),
   ]
@@ -210,11 +209,11 @@ function saidTwice(): Refusal {
 }
 
 /** What a merge came to. Conflicts show what is stored, so a key without `read` is told that there are some, and no more. */
-async function unlessUnseen({ caller }: Call<unknown>, write: () => Promise<Merged>): Promise<Merged> {
+async function unlessUnseen({ mayRead }: Call<unknown>, write: () => Promise<Merged>): Promise<Merged> {
   try {
     return await write()
   } catch (error) {
-    if (caller.may.read || !(error instanceof Refusal) || error.code !== 'merge_conflict') throw error
+    if (mayRead || !(error instanceof Refusal) || error.code !== 'merge_conflict') throw error
     throw new Refusal(
       'merge_conflict',
       'Both sides changed the same, each in its own way. Which places these are is shown to a key with the scope "read"; use one.',
@@ -223,9 +222,9 @@ async function unlessUnseen({ caller }: Call<unknown>, write: () => Promise<Merg
 }
 
 /** Refuses what a key that may only read, or only write, cannot ask for: a dry run shows what is stored, anything else stores. */
-function assertMayWrite({ caller: { may } }: Call<unknown>, dryRun: boolean | undefined): void {
+function assertMayWrite({ mayRead, mayWrite }: Call<unknown>, dryRun: boolean | undefined): void {
   const scope = dryRun ? 'read' : 'write'
-  if (dryRun ? may.read : may.write) return
+  if (dryRun ? mayRead : mayWrite) return
   throw new Refusal(
     'missing_scope',
     dryRun

@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import type { CommitMessage } from '../../versioning/revisions/write-commit.ts'
-import { isoSeconds } from '../../versioning/revisions/log-revisions.ts'
+import type { CommitMessage } from '../../versioning/revisions/stored-revision.ts'
+import { isoSeconds } from '../../versioning/revisions/revision.ts'
 import {
   type Provenance,
   type Running,

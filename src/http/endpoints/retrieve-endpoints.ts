@@ -10,7 +10,6 @@ import type { LookBeside, RetrieveQuestion, RevisionResponses } from '../revisio
 import type { SurfaceContext } from '../surface-context.ts'
 import { presentProvenance, provenance } from './provenance-endpoint.ts'
 import { isResolvable } from './resolve-endpoint.ts'
-import type { Registry } from '../../versioning/registry.ts'
 import { archivedLevel } from '../../versioning/artifacts/change-artifact.ts'
 import { provenanceOf } from '../../versioning/revisions/provenance.ts'
 import { type RevisionLocation, latestOf, readListedRevision } from '../../versioning/revisions/revision.ts'
@@ -47,8 +46,8 @@ export function retrieveEndpoints(context: SurfaceContext, answers: RevisionResp
       ...payloadPage(surface),
       ...enrichment?.output,
     }),
-    run: ({ registry, input: question, headers }: Call<z.infer<typeof body.input>>) =>
-      answers.retrieve(registry, question, headers['if-none-match']),
+    run: ({ registry, input: question, ifNoneMatch }: Call<z.infer<typeof body.input>>) =>
+      answers.retrieve(registry, question, ifNoneMatch),
   } as const
   return [
     endpoint({
@@ -89,7 +88,7 @@ function besideInput({
       const beside: LookBeside = async (registry, place) => {
         const found = withProvenance && (await provenanceOf(registry, place))
         return {
-          info: withHead ? await standingOf(registry, place, present) : {},
+          info: withHead ? await standingOf(place, present) : {},
           own: found ? { provenance: presentProvenance(found, present, namesOf(registry)) } : {},
         }
       }
@@ -99,14 +98,13 @@ function besideInput({
 
 /** The latest revision of the variant, and the outermost of what is archived. */
 async function standingOf(
-  registry: Registry,
   { artifact, variant, oid }: RevisionLocation,
   present: PresentOptions,
 ): Promise<object> {
   const latest = await latestOf(artifact, variant)
   const archived = archivedLevel(artifact, variant, objectUuid(oid, artifact.digits))
   return {
-    ...(latest ? { head: presentShort(await readListedRevision(registry, latest), present) } : {}),
+    ...(latest ? { head: presentShort(await readListedRevision(latest), present) } : {}),
     ...(archived === undefined ? {} : { archived }),
   }
 }

@@ -103,7 +103,7 @@ export function revisionEndpoints(context: SurfaceContext): Endpoint[] {
   }
 
   const commit = async (
-    { registry, context: writeContext, headers: { 'if-match': ifMatch } }: Call<unknown>,
+    { registry, context: writeContext, ifMatch }: Call<unknown>,
     member: string,
     fields: Readonly<Record<string, unknown>> & z.infer<z.ZodObject<typeof header>>,
     beside: Beside,
@@ -118,7 +118,7 @@ export function revisionEndpoints(context: SurfaceContext): Endpoint[] {
     // A whole payload is made for no revision; one that is named all the same has to be there.
     if (more.data !== undefined && !isExisting) await assertNames(registry, place, parents, member)
     assertBelongs(context, place, fields, member)
-    await assertIsBase(registry, place, fields, member)
+    await assertIsBase(place, fields, member)
     const to = await deployTargets(registry, deploy, writeContext)
     const { name, description, tags, meta } = fields
     return commitRevision(
@@ -170,7 +170,6 @@ export function revisionEndpoints(context: SurfaceContext): Endpoint[] {
 
   /** What a record says of its revision may come back in a commit that goes on from it: of the one it names, else of the latest. */
   const assertIsBase = async (
-    registry: Registry,
     { artifact, variant }: VariantLocation,
     fields: Readonly<Record<string, unknown>>,
     member: string,
@@ -178,14 +177,14 @@ export function revisionEndpoints(context: SurfaceContext): Endpoint[] {
     const { fixed: back } = apart(fields, own)
     if (Object.values(back).every((value) => value === undefined)) return
     const id = typeof back['id'] === 'string' ? parseUuid(back['id']) : undefined
-    const named = id === undefined ? undefined : await findRevisionById(registry, artifact, id)
+    const named = id === undefined ? undefined : await findRevisionById(artifact, id)
     const base = named ?? (await latestOf(artifact, variant))
-    const answered = base && presentRevision(await readListedRevision(registry, base), present)
+    const answered = base && presentRevision(await readListedRevision(base), present)
     assertComesBack(back, { ...answered }, { loc: ['body', member], isExisting })
   }
 
   const recall = async ({ registry }: Call<unknown>, { id }: ResultAddress): Promise<EndpointResponse> =>
-    answers.fresh(registry, await revisionById(registry, family, id))
+    answers.fresh(await revisionById(registry, family, id))
 
   const answerFirst = async (
     registry: Registry,
@@ -194,7 +193,7 @@ export function revisionEndpoints(context: SurfaceContext): Endpoint[] {
   ): Promise<EndpointResponse> => {
     const warnings =
       chosen === undefined ? [] : await shadowWarnings(registry, place.artifact, [['tag', chosen]])
-    return answers.fresh(registry, place, undefined, warnings.length > 0 ? { warnings } : {})
+    return answers.fresh(place, undefined, warnings.length > 0 ? { warnings } : {})
   }
 
   const archiving = (action: ArchiveAction): Endpoint =>
@@ -211,7 +210,7 @@ export function revisionEndpoints(context: SurfaceContext): Endpoint[] {
       output: single(key, records.revision),
       run: async ({ registry, params, context }) => {
         const place = await revisionIn(registry, family, params)
-        return answers.fresh(registry, await archiveRevision(registry, place, action, context))
+        return answers.fresh(await archiveRevision(registry, place, action, context))
       },
       recall,
     })
@@ -343,9 +342,9 @@ export function revisionEndpoints(context: SurfaceContext): Endpoint[] {
       scope: 'read',
       ...withReadOptions(surface, { input: z.object({}) }, { paged: true }),
       output: single(key, records.revision, payloadPage(surface)),
-      run: async ({ registry, params, input, headers }) => {
+      run: async ({ registry, params, input, ifNoneMatch }) => {
         const place = await revisionIn(registry, family, params)
-        return answers.read(registry, place, input.asked, headers['if-none-match'])
+        return answers.read(place, input.asked, ifNoneMatch)
       },
     }),
     provenanceEndpoint(context),
@@ -382,7 +381,7 @@ function diffEndpoint({ family, path, plural, payload }: Surface): Endpoint {
       const base = await resolveReference(registry, family, { revision: input.base })
       const head = await resolveReference(registry, family, { revision: input.head })
       const asked = { windowing: input.windowing, signal: untilGone() }
-      return { body: { count: 1, ...(await diffRevisions(registry, base, head, asked)) } }
+      return { body: { count: 1, ...(await diffRevisions(base, head, asked)) } }
     },
   })
 }

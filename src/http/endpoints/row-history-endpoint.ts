@@ -5,8 +5,7 @@ import { decodeRow, inColumnOrder } from '../../resources/testsets/rows/stored-r
 import { asStored } from '../../resources/testsets/testset-payload.ts'
 import { TimeSlice } from '../../scheduling/cooperative.ts'
 import { readBytes } from '../../versioning/family/tree-files.ts'
-import type { Registry } from '../../versioning/registry.ts'
-import { dateOf } from '../../versioning/revisions/log-revisions.ts'
+import { dateOf } from '../../versioning/revisions/revision.ts'
 import type { VariantLocation } from '../../versioning/revisions/references.ts'
 import { resolveVariant } from '../../versioning/revisions/references.ts'
 import { readListedRevision } from '../../versioning/revisions/revision.ts'
@@ -48,19 +47,18 @@ export function rowHistoryEndpoint({ surface, names, present }: SurfaceContext):
         new TimeSlice(untilGone()),
       )
       return respondWithLargeList('changes', window, input.windowing, (change) =>
-        presentChange(registry, place, change, present),
+        presentChange(place, change, present),
       )
     },
   })
 }
 
 async function presentChange(
-  registry: Registry,
   { artifact, variant }: VariantLocation,
   { kind, oid, version, row }: ChangeOfRow,
   options: PresentOptions,
 ): Promise<object> {
-  const revision = await readListedRevision(registry, { artifact, variant, oid, version })
+  const revision = await readListedRevision({ artifact, variant, oid, version })
   const { commit, payload } = revision.stored
   const bytes = row && (await readBytes(artifact.repository.objects, row.oid, 'blob'))
   const columns = payload ? asStored(payload).columns : []

@@ -10,7 +10,7 @@ import type { ArtifactView } from '../../versioning/artifacts/artifact-view.ts'
 import { createWithRevision } from '../../versioning/artifacts/create-artifact.ts'
 import type { FlatArtifact } from '../../versioning/artifacts/query-artifacts.ts'
 import { flatten, queryFlat } from '../../versioning/artifacts/query-artifacts.ts'
-import { assertActive, assertUnguarded } from '../../versioning/artifacts/write-guards.ts'
+import { assertActive, assertUnguarded } from '../../versioning/revisions/revision.ts'
 import type { MetRows, Reading, Warning } from '../../versioning/family/family.ts'
 import { unlessDamaged } from '../../versioning/index/damaged-repositories.ts'
 import type { Registry } from '../../versioning/registry.ts'
@@ -78,15 +78,15 @@ export function simpleEndpoints(context: SurfaceContext): Endpoint[] {
     return { body: { ...body, ...met }, address: { ...address, ...(met && { file: met }) } }
   }
 
-  const answer = async (registry: Registry, artifact: ArtifactView): Promise<EndpointResponse> =>
-    answerFlat(await flatten(registry, artifact))
+  const answer = async (artifact: ArtifactView): Promise<EndpointResponse> =>
+    answerFlat(await flatten(artifact))
 
   /** With the revision that was the latest then, though there may be later ones now. */
   const recallFlat = async (registry: Registry, address: ResultAddress): Promise<FlatArtifact> => {
     const artifact = await artifactById(registry, family, address.id)
     if (address.revision === undefined) return { artifact, revision: undefined }
     const place = await revisionById(registry, family, address.revision)
-    return { artifact, revision: await readRevisionAt(registry, place) }
+    return { artifact, revision: await readRevisionAt(place) }
   }
 
   const archiving = (action: ArchiveAction): Endpoint =>
@@ -100,7 +100,7 @@ export function simpleEndpoints(context: SurfaceContext): Endpoint[] {
       output,
       run: async ({ registry, params, context }) => {
         const artifact = await artifactIn(registry, family, params)
-        return answer(registry, await archiveArtifact(registry, artifact, action, context))
+        return answer(await archiveArtifact(registry, artifact, action, context))
       },
       recall: async ({ registry }, address) => answerFlat(await recallFlat(registry, address)),
     })
@@ -123,10 +123,7 @@ export function simpleEndpoints(context: SurfaceContext): Endpoint[] {
         const isGuarded = action === 'guard'
         const isDone = artifact.record.flags?.[flag] === isGuarded
         const flags: FlagsEdit = (before) => ({ ...before, [flag]: isGuarded })
-        return answer(
-          registry,
-          isDone ? artifact : await editArtifact(registry, artifact, { flags }, context),
-        )
+        return answer(isDone ? artifact : await editArtifact(registry, artifact, { flags }, context))
       },
       recall: async ({ registry }, address) => answerFlat(await recallFlat(registry, address)),
     })
@@ -187,7 +184,7 @@ export function simpleEndpoints(context: SurfaceContext): Endpoint[] {
           },
           context,
         )
-        const flat = await flatten(registry, created)
+        const flat = await flatten(created)
         return answerMade(registry, flat, input.asked, begin.warnings, met)
       },
       recall: async ({ registry, input }, address) => {
@@ -227,7 +224,7 @@ export function simpleEndpoints(context: SurfaceContext): Endpoint[] {
       ...withReadOptions(surface, { input: z.object({}) }),
       output,
       run: async ({ registry, params, input }) => {
-        const flat = await flatten(registry, await artifactIn(registry, family, params))
+        const flat = await flatten(await artifactIn(registry, family, params))
         if (flat.revision?.stored.damage) throw flat.revision.stored.damage
         return answerFlat(flat, input.asked)
       },
@@ -295,7 +292,7 @@ export function simpleEndpoints(context: SurfaceContext): Endpoint[] {
               )
             : undefined
         if (isEdit) artifact = await editArtifact(registry, artifact, edited, context)
-        const flat = await flatten(registry, await artifactById(registry, family, artifact.id))
+        const flat = await flatten(await artifactById(registry, family, artifact.id))
         const { body, ...rest } = await answerFlat(flat, input.asked)
         const told = committed && (await toldOfCommit(registry, committed, input, present))
         return { ...rest, body: { ...body, ...told } }

@@ -87,7 +87,7 @@ export function testcaseEndpoints({ surface, names }: SurfaceContext): Endpoint[
   ): Promise<EndpointResponse> => {
     const slice = new TimeSlice(untilGone())
     const place = await resolveReference(registry, family, references)
-    const { stored, artifact } = await readRevisionAt(registry, place)
+    const { stored, artifact } = await readRevisionAt(place)
     if (!stored.payload) return { body: { count: 0, testcases: [] } }
     const testset = asStored(stored.payload)
     const source = artifact.repository.objects

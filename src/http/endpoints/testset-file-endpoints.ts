@@ -9,7 +9,7 @@ import type { Uploaded } from '../../resources/testsets/import/upload-testset.ts
 import { commitFile, createFromFile } from '../../resources/testsets/import/upload-testset.ts'
 import { editArtifact } from '../../versioning/artifacts/change-artifact.ts'
 import { flatten } from '../../versioning/artifacts/query-artifacts.ts'
-import { assertRevisionActive } from '../../versioning/artifacts/write-guards.ts'
+import { assertRevisionActive } from '../../versioning/revisions/revision.ts'
 import type { Reading } from '../../versioning/family/family.ts'
 import type { Registry } from '../../versioning/registry.ts'
 import type { CommittedRevision } from '../../versioning/revisions/commit-revision.ts'
@@ -61,9 +61,7 @@ export function testsetFileEndpoints(context: SurfaceContext, limits: TestsetLim
     file: ResultAddress['file'],
   ) => {
     const artifact = await artifactById(registry, family, id)
-    const revision = place
-      ? await readRevisionAt(registry, place)
-      : (await flatten(registry, artifact)).revision
+    const revision = place ? await readRevisionAt(place) : (await flatten(artifact)).revision
     const flat = { artifact, revision }
     return {
       body: { count: 1, [singular]: await presentFlat(flat, present, asked), ...presentFile(file) },
@@ -200,7 +198,7 @@ export function testsetFileEndpoints(context: SurfaceContext, limits: TestsetLim
         changed: z.boolean().optional(),
         ...fileOutcome,
       }),
-      run: async ({ registry, params, input, upload, headers, context: write, untilGone }) => {
+      run: async ({ registry, params, input, upload, ifMatch, context: write, untilGone }) => {
         const place = await revisionIn(registry, family, params)
         assertRevisionActive(place)
         const committed = await commitFile(
@@ -210,7 +208,7 @@ export function testsetFileEndpoints(context: SurfaceContext, limits: TestsetLim
           {
             header: {},
             message: input.message,
-            ifMatch: readIfMatch(headers['if-match']),
+            ifMatch: ifMatch === undefined ? undefined : readIfMatch(ifMatch),
             ifChanged: input.if_changed,
             loc: ['body'],
           },
@@ -229,7 +227,7 @@ export function testsetFileEndpoints(context: SurfaceContext, limits: TestsetLim
       `/${path}/revisions/:id/download`,
       plural,
       ({ slug: name }) => name,
-      async (registry, params) => readRevisionAt(registry, await revisionIn(registry, family, params)),
+      async (registry, params) => readRevisionAt(await revisionIn(registry, family, params)),
     ),
     ...downloads(
       `/simple/${path}/:id/download`,
@@ -237,7 +235,7 @@ export function testsetFileEndpoints(context: SurfaceContext, limits: TestsetLim
       ({ artifact }) => artifact.slug,
       async (registry, params) => {
         const artifact = await artifactIn(registry, family, params)
-        const { revision } = await flatten(registry, artifact)
+        const { revision } = await flatten(artifact)
         if (revision) return revision
         throw new Refusal(
           'revision_not_found',

@@ -1,4 +1,5 @@
 import { principalOf } from '../../access/caller.ts'
+import { grants } from '../../access/scope.ts'
 import { counts } from '../../metrics/counters.ts'
 import { Refusal } from '../../errors.ts'
 import type { IncomingObjects } from '../../git/receive/incoming-objects.ts'
@@ -111,7 +112,7 @@ async function takeIn(
     }
   }
   try {
-    const { id, name, email } = caller.key
+    const { id, name, email, scopes } = caller.key
     const push = {
       // Only deletions have no target, and those were refused.
       commands: commands.flatMap((it, index) =>
@@ -121,10 +122,10 @@ async function takeIn(
       isAtomic,
       limits: { maxBlobBytes },
       pusher: principalOf(caller.key),
-      mayRead: caller.may.read,
+      mayRead: grants(scopes, 'read'),
       signal: pack.signal,
     }
-    const actor = { id, name, email, mayDeploy: caller.may.deploy }
+    const actor = { id, name, email, mayDeploy: grants(scopes, 'deploy') }
     const accepted = await acceptPush(registry, artifact, push, { actor })
     counts.pushes++
     const byRef = new Map(accepted.map((outcome) => [outcome.ref, outcome]))

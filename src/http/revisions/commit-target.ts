@@ -1,5 +1,5 @@
 import { Refusal, invalid } from '../../errors.ts'
-import { assertRevisionActive } from '../../versioning/artifacts/write-guards.ts'
+import { assertRevisionActive } from '../../versioning/revisions/revision.ts'
 import { objectUuid } from '../../versioning/ids.ts'
 import { noVariantYet } from '../../versioning/not-found.ts'
 import type { References } from '../../versioning/reference.ts'

@@ -94,7 +94,7 @@ export async function recalledCommit(
   const { unchanged } = address
   const met = metOf(address)
   const warnings = await warningsOf(registry, place, sent)
-  const revision = await readListedRevision(registry, place)
+  const revision = await readListedRevision(place)
   return { revision, changed: !unchanged, met, warnings, deployedTo: unchanged?.deployed_to ?? deploy }
 }
 

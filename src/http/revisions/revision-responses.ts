@@ -70,13 +70,8 @@ export class RevisionResponses {
   }
 
   /** The revision at a place, as GET by id answers it. */
-  read(
-    registry: Registry,
-    place: RevisionLocation,
-    asked: Reading,
-    ifNoneMatch: string | undefined,
-  ): Promise<EndpointResponse> {
-    return this.#answer(registry, place, 'read', asked, ifNoneMatch)
+  read(place: RevisionLocation, asked: Reading, ifNoneMatch: string | undefined): Promise<EndpointResponse> {
+    return this.#answer(place, 'read', asked, ifNoneMatch)
   }
 
   /** The revision that references name, with `retrieval_info` (interface 5.15). */
@@ -90,7 +85,7 @@ export class RevisionResponses {
     const beside = question.beside && (await question.beside(registry, place))
     if (resolve) return this.resolve(registry, place, DEFAULT_EMBED_OPTIONS, ifNoneMatch, beside)
     if (enrich) return this.#retrieveEnriched(registry, place, enrich, ifNoneMatch, beside)
-    return this.#answer(registry, place, 'retrieve', asked, ifNoneMatch, beside)
+    return this.#answer(place, 'retrieve', asked, ifNoneMatch, beside)
   }
 
   /** What is added changes while the revision does not, so the entity tag is of the answer itself. */
@@ -101,14 +96,14 @@ export class RevisionResponses {
     ifNoneMatch: string | undefined,
     beside: AnsweredBeside | undefined,
   ): Promise<EndpointResponse> {
-    const revision = await readRevisionAt(registry, place)
+    const revision = await readRevisionAt(place)
     const presented = await presentPayload(revision, this.#present)
     const enriched = presented && (await enrich(registry, presented))
     const body = {
       count: 1,
       [this.#key]: presentRevision(revision, this.#present, enriched),
       windowing: enriched?.windowing,
-      retrieval_info: await this.#retrievalInfo(registry, revision, place.through, beside),
+      retrieval_info: await this.#retrievalInfo(revision, place.through, beside),
       ...beside?.own,
       ...this.#told(place),
     }
@@ -127,7 +122,7 @@ export class RevisionResponses {
     beside?: AnsweredBeside,
   ): Promise<EndpointResponse> {
     const told = this.#told(place)
-    const revision = await readRevisionAt(registry, place)
+    const revision = await readRevisionAt(place)
     const { id, slug } = revision
     const large = asLarge(revision.stored.payload)
     if (large) throw large.refusal()
@@ -141,7 +136,7 @@ export class RevisionResponses {
       count: 1,
       [this.#key]: presentRevision(revision, this.#present, { data }),
       resolution_info: info,
-      retrieval_info: await this.#retrievalInfo(registry, revision, place.through, beside),
+      retrieval_info: await this.#retrievalInfo(revision, place.through, beside),
       ...beside?.own,
       ...told,
     }
@@ -160,12 +155,11 @@ export class RevisionResponses {
 
   /** The revision as a write leaves it, with what else the write answers. */
   async fresh(
-    registry: Registry,
     place: RevisionLocation,
     asked: Reading = PLAIN_READING,
     more: object = {},
   ): Promise<EndpointResponse> {
-    return this.made(await readListedRevision(registry, place), asked, more)
+    return this.made(await readListedRevision(place), asked, more)
   }
 
   /** The same of one that is read already. */
@@ -176,7 +170,6 @@ export class RevisionResponses {
 
   /** The written answer, if it is kept; what some reference disagrees with is written anew. */
   async #answer(
-    registry: Registry,
     place: RetrievedRevision,
     form: Form,
     asked: Reading,
@@ -192,14 +185,12 @@ export class RevisionResponses {
     }
     counts.lookups.answers.misses++
     const told = this.#told(place)
-    const revision = await readRevisionAt(registry, place)
+    const revision = await readRevisionAt(place)
     const etag = this.#etag(revision, way)
     if (etagMatches(ifNoneMatch, etag)) return { etag, notModified: true }
     const isRetrieve = form === 'retrieve'
     const body = Object.assign(await this.#body(revision, asked), {
-      retrieval_info: isRetrieve
-        ? await this.#retrievalInfo(registry, revision, place.through, beside)
-        : undefined,
+      retrieval_info: isRetrieve ? await this.#retrievalInfo(revision, place.through, beside) : undefined,
       ...beside?.own,
       ...told,
     })
@@ -236,13 +227,12 @@ export class RevisionResponses {
   }
 
   async #retrievalInfo(
-    registry: Registry,
     revision: Revision,
     through: Deployment | undefined,
     beside: AnsweredBeside | undefined,
   ): Promise<object> {
     const { singular } = this.#surface
-    const environment = through && (await readRevisionAt(registry, through.environment))
+    const environment = through && (await readRevisionAt(through.environment))
     return {
       references: {
         ...(environment ? presentReferences('environment', environment, this.#present) : {}),

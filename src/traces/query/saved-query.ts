@@ -17,7 +17,7 @@ export interface SavedQuery {
 /** What the query says that references name (interface 13.5). Refuses as `resolveReference` does. */
 export async function findSavedQuery(registry: Registry, references: References): Promise<SavedQuery> {
   const place = await resolveReference(registry, queryFamily, references)
-  const { stored } = await readRevisionAt(registry, place)
+  const { stored } = await readRevisionAt(place)
   return savedQuery(stored.payload === undefined ? undefined : documentOf(stored.payload))
 }
 

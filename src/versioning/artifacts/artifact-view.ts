@@ -2,6 +2,7 @@ import { Refusal } from '../../errors.ts'
 import { parseCommit, type Oid, parseTag } from '../../git/objects/object.ts'
 import type { RefSnapshot } from '../../git/refs/ref-store.ts'
 import type { Repository } from '../../git/repository.ts'
+import type { Transaction } from '../../git/transactions/transaction.ts'
 import { TimeSlice } from '../../scheduling/cooperative.ts'
 import {
   type ArchivedRecord,
@@ -12,6 +13,7 @@ import {
   type VariantRecord,
 } from './artifact-record.ts'
 import { Chains } from '../revisions/first-parent-chains.ts'
+import type { RevisionCache } from '../revisions/stored-revision.ts'
 import type { Family } from '../family/family.ts'
 import { repositoryDigits, variantUuid } from '../ids.ts'
 import { claimDate, slugProblem } from '../slugs/slug.ts'
@@ -24,6 +26,8 @@ import { readBytes } from '../family/tree-files.ts'
 export interface ArtifactView {
   readonly family: Family
   readonly repository: Repository
+  /** The decoded revisions of its family in its project. */
+  readonly revisions: RevisionCache
   readonly slug: string
   readonly id: string
   /** The 12 hex digits that end every id of this artifact. */
@@ -57,6 +61,8 @@ export interface VariantView {
   readonly record: VariantRecord
   /** Since when the slug is this variant's, like `tagsSince`. */
   readonly since: string
+  /** Whether its first revision is to make it. */
+  readonly isPending?: boolean
 }
 
 /** What was last known of an artifact's branches and tags: since when each was there. */
@@ -76,7 +82,7 @@ const TAGS = 'refs/tags/'
  * served, saying why.
  */
 export async function viewArtifact(
-  family: Family,
+  revisions: RevisionCache,
   slug: string,
   repository: Repository,
   refs: RefSnapshot,
@@ -90,62 +96,55 @@ export async function viewArtifact(
   const last = previous ?? seen
   // Another artifact may have been put in its place.
   const before = last?.id === state.artifact.id ? last : undefined
-  const wasUnrecorded = state.tags === undefined && before?.isUnrecorded === true
-  const dates: ClaimDates = { state, before, isUnrecorded: wasUnrecorded }
-  const variants = await viewVariants(repository, refs, state, dates, previous)
-  const tags = await viewTags(repository, refs, dates, previous)
-  const { isUnrecorded } = dates
-  return composeView({ family, slug, repository, refs, metaCommit, state, variants, ...tags, isUnrecorded })
+  const digits = repositoryDigits(state.artifact.id)
+  const known = new Map<string, VariantView>()
+  for (const variant of previous?.variants ?? []) known.set(variant.slug, variant)
+  const slice = new TimeSlice()
+  const variants: VariantView[] = []
+  for (const [name, record] of state.variants) {
+    const head = refs.refs.get(`${HEADS}${name}`)
+    const old = known.get(name)
+    if (old?.record !== record)
+      variants.push({ slug: name, id: variantUuid(name, digits), head, record, since: recordedSince(record) })
+    else variants.push(old.head === head ? old : { ...old, head })
+    if (slice.isOver) await slice.rest()
+  }
+  const isUnrecorded = state.tags === undefined && before?.isUnrecorded === true
+  const work: Viewing = { repository, refs, state, before, previous, slice, isUnrecorded }
+  const tags = new Map<string, Oid>()
+  const tagsSince = new Map<string, string>()
+  for (const [name, oid] of refs.refs) {
+    if (name.startsWith(TAGS)) await viewTag(work, name, oid, tags, tagsSince)
+    else if (name.startsWith(HEADS) && !state.variants.has(name.slice(HEADS.length))) {
+      const pushed = await viewPushed(work, name.slice(HEADS.length), oid, known)
+      if (pushed) variants.push(pushed)
+    } else continue
+    if (slice.isOver) await slice.rest()
+  }
+  return composeView({
+    revisions,
+    slug,
+    repository,
+    refs,
+    metaCommit,
+    state,
+    variants: variants.sort(byCreation),
+    ...(tags.size > 0 ? { tags, tagsSince } : { tags: NO_TAGS, tagsSince: NO_TAGS }),
+    isUnrecorded: work.isUnrecorded,
+  })
 }
 
-function notAdopted({ path }: Repository): Refusal {
-  return new Refusal(
-    'damaged_repository',
-    `${path} has no ${META_REF}, so it is no artifact of this registry yet; it waits to be adopted.`,
-  )
+function recordedSince({ claimed_at, created_at }: VariantRecord): string {
+  return claimDate(claimed_at ?? created_at)
 }
 
-/** By what it is told since when branches and tags count: as recorded, else as seen before, else from now on; in what an earlier version left, as git says. */
-interface ClaimDates {
-  readonly state: ArtifactState
-  /** The same artifact as it was seen before, and the dates of then. */
-  readonly before: SeenNames | ArtifactView | undefined
-  seen?: ReturnType<typeof datesOf>
-  /** Whether some date stands nowhere but here. */
-  isUnrecorded: boolean
-}
-
-function sinceOfVariant(dates: ClaimDates, slug: string, record: VariantRecord): string {
-  if (dates.state.variants.has(slug)) return claimDate(record.claimed_at ?? record.created_at)
-  return sinceOfRef(dates, 'variants', slug) ?? claimDate(record.created_at)
-}
-
-/** Undefined where the commit's date counts. */
-function sinceOfTag(dates: ClaimDates, slug: string): string | undefined {
-  const recorded = dates.state.tags?.get(slug)
-  return recorded === undefined ? sinceOfRef(dates, 'tags', slug) : claimDate(recorded)
-}
-
-/** Of a branch or tag without a record. */
-function sinceOfRef(dates: ClaimDates, kind: 'variants' | 'tags', slug: string): string | undefined {
-  const { before, state } = dates
-  const isRecorded = state.tags !== undefined
-  const since = before && (dates.seen ??= datesOf(before))[kind].get(slug)
-  if (isRecorded || (before && since === undefined)) dates.isUnrecorded = true
-  return since ?? (isRecorded || before ? new Date().toISOString() : undefined)
-}
-
-function datesOf(
-  seen: SeenNames | ArtifactView,
-): Readonly<Record<'variants' | 'tags', ReadonlyMap<string, string>>> {
-  if ('names' in seen) return { variants: new Map(seen.names.variants), tags: new Map(seen.names.tags) }
-  return { variants: new Map(seen.variants.map(({ slug, since }) => [slug, since])), tags: seen.tagsSince }
-}
+/** One for all: of very many artifacts most have no tag. */
+const NO_TAGS: ReadonlyMap<string, string> = new Map()
 
 /** What a view is made of. */
 export interface ViewParts extends Pick<
   ArtifactView,
-  'family' | 'slug' | 'repository' | 'metaCommit' | 'variants' | 'tags' | 'tagsSince' | 'isUnrecorded'
+  'revisions' | 'slug' | 'repository' | 'metaCommit' | 'variants' | 'tags' | 'tagsSince' | 'isUnrecorded'
 > {
   readonly refs: RefSnapshot
   readonly state: ArtifactState
@@ -154,13 +153,15 @@ export interface ViewParts extends Pick<
 /** The view with what follows from its parts. */
 export function composeView({ refs, state, ...parts }: ViewParts): ArtifactView {
   const { id } = state.artifact
+  let [defaultVariant] = parts.variants
+  for (const variant of parts.variants) if (`${HEADS}${variant.slug}` === refs.head) defaultVariant = variant
   return {
     ...parts,
+    family: parts.revisions.family,
     id,
     digits: repositoryDigits(id),
     record: state.artifact,
-    defaultVariant:
-      parts.variants.find((variant) => `${HEADS}${variant.slug}` === refs.head) ?? parts.variants[0],
+    defaultVariant,
     archived: state.archived,
     source: { refs, state },
   }
@@ -176,82 +177,78 @@ export function variantsOf(
   const digits = repositoryDigits(artifactId)
   const variants = Array.from(recorded, ([slug, record]): VariantView => {
     const head = refs.refs.get(`${HEADS}${slug}`)
-    const date = since.get(slug) ?? claimDate(record.claimed_at ?? record.created_at)
-    return { slug, id: variantUuid(slug, digits), head, record, since: date }
+    return {
+      slug,
+      id: variantUuid(slug, digits),
+      head,
+      record,
+      since: since.get(slug) ?? recordedSince(record),
+    }
   })
   return variants.sort(byCreation)
 }
 
 /** The variant of this exact slug. */
 export function findVariant(view: ArtifactView, slug: string): VariantView | undefined {
-  return view.variants.find((variant) => variant.slug === slug)
+  for (const variant of view.variants) if (variant.slug === slug) return variant
+  return undefined
 }
 
-/** Whether the variant is to be made by its first revision. */
-export function isPending({
-  artifact,
-  variant,
-}: {
-  readonly artifact: ArtifactView
-  readonly variant: VariantView
-}): boolean {
-  return findVariant(artifact, variant.slug) === undefined
+/** The state of an artifact in a transaction; it is read again only if the meta ref moved since the view was made. */
+export async function stateNow(artifact: ArtifactView, transaction: Transaction): Promise<ArtifactState> {
+  const head = transaction.ref(META_REF)
+  if (head === artifact.metaCommit) return artifact.source.state
+  if (head === undefined)
+    throw new Refusal('artifact_not_found', `"${artifact.slug}" is gone from the store.`)
+  return readArtifactState(transaction, head)
 }
 
-async function viewVariants(
-  repository: Repository,
-  refs: RefSnapshot,
-  state: ArtifactState,
-  dates: ClaimDates,
-  previous: ArtifactView | undefined,
-): Promise<readonly VariantView[]> {
-  const digits = repositoryDigits(state.artifact.id)
-  const known = new Map(previous?.variants.map((variant) => [variant.slug, variant]))
-  const slice = new TimeSlice()
-  const variants: VariantView[] = []
-  let chains: Chains | undefined
-  for (const slug of variantSlugs(refs, state)) {
-    const head = refs.refs.get(`${HEADS}${slug}`)
-    const before = known.get(slug)
-    let record = state.variants.get(slug) ?? (before?.head === head ? before?.record : undefined)
-    if (!record) {
-      chains ??= await Chains.of(repository.history, headsIn(refs), slice)
-      record = await recordOfPushed(repository, slug, head, chains)
-    }
-    const since = sinceOfVariant(dates, slug, record)
-    if (before && before.head === head && before.record === record && before.since === since)
-      variants.push(before)
-    else variants.push({ slug, id: variantUuid(slug, digits), head, record, since })
-    if (slice.isOver) await slice.rest()
-  }
-  return variants.sort(byCreation)
+function notAdopted({ path }: Repository): Refusal {
+  return new Refusal(
+    'damaged_repository',
+    `${path} has no ${META_REF}, so it is no artifact of this registry yet; it waits to be adopted.`,
+  )
 }
 
-/** Those that have a record, and those that git brought. */
-function variantSlugs(refs: RefSnapshot, state: ArtifactState): ReadonlySet<string> {
-  const slugs = new Set(state.variants.keys())
-  for (const name of refs.refs.keys()) {
-    const slug = name.startsWith(HEADS) ? name.slice(HEADS.length) : undefined
-    if (slug !== undefined && !slugs.has(slug) && slugProblem(slug) === undefined) slugs.add(slug)
-  }
-  return slugs
+/** What a view is worked out from. */
+interface Viewing {
+  readonly repository: Repository
+  readonly refs: RefSnapshot
+  readonly state: ArtifactState
+  /** The same artifact as it was seen before … */
+  readonly before: SeenNames | ArtifactView | undefined
+  /** … and the dates of its branches and tags then, once somebody asked for one. */
+  seen?: ReturnType<typeof datesOf>
+  readonly previous: ArtifactView | undefined
+  readonly slice: TimeSlice
+  /** Whether some date stands nowhere but here. */
+  isUnrecorded: boolean
+  /** The commits of all branches, once one without a record needs them. */
+  chains?: Chains
 }
 
-function headsIn({ refs }: RefSnapshot): ReadonlySet<Oid> {
-  return new Set([...refs].flatMap(([name, oid]) => (name.startsWith(HEADS) ? oid : [])))
+/** A branch without a record: plain git made it. Undefined where its name is no slug. */
+async function viewPushed(
+  work: Viewing,
+  slug: string,
+  head: Oid,
+  known: ReadonlyMap<string, VariantView>,
+): Promise<VariantView | undefined> {
+  if (slugProblem(slug) !== undefined) return undefined
+  const old = known.get(slug)
+  const record = old?.head === head ? old.record : await recordOfPushed(work, slug, head)
+  const since = sinceOfRef(work, 'variants', slug) ?? claimDate(record.created_at)
+  if (old?.record === record && old.since === since) return old
+  return { slug, id: variantUuid(slug, repositoryDigits(work.state.artifact.id)), head, record, since }
 }
 
 /**
- * A branch that git brought has no record; it counts as created when the oldest commit that is its own (on no branch that
+ * The record of a branch that has none: it counts as created when the oldest commit that is its own (on no branch that
  * has a record) was made. That commit does not change while the branch only grows.
  */
-async function recordOfPushed(
-  { history, objects }: Repository,
-  slug: string,
-  head: Oid | undefined,
-  chains: Chains,
-): Promise<VariantRecord> {
-  if (head === undefined) throw new Error(`variant ${slug} has neither a record nor a branch`)
+async function recordOfPushed(work: Viewing, slug: string, head: Oid): Promise<VariantRecord> {
+  const { history, objects } = work.repository
+  const chains = (work.chains ??= await Chains.of(history, headsIn(work.refs), work.slice))
   let own = await history.node(head)
   while (own.parent && (await chains.isOwn(own.parent))) own = own.parent
   const commit = parseCommit(await readBytes(objects, own.oid, 'commit'))
@@ -262,6 +259,29 @@ async function recordOfPushed(
   }
 }
 
+function headsIn({ refs }: RefSnapshot): ReadonlySet<Oid> {
+  return new Set([...refs].flatMap(([name, oid]) => (name.startsWith(HEADS) ? oid : [])))
+}
+
+/**
+ * Since when a branch or tag without a record counts: as it was seen before, else from now on. Undefined where git's own date counts, as in what an
+ * earlier version left.
+ */
+function sinceOfRef(work: Viewing, kind: 'variants' | 'tags', slug: string): string | undefined {
+  const { before, state } = work
+  const isRecorded = state.tags !== undefined
+  const since = before && (work.seen ??= datesOf(before))[kind].get(slug)
+  if (isRecorded || (before && since === undefined)) work.isUnrecorded = true
+  return since ?? (isRecorded || before ? new Date().toISOString() : undefined)
+}
+
+function datesOf(
+  seen: SeenNames | ArtifactView,
+): Readonly<Record<'variants' | 'tags', ReadonlyMap<string, string>>> {
+  if ('names' in seen) return { variants: new Map(seen.names.variants), tags: new Map(seen.names.tags) }
+  return { variants: new Map(seen.variants.map(({ slug, since }) => [slug, since])), tags: seen.tagsSince }
+}
+
 function byCreation(a: VariantView, b: VariantView): number {
   return compare(a.record.created_at, b.record.created_at) || compare(a.slug, b.slug)
 }
@@ -270,25 +290,21 @@ function compare(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0
 }
 
-async function viewTags(
-  repository: Repository,
-  refs: RefSnapshot,
-  dates: ClaimDates,
-  previous: ArtifactView | undefined,
-): Promise<Pick<ArtifactView, 'tags' | 'tagsSince'>> {
-  const tags = new Map<string, Oid>()
-  const tagsSince = new Map<string, string>()
-  const slice = new TimeSlice()
-  for (const [name, oid] of refs.refs) {
-    if (!name.startsWith(TAGS)) continue
-    const slug = name.slice(TAGS.length)
-    const commit = knownTag(previous, name, slug, oid) ?? (await peel(repository, oid, name))
-    if (slice.isOver) await slice.rest()
-    if (!commit) continue
-    tags.set(slug, commit.oid)
-    tagsSince.set(slug, sinceOfTag(dates, slug) ?? commit.date())
-  }
-  return tags.size > 0 ? { tags, tagsSince } : { tags: NO_TAGS, tagsSince: NO_TAGS }
+/** Adds a tag of a commit, and since when it counts; a tag of a tree or a blob is left out. */
+async function viewTag(
+  work: Viewing,
+  name: string,
+  oid: Oid,
+  tags: Map<string, Oid>,
+  tagsSince: Map<string, string>,
+): Promise<void> {
+  const slug = name.slice(TAGS.length)
+  const commit = knownTag(work.previous, name, slug, oid) ?? (await peel(work.repository, oid, name))
+  if (!commit) return
+  const recorded = work.state.tags?.get(slug)
+  const since = recorded === undefined ? sinceOfRef(work, 'tags', slug) : claimDate(recorded)
+  tags.set(slug, commit.oid)
+  tagsSince.set(slug, since ?? commit.date())
 }
 
 function knownTag(
@@ -306,9 +322,6 @@ interface TaggedCommit {
   readonly oid: Oid
   readonly date: () => string
 }
-
-/** One for all: of very many artifacts most have no tag. */
-const NO_TAGS: ReadonlyMap<string, string> = new Map()
 
 /** The commit a tag names, through annotated tags; undefined if it names a tree or blob. Refuses one that names nothing. */
 async function peel({ objects, path }: Repository, oid: Oid, ref: string): Promise<TaggedCommit | undefined> {

@@ -12,13 +12,13 @@ import {
   writeArtifactState,
 } from './artifact-record.ts'
 import { type ArtifactView, findVariant, type VariantView } from './artifact-view.ts'
-import { assertActive, assertUnguarded } from './write-guards.ts'
-import { findEarlierAttempt, noteDecided } from '../idempotency/find-earlier-attempt.ts'
+import { assertActive, assertUnguarded } from '../revisions/revision.ts'
+import { findEarlierAttempt } from '../idempotency/find-earlier-attempt.ts'
 import { objectUuid } from '../ids.ts'
 import type { Registry } from '../registry.ts'
 import type { VariantLocation } from '../revisions/references.ts'
 import type { RevisionLocation } from '../revisions/revision.ts'
-import { writeCommit } from '../revisions/write-commit.ts'
+import { writeCommit } from '../revisions/stored-revision.ts'
 import type { WriteContext } from '../write-context.ts'
 
 /** A change of what may change about an artifact, and the line of its history that says so. */
@@ -56,7 +56,8 @@ export async function changeArtifact(
     // Who puts a guard up must be able to take it down.
     if (change.artifact) assertUnguarded(artifact.family, change.artifact, context.actor)
     const commit = await commitChange(registry, artifact, state, change, context, transaction)
-    noteDecided(transaction, artifact, META_REF, commit, context)
+    const { attempt } = context
+    if (attempt) transaction.note(attempt.noteOf(artifact.digits, META_REF, commit))
   })
   return registry.written(artifact.family, artifact.slug)
 }

@@ -64,11 +64,11 @@ export async function checkRestored(
   await checkPushedObjects(objects([]), revisions, ours, stop)
   const others = { maxBlobBytes: LARGEST_OF_OURS, allowsDeviceNames: true }
   await checkPushedObjects(objects(revisions), [...refs.refs.values()], others, stop)
-  const view = await viewArtifact(family, slug, repository, repository.refs())
+  const view = await viewArtifact(registry.revisions(family), slug, repository, repository.refs())
   checkRecord(view)
   await checkRecordNames(view)
   checkNames(view, refs.refs)
-  await checkHistory(registry, view, slice)
+  await checkHistory(view, slice)
   return view
 }
 
@@ -148,15 +148,15 @@ const NEVER_RESTORED: readonly RefusalCode[] = ['unsupported_format', 'document_
 /**
  * Every commit on a branch or tag: none may unfold to more than can be walked or be of a later server's format, and the newest must decode.
  */
-async function checkHistory(registry: Registry, view: ArtifactView, slice: TimeSlice): Promise<void> {
-  const { family, repository, variants, tags } = view
+async function checkHistory(view: ArtifactView, slice: TimeSlice): Promise<void> {
+  const { family, repository, revisions, variants, tags } = view
   const { objects, history } = repository
   const tips = new Set([...variants.flatMap(({ head }) => head ?? []), ...tags.values()])
   const seen = new Set<Oid>()
   await slice.each(tips, async (tip) => {
     for (let node = await history.node(tip); !seen.has(node.oid); node = node.parent ?? node) {
       seen.add(node.oid)
-      const { damage } = await registry.revisions(family).readForList(objects, node.oid)
+      const { damage } = await revisions.readForList(objects, node.oid)
       if (damage && (tips.has(node.oid) || NEVER_RESTORED.includes(damage.code))) throw payloadRefused(damage)
       await checkShape(family, objects, node.oid, slice)
       if (slice.isOver) await slice.rest()

@@ -7,8 +7,8 @@ import type { Family, MetRows, PayloadTarget } from '../family/family.ts'
 import { findEarlierAttempt, type FinishedAttempt } from '../idempotency/find-earlier-attempt.ts'
 import { repositoryDigits } from '../ids.ts'
 import type { Registry } from '../registry.ts'
-import { type NewRevision, buildRevision } from '../revisions/build-revision.ts'
-import { writeCommit } from '../revisions/write-commit.ts'
+import { type NewRevision, buildRevision } from '../revisions/write-revision.ts'
+import { writeCommit } from '../revisions/stored-revision.ts'
 import { assertArtifactSlugFree, freeArtifactSlug, freeVariantSlug } from '../slugs/claim-slugs.ts'
 import { claimsOfArtifact } from '../index/slug-table.ts'
 import { slugOfName, unnumbered } from '../slugs/slug.ts'
@@ -22,7 +22,7 @@ import {
   writeArtifactState,
 } from './artifact-record.ts'
 import type { ArtifactView } from './artifact-view.ts'
-import { assertUnguarded } from './write-guards.ts'
+import { assertUnguarded } from '../revisions/revision.ts'
 import { type GitObject, type ObjectKind, type Oid, hashObject } from '../../git/objects/object.ts'
 import type { CacheFile } from '../../storage/cache-file.ts'
 import type { StagedPack } from '../../git/packs/pack-writer.ts'
@@ -141,7 +141,7 @@ async function firstContent(
   if (draft) {
     await assertPinsDeployable(registry, family, draft.payload, undefined)
     const first = { ...draft, artifact: names.slug, variant: names.variant, parent: undefined }
-    const built = await buildRevision(registry, family, objects, first, context)
+    const built = await buildRevision(registry, registry.revisions(family), objects, first, context)
     refs.set(`refs/heads/${names.variant}`, built.revision.oid)
     registry.revisions(family).keep(built.revision)
     met = built.met

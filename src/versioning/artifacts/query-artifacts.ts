@@ -109,7 +109,7 @@ export async function queryFlat(
   const known = new Map<ArtifactView, FlatArtifact | undefined>()
   const read = async (artifact: ArtifactView): Promise<FlatArtifact | undefined> => {
     if (!known.has(artifact))
-      known.set(artifact, await unlessDamaged(registry, artifact, () => flatten(registry, artifact, signal)))
+      known.set(artifact, await unlessDamaged(registry, artifact, () => flatten(artifact, signal)))
     return known.get(artifact)
   }
   const list = await registry.index.list(family)
@@ -124,13 +124,9 @@ export async function queryFlat(
 }
 
 /** The artifact with the latest revision of its default variant, as far as that decodes. */
-export async function flatten(
-  registry: Registry,
-  artifact: ArtifactView,
-  signal?: AbortSignal,
-): Promise<FlatArtifact> {
+export async function flatten(artifact: ArtifactView, signal?: AbortSignal): Promise<FlatArtifact> {
   const place = artifact.defaultVariant && (await latestOf(artifact, artifact.defaultVariant))
-  return { artifact, revision: place && (await readListedRevision(registry, place, signal)) }
+  return { artifact, revision: place && (await readListedRevision(place, signal)) }
 }
 
 /** The flags of a flat record: the roles and what is derived from the latest payload. */

@@ -266,7 +266,7 @@ async function runningIn(
   try {
     const artifact = await registry.index.findBySlug(registry.environments, environment)
     const latest = artifact?.defaultVariant && (await latestOf(artifact, artifact.defaultVariant))
-    const pins = latest ? await pinsAt(registry, latest) : []
+    const pins = latest ? await pinsAt(latest) : []
     const pin = pins.find(({ key }) => key === defaultKey(slug))
     return pin && referencesTo(family, pin)?.revision?.id
   } catch (error) {

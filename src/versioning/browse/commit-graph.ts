@@ -15,7 +15,7 @@ import { objectUuid, oidPrefix } from '../ids.ts'
 import { ENVIRONMENT_REFS } from '../environments/mirrors.ts'
 import type { Window, Windowing } from '../pagination.ts'
 import { unknownCursor } from '../pagination.ts'
-import { decodeMessage } from '../revisions/write-commit.ts'
+import { decodeMessage } from '../revisions/stored-revision.ts'
 import { isLive } from '../revisions/revision.ts'
 
 /** A commit of an artifact, as a drawing of its history shows it. */

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { Refusal } from '../../errors.ts'
 import { TimeSlice } from '../../scheduling/cooperative.ts'
-import { assertDeployable } from '../artifacts/write-guards.ts'
+import { assertDeployable } from '../revisions/revision.ts'
 import type { Family, Payload } from '../family/family.ts'
 import type { Pin } from '../reference.ts'
 import type { Registry } from '../registry.ts'

@@ -35,7 +35,7 @@ export async function deployRevision(
   const { revision: by, changed } = await commitRevision(registry, to, deployment, context)
   const { family, slug } = revision.artifact
   const { key = defaultKey(slug) } = request
-  const pin = (await pinsAt(registry, by)).find((it) => it.key === key)
+  const pin = (await pinsAt(by)).find((it) => it.key === key)
   const id = pin && referencesTo(family, pin)?.revision?.id
   const deployed =
     id === undefined || id === revision.id ? revision : await revisionById(registry, family, id)

@@ -1,6 +1,6 @@
 import type { Json, JsonObject } from '../../json/json.ts'
 import { fromEntries } from '../../json/json.ts'
-import { assertDeployable } from '../artifacts/write-guards.ts'
+import { assertDeployable } from '../revisions/revision.ts'
 import type { Payload } from '../family/family.ts'
 import type { Pin } from '../reference.ts'
 import type { Registry } from '../registry.ts'

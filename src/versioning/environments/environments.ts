@@ -54,12 +54,9 @@ export async function environmentVariant(
 }
 
 /** What the environment's revision at this place holds. */
-export async function pinsAt(
-  registry: Registry,
-  { artifact, oid }: RevisionLocation,
-): Promise<readonly Pin[]> {
-  const { family, repository } = artifact
-  const { payload } = await registry.revisions(family).read(repository.objects, oid)
+export async function pinsAt({ artifact, oid }: RevisionLocation): Promise<readonly Pin[]> {
+  const { family, repository, revisions } = artifact
+  const { payload } = await revisions.read(repository.objects, oid)
   return (payload && family.pins?.(payload)) ?? []
 }
 

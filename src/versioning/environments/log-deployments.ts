@@ -34,14 +34,14 @@ export async function logDeployments(
   const start = await logStart(registry, registry.environments, { artifact: environment })
   if (!start) return { rows: [], next: undefined }
   const { artifact } = start
-  const { rows, next } = await logRevisions(registry, start, { windowing, includeArchived: true })
+  const { rows, next } = await logRevisions(start, { windowing, includeArchived: true })
   const logged: LoggedDeployment[] = []
   /** The pins before one revision are those of the next one of the list. */
   let read: { readonly oid: Oid; readonly pins: ReadonlyMap<string, Pin> } | undefined
   for (const revision of rows) {
     const { parent } = await artifact.repository.history.node(revision.oid)
-    const after = read?.oid === revision.oid ? read.pins : await pinsIn(registry, artifact, revision.oid)
-    const before = parent ? await pinsIn(registry, artifact, parent.oid) : new Map<string, Pin>()
+    const after = read?.oid === revision.oid ? read.pins : await pinsIn(artifact, revision.oid)
+    const before = parent ? await pinsIn(artifact, parent.oid) : new Map<string, Pin>()
     read = parent && { oid: parent.oid, pins: before }
     const moved = [...new Set([...after.keys(), ...before.keys()])]
       .map((key) => ({ key, from: before.get(key), to: after.get(key) }))
@@ -53,10 +53,9 @@ export async function logDeployments(
 }
 
 async function pinsIn(
-  registry: Registry,
-  { family, repository }: ArtifactView,
+  { family, repository, revisions }: ArtifactView,
   oid: Oid,
 ): Promise<ReadonlyMap<string, Pin>> {
-  const { payload } = await registry.revisions(family).readForList(repository.objects, oid)
+  const { payload } = await revisions.readForList(repository.objects, oid)
   return new Map(((payload && family.pins?.(payload)) ?? []).map((pin) => [pin.key, pin]))
 }

@@ -153,7 +153,7 @@ export async function mirrorTargets(registry: Registry, environment: ArtifactVie
   const latest = defaultVariant && (await latestOf(environment, defaultVariant))
   let isWhole = true
   let isSure = true
-  const pins = latest ? await pinsAt(registry, latest) : []
+  const pins = latest ? await pinsAt(latest) : []
   for (const [index, pin] of pins.entries()) {
     if (index % PINS_BETWEEN_YIELDS === PINS_BETWEEN_YIELDS - 1) await yieldToEventLoop()
     const place = await pinnedRevision(registry, pin)

@@ -93,7 +93,7 @@ async function heldNow(
     if (!isAsked || !variant) continue
     await unlessDamaged(registry, environment, async () => {
       const latest = await latestOf(environment, variant)
-      for (const pin of latest ? await pinsAt(registry, latest) : []) {
+      for (const pin of latest ? await pinsAt(latest) : []) {
         const slug = slugOf(registry, pin)
         if (artifact !== undefined && slug !== artifact) continue
         if (!`${pin.key}\n${slug ?? ''}`.toLowerCase().includes(part)) continue
@@ -126,13 +126,13 @@ async function sinceOf(
     const [first] = own
     if (!first) continue
     await unlessDamaged(registry, environment, async () => {
-      const since = await holdingSince(registry, first.latest, slice)
+      const since = await holdingSince(first.latest, slice)
       // One deployment may have brought thousands.
       const revisions = new Map<Oid, Revision>()
       for (const it of own) {
         const place = since.get(it.pin.key)
         if (!place) continue
-        const revision = revisions.get(place.oid) ?? (await readCommitAt(registry, place))
+        const revision = revisions.get(place.oid) ?? (await readCommitAt(place))
         revisions.set(place.oid, revision)
         found.set(it, revision)
       }
@@ -153,17 +153,17 @@ async function deploymentAt(
   return {
     environment,
     key: pin.key,
-    revision: isLost ? place : await readCommitAt(registry, place),
+    revision: isLost ? place : await readCommitAt(place),
     since,
-    latest: isLost ? undefined : await newerThan(registry, place),
+    latest: isLost ? undefined : await newerThan(place),
   }
 }
 
-async function newerThan(registry: Registry, place: RevisionLocation): Promise<CurrentDeployment['latest']> {
+async function newerThan(place: RevisionLocation): Promise<CurrentDeployment['latest']> {
   const latest = await latestOf(place.artifact, place.variant)
   if (!latest || !(await isHeldBy(place, place.variant))) return undefined
   return {
-    revision: await readCommitAt(registry, latest),
+    revision: await readCommitAt(latest),
     ahead: Math.max(0, latest.version - place.version),
   }
 }
@@ -190,13 +190,13 @@ const walked = new WeakMap<object, { readonly oid: Oid; readonly since: Since }>
  * For each key that an environment's revision holds, the oldest revision, from this one back, up to which the key has held just this.
  * What does not decode holds nothing.
  */
-async function holdingSince(registry: Registry, latest: RevisionLocation, slice: TimeSlice): Promise<Since> {
+async function holdingSince(latest: RevisionLocation, slice: TimeSlice): Promise<Since> {
   const { artifact, variant, oid } = latest
   const { repository } = artifact
   const before = walked.get(repository)
   if (before?.oid === oid) return before.since
   const since = new Map<string, RevisionLocation>()
-  const open = new Map(await pinsOf(registry, latest, oid))
+  const open = new Map(await pinsOf(latest, oid))
   for (let node = await repository.history.node(oid); open.size > 0;) {
     if (slice.isOver) await slice.rest()
     if (node.oid === before?.oid) {
@@ -207,7 +207,7 @@ async function holdingSince(registry: Registry, latest: RevisionLocation, slice:
       break
     }
     const { parent } = node
-    const held = parent ? await pinsOf(registry, latest, parent.oid) : new Map<string, Pin>()
+    const held = parent ? await pinsOf(latest, parent.oid) : new Map<string, Pin>()
     for (const [key, pin] of open) {
       if (isDeepStrictEqual(held.get(key), pin)) continue
       since.set(key, { artifact, variant, oid: node.oid, version: node.depth })
@@ -221,11 +221,10 @@ async function holdingSince(registry: Registry, latest: RevisionLocation, slice:
 }
 
 async function pinsOf(
-  registry: Registry,
-  { artifact: { family, repository } }: RevisionLocation,
+  { artifact: { family, repository, revisions } }: RevisionLocation,
   oid: Oid,
 ): Promise<ReadonlyMap<string, Pin>> {
-  const { payload } = await registry.revisions(family).readForList(repository.objects, oid)
+  const { payload } = await revisions.readForList(repository.objects, oid)
   const pins = (payload && family.pins?.(payload)) ?? []
   return new Map(pins.map((pin) => [pin.key, pin]))
 }

@@ -1,7 +1,6 @@
 import { isOnChain } from '../../git/history/first-parent-history.ts'
 import type { Oid } from '../../git/objects/object.ts'
 import type { Repository } from '../../git/repository.ts'
-import type { Transaction } from '../../git/transactions/transaction.ts'
 import type { ArtifactView } from '../artifacts/artifact-view.ts'
 import type { MetRows } from '../family/family.ts'
 import type { Registry } from '../registry.ts'
@@ -32,18 +31,6 @@ export async function findEarlierAttempt(
       return { commit, artifact: await registry.written(family, slug), met }
   }
   return undefined
-}
-
-/** Has the write note what it decided, for who sends it again. */
-export function noteDecided(
-  transaction: Transaction,
-  { digits }: ArtifactView,
-  ref: string,
-  commit: Oid,
-  { attempt }: WriteContext,
-  met?: MetRows,
-): void {
-  if (attempt) transaction.note(attempt.noteOf(digits, ref, commit, met))
 }
 
 /** Somebody may have taken the commit off the ref since, and what was only planned never was there. */

@@ -4,7 +4,7 @@ import type { ProjectStore } from '../../git/project-store.ts'
 import type { ArtifactView, VariantView } from '../artifacts/artifact-view.ts'
 import type { Family } from '../family/family.ts'
 import { repositoryDigits } from '../ids.ts'
-import { slugProblem } from '../slugs/slug.ts'
+import type { RevisionCache } from '../revisions/stored-revision.ts'
 import {
   claimedName,
   claimsIn,
@@ -46,19 +46,25 @@ export class ArtifactIndex extends IndexSync {
   constructor(
     store: ProjectStore,
     families: readonly Family[],
+    revisions: (family: Family) => RevisionCache,
     writer: string,
     onProblem?: (problem: RepositoryProblem) => void,
     views = viewCache(),
   ) {
-    super(store, families, writer, onProblem, views)
+    super(store, families, revisions, writer, onProblem, views)
     this.#onTrouble = (reason) => onProblem?.({ repository: INDEX_FILE, reason })
     this.database = new IndexDatabase(store, this, this.#onTrouble)
-    this.watch(({ family, slug }) => this.database.note(pathOf(family, slug)))
+    this.watch(this.database.note)
   }
 
   /** Calls `watcher` with each change of an artifact, whoever made it, within the write, so it only takes note. Answers how to end that. */
   watch(watcher: (change: ArtifactChange) => void): () => void {
     return this.tables.watch(watcher)
+  }
+
+  /** Calls `recorder` likewise with each view that has a date which stands nowhere else. */
+  watchUnrecorded(recorder: (view: ArtifactView) => void): () => void {
+    return this.tables.watchUnrecorded(recorder)
   }
 
   /** Takes in what the index file has of a process of before. What is named is looked at then; lists wait for `load`. */
@@ -110,39 +116,6 @@ export class ArtifactIndex extends IndexSync {
    */
   isUnchangedSince(generation: number, view: ArtifactView): boolean {
     return this.poll() === undefined && this.generation === generation && isAsViewed(view)
-  }
-
-  /** The artifact whose id ends in the same digits as `id`, as it is on disk now. */
-  async findByDigits(id: string): Promise<ArtifactView | undefined> {
-    await this.poll()
-    const digits = repositoryDigits(id)
-    let entry = this.tables.withDigits(digits)
-    if (!entry || this.store.isToCome(entry.family.folder, entry.slug)) {
-      if (!(await this.bring(`id/${digits}`))) await this.sweep()
-      entry = this.tables.withDigits(digits)
-    }
-    const view = entry && (await this.current(entry))
-    if (!view) this.tables.damaged.assertNotIn(({ last }) => last === undefined || last.digits === digits)
-    return view
-  }
-
-  /** The same, looked at once more: what named a revision of it, such as an environment, may be younger than what this turn saw. */
-  async findAfresh(id: string): Promise<ArtifactView | undefined> {
-    const entry = this.tables.withDigits(repositoryDigits(id))
-    if (entry) await this.look(entry.family, entry.slug)
-    return this.findByDigits(id)
-  }
-
-  async findBySlug(family: Family, slug: string): Promise<ArtifactView | undefined> {
-    if (slugProblem(slug) !== undefined) return undefined
-    await this.poll()
-    const path = pathOf(family, slug)
-    if (this.store.isToCome(family.folder, slug)) await this.bring(claimedName(family, 'artifact', slug))
-    else if (!this.tables.at(path) && this.store.exists(family.folder, slug)) await this.look(family, slug)
-    const entry = this.tables.at(path)
-    const view = entry && (await this.current(entry))
-    if (!view) this.tables.damaged.assertNotIn(({ repository }) => repository === path)
-    return view
   }
 
   /**
@@ -242,11 +215,6 @@ export class ArtifactIndex extends IndexSync {
   /** The artifacts of a question that `revisions` leaves out because their commits cannot be read. */
   unreadable(question: RevisionQuestion): UnreadableArtifacts {
     return this.database.unreadable(question)
-  }
-
-  /** At the path of an artifact, `<family>/<slug>`, its view as last looked at. */
-  viewAt(path: string): ArtifactView | undefined {
-    return this.tables.at(path)?.view
   }
 
   /** The ids of all artifacts of which only this process, or the index file, knows since when some branch or tag is there; as last looked at. */

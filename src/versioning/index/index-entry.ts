@@ -15,6 +15,7 @@ import {
 } from '../artifacts/artifact-record.ts'
 import type { Family } from '../family/family.ts'
 import { repositoryDigits } from '../ids.ts'
+import type { RevisionCache } from '../revisions/stored-revision.ts'
 import { claimDate } from '../slugs/slug.ts'
 
 /** What keeps an artifact's place in the index: known of every one, whether or not it was looked at. */
@@ -50,10 +51,12 @@ export interface RestoredArtifact {
 export interface ArtifactChange {
   readonly family: Family
   readonly slug: string
+  /** `<family>/<slug>`. */
+  readonly path: string
   readonly id: string
   readonly view: ArtifactView | undefined
-  /** What was there before, made when it is asked for; undefined where nothing was. */
-  readonly before: (() => ArtifactView) | undefined
+  /** What was there before (see viewOf); undefined where nothing was. */
+  readonly before: ArtifactView | RestoredArtifact | undefined
 }
 
 /** The views of artifacts that can be made again: those that were asked for last. */
@@ -76,8 +79,9 @@ export class IndexEntry {
   readonly family: Family
   readonly slug: string
   readonly #views: ViewCache
-  #from: ArtifactView | RestoredArtifact
-  /** What was made of `#from`. */
+  /** What the view is, or is made of. */
+  from: ArtifactView | RestoredArtifact
+  /** What was made of `from`. */
   #made: WeakRef<ArtifactView> | undefined
   /** Whether it is as its row in the index file says, which it was restored from. */
   isAsRestored: boolean
@@ -89,13 +93,13 @@ export class IndexEntry {
     this.family = family
     this.slug = slug
     this.#views = views
-    this.#from = from
+    this.from = from
     this.isAsRestored = !isSeen(from)
     this.wasLookedAt = isSeen(from)
   }
 
   get view(): ArtifactView {
-    const from = this.#from
+    const from = this.from
     if (isSeen(from)) return from
     const kept = this.#views.get(this)
     if (kept) return kept
@@ -104,23 +108,36 @@ export class IndexEntry {
     return view
   }
 
+  /** Whether a view is of the same artifact with the same names, since the same dates. */
+  isNamedLike({ id, record, variants, tagsSince }: ArtifactView): boolean {
+    const { from } = this
+    if (!isSeen(from) || from.id !== id || from.record.created_at !== record.created_at) return false
+    if (from.variants.length !== variants.length || from.tagsSince.size !== tagsSince.size) return false
+    for (const [at, { slug, since }] of variants.entries()) {
+      const before = from.variants[at]
+      if (before?.slug !== slug || before.since !== since) return false
+    }
+    for (const [slug, since] of tagsSince) if (from.tagsSince.get(slug) !== since) return false
+    return true
+  }
+
   set view(view: ArtifactView) {
     this.isAsRestored = false
     this.wasLookedAt = true
-    this.#from = view
+    this.from = view
     this.#made = undefined
     this.#views.delete(this)
   }
 
   /** The view, if it need not be made. */
   get seen(): ArtifactView | undefined {
-    return isSeen(this.#from) ? this.#from : this.#made?.deref()
+    return isSeen(this.from) ? this.from : this.#made?.deref()
   }
 
   /** To be called once the index file has the view, which can be made from there from now on. */
   saved(view: ArtifactView, as: RestoredArtifact): void {
-    if (this.#from !== view) return
-    this.#from = as
+    if (this.from !== view) return
+    this.from = as
     this.#keep(view)
   }
 
@@ -129,56 +146,50 @@ export class IndexEntry {
     this.#views.set(this, view)
   }
 
-  /** Answers the view as it is now, also once there is another one; it is made when it is asked for. */
-  asNow(): () => ArtifactView {
-    const from = this.#from
-    return () => (isSeen(from) ? from : from.view())
-  }
-
   get id(): string {
-    return this.#from.id
+    return this.from.id
   }
 
   /** The 12 hex digits that end every id of the artifact. */
   get digits(): string {
-    return repositoryDigits(this.#from.id)
+    return repositoryDigits(this.from.id)
   }
 
   get createdAt(): string {
-    const from = this.#from
+    const from = this.from
     return isSeen(from) ? from.record.created_at : from.createdAt
   }
 
   get names(): ArtifactNames {
-    const from = this.#from
+    const from = this.from
     return isSeen(from) ? namesOf(from) : from.names()
   }
 
   /** Of a view that would have to be made, it is read by itself. */
   get record(): ArtifactRecord {
-    const from = this.#from
+    const from = this.from
     return this.seen?.record ?? (isSeen(from) ? from.record : from.record())
   }
 
   /** False where the record holds this text of JSON nowhere. That is seen without reading the record. */
   mayHold(json: string): boolean {
-    return isSeen(this.#from) || this.#from.recordJson.includes(json)
+    return isSeen(this.from) || this.from.recordJson.includes(json)
   }
 
   /** False where the repository has no such ref. */
   mayHaveRef(ref: string): boolean {
-    const from = this.#from
+    const from = this.from
     return isSeen(from) ? from.source.refs.refs.has(ref) : from.viewJson.includes(`"${ref}"`)
   }
 
   /** Whether only this process, or the index file, knows since when some branch or tag is there. */
   get isUnrecorded(): boolean {
-    return this.#from.isUnrecorded
+    return this.from.isUnrecorded
   }
 
   /** Of one whose view would have to be made, what of. */
   get restored(): RestoredArtifact | undefined {
-    return this.seen || isSeen(this.#from) ? undefined : this.#from
+    return this.seen || isSeen(this.from) ? undefined : this.from
   }
 }
 
@@ -192,12 +203,9 @@ export function namesOf({ slug, record, variants, tagsSince }: ArtifactView): Ar
   }
 }
 
-/** Whether all names are the same, since the same dates. */
-export function areSameNames(one: ArtifactNames, other: ArtifactNames): boolean {
-  const [text, rival] = [one, other].map(({ slug, since, variants, tags }) =>
-    JSON.stringify([slug, since, [...variants], [...tags]]),
-  )
-  return text === rival
+/** The view that an entry was, made if need be. */
+export function viewOf(from: ArtifactView | RestoredArtifact): ArtifactView {
+  return isSeen(from) ? from : from.view()
 }
 
 function isSeen(from: ArtifactView | RestoredArtifact): from is ArtifactView {
@@ -260,7 +268,7 @@ export function saveView(view: ArtifactView): string | undefined {
  * seen of its refs.
  */
 export function savedArtifact(
-  family: Family,
+  revisions: RevisionCache,
   slug: string,
   saved: string,
   open: (refs: SavedRefs) => Repository,
@@ -280,7 +288,7 @@ export function savedArtifact(
     record: () => artifactRecord.parse(parseJson(record)),
     viewJson: json,
     isUnrecorded: json.endsWith(UNRECORDED),
-    view: () => restoreView({ family, slug, stamps, record, text: json, variants, tags }, open),
+    view: () => restoreView({ revisions, slug, stamps, record, text: json, variants, tags }, open),
   }
 }
 
@@ -301,7 +309,7 @@ function datedIn(text: string): DatedSlug[] {
 }
 
 interface SavedTexts extends Pick<RestoredArtifact, 'stamps'> {
-  readonly family: Family
+  readonly revisions: RevisionCache
   readonly slug: string
   readonly record: string
   readonly text: string
@@ -311,7 +319,7 @@ interface SavedTexts extends Pick<RestoredArtifact, 'stamps'> {
 
 /** Throws if the text is none of `saveView`. */
 function restoreView(saved: SavedTexts, open: (refs: SavedRefs) => Repository): ArtifactView {
-  const { family, slug, stamps } = saved
+  const { revisions, slug, stamps } = saved
   const artifact = artifactRecord.parse(parseJson(saved.record))
   const { refs, meta, variants, archived, pushed, tags, tagDates, unrecorded } = savedParts.parse(
     parseJson(saved.text),
@@ -320,7 +328,7 @@ function restoreView(saved: SavedTexts, open: (refs: SavedRefs) => Repository): 
   const repository = open({ ...refs, stamps })
   const seen = repository.writtenRefs()
   return composeView({
-    family,
+    revisions,
     slug,
     repository,
     refs: seen,

@@ -10,10 +10,14 @@ import { META_REF } from '../artifacts/artifact-record.ts'
 import type { ArtifactView } from '../artifacts/artifact-view.ts'
 import { viewArtifact } from '../artifacts/artifact-view.ts'
 import type { Family } from '../family/family.ts'
+import { repositoryDigits } from '../ids.ts'
+import type { RevisionCache } from '../revisions/stored-revision.ts'
+import { slugProblem } from '../slugs/slug.ts'
 import { damageOf, type RepositoryProblem } from './damaged-repositories.ts'
 import type { IndexEntry, RestoredArtifact, ViewCache } from './index-entry.ts'
 import { pathOf, savedArtifact } from './index-entry.ts'
 import { IndexTables, STALE } from './index-tables.ts'
+import { claimedName } from './slug-table.ts'
 
 const REPOSITORIES_BETWEEN_YIELDS = 100
 
@@ -22,24 +26,28 @@ const REST_FACTOR = 9
 
 /**
  * An index that keeps its tables current: it looks at repositories, one by one or family by family, hears what other processes wrote, and is
- * told what this one wrote.
+ * told what this one wrote. What it finds by id or slug is checked against the disk first.
  */
 export class IndexSync {
   readonly tables: IndexTables
   protected readonly store: ProjectStore
   protected readonly families: readonly Family[]
+  readonly #revisions: (family: Family) => RevisionCache
   readonly #changes: ChangeFeed
   #hearing: Promise<void> | undefined
 
+  /** `revisions` answers the decoded revisions of a family, for views to carry. */
   constructor(
     store: ProjectStore,
     families: readonly Family[],
+    revisions: (family: Family) => RevisionCache,
     writer: string,
     onProblem: ((problem: RepositoryProblem) => void) | undefined,
     views: ViewCache,
   ) {
     this.store = store
     this.families = families
+    this.#revisions = revisions
     this.tables = new IndexTables(families, this.#sweepOnce.bind(this), onProblem, views)
     this.#changes = new ChangeFeed(store.fs, store.folder, writer)
   }
@@ -66,7 +74,7 @@ export class IndexSync {
 
   #savedArtifact(family: Family, slug: string, text: string): RestoredArtifact | undefined {
     const open = (refs: SavedRefs): Repository => this.store.repository(family.folder, slug, refs)
-    return savedArtifact(family, slug, text, open)
+    return savedArtifact(this.#revisions(family), slug, text, open)
   }
 
   /** Looks at every repository of the project. */
@@ -107,13 +115,58 @@ export class IndexSync {
     for (const it of family ? [family] : this.families) await this.tables.listOf(it).fresh(0)
   }
 
+  /** The artifact whose id ends in the same digits as `id`, as it is on disk now. */
+  async findByDigits(id: string): Promise<ArtifactView | undefined> {
+    await this.poll()
+    const digits = repositoryDigits(id)
+    let entry = this.tables.withDigits(digits)
+    if (!entry || this.store.isToCome(entry.family.folder, entry.slug)) {
+      if (!(await this.bring(`id/${digits}`))) await this.sweep()
+      entry = this.tables.withDigits(digits)
+    }
+    const view = entry && (await this.current(entry))
+    if (!view) this.tables.damaged.assertNotIn(({ last }) => last === undefined || last.digits === digits)
+    return view
+  }
+
+  /** The same, looked at once more: what named a revision of it, such as an environment, may be younger than what this turn saw. */
+  async findAfresh(id: string): Promise<ArtifactView | undefined> {
+    const entry = this.tables.withDigits(repositoryDigits(id))
+    if (entry) await this.look(entry.family, entry.slug)
+    return this.findByDigits(id)
+  }
+
+  async findBySlug(family: Family, slug: string): Promise<ArtifactView | undefined> {
+    if (slugProblem(slug) !== undefined) return undefined
+    await this.poll()
+    const path = pathOf(family, slug)
+    if (this.store.isToCome(family.folder, slug)) await this.bring(claimedName(family, 'artifact', slug))
+    else if (!this.tables.at(path) && this.store.exists(family.folder, slug)) await this.look(family, slug)
+    const entry = this.tables.at(path)
+    const view = entry && (await this.current(entry))
+    if (!view) this.tables.damaged.assertNotIn(({ repository }) => repository === path)
+    return view
+  }
+
+  /** At the path of an artifact, `<family>/<slug>`, its view as last looked at. */
+  viewAt(path: string): ArtifactView | undefined {
+    return this.tables.at(path)?.view
+  }
+
   /** Takes in what this process just wrote to a repository, which it may have `made`, and tells the other processes. */
   async written(family: Family, slug: string, made?: Repository): Promise<ArtifactView> {
     const path = pathOf(family, slug)
     this.#changes.publish(path)
-    const known = this.tables.at(path)
-    if (known?.seen) await this.#takeInOwn(known)
-    else await this.look(family, slug, made)
+    const before = this.tables.at(path)?.seen
+    const { repository } = before ?? {}
+    // Else somebody took it in; or it was written by another object, whose view was let go of meanwhile.
+    if (before && repository && repository.writtenRefs() !== before.source.refs) {
+      // The disk need not be looked at again.
+      let now = before
+      for (let refs = repository.writtenRefs(); refs !== now.source.refs; refs = repository.writtenRefs())
+        now = await viewArtifact(before.revisions, slug, repository, refs, now)
+      if (this.tables.at(path)?.view.source.refs !== now.source.refs) this.tables.apply(now)
+    } else await this.look(family, slug, made)
     const view = this.tables.at(path)?.view
     if (!view) throw new Refusal('artifact_not_found', `${path} vanished from the store.`)
     return view
@@ -142,10 +195,11 @@ export class IndexSync {
       const repository = entry?.view.repository ?? made ?? this.store.repository(family.folder, slug)
       if (entry && repository.freshRefs() === entry.view.source.refs) return
       if (!entry && !made) await assertServable(this.store.fs, repository.path)
-      let view = await viewArtifact(family, slug, repository, repository.refs(), entry?.view, known)
+      const revisions = this.#revisions(family)
+      let view = await viewArtifact(revisions, slug, repository, repository.refs(), entry?.view, known)
       // Something moved while the view was made: an older view must never replace a newer one.
       for (let refs = repository.refs(); refs !== view.source.refs; refs = repository.refs()) {
-        view = await viewArtifact(family, slug, repository, refs, view)
+        view = await viewArtifact(revisions, slug, repository, refs, view)
       }
       this.tables.apply(view)
     } catch (error) {
@@ -240,18 +294,6 @@ export class IndexSync {
       const family = this.families.find((it) => path.startsWith(`${it.folder}/`))
       if (family) await this.look(family, path.slice(family.folder.length + 1))
     }
-  }
-
-  /** Takes in what this process wrote without looking at the disk again. */
-  async #takeInOwn({ path, family, slug, view: before }: IndexEntry): Promise<void> {
-    const { repository } = before
-    let view = before
-    // Somebody else took it in; or it was written by another object, whose view was let go of meanwhile.
-    if (repository.writtenRefs() === view.source.refs) return this.look(family, slug)
-    for (let refs = repository.writtenRefs(); refs !== view.source.refs; refs = repository.writtenRefs()) {
-      view = await viewArtifact(family, slug, repository, refs, view)
-    }
-    if (this.tables.at(path)?.view.source.refs !== view.source.refs) this.tables.apply(view)
   }
 }
 

@@ -1,9 +1,10 @@
+import type { Refusal } from '../../errors.ts'
 import type { ArtifactView } from '../artifacts/artifact-view.ts'
 import type { Family } from '../family/family.ts'
 import type { Rows } from '../pagination.ts'
-import { type RepositoryProblem, UnservedRepositories } from './damaged-repositories.ts'
+import type { RepositoryProblem } from './damaged-repositories.ts'
 import type { ArtifactChange, RestoredArtifact, ViewCache } from './index-entry.ts'
-import { areSameNames, entriesByCreation, IndexEntry, isOriginal, namesOf, pathOf } from './index-entry.ts'
+import { entriesByCreation, IndexEntry, isOriginal, pathOf } from './index-entry.ts'
 import { SlugTable } from './slug-table.ts'
 
 /**
@@ -18,6 +19,7 @@ export class IndexTables {
   readonly #byDigits = new Map<string, IndexEntry>()
   readonly #views: ViewCache
   readonly #watchers = new Set<(change: ArtifactChange) => void>()
+  readonly #recorders = new Set<(view: ArtifactView) => void>()
   /** A number that is another one after anything has changed. */
   generation = 0
 
@@ -55,6 +57,12 @@ export class IndexTables {
     return () => this.#watchers.delete(watcher)
   }
 
+  /** The same with every view that has a date which stands nowhere else (see ArtifactView.isUnrecorded). */
+  watchUnrecorded(recorder: (view: ArtifactView) => void): () => void {
+    this.#recorders.add(recorder)
+    return () => this.#recorders.delete(recorder)
+  }
+
   /** The artifact at this place, `<family>/<slug>`. */
   at(path: string): IndexEntry | undefined {
     return this.#entries.get(path)
@@ -85,19 +93,16 @@ export class IndexTables {
     this.generation++
     this.damaged.forget(path)
     const known = this.#entries.get(path)
-    const before = known?.asNow()
-    if (known) this.#renew(known, view)
-    else this.#add(new IndexEntry(family, slug, view, this.#views))
-    this.#tell({ family, slug, id, view, before })
-  }
-
-  /** Gives an entry another view; another artifact may have been put in its place. */
-  #renew(entry: IndexEntry, view: ArtifactView): void {
-    const isNamedAsBefore = entry.id === view.id && areSameNames(entry.names, namesOf(view))
-    if (!isNamedAsBefore) this.#forgetNames(entry)
-    entry.view = view
-    if (!isNamedAsBefore) this.#takeNames(entry)
-    this.listOf(entry.family).changed()
+    const before = known?.from
+    if (known) {
+      const isNamedAsBefore = known.isNamedLike(view)
+      if (!isNamedAsBefore) this.#forgetNames(known)
+      known.view = view
+      if (!isNamedAsBefore) this.#takeNames(known)
+      this.listOf(family).isCurrent = false
+    } else this.#add(new IndexEntry(family, slug, view, this.#views))
+    for (const watcher of this.#watchers) watcher({ family, slug, path, id, view, before })
+    if (view.isUnrecorded) for (const recorder of this.#recorders) recorder(view)
   }
 
   /** Of two repositories with one artifact id, whether the one of `view` is the copy (`cp -r`); the copy is set aside. */
@@ -144,12 +149,84 @@ export class IndexTables {
     this.#views.delete(entry)
     this.#forgetNames(entry)
     this.listOf(entry.family).remove(entry)
-    const { family, slug, id } = entry
-    this.#tell({ family, slug, id, view: undefined, before: entry.asNow() })
+    const { family, slug, path, id, from: before } = entry
+    for (const watcher of this.#watchers) watcher({ family, slug, path, id, view: undefined, before })
+  }
+}
+
+/** A repository of this registry's making that cannot be read now. */
+export interface UnservedRepository {
+  readonly repository: string
+  readonly family: Family
+  /** As it was when it could be read; undefined if that was in another process. */
+  readonly last: ArtifactView | undefined
+  readonly reason: Refusal
+}
+
+/**
+ * The repositories of a project that are not served. Those that cannot be read may hold what somebody looks for, so nobody is told that
+ * it is not there.
+ */
+export class UnservedRepositories {
+  readonly #problems = new Map<string, RepositoryProblem>()
+  readonly #damaged = new Map<string, UnservedRepository>()
+  /** Those that are served, and left out of lists that something of them cannot be read for. */
+  readonly #leftOut = new Map<string, RepositoryProblem>()
+  readonly #onProblem: (problem: RepositoryProblem) => void
+
+  /** `onProblem` is told of each that is new, and of each new reason. */
+  constructor(onProblem: (problem: RepositoryProblem) => void = () => undefined) {
+    this.#onProblem = onProblem
   }
 
-  #tell(change: ArtifactChange): void {
-    for (const watcher of this.#watchers) watcher(change)
+  /** All that are not served, or left out of lists. */
+  problems(): RepositoryProblem[] {
+    const leftOut = [...this.#leftOut.values()].filter(({ repository }) => !this.#problems.has(repository))
+    return [...this.#problems.values(), ...leftOut]
+  }
+
+  /** The repositories (`<family>/<slug>`) that are not served. */
+  paths(): Iterable<string> {
+    return this.#problems.keys()
+  }
+
+  /** What is known of one that cannot be read. */
+  get(repository: string): UnservedRepository | undefined {
+    return this.#damaged.get(repository)
+  }
+
+  /** One that is not served and holds nothing that has an id of this registry. */
+  setAside(problem: RepositoryProblem): void {
+    this.#note(this.#problems, problem)
+  }
+
+  /** One that is served, and has something that cannot be read. */
+  leaveOut(problem: RepositoryProblem): void {
+    this.#note(this.#leftOut, problem)
+  }
+
+  /** One that cannot be read. */
+  add(damaged: UnservedRepository): void {
+    this.setAside({ repository: damaged.repository, reason: damaged.reason.message })
+    this.#damaged.set(damaged.repository, damaged)
+  }
+
+  /** One that is served again, or gone. */
+  forget(repository: string): void {
+    this.#problems.delete(repository)
+    this.#damaged.delete(repository)
+    this.#leftOut.delete(repository)
+  }
+
+  /** Refuses with `damaged_repository` if what was not found may lie in a repository that cannot be read. */
+  assertNotIn(mayHold: (damaged: UnservedRepository) => boolean): void {
+    for (const damaged of this.#damaged.values()) if (mayHold(damaged)) throw damaged.reason
+  }
+
+  #note(problems: Map<string, RepositoryProblem>, problem: RepositoryProblem): void {
+    const isKnown = problems.get(problem.repository)?.reason === problem.reason
+    problems.set(problem.repository, problem)
+    if (!isKnown) this.#onProblem(problem)
   }
 }
 
@@ -167,9 +244,9 @@ export class FamilyList {
   readonly #gone = new Set<IndexEntry>()
   /** Whether a list goes over the array, which stays as it is then. */
   #isShared = false
-  /** What was last answered, and whether it would be again. */
+  /** What was last answered, and whether it would be again: not once an entry has got another view. */
   #artifacts = new ArtifactList([])
-  #isCurrent = true
+  isCurrent = true
   #sweep: Promise<void> | undefined
   #swept = Number.NEGATIVE_INFINITY
   #asked = Number.NEGATIVE_INFINITY
@@ -183,12 +260,12 @@ export class FamilyList {
 
   /** The artifacts, oldest first; the same object as long as nothing changed. */
   get artifacts(): ArtifactList {
-    if (this.#isCurrent) return this.#artifacts
+    if (this.isCurrent) return this.#artifacts
     this.#forgetGone()
     if (!isInOrder(this.#entries)) this.#replace(this.#entries.toSorted(entriesByCreation))
     this.#artifacts = new ArtifactList(this.#entries)
     this.#isShared = true
-    this.#isCurrent = true
+    this.isCurrent = true
     return this.#artifacts
   }
 
@@ -205,17 +282,12 @@ export class FamilyList {
   add(entry: IndexEntry): void {
     if (this.#isShared) this.#replace([...this.#entries])
     this.#entries.push(entry)
-    this.#isCurrent = false
-  }
-
-  /** To be called when an entry got another view. */
-  changed(): void {
-    this.#isCurrent = false
+    this.isCurrent = false
   }
 
   remove(entry: IndexEntry): void {
     this.#gone.add(entry)
-    this.#isCurrent = false
+    this.isCurrent = false
     // Where nobody asks for a list, they are not kept for ever.
     if (this.#gone.size * 2 > this.#entries.length) this.#forgetGone()
   }

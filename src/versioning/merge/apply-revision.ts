@@ -1,6 +1,6 @@
 import { Refusal } from '../../errors.ts'
 import type { Oid } from '../../git/objects/object.ts'
-import { assertActive, assertRevisionActive } from '../artifacts/write-guards.ts'
+import { assertActive, assertRevisionActive } from '../revisions/revision.ts'
 import type { Registry } from '../registry.ts'
 import type { VariantLocation } from '../revisions/references.ts'
 import type { Revision } from '../revisions/revision.ts'

@@ -2,7 +2,6 @@ import { commonHistory, firstParentsWhile } from '../../git/history/merge-bases.
 import type { Oid } from '../../git/objects/object.ts'
 import { TimeSlice } from '../../scheduling/cooperative.ts'
 import type { DiffRequest, PresentedDiff } from '../family/family.ts'
-import type { Registry } from '../registry.ts'
 import { diffRevisions } from '../revisions/diff/diff-revisions.ts'
 import type { RevisionLocation } from '../revisions/revision.ts'
 import { homeOf, locate } from '../revisions/revision.ts'
@@ -22,7 +21,6 @@ export interface Comparison extends PresentedDiff {
  * nothing, or several things, in common, the difference is from the base itself.
  */
 export async function compareSides(
-  registry: Registry,
   base: RevisionLocation,
   head: RevisionLocation,
   asked: DiffRequest,
@@ -33,7 +31,7 @@ export async function compareSides(
   const slice = new TimeSlice(asked.signal)
   const common = await commonHistory(objects, base.oid, head.oid, slice)
   const mergeBase = common.bases.length === 1 ? common.bases[0] : undefined
-  const found = mergeBase === undefined ? undefined : await homeOf(registry, artifact, mergeBase)
+  const found = mergeBase === undefined ? undefined : await homeOf(artifact, mergeBase)
   const from = mergeBase === undefined ? base : await locate(artifact, base.variant, mergeBase)
   const chain = async (
     { oid, variant }: RevisionLocation,
@@ -46,6 +44,6 @@ export async function compareSides(
     base: found,
     ahead: await chain(head, (commit) => common.isInFirst(commit)),
     behind: await chain(base, (commit) => common.isInSecond(commit)),
-    ...(await diffRevisions(registry, from, head, asked)),
+    ...(await diffRevisions(from, head, asked)),
   }
 }

@@ -3,7 +3,7 @@ import { commonHistory, firstParentsWhile } from '../../git/history/merge-bases.
 import { parseCommit } from '../../git/objects/object.ts'
 import type { Oid } from '../../git/objects/object.ts'
 import { TimeSlice } from '../../scheduling/cooperative.ts'
-import { assertActive, assertRevisionActive } from '../artifacts/write-guards.ts'
+import { assertActive, assertRevisionActive } from '../revisions/revision.ts'
 import { readBytes } from '../family/tree-files.ts'
 import type { Registry } from '../registry.ts'
 import type { VariantLocation } from '../revisions/references.ts'

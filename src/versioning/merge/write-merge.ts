@@ -3,21 +3,21 @@ import type { Oid, Ident } from '../../git/objects/object.ts'
 import type { Transaction } from '../../git/transactions/transaction.ts'
 import { TimeSlice } from '../../scheduling/cooperative.ts'
 import type { ArtifactState } from '../artifacts/artifact-record.ts'
-import { assertActive, assertUnguarded } from '../artifacts/write-guards.ts'
-import { findVariant } from '../artifacts/artifact-view.ts'
+import { assertActive, assertUnguarded } from '../revisions/revision.ts'
+import { findVariant, stateNow } from '../artifacts/artifact-view.ts'
 import { assertPinsDeployable } from '../environments/assert-pins-deployable.ts'
 import { asLarge } from '../family/large-document.ts'
 import { payloadTarget } from '../family/payload-target.ts'
-import { findEarlierAttempt, noteDecided } from '../idempotency/find-earlier-attempt.ts'
+import { findEarlierAttempt } from '../idempotency/find-earlier-attempt.ts'
 import { objectUuid } from '../ids.ts'
 import type { Registry } from '../registry.ts'
-import { buildRevision } from '../revisions/build-revision.ts'
-import { decodeMessage, subjectIn, writeCommit } from '../revisions/write-commit.ts'
-import type { StoredRevision } from '../revisions/decoded-revision.ts'
+import { buildRevision } from '../revisions/write-revision.ts'
+import { subjectIn, writeCommit } from '../revisions/stored-revision.ts'
+import type { StoredRevision } from '../revisions/stored-revision.ts'
 import type { VariantLocation } from '../revisions/references.ts'
 import type { RevisionLocation } from '../revisions/revision.ts'
 import { locate } from '../revisions/revision.ts'
-import { branchOf, latestCommit, stateNow } from '../revisions/write-revision.ts'
+import { branchOf, latestCommit } from '../revisions/write-revision.ts'
 import type { WriteContext } from '../write-context.ts'
 import { type BaseWork, mergeSide } from './merge-base.ts'
 import type { MergedSide, MergeResult } from './merge-revisions.ts'
@@ -117,7 +117,8 @@ export async function writeMerge(
   const { artifact, variant } = target
   const branch = branchOf(target)
   const isTried = options.dryRun === true
-  const earlier = isTried ? undefined : await findEarlierAttempt(registry, artifact, branch, context)
+  const isRepeated = context.attempt !== undefined && !isTried
+  const earlier = isRepeated ? await findEarlierAttempt(registry, artifact, branch, context) : undefined
   if (earlier) {
     const now = findVariant(earlier.artifact, variant.slug) ?? variant
     const place = await locate(earlier.artifact, now, earlier.commit)
@@ -271,9 +272,10 @@ async function work(
     await assertPins()
     await open.scratch.writeTo(transaction, slice)
     transaction.move(branchOf(target), oid)
-    noteDecided(transaction, artifact, branchOf(target), oid, context)
+    const { attempt } = context
+    if (attempt) transaction.note(attempt.noteOf(artifact.digits, branchOf(target), oid))
     // The answer shows it.
-    if (made) registry.revisions(family).keep(made)
+    if (made) artifact.revisions.keep(made)
   }
   return { outcome, oid, write }
 }
@@ -288,7 +290,6 @@ async function build(
   { open, planned, context }: Work,
   result: MergeResult,
 ): Promise<StoredRevision> {
-  const { family } = artifact
   const { scratch, head } = open
   const { message, subject, author, otherParents = [] } = planned
   if ('is' in result) {
@@ -299,8 +300,7 @@ async function build(
     const sent = message !== undefined && subjectIn(message) !== '' ? message : undefined
     const said = { author, message: sent, subject, trailers: { variant: variant.slug } }
     const made = { tree, parents: head === undefined ? [] : [head, ...otherParents], ...said }
-    const { oid, commit } = writeCommit(registry, scratch, made, context)
-    return { oid, commit, ...decodeMessage(commit.message), header, payload, size }
+    return { ...writeCommit(registry, scratch, made, context), header, payload, size }
   }
   const { payload, header, before, other } = result
   const merged = {
@@ -310,7 +310,7 @@ async function build(
     taken: { parents: otherParents, before, other },
     ...{ message, subject, header, payload, author },
   }
-  return (await buildRevision(registry, family, scratch, merged, context)).revision
+  return (await buildRevision(registry, artifact.revisions, scratch, merged, context)).revision
 }
 
 function conflictsLeft(

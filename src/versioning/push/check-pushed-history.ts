@@ -145,9 +145,8 @@ export class PushedHistory {
 
   /** Of an environment: that the commit deploys nothing archived. */
   async #assertDeployable(oid: Oid): Promise<void> {
-    const { family } = this.#artifact
+    const { family, revisions } = this.#artifact
     if (!family.pins) return
-    const revisions = this.#registry.revisions(family)
     const { commit, payload } = await revisions.readForList(this.#incoming, oid)
     const [parent] = commit.parents
     const before =

@@ -6,7 +6,7 @@ import type { Family, Warning } from '../family/family.ts'
 import { asLarge } from '../family/large-document.ts'
 import { RefRefused } from './ref-command.ts'
 import type { Registry } from '../registry.ts'
-import { REVISION_FILE } from '../revisions/decoded-revision.ts'
+import { REVISION_FILE } from '../revisions/stored-revision.ts'
 import { type ObjectReader, readBytes, readTree } from '../family/tree-files.ts'
 import { recentlyUsed } from '../../cache/recently-used.ts'
 

@@ -8,7 +8,7 @@ import type { Transaction } from '../../git/transactions/transaction.ts'
 import { readBytes } from '../family/tree-files.ts'
 import { changeNotes, NoteReader } from '../notes/note-tree.ts'
 import type { Registry } from '../registry.ts'
-import { writeCommit } from '../revisions/write-commit.ts'
+import { writeCommit } from '../revisions/stored-revision.ts'
 import type { WriteContext } from '../write-context.ts'
 
 /** Where it is noted who brought which commit: `git log --notes=pushes` shows it. */

@@ -1,10 +1,8 @@
 import { Refusal } from '../../errors.ts'
 import type { Oid } from '../../git/objects/object.ts'
-import type { Repository } from '../../git/repository.ts'
 import { transactAcross } from '../../git/transactions/write-queue.ts'
-import type { Transaction } from '../../git/transactions/transaction.ts'
 import type { Json } from '../../json/json.ts'
-import { findVariant, isPending } from '../artifacts/artifact-view.ts'
+import { findVariant } from '../artifacts/artifact-view.ts'
 import type { DeployRequest, Pinned } from '../environments/deployment.ts'
 import { deploymentOf } from '../environments/deployment.ts'
 import { pinsAt } from '../environments/environments.ts'
@@ -66,17 +64,29 @@ export async function commitRevision(
           limits: registry.limits,
           isExisting: registry.isExisting,
         })
+  if (context.attempt) {
+    const earlier = await earlierCommit(registry, place, input, context, deployment)
+    if (earlier) return earlier
+  }
+  const { slug, loc } = input
+  if (slug !== undefined) assertSlug(slug, [...loc, 'slug'])
+  const makesVariant = place.variant.isPending || deployment?.to.some(({ variant }) => variant.isPending)
+  return slug === undefined && !makesVariant
+    ? commitTo(registry, place, input, accepted, context, deployment)
+    : registry.store.claimingSlugs(() => commitTo(registry, place, input, accepted, context, deployment))
+}
+
+/** What an earlier attempt at this very commit came to, if there was one. */
+async function earlierCommit(
+  registry: Registry,
+  place: VariantLocation,
+  input: CommitRequest,
+  context: WriteContext,
+  deployment: CommitDeployment | undefined,
+): Promise<CommittedRevision | undefined> {
   const earlier = await findEarlierAttempt(registry, place.artifact, branchOf(place), context)
   if (earlier) return committedEarlier(registry, place, earlier, input, deployment)
-  const deployed = deployment && (await deployedEarlier(registry, place, input, context, deployment))
-  if (deployed) return deployed
-  const commit = (): Promise<CommittedRevision> =>
-    commitTo(registry, place, input, accepted, context, deployment)
-  const { slug, loc } = input
-  const toBe = [place, ...(deployment?.to ?? [])].filter(isPending)
-  if (slug === undefined && toBe.length === 0) return commit()
-  if (slug !== undefined) assertSlug(slug, [...loc, 'slug'])
-  return registry.store.claimingSlugs(commit)
+  return deployment && deployedEarlier(registry, place, input, context, deployment)
 }
 
 /** What an earlier attempt committed. Nobody had deployed it before: it was new. */
@@ -87,9 +97,9 @@ async function committedEarlier(
   { data }: CommitRequest,
   deployment: CommitDeployment | undefined,
 ): Promise<CommittedRevision> {
-  await takeInDeployments(registry, deployment)
+  if (deployment) await takeInDeployments(registry, deployment)
   const place = await locate(artifact, findVariant(artifact, variant.slug) ?? variant, commit)
-  const revision = await readListedRevision(registry, place)
+  const revision = await readListedRevision(place)
   const deployedTo = deployment?.to.map((to) => to.artifact.slug) ?? []
   return { revision, changed: true, met, warnings: await warningsOf(registry, place, data), deployedTo }
 }
@@ -108,52 +118,45 @@ async function deployedEarlier(
     const earlier = await findEarlierAttempt(registry, place.artifact, branchOf(place), context)
     if (!earlier) continue
     deployedTo.push(place.artifact.slug)
-    const pins = await pinsAt(registry, await locate(earlier.artifact, place.variant, earlier.commit))
+    const pins = await pinsAt(await locate(earlier.artifact, place.variant, earlier.commit))
     const pin = pins.find(({ key }) => key === defaultKey(slug))
     id ??= pin && referencesTo(family, pin)?.revision?.id
   }
   if (id === undefined) return undefined
   const { artifact, oid } = await revisionById(registry, family, id)
   const place = await locate(artifact, findVariant(artifact, variant.slug) ?? variant, oid)
-  const revision = await readListedRevision(registry, place)
+  const revision = await readListedRevision(place)
   return { revision, changed: false, warnings: await warningsOf(registry, place, data), deployedTo }
 }
 
 async function commitTo(
   registry: Registry,
-  { artifact, variant }: VariantLocation,
+  place: VariantLocation,
   input: CommitRequest,
   accepted: AcceptedPayload | undefined,
   context: WriteContext,
   deployment: CommitDeployment | undefined,
 ): Promise<CommittedRevision> {
-  const { family, repository } = artifact
-  const write = (transaction: Transaction, more: Pick<CommitRequest, 'trailers'> = {}) =>
-    writeRevision(registry, { artifact, variant }, { ...input, ...more }, accepted, context, transaction)
-  const { stored, deployedTo, ...rest } = deployment
-    ? await commitAndDeploy(registry, { artifact, variant }, input, write, context, deployment)
-    : { ...(await commitAlone(repository, write)), deployedTo: [] }
-  const written = await registry.written(family, artifact.slug)
-  await takeInDeployments(registry, deployment)
-  const place = await locate(written, findVariant(written, variant.slug) ?? variant, stored.oid)
-  return { revision: revisionOf(place, stored), deployedTo, ...rest }
-}
-
-/** Commits in a transaction of its own. One that comes to nothing is given up, so that nothing of what was built is stored with others. */
-async function commitAlone(
-  repository: Repository,
-  write: (transaction: Transaction) => Promise<WrittenRevision>,
-): Promise<WrittenRevision> {
+  const { artifact, variant } = place
+  let written: WrittenRevision & { readonly deployedTo?: readonly string[] }
   try {
-    return await repository.transact(async (transaction) => {
-      const written = await write(transaction)
-      if (!written.changed) throw new NothingToCommit(written)
-      return written
-    })
+    written = deployment
+      ? await commitAndDeploy(registry, place, input, accepted, context, deployment)
+      : await artifact.repository.transact(async (transaction) => {
+          const alone = await writeRevision(registry, place, input, accepted, context, transaction)
+          // It is given up, so that nothing of what was built is stored with other writes.
+          if (!alone.changed) throw new NothingToCommit(alone)
+          return alone
+        })
   } catch (error) {
-    if (error instanceof NothingToCommit) return error.written
-    throw error
+    if (!(error instanceof NothingToCommit)) throw error
+    written = error.written
   }
+  const now = await registry.written(artifact.family, artifact.slug)
+  if (deployment) await takeInDeployments(registry, deployment)
+  const { stored, deployedTo = [], ...rest } = written
+  const at = await locate(now, findVariant(now, variant.slug) ?? variant, stored.oid)
+  return { revision: revisionOf(at, stored), deployedTo, ...rest }
 }
 
 class NothingToCommit extends Error {
@@ -168,30 +171,40 @@ class NothingToCommit extends Error {
 /** The revision and the environments' revisions that deploy it, in one write. */
 async function commitAndDeploy(
   registry: Registry,
-  { artifact, variant }: VariantLocation,
-  { slug, message, loc }: CommitRequest,
-  write: (transaction: Transaction, more: Pick<CommitRequest, 'trailers'>) => Promise<WrittenRevision>,
-  { actor, attempt }: WriteContext,
+  place: VariantLocation,
+  input: CommitRequest,
+  accepted: AcceptedPayload | undefined,
+  context: WriteContext,
   { to, entity }: CommitDeployment,
 ): Promise<WrittenRevision & Pick<CommittedRevision, 'deployedTo'>> {
-  const repositories = [artifact, ...to.map((place) => place.artifact)].map(({ repository }) => repository)
-  const trailers = { deploy: to.map((place) => place.artifact.slug).join(', ') }
+  const { artifact, variant } = place
+  const { slug, message, loc } = input
+  const { actor, attempt } = context
+  const repositories = [place, ...to].map((it) => it.artifact.repository)
+  const trailers = { deploy: to.map((it) => it.artifact.slug).join(', ') }
   return transactAcross(repositories, async ([own, ...others]) => {
     if (!own) throw new Error('a joint write has a transaction for each repository')
-    const head = own.ref(branchOf({ artifact, variant }))
-    const written = await write(own, { trailers })
+    const head = own.ref(branchOf(place))
+    const written = await writeRevision(registry, place, { ...input, trailers }, accepted, context, own)
     const revision = written.changed
       ? await revisionToBe(head, written.stored.oid)
-      : await readRevisionAt(registry, await locate(artifact, variant, written.stored.oid))
+      : await readRevisionAt(await locate(artifact, variant, written.stored.oid))
     // Who sends it again finds the commit or, where there was none, the deployments.
-    const context = written.changed ? { actor } : { actor, attempt }
+    const ofDeployment = written.changed ? { actor } : { actor, attempt }
     const deployedTo: string[] = []
-    for (const [index, place] of to.entries()) {
+    for (const [index, environment] of to.entries()) {
       const transaction = others[index]
       const change = deploymentOf(registry, revision, { entity, message, loc })
       if (!transaction) continue
-      const { changed } = await writeRevision(registry, place, change, undefined, context, transaction)
-      if (changed) deployedTo.push(place.artifact.slug)
+      const { changed } = await writeRevision(
+        registry,
+        environment,
+        change,
+        undefined,
+        ofDeployment,
+        transaction,
+      )
+      if (changed) deployedTo.push(environment.artifact.slug)
     }
     return { ...written, deployedTo }
   })
@@ -203,11 +216,8 @@ async function commitAndDeploy(
   }
 }
 
-async function takeInDeployments(
-  registry: Registry,
-  deployment: CommitDeployment | undefined,
-): Promise<void> {
-  for (const { artifact } of deployment?.to ?? []) await registry.written(artifact.family, artifact.slug)
+async function takeInDeployments(registry: Registry, { to }: CommitDeployment): Promise<void> {
+  for (const { artifact } of to) await registry.written(artifact.family, artifact.slug)
 }
 
 /**
@@ -219,10 +229,10 @@ export async function warningsOf(
   { artifact, oid }: RevisionLocation,
   sent: Json | undefined,
 ): Promise<readonly Warning[]> {
-  const { family, repository } = artifact
+  const { family, repository, revisions } = artifact
   const { servicesBase, isExisting } = registry
   const context = { loc: [], servicesBase, isExisting }
   if (sent !== undefined) return (await family.accept(sent, context)).warnings
-  const { payload } = await registry.revisions(family).read(repository.objects, oid)
+  const { payload } = await revisions.read(repository.objects, oid)
   return payload ? family.warnings(payload, context) : []
 }

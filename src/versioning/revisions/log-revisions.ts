@@ -9,7 +9,7 @@ import type { References } from '../reference.ts'
 import type { Registry } from '../registry.ts'
 import { resolveArtifact, resolveVariant, resolveReference } from './references.ts'
 import type { Revision, RevisionLocation } from './revision.ts'
-import { locate, readCommitAt, readListedRevision, readOutline } from './revision.ts'
+import { dateOf, locate, readCommitAt, readListedRevision, readOutline } from './revision.ts'
 
 export interface LogOptions {
   /** At most so many revisions, the first included. */
@@ -27,7 +27,6 @@ export interface LogOptions {
  * (interface 4.20). Revisions archived one by one are left out unless asked for.
  */
 export async function logRevisions(
-  registry: Registry,
   start: RevisionLocation,
   { depth, includeArchived, windowing, withData = false, signal }: LogOptions,
 ): Promise<Window<Revision>> {
@@ -47,26 +46,16 @@ export async function logRevisions(
   const needsTimes = windowing?.newest !== undefined || windowing?.oldest !== undefined
   const rows: Ordered<(typeof chain)[number]>[] = []
   for (const place of chain.reverse()) {
-    const createdAt = needsTimes ? dateOf(await readCommitAt(registry, place)) : ''
+    const createdAt = needsTimes ? dateOf(await readCommitAt(place)) : ''
     rows.push({ id: objectUuid(place.oid, artifact.digits), createdAt, value: place })
     if (pace.isDue) await slice.pause()
   }
   const window = await cutWindow(rows, { order: 'descending', ...windowing }, ({ isListed }) => isListed)
   const read = withData ? readListedRevision : readOutline
   return {
-    rows: await slice.map(window.rows, (place) => read(registry, place, signal)),
+    rows: await slice.map(window.rows, (place) => read(place, signal)),
     next: window.next,
   }
-}
-
-/** The commit date, `YYYY-MM-DDTHH:MM:SSZ` (interface 4.19). */
-export function dateOf(revision: Revision): string {
-  return isoSeconds(revision.stored.commit.committer.seconds)
-}
-
-/** Seconds since 1970 as an RFC 3339 time in UTC without a fraction. */
-export function isoSeconds(seconds: number): string {
-  return new Date(seconds * 1000).toISOString().replace('.000Z', 'Z')
 }
 
 /**

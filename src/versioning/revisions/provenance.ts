@@ -52,14 +52,14 @@ function isOurs({ signing: { key } }: Registry, { signature }: SignedRevision): 
 
 async function running(registry: Registry, { environment, key, since }: DeployedIn): Promise<Running> {
   return {
-    environment: await readListedRevision(registry, environment),
+    environment: await readListedRevision(environment),
     key,
     since: await signedRevision(registry, since),
   }
 }
 
 async function signedRevision(registry: Registry, place: RevisionLocation): Promise<SignedRevision> {
-  const revision = await readListedRevision(registry, place)
+  const revision = await readListedRevision(place)
   const bytes = await readBytes(place.artifact.repository.objects, place.oid, 'commit')
   const signature = verifyCommit(bytes, registry.signing.allowed)
   return { revision, commit: revision.stored.commit, signature }
@@ -89,13 +89,12 @@ async function deployedIn(
       if (variant.record.deleted_at !== undefined) continue
       const latest = await unlessDamaged(registry, environment, () => latestOf(environment, variant))
       const pins =
-        latest &&
-        (await unlessDamaged(registry, environment, () => pinsIn(registry, environment, latest.oid)))
+        latest && (await unlessDamaged(registry, environment, () => pinsIn(environment, latest.oid)))
       for (const pin of pins ?? []) {
         const place = await pinnedRevision(registry, pin)
         if (!latest || !place || place instanceof Refusal) continue
         if (place.artifact.id !== artifact.id || place.oid !== oid) continue
-        holdings.push({ environment: latest, key: pin.key, since: await heldSince(registry, latest, pin) })
+        holdings.push({ environment: latest, key: pin.key, since: await heldSince(latest, pin) })
       }
     }
   }
@@ -103,23 +102,19 @@ async function deployedIn(
 }
 
 /** The oldest revision, from this one back, up to which the key has held just this. */
-async function heldSince(registry: Registry, latest: RevisionLocation, pin: Pin): Promise<RevisionLocation> {
+async function heldSince(latest: RevisionLocation, pin: Pin): Promise<RevisionLocation> {
   const { artifact, variant } = latest
   let since: HistoryNode = await artifact.repository.history.node(latest.oid)
   for (let node = since.parent, looked = 1; node; node = node.parent, looked++) {
     if (looked % REVISIONS_BETWEEN_YIELDS === 0) await yieldToEventLoop()
-    const before = (await pinsIn(registry, artifact, node.oid)).find(({ key }) => key === pin.key)
+    const before = (await pinsIn(artifact, node.oid)).find(({ key }) => key === pin.key)
     if (!isDeepStrictEqual(before, pin)) break
     since = node
   }
   return { artifact, variant, oid: since.oid, version: since.depth }
 }
 
-async function pinsIn(
-  registry: Registry,
-  { family, repository }: ArtifactView,
-  oid: string,
-): Promise<readonly Pin[]> {
-  const { payload } = await registry.revisions(family).readForList(repository.objects, oid)
+async function pinsIn({ family, repository, revisions }: ArtifactView, oid: string): Promise<readonly Pin[]> {
+  const { payload } = await revisions.readForList(repository.objects, oid)
   return (payload && family.pins?.(payload)) ?? []
 }

@@ -13,7 +13,7 @@ import { cutWindow, isByCreation, unknownCursor } from '../pagination.ts'
 import type { Reference } from '../reference.ts'
 import type { Registry } from '../registry.ts'
 import type { RevisionAsk, RevisionQuery } from './ask-revisions.ts'
-import { isoSeconds } from './log-revisions.ts'
+import { isoSeconds } from './revision.ts'
 import { isNarrow, oneOf, questionOf } from './ask-revisions.ts'
 import { resolveReference } from './references.ts'
 import type { Revision, RevisionLocation } from './revision.ts'
@@ -78,9 +78,7 @@ async function queryByName(
   const window = await cutWindow(rows, windowing, () => true)
   return {
     ...window,
-    rows: await new TimeSlice(ask.signal).map(window.rows, (place) =>
-      readListedRevision(registry, place, ask.signal),
-    ),
+    rows: await new TimeSlice(ask.signal).map(window.rows, (place) => readListedRevision(place, ask.signal)),
   }
 }
 
@@ -116,7 +114,7 @@ async function* matching(registry: Registry, family: Family, ask: RevisionAsk): 
     ask.signal?.throwIfAborted()
     if (++decoded % REVISIONS_BETWEEN_YIELDS === 0) await yieldToEventLoop()
     const revision = await unlessDamaged(registry, row.artifact, async () => {
-      const read = await revisionOf(registry, row, ask.signal)
+      const read = await revisionOf(row, ask.signal)
       if (!matches(read, ask.filter)) return undefined
       return pinned.length === 0 || (await changesPinOf(registry, read, pinned)) ? read : undefined
     })
@@ -170,25 +168,24 @@ async function withIds(registry: Registry, references: readonly Reference[]): Pr
 /** Where the row that a cursor names stands, in view or not (any more): paging goes on from there. */
 async function keyOf(registry: Registry, family: Family, next: string): Promise<RevisionKey> {
   const artifact = await registry.index.findByDigits(next)
-  const place = artifact?.family === family ? await findRevisionById(registry, artifact, next) : undefined
+  const place = artifact?.family === family ? await findRevisionById(artifact, next) : undefined
   if (!place) throw unknownCursor(next)
   const { oid, version } = place
-  const { commit } = (await readListedRevision(registry, place)).stored
+  const { commit } = (await readListedRevision(place)).stored
   return { oid, depth: version, digits: place.artifact.digits, seconds: commit.committer.seconds }
 }
 
 /** A revision as it is listed: at its home among the variants that are listed. */
 async function revisionOf(
-  registry: Registry,
   { artifact, oid, depth, holders }: ListedRevision,
   signal: AbortSignal | undefined,
 ): Promise<Revision> {
   const [first] = holders
   if (!first) throw new Error(`no variant holds ${oid}`)
   const place = { artifact, variant: first, oid, version: depth }
-  const revision = await readListedRevision(registry, place, signal)
+  const revision = await readListedRevision(place, signal)
   const home = homeAmong(holders, revision.stored.trailers.variant) ?? first
-  return home === first ? revision : readListedRevision(registry, { ...place, variant: home }, signal)
+  return home === first ? revision : readListedRevision({ ...place, variant: home }, signal)
 }
 
 /** The ids that the references name, each as a retrieve by it would; undefined if they name nothing at all. */

@@ -67,9 +67,7 @@ async function resolveRevisionReference(
   const wanted = version === undefined ? asRevision(slug) : asSlugAndVersion(slug)
   const { artifact: meant, trashed } = await meantBy(registry, family, wanted, scope.artifact)
   const placeIn = (artifact: ArtifactView): Promise<RevisionLocation | undefined> =>
-    version === undefined
-      ? byRevisionSlug(registry, artifact, slug)
-      : bySlugAndVersion(registry, artifact, slug, version)
+    version === undefined ? byRevisionSlug(artifact, slug) : bySlugAndVersion(artifact, slug, version)
   const named = meant && (await placeIn(meant))
   const found = named && (await within(named, scope.variant))
   if (found) return found
@@ -155,7 +153,6 @@ async function within(
  * thing grows.
  */
 async function bySlugAndVersion(
-  registry: Registry,
   artifact: ArtifactView,
   slug: string,
   version: number,
@@ -164,20 +161,16 @@ async function bySlugAndVersion(
     findVariant(artifact, slug) ?? (slug === artifact.slug ? artifact.defaultVariant : undefined)
   if (variant) return versionOf(artifact, variant, version)
   const tag = artifact.tags.get(slug)
-  const named = tag === undefined ? undefined : await homeOf(registry, artifact, tag)
+  const named = tag === undefined ? undefined : await homeOf(artifact, tag)
   return named?.version === version ? named : undefined
 }
 
 /** A revision's own slug in an artifact: a tag or `<variant slug>-<version>`, whichever is older where both read so. */
-async function byRevisionSlug(
-  registry: Registry,
-  artifact: ArtifactView,
-  slug: string,
-): Promise<RevisionLocation | undefined> {
+async function byRevisionSlug(artifact: ArtifactView, slug: string): Promise<RevisionLocation | undefined> {
   const [oldest] = claimsIn(artifact, asRevision(slug))
   if (!oldest) return undefined
   const tag = artifact.tags.get(slug)
-  if (oldest.level === 'tag') return tag === undefined ? undefined : homeOf(registry, artifact, tag)
+  if (oldest.level === 'tag') return tag === undefined ? undefined : homeOf(artifact, tag)
   const variant = findVariant(artifact, oldest.slug)
   return variant && versionOf(artifact, variant, versionIn(slug) ?? 0)
 }
@@ -313,7 +306,7 @@ export async function revisionById(
   id: string,
 ): Promise<RevisionLocation> {
   const find = async (artifact: ArtifactView | undefined): Promise<RevisionLocation | undefined> =>
-    artifact?.family === family ? findRevisionById(registry, artifact, id) : undefined
+    artifact?.family === family ? findRevisionById(artifact, id) : undefined
   const place =
     (await find(await registry.index.findByDigits(repositoryDigits(id)))) ??
     (await find(await registry.index.findAfresh(id)))

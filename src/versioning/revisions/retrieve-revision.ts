@@ -119,7 +119,7 @@ async function pinNamed(
   surface: AskedThrough,
   place: RevisionLocation,
 ): Promise<Pin> {
-  const pins = await pinsAt(registry, place)
+  const pins = await pinsAt(place)
   if (key === undefined && !artifact) return onlyPin(registry, family, surface, place, pins)
   const slug = artifact?.slug ?? (artifact?.id && (await artifactById(registry, family, artifact.id)).slug)
   const wanted = key ?? (slug === undefined ? undefined : defaultKey(slug))
@@ -343,7 +343,7 @@ async function ofEnvironment(
   if (!at) return []
   const { artifact, oid } = place
   const revisionId = objectUuid(oid, artifact.digits)
-  const pins = at.it ? await pinsAt(registry, at.it) : []
+  const pins = at.it ? await pinsAt(at.it) : []
   for (const pin of pins) {
     if (key !== undefined && pin.key !== key) continue
     const target = referencesTo(artifact.family, pin)

@@ -4,11 +4,12 @@ import { ancestorAt, isOnChain } from '../../git/history/first-parent-history.ts
 import type { Oid } from '../../git/objects/object.ts'
 import type { ArtifactView, VariantView } from '../artifacts/artifact-view.ts'
 import { findVariant } from '../artifacts/artifact-view.ts'
-import type { ArchivedRecord } from '../artifacts/artifact-record.ts'
-import type { Payload } from '../family/family.ts'
+import type { ArchivedRecord, ArtifactRecord } from '../artifacts/artifact-record.ts'
+import { Refusal } from '../../errors.ts'
+import type { Family, Payload } from '../family/family.ts'
 import { objectUuid, oidPrefix } from '../ids.ts'
-import type { Registry } from '../registry.ts'
-import type { StoredRevision } from './decoded-revision.ts'
+import type { StoredRevision } from './stored-revision.ts'
+import type { Actor } from '../write-context.ts'
 
 /** A revision's place: the artifact as it is now, the variant it was reached through, the commit and its version. */
 export interface RevisionLocation {
@@ -31,43 +32,32 @@ export interface Revision extends RevisionLocation {
 }
 
 /** Reads what a record of the revision at this place shows. Refuses with `damaged_repository` what does not decode. */
-export async function readRevisionAt(registry: Registry, place: RevisionLocation): Promise<Revision> {
-  const revision = await readListedRevision(registry, place)
+export async function readRevisionAt(place: RevisionLocation): Promise<Revision> {
+  const revision = await readListedRevision(place)
   if (revision.stored.damage) throw revision.stored.damage
   return revision
 }
 
 /** The same for a list, and for the answer of a write that did not ask: what does not decode is shown without it. */
-export async function readListedRevision(
-  registry: Registry,
-  place: RevisionLocation,
-  signal?: AbortSignal,
-): Promise<Revision> {
+export async function readListedRevision(place: RevisionLocation, signal?: AbortSignal): Promise<Revision> {
   const { artifact, oid } = place
   const { objects } = artifact.repository
-  const stored = await registry.revisions(artifact.family).readForList(objects, oid, signal)
+  const stored = await artifact.revisions.readForList(objects, oid, signal)
   return revisionOf(place, stored)
 }
 
 /** The same for a list that shows no payloads: of one that was not read lately it is left out, but for what flags follow from. */
-export async function readOutline(
-  registry: Registry,
-  place: RevisionLocation,
-  signal?: AbortSignal,
-): Promise<Revision> {
+export async function readOutline(place: RevisionLocation, signal?: AbortSignal): Promise<Revision> {
   const { artifact, oid } = place
   const { objects } = artifact.repository
-  const stored = await registry.revisions(artifact.family).readOutline(objects, oid, signal)
+  const stored = await artifact.revisions.readOutline(objects, oid, signal)
   return revisionOf(place, stored)
 }
 
 /** The same where only who made it, when and why is shown: without header and payload. */
-export async function readCommitAt(registry: Registry, place: RevisionLocation): Promise<Revision> {
+export async function readCommitAt(place: RevisionLocation): Promise<Revision> {
   const { artifact, oid } = place
-  return revisionOf(
-    place,
-    await registry.revisions(artifact.family).readCommit(artifact.repository.objects, oid),
-  )
+  return revisionOf(place, await artifact.revisions.readCommit(artifact.repository.objects, oid))
 }
 
 /** What is stored at a place, with what its artifact says of it. */
@@ -121,7 +111,6 @@ export async function versionOf(
  * reached through its home. Undefined if there is none.
  */
 export async function findRevisionById(
-  registry: Registry,
   artifact: ArtifactView,
   id: string,
 ): Promise<RevisionLocation | undefined> {
@@ -129,12 +118,12 @@ export async function findRevisionById(
   const known = knownCommits.get(repository)
   const seen = known?.get(id)
   // If anything is wrong with it, the search says what.
-  const again = seen === undefined ? undefined : await homeOf(registry, artifact, seen).catch(() => undefined)
+  const again = seen === undefined ? undefined : await homeOf(artifact, seen).catch(() => undefined)
   if (again) return again
   for (const oid of await repository.objects.startingWith(oidPrefix(id))) {
     if (objectUuid(oid, digits) !== id) continue
     if ((await repository.objects.read(oid))?.kind !== 'commit') continue
-    const place = await homeOf(registry, artifact, oid)
+    const place = await homeOf(artifact, oid)
     if (!place) continue
     if (known) known.set(id, oid)
     else knownCommits.set(repository, new LRUCache<string, Oid>({ max: 100 }).set(id, oid))
@@ -150,14 +139,10 @@ const knownCommits = new WeakMap<object, LRUCache<string, Oid>>()
  * The commit's place at its home (see `homeAmong`). A commit that only a tag keeps is shown at the variant it was made on, or the
  * default one. Undefined if no branch or tag holds it.
  */
-export async function homeOf(
-  registry: Registry,
-  artifact: ArtifactView,
-  oid: Oid,
-): Promise<RevisionLocation | undefined> {
+export async function homeOf(artifact: ArtifactView, oid: Oid): Promise<RevisionLocation | undefined> {
   const node = await artifact.repository.history.node(oid)
   const holders = await variantsHolding(artifact, node)
-  const { trailers } = await registry.revisions(artifact.family).readForList(artifact.repository.objects, oid)
+  const { trailers } = await artifact.revisions.readForList(artifact.repository.objects, oid)
   const home = homeAmong(holders, trailers.variant)
   if (home) return { artifact, variant: home, oid, version: node.depth, isHome: true }
   if (!(await isHeldByTag(artifact, node))) return undefined
@@ -174,8 +159,13 @@ export function homeAmong(
   holders: readonly VariantView[],
   madeOn: string | undefined,
 ): VariantView | undefined {
-  const live = holders.filter(isLive)
-  return live.find(({ slug }) => slug === madeOn) ?? live[0] ?? holders[0]
+  let oldest: VariantView | undefined
+  for (const variant of holders) {
+    if (variant.record.deleted_at !== undefined) continue
+    if (variant.slug === madeOn) return variant
+    oldest ??= variant
+  }
+  return oldest ?? holders[0]
 }
 
 /** Whether the variant is not archived. */
@@ -216,4 +206,68 @@ export function revisionFlags(
   const flags: Record<string, boolean> = {}
   for (const role of family.roles) flags[role] = record.flags?.[role] ?? false
   return Object.assign(flags, family.flags(payload))
+}
+
+/** The commit date, `YYYY-MM-DDTHH:MM:SSZ` (interface 4.19). */
+export function dateOf(revision: Revision): string {
+  return isoSeconds(revision.stored.commit.committer.seconds)
+}
+
+/** Seconds since 1970 as an RFC 3339 time in UTC without a fraction. */
+export function isoSeconds(seconds: number): string {
+  return new Date(seconds * 1000).toISOString().replace('.000Z', 'Z')
+}
+
+/** What is to be done with what must not be archived. */
+export type ArchivedUse = 'write to' | 'deploy' | 'merge'
+
+/** Refuses to write to what is archived, or to deploy or merge it (interface 4.28). */
+export function assertActive(
+  level: 'artifact' | 'variant' | 'revision',
+  slug: string,
+  record: { readonly deleted_at?: string | undefined } | undefined,
+  use: ArchivedUse = 'write to',
+): void {
+  if (record?.deleted_at === undefined) return
+  throw new Refusal(
+    'archived',
+    `The ${level} "${slug}" was archived at ${record.deleted_at}. Unarchive it before you ${use} it.`,
+  )
+}
+
+/** Refuses a revision that was archived by itself. */
+export function assertRevisionActive(
+  { artifact, variant, oid, version }: RevisionLocation,
+  use?: ArchivedUse,
+): void {
+  const record = artifact.archived.get(objectUuid(oid, artifact.digits))
+  assertActive('revision', `${variant.slug}-${version}`, record, use)
+}
+
+/**
+ * Refuses to deploy what is archived: the artifact, the revision by itself, or every variant whose chain holds it (interface 4.28). The one
+ * rule for all ways in which an environment comes to run a revision.
+ */
+export async function assertDeployable(place: RevisionLocation): Promise<void> {
+  const { artifact, oid } = place
+  assertActive('artifact', artifact.slug, artifact.record, 'deploy')
+  assertRevisionActive(place, 'deploy')
+  const holders = await variantsHolding(artifact, await artifact.repository.history.node(oid))
+  if (holders.some(({ record }) => record.deleted_at === undefined)) return
+  const own = holders.find(({ slug }) => slug === place.variant.slug) ?? holders[0]
+  if (own) assertActive('variant', own.slug, own.record, 'deploy')
+}
+
+/** Refuses a write to an artifact that is guarded, or that this write would guard, to a key that may not deploy (interface 9.10). */
+export function assertUnguarded(
+  { guardFlag, name }: Family,
+  { slug, flags }: Pick<ArtifactRecord, 'slug' | 'flags'>,
+  actor: Actor,
+): void {
+  if (guardFlag === undefined || actor.mayDeploy || !flags?.[guardFlag]) return
+  throw new Refusal(
+    'guarded',
+    `The ${name} "${slug}" is guarded, or would be now, and the key "${actor.name}" lacks the scope "deploy". Use a key that has it.`,
+    { details: { scope: 'deploy' } },
+  )
 }

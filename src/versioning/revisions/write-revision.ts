@@ -1,34 +1,42 @@
 import { Refusal } from '../../errors.ts'
-import { parseCommit } from '../../git/objects/object.ts'
-import type { Oid } from '../../git/objects/object.ts'
+import { type Ident, type Oid, parseCommit, type TreeEntry } from '../../git/objects/object.ts'
 import type { Transaction } from '../../git/transactions/transaction.ts'
 import { equalInSlices } from '../../json/diff/equal-json.ts'
 import type { Json } from '../../json/json.ts'
 import { TimeSlice } from '../../scheduling/cooperative.ts'
-import { type ArtifactState, type Header, META_REF, readArtifactState } from '../artifacts/artifact-record.ts'
-import { type ArtifactView, isPending } from '../artifacts/artifact-view.ts'
+import { type ArtifactState, boundedHeader, type Header } from '../artifacts/artifact-record.ts'
+import { type ArtifactView, stateNow } from '../artifacts/artifact-view.ts'
 import { commitChange } from '../artifacts/change-artifact.ts'
-import { assertActive, assertUnguarded } from '../artifacts/write-guards.ts'
 import { assertPinsDeployable } from '../environments/assert-pins-deployable.ts'
 import { documentOf } from '../family/document-family.ts'
-import { asLarge } from '../family/large-document.ts'
 import type { AcceptedPayload, Family, MetRows, Payload, PayloadTarget, Warning } from '../family/family.ts'
+import { asLarge } from '../family/large-document.ts'
 import { payloadTarget } from '../family/payload-target.ts'
-import type { ObjectReader } from '../family/tree-files.ts'
-import { readBytes, readTree } from '../family/tree-files.ts'
-import { noteDecided } from '../idempotency/find-earlier-attempt.ts'
+import {
+  jsonFileBytes,
+  type ObjectReader,
+  readBytes,
+  readTree,
+  writeFile,
+  writeTree,
+} from '../family/tree-files.ts'
 import { objectUuid } from '../ids.ts'
+import { claimTag } from '../index/slug-table.ts'
 import type { Registry } from '../registry.ts'
 import { assertTagFree, NamesInUse } from '../slugs/claim-slugs.ts'
-import { claimTag } from '../index/slug-table.ts'
 import { numberedBase } from '../slugs/slug.ts'
 import { makeDefaultVariant } from '../variants/default-variant.ts'
 import type { WriteContext } from '../write-context.ts'
-import { buildRevision, type NewRevision, rootOf } from './build-revision.ts'
-import type { Trailers } from './write-commit.ts'
-import { REVISION_FILE } from './decoded-revision.ts'
-import type { StoredRevision } from './decoded-revision.ts'
 import type { VariantLocation } from './references.ts'
+import { assertActive, assertUnguarded } from './revision.ts'
+import { revisionSubject } from './revision-subject.ts'
+import {
+  REVISION_FILE,
+  type RevisionCache,
+  type StoredRevision,
+  type Trailers,
+  writeCommit,
+} from './stored-revision.ts'
 
 /** What a commit request says (interface 4.3, 4.20); `loc` is where it stands in the request. */
 export interface CommitRequest {
@@ -84,43 +92,33 @@ export interface WrittenRevision {
  */
 export async function writeRevision(
   registry: Registry,
-  { artifact, variant }: VariantLocation,
+  place: VariantLocation,
   input: CommitRequest,
   accepted: AcceptedPayload | undefined,
   context: WriteContext,
   transaction: Transaction,
 ): Promise<WrittenRevision> {
-  const { family } = artifact
-  const branch = branchOf({ artifact, variant })
+  const { artifact, variant } = place
+  const { family, digits, revisions } = artifact
   const state = await stateNow(artifact, transaction)
-  const target = payloadTarget(artifact, transaction)
   assertUnguarded(family, state.artifact, context.actor)
   assertActive('artifact', artifact.slug, state.artifact)
   assertActive('variant', variant.slug, state.variants.get(variant.slug))
-  if (isPending({ artifact, variant })) {
-    await makeDefaultVariant(registry, { artifact, variant }, state, context, transaction)
-  }
+  if (variant.isPending) await makeDefaultVariant(registry, place, state, context, transaction)
+  const branch = branchOf(place)
   const head = transaction.ref(branch)
-  const latest = await latestCommit(transaction, state, artifact.digits, head)
-  const latestId = latest && objectUuid(latest, artifact.digits)
-  assertBase(input, latestId, variant.slug, head !== undefined)
-  assertDeltaBase(family, input, latestId, variant.slug)
-  const revisions = registry.revisions(family)
-  const payloadOf = async (oid: Oid | undefined) =>
-    oid === undefined ? undefined : (await revisions.read(target, oid)).payload
-  const change = await input.change?.(await payloadOf(latest))
-  if (input.change && !change && latest !== undefined)
-    return { stored: await revisions.readForList(target, latest), changed: false, warnings: [] }
+  const latest = state.archived.size > 0 ? await latestCommit(transaction, state, digits, head) : head
+  assertBase(place, input, head, latest)
+  const target = payloadTarget(artifact, transaction)
+  const planned = accepted ?? (await planChange(registry, artifact, input, latest, target))
+  if ('stored' in planned) return planned
+  const { payload, warnings = [], change }: PlannedPayload = planned
   if (change) transaction.require(change.requires, change.repository)
-  const { loc } = input
-  const delta = change?.delta ?? input.delta
-  const payload =
-    accepted ?? (await payloadFromDelta(registry, family, target, await payloadOf(latest), delta, loc))
   // A deployment has judged what it deploys, and leaves every other key as it is.
   if (family.pins && !change) {
     // One that does not decode holds no pins, and data mends it.
     const before = latest === undefined ? undefined : await revisions.readForList(target, latest)
-    await assertPinsDeployable(registry, family, payload?.payload, before?.payload)
+    await assertPinsDeployable(registry, family, payload, before?.payload)
   }
   const built: NewRevision = {
     artifact: artifact.slug,
@@ -129,23 +127,16 @@ export async function writeRevision(
     message: input.message,
     header: input.header,
     slug: input.slug,
-    payload: payload?.payload,
+    payload,
     trailers: { ...input.trailers, ...change?.trailers },
   }
-  const { revision: stored, met } = await buildRevision(registry, family, target, built, context)
-  const warnings = payload?.warnings ?? []
-  // Without a commit of its own a chosen slug would be dropped.
-  const mayBeSame = input.ifChanged && (await hasSlug({ artifact, variant }, latest, input.slug, transaction))
-  if (mayBeSame && latest !== undefined) {
-    // Where rows lie depends on the revision that they are written onto: below archived ones that is another one than the parent.
-    const onLatest = { ...built, taken: { parents: [], before: await rootOf(target, latest), other: [] } }
-    const again =
-      latest === head ? stored : (await buildRevision(registry, family, target, onLatest, context)).revision
-    const before = await revisions.readForList(target, latest)
-    if (await saySame(family, target, again, before)) return { stored: before, changed: false, met, warnings }
+  const { revision: stored, met } = await buildRevision(registry, revisions, target, built, context)
+  if (input.ifChanged && latest !== undefined) {
+    const same = await sameAsLatest(registry, place, latest, { built, stored, context, transaction, target })
+    if (same) return { stored: same, changed: false, met, warnings }
   }
   transaction.move(branch, stored.oid)
-  noteDecided(transaction, artifact, branch, stored.oid, context, met)
+  if (context.attempt) transaction.note(context.attempt.noteOf(digits, branch, stored.oid, met))
   if (input.slug !== undefined) {
     const named = { slug: input.slug, commit: stored.oid }
     await nameRevision(registry, artifact, state, named, context, transaction)
@@ -155,15 +146,262 @@ export async function writeRevision(
   return { stored, changed: true, met, warnings }
 }
 
+/** A revision that is to be committed. */
+export interface NewRevision {
+  /** The slug of the artifact. */
+  readonly artifact: string
+  /** The slug of the variant. */
+  readonly variant: string
+  /** Undefined for the variant's first. */
+  readonly parent: Oid | undefined
+  /** What came from other revisions. */
+  readonly taken?: TakenIn | undefined
+  readonly message?: string | undefined
+  /** What stands where there is no message, in place of what changed. */
+  readonly subject?: string | undefined
+  readonly header?: Header | undefined
+  /** The payload, ready to store; undefined for a revision without one. */
+  readonly payload: Payload | undefined
+  /** A slug of its own; the caller has made sure that it is free. */
+  readonly slug?: string | undefined
+  /** What it has to say about deployments. */
+  readonly trailers?: Trailers
+  /** Who wrote it, if that is not who commits it. */
+  readonly author?: Ident | undefined
+}
+
+/** A revision whose objects are written. */
+export interface BuiltRevision {
+  readonly revision: StoredRevision
+  /** What became of rows that were sent and are none of its own. */
+  readonly met: MetRows | undefined
+}
+
+/**
+ * Writes the objects of a revision on its variant after its parent, and answers what reading it will. Files of the parent's tree that are
+ * neither payload nor header (a README that was pushed) are carried over.
+ */
+export async function buildRevision(
+  registry: Registry,
+  revisions: RevisionCache,
+  target: PayloadTarget,
+  revision: NewRevision,
+  context: WriteContext,
+): Promise<BuiltRevision> {
+  const { variant, parent, taken, message, author, slug } = revision
+  const { limits } = registry
+  const { family } = revisions
+  const before = taken?.before ?? (parent === undefined ? [] : await rootOf(target, parent))
+  const written =
+    revision.payload && (await family.write(target, revision.payload, before, limits, taken?.other))
+  const entries = [...(written?.entries ?? [])]
+  for (const entry of before)
+    if (entry.name !== REVISION_FILE && !family.ownsFile(entry.name)) entries.push(entry)
+  const header = boundedHeader(revision.header ?? {})
+  const { payload, size: payloadSize = 0 } = written?.stored ?? {}
+  let size = payloadSize
+  if (Object.keys(header).length > 0) {
+    const bytes = jsonFileBytes(header, limits)
+    entries.push(writeFile(target, REVISION_FILE, bytes))
+    size += bytes.length
+  }
+  let { subject } = revision
+  const isSaid = message !== undefined && SAYS_SOMETHING.test(message)
+  if (!isSaid && subject === undefined) {
+    const old = parent === undefined ? undefined : await revisions.readForList(target, parent)
+    const after = { header, payload }
+    const { families } = registry
+    subject = await revisionSubject({
+      ...written,
+      families,
+      family,
+      artifact: revision.artifact,
+      before: old,
+      after,
+    })
+  }
+  const commit = {
+    tree: writeTree(target, entries),
+    parents: parent === undefined ? [] : [parent, ...(taken?.parents ?? [])],
+    author,
+    message: isSaid ? message : undefined,
+    subject,
+    trailers: { ...revision.trailers, variant, ...(slug !== undefined && { slug }) },
+  }
+  const made = writeCommit(registry, target, commit, context)
+  return { revision: { ...made, header, payload, size }, met: written?.met }
+}
+
+/** What git counts as blank says nothing. */
+const SAYS_SOMETHING = /[^ \t\r\n]/
+
+/** What a merge brings beside a payload. */
+export interface TakenIn {
+  /** Parents behind the first. */
+  readonly parents: readonly Oid[]
+  /** The root that the payload is written onto, in place of the parent's. */
+  readonly before: readonly TreeEntry[]
+  /** The root of the revision whose changes are taken in. */
+  readonly other: readonly TreeEntry[]
+}
+
+/** The entries of a commit's root. */
+export async function rootOf(source: ObjectReader, commit: Oid): Promise<readonly TreeEntry[]> {
+  return readTree(source, parseCommit(await readBytes(source, commit, 'commit')).tree)
+}
+
+/** The branch that a variant is. */
+export function branchOf({ variant }: VariantLocation): string {
+  return `refs/heads/${variant.slug}`
+}
+
+/** The newest commit not archived by itself. Walks the commits, not the history: the head may not be on the disk yet. */
+export async function latestCommit(
+  transaction: Transaction,
+  state: ArtifactState,
+  digits: string,
+  head: Oid | undefined,
+): Promise<Oid | undefined> {
+  let oid = head
+  while (oid !== undefined && state.archived.has(objectUuid(oid, digits))) {
+    oid = parseCommit(await readBytes(transaction, oid, 'commit')).parents[0]
+  }
+  return oid
+}
+
+/** Refuses a commit that names another revision as its base than the latest, which is `latest`, or that goes on from none. */
+function assertBase(
+  { artifact, variant: { slug } }: VariantLocation,
+  { mustBeFirst, baseRevisionId, ifMatch, delta, deltaBaseId, loc }: CommitRequest,
+  head: Oid | undefined,
+  latest: Oid | undefined,
+): void {
+  if (mustBeFirst && head !== undefined) throw notTheFirst(slug)
+  const current = latest && objectUuid(latest, artifact.digits)
+  if (baseRevisionId !== undefined && baseRevisionId !== current) throw movedOn(slug, baseRevisionId, current)
+  // `*` is met by any revision, and only by one (RFC 9110, 13.1.1).
+  const isMatched = ifMatch === '*' ? current !== undefined : ifMatch === undefined || ifMatch === current
+  if (!isMatched) throw notMatched(slug, ifMatch, current)
+  // A delta that does more than add belongs to the revision it was made for.
+  if (delta === undefined || deltaBaseId === undefined || deltaBaseId === current) return
+  if (!artifact.family.mayRebase(delta)) throw madeForAnother(slug, deltaBaseId, current, loc)
+}
+
+function notTheFirst(variant: string): Refusal {
+  return new Refusal(
+    'revision_exists',
+    `The variant "${variant}" has revisions already. Add to them with revisions/commit.`,
+  )
+}
+
+function latestIn(current: string | undefined): string {
+  return current === undefined ? 'it has no revision' : `its latest revision is ${current}`
+}
+
+function movedOn(variant: string, base: string, current: string | undefined): Refusal {
+  return new Refusal(
+    'revision_conflict',
+    `The variant "${variant}" moved on: ${latestIn(current)}, not base_revision_id ${base}. ` +
+      `Retrieve it, work your change into it, and commit on top.`,
+    { details: { base_revision_id: base, current_revision_id: current ?? null } },
+  )
+}
+
+function notMatched(variant: string, ifMatch: string | undefined, current: string | undefined): Refusal {
+  return new Refusal(
+    'precondition_failed',
+    `If-Match asks for ${ifMatch === '*' ? 'a revision' : ifMatch} on the variant "${variant}", but ${latestIn(current)}.`,
+    { details: { current_revision_id: current ?? null } },
+  )
+}
+
+function madeForAnother(
+  variant: string,
+  base: string,
+  current: string | undefined,
+  loc: CommitRequest['loc'],
+): Refusal {
+  return new Refusal(
+    'revision_conflict',
+    `The variant "${variant}" moved on: its latest revision is ${current ?? 'none'}, not ${base}, for which ` +
+      `${loc.join('.')}.delta was made. Retrieve it, work your change into it, and commit on top.`,
+    { details: { base_revision_id: base, current_revision_id: current ?? null } },
+  )
+}
+
+/** The payload of a commit, ready to store, and the deployment that it is, if it is one. */
+interface PlannedPayload {
+  readonly payload?: Payload | undefined
+  readonly warnings?: readonly Warning[]
+  readonly change?: DeployedChange | undefined
+}
+
+/**
+ * The payload of a commit that brings no whole one: what a delta, or a deployment, makes of the latest. With neither it is a revision without
+ * a payload, which only a variant whose latest has none takes, so that nobody empties a prompt by mistake. Where a deployment finds its
+ * revision deployed already, the answer is that nothing was committed.
+ */
+async function planChange(
+  registry: Registry,
+  { family, revisions }: ArtifactView,
+  input: CommitRequest,
+  latest: Oid | undefined,
+  target: PayloadTarget,
+): Promise<PlannedPayload | WrittenRevision> {
+  const base = latest === undefined ? undefined : (await revisions.read(target, latest)).payload
+  const change = await input.change?.(base)
+  if (input.change && !change && latest !== undefined)
+    return { stored: await revisions.readForList(target, latest), changed: false, warnings: [] }
+  const delta = change?.delta ?? input.delta
+  if (delta !== undefined) {
+    const { servicesBase, isExisting } = registry
+    const context = { loc: [...input.loc, 'delta'], servicesBase, isExisting, target }
+    return { ...(await family.applyDelta(base, delta, context)), change }
+  }
+  if (base === undefined) return { change }
+  throw new Refusal(
+    'missing_payload',
+    'The commit brings neither data nor delta, and the variant has data. Send one.',
+  )
+}
+
+/** What was built on a variant's latest revision. */
+interface Rebuilt {
+  readonly built: NewRevision
+  readonly stored: StoredRevision
+  readonly context: WriteContext
+  readonly transaction: Transaction
+  readonly target: PayloadTarget
+}
+
+/** The latest revision, if a commit that was built says the same and has no slug that the latest has not. */
+async function sameAsLatest(
+  registry: Registry,
+  place: VariantLocation,
+  latest: Oid,
+  { built, stored, context, transaction, target }: Rebuilt,
+): Promise<StoredRevision | undefined> {
+  const { artifact } = place
+  // Without a commit of its own a chosen slug would be dropped.
+  if (!(await hasSlug(place, latest, built.slug, transaction))) return undefined
+  let again = stored
+  if (latest !== built.parent) {
+    // Where rows lie depends on the revision that they are written onto: below archived ones that is another one than the parent.
+    const taken = { parents: [], before: await rootOf(target, latest), other: [] }
+    again = (await buildRevision(registry, artifact.revisions, target, { ...built, taken }, context)).revision
+  }
+  const before = await artifact.revisions.readForList(target, latest)
+  return (await saySame(artifact.family, target, again, before)) ? before : undefined
+}
+
 /** Whether a revision has the slug that is asked for, as its tag or as its version on the variant; any has none. */
 async function hasSlug(
   { artifact, variant }: VariantLocation,
-  oid: Oid | undefined,
+  oid: Oid,
   slug: string | undefined,
   transaction: Transaction,
 ): Promise<boolean> {
   if (slug === undefined) return true
-  if (oid === undefined) return false
   if (transaction.ref(`refs/tags/${slug}`) === oid) return true
   if (numberedBase(slug) !== variant.slug) return false
   const { objects, history } = artifact.repository
@@ -218,105 +456,4 @@ async function nameRevision(
   const tags = new Map(state.tags).set(slug, registry.now().toISOString())
   const change = { subject: `Name revision ${commit.slice(0, 12)} ${slug}`, tags }
   await commitChange(registry, artifact, state, change, { actor: context.actor }, transaction)
-}
-
-/** The branch that a variant is. */
-export function branchOf({ variant }: VariantLocation): string {
-  return `refs/heads/${variant.slug}`
-}
-
-/** What is archived now, in a transaction; read again only if the meta ref moved since the view was made. */
-export async function stateNow(artifact: ArtifactView, transaction: Transaction): Promise<ArtifactState> {
-  const head = transaction.ref(META_REF)
-  if (head === artifact.metaCommit) return artifact.source.state
-  if (head === undefined)
-    throw new Refusal('artifact_not_found', `"${artifact.slug}" is gone from the store.`)
-  return readArtifactState(transaction, head)
-}
-
-/** The newest commit not archived by itself. Walks the commits, not the history: the head may not be on the disk yet. */
-export async function latestCommit(
-  transaction: Transaction,
-  state: ArtifactState,
-  digits: string,
-  head: Oid | undefined,
-): Promise<Oid | undefined> {
-  let oid = head
-  while (oid !== undefined && state.archived.has(objectUuid(oid, digits))) {
-    oid = parseCommit(await readBytes(transaction, oid, 'commit')).parents[0]
-  }
-  return oid
-}
-
-function assertBase(
-  input: CommitRequest,
-  current: string | undefined,
-  variant: string,
-  hasHead: boolean,
-): void {
-  if (input.mustBeFirst && hasHead) {
-    throw new Refusal(
-      'revision_exists',
-      `The variant "${variant}" has revisions already. Add to them with revisions/commit.`,
-    )
-  }
-  const details = { current_revision_id: current ?? null }
-  const now = current === undefined ? 'it has no revision' : `its latest revision is ${current}`
-  if (input.baseRevisionId !== undefined && input.baseRevisionId !== current) {
-    throw new Refusal(
-      'revision_conflict',
-      `The variant "${variant}" moved on: ${now}, not base_revision_id ${input.baseRevisionId}. ` +
-        `Retrieve it, work your change into it, and commit on top.`,
-      { details: { base_revision_id: input.baseRevisionId, ...details } },
-    )
-  }
-  // `*` is met by any revision, and only by one (RFC 9110, 13.1.1).
-  const isMatched = input.ifMatch === '*' ? current !== undefined : input.ifMatch === current
-  if (input.ifMatch !== undefined && !isMatched) {
-    throw new Refusal(
-      'precondition_failed',
-      `If-Match asks for ${input.ifMatch === '*' ? 'a revision' : input.ifMatch} on the variant "${variant}", but ${now}.`,
-      { details },
-    )
-  }
-}
-
-/** A delta that does more than add belongs to the revision it was made for. */
-function assertDeltaBase(
-  family: Family,
-  { delta, deltaBaseId, loc }: CommitRequest,
-  current: string | undefined,
-  variant: string,
-): void {
-  if (delta === undefined || deltaBaseId === undefined || deltaBaseId === current) return
-  if (family.mayRebase(delta)) return
-  throw new Refusal(
-    'revision_conflict',
-    `The variant "${variant}" moved on: its latest revision is ${current ?? 'none'}, not ${deltaBaseId}, for which ` +
-      `${loc.join('.')}.delta was made. Retrieve it, work your change into it, and commit on top.`,
-    { details: { base_revision_id: deltaBaseId, current_revision_id: current ?? null } },
-  )
-}
-
-/**
- * A delta starts from the latest payload. With neither data nor delta the revision is one without a payload, which only
- * a variant whose latest has none takes, so that nobody empties a prompt by mistake.
- */
-async function payloadFromDelta(
-  registry: Registry,
-  family: Family,
-  target: PayloadTarget,
-  base: Payload | undefined,
-  delta: Json | undefined,
-  loc: readonly (string | number)[],
-): Promise<AcceptedPayload | undefined> {
-  if (delta !== undefined) {
-    const { servicesBase, isExisting } = registry
-    return family.applyDelta(base, delta, { loc: [...loc, 'delta'], servicesBase, isExisting, target })
-  }
-  if (base === undefined) return undefined
-  throw new Refusal(
-    'missing_payload',
-    'The commit brings neither data nor delta, and the variant has data. Send one.',
-  )
 }

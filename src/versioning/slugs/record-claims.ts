@@ -1,8 +1,7 @@
 import type { Commit } from '../../git/objects/object.ts'
-import type { ArtifactView } from '../artifacts/artifact-view.ts'
+import { type ArtifactView, stateNow } from '../artifacts/artifact-view.ts'
 import { commitChange } from '../artifacts/change-artifact.ts'
 import type { Registry } from '../registry.ts'
-import { stateNow } from '../revisions/write-revision.ts'
 
 /** Who records what plain git made. */
 const RECORDER = {
@@ -51,8 +50,8 @@ export function keepClaims(registry: Registry): ClaimKeeper {
   const recordAll = async (ids: readonly string[]): Promise<void> => {
     for (const id of ids) if (!isStopped) await record(id)
   }
-  const unwatch = registry.index.watch(({ id, view }) => {
-    if (!view?.isUnrecorded || timers.has(id)) return
+  const unwatch = registry.index.watchUnrecorded(({ id }) => {
+    if (timers.has(id)) return
     timers.set(id, setTimeout(() => void record(id), SETTLED).unref())
   })
   return {

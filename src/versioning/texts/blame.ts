@@ -2,7 +2,6 @@ import { type Commit, parseCommit, type Oid } from '../../git/objects/object.ts'
 import { AlignmentSteps, alignMiddles, middleOf } from '../../json/diff/align-numbers.ts'
 import { TimeSlice } from '../../scheduling/cooperative.ts'
 import { readBytes } from '../family/tree-files.ts'
-import type { Registry } from '../registry.ts'
 import type { RevisionLocation } from '../revisions/revision.ts'
 import { matchTexts } from './match-texts.ts'
 import type { PlacedText } from './placed-text.ts'
@@ -39,7 +38,6 @@ interface Search {
  * is the text that counts, however it lies in files.
  */
 export async function blameText(
-  registry: Registry,
   { artifact, oid }: RevisionLocation,
   text: PlacedText,
   stop: AbortSignal,
@@ -73,7 +71,7 @@ export async function blameText(
   })
 
   async function textsAt(commit: Oid): Promise<readonly PlacedText[]> {
-    const { payload } = await registry.revisions(artifact.family).readForList(objects, commit)
+    const { payload } = await artifact.revisions.readForList(objects, commit)
     return (payload && artifact.family.texts?.(payload)) ?? []
   }
 }

@@ -1,6 +1,6 @@
 import { Refusal } from '../../errors.ts'
 import type { ArtifactView } from '../artifacts/artifact-view.ts'
-import { assertUnguarded } from '../artifacts/write-guards.ts'
+import { assertUnguarded } from '../revisions/revision.ts'
 import type { Registry } from '../registry.ts'
 import { artifactById } from '../revisions/references.ts'
 import type { WriteContext } from '../write-context.ts'
@@ -192,8 +192,8 @@ class PinsEver {
     return [...found.values()]
   }
 
-  async #pinsAt({ family, repository }: ArtifactView, oid: Oid): Promise<readonly Pin[]> {
-    const { payload } = await this.#registry.revisions(family).readForList(repository.objects, oid)
+  async #pinsAt({ family, repository, revisions }: ArtifactView, oid: Oid): Promise<readonly Pin[]> {
+    const { payload } = await revisions.readForList(repository.objects, oid)
     return (payload && family.pins?.(payload)) ?? []
   }
 }

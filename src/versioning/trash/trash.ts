@@ -10,6 +10,7 @@ import { repositoryDigits } from '../ids.ts'
 import type { SlugLevel } from '../index/slug-table.ts'
 import { namesOf } from '../index/index-entry.ts'
 import { keyOfSlug, type SlugClaim, slugsOf, type WantedSlug } from '../index/slug-table.ts'
+import type { RevisionCache } from '../revisions/stored-revision.ts'
 import { foldSlug } from '../slugs/slug.ts'
 
 /** So long is kept what was trashed. */
@@ -50,11 +51,18 @@ const NOTHING: Look = { slugs: [], found: new Map(), bySlug: new Map() }
 export class Trash {
   readonly #store: ProjectStore
   readonly #families: readonly Family[]
+  readonly #revisions: (family: Family) => RevisionCache
   readonly #looks = new Map<Family, Look>()
 
-  constructor(store: ProjectStore, families: readonly Family[]) {
+  /** `revisions` answers the decoded revisions of a family, for views to carry. */
+  constructor(
+    store: ProjectStore,
+    families: readonly Family[],
+    revisions: (family: Family) => RevisionCache,
+  ) {
     this.#store = store
     this.#families = families
+    this.#revisions = revisions
   }
 
   /** All that can be read, the last trashed first. */
@@ -138,7 +146,7 @@ export class Trash {
     const stamp = stampIn(this.#store, family, slug)
     if (!stamp) return undefined
     const repository = this.#store.trash.repository(family.folder, slug)
-    const artifact = await viewArtifact(family, slug, repository, repository.refs())
+    const artifact = await viewArtifact(this.#revisions(family), slug, repository, repository.refs())
     return { artifact, ...stamp, until: untilOf(stamp) }
   }
 }

@@ -25,7 +25,8 @@ export async function defaultVariantOrNew(
   const slug = await freeVariantSlug(registry, family, artifact.slug)
   const record = { name: slug, created_at: registry.now().toISOString(), created_by_id: actor.id }
   const since = record.created_at
-  return { artifact, variant: { slug, id: variantUuid(slug, digits), head: undefined, record, since } }
+  const id = variantUuid(slug, digits)
+  return { artifact, variant: { slug, id, head: undefined, record, since, isPending: true } }
 }
 
 /** Makes the variant in the transaction that commits its first revision, unless another one was faster. */

@@ -34,7 +34,7 @@ export async function verifyArtifact(
   // Depths are believed from here on, so the file that keeps them goes first.
   const kept = await findingsOf(() => verifyFirstParents(artifact))
   const decoded = await findingsOf(async () => {
-    const { count, findings } = await verifyRevisions(registry, artifact, checkPayload)
+    const { count, findings } = await verifyRevisions(artifact, checkPayload)
     revisions = count
     return findings
   })

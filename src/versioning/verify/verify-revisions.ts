@@ -4,7 +4,6 @@ import type { Oid } from '../../git/objects/object.ts'
 import type { ArtifactView } from '../artifacts/artifact-view.ts'
 import type { Payload } from '../family/family.ts'
 import { objectUuid } from '../ids.ts'
-import type { Registry } from '../registry.ts'
 import type { Finding } from './finding.ts'
 import { slugProblem } from '../slugs/slug.ts'
 import { damage, note } from './finding.ts'
@@ -30,11 +29,10 @@ export interface VerifiedRevisions {
  * and have an id of its own (interface 1.13: 74 bits of the commit).
  */
 export async function verifyRevisions(
-  registry: Registry,
   artifact: ArtifactView,
   check: PayloadCheck | undefined,
 ): Promise<VerifiedRevisions> {
-  const { family, repository, digits } = artifact
+  const { repository, digits } = artifact
   const tips = tipsOf(artifact)
   const byId = new Map<string, Oid>()
   const findings: Finding[] = []
@@ -43,7 +41,7 @@ export async function verifyRevisions(
     const other = byId.get(id)
     if (other !== undefined) findings.push(damage(`Commits ${other} and ${oid} have the same id ${id}.`))
     byId.set(id, oid)
-    const stored = await registry.revisions(family).readForList(repository.objects, oid)
+    const stored = await artifact.revisions.readForList(repository.objects, oid)
     if (stored.damage?.code === 'document_too_large')
       findings.push(note(`Commit ${oid}: ${stored.damage.message}`))
     else if (stored.damage) findings.push(damage(`${stored.damage.message} ${REMEDY}`))

@@ -33,7 +33,7 @@ describe('versioning: other work gets its turn while many pins are followed', ()
       { header: {}, loc: [], data: { references } },
       context,
     )
-    payload = (await readRevisionAt(registry, place)).stored.payload
+    payload = (await readRevisionAt(place)).stored.payload
   })
 
   const surface = { singular: 'workflow', fixedFlags: {} }

@@ -18,7 +18,7 @@ describe('versioning: the mirrors of deployments', () => {
     const bot = await newVariant(registry, workflowFamily, 'bot')
     const first = { header: {}, loc: [], mustBeFirst: true }
     const { revision: place } = await commitRevision(registry, bot, first, context)
-    const revision = await readRevisionAt(registry, place)
+    const revision = await readRevisionAt(place)
     const deploy = (key?: string) =>
       deployRevision(registry, revision, to, { entity: 'workflow', key, loc: [] }, context)
 

@@ -74,7 +74,7 @@ describe('versioning: how fresh the list of a family is', () => {
     }) as [IndexEntry, IndexEntry, IndexEntry, IndexEntry]
     for (const entry of [second, first]) list.add(entry)
     const shown = list.artifacts
-    list.changed()
+    list.isCurrent = false
     list.add(late)
     list.remove(first)
     list.add(early)

@@ -52,7 +52,14 @@ describe('versioning: views that are let go of', () => {
     await before.index.close()
     registry = await opened()
     views = viewCache(KEPT)
-    const index = new ArtifactIndex(registry.store, [workflowFamily], 'ours', undefined, views)
+    const index = new ArtifactIndex(
+      registry.store,
+      [workflowFamily],
+      (family) => registry.revisions(family),
+      'ours',
+      undefined,
+      views,
+    )
     Object.assign(registry, { index })
     index.restore()
     await index.load()

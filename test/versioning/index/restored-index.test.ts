@@ -259,7 +259,7 @@ function datesOf({ index }: Registry, slug: string): object {
 }
 
 /** All that is derived, but for the objects that read, and since when refs are there. */
-function shape({ repository, family, source, tagsSince, ...view }: ArtifactView): string {
+function shape({ repository, family, revisions: _, source, tagsSince, ...view }: ArtifactView): string {
   const variants = view.variants.map(({ since, ...variant }) => variant)
   const defaultVariant = view.defaultVariant?.slug
   const maps = { tags: [...view.tags], archived: [...view.archived], variants, defaultVariant }

@@ -28,7 +28,7 @@ describe('versioning: where a merge is worked out', () => {
   const headOf = async (slug: string): Promise<string | undefined> =>
     (await find(slug)).artifact.repository.freshRefs().refs.get(`refs/heads/${slug}`)
   const dataOf = async ({ place }: Merged): Promise<unknown> =>
-    place && (await readRevisionAt(registry, place)).stored.payload
+    place && (await readRevisionAt(place)).stored.payload
 
   beforeEach(async () => {
     registry = await memoryRegistry()

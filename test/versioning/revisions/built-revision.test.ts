@@ -9,7 +9,7 @@ import { memoryFs } from '../../../src/storage/memory-fs.ts'
 import type { Family } from '../../../src/versioning/family/family.ts'
 import { Registry } from '../../../src/versioning/registry.ts'
 import { commitRevision } from '../../../src/versioning/revisions/commit-revision.ts'
-import { RevisionCache } from '../../../src/versioning/revisions/decoded-revision.ts'
+import { RevisionCache } from '../../../src/versioning/revisions/stored-revision.ts'
 import { context, newVariant } from '../memory-registry.ts'
 
 const TESTSETS = testsetFamily({ maxRows: 100, maxRowBytes: 10_000, maxColumns: 10 })

@@ -2,7 +2,29 @@ import { expect } from 'chai'
 import fc from 'fast-check'
 import { writeFileSync } from 'node:fs'
 import { git, temporaryFolder } from '../../support/git/git-program.ts'
-import { decodeMessage, encodeMessage } from '../../../src/versioning/revisions/write-commit.ts'
+import {
+  decodeMessage,
+  type Trailers,
+  type WrittenCommit,
+  writeCommit,
+} from '../../../src/versioning/revisions/stored-revision.ts'
+
+const TREE = '4b825dc642cb6eb9a060e54bf8d69288fbee4904'
+
+/** A commit that says this. */
+function commitOf(said: {
+  readonly message: string | undefined
+  readonly subject?: string | undefined
+  readonly trailers: Trailers
+}): WrittenCommit {
+  const registry = { now: () => new Date(0), signing: { key: undefined } }
+  const actor = { id: 'id', name: 'Ann', email: 'ann@example.com' }
+  return writeCommit(registry, { write: () => TREE }, { tree: TREE, parents: [], ...said }, { actor })
+}
+
+function encodeMessage(said: Parameters<typeof commitOf>[0]): string {
+  return commitOf(said).commit.message
+}
 
 describe('commit messages', () => {
   const trailers = { variant: 'main', slug: 'named', idempotencyKey: 'k-1' }
@@ -34,6 +56,34 @@ describe('commit messages', () => {
         expect(decodeMessage(encodeMessage({ message: text, trailers })).message).to.equal(text)
       }),
       { seed: 1, numRuns: 2000 },
+    )
+  })
+
+  it('what a commit was written with is what reading it back says', () => {
+    const line = fc.constantFrom(
+      'Variant: a',
+      'Generated-Subject: 12345678',
+      'Key: value',
+      '',
+      'text',
+      ' ',
+      '\r',
+    )
+    const message = fc.oneof(
+      fc.constant(undefined),
+      fc.string(),
+      fc.array(line).map((lines) => lines.join('\n')),
+    )
+    fc.assert(
+      fc.property(message, fc.boolean(), (text, hasTrailers) => {
+        const said = { message: text, subject: text === undefined ? 'Made' : undefined }
+        const { commit, ...written } = commitOf({
+          ...said,
+          trailers: hasTrailers ? trailers : { variant: 'x' },
+        })
+        expect(written).to.deep.equal({ oid: TREE, ...decodeMessage(commit.message) })
+      }),
+      { seed: 2, numRuns: 4000 },
     )
   })
 

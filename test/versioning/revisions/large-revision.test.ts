@@ -6,7 +6,7 @@ import { MOST_WAITING_ASIDE } from '../../../src/scheduling/run-aside.ts'
 import { asLarge } from '../../../src/versioning/family/large-document.ts'
 import type { ObjectReader } from '../../../src/versioning/family/tree-files.ts'
 import { commitRevision } from '../../../src/versioning/revisions/commit-revision.ts'
-import { RevisionCache } from '../../../src/versioning/revisions/decoded-revision.ts'
+import { RevisionCache } from '../../../src/versioning/revisions/stored-revision.ts'
 import { keepBusy } from '../../scheduling/busy-threads.ts'
 import { context, memoryRegistry, newVariant } from '../memory-registry.ts'
 

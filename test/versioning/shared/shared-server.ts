@@ -1,4 +1,3 @@
-import { followStore } from '../../../src/git/following/open-following.ts'
 import type { OpenLog } from '../../../src/git/following/shared-log.ts'
 import { Store } from '../../../src/git/store.ts'
 import { workflowFamily } from '../../../src/handlers/workflows.ts'
@@ -26,7 +25,7 @@ export interface SharedServer {
 
 /** Opens a server over a folder in memory, a new one unless it is given. */
 export async function sharedServer(openLog: OpenLog, fs: Fs = memoryFs()): Promise<SharedServer> {
-  const store = await followStore(fs, '/store', openLog)
+  const store = await Store.follow(fs, '/store', openLog)
   const families = [workflowFamily, environmentFamily]
   const settings = { servicesBase: 'http://localhost/services', now: () => new Date() }
   const registry = new Registry(await store.project('default'), families, settings)
@@ -69,7 +68,7 @@ export async function messagesOf({ index }: Registry, slug: string): Promise<str
 export async function deploy(registry: Registry, bot: string, live: string): Promise<void> {
   const { artifact, variant } = await defaultOf(registry, workflowFamily, bot)
   const oid = artifact.repository.freshRefs().refs.get(`refs/heads/${variant.slug}`) ?? ''
-  const revision = await readRevisionAt(registry, { artifact, variant, oid, version: 1 })
+  const revision = await readRevisionAt({ artifact, variant, oid, version: 1 })
   const to = await defaultOf(registry, environmentFamily, live)
   await deployRevision(registry, revision, to, { entity: 'workflow', loc: [] }, context)
 }

@@ -9,7 +9,7 @@ import type { JsonObject } from '../../../src/json/json.ts'
 import { stringifyJson } from '../../../src/json/stringify-json.ts'
 import { environmentFamily } from '../../../src/resources/environments/environment-surface.ts'
 import type { Family } from '../../../src/versioning/family/family.ts'
-import { revisionSubject } from '../../../src/versioning/revisions/build-revision.ts'
+import { revisionSubject } from '../../../src/versioning/revisions/revision-subject.ts'
 
 describe('versioning: the subject of a revision', () => {
   const families = [workflowFamily, environmentFamily]

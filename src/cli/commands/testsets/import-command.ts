@@ -28,7 +28,7 @@ import type { RowFile } from '../../../resources/testsets/import/files/read-file
 import { type Uploaded, commitFile } from '../../../resources/testsets/import/upload-testset.ts'
 import type { ArtifactView } from '../../../versioning/artifacts/artifact-view.ts'
 import { TimeSlice } from '../../../scheduling/cooperative.ts'
-import { assertActive } from '../../../versioning/artifacts/write-guards.ts'
+import { assertActive } from '../../../versioning/revisions/revision.ts'
 import { assertArtifactSlugFree } from '../../../versioning/slugs/claim-slugs.ts'
 import { createArtifact } from '../../../versioning/artifacts/create-artifact.ts'
 import { editArtifact } from '../../../versioning/artifacts/change-artifact.ts'
@@ -326,7 +326,7 @@ export async function importRows(testsets: OpenTestsets, wanted: RowImport): Pro
   const { place, changed, file } = found
     ? await commitTo(testsets, found, wanted)
     : await create(testsets, wanted)
-  const revision = await readRevisionAt(registry, place)
+  const revision = await readRevisionAt(place)
   return { isNew: !found, changed, revision, rows: await rowsHeld(revision), file }
 }
 

@@ -38,15 +38,11 @@ function ofSurface({ surface, present, records }: SurfaceContext, places: UserPl
   const path = `/simple/${surface.path}/:id`
   const tag = `simple ${plural}`
   const when = { trashed_at: z.string(), until: z.string() }
-  const answer = async (
-    registry: Registry,
-    artifact: ArtifactView,
-    trashed?: Trashed,
-  ): Promise<EndpointResponse> => ({
+  const answer = async (artifact: ArtifactView, trashed?: Trashed): Promise<EndpointResponse> => ({
     body: {
       count: 1,
       [singular]: {
-        ...(await presentFlat(await flatten(registry, artifact), present)),
+        ...(await presentFlat(await flatten(artifact), present)),
         ...(trashed ? { trashed_at: trashed.trashed_at, until: trashed.until } : {}),
       },
     },
@@ -62,15 +58,15 @@ function ofSurface({ surface, present, records }: SurfaceContext, places: UserPl
       scope: 'write',
       ...named,
       output: single(singular, flatRecord([...family.roles, ...family.flagNames], when)),
-      run: async ({ registry, params, context, caller }) => {
+      run: async ({ registry, params, context, mayRead }) => {
         const artifact = await artifactIn(registry, family, params)
         try {
           const trashed = await trashArtifact(registry, artifact, context, () =>
             usersOf(places, registry, artifact),
           )
-          return await answer(registry, trashed.artifact, trashed)
+          return await answer(trashed.artifact, trashed)
         } catch (error) {
-          throw caller.may.read ? error : withoutUsers(error)
+          throw mayRead ? error : withoutUsers(error)
         }
       },
     }),
@@ -86,13 +82,12 @@ function ofSurface({ surface, present, records }: SurfaceContext, places: UserPl
         const trashed = await trashedOf(registry, params['id'] ?? '', family)
         // One that is there was brought back already, or never removed.
         return answer(
-          registry,
           trashed
             ? await undeleteArtifact(registry, trashed, context)
             : await artifactIn(registry, family, params),
         )
       },
-      recall: async ({ registry }, { id }) => answer(registry, await artifactById(registry, family, id)),
+      recall: async ({ registry }, { id }) => answer(await artifactById(registry, family, id)),
     }),
   ]
 }

@@ -70,11 +70,10 @@ export async function commitFile(
   gone?: AbortSignal,
 ): Promise<Uploaded & CommittedRevision> {
   const slice = new TimeSlice(gone)
-  const { repository, family } = artifact
+  const { repository } = artifact
   const { objects } = repository
   const head = variant?.head
-  const latest =
-    head === undefined ? undefined : (await registry.revisions(family).read(objects, head)).payload
+  const latest = head === undefined ? undefined : (await artifact.revisions.read(objects, head)).payload
   const tree = latest && asStored(latest).tree
   const replaced = {
     source: rowSource(artifact),

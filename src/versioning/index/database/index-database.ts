@@ -9,7 +9,7 @@ import { DatabaseFiles } from '../../../storage/sqlite/database-file.ts'
 import { isBusy, isDamage, isStorageTrouble, isUnusable } from '../../../storage/sqlite/sqlite-errors.ts'
 import type { ArtifactView } from '../../artifacts/artifact-view.ts'
 import { damageOf } from '../damaged-repositories.ts'
-import { saveView } from '../index-entry.ts'
+import { type ArtifactChange, saveView } from '../index-entry.ts'
 import type { IndexSync } from '../index-sync.ts'
 import type { RevisionQuestion, RevisionRow } from './find-revisions.ts'
 import { findRevisions, isWithoutEmbedsIn, unreadableIn } from './find-revisions.ts'
@@ -114,7 +114,7 @@ export class IndexDatabase {
   }
 
   /** Notes that an artifact is new, another one, or gone. */
-  note(path: string): void {
+  readonly note = ({ path }: Pick<ArtifactChange, 'path'>): void => {
     this.#dirty.add(path)
     if (this.#isClosed) return
     // What goes wrong then is told to whoever asks next.

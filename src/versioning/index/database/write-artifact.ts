@@ -6,7 +6,7 @@ import { bytesOf, type DatabaseFile, hexOf, utf8Of } from '../../../storage/sqli
 import type { ArtifactView, VariantView } from '../../artifacts/artifact-view.ts'
 import { readBytes } from '../../family/tree-files.ts'
 import { authorUuid, objectUuid, oidPrefix } from '../../ids.ts'
-import { decodeMessage } from '../../revisions/write-commit.ts'
+import { decodeMessage } from '../../revisions/stored-revision.ts'
 
 /** What a commit alone says about its revision, without a look at its tree: as true for ever as the commit. */
 export interface CommitFacts {

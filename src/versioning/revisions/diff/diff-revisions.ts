@@ -3,25 +3,23 @@ import { AlignmentSteps, alignMiddles, type Difference } from '../../../json/dif
 import { TimeSlice } from '../../../scheduling/cooperative.ts'
 import type { DiffRequest, DiffSide, PresentedDiff } from '../../family/family.ts'
 import { type ObjectReader, readBytes, readTree } from '../../family/tree-files.ts'
-import type { Registry } from '../../registry.ts'
 import type { RevisionLocation } from '../revision.ts'
 import { Refusal } from '../../../errors.ts'
 import { createTwoFilesPatch, FILE_HEADERS_ONLY } from 'diff'
 
 /** The difference between two revisions of a family, of one artifact or of two (interface 6.1, 8.24). */
 export async function diffRevisions(
-  registry: Registry,
   base: RevisionLocation,
   head: RevisionLocation,
   asked: DiffRequest,
 ): Promise<PresentedDiff> {
   const { family } = base.artifact
-  return family.diff(await readSide(registry, base), await readSide(registry, head), asked)
+  return family.diff(await readSide(base), await readSide(head), asked)
 }
 
-async function readSide(registry: Registry, { artifact, oid }: RevisionLocation): Promise<DiffSide> {
+async function readSide({ artifact, oid }: RevisionLocation): Promise<DiffSide> {
   const { objects } = artifact.repository
-  const { payload, commit } = await registry.revisions(artifact.family).read(objects, oid)
+  const { payload, commit } = await artifact.revisions.read(objects, oid)
   return {
     artifactId: artifact.id,
     source: objects,

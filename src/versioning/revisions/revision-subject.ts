@@ -1,148 +1,16 @@
-import { parseCommit, type Ident, type Oid, type TreeEntry } from '../../git/objects/object.ts'
-import { boundedHeader, type Header } from '../artifacts/artifact-record.ts'
-import type { DocumentLimits } from '../family/document-limits.ts'
-import type {
-  Family,
-  MetRows,
-  Payload,
-  PayloadTarget,
-  WrittenPayload,
-  ChangedRows,
-} from '../family/family.ts'
-import {
-  jsonFileBytes,
-  type ObjectReader,
-  type ObjectSink,
-  readBytes,
-  readTree,
-  writeFile,
-  writeTree,
-} from '../family/tree-files.ts'
-import type { Registry } from '../registry.ts'
-import type { WriteContext } from '../write-context.ts'
-import { type StoredRevision, REVISION_FILE } from './decoded-revision.ts'
-import { type Trailers, decodeMessage, subjectIn, writeCommit } from './write-commit.ts'
-import { type Json, ExactNumber } from '../../json/json.ts'
 import { isDeepStrictEqual } from 'node:util'
-import { documentOf } from '../family/document-family.ts'
-import { referencesTo } from '../environments/pin.ts'
-import type { Pin } from '../reference.ts'
-import { LONGEST_NAME, LONGEST_SUBJECT, shownName, shownPlace } from '../subjects/shown-name.ts'
 import { AlignmentSteps, alignNumbers } from '../../json/diff/align-numbers.ts'
 import { type JsonChange, lightChanges } from '../../json/diff/json-patch.ts'
 import { pointerKeys } from '../../json/json-pointer.ts'
+import { ExactNumber, type Json } from '../../json/json.ts'
 import { stringifyJson } from '../../json/stringify-json.ts'
 import { atOnce } from '../../scheduling/cooperative.ts'
-
-/** A revision that is to be committed. */
-export interface NewRevision {
-  /** The slug of the artifact. */
-  readonly artifact: string
-  /** The slug of the variant. */
-  readonly variant: string
-  /** Undefined for the variant's first. */
-  readonly parent: Oid | undefined
-  /** What came from other revisions. */
-  readonly taken?: TakenIn | undefined
-  readonly message?: string | undefined
-  /** What stands where there is no message, in place of what changed. */
-  readonly subject?: string | undefined
-  readonly header?: Header | undefined
-  /** The payload, ready to store; undefined for a revision without one. */
-  readonly payload: Payload | undefined
-  /** A slug of its own; the caller has made sure that it is free. */
-  readonly slug?: string | undefined
-  /** What it has to say about deployments. */
-  readonly trailers?: Trailers
-  /** Who wrote it, if that is not who commits it. */
-  readonly author?: Ident | undefined
-}
-
-/** A revision whose objects are written. */
-export interface BuiltRevision {
-  readonly revision: StoredRevision
-  /** What became of rows that were sent and are none of its own. */
-  readonly met: MetRows | undefined
-}
-
-/**
- * Writes the objects of a revision on its variant after its parent, and answers what reading it will. Files of the parent's tree that are
- * neither payload nor header (a README that was pushed) are carried over.
- */
-export async function buildRevision(
-  registry: Registry,
-  family: Family,
-  target: PayloadTarget,
-  revision: NewRevision,
-  context: WriteContext,
-): Promise<BuiltRevision> {
-  const { variant, parent, taken, message, subject, author, slug, trailers } = revision
-  const before = taken?.before ?? (parent === undefined ? [] : await rootOf(target, parent))
-  const carried = before.filter((entry) => entry.name !== REVISION_FILE && !family.ownsFile(entry.name))
-  const payload =
-    revision.payload && (await family.write(target, revision.payload, before, registry.limits, taken?.other))
-  const header = boundedHeader(revision.header ?? {})
-  const headerFile = writeHeader(target, header, registry.limits)
-  const entries = [...carried, ...(payload?.entries ?? []), ...headerFile.entries]
-  const isSaid = message !== undefined && subjectIn(message) !== ''
-  const said = {
-    tree: writeTree(target, entries),
-    parents: parent === undefined ? [] : [parent, ...(taken?.parents ?? [])],
-    author,
-    ...(isSaid
-      ? { message }
-      : { message: undefined, subject: subject ?? (await subjectOf(payload, header)) }),
-    trailers: { ...trailers, variant, ...(slug !== undefined && { slug }) },
-  }
-  const { oid, commit } = writeCommit(registry, target, said, context)
-  const { payload: stored, size = 0 } = payload?.stored ?? {}
-  const decoded = decodeMessage(commit.message)
-  return {
-    revision: { oid, commit, ...decoded, header, payload: stored, size: headerFile.size + size },
-    met: payload?.met,
-  }
-
-  async function subjectOf(written: WrittenPayload | undefined, newHeader: Header): Promise<string> {
-    const old =
-      parent === undefined ? undefined : await registry.revisions(family).readForList(target, parent)
-    return revisionSubject({
-      families: registry.families,
-      family,
-      artifact: revision.artifact,
-      before: old,
-      after: { header: newHeader, payload: written?.stored?.payload },
-      changedRows: written?.changedRows,
-      met: written?.met,
-      files: written?.files,
-    })
-  }
-}
-
-/** What a merge brings beside a payload. */
-export interface TakenIn {
-  /** Parents behind the first. */
-  readonly parents: readonly Oid[]
-  /** The root that the payload is written onto, in place of the parent's. */
-  readonly before: readonly TreeEntry[]
-  /** The root of the revision whose changes are taken in. */
-  readonly other: readonly TreeEntry[]
-}
-
-/** The entries of a commit's root. */
-export async function rootOf(source: ObjectReader, commit: Oid): Promise<readonly TreeEntry[]> {
-  return readTree(source, parseCommit(await readBytes(source, commit, 'commit')).tree)
-}
-
-/** The file for what came beside the payload, and its size in bytes; none where nothing did. */
-function writeHeader(
-  target: ObjectSink,
-  header: Header,
-  limits: DocumentLimits,
-): { readonly entries: readonly TreeEntry[]; readonly size: number } {
-  if (Object.keys(header).length === 0) return { entries: [], size: 0 }
-  const bytes = jsonFileBytes(header, limits)
-  return { entries: [writeFile(target, REVISION_FILE, bytes)], size: bytes.length }
-}
+import type { Header } from '../artifacts/artifact-record.ts'
+import { referencesTo } from '../environments/pin.ts'
+import { documentOf } from '../family/document-family.ts'
+import type { ChangedRows, Family, MetRows, Payload, WrittenPayload } from '../family/family.ts'
+import type { Pin } from '../reference.ts'
+import { LONGEST_NAME, LONGEST_SUBJECT, shownName, shownPlace } from '../subjects/shown-name.ts'
 
 /** What a revision is compared with, and what it says. */
 interface SubjectSides {
@@ -153,9 +21,9 @@ interface SubjectSides {
   /** Undefined for a revision without a parent. */
   readonly before: RevisionContent | undefined
   readonly after: RevisionContent
-  readonly changedRows: WrittenPayload['changedRows']
-  readonly met: WrittenPayload['met']
-  readonly files: WrittenPayload['files']
+  readonly changedRows?: WrittenPayload['changedRows']
+  readonly met?: WrittenPayload['met']
+  readonly files?: WrittenPayload['files']
 }
 
 /** Payload and header of a revision. */

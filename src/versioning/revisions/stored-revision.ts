@@ -1,0 +1,358 @@
+import { createHash } from 'node:crypto'
+import { ZodError } from 'zod'
+import { recentlyUsed } from '../../cache/recently-used.ts'
+import { Refusal, type RefusalCode } from '../../errors.ts'
+import {
+  type Commit,
+  encodeCommit,
+  type Ident,
+  type Oid,
+  parseCommit,
+  type TreeEntry,
+} from '../../git/objects/object.ts'
+import { signCommit } from '../../git/signing/commit-signature.ts'
+import type { SigningKey } from '../../git/signing/signing-key.ts'
+import { JsonTextError } from '../../json/json-text-error.ts'
+import { boundedText } from '../../json/json-values.ts'
+import { MOST_LEVELS, parseJson } from '../../json/parse-json.ts'
+import { counts } from '../../metrics/counters.ts'
+import { type RevisionHeader, revisionHeader } from '../artifacts/artifact-record.ts'
+import type { DocumentLimits } from '../family/document-limits.ts'
+import type { Family, Payload, ReadContext } from '../family/family.ts'
+import type { ObjectReader, ObjectSink } from '../family/tree-files.ts'
+import { asLarge } from '../family/large-document.ts'
+import { readBytes, readTree } from '../family/tree-files.ts'
+import type { WriteContext } from '../write-context.ts'
+
+/** The file of a commit's tree for what came beside the payload. */
+export const REVISION_FILE = 'revision.json'
+
+/** A commit decoded as a revision: what follows from the commit alone, and so never changes. */
+export interface StoredRevision extends CommitMessage {
+  readonly oid: Oid
+  readonly commit: Commit
+  readonly header: RevisionHeader
+  /** The payload as stored; undefined for a revision without one. */
+  readonly payload: Payload | undefined
+  /** Bytes of memory that it takes, roughly. */
+  readonly size: number
+  /**
+   * Why header and payload could not be decoded, when git brought files that are none of ours, or a later server's, or what unfolds to more
+   * than a document may; they are absent then.
+   */
+  readonly damage?: Refusal
+}
+
+/**
+ * Decoded revisions, 32 MB of them for all projects together, and none that was not asked for lately. A commit
+ * never changes, so neither do these.
+ */
+const revisions = recentlyUsed<string, StoredRevision>(
+  32 * 1024 * 1024,
+  // Decoded, a payload takes some three times its text, and what a commit says two kilobytes.
+  ({ size }) => 3 * size + 2000,
+)
+let caches = 0
+
+/** The decoded revisions of one family in one project: what another one has is none of its. */
+export class RevisionCache {
+  readonly family: Family
+  readonly #limits: DocumentLimits
+  readonly #gitBase: string
+  readonly #serial = ++caches
+
+  /** `gitBase` is the address under which repositories are cloned. */
+  constructor(family: Family, limits: DocumentLimits, gitBase: string) {
+    this.family = family
+    this.#limits = limits
+    this.#gitBase = gitBase
+  }
+
+  /** The revision. Refuses with `damaged_repository` or `unsupported_format` what does not decode, naming the file. */
+  async read(source: ObjectReader, oid: Oid): Promise<StoredRevision> {
+    const revision = await this.readForList(source, oid)
+    if (revision.damage) throw revision.damage
+    return revision
+  }
+
+  /** The revision as far as it decodes: one bad commit must not hide the others of a list. */
+  async readForList(source: ObjectReader, oid: Oid, signal?: AbortSignal): Promise<StoredRevision> {
+    const key = `${this.#serial} ${oid}`
+    const known = revisions.get(key)
+    if (known) {
+      counts.lookups.revisions.hits++
+      return known
+    }
+    counts.lookups.revisions.misses++
+    const revision = await this.#readAnew(source, oid, { signal })
+    // What does not decode may be a disk that fails for a while.
+    if (!revision.damage) revisions.set(key, revision)
+    return revision
+  }
+
+  /** The same for a list that shows no payload: what of it lies in files of its own is not read, and left out. */
+  async readOutline(source: ObjectReader, oid: Oid, signal?: AbortSignal): Promise<StoredRevision> {
+    const key = `${this.#serial} ${oid}`
+    const known = revisions.get(key)
+    if (known) return known
+    const revision = await this.#readAnew(source, oid, { part: 'outline', signal })
+    // A large document is never held, so its outline is all of it: without this, each list would open it in a thread again.
+    if (asLarge(revision.payload)) revisions.set(key, revision)
+    return revision
+  }
+
+  /** What the commit alone says: who, when and why; without header and payload, which may be large. */
+  async readCommit(source: ObjectReader, oid: Oid): Promise<StoredRevision> {
+    const known = revisions.get(`${this.#serial} ${oid}`)
+    if (known) return known
+    const commit = parseCommit(await readBytes(source, oid, 'commit'))
+    return { oid, commit, ...decodeMessage(commit.message), header: {}, payload: undefined, size: 0 }
+  }
+
+  /** Takes a revision as it was built, in place of reading it back. */
+  keep(revision: StoredRevision): void {
+    revisions.set(`${this.#serial} ${revision.oid}`, revision)
+  }
+
+  #readAnew(
+    source: ObjectReader,
+    oid: Oid,
+    asked: Pick<ReadContext, 'part' | 'signal'>,
+  ): Promise<StoredRevision> {
+    const folder = source.gitdir?.split('/').at(-1)
+    const address = folder === undefined ? undefined : `${this.#gitBase}/${this.family.folder}/${folder}`
+    return readRevision(this.family, source, oid, { ...asked, limits: this.#limits, address })
+  }
+}
+
+async function readRevision(
+  family: Family,
+  source: ObjectReader,
+  oid: Oid,
+  context: ReadContext,
+): Promise<StoredRevision> {
+  const commit = parseCommit(await readBytes(source, oid, 'commit'))
+  const said = decodeMessage(commit.message)
+  let size = 0
+  try {
+    const entries = await readTree(source, commit.tree)
+    const headerFile = entries.find((entry) => entry.name === REVISION_FILE && isFile(entry))
+    const headerBytes = headerFile && (await readBytes(source, headerFile.oid, 'blob'))
+    size = headerBytes?.length ?? 0
+    const header = headerBytes ? await decodeHeader(headerBytes) : {}
+    const read = await family.read(source, entries, context)
+    const { payload, size: payloadSize = 0 } = read ?? {}
+    return { oid, commit, ...said, header, payload, size: size + payloadSize }
+  } catch (error) {
+    // Nothing is wrong with the revision.
+    if (context.signal?.aborted) throw error
+    if (error instanceof Refusal && OF_THE_SERVER.has(error.code)) throw error
+    if (error instanceof Refusal && error.code === 'document_too_large')
+      return { oid, commit, ...said, header: {}, payload: undefined, size, damage: error }
+    // it may quote what is as long as a file
+    const why = boundedText(error instanceof Error ? error.message : String(error), LONGEST_WHY)
+    const sentence = `Commit ${oid} does not decode as a ${family.name} revision: ${why}`
+    const isLater = error instanceof Refusal && error.code === 'unsupported_format'
+    const damage = new Refusal(isLater ? error.code : 'damaged_repository', sentence)
+    return { oid, commit, ...said, header: {}, payload: undefined, size, damage }
+  }
+}
+
+/** What the server cannot do now. */
+const OF_THE_SERVER: ReadonlySet<RefusalCode> = new Set(['storage_unavailable', 'overloaded'])
+
+const LONGEST_WHY = 8000
+
+const MAX_PROBLEMS_NAMED = 20
+
+function isFile(entry: TreeEntry): boolean {
+  return entry.mode === '100644' || entry.mode === '100755'
+}
+
+function decodeHeader(bytes: Buffer): RevisionHeader {
+  try {
+    const value = parseJson(bytes.toString('utf8'), { maxDepth: MOST_LEVELS })
+    return revisionHeader.parse(value)
+  } catch (error) {
+    if (error instanceof ZodError) {
+      const problems = error.issues
+        .slice(0, MAX_PROBLEMS_NAMED)
+        .map(({ path, message }) => [...path, message].join(': '))
+      throw new Error(`${REVISION_FILE}: ${problems.join('; ')}`, { cause: error })
+    }
+    throw error instanceof JsonTextError
+      ? new Error(`${REVISION_FILE}: ${error.message}`, { cause: error })
+      : error
+  }
+}
+
+/** What our trailers say about a commit: hints about its origin (interface 15.4), never a reason to refuse. */
+export interface Trailers {
+  /** The variant it was committed to. */
+  readonly variant?: string
+  /** The revision slug its committer chose. */
+  readonly slug?: string
+  /** The environments it was committed and deployed to in one write. */
+  readonly deploy?: string
+  /** A deployment: the key, what it held before, and what it holds now. */
+  readonly deployKey?: string
+  readonly deployFrom?: string
+  readonly deployTo?: string
+  readonly idempotencyKey?: string
+  /** The hash of a subject that we made; see `decodeMessage`. */
+  readonly generatedSubject?: string
+}
+
+export interface CommitMessage {
+  /** As the client gave it; undefined if it gave none. */
+  readonly message: string | undefined
+  /** What `git log --format=%s` shows: of the message, or made where there is none. */
+  readonly subject: string
+  readonly trailers: Trailers
+}
+
+/** The registry that a commit is made in: its clock, and the service's key, where it has one. */
+interface Clerk {
+  readonly now: () => Date
+  readonly signing: { readonly key: SigningKey | undefined }
+}
+
+/** What a new commit says, beside who makes it and when. */
+interface NewCommit extends Pick<Commit, 'tree' | 'parents'> {
+  readonly author?: Ident | undefined
+  readonly message: string | undefined
+  /** One line that stands where there is no message, and is told from one. */
+  readonly subject?: string | undefined
+  readonly trailers?: Trailers
+}
+
+/** A commit that was written, with what reading it back says. */
+export interface WrittenCommit extends CommitMessage {
+  readonly oid: Oid
+  readonly commit: Commit
+}
+
+/**
+ * Writes a commit by the actor, in UTC, with the write's key among its trailers. Every commit of a registry is made here, and so is
+ * every signature: with the service's key whoever the author is, where the service has one. `author` is who wrote what is in it, where
+ * that is somebody else.
+ */
+export function writeCommit(
+  { signing, now }: Clerk,
+  sink: ObjectSink,
+  { tree, parents, author, message, subject, trailers }: NewCommit,
+  { actor, idempotencyKey }: WriteContext,
+): WrittenCommit {
+  const seconds = Math.floor(now().getTime() / 1000)
+  const committer = { name: actor.name, email: actor.email, seconds, timezone: '+0000' }
+  const isMade = message === undefined && subject !== undefined
+  const all = {
+    ...trailers,
+    ...(idempotencyKey !== undefined && { idempotencyKey }),
+    ...(isMade && { generatedSubject: hashOfSubject(subject) }),
+  }
+  const text = encodeMessage(isMade ? subject : message, all)
+  const unsigned: Commit = { tree, parents, author: author ?? committer, committer, message: text }
+  const commit = signing.key ? signCommit(unsigned, signing.key) : unsigned
+  const oid = sink.write('commit', encodeCommit(commit))
+  return { oid, commit, message, subject: subjectIn(text), trailers: all }
+}
+
+const KEYS = {
+  variant: 'Variant',
+  slug: 'Slug',
+  deploy: 'Deploy',
+  deployKey: 'Deploy-Key',
+  deployFrom: 'Deploy-From',
+  deployTo: 'Deploy-To',
+  idempotencyKey: 'Idempotency-Key',
+  generatedSubject: 'Generated-Subject',
+} as const
+const OURS =
+  /^(?:(?:Variant|Slug|Deploy|Deploy-Key|Deploy-From|Deploy-To|Idempotency-Key): |Generated-Subject: [0-9a-f]{8}\n?$)/
+const TRAILER = /^[A-Za-z0-9-]+: /
+
+/**
+ * The text of a commit: the client's message exactly, then our trailers as its last lines. They join a block of trailers
+ * that the message ends with (`Signed-off-by: …`), except where the message's own end could be taken for ours.
+ */
+function encodeMessage(message: string | undefined, trailers: Trailers): string {
+  let lines = ''
+  for (const [key, word] of Object.entries(KEYS)) {
+    const value = trailers[key as keyof Trailers]
+    if (value !== undefined) lines += `${word}: ${value}\n`
+  }
+  if (message === undefined) return lines
+  if (lines === '') return `${message}\n`
+  const isJoined = message.includes('\n\n') && endsInForeignTrailers(message)
+  return isJoined ? `${message}\n${lines}` : `${message}\n\n${lines}`
+}
+
+/**
+ * The inverse; also reads what plain git wrote, where the message's final newline is git's. A subject that we made is no message as long
+ * as its trailer fits it: who amends it has written one.
+ */
+export function decodeMessage(text: string): CommitMessage {
+  const { message, trailers } = takeApart(text)
+  const subject = subjectIn(text)
+  const isMade =
+    message !== undefined &&
+    trailers.generatedSubject !== undefined &&
+    trailers.generatedSubject === hashOfSubject(message)
+  return { message: isMade ? undefined : message, subject, trailers }
+}
+
+/** The lines up to the first blank one, as one: what git shows of a message where there is room for a line. */
+export function subjectIn(text: string): string {
+  const lines: string[] = []
+  for (let start = 0; start < text.length;) {
+    const feed = text.indexOf('\n', start)
+    const end = feed < 0 ? text.length : feed
+    let last = end
+    while (last > start && BLANK.has(text.charAt(last - 1))) last--
+    if (last > start) lines.push(text.slice(start, last))
+    else if (lines.length > 0) break
+    start = end + 1
+  }
+  return lines.join(' ')
+}
+
+/** What git counts as blank. */
+const BLANK = new Set([' ', '\t', '\r', '\n'])
+
+function hashOfSubject(subject: string): string {
+  return createHash('sha256').update(subject).digest('hex').slice(0, 8)
+}
+
+function takeApart(text: string): Omit<CommitMessage, 'subject'> {
+  const start = startOfOwnLines(text)
+  const trailers: Record<string, string> = {}
+  for (const line of text.slice(start).split('\n')) {
+    const key = Object.entries(KEYS).find(([, word]) => line.startsWith(`${word}: `))
+    if (key) trailers[key[0]] = line.slice(key[1].length + 2)
+  }
+  if (start === 0) return { message: undefined, trailers }
+  if (start === text.length) {
+    const message = text.endsWith('\n') ? text.slice(0, -1) : text
+    return { message: message === '' ? undefined : message, trailers }
+  }
+  const blank = text.slice(start - 2, start) === '\n\n' ? 2 : 1
+  return { message: text.slice(0, start - blank), trailers }
+}
+
+/** Whether the message's last paragraph is trailers (git-interpret-trailers(1)) that ours may join without doubt. */
+function endsInForeignTrailers(message: string): boolean {
+  const lines = message.slice(message.lastIndexOf('\n\n') + 2).split('\n')
+  return lines.every((line) => TRAILER.test(line)) && !OURS.test(lines.at(-1) ?? '')
+}
+
+/** Where the run of our own lines at the end of the text begins; its length if there is none. */
+function startOfOwnLines(text: string): number {
+  let start = text.length
+  while (start > 0 && text[start - 1] === '\n') {
+    const line = text.lastIndexOf('\n', start - 2) + 1
+    if (!OURS.test(text.slice(line, start))) break
+    start = line
+  }
+  return start
+}
