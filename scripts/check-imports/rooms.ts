@@ -32,7 +32,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
     ],
     surface: [
       ...['app', 'surface-context', 'body/*', 'endpoints/*', 'endpoints/traces/*', 'endpoints/removal/*'],
-      ...['authenticate', 'request', 'git/*', 'metrics/*', 'openapi/openapi', 'public-routes/health'],
+      ...['request', 'git/*', 'metrics/*', 'openapi/openapi', 'public-routes/health'],
       ...['routing/*', 'server/*', 'sessions/sign-in-link'],
     ],
   },
@@ -97,7 +97,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
     surface: [
       ...['span', 'span-time', 'trace-ids', 'open-traces', 'project-traces', 'export/otlp-exporter'],
       ...['query/*', 'query/filter/span-hint', 'recording/open-span'],
-      ...['recording/span-record', 'shared/span-table'],
+      ...['recording/span-record', 'shared/shared-traces', 'shared/span-table'],
     ],
   },
   search: {
@@ -207,6 +207,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       ...['receive/incoming-objects', 'receive/index-pack', 'transactions/arbiter'],
       ...[
         'following/shared-log',
+        'following/open-following',
         'following/folder/compare-copy',
         'following/folder/index-bytes',
         'trash/folder-move',

@@ -3,8 +3,7 @@ import { LRUCache } from 'lru-cache'
 import { Refusal } from '../errors.ts'
 import type { Fs } from '../storage/fs.ts'
 import { isLive, projectNames } from './api-keys.ts'
-import type { Caller } from './caller.ts'
-import { SERVER_KEY_ID } from './caller.ts'
+import { type Caller, callerWith, SERVER_KEY_ID } from './caller.ts'
 import { keyAuthor } from './key-author.ts'
 import { type ApiKey, keyFilePath, readApiKeyFile } from './key-file.ts'
 import { hashToken } from './key-token.ts'
@@ -140,13 +139,8 @@ interface KeyEntry {
 }
 
 function adminKey(token: string): KeyEntry {
-  return {
-    hash: hashToken(token),
-    caller: {
-      project: DEFAULT_PROJECT,
-      key: { id: SERVER_KEY_ID, ...keyAuthor('admin'), scopes: ['admin'] },
-    },
-  }
+  const key = { id: SERVER_KEY_ID, ...keyAuthor('admin'), scopes: ['admin'] } as const
+  return { hash: hashToken(token), caller: callerWith(DEFAULT_PROJECT, key) }
 }
 
 /** A replaced file has another inode; size and time also tell an edit in place. */
@@ -157,7 +151,7 @@ function stampOf(fs: Fs, path: string): string {
 
 function toEntry(project: string, key: ApiKey): KeyEntry {
   const { id, name, email, scopes } = key
-  return { hash: Buffer.from(key.sha256, 'hex'), caller: { project, key: { id, name, email, scopes } } }
+  return { hash: Buffer.from(key.sha256, 'hex'), caller: callerWith(project, { id, name, email, scopes }) }
 }
 
 function find(entries: readonly KeyEntry[], hash: Buffer): KeyEntry | undefined {

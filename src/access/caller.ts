@@ -1,5 +1,5 @@
 import { v5 as uuidv5 } from 'uuid'
-import type { Scope } from './scope.ts'
+import { type Granted, granted, type Scope } from './scope.ts'
 
 /** Who makes a request: the project it is confined to and the key, whose name and email become the git author. */
 export interface Caller {
@@ -10,6 +10,13 @@ export interface Caller {
     readonly email: string
     readonly scopes: readonly Scope[]
   }
+  /** What the key may do, directly or through `admin`. */
+  readonly may: Granted
+}
+
+/** The holder of a key of this project. */
+export function callerWith(project: string, key: Caller['key']): Caller {
+  return { project, key, may: granted(key.scopes) }
 }
 
 /** The id of the key that the server is started with (SVC_API_KEY), the same in every store. */

@@ -5,19 +5,30 @@ export const SCOPES = ['read', 'write', 'deploy', 'invoke', 'admin'] as const
 
 export type Scope = (typeof SCOPES)[number]
 
-/** Whether a key with `held` may do what needs `needed`. */
-export function grants(held: readonly Scope[], needed: Scope): boolean {
-  return held.includes(needed) || held.includes('admin')
+/** For each scope, whether a key has it. */
+export type Granted = Readonly<Record<Scope, boolean>>
+
+/** What a key with these scopes may do. */
+export function granted(scopes: readonly Scope[]): Granted {
+  const has = (scope: Scope): boolean => scopes.includes(scope) || scopes.includes('admin')
+  return {
+    read: has('read'),
+    write: has('write'),
+    deploy: has('deploy'),
+    invoke: has('invoke'),
+    admin: has('admin'),
+  }
 }
 
 /** Who has a key, with what it may do. */
 interface Holder {
   readonly key: { readonly name: string; readonly scopes: readonly Scope[] }
+  readonly may: Granted
 }
 
 /** Refuses with `missing_scope` (403) unless the caller's key has one of `enough`, directly or through `admin`. */
-export function requireScope({ key }: Holder, enough: readonly Scope[]): void {
-  if (enough.some((scope) => grants(key.scopes, scope))) return
+export function requireScope({ key, may }: Holder, enough: readonly Scope[]): void {
+  if (enough.some((scope) => may[scope])) return
   const needed = enough.map((scope) => `"${scope}"`).join(' or ')
   throw new Refusal(
     'missing_scope',

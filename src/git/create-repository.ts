@@ -67,7 +67,7 @@ export async function createRepository(
     if (!pack) await fs.syncDir(folder)
     const moves = [...refs].map(([ref, target]) => ({ ref, target }))
     const created = { build: Number(aside.slice(aside.lastIndexOf('.') + 1)), head }
-    const staged = await arbiter.stageLarge(large)
+    const staged = await arbiter.elsewhere?.stageLarge(large)
     const decision = await arbiter.decide([{ gitdir, moves, pack, large: staged, claims, created }], {
       notes,
     })

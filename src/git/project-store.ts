@@ -57,19 +57,19 @@ export class ProjectStore {
     this.folder = folder
     this.#packs = packs
     this.#names = new RepositoryNames(fs, folder)
-    this.#claims = new SlugClaims(fs, folder, (dead) => arbiter.finishFor(dead))
+    this.#claims = new SlugClaims(fs, folder, arbiter.shared?.finishFor)
     this.trash = new TrashFolder(fs, folder, packs, arbiter)
   }
 
   /** Absent where every repository is here. */
   get filling(): ProjectFilling | undefined {
-    const { filling } = this.#arbiter
+    const filling = this.#arbiter.elsewhere?.filling
     return filling && new ProjectFilling(filling, basename(this.folder))
   }
 
   /** Whether a repository is not here, and may come yet. */
   isToCome(family: string, slug: string): boolean {
-    return this.#arbiter.filling !== undefined && !this.exists(family, slug)
+    return this.#arbiter.elsewhere?.filling !== undefined && !this.exists(family, slug)
   }
 
   /** The same as `slugs` of what lies in the trash. */
@@ -122,14 +122,16 @@ export class ProjectStore {
 
   /**
    * To be called before a repository that was built aside, and is on the disk, gets its name: in the place of none, or of one that holds
-   * `there`. Then it has happened for servers elsewhere, too; see Arbiter.admit. To be called while claiming slugs.
+   * `there`. Then it has happened for servers elsewhere, too; see DecidedElsewhere.admit. To be called while claiming slugs.
    */
   async admit(family: string, slug: string, aside: string, admitted: AdmittedRepository): Promise<Decision> {
+    const { elsewhere } = this.#arbiter
+    if (!elsewhere) return DECIDED_BY_RENAME
     const gitdir = repositoryPath(this.folder, family, slug)
     const names = (this.fs.readDir(`${aside}/objects/pack`) ?? []).filter((name) => name.endsWith('.pack'))
     const packs = names.map((name) => ({ name: name.slice(0, -5), path: `${aside}/objects/pack/${name}` }))
-    const large = await this.#arbiter.stageLarge(packs)
-    return this.#arbiter.admit({ gitdir, large, ...admittedWrite(admitted) })
+    const large = await elsewhere.stageLarge(packs)
+    return elsewhere.admit({ gitdir, large, ...admittedWrite(admitted) })
   }
 
   /** Where a large new repository is built: its packs are staged there before `create` is called with it. */
@@ -172,7 +174,7 @@ export class ProjectStore {
           return await work()
         } catch (error) {
           if (!(error instanceof NameClaimed) || claimed === CLAIMS) throw error
-          await this.#arbiter.fresh()
+          await this.#arbiter.elsewhere?.fresh()
         }
       }
     }, names)
@@ -186,6 +188,13 @@ interface AdmittedRepository {
   readonly there: AllRefs | undefined
   /** The names that it comes to have in its project. */
   readonly claims: readonly NameClaim[]
+}
+
+/** Its rename decides. */
+const DECIDED_BY_RENAME: Decision = {
+  complete: () => undefined,
+  withdraw: async () => undefined,
+  keep: () => false,
 }
 
 /** What that is as a write: the refs move from what is there, or the repository begins with them. */
@@ -272,11 +281,11 @@ const MAX_CLAIMS_PER_TURN = 64
 class SlugClaims {
   readonly #fs: Fs
   readonly #folder: string
-  readonly #finish: BeforeTakeOver
+  readonly #finish: BeforeTakeOver | undefined
   #waiting: Claim[] = []
   #isAtWork = false
 
-  constructor(fs: Fs, folder: string, finish: BeforeTakeOver) {
+  constructor(fs: Fs, folder: string, finish?: BeforeTakeOver) {
     this.#fs = fs
     this.#folder = folder
     this.#finish = finish

@@ -1,7 +1,13 @@
 import { CannotStart } from '../errors.ts'
 import type { Fs } from '../storage/fs.ts'
-import { COPY_FOLDER } from './following/folder/place-entry.ts'
-import { databaseOf } from './following/folder/position-file.ts'
+
+/** In a folder that is a server's copy of a database: what only that server looks into. */
+export const COPY_FOLDER = '.copy'
+
+/** Of which database a folder is a copy; undefined where it is none. */
+export function databaseOf(fs: Fs, dir: string): string | undefined {
+  return fs.readFile(`${dir}/${COPY_FOLDER}/database`)?.toString('utf8').trim()
+}
 
 /** Throws a CannotStart where the folder is a server's copy of a database: nobody else would see what is written to it. */
 export function refuseCopy(fs: Fs, dir: string): void {

@@ -122,7 +122,7 @@ export class Repository {
     for (const name of staleFilesOfGit(fs, path)) fs.remove(`${path}/${name}`)
     const folders = ['objects/info', ...lockFolders(fs.readDir(`${path}/refs`) ?? [])]
     const paths = [path, ...folders.map((folder) => `${path}/${folder}`)]
-    await sweepDeadLocks(fs, path, paths, (dead) => this.#arbiter.finishFor(dead))
+    await sweepDeadLocks(fs, path, paths, this.#arbiter.shared?.finishFor)
   }
 }
 

@@ -1,8 +1,6 @@
 import { createDurableFolder } from '../storage/durable-folder.ts'
 import type { Fs } from '../storage/fs.ts'
 import { guardedFs, StoreGuard } from '../storage/store-guard.ts'
-import { openFollowing } from './following/open-following.ts'
-import type { OpenLog } from './following/shared-log.ts'
 import { Journal } from './journal/journal.ts'
 import { PackCache } from './packs/pack-cache.ts'
 import { refuseCopy } from './refuse-copy.ts'
@@ -13,7 +11,7 @@ import type {
   DecidedBeside,
   DecidedWrite,
   Decision,
-  Seen,
+  SharedFolder,
 } from './transactions/arbiter.ts'
 import { bringUp, makeStore } from './store-format.ts'
 import { ProjectStore } from './project-store.ts'
@@ -54,7 +52,7 @@ export class Store {
   readonly #packs: PackCache
   readonly #arbiter: Arbiter
 
-  private constructor(fs: Fs, dir: string, isBroughtUp: boolean, { arbiter, guard, packs }: Opened) {
+  constructor(fs: Fs, dir: string, isBroughtUp: boolean, { arbiter, guard, packs }: Opened) {
     this.isBroughtUp = isBroughtUp
     this.guard = guard
     this.fs = guardedFs(fs, this.guard)
@@ -81,16 +79,6 @@ export class Store {
     return new Store(fs, dir, isBroughtUp, { arbiter, guard, packs: new PackCache() })
   }
 
-  /**
-   * Opens the folder at `dir` as a copy of what a log holds that several servers share, and resolves once it can be served; what it has not
-   * yet it is filled with (see `filling`). Throws a CannotStart where another process uses the folder, or it is a copy of something else.
-   */
-  static async follow(fs: Fs, dir: string, openLog: OpenLog): Promise<Store> {
-    const packs = new PackCache()
-    const { arbiter, guard, documents } = await openFollowing(fs, dir, openLog, packs)
-    return new Store({ ...fs, documents }, dir, false, { arbiter, guard, packs })
-  }
-
   /** Syncs what is only in the journal, and drops it; closes every pack. After the last write and the last read. */
   async close(): Promise<void> {
     await this.#arbiter.close()
@@ -104,12 +92,12 @@ export class Store {
    */
   async fresh(): Promise<Freshness | undefined> {
     this.guard.assertThere()
-    return this.#arbiter.readable()
+    return this.#arbiter.elsewhere?.readable()
   }
 
   /** Where a database is being taken over into the folder: how far that is. */
   get filling(): Filling | undefined {
-    return this.#arbiter.filling
+    return this.#arbiter.elsewhere?.filling
   }
 
   /** Syncs what is only in the journal to where it belongs. */
@@ -126,14 +114,9 @@ export class Store {
     return () => clearInterval(timer)
   }
 
-  /** Finishes what a dead process decided to write (see Arbiter), before one of its locks is taken over. */
-  finishFor(dead: string): Promise<void> {
-    return this.#arbiter.finishFor(dead)
-  }
-
-  /** The notes of writes that were decided and are in no file of their own yet (see DecisionNote). */
-  notes(): readonly string[] {
-    return this.#arbiter.notes()
+  /** What other servers that use the same folder left in it; absent where this one alone has the folder. */
+  get shared(): SharedFolder | undefined {
+    return this.#arbiter.shared
   }
 
   /**
@@ -312,12 +295,18 @@ function modified(fs: Fs, path: string): number {
 
 /** Servers that share a folder: git's locks order their writes, and a record in a journal of the folder decides each. */
 export class FileArbiter implements Arbiter {
+  readonly shared: SharedFolder
   readonly #journal: Journal
   readonly #store: string
 
   constructor(journal: Journal, store: string) {
     this.#journal = journal
     this.#store = store
+    this.shared = {
+      finishFor: (dead) => journal.finishFor(dead),
+      untilSettled: (gitdir) => journal.untilSettled(this.#relative(gitdir)),
+      notes: () => journal.notes(),
+    }
   }
 
   async decide(
@@ -339,47 +328,8 @@ export class FileArbiter implements Arbiter {
     })
   }
 
-  async admit(): Promise<Decision> {
-    return NOTHING_LEFT
-  }
-
-  /** They are where they belong. */
-  async stageLarge(): Promise<readonly string[]> {
-    return []
-  }
-
-  async seen(): Promise<Seen> {
-    return NOTHING_SEEN
-  }
-
-  /** The folder remembers it itself. */
-  async wasPurged(): Promise<boolean> {
-    return false
-  }
-
-  /** What others acknowledged is in the folder that we read: nothing has to be waited for. */
-  async fresh(): Promise<void> {
-    return undefined
-  }
-
-  async readable(): Promise<undefined> {
-    return undefined
-  }
-
-  finishFor(dead: string): Promise<void> {
-    return this.#journal.finishFor(dead)
-  }
-
-  untilSettled(gitdir: string): Promise<void> {
-    return this.#journal.untilSettled(this.#relative(gitdir))
-  }
-
   checkpoint(): Promise<void> {
     return this.#journal.checkpoint()
-  }
-
-  notes(): readonly string[] {
-    return this.#journal.notes()
   }
 
   afterReturn(): Promise<void> {
@@ -394,8 +344,6 @@ export class FileArbiter implements Arbiter {
     return gitdir.slice(this.#store.length + 1)
   }
 }
-
-const NOTHING_SEEN: Seen = new Map()
 
 const NOTHING_LEFT: Decision = {
   complete: () => undefined,

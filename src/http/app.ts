@@ -7,7 +7,6 @@ import { Refusal, DatabaseAway } from '../errors.ts'
 import { stringifyJson } from '../json/stringify-json.ts'
 import { yieldToEventLoop } from '../scheduling/cooperative.ts'
 import { nodeFs } from '../storage/node-fs.ts'
-import { authenticate, callerIfAny, type SessionDoor } from './authenticate.ts'
 import { viewer } from './docs/viewer.ts'
 import { methodNotAllowed, notFound } from './middleware/not-found.ts'
 import { type Problem, internalProblem, problemOf } from './problem.ts'
@@ -15,11 +14,14 @@ import { health, type Readiness, ready, servicesHealth } from './public-routes/h
 import { immutableResponse } from './public-routes/lasting-answer.ts'
 import { noIcon, serviceRecord } from './public-routes/service-record.ts'
 import {
+  authenticate,
+  callerIfAny,
   type Observe,
   type PublicRoute,
   type RequestContext,
   type RequestState,
   requests,
+  type SessionDoor,
 } from './request.ts'
 import { PageFiles } from './workbench/page-files.ts'
 import { BUILT_PAGE, workbench } from './workbench/workbench.ts'
@@ -30,8 +32,8 @@ export interface AppDependencies {
   readonly log: Logger
   /** Counts and times every request. */
   readonly observe: Observe
-  /** Lets in what the server can take; what needs no key is answered in any case. */
-  readonly limit: Middleware<RequestState>
+  /** What needs no key is answered in any case. */
+  readonly load: Load
   /** What comes in together shares a look at it. */
   readonly store: Fresh
   /** Why the store cannot be used, looked at afresh; undefined if it can. */
@@ -58,19 +60,16 @@ export interface AppDependencies {
 
 /** The app: a request goes through this chain, in this order. */
 export function createApp(dependencies: AppDependencies): Koa<RequestState> {
-  const { log, store, storeProblem, pageFolder = BUILT_PAGE } = dependencies
+  const { log, storeProblem, pageFolder = BUILT_PAGE } = dependencies
   const app = new Koa<RequestState>()
   // An answer that cannot be written, or whose connection broke.
   app.on('error', (error: unknown) => log.warn({ err: error }, 'an answer could not be sent'))
-  app.use(leaveTogether)
-  app.use(errorHandler({ log, storeProblem, form: dependencies.detailsOf422 }))
+  app.use(completed({ log, storeProblem, form: dependencies.detailsOf422 }))
   app.use(requests(log, dependencies.observe))
   const addresses = publicAddresses(dependencies)
-  app.use(whenRead(workbench(new PageFiles(nodeFs, pageFolder), beginsRoute(dependencies.paths, addresses))))
-  app.use(publicRoutes(addresses))
-  app.use(dependencies.limit)
-  app.use(lookFirst(store))
-  app.use(atGit(dependencies))
+  const page = workbench(new PageFiles(nodeFs, pageFolder), beginsRoute(dependencies.paths, addresses))
+  app.use(withoutKey(page, addresses))
+  app.use(admitted(dependencies))
   app.use(authenticate(dependencies.authenticate, dependencies.door))
   app.use(dependencies.route)
   app.use(notFound)
@@ -114,64 +113,58 @@ export function publicAddresses({
   }
 }
 
-/**
- * Has Koa send an answer once the requests that came in with its own are worked on: each answer wakes a client, which on a busy machine
- * takes the core from the server in the midst of the next request (7,000 retrieves a second in place of 4,100, with 32 clients on two cores).
- *
- * An answer whose client has gone is let go of: Koa learns of that from the answer's socket, and one that waits for others of its
- * connection has none yet, so that a stream would be read from for ever.
- */
-const leaveTogether: Middleware<RequestState> = async (ctx, next) => {
-  await next()
-  const { body } = ctx
-  // A stream is read from at once: what a git program has written when it ends is dropped if nobody reads it by then.
-  if (!(body instanceof Readable)) await yieldToEventLoop()
-  if (!ctx.res.destroyed) return
-  if (body instanceof Readable) body.destroy()
-  ctx.respond = false
-}
-
-/** A middleware that is asked for GET and HEAD alone. */
-function whenRead(middleware: Middleware<RequestState>): Middleware<RequestState> {
-  return (ctx, next) => (ctx.method === 'GET' || ctx.method === 'HEAD' ? middleware(ctx, next) : next())
-}
-
-/** Serves the few addresses that need no key (interface 2.3), by exact path. */
-function publicRoutes(routes: Readonly<Record<string, PublicRoute>>): Middleware<RequestState> {
+/** Serves the page, and the few addresses that need no key (interface 2.3), by exact path. */
+function withoutKey(
+  page: Middleware<RequestState>,
+  routes: Readonly<Record<string, PublicRoute>>,
+): Middleware<RequestState> {
   const byPath = new Map(Object.entries(routes))
   return (ctx, next) => {
     const route = byPath.get(ctx.path)
-    if (!route) return next()
-    if (ctx.method !== 'GET' && ctx.method !== 'HEAD')
-      throw methodNotAllowed(ctx.method, ctx.path, ['GET', 'HEAD'])
-    ctx.state.route = ctx.path
-    return Promise.resolve(route(ctx))
-  }
-}
-
-/**
- * Lets requests in while no more than `most` are being worked on, this one included and those left out that only follow events; refuses the others with `overloaded` (503 and
- * `Retry-After`) before they cost anything: no key is looked up and no body is read.
- */
-export function limitRequests(
-  server: { readonly inFlight: number },
-  events: { readonly followers: number },
-  most: number,
-): Middleware<RequestState> {
-  return (_ctx, next) => {
-    if (server.inFlight > most && server.inFlight - events.followers > most) {
-      throw new Refusal(
-        'overloaded',
-        `The server works on ${most} requests already, the most that it takes at once. Try again in a moment.`,
-      )
-    }
+    if (ctx.method === 'GET' || ctx.method === 'HEAD')
+      return page(ctx, route ? () => answerPublic(ctx, route) : next)
+    if (route) throw methodNotAllowed(ctx.method, ctx.path, ['GET', 'HEAD'])
     return next()
   }
 }
 
-/** What git programs send: they are asked for keys in git's own way. */
-function atGit({ restore, git }: Pick<AppDependencies, 'restore' | 'git'>): Middleware<RequestState> {
-  return (ctx, next) => (ctx.path.startsWith('/git/') ? restore(ctx, () => git(ctx, next)) : next())
+async function answerPublic(ctx: RequestContext, route: PublicRoute): Promise<void> {
+  ctx.state.route = ctx.path
+  await route(ctx)
+}
+
+/** What the server works on, and how much it takes. */
+interface Load {
+  readonly server: { readonly answering: { readonly size: number } }
+  readonly events: { readonly followers: number }
+  readonly most: number
+}
+
+/**
+ * Lets requests in while no more than `most` are being worked on, this one included and those left out that only follow events; refuses the
+ * others before they cost anything: no key is looked up and no body is read. Who is let in finds what was acknowledged anywhere before he
+ * came; that a key was revoked, too. What git programs send goes its own way from here: they are asked for keys in git's own way.
+ */
+function admitted({
+  load: { server, events, most },
+  store,
+  restore,
+  git,
+}: Pick<AppDependencies, 'load' | 'store' | 'restore' | 'git'>): Middleware<RequestState> {
+  return async (ctx, next) => {
+    const { size } = server.answering
+    if (size > most && size - events.followers > most) throw overloaded(most)
+    const how = await store.fresh()
+    const proceed = ctx.path.startsWith('/git/') ? () => restore(ctx, () => git(ctx, next)) : next
+    return how ? telling(ctx, how, proceed) : proceed()
+  }
+}
+
+function overloaded(most: number): Refusal {
+  return new Refusal(
+    'overloaded',
+    `The server works on ${most} requests already, the most that it takes at once. Try again in a moment.`,
+  )
 }
 
 /** What requests read. */
@@ -188,17 +181,7 @@ interface HowFresh {
   readonly since: number
 }
 
-/**
- * Sees to it that a request finds what was acknowledged anywhere before it came; that a key was revoked, too. Where servers share a database,
- * the answer to a read says how fresh it is: `Svc-Freshness: quorum; age=<ms>` (interface 2.31).
- */
-function lookFirst(store: Fresh): Middleware<RequestState> {
-  return async (ctx, next) => {
-    const how = await store.fresh()
-    return how ? telling(ctx, how, next) : next()
-  }
-}
-
+/** Where servers share a database, the answer to a read says how fresh it is: `Svc-Freshness: quorum; age=<ms>` (interface 2.31). */
 async function telling(
   ctx: RequestContext,
   { by, since }: HowFresh,
@@ -223,14 +206,25 @@ interface ErrorHandling {
 /**
  * The one place where an error becomes an answer (interface 3.1, 3.11). A refusal is answered as it says, a failing disk
  * as `storage_unavailable`; anything else is a bug of ours: logged whole, answered without internals.
+ *
+ * Koa sends an answer once the requests that came in with its own are worked on: each answer wakes a client, which on a busy machine
+ * takes the core from the server in the midst of the next request (7,000 retrieves a second in place of 4,100, with 32 clients on two cores).
+ * The answer to a client that has gone is let go of: Koa learns of that from the answer's socket, and one that waits for others of its
+ * connection has none yet, so that a stream would be read from for ever.
  */
-export function errorHandler(handling: ErrorHandling): Middleware<RequestState> {
+export function completed(handling: ErrorHandling): Middleware<RequestState> {
   return async (ctx, next) => {
     try {
       await next()
     } catch (error) {
       respondWithError(ctx, handling.storeProblem() ?? error, handling)
     }
+    const { body } = ctx
+    // A stream is read from at once: what a git program has written when it ends is dropped if nobody reads it by then.
+    if (!(body instanceof Readable)) await yieldToEventLoop()
+    if (!ctx.res.destroyed) return
+    if (body instanceof Readable) body.destroy()
+    ctx.respond = false
   }
 }
 

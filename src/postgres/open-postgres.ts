@@ -1,4 +1,6 @@
 import type { Client } from 'pg'
+export { followStore } from '../git/following/open-following.ts'
+export { sharedTraces } from '../traces/shared/shared-traces.ts'
 import { CannotStart, Refusal } from '../errors.ts'
 import type { OpenLog, Reads } from '../git/following/shared-log.ts'
 import type { TableFeed } from '../storage/documents/document-table.ts'

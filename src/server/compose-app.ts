@@ -3,18 +3,17 @@ import type { Intents } from '../access/intents.ts'
 import type { Store } from '../git/store.ts'
 import { workerPool } from '../handlers/worker/long-jobs.ts'
 import type { OpenEvents } from '../events/open-events.ts'
-import { createApp, limitRequests } from '../http/app.ts'
+import { createApp } from '../http/app.ts'
 import { jsonBodyReader } from '../http/body/json-body.ts'
 import type { Spools } from '../http/body/spool.ts'
 import { uploadReader } from '../http/body/upload.ts'
 import { gitSmartHttp } from '../http/git/git-smart-http.ts'
 import { restoreBundle } from '../http/git/restore-bundle.ts'
 import { metricsRoute } from '../http/metrics/metrics-route.ts'
-import { observeRequests } from '../http/request.ts'
-import { letIn } from '../http/authenticate.ts'
+import { letIn, observeRequests } from '../http/request.ts'
 import { openApiDocument } from '../http/openapi/openapi.ts'
 import { createRouter } from '../http/routing/router.ts'
-import type { RunningServer, ServerOptions } from '../http/server/server.ts'
+import type { Handle, RunningServer } from '../http/server/server.ts'
 import { Semaphore } from '../scheduling/semaphore.ts'
 import type { Access } from './compose-access.ts'
 import type { Routes } from './compose-endpoints.ts'
@@ -48,7 +47,7 @@ export interface AppParts {
 }
 
 /** What answers every request. */
-export function composeApp(parts: AppParts): ServerOptions['handle'] {
+export function composeApp(parts: AppParts): Handle {
   const { options, store, server, projects, routes, access, events } = parts
   const { config, log } = options
   const { guard } = store
@@ -60,7 +59,7 @@ export function composeApp(parts: AppParts): ServerOptions['handle'] {
     log: log.logger,
     detailsOf422: config.compat === 'existing' ? 'list' : 'sentence',
     observe: observeRequests(metrics),
-    limit: limitRequests(server, events, config.maxRequests),
+    load: { server, events, most: config.maxRequests },
     authenticate: callerOf,
     door: access.door,
     metrics: metricsRoute(
@@ -128,7 +127,7 @@ function composeRouter({ options: { config }, projects, routes, intents, spools 
 /** What a service tells of itself, beside what the process counts. */
 interface MetricSources {
   readonly readiness: () => Readiness
-  readonly server: { readonly inFlight: number; readonly refused: number }
+  readonly server: { readonly answering: { readonly size: number }; readonly refused: number }
   readonly git: Busy
   readonly webhooks: { readonly waiting: number }
   readonly traces: { readonly load: { readonly waiting: number; readonly dropped: number } }
@@ -163,7 +162,7 @@ function serviceMetrics({
   }
   gauge('artifacts', 'Artifacts that are served.', () => readiness().artifacts)
   gauge('damaged_repositories', 'Repositories that are not served.', () => readiness().problems.length)
-  gauge('http_requests_in_flight', 'Requests that are being worked on.', () => server.inFlight)
+  gauge('http_requests_in_flight', 'Requests that are being worked on.', () => server.answering.size)
   counter('http_connections_refused', 'Connections past MAX_CONNECTIONS.', () => server.refused)
   counter(
     'commits',

@@ -3,9 +3,8 @@ import { resolveHost } from '../outgoing/outgoing-policy.ts'
 import { seedEnvironments } from '../resources/environments/seed-environments.ts'
 import type { OtlpExporter } from '../traces/export/otlp-exporter.ts'
 import { OpenSearch, type ProjectSearch } from '../search/project-search.ts'
-import { OpenTraces } from '../traces/open-traces.ts'
+import { OpenTraces, type SharedTraces } from '../traces/open-traces.ts'
 import type { ProjectTraces, TraceSettings } from '../traces/project-traces.ts'
-import type { SpanTable } from '../traces/shared/span-table.ts'
 import type { Family } from '../versioning/family/family.ts'
 import type { RepositoryProblem } from '../versioning/index/damaged-repositories.ts'
 import { Registries } from '../versioning/registries.ts'
@@ -30,7 +29,7 @@ export interface Projects {
 /** What projects stand on. */
 interface Composed {
   readonly store: Store
-  readonly spanTable?: SpanTable | undefined
+  readonly sharedTraces?: SharedTraces | undefined
   /** Aborted when the service closes. */
   readonly closing: AbortSignal
 }
@@ -38,13 +37,13 @@ interface Composed {
 /** Opens nothing yet: a project is opened when the registries start, or when it is first asked for. */
 export function composeProjects(
   options: StartOptions,
-  { store, spanTable, closing }: Composed,
+  { store, sharedTraces, closing }: Composed,
   families: readonly Family[],
   settings: RegistrySettings,
   exporter: OtlpExporter | undefined,
 ): Projects {
   const webhooks = openWebhooks(options, store)
-  const traces = openTraces(options, store, spanTable)
+  const traces = openTraces(options, store, sharedTraces)
   const search = new OpenSearch()
   const registries = new Registries(store, families, settings, async (registry) => {
     // Which environments there are shows only once all are here.
@@ -113,7 +112,7 @@ function openWebhooks({ config, log, now }: StartOptions, { fs }: Store): OpenWe
 function openTraces(
   { config, log, now }: StartOptions,
   { guard }: Store,
-  table: SpanTable | undefined,
+  shared: SharedTraces | undefined,
 ): OpenTraces {
   const settings: TraceSettings = {
     isRecording: config.traces === 'on',
@@ -123,5 +122,5 @@ function openTraces(
     now,
     onTrouble: ({ file, message }) => log.logger.error({ file }, message),
   }
-  return new OpenTraces(settings, table)
+  return new OpenTraces(settings, shared)
 }

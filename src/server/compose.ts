@@ -3,10 +3,10 @@ import { KeyUses } from '../access/key-uses.ts'
 import type { Store } from '../git/store.ts'
 import { OpenEvents } from '../events/open-events.ts'
 import { Spools, sweepUploads } from '../http/body/spool.ts'
-import { type RunningServer, type ServerOptions, startServer } from '../http/server/server.ts'
+import { type RunningServer, startServer } from '../http/server/server.ts'
 import { workflowSurfaces } from '../handlers/workflows.ts'
 import { surfacesOf } from '../resources/surfaces.ts'
-import type { SpanTable } from '../traces/shared/span-table.ts'
+import type { SharedTraces } from '../traces/open-traces.ts'
 import type { Signing } from '../versioning/registry.ts'
 import { composeAccess } from './compose-access.ts'
 import { composeApp } from './compose-app.ts'
@@ -27,7 +27,7 @@ export interface Served {
   readonly store: Store
   readonly signing: Signing
   /** Where spans lie; absent: in a file in each project's folder. */
-  readonly spanTable?: SpanTable | undefined
+  readonly sharedTraces?: SharedTraces | undefined
 }
 
 /**
@@ -48,15 +48,15 @@ export async function serve(
   const uploads = `${storeDir}/.uploads`
   sweepUploads(fs, uploads)
   const exporter = await openExporter(options)
-  let handle: ServerOptions['handle']
-  const server = await listen(options, (request, response) => handle(request, response))
-  // From here to the app nothing waits, so no request comes before `handle` is set.
+  const { host, port, maxConnections } = config
+  const server = await startServer({ host, port, maxConnections })
+  // From here to the app nothing waits, so no request comes before there is one.
   const publicUrl = config.publicUrl ?? server.url
   const surfaces = surfacesOf(workflowSurfaces, resourceSettings(config))
   const families = [...new Set(surfaces.map((surface) => surface.family))]
   const settings = registrySettings(options, publicUrl, signing)
   const closing = new AbortController()
-  const stands = { store, spanTable: served.spanTable, closing: closing.signal }
+  const stands = { store, sharedTraces: served.sharedTraces, closing: closing.signal }
   const projects = composeProjects(options, stands, families, settings, exporter)
   const runtime = openRuntime({
     config,
@@ -70,13 +70,7 @@ export async function serve(
     },
   })
   const keyUses = new KeyUses(fs, storeDir, now)
-  const intents = new Intents(
-    fs,
-    storeDir,
-    now,
-    (dead) => store.finishFor(dead),
-    () => store.notes(),
-  )
+  const intents = new Intents(fs, storeDir, now, store.shared?.finishFor, store.shared?.notes)
   const access = composeAccess(options, store, keyUses)
   const events = new OpenEvents((registry) => runtime.evaluationsOf(registry), config.eventsAtOnce)
   const parts = { options, store, families, projects, runtime, intents, keyUses, access, events }
@@ -84,7 +78,7 @@ export async function serve(
   // Made for the first request that needs them: they are a fifth of what a start takes.
   const routes = (): Routes => (made ??= composeEndpoints({ ...parts, fs, surfaces, publicUrl }))
   const spools = new Spools(fs, uploads, config.uploadsMaxBytes)
-  handle = composeApp({ ...parts, routes, server, spools, uploads })
+  server.answerWith(composeApp({ ...parts, routes, server, spools, uploads }))
   const { steps, closeAll } = closer(parts)
   try {
     await projects.registries.start()
@@ -109,15 +103,6 @@ export async function serve(
   }
 }
 
-function listen({ config }: StartOptions, handle: ServerOptions['handle']): Promise<RunningServer> {
-  return startServer({
-    host: config.host,
-    port: config.port,
-    maxConnections: config.maxConnections,
-    handle,
-  })
-}
-
 /**
  * The server, whose stop ends what would have it wait: evaluations, each of which may take hours, for those who wait for one, and the connections
  * of those who follow what happens.
@@ -125,15 +110,14 @@ function listen({ config }: StartOptions, handle: ServerOptions['handle']): Prom
 function interrupting(server: RunningServer, runtime: WorkflowRuntime, events: OpenEvents): RunningServer {
   return {
     url: server.url,
-    get inFlight() {
-      return server.inFlight
-    },
+    answering: server.answering,
     get unfinished() {
       return server.unfinished
     },
     get refused() {
       return server.refused
     },
+    answerWith: server.answerWith,
     stop: async (graceMs) => {
       events.close()
       // What fails here fails again when the service closes, which says so.

@@ -3,7 +3,7 @@ import { CannotStart } from '../errors.ts'
 import { Store } from '../git/store.ts'
 import { signingSettings } from './signing-settings.ts'
 import type { StartedService, StartOptions } from './started-service.ts'
-import type { SpanTable } from '../traces/shared/span-table.ts'
+import type { SharedTraces } from '../traces/open-traces.ts'
 import type { Fs } from '../storage/fs.ts'
 import {
   type ProcessIdentity,
@@ -24,7 +24,7 @@ export async function start(given: StartOptions): Promise<StartedService> {
   const [{ store, firstToken }, { serve }] = await Promise.all([openStore(options), import('./compose.ts')])
   const withdraw = announceServer(store.fs, store.dir)
   try {
-    const service = await serve(options, { store, signing, spanTable: await openSpans(options) })
+    const service = await serve(options, { store, signing, sharedTraces: await openSpans(options) })
     const close = async (): Promise<readonly string[]> => {
       withdraw()
       return service.close()
@@ -82,9 +82,9 @@ async function openStore(
 
 /** Servers of a folder do not load what a database takes. */
 async function followDatabase({ config, fs, log }: StartOptions): Promise<Store> {
-  const { openPostgres } = await import('../postgres/open-postgres.ts')
+  const { followStore, openPostgres } = await import('../postgres/open-postgres.ts')
   const warn = (sentence: string): void => log.logger.warn(sentence)
-  return Store.follow(
+  return followStore(
     fs,
     config.storeDir,
     openPostgres({ url: config.store ?? '', reads: config.reads, warn }),
@@ -92,10 +92,10 @@ async function followDatabase({ config, fs, log }: StartOptions): Promise<Store>
 }
 
 /** Where the spans of all servers of a database lie. */
-async function openSpans({ config: { store } }: StartOptions): Promise<SpanTable | undefined> {
+async function openSpans({ config: { store } }: StartOptions): Promise<SharedTraces | undefined> {
   if (store === undefined) return undefined
-  const { openSpanTable } = await import('../postgres/open-postgres.ts')
-  return openSpanTable(store)
+  const { openSpanTable, sharedTraces } = await import('../postgres/open-postgres.ts')
+  return sharedTraces(openSpanTable(store))
 }
 
 function ofTheDisk(error: unknown): error is NodeJS.ErrnoException {

@@ -1,4 +1,4 @@
-import { basename, dirname } from 'node:path'
+import { basename } from 'node:path'
 import type { Registry } from '../versioning/registry.ts'
 import {
   ProjectTraces,
@@ -9,10 +9,7 @@ import {
 } from './project-traces.ts'
 import { TraceReader } from './query/trace-reader.ts'
 import { nodeFs } from '../storage/node-fs.ts'
-import { SharedSpans } from './shared/shared-spans.ts'
-import type { SpanTable } from './shared/span-table.ts'
 import { type ThreadWork, traceThread, type TraceThread } from './storage/thread-work.ts'
-import { randomUUID } from 'node:crypto'
 import type { SpanRow, StoredSpan } from './recording/span-record.ts'
 import { DatabaseTrouble } from '../storage/sqlite/database-thread.ts'
 import type { TracePage, TraceQuestion } from './query/trace-page.ts'
@@ -20,6 +17,18 @@ import type { TracePage, TraceQuestion } from './query/trace-page.ts'
 /** What of a registry says where its traces are. */
 export interface TracedProject {
   readonly store: Pick<Registry['store'], 'folder' | 'fs'>
+}
+
+/** Where the spans of all projects lie where servers share a database. */
+export interface SharedTraces {
+  /** The spans of a project. */
+  spansOf(project: string, reader: TraceReader): SpanStore
+  /**
+   * Brings the traces over that a server has in a file from a time when they did not lie in a database, and gives the file another name then;
+   * stops before the end once `isEnding`. Rejects where either cannot be used.
+   */
+  bringOver(file: string, isEnding: () => boolean): Promise<void>
+  close(): Promise<void>
 }
 
 /** What is wrong with the traces of a project. */
@@ -38,16 +47,16 @@ export interface TraceProblem {
 export class OpenTraces {
   readonly #settings: TraceSettings
   readonly #threads: TraceThreads
-  readonly #table: SpanTable | undefined
+  readonly #shared: SharedTraces | undefined
   readonly #projects = new Map<string, ProjectTraces>()
   readonly #bringing: Promise<void>[] = []
   #rounds: NodeJS.Timeout | undefined
   #isClosed = false
 
-  /** With a table, which is closed with the rest, that is where all spans lie. */
-  constructor(settings: TraceSettings, table?: SpanTable) {
+  /** What is shared is closed with the rest. */
+  constructor(settings: TraceSettings, shared?: SharedTraces) {
     this.#settings = settings
-    this.#table = table
+    this.#shared = shared
     this.#threads = { writer: traceThread(), reader: new TraceReader(settings.queryMs) }
   }
 
@@ -55,7 +64,7 @@ export class OpenTraces {
   of({ store: { folder, fs } }: TracedProject): ProjectTraces {
     const known = this.#projects.get(folder)
     if (known) return known
-    const isRecording = this.#settings.isRecording && (fs.isSeenByOthers || this.#table !== undefined)
+    const isRecording = this.#settings.isRecording && (fs.isSeenByOthers || this.#shared !== undefined)
     const traces = new ProjectTraces(this.#storeOf(folder, fs.isSeenByOthers), {
       ...this.#settings,
       isRecording,
@@ -67,18 +76,20 @@ export class OpenTraces {
 
   #storeOf(folder: string, isOnDisk: boolean): SpanStore {
     const file = isOnDisk ? `${folder}/traces.db` : NOWHERE
-    if (!this.#table) return new FileSpans(file, this.#threads, this.#settings)
-    if (isOnDisk && nodeFs.stat(file)) this.#bringOver(file, this.#table)
-    return new SharedSpans(basename(folder), this.#table, this.#threads.reader)
+    if (!this.#shared) return new FileSpans(file, this.#threads, this.#settings)
+    if (isOnDisk && nodeFs.stat(file)) this.#bringOver(file, this.#shared)
+    return this.#shared.spansOf(basename(folder), this.#threads.reader)
   }
 
-  #bringOver(file: string, table: SpanTable): void {
-    const brought = bringOver(file, table, () => this.#isClosed).catch((error: Error) =>
-      this.#settings.onTrouble({
-        file,
-        message: `its traces are not in the database yet, and the next start tries again: ${error.message}`,
-      }),
-    )
+  #bringOver(file: string, shared: SharedTraces): void {
+    const brought = shared
+      .bringOver(file, () => this.#isClosed)
+      .catch((error: Error) =>
+        this.#settings.onTrouble({
+          file,
+          message: `its traces are not in the database yet, and the next start tries again: ${error.message}`,
+        }),
+      )
     this.#bringing.push(brought)
   }
 
@@ -120,7 +131,7 @@ export class OpenTraces {
     await Promise.all([...this.#projects.values()].map((traces) => traces.close()))
     await this.#threads.reader.close()
     await this.#threads.writer.stop(new Error('the traces are closed'))
-    await this.#table?.close()
+    await this.#shared?.close()
   }
 
   #retain(): void {
@@ -137,65 +148,6 @@ export class OpenTraces {
 const NOWHERE = ''
 
 const RETENTION_CHECK_MS = 10_000
-
-/**
- * Brings the traces over that a server has in a file from a time when they did not lie in a database, and gives the file another name then.
- * With each part is written, in the same transaction, how far it goes: stopped before the end, by whatever, it goes on there the next time, and
- * does not bring back what was removed from the database meanwhile. Rejects where either cannot be used.
- */
-async function bringOver(file: string, table: SpanTable, isEnding: () => boolean): Promise<void> {
-  const project = basename(dirname(file))
-  const name = `${file}.bringing-over`
-  const id = await nameOf(name)
-  const thread = traceThread()
-  try {
-    let last = await table.broughtUpTo(id)
-    while (last !== ALL) {
-      if (isEnding()) return
-      // Each with all of its spans: one that is removed in the middle of this is removed as a whole.
-      const window = { order: 'ascending', next: last, limit: TRACES_READ_AT_ONCE } as const
-      const question = { focus: 'trace', filtering: undefined, window } as const
-      const page = await thread.call('query', file, { question })
-      last = page.next ?? ALL
-      await table.write(project, page.spans.map(storedSpanOf), { file: id, last })
-    }
-  } finally {
-    await thread.stop(new Error('the traces are brought over'))
-  }
-  // Before the file goes: what a later file of that place is called is not what this one was.
-  nodeFs.remove(name)
-  nodeFs.rename(file, `${file}.brought-over`)
-  await table.forgetBrought(id)
-}
-
-const TRACES_READ_AT_ONCE = 50
-
-/** What is noted in the place of the last trace when there are no more. */
-const ALL = 'all'
-
-/** What the database knows a file by, which stands beside it: another server has a file of the same path. One that a power cut tore is made anew. */
-async function nameOf(path: string): Promise<string> {
-  const known = nodeFs.readFile(path)?.toString('latin1') ?? ''
-  if (/^[0-9a-f-]{36}$/.test(known)) return known
-  const id = randomUUID()
-  nodeFs.remove(path)
-  nodeFs.create(path, Buffer.from(id))
-  await nodeFs.sync(path)
-  await nodeFs.syncDir(dirname(path))
-  return id
-}
-
-/** A row with the columns that its record tells of. */
-function storedSpanOf(row: SpanRow): StoredSpan {
-  const { trace_type, span_type, span_kind, start_time, end_time, status_code, session_id } = JSON.parse(
-    row.record,
-  ) as Omit<StoredSpan, 'session_id'> & { readonly session_id?: string }
-  return {
-    ...row,
-    ...{ trace_type, span_type, span_kind, start_time, end_time, status_code },
-    session_id: session_id ?? null,
-  }
-}
 
 /** Where the work on traces is done: what is quick and in order, and questions, which may take their time. */
 interface TraceThreads {

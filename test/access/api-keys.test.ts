@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { expect } from 'chai'
 import { createApiKey, createFirstApiKey, listApiKeys, revokeApiKey } from '../../src/access/api-keys.ts'
 import { type Authenticate, openKeyRing } from '../../src/access/authenticator.ts'
+import { callerWith } from '../../src/access/caller.ts'
 import { requireScope } from '../../src/access/scope.ts'
 import { Refusal } from '../../src/errors.ts'
 import { nodeFs } from '../../src/storage/node-fs.ts'
@@ -37,10 +38,8 @@ describe('API keys', () => {
     const one = await create('one', ['read'], 'alpha')
     const two = await create('two', ['admin'], 'beta', 'two@example.org')
     const callerOf = authenticator()
-    expect(callerOf(one.token)).to.deep.equal({
-      project: 'alpha',
-      key: { id: one.key.id, name: 'one', email: 'one@branchpoint.local', scopes: ['read'] },
-    })
+    const key = { id: one.key.id, name: 'one', email: 'one@branchpoint.local', scopes: ['read'] } as const
+    expect(callerOf(one.token)).to.deep.equal(callerWith('alpha', key))
     expect(callerOf(two.token)?.project).to.equal('beta')
     expect(callerOf(two.token)?.key.email).to.equal('two@example.org')
     expect(callerOf(`${two.token}x`)).to.equal(undefined)
@@ -158,10 +157,8 @@ describe('API keys', () => {
 })
 
 describe('scopes', () => {
-  const caller = (scopes: readonly ('read' | 'admin')[]) => ({
-    project: 'default',
-    key: { id: '', name: 'ci', email: '', scopes },
-  })
+  const caller = (scopes: readonly ('read' | 'admin')[]) =>
+    callerWith('default', { id: '', name: 'ci', email: '', scopes })
 
   it('let a key do what it has, and admin everything', () => {
     requireScope(caller(['read']), ['read'])

@@ -1,5 +1,6 @@
 import { expect } from 'chai'
 import { createApiKey, createFirstApiKey, listApiKeys, revokeApiKey } from '../../src/access/api-keys.ts'
+import { callerWith } from '../../src/access/caller.ts'
 import { openKeyRing } from '../../src/access/authenticator.ts'
 import { Intents } from '../../src/access/intents.ts'
 import { Sessions } from '../../src/access/sessions/sessions.ts'
@@ -61,11 +62,11 @@ describe('two servers with folders of their own, over one table', () => {
       return new Sessions({ fs, storeDir: FOLDER, keys, now: () => new Date(), onDamage: fail })
     })
     const [here, there] = sessions as [Sessions, Sessions]
-    const { token: link } = await here.makeLink({ project: 'default', key })
+    const { token: link } = await here.makeLink(callerWith('default', key))
     await look()
     const used = await Promise.allSettled(sessions.map((it) => it.useLink(link)))
     expect(used.filter(({ status }) => status === 'fulfilled')).to.have.length(1)
-    const { token } = await there.begin({ project: 'default', key })
+    const { token } = await there.begin(callerWith('default', key))
     await look()
     expect(here.find(token)?.caller.key.id).to.equal(key.id)
     await here.end(token)

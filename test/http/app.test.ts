@@ -1,6 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import cors from '@koa/cors'
 import { expect } from 'chai'
+import { callerWith } from '../../src/access/caller.ts'
 import { Refusal, type RefusalCode, invalid } from '../../src/errors.ts'
 import { PROBLEMS } from '../../src/http/problem.ts'
 import type { Readiness } from '../../src/http/public-routes/health.ts'
@@ -52,7 +53,7 @@ describe('the door', () => {
       {
         readiness: () => readiness,
         authenticate: (token) => {
-          if (token === WRITING) return { ...CALLER, key: { ...CALLER.key, scopes: ['write'] } }
+          if (token === WRITING) return callerWith(CALLER.project, { ...CALLER.key, scopes: ['write'] })
           return token === TOKEN ? CALLER : undefined
         },
       },

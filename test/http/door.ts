@@ -3,19 +3,21 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import Router from '@koa/router'
 import type { Middleware } from 'koa'
-import type { Caller } from '../../src/access/caller.ts'
+import { type Caller, callerWith } from '../../src/access/caller.ts'
 import { type AppDependencies, createApp } from '../../src/http/app.ts'
 import { openLogger } from '../../src/http/server/logger.ts'
-import { SessionDoor } from '../../src/http/authenticate.ts'
+import { SessionDoor } from '../../src/http/request.ts'
 import { startServer } from '../../src/http/server/server.ts'
 
 /** The one token that a test door lets in. */
 export const TOKEN = 'svc_test'
 
-export const CALLER: Caller = {
-  project: 'default',
-  key: { id: '5f8f0b52-1111-7000-8000-000000000001', name: 'ci', email: 'ci@example.org', scopes: ['read'] },
-}
+export const CALLER: Caller = callerWith('default', {
+  id: '5f8f0b52-1111-7000-8000-000000000001',
+  name: 'ci',
+  email: 'ci@example.org',
+  scopes: ['read'],
+})
 
 export interface Door {
   readonly url: string
@@ -41,7 +43,7 @@ export async function openDoor(
   const app = createApp({
     log: logger,
     observe: () => undefined,
-    limit: pass,
+    load: { server: { answering: new Set() }, events: { followers: 0 }, most: 100 },
     store: { fresh: async () => undefined },
     storeProblem: () => undefined,
     metrics: () => undefined,

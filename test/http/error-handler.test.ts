@@ -4,17 +4,18 @@ import type { AddressInfo } from 'node:net'
 import { expect } from 'chai'
 import Koa from 'koa'
 import { pino } from 'pino'
+import { callerWith } from '../../src/access/caller.ts'
 import { DatabaseAway } from '../../src/errors.ts'
-import { errorHandler } from '../../src/http/app.ts'
+import { completed } from '../../src/http/app.ts'
 import type { RequestState } from '../../src/http/request.ts'
 
 describe('http: what is answered where the database is away', () => {
   it('names its address to nobody without a key', async () => {
     const app = new Koa<RequestState>()
-    app.use(errorHandler({ log: pino({ level: 'silent' }), storeProblem: () => undefined }))
+    app.use(completed({ log: pino({ level: 'silent' }), storeProblem: () => undefined }))
     app.use((ctx) => {
       if (ctx.get('authorization') !== '')
-        ctx.state.caller = { project: 'default', key: { id: 'k', name: 'k', email: 'k@x', scopes: ['read'] } }
+        ctx.state.caller = callerWith('default', { id: 'k', name: 'k', email: 'k@x', scopes: ['read'] })
       throw new DatabaseAway('connect ECONNREFUSED 10.1.2.3:5432', false)
     })
     const server = createServer((request, response) => void app.callback()(request, response)).listen(0)

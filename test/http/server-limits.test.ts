@@ -95,7 +95,7 @@ describe('the limits of the server', () => {
     silent.write(GET)
     expect(await answered(server, GET.replace('/ ', '/long '))).to.contain('at last')
     while (!isGone) await new Promise((resolve) => setTimeout(resolve, 20))
-    expect(server.inFlight).to.equal(0)
+    expect(server.answering.size).to.equal(0)
   })
 
   it('tells connections past the limit to come back, and takes new ones when others have gone', async () => {
@@ -140,7 +140,7 @@ describe('the limits of the server', () => {
     await open(server)
     await rawRequest(server.url, GET)
     expect(asked).to.equal(0)
-    expect(server.inFlight).to.equal(0)
+    expect(server.answering.size).to.equal(0)
   })
 })
 

@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { expect } from 'chai'
 import { z } from 'zod'
+import { callerWith } from '../../src/access/caller.ts'
 import { Intents } from '../../src/access/intents.ts'
 import { invalid } from '../../src/errors.ts'
 import { nodeFs } from '../../src/storage/node-fs.ts'
@@ -60,7 +61,8 @@ describe('endpoints of files', () => {
     rmSync(store, { recursive: true, force: true })
     nodeFs.makeDir(`${store}/default`)
     door = await openDoor(() => undefined, {
-      authenticate: (token) => (token === TOKEN ? { ...CALLER, key: { ...CALLER.key, scopes } } : undefined),
+      authenticate: (token) =>
+        token === TOKEN ? callerWith(CALLER.project, { ...CALLER.key, scopes }) : undefined,
       route: createRouter({
         readKeylessBody: () => expect.fail('nobody signs in here'),
         onUnknown: 'refuse',

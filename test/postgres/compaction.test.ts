@@ -1,3 +1,4 @@
+import { followStore } from '../../src/git/following/open-following.ts'
 import { expect } from 'chai'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -34,7 +35,7 @@ describe('postgres: many packs of a repository become one', function () {
     url = await postgres.database()
     open = openPostgres({ url, reads: undefined, warn: () => undefined })
     database = new Database([url])
-    here = await Store.follow(memoryFs(), '/store', open)
+    here = await followStore(memoryFs(), '/store', open)
     await newRepository(here, 'bot')
     await newRepository(here, 'quiet')
     bot = await repositoryOf(here, 'bot')
@@ -63,7 +64,7 @@ describe('postgres: many packs of a repository become one', function () {
   const expectNewServer = async (): Promise<void> => {
     const folder = mkdtempSync(join(tmpdir(), 'branchpoint-compacted-'))
     try {
-      const store = await Store.follow(nodeFs, folder, open)
+      const store = await followStore(nodeFs, folder, open)
       const copy = await repositoryOf(store, 'bot')
       expect([...copy.freshRefs().refs]).to.deep.equal([...bot.freshRefs().refs])
       expect(git(copy.path, ['rev-parse', 'refs/heads/main'])).to.equal(tipOf(bot))
@@ -129,11 +130,11 @@ describe('postgres: many packs of a repository become one', function () {
 
   it('and a folder that is behind takes the repository over, whether or not the journal tells of it still', async () => {
     const behind = memoryFs()
-    await (await Store.follow(behind, '/store', open)).close()
+    await (await followStore(behind, '/store', open)).close()
     await commits(60, 'meanwhile')
     await age()
     expect(await compact()).to.equal(61)
-    const again = await Store.follow(behind, '/store', open)
+    const again = await followStore(behind, '/store', open)
     const copy = await repositoryOf(again, 'bot')
     expect(tipOf(copy)).to.equal(tipOf(bot))
     expect(await copy.objects.read(tipOf(bot) ?? '')).not.to.equal(undefined)
@@ -148,7 +149,7 @@ describe('postgres: many packs of a repository become one', function () {
     await age()
     let gone = 0
     const fs = memoryFs()
-    const store = await Store.follow(fs, '/store', async (stream) => {
+    const store = await followStore(fs, '/store', async (stream) => {
       const log = await open(stream)
       const smallPacks = log.smallPacks.bind(log)
       log.smallPacks = async (repository, names) => {

@@ -1,3 +1,4 @@
+import { followStore } from '../../src/git/following/open-following.ts'
 import { expect } from 'chai'
 import { ask, type PostgresServer, startPostgres } from '../support/postgres/postgres.ts'
 import { Store } from '../../src/git/store.ts'
@@ -17,7 +18,7 @@ describe('postgres: the streams of folders', function () {
   after(() => postgres?.stop())
 
   const open = (isPassing: boolean, fs = memoryFs()): Promise<Store> =>
-    Store.follow(fs, '/store', openPostgres({ url, reads: undefined, isPassing, warn: () => undefined }))
+    followStore(fs, '/store', openPostgres({ url, reads: undefined, isPassing, warn: () => undefined }))
   const streams = (): Promise<{ id: string; n: string; holder: string }[]> =>
     ask(url, 'select id, n, holder from branchpoint.streams order by id')
   const commitIn = async (store: Store, message: string): Promise<string | undefined> => {

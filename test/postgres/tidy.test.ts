@@ -1,10 +1,10 @@
+import { followStore } from '../../src/git/following/open-following.ts'
 import { expect } from 'chai'
 import { needsPostgres } from '../support/postgres/needs-postgres.ts'
 import { ask, type PostgresServer, startPostgres } from '../support/postgres/postgres.ts'
 import { Database } from '../../src/postgres/database.ts'
 import { tidy } from '../../src/postgres/tidy.ts'
 import { openPostgres } from '../../src/postgres/open-postgres.ts'
-import { Store } from '../../src/git/store.ts'
 import { memoryFs } from '../../src/storage/memory-fs.ts'
 import { commitOnMain, newRepository, tipOf } from '../git/following/repositories.ts'
 
@@ -20,12 +20,12 @@ describe('postgres: what is forgotten', function () {
     const url = await postgres.database()
     const open = openPostgres({ url, reads: undefined, warn: () => undefined })
     const fs = memoryFs()
-    await (await Store.follow(fs, '/store', open)).close()
-    const here = await Store.follow(memoryFs(), '/store', open)
+    await (await followStore(fs, '/store', open)).close()
+    const here = await followStore(memoryFs(), '/store', open)
     await newRepository(here, 'bot')
     const bot = (await here.project('default')).repository('workflows', 'bot')
     await commitOnMain(bot, 'long ago')
-    const second = await Store.follow(fs, '/store', open)
+    const second = await followStore(fs, '/store', open)
     await second.close()
     await commitOnMain(bot, 'long ago, too')
     const forgotten = tipOf(bot) ?? ''
@@ -42,7 +42,7 @@ describe('postgres: what is forgotten', function () {
         (select count(*) from branchpoint.packs where repository is null) as unnamed`,
     )
     expect(left).to.deep.equal({ entries: '1', unnamed: '0' })
-    const again = await Store.follow(fs, '/store', open)
+    const again = await followStore(fs, '/store', open)
     const copy = (await again.project('default')).repository('workflows', 'bot')
     expect(tipOf(copy)).to.equal(tipOf(bot))
     expect(await copy.objects.read(forgotten)).not.to.equal(undefined)

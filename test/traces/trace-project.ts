@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { nodeFs } from '../../src/storage/node-fs.ts'
 import { OpenTraces } from '../../src/traces/open-traces.ts'
 import type { ProjectTraces, TraceSettings } from '../../src/traces/project-traces.ts'
+import { sharedTraces } from '../../src/traces/shared/shared-traces.ts'
 import type { SpanTable } from '../../src/traces/shared/span-table.ts'
 import { NOON } from '../support/values/make-span.ts'
 
@@ -28,6 +29,7 @@ export function traceProject(
   const troubles: string[] = []
   const opened: OpenTraces[] = []
   const another: TraceProject['another'] = (others = {}) => {
+    const table = openTable()
     const open = new OpenTraces(
       {
         isRecording: true,
@@ -38,7 +40,7 @@ export function traceProject(
         ...settings,
         ...others,
       },
-      openTable(),
+      table && sharedTraces(table),
     )
     opened.push(open)
     return { open, traces: open.of({ store: { folder, fs: nodeFs } }) }

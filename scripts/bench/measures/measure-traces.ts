@@ -7,6 +7,7 @@ import { OpenTraces } from '../../../src/traces/open-traces.ts'
 import type { ProjectTraces } from '../../../src/traces/project-traces.ts'
 import { traceQuestion } from '../../../src/traces/query/trace-page.ts'
 import type { Span } from '../../../src/traces/span.ts'
+import { sharedTraces } from '../../../src/traces/shared/shared-traces.ts'
 import type { SpanTable } from '../../../src/traces/shared/span-table.ts'
 import { type PostgresServer, startPostgres } from '../../../test/support/postgres/postgres.ts'
 import { postgresPrograms } from '../../../test/support/postgres/postgres-programs.ts'
@@ -169,7 +170,7 @@ function openTraces(
     now: () => new Date(),
     onTrouble: ({ message }: { readonly message: string }) => process.stderr.write(`${message}\n`),
   }
-  const open = new OpenTraces(settings, table)
+  const open = new OpenTraces(settings, table && sharedTraces(table))
   const project = (name: string): ProjectTraces => {
     const path = join(folder, name)
     mkdirSync(path, { recursive: true })

@@ -1,3 +1,4 @@
+import { followStore } from '../../../src/git/following/open-following.ts'
 import { tmpdir } from 'node:os'
 import type { OpenLog } from '../../../src/git/following/shared-log.ts'
 import type { Fs } from '../../../src/storage/fs.ts'
@@ -38,7 +39,7 @@ export interface CrashServer {
  * store follows that.
  */
 export async function openServer(fs: Fs, openLog?: OpenLog): Promise<CrashServer> {
-  const store = await (openLog ? Store.follow(fs, STORE, openLog) : Store.open(fs, STORE))
+  const store = await (openLog ? followStore(fs, STORE, openLog) : Store.open(fs, STORE))
   await store.filling?.whole
   const project = await store.project('default')
   const { registry, sweepLeftovers, close } = await openRegistry(project, FAMILIES, SETTINGS)

@@ -26,9 +26,9 @@ export async function openStore({ store: database, storeDir }: Config): Promise<
   const forget = (): void => rmSync(dir, { recursive: true, force: true })
   try {
     // Who has a folder does not load what a database takes.
-    const { openPostgres } = await import('../../postgres/open-postgres.ts')
+    const { followStore, openPostgres } = await import('../../postgres/open-postgres.ts')
     const log = openPostgres({ url: database, reads: undefined, isPassing: true, warn: () => undefined })
-    const store = await Store.follow(nodeFs, dir, log)
+    const store = await followStore(nodeFs, dir, log)
     // A command goes over all of it.
     await untilWhole(store).catch(async (error: unknown) => {
       await store.close().catch(() => undefined)

@@ -1,17 +1,18 @@
 import { COMMAND } from '../../command-name.ts'
 import { CannotStart, Refusal, DatabaseAway } from '../../errors.ts'
 import { createDurableFolder } from '../../storage/durable-folder.ts'
-import type { Documents } from '../../storage/documents/documents.ts'
 import { SharedDocuments } from '../../storage/documents/shared-documents.ts'
 import type { Fs } from '../../storage/fs.ts'
 import { type HeldLock, LockFile } from '../../storage/lock-file.ts'
 import { StoreGuard } from '../../storage/store-guard.ts'
 import { JOURNAL_FOLDER } from '../journal/journal-file.ts'
-import type { PackCache } from '../packs/pack-cache.ts'
+import { PackCache } from '../packs/pack-cache.ts'
+import { Store } from '../store.ts'
 import { makeStore } from '../store-format.ts'
 import {
   type Arbiter,
   type DecidedBeside,
+  type DecidedElsewhere,
   type DecidedWrite,
   type Decision,
   type Filling,
@@ -22,30 +23,19 @@ import {
 } from '../transactions/arbiter.ts'
 import { LogFollower } from './log-follower.ts'
 import { OwnMoves } from './own-moves.ts'
-import { COPY_FOLDER } from './folder/place-entry.ts'
-import { databaseOf, nameDatabase, readPosition } from './folder/position-file.ts'
+import { COPY_FOLDER, databaseOf } from '../refuse-copy.ts'
+import { nameDatabase, readPosition } from './folder/position-file.ts'
 import { emptyFolder } from './folder/repair.ts'
 import type { OpenLog, SharedLog, Outcome, Proposal, ProposedWrite } from './shared-log.ts'
 import { RefMoved } from '../refs/ref-move.ts'
 import type { Copy } from './folder/copy.ts'
 
-/** A folder that follows a log. */
-interface Following {
-  readonly arbiter: Arbiter
-  readonly guard: StoreGuard
-  readonly documents: Documents
-}
-
 /**
- * Opens a folder as a copy of what a log holds, and resolves once it can be served: it may be filled still (see Arbiter.filling). Throws a
- * CannotStart where another process uses the folder, or where it holds something else.
+ * Opens the folder at `dir` as a copy of what a log holds that several servers share, and resolves once it can be served; what it has not
+ * yet it is filled with (see `Store.filling`). Throws a CannotStart where another process uses the folder, or it is a copy of something else.
  */
-export async function openFollowing(
-  fs: Fs,
-  dir: string,
-  openLog: OpenLog,
-  packs: PackCache,
-): Promise<Following> {
+export async function followStore(fs: Fs, dir: string, openLog: OpenLog): Promise<Store> {
+  const packs = new PackCache()
   if (fs.stat(`${dir}/format`) && !fs.stat(`${dir}/${COPY_FOLDER}`)) throw foreign(fs, dir)
   // First of all, and on the disk before `format` is anywhere: by that a folder is known that a crash left half made.
   await createDurableFolder(fs, `${dir}/${COPY_FOLDER}`)
@@ -68,7 +58,8 @@ export async function openFollowing(
     const follower = new LogFollower(copy, position)
     const arbiter = new FollowingArbiter(copy, follower, () => lock.release())
     await follower.begin()
-    return { arbiter, guard: new StoreGuard(fs, `${dir}/format`), documents }
+    const guard = new StoreGuard(fs, `${dir}/format`)
+    return new Store({ ...fs, documents }, dir, false, { arbiter, guard, packs })
   } catch (error) {
     await opened?.close().catch(() => undefined)
     lock.release()
@@ -116,7 +107,9 @@ const LARGEST_BATCH = 8 * 1024 * 1024
  * Servers that share a log, each with a folder of its own that follows it: what the log takes has happened. The folder is a copy, and
  * nothing of it has to be on the disk.
  */
-class FollowingArbiter implements Arbiter {
+class FollowingArbiter implements Arbiter, DecidedElsewhere {
+  /** It is all of that itself. */
+  readonly elsewhere = this
   readonly #copy: Copy
   readonly #follower: LogFollower
   readonly #letGo: () => void
@@ -184,23 +177,8 @@ class FollowingArbiter implements Arbiter {
     return this.#follower.readable()
   }
 
-  /** A folder has one process, and what it decided is in the log: nothing has to be done before its locks are taken over. */
-  async finishFor(): Promise<void> {
-    return undefined
-  }
-
-  /** The folder is never made again from what was decided once. */
-  async untilSettled(): Promise<void> {
-    return undefined
-  }
-
   async checkpoint(): Promise<void> {
     this.#follower.save()
-  }
-
-  /** They are documents from the moment of the decision on. */
-  notes(): readonly string[] {
-    return NO_NOTES
   }
 
   afterReturn(): Promise<void> {
@@ -302,8 +280,6 @@ class FollowingArbiter implements Arbiter {
     return gitdir.slice(this.#copy.dir.length + 1).replace('/.trash/', '/')
   }
 }
-
-const NO_NOTES: readonly string[] = []
 
 interface Waiting {
   readonly proposal: Proposal

@@ -1,4 +1,5 @@
 import { Refusal } from '../../errors.ts'
+import type { BeforeTakeOver } from '../../storage/lock-file.ts'
 import type { EncodedPack } from '../packs/pack-writer.ts'
 import type { FolderMove } from '../trash/folder-move.ts'
 
@@ -16,7 +17,7 @@ export interface DecidedWrite {
   readonly moves: readonly DecidedMove[]
   /** The new objects; absent where they are on the disk already. */
   readonly pack?: EncodedPack | undefined
-  /** What `Arbiter.stageLarge` answered of packs of new objects that are on the disk. */
+  /** What `DecidedElsewhere.stageLarge` answered of packs of new objects that are on the disk. */
   readonly large?: readonly string[]
   /** The names that the repository comes to have in its project (interface 4.9). */
   readonly claims?: readonly NameClaim[]
@@ -137,20 +138,34 @@ export interface FillProgress {
 
 /**
  * Decides whether a write happens: the one moment of truth of the write path, behind which the folder follows. For `FileArbiter` the
- * folder itself is the truth; for `FollowingArbiter` a log that several servers share.
+ * folder itself is the truth; for the arbiter of servers that share a database it is their log.
  */
 export interface Arbiter {
-  /** Absent where everything is in the folder. */
-  readonly filling?: Filling | undefined
+  /** What servers with folders of their own need; absent where the folder is the truth. */
+  readonly elsewhere?: DecidedElsewhere
+  /** What servers that share a folder need; absent where one server alone has the folder. */
+  readonly shared?: SharedFolder
   /**
    * Resolves when these writes have happened, all of them, and survive a power cut; rejects if they cannot, and then none did. To be
    * called while their refs are locked; where a repository is moved, while it is fenced; where one is made, by who has the slugs. Throws
    * RefMoved where another server was faster, and NameClaimed where it took a name.
    */
   decide(writes: readonly DecidedWrite[], beside?: DecidedBeside): Promise<Decision>
+  /** Syncs what is decided, and in the folder only for the time being, to where it belongs. */
+  checkpoint(): Promise<void>
+  /** Puts right what the folder may have lost while it was away; nobody uses it meanwhile. */
+  afterReturn(): Promise<void>
+  /** After the last write and the last read. */
+  close(): Promise<void>
+}
+
+/** What is decided outside the folder, which is a copy then. */
+export interface DecidedElsewhere {
+  /** Absent where everything is in the folder. */
+  readonly filling?: Filling | undefined
   /**
-   * The same for a repository that lies on the disk already, whole, and is about to get its name, in the place of another one or of none:
-   * where the folder is the truth, that decides.
+   * Decides about a repository that lies on the disk already, whole, and is about to get its name, in the place of another one or of none:
+   * where the folder is the truth, its rename decides.
    */
   admit(write: DecidedWrite): Promise<Decision>
   /**
@@ -164,24 +179,22 @@ export interface Arbiter {
   wasPurged(gitdir: string): Promise<boolean>
   /** Resolves once everything that was acknowledged anywhere before the call is in the folder. */
   fresh(): Promise<void>
-  /** The same as far as a read wants it, and how far that is; undefined where the folder is the truth. */
-  readable(): Promise<Freshness | undefined>
+  /** The same as far as a read wants it, and how far that is. */
+  readable(): Promise<Freshness>
+}
+
+/** What other servers that use the same folder left in it. */
+export interface SharedFolder {
   /**
    * Finishes what a dead process decided: before one of its locks, which keep others from what is left to do, is taken
-   * over. `dead` is a name that begins with the process's identity.
+   * over.
    */
-  finishFor(dead: string): Promise<void>
+  readonly finishFor: BeforeTakeOver
   /**
    * Resolves once no decision tells any more that the repository was made: from then on nobody makes it again. Refuses with `locked` if
    * that takes too long.
    */
   untilSettled(gitdir: string): Promise<void>
-  /** Syncs what is decided, and in the folder only for the time being, to where it belongs. */
-  checkpoint(): Promise<void>
   /** The notes of decisions that are in no file of their own yet. */
   notes(): readonly string[]
-  /** Puts right what the folder may have lost while it was away; nobody uses it meanwhile. */
-  afterReturn(): Promise<void>
-  /** After the last write and the last read. */
-  close(): Promise<void>
 }

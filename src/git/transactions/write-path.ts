@@ -64,10 +64,10 @@ async function stage(arbiter: Arbiter, drafted: DraftedWrite, writes: Write[]): 
   const written = [...draft.objects.values()]
   const pack = await stageObjects(fs, gitdir, written)
   const large = pack && !pack.bytes ? [pack, ...draft.packs] : [...draft.packs]
-  const locks = new RefLocks(fs, gitdir, moves, (dead) => arbiter.finishFor(dead))
+  const locks = new RefLocks(fs, gitdir, moves, arbiter.shared?.finishFor)
   const write: Write = { ...drafted, moves, written, pack, large, largeNames: [], locks }
   writes.push(write)
-  if (large.length > 0) write.largeNames = await arbiter.stageLarge(large)
+  if (large.length > 0) write.largeNames = (await arbiter.elsewhere?.stageLarge(large)) ?? []
 }
 
 /** Takes git's lock on every ref. A fence is looked for only now: see fence.ts. */
@@ -187,7 +187,7 @@ async function giveUp(
   if (!isKept) for (const { pack } of writes) pack?.discard()
   if (!(error instanceof Fenced)) return
   const { fs, gitdir } = error.write
-  await untilUnfenced(fs, gitdir, (dead) => arbiter.finishFor(dead))
+  await untilUnfenced(fs, gitdir, arbiter.shared?.finishFor)
 }
 
 /** The refs have moved, which has ended their locks. */

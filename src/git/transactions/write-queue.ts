@@ -188,7 +188,7 @@ async function retryOnRefConflict<T>(
       if (!(error instanceof RefMoved)) throw error
       if (attempt === ATTEMPTS) throw keptMoving(gitdir)
       await pause(Math.random() * Math.min(attempt, 20))
-      await arbiter.fresh()
+      await arbiter.elsewhere?.fresh()
     }
   }
 }

@@ -49,7 +49,7 @@ export async function untilUnfenced(fs: Fs, gitdir: string, beforeTakeOver?: Bef
 export async function fencing<T>(
   fs: Fs,
   gitdirs: readonly string[],
-  beforeTakeOver: BeforeTakeOver,
+  beforeTakeOver: BeforeTakeOver | undefined,
   work: () => Promise<T>,
 ): Promise<T> {
   // The same order for all, so that two never wait for each other.
@@ -73,7 +73,7 @@ export function dropFence(fs: Fs, gitdir: string): void {
 }
 
 /** Resolves once none of the refs is locked. Locks that come later belong to writers that see the fence. */
-async function untilUnlocked(fs: Fs, gitdir: string, beforeTakeOver: BeforeTakeOver): Promise<void> {
+async function untilUnlocked(fs: Fs, gitdir: string, beforeTakeOver?: BeforeTakeOver): Promise<void> {
   const deadline = Date.now() + LOCK_PATIENCE_MS
   for (let wait = 1; ; wait = Math.min(wait * 2, 50)) {
     const folders = [gitdir, ...foldersBelow(fs, `${gitdir}/refs`)]

@@ -63,11 +63,10 @@ export class TrashFolder {
     const [from, to] = [repositoryPath(this.#project, family, slug), this.#pathOf(family, slug)]
     await createDurableFolder(this.#fs, dirname(to))
     if (this.#fs.stat(to)) throw taken(slug, 'lies in the trash already')
-    await this.#arbiter.untilSettled(from)
-    const finish = (dead: string): Promise<void> => this.#arbiter.finishFor(dead)
+    await this.#arbiter.shared?.untilSettled(from)
     await this.#unlessMoved(slug, async () => {
-      const seen = await this.#arbiter.seen([from, ...others])
-      await fencing(this.#fs, [from, ...others], finish, async () => {
+      const seen = await this.#arbiter.elsewhere?.seen([from, ...others])
+      await fencing(this.#fs, [from, ...others], this.#arbiter.shared?.finishFor, async () => {
         await check()
         const path = `${from}/${STAMP_FILE}`
         this.#fs.remove(path)
@@ -85,7 +84,7 @@ export class TrashFolder {
         return await work()
       } catch (error) {
         if (!(error instanceof RefMoved)) throw error
-        await this.#arbiter.fresh()
+        await this.#arbiter.elsewhere?.fresh()
       }
     }
     throw new Refusal(
@@ -108,13 +107,16 @@ export class TrashFolder {
         `${from} has no ${STAMP_FILE}, so nobody trashed it here. Move it back by hand.`,
       )
     }
-    await this.#move({ from, to, stamp }, await this.#arbiter.seen([to]))
+    await this.#move({ from, to, stamp }, await this.#arbiter.elsewhere?.seen([to]))
   }
 
   /** Whether one of this slug was removed for good, and it was to be remembered. */
   async wasPurged(family: string, slug: string): Promise<boolean> {
     const path = this.#pathOf(family, slug)
-    return this.#fs.stat(purgeMark(path)) !== undefined || (await this.#arbiter.wasPurged(path))
+    return (
+      this.#fs.stat(purgeMark(path)) !== undefined ||
+      (await this.#arbiter.elsewhere?.wasPurged(path)) === true
+    )
   }
 
   /** Removes it for good: in one step, and then its files. With `isRemembered`, it is remembered that it was. */
@@ -132,7 +134,7 @@ export class TrashFolder {
     decided.complete()
   }
 
-  async #move({ from, to, stamp }: { from: string; to: string; stamp: string }, seen: Seen): Promise<void> {
+  async #move({ from, to, stamp }: { from: string; to: string; stamp: string }, seen?: Seen): Promise<void> {
     const store = dirname(this.#project)
     const move = { from: from.slice(store.length + 1), to: to.slice(store.length + 1), stamp }
     const decided = await this.#arbiter.decide([], { moved: move, seen })

@@ -285,8 +285,8 @@ function assertRunnable({ slug, stored }: Revision): void {
   )
 }
 
-function evaluatorOf({ context, mayRead, mayWrite }: Call<unknown>): Evaluator {
-  return { context, caller: { mayRead, mayWrite } }
+function evaluatorOf({ context, caller: { may } }: Call<unknown>): Evaluator {
+  return { context, caller: { mayRead: may.read, mayWrite: may.write } }
 }
 
 function answer(evaluation: Evaluation): EndpointResponse {

@@ -43,9 +43,9 @@ export function fileEndpoints({ surface }: SurfaceContext): Endpoint[] {
       input: z.object({}),
       output: z.unknown(),
       downloads: [TEXT, BYTES],
-      run: async ({ registry, params, ifNoneMatch }) => {
+      run: async ({ registry, params, headers }) => {
         const place = await revisionIn(registry, family, params)
-        return answerFile(await findFile(place, params['path'] ?? ''), ifNoneMatch)
+        return answerFile(await findFile(place, params['path'] ?? ''), headers['if-none-match'])
       },
     }),
   ]

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import type { Caller } from '../../access/caller.ts'
 import { Refusal } from '../../errors.ts'
 import { findRunnable } from '../../invocation/find-runnable.ts'
 import { inspect } from '../../invocation/inspect.ts'
@@ -54,7 +55,7 @@ export function invocationEndpoints(services: InvocationServices, options: Prese
         output: inspectOutput,
         ...(named ? { example: named } : {}),
         run: async (call: Call<InspectInput>) => {
-          const { registry, params, input, mayRead, mayWrite } = call
+          const { registry, params, input, caller } = call
           const inspected = await inspect(
             registry,
             {
@@ -64,7 +65,7 @@ export function invocationEndpoints(services: InvocationServices, options: Prese
               inlineLoc: input.revision ? ['body', 'revision', 'data'] : undefined,
               references: input.references,
               selectorKey: input.selector?.key,
-              caller: { mayRead, mayWrite },
+              caller: mayOf(caller),
               untilGone: () => call.untilGone(),
             },
             services,
@@ -136,7 +137,7 @@ const ADDRESSES = [
 ]
 
 async function runInvoke(call: Call<InvokeInput>, services: InvocationServices): Promise<EndpointResponse> {
-  const { registry, params, input, headers, mayRead, mayWrite } = call
+  const { registry, params, input, headers, caller } = call
   const { data = {} } = input
   const flags = flagsOf(input.flags, headers)
   const session = sessionOf(input.session_id, headers)
@@ -160,10 +161,14 @@ async function runInvoke(call: Call<InvokeInput>, services: InvocationServices):
       wantsStream: form !== 'json',
       sessionId: session.sent,
       parent: callersSpan(headers),
-      caller: { mayRead, mayWrite },
+      caller: mayOf(caller),
       untilGone: () => (gone ??= call.untilGone()),
     },
     services,
   )
   return invokeResponse(invocation, session, form)
+}
+
+function mayOf({ may }: Caller): { readonly mayRead: boolean; readonly mayWrite: boolean } {
+  return { mayRead: may.read, mayWrite: may.write }
 }

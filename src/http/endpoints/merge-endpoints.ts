@@ -209,11 +209,11 @@ function saidTwice(): Refusal {
 }
 
 /** What a merge came to. Conflicts show what is stored, so a key without `read` is told that there are some, and no more. */
-async function unlessUnseen({ mayRead }: Call<unknown>, write: () => Promise<Merged>): Promise<Merged> {
+async function unlessUnseen({ caller }: Call<unknown>, write: () => Promise<Merged>): Promise<Merged> {
   try {
     return await write()
   } catch (error) {
-    if (mayRead || !(error instanceof Refusal) || error.code !== 'merge_conflict') throw error
+    if (caller.may.read || !(error instanceof Refusal) || error.code !== 'merge_conflict') throw error
     throw new Refusal(
       'merge_conflict',
       'Both sides changed the same, each in its own way. Which places these are is shown to a key with the scope "read"; use one.',
@@ -222,9 +222,9 @@ async function unlessUnseen({ mayRead }: Call<unknown>, write: () => Promise<Mer
 }
 
 /** Refuses what a key that may only read, or only write, cannot ask for: a dry run shows what is stored, anything else stores. */
-function assertMayWrite({ mayRead, mayWrite }: Call<unknown>, dryRun: boolean | undefined): void {
+function assertMayWrite({ caller: { may } }: Call<unknown>, dryRun: boolean | undefined): void {
   const scope = dryRun ? 'read' : 'write'
-  if (dryRun ? mayRead : mayWrite) return
+  if (dryRun ? may.read : may.write) return
   throw new Refusal(
     'missing_scope',
     dryRun

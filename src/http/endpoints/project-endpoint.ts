@@ -23,7 +23,7 @@ export function projectEndpoint(contexts: readonly SurfaceContext[]): Endpoint {
       'The project of the key: how much it holds, its environments, what is newest, what the key may do',
     scope: 'read',
     output: single('project', projectRecord(contexts)),
-    run: async ({ registry, context: { actor }, scopes }) => {
+    run: async ({ registry, context: { actor }, caller }) => {
       const counts: Record<string, number> = {}
       for (const { surface } of contexts) {
         const query = { filter: {}, roles: surface.fixedFlags }
@@ -41,7 +41,7 @@ export function projectEndpoint(contexts: readonly SurfaceContext[]): Endpoint {
           slug,
           version: presentVersion(version, present),
         })),
-        scopes,
+        scopes: caller.key.scopes,
         principal: principalOf(actor),
       }
       return { body: { count: 1, project } }

@@ -69,12 +69,12 @@ export function resolveEndpoint(
       [`${singular}_revision_ref`]: { slug: 'support-bot', version: 3 },
       error_policy: 'placeholder',
     },
-    run: async ({ registry, input, ifNoneMatch }) => {
+    run: async ({ registry, input, headers }) => {
       const { inline, sentAs } = input
       const embedOptions = optionsOf(input)
       if (inline) return resolveInline(registry, inline, sentAs.inline, embedOptions)
       const place = await retrieveRevision(registry, family, input, surface)
-      return answers.resolve(registry, place, embedOptions, ifNoneMatch)
+      return answers.resolve(registry, place, embedOptions, headers['if-none-match'])
     },
   })
 

@@ -46,8 +46,8 @@ export function retrieveEndpoints(context: SurfaceContext, answers: RevisionResp
       ...payloadPage(surface),
       ...enrichment?.output,
     }),
-    run: ({ registry, input: question, ifNoneMatch }: Call<z.infer<typeof body.input>>) =>
-      answers.retrieve(registry, question, ifNoneMatch),
+    run: ({ registry, input: question, headers }: Call<z.infer<typeof body.input>>) =>
+      answers.retrieve(registry, question, headers['if-none-match']),
   } as const
   return [
     endpoint({

@@ -103,7 +103,7 @@ export function revisionEndpoints(context: SurfaceContext): Endpoint[] {
   }
 
   const commit = async (
-    { registry, context: writeContext, ifMatch }: Call<unknown>,
+    { registry, context: writeContext, headers: { 'if-match': ifMatch } }: Call<unknown>,
     member: string,
     fields: Readonly<Record<string, unknown>> & z.infer<z.ZodObject<typeof header>>,
     beside: Beside,
@@ -342,9 +342,9 @@ export function revisionEndpoints(context: SurfaceContext): Endpoint[] {
       scope: 'read',
       ...withReadOptions(surface, { input: z.object({}) }, { paged: true }),
       output: single(key, records.revision, payloadPage(surface)),
-      run: async ({ registry, params, input, ifNoneMatch }) => {
+      run: async ({ registry, params, input, headers }) => {
         const place = await revisionIn(registry, family, params)
-        return answers.read(place, input.asked, ifNoneMatch)
+        return answers.read(place, input.asked, headers['if-none-match'])
       },
     }),
     provenanceEndpoint(context),

@@ -2,7 +2,7 @@ import type { KeyRing } from '../../access/authenticator.ts'
 import { type Caller, principalOf } from '../../access/caller.ts'
 import type { OpenSession, Sessions } from '../../access/sessions/sessions.ts'
 import { Refusal } from '../../errors.ts'
-import { SIGN_IN, refusedKey, type SessionDoor } from '../authenticate.ts'
+import { SIGN_IN, refusedKey, type SessionDoor } from '../request.ts'
 import {
   anyKey,
   type Endpoint,

@@ -198,7 +198,7 @@ export function testsetFileEndpoints(context: SurfaceContext, limits: TestsetLim
         changed: z.boolean().optional(),
         ...fileOutcome,
       }),
-      run: async ({ registry, params, input, upload, ifMatch, context: write, untilGone }) => {
+      run: async ({ registry, params, input, upload, headers, context: write, untilGone }) => {
         const place = await revisionIn(registry, family, params)
         assertRevisionActive(place)
         const committed = await commitFile(
@@ -208,7 +208,7 @@ export function testsetFileEndpoints(context: SurfaceContext, limits: TestsetLim
           {
             header: {},
             message: input.message,
-            ifMatch: ifMatch === undefined ? undefined : readIfMatch(ifMatch),
+            ifMatch: readIfMatch(headers['if-match']),
             ifChanged: input.if_changed,
             loc: ['body'],
           },

@@ -1,5 +1,4 @@
 import { principalOf } from '../../access/caller.ts'
-import { grants } from '../../access/scope.ts'
 import { counts } from '../../metrics/counters.ts'
 import { Refusal } from '../../errors.ts'
 import type { IncomingObjects } from '../../git/receive/incoming-objects.ts'
@@ -112,7 +111,7 @@ async function takeIn(
     }
   }
   try {
-    const { id, name, email, scopes } = caller.key
+    const { id, name, email } = caller.key
     const push = {
       // Only deletions have no target, and those were refused.
       commands: commands.flatMap((it, index) =>
@@ -122,10 +121,10 @@ async function takeIn(
       isAtomic,
       limits: { maxBlobBytes },
       pusher: principalOf(caller.key),
-      mayRead: grants(scopes, 'read'),
+      mayRead: caller.may.read,
       signal: pack.signal,
     }
-    const actor = { id, name, email, mayDeploy: grants(scopes, 'deploy') }
+    const actor = { id, name, email, mayDeploy: caller.may.deploy }
     const accepted = await acceptPush(registry, artifact, push, { actor })
     counts.pushes++
     const byRef = new Map(accepted.map((outcome) => [outcome.ref, outcome]))

@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { Refusal } from '../../errors.ts'
-import { apiKeyIn } from '../authenticate.ts'
+import { apiKeyIn } from '../request.ts'
 
 /**
  * The key of a git client: as everywhere, or where there is none so, Basic (RFC 7617) with any user name and the key as password, which is

@@ -1,5 +1,4 @@
 import type { Caller } from '../../access/caller.ts'
-import { grants } from '../../access/scope.ts'
 import { handlerTable } from '../../handlers/workflows.ts'
 import type { FillProgress } from '../../git/transactions/arbiter.ts'
 import type { RequestContext, PublicRoute } from '../request.ts'
@@ -52,7 +51,7 @@ export function ready(
       artifacts,
       ...(listAge > 0 ? { list_age_ms: listAge } : {}),
       problems: problems.length + traces.length,
-      ...(caller && grants(caller.key.scopes, 'read') ? named(problems, traces, caller.project) : {}),
+      ...(caller?.may.read ? named(problems, traces, caller.project) : {}),
     }
   }
 }

@@ -39,7 +39,8 @@ export function etagOf(revision: Revision, shape: string): string {
 }
 
 /** `If-Match: *` asks only that there is a revision; otherwise one of our entity tags, of which the id counts. */
-export function readIfMatch(ifMatch: string): string {
+export function readIfMatch(ifMatch: string | undefined): string | undefined {
+  if (ifMatch === undefined) return undefined
   if (ifMatch.trim() === '*') return '*'
   const id = revisionOfEtag(ifMatch)
   if (id !== undefined) return id

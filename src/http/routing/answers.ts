@@ -21,7 +21,7 @@ export async function answerTo(
   try {
     const answer = await run(call)
     const preferred = call.headers.prefer === undefined ? answer : preferredOf(endpoint, call.headers, answer)
-    return call.mayRead || showsAll(endpoint) ? preferred : withheldOf(endpoint, preferred)
+    return call.caller.may.read || showsAll(endpoint) ? preferred : withheldOf(endpoint, preferred)
   } catch (error) {
     const nothing = isExisting ? nothingFound(endpoint, error) : undefined
     if (nothing) return nothing
@@ -56,12 +56,12 @@ export function wordsOf({ surface }: SurfaceContext): NonNullable<Endpoint['word
 /** What went wrong, in the words of the endpoint, and with suggestions where a key may see them. */
 export async function told(
   { words }: Endpoint,
-  { mayRead }: Pick<Call<never>, 'mayRead'>,
+  { caller }: Pick<Call<never>, 'caller'>,
   error: unknown,
 ): Promise<unknown> {
   if (!(error instanceof HelpfulRefusal)) return error
   const word = (family: string): string => (family === words?.family ? words.word : family)
-  return error.toldTo({ word, mayRead })
+  return error.toldTo({ word, mayRead: caller.may.read })
 }
 
 /** Whether who is let in sees the whole answer: reads let nobody else in. */

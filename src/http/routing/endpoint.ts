@@ -33,16 +33,9 @@ export interface Call<I> {
   readonly context: WriteContext
   /** Whose key it is, and what it may do. */
   readonly caller: Caller
-  readonly scopes: readonly Scope[]
   /** The session that the request came with, where it was not the key itself. */
   readonly session: SignedIn | undefined
-  /** Whether who asks may see payloads that it did not send. */
-  readonly mayRead: boolean
-  /** Whether who asks may store things. */
-  readonly mayWrite: boolean
   readonly headers: IncomingHttpHeaders
-  readonly ifMatch: string | undefined
-  readonly ifNoneMatch: string | undefined
   /** Aborted when the client goes before it has its answer. */
   untilGone(): AbortSignal
 }

@@ -1,7 +1,7 @@
 import Router from '@koa/router'
 import type { Middleware } from 'koa'
 import { z } from 'zod'
-import { grants, requireScope } from '../../access/scope.ts'
+import { requireScope } from '../../access/scope.ts'
 import type { Intents, KeyedRequest } from '../../access/intents.ts'
 import { groupBy } from '../../json/json-values.ts'
 import { type FieldProblem, Refusal, invalid } from '../../errors.ts'
@@ -12,7 +12,8 @@ import { answerTo } from './answers.ts'
 import { type GuardedInput, type OnUnknown, guard, readInput, unknownFields } from './input.ts'
 import { uuid } from '../schemas/request-schemas.ts'
 import { methodNotAllowed } from '../middleware/not-found.ts'
-import type { RequestContext, AuthenticatedContext, RequestState } from '../request.ts'
+import type { RequestContext, RequestState } from '../request.ts'
+import type { Caller } from '../../access/caller.ts'
 import { send } from './send.ts'
 import type { ReadJsonBody } from '../body/json-body.ts'
 import { type ReadUpload, type Upload, uploadIdentity } from '../body/upload.ts'
@@ -98,18 +99,14 @@ async function answer(
   ctx.state.route = endpoint.path
   if (endpoint.callerIn) return answerWithoutKey(endpoint, endpoint.callerIn, ctx, dependencies)
   ctx.state.isRead = endpoint.scope === 'read' || endpoint.scope === 'invoke'
-  assertCaller(ctx)
+  const { caller } = ctx.state
+  if (!caller) throw new Error('routes are asked before somebody was let in')
   const { scope, orScope = [] } = endpoint
-  requireScope(ctx.state.caller, [scope, ...[orScope].flat()])
+  if (!caller.may[scope]) requireScope(caller, [scope, ...[orScope].flat()])
   const params = sent ? guard<Params>(endpoint.params ?? idParams, sent, 'path') : NO_PARAMS
-  if (endpoint.upload) return send(ctx, await answerUpload(endpoint, ctx, dependencies, params))
+  if (endpoint.upload) return send(ctx, await answerUpload(endpoint, ctx, dependencies, caller, params))
   const guarded = await readInput(endpoint, ctx, dependencies.readJsonBody, dependencies.onUnknown)
-  return send(ctx, await run(endpoint, ctx, dependencies, params, guarded))
-}
-
-/** The chain has seen to it before a request comes here. */
-function assertCaller(ctx: RequestContext): asserts ctx is AuthenticatedContext {
-  if (!ctx.state.caller) throw new Error('routes are asked before somebody was let in')
+  return send(ctx, await run(endpoint, ctx, dependencies, caller, params, guarded))
 }
 
 /** Who asks is known once the body is read. */
@@ -121,15 +118,16 @@ async function answerWithoutKey(
 ): Promise<void> {
   const { readKeylessBody, onUnknown } = dependencies
   const guarded = await readInput(endpoint, ctx, readKeylessBody, onUnknown)
-  ctx.state.caller = await callerIn(guarded.input as never) // guarded by the endpoint's own schema
-  assertCaller(ctx)
-  return send(ctx, await run(endpoint, ctx, dependencies, NO_PARAMS, guarded))
+  const caller = await callerIn(guarded.input as never) // guarded by the endpoint's own schema
+  ctx.state.caller = caller
+  return send(ctx, await run(endpoint, ctx, dependencies, caller, NO_PARAMS, guarded))
 }
 
 async function answerUpload(
   endpoint: Endpoint,
-  ctx: AuthenticatedContext,
+  ctx: RequestContext,
   dependencies: RouterDependencies,
+  caller: Caller,
   params: Params,
 ): Promise<EndpointResponse> {
   const upload = await dependencies.readUpload(ctx)
@@ -139,7 +137,7 @@ async function answerUpload(
     const unknown = schema && dependencies.onUnknown === 'refuse' ? unknownOf(schema, fields, upload) : []
     const input = schema && guard(schema, fields, 'body', unknown)
     const text = uploadIdentity(upload).join('\n')
-    return await run(endpoint, ctx, dependencies, params, { input, text, upload })
+    return await run(endpoint, ctx, dependencies, caller, params, { input, text, upload })
   } finally {
     upload.discard()
   }
@@ -163,29 +161,25 @@ function filled(fields: Readonly<Record<string, string>>): Record<string, string
 /** What the endpoint answers, the first time or again. */
 async function run(
   endpoint: Endpoint,
-  ctx: AuthenticatedContext,
+  ctx: RequestContext,
   { registries, intents, isExisting }: RouterDependencies,
+  caller: Caller,
   params: Params,
   { input, text, upload }: GuardedInput,
 ): Promise<EndpointResponse> {
-  const { caller, session, isRead } = ctx.state
+  const { session, isRead } = ctx.state
   const { headers } = ctx.req
-  const { id, name, email, scopes } = caller.key
+  const { id, name, email } = caller.key
   const registry = await registries.of(caller.project)
   const call = {
     registry,
     // Parsed by the endpoint's own schema.
     input: input as never,
     params,
-    context: { actor: { id, name, email, mayDeploy: grants(scopes, 'deploy') } },
+    context: { actor: { id, name, email, mayDeploy: caller.may.deploy } },
     caller,
-    scopes,
     session,
-    mayRead: grants(scopes, 'read'),
-    mayWrite: grants(scopes, 'write'),
     headers,
-    ifMatch: headers['if-match'],
-    ifNoneMatch: headers['if-none-match'],
     untilGone: () => clientAbort(ctx.res),
     upload,
   }

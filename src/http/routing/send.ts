@@ -13,12 +13,12 @@ import { JsonStream, arrayStream, holdsStream, stringifyStreams } from '../../js
 import { printJson } from '../../json/print-json.ts'
 import { TimeSlice } from '../../scheduling/cooperative.ts'
 import type { Window, Windowing } from '../../versioning/pagination.ts'
-import type { AuthenticatedContext } from '../request.ts'
+import type { RequestContext } from '../request.ts'
 import { clientAbort } from './client-abort.ts'
 import type { EndpointResponse } from './endpoint.ts'
 
 /** Writes an answer out; of a stream, waits for the first piece, so that a refusal until then is answered as one. */
-export async function send(ctx: AuthenticatedContext, answer: EndpointResponse): Promise<void> {
+export async function send(ctx: RequestContext, answer: EndpointResponse): Promise<void> {
   const { body, text = '', stream, notModified, status = 200 } = answer
   if (stream && !notModified) return sendStream(ctx, answer, stream)
   if (body && holdsStream(body))
@@ -42,7 +42,7 @@ const JSON_TYPE = 'application/json; charset=utf-8'
  * The tag is of the revision (interface 2.21), so it is the same however the bytes are compressed; nobody is sent a part of them.
  */
 function setOwnHeaders(
-  ctx: AuthenticatedContext,
+  ctx: RequestContext,
   { headers = {}, etag, isReplayed }: EndpointResponse,
   encoding?: Encoding,
 ): void {
@@ -56,7 +56,7 @@ function setOwnHeaders(
 }
 
 async function sendStream(
-  ctx: AuthenticatedContext,
+  ctx: RequestContext,
   answer: EndpointResponse,
   stream: AsyncIterable<string | Buffer>,
 ): Promise<void> {

@@ -10,10 +10,13 @@ export interface ServerOptions {
   readonly port: number
   /** Most connections; what comes past them is refused. */
   readonly maxConnections: number
-  /** Answers a request; its promise settles when all that the request set going is done. */
-  readonly handle: (request: IncomingMessage, response: ServerResponse) => Promise<void>
+  /** What answers requests, unless `answerWith` says it later. */
+  readonly handle?: Handle
   readonly patience?: Patience
 }
+
+/** Answers a request; its promise settles when all that the request set going is done. */
+export type Handle = (request: IncomingMessage, response: ServerResponse) => Promise<void>
 
 /** How long a client may take, in milliseconds. */
 export interface Patience {
@@ -30,12 +33,14 @@ export interface Patience {
 export interface RunningServer {
   /** The address in fact listened on, `http://host:port`, as a client on this machine can use it. */
   readonly url: string
-  /** How many requests are being worked on. */
-  readonly inFlight: number
+  /** The requests that are being worked on. */
+  readonly answering: { readonly size: number }
   /** Those that are being worked on, each as `POST /path`; a hundred at most. */
   readonly unfinished: readonly string[]
   /** How many connections were refused since the start. */
   readonly refused: number
+  /** To be called before a request can have come, where `startServer` was not told what answers. */
+  answerWith(handle: Handle): void
   /**
    * Stops accepting, lets every request in flight finish (also one whose client has gone), closes the connections and
    * resolves. `true` if all of that happened within `graceMs`; `false` if the rest was cut off.
@@ -48,10 +53,10 @@ export async function startServer({
   host,
   port,
   maxConnections,
-  handle,
+  handle = notYet,
   patience = PATIENCE,
 }: ServerOptions): Promise<RunningServer> {
-  const inFlight = new InFlight()
+  const inFlight = new InFlight(handle)
   const server = createServer({
     headersTimeout: patience.headers,
     requestTimeout: patience.request,
@@ -59,9 +64,7 @@ export async function startServer({
     keepAliveTimeout: 0, // node would make two timers for each request; `timeout` closes idle connections, too
   })
   const refused = limitConnections(server, maxConnections)
-  server.on('request', (request, response) => {
-    if (!request.socket.writableEnded) inFlight.answer(request, response, handle)
-  })
+  server.on('request', inFlight.answer)
   server.on('connection', (socket) => socket.on('close', () => inFlight.gone(socket)))
   // With a listener, closing is up to us: an answer may take its time to begin, and a client may not to read it.
   server.timeout = patience.stalled
@@ -73,18 +76,22 @@ export async function startServer({
   const { port: actualPort } = server.address() as AddressInfo
   return {
     url: `http://${reachableHost(host)}:${actualPort}`,
-    get inFlight() {
-      return inFlight.answering.size
-    },
+    answering: inFlight.answering,
     get unfinished() {
       return inFlight.requests
     },
     get refused() {
       return refused()
     },
+    answerWith: (it) => {
+      inFlight.handle = it
+    },
     stop: (graceMs) => stop(server, inFlight, graceMs),
   }
 }
+
+const notYet: Handle = () =>
+  Promise.reject(new Error('a request came before the server was told what answers'))
 
 /** The host under which a client on this machine reaches a server that listens on `host`, ready for a URL. */
 export function reachableHost(host: string): string {
@@ -116,8 +123,13 @@ const MOST_NAMED = 100
 /** The requests that are being answered: until the work is done and the answer has left, or its client has gone. */
 class InFlight {
   readonly answering = new Set<Answering>()
+  handle: Handle
   #draining = false
   #onEmpty: (() => void) | undefined
+
+  constructor(handle: Handle) {
+    this.handle = handle
+  }
 
   get requests(): readonly string[] {
     return [...this.answering]
@@ -130,7 +142,9 @@ class InFlight {
     return [...this.answering].some(({ response }) => response.socket === socket)
   }
 
-  answer(request: IncomingMessage, response: ServerResponse, handle: ServerOptions['handle']): void {
+  /** Listens for requests. What comes on a connection that was ended is not answered. */
+  readonly answer = (request: IncomingMessage, response: ServerResponse): void => {
+    if (request.socket.writableEnded) return
     if (this.#draining) response.shouldKeepAlive = false
     const answering = { response, isClosed: false }
     this.answering.add(answering)
@@ -146,7 +160,7 @@ class InFlight {
       answering.isClosed = true
       ended()
     })
-    handle(request, response).then(ended, ended)
+    this.handle(request, response).then(ended, ended)
   }
 
   /** Resolves when none is left; tells the clients of those that are to close their connections. */
@@ -220,8 +234,7 @@ function afterwards(ms: number): Promise<false> {
 
 /**
  * Holds a server to so many connections, and answers how many it has refused. One more is told so (503 with `Retry-After`) and ended; of
- * a flood that goes on regardless, node closes what is past `SPARE` connections more without a word. What comes on a connection that
- * was ended is not to be answered.
+ * a flood that goes on regardless, node closes what is past `SPARE` connections more without a word.
  */
 function limitConnections(server: Server, most: number): () => number {
   const connections = new Semaphore(most)

@@ -1,3 +1,4 @@
+import { followStore } from '../../../src/git/following/open-following.ts'
 import { expect } from 'chai'
 import { setTimeout as pause } from 'node:timers/promises'
 import { MemoryDatabase } from '../../support/postgres/memory-log.ts'
@@ -23,9 +24,9 @@ describe('git: a folder that takes everything over from a log', () => {
         },
       }
     }
-    const here = await Store.follow(memoryFs(), '/store', database.open)
+    const here = await followStore(memoryFs(), '/store', database.open)
     for (let number = 0; number < 450; number++) await newRepository(here, `bot-${1000 + number}`)
-    const there = await Store.follow(memoryFs(), '/store', open)
+    const there = await followStore(memoryFs(), '/store', open)
     expect(await slugsOf(there)).to.deep.equal(await slugsOf(here))
 
     const forget = database.remember()
@@ -55,10 +56,10 @@ describe('git: a folder that takes everything over from a log', () => {
   it('has what was made before a failover in the midst of it', async () => {
     const database = new MemoryDatabase()
     database.hints = false
-    const here = await Store.follow(memoryFs(), '/store', database.open)
+    const here = await followStore(memoryFs(), '/store', database.open)
     for (const slug of ['b', 'c', 'd', 'e', 'f', 'g']) await newRepository(here, slug)
     const held = heldFill(database.open)
-    const there = await Store.follow(memoryFs(), '/store', held.openLog)
+    const there = await followStore(memoryFs(), '/store', held.openLog)
     held.allow(4)
     while (there.filling?.progress().there !== 4) await pause(5)
     database.era = 'second'
@@ -74,16 +75,16 @@ describe('git: a folder that takes everything over from a log', () => {
 
   it('after a power cut keeps nothing of a repository that the cut has left in part, and which is elsewhere now', async () => {
     const database = new MemoryDatabase()
-    const here = await Store.follow(memoryFs(), '/store', database.open)
+    const here = await followStore(memoryFs(), '/store', database.open)
     for (const slug of ['bot', 'kept']) await newRepository(here, slug)
     const fs = memoryFs()
-    await (await Store.follow(fs, '/store', database.open)).close()
+    await (await followStore(fs, '/store', database.open)).close()
     // Neither its HEAD nor how far the folder was had reached the disk.
     fs.remove('/store/default/workflows/bot.git/HEAD')
     fs.remove('/store/.copy/position')
     const { trash } = await here.project('default')
     await trash.put('workflows', 'bot', 'stamp', { others: [], check: async () => undefined })
-    const there = await Store.follow(fs, '/store', database.open)
+    const there = await followStore(fs, '/store', database.open)
     const project = await there.project('default')
     expect(fs.stat('/store/default/workflows/bot.git')).to.equal(undefined)
     expect([project.slugs('workflows'), project.trashedSlugs('workflows')]).to.deep.equal([['kept'], ['bot']])

@@ -1,3 +1,4 @@
+import { followStore } from '../../../src/git/following/open-following.ts'
 import { expect } from 'chai'
 import { MemoryDatabase } from '../../support/postgres/memory-log.ts'
 import { Store } from '../../../src/git/store.ts'
@@ -11,11 +12,11 @@ import { commitOnto, newRepository } from './repositories.ts'
 describe('git: a server that follows a log and is killed', () => {
   it('at any step while it takes in what others decided, has all of it after its next start', async () => {
     const database = new MemoryDatabase()
-    const other = await Store.follow(memoryFs(), '/store', database.open)
+    const other = await followStore(memoryFs(), '/store', database.open)
     await newRepository(other, 'live', 'environments')
     for (const slug of ['kept', 'removed', 'purged']) await newRepository(other, slug)
     const begun = memoryFs()
-    const server = await Store.follow(begun, '/store', database.open)
+    const server = await followStore(begun, '/store', database.open)
     await server.close()
     await writeHistory(other)
     const wanted = await contentOf(other)
@@ -23,7 +24,7 @@ describe('git: a server that follows a log and is killed', () => {
       begun,
       database,
       async (fs) => {
-        await Store.follow(fs, '/store', database.open)
+        await followStore(fs, '/store', database.open)
       },
       async (restarted) => expect(await contentOf(restarted)).to.deep.equal(wanted),
     )
@@ -33,7 +34,7 @@ describe('git: a server that follows a log and is killed', () => {
 
   it('at any step while it fills an empty folder, has all of it after its next start', async () => {
     const database = new MemoryDatabase()
-    const other = await Store.follow(memoryFs(), '/store', database.open)
+    const other = await followStore(memoryFs(), '/store', database.open)
     await newRepository(other, 'live', 'environments')
     for (const slug of ['kept', 'removed', 'purged']) await newRepository(other, slug)
     await writeHistory(other)
@@ -44,7 +45,7 @@ describe('git: a server that follows a log and is killed', () => {
       empty,
       database,
       async (fs) => {
-        await Store.follow(fs, '/store', database.open)
+        await followStore(fs, '/store', database.open)
       },
       async (restarted) => expect(await contentOf(restarted)).to.deep.equal(wanted),
     )
@@ -56,7 +57,7 @@ describe('git: a server that follows a log and is killed', () => {
     const begin = async (): Promise<{ database: MemoryDatabase; fs: Fs }> => {
       const database = new MemoryDatabase()
       const fs = memoryFs()
-      const store = await Store.follow(fs, '/store', database.open)
+      const store = await followStore(fs, '/store', database.open)
       await newRepository(store, 'live', 'environments')
       await newRepository(store, 'kept')
       await store.close()
@@ -66,7 +67,7 @@ describe('git: a server that follows a log and is killed', () => {
     for (let isOver = false; !isOver; steps++) {
       const { database, fs } = await begin()
       const left = killAfter(fs, steps)
-      const doomed = await Store.follow(left.fs, '/store', database.open).catch(() => undefined)
+      const doomed = await followStore(left.fs, '/store', database.open).catch(() => undefined)
       const work = async (store: Store): Promise<'done'> => {
         await newRepository(store, 'removed')
         await newRepository(store, 'purged')
@@ -76,8 +77,8 @@ describe('git: a server that follows a log and is killed', () => {
       isOver =
         doomed !== undefined &&
         (await Promise.race([work(doomed).catch(() => 'killed'), left.died])) === 'done'
-      const restarted = await Store.follow(copiedFs(fs, '/store'), '/store', database.open)
-      const other = await Store.follow(memoryFs(), '/store', database.open)
+      const restarted = await followStore(copiedFs(fs, '/store'), '/store', database.open)
+      const other = await followStore(memoryFs(), '/store', database.open)
       await restarted.fresh()
       expect(await contentOf(restarted), `killed at step ${steps}`).to.deep.equal(await contentOf(other))
       await restarted.close()
@@ -104,7 +105,7 @@ async function killAtEachStep(
       ),
       left.died,
     ])
-    const restarted = await Store.follow(copiedFs(fs, '/store'), '/store', database.open)
+    const restarted = await followStore(copiedFs(fs, '/store'), '/store', database.open)
     await check(restarted)
     await restarted.close()
     if (outcome === 'done') return steps

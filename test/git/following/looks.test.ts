@@ -1,3 +1,4 @@
+import { followStore } from '../../../src/git/following/open-following.ts'
 import { expect } from 'chai'
 import { MemoryDatabase } from '../../support/postgres/memory-log.ts'
 import { Refusal } from '../../../src/errors.ts'
@@ -13,8 +14,8 @@ describe('git: looks at a log', () => {
   let there: Store
   beforeEach(async () => {
     database = new MemoryDatabase()
-    here = await Store.follow(memoryFs(), '/store', database.open)
-    there = await Store.follow(memoryFs(), '/store', database.open)
+    here = await followStore(memoryFs(), '/store', database.open)
+    there = await followStore(memoryFs(), '/store', database.open)
     await newRepository(here, 'bot')
     await there.fresh()
   })
@@ -35,8 +36,8 @@ describe('git: looks at a log', () => {
     for (const store of [here, there]) await store.close()
     database.reads = 'local'
     database.hints = false
-    here = await Store.follow(memoryFs(), '/store', database.open)
-    there = await Store.follow(memoryFs(), '/store', database.open)
+    here = await followStore(memoryFs(), '/store', database.open)
+    there = await followStore(memoryFs(), '/store', database.open)
     const [one, other] = [await repositoryOf(here, 'bot'), await repositoryOf(there, 'bot')]
     let looks = 0
     database.delay = async (what) => void (what === 'look' && looks++)
@@ -51,7 +52,7 @@ describe('git: looks at a log', () => {
     await commitOnMain(one, 'at one')
     await commitOnMain(other, 'at the other')
     await here.close()
-    here = await Store.follow(memoryFs(), '/store', database.open)
+    here = await followStore(memoryFs(), '/store', database.open)
     expect(tipOf(await repositoryOf(here, 'bot'))).to.equal(tipOf(other))
     expect((await other.history.node(tipOf(other) ?? '')).depth).to.equal(4)
   })
@@ -124,7 +125,7 @@ describe('git: looks at a log', () => {
   it('bring what this server decided and its disk refused to show', async () => {
     await here.close()
     const disk = failingFs(memoryFs())
-    here = await Store.follow(disk.fs, '/store', database.open)
+    here = await followStore(disk.fs, '/store', database.open)
     const [one, other] = [await repositoryOf(here, 'bot'), await repositoryOf(there, 'bot')]
     disk.failIf((call, path) => call === 'rename' && path.includes('refs/heads/main'))
     const failed = await commitOnMain(one, 'decided').then(

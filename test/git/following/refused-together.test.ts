@@ -1,3 +1,4 @@
+import { followStore } from '../../../src/git/following/open-following.ts'
 import { expect } from 'chai'
 import { MemoryDatabase } from '../../support/postgres/memory-log.ts'
 import { DatabaseAway } from '../../../src/errors.ts'
@@ -18,7 +19,7 @@ describe('git: a decision that finds the database away', () => {
 
   beforeEach(async () => {
     database = new MemoryDatabase()
-    store = await Store.follow(memoryFs(), '/store', database.open)
+    store = await followStore(memoryFs(), '/store', database.open)
     for (const slug of ['bot', 'other']) await newRepository(store, slug)
     const project = await store.project('default')
     bot = project.repository('workflows', 'bot')

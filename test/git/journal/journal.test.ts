@@ -81,9 +81,9 @@ describe('git: the journal', () => {
     it('in a file, before it forgets it', async () => {
       const { folder, store } = await noted(true)
       expect(existsSync(`${folder}/${NOTE}`)).to.equal(false)
-      expect(store.notes()).to.include(NOTE)
+      expect(store.shared?.notes()).to.include(NOTE)
       await store.close()
-      expect([existsSync(`${folder}/${NOTE}`), store.notes()]).to.deep.equal([true, []])
+      expect([existsSync(`${folder}/${NOTE}`), store.shared?.notes()]).to.deep.equal([true, []])
       for (const path of [`${folder}/../outside`, `${folder}/outside`, '/tmp/branchpoint-outside'])
         expect(existsSync(path), path).to.equal(false)
     })

@@ -103,13 +103,13 @@ describe('the server', () => {
     })
     const answers = works.map((_, number) => fetch(`${server.url}/${number}`).then((it) => it.text()))
     await Promise.all(works.map(({ begun }) => begun))
-    expect(server.inFlight).to.equal(3)
+    expect(server.answering.size).to.equal(3)
     let isStopped = false
     const stopped = server.stop(GRACE).finally(() => (isStopped = true))
     for (const [index, work] of [first, third, second].entries()) {
-      expect([server.inFlight, isStopped]).to.deep.equal([3 - index, false])
+      expect([server.answering.size, isStopped]).to.deep.equal([3 - index, false])
       work?.finish()
-      while (server.inFlight > 2 - index) await new Promise((resolve) => setTimeout(resolve, 5))
+      while (server.answering.size > 2 - index) await new Promise((resolve) => setTimeout(resolve, 5))
     }
     expect(await stopped).to.equal(true)
     expect(await Promise.all(answers)).to.deep.equal(['done', 'done', 'done'])
@@ -153,9 +153,9 @@ describe('the server', () => {
     expect(closed.toSorted()).to.deep.equal(['/0', '/1', '/2'])
     // Whoever asks only now is told as well.
     for (const response of responses) expect(clientAbort(response).aborted).to.equal(true)
-    expect(server.inFlight).to.equal(2)
+    expect(server.answering.size).to.equal(2)
     for (const work of works) work.finish()
-    while (server.inFlight > 0) await new Promise((resolve) => setTimeout(resolve, 5))
+    while (server.answering.size > 0) await new Promise((resolve) => setTimeout(resolve, 5))
     expect(await server.stop(GRACE)).to.equal(true)
   })
 

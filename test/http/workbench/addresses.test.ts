@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { startService } from '../../support/servers/service.ts'
 import { publicAddresses } from '../../../src/http/app.ts'
-import { SessionDoor } from '../../../src/http/authenticate.ts'
+import { SessionDoor } from '../../../src/http/request.ts'
 import { PAGES } from '../../../src/http/workbench/addresses.ts'
 
 /** Addresses below which middleware answers that is no endpoint. */

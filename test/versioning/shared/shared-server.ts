@@ -1,3 +1,4 @@
+import { followStore } from '../../../src/git/following/open-following.ts'
 import type { OpenLog } from '../../../src/git/following/shared-log.ts'
 import { Store } from '../../../src/git/store.ts'
 import { workflowFamily } from '../../../src/handlers/workflows.ts'
@@ -25,7 +26,7 @@ export interface SharedServer {
 
 /** Opens a server over a folder in memory, a new one unless it is given. */
 export async function sharedServer(openLog: OpenLog, fs: Fs = memoryFs()): Promise<SharedServer> {
-  const store = await Store.follow(fs, '/store', openLog)
+  const store = await followStore(fs, '/store', openLog)
   const families = [workflowFamily, environmentFamily]
   const settings = { servicesBase: 'http://localhost/services', now: () => new Date() }
   const registry = new Registry(await store.project('default'), families, settings)

@@ -1,7 +1,7 @@
 import type { Fs } from '../../../storage/fs.ts'
 import { readAllRefs } from '../../refs/list-refs.ts'
 import { foldersOf, placeOf } from './copy.ts'
-import { COPY_FOLDER } from './place-entry.ts'
+import { COPY_FOLDER } from '../../refuse-copy.ts'
 import { repositoriesIn } from './repair.ts'
 import type { RepositoryState } from '../shared-log.ts'
 

@@ -8,9 +8,6 @@ import { placePack } from './place-pack.ts'
 import { type LogEntry, type LoggedPurge, type LoggedWrite, NotInLog } from '../shared-log.ts'
 import { setRefs } from './set-refs.ts'
 
-/** The folder of a copy that nobody but the server itself looks into. */
-export const COPY_FOLDER = '.copy'
-
 /**
  * Does in the folder what an entry of the log says: packs, then new repositories and refs, moves to the trash and back. Doing it again,
  * with all that came after it, changes nothing. Throws NotInLog where the log has not all of it any more.
@@ -58,18 +55,13 @@ async function create(
 async function move({ fs, dir, packs }: Copy, moved: FolderMove): Promise<void> {
   const [from, to] = [`${dir}/${moved.from}`, `${dir}/${moved.to}`]
   if (!fs.stat(from) || fs.stat(to)) return
-  await fencing(
-    fs,
-    [from],
-    async () => undefined,
-    async () => {
-      if (fs.stat(to)) return
-      fs.remove(`${from}/${STAMP_FILE}`)
-      fs.create(`${from}/${STAMP_FILE}`, Buffer.from(moved.stamp))
-      await moveFolder(fs, dir, moved)
-      packs.drop(from)
-    },
-  )
+  await fencing(fs, [from], undefined, async () => {
+    if (fs.stat(to)) return
+    fs.remove(`${from}/${STAMP_FILE}`)
+    fs.create(`${from}/${STAMP_FILE}`, Buffer.from(moved.stamp))
+    await moveFolder(fs, dir, moved)
+    packs.drop(from)
+  })
 }
 
 function purge(copy: Copy, { repository, isRemembered }: LoggedPurge): void {

@@ -1,6 +1,6 @@
 import type { Fs } from '../../../storage/fs.ts'
 import { thisProcess } from '../../../storage/process-identity.ts'
-import { COPY_FOLDER } from './place-entry.ts'
+import { COPY_FOLDER } from '../../refuse-copy.ts'
 import type { Positions, StreamPosition } from '../shared-log.ts'
 
 /** How far a folder follows a log: everything up to there is in it, and perhaps more. */
@@ -11,11 +11,6 @@ export interface FolderPosition {
   readonly positions: Positions
   /** Where the folder is not filled yet: all repositories up to this one, in the order of their names, are in it. */
   readonly filled?: string | undefined
-}
-
-/** Of which database a folder is a copy; undefined where it is none. */
-export function databaseOf(fs: Fs, dir: string): string | undefined {
-  return fs.readFile(`${dir}/${COPY_FOLDER}/database`)?.toString('utf8').trim()
 }
 
 /** Says in a new folder of which database it is a copy. */

@@ -27,7 +27,7 @@ async function trySetRefs({ fs, own }: Copy, repositories: readonly RefsAt[]): P
     for (const at of [...repositories].sort((a, b) => (a.gitdir < b.gitdir ? -1 : 1))) {
       const moves = at.moves.filter(({ ref }) => !isOver(at, ref))
       const wanted = moves.map(({ ref, target }) => ({ ref, target, expected: WHATEVER, follows: false }))
-      const locks = new RefLocks(fs, at.gitdir, wanted, async () => undefined)
+      const locks = new RefLocks(fs, at.gitdir, wanted)
       held.push({ ...at, moves, locks })
       await locks.take()
     }

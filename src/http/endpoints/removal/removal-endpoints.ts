@@ -58,7 +58,7 @@ function ofSurface({ surface, present, records }: SurfaceContext, places: UserPl
       scope: 'write',
       ...named,
       output: single(singular, flatRecord([...family.roles, ...family.flagNames], when)),
-      run: async ({ registry, params, context, mayRead }) => {
+      run: async ({ registry, params, context, caller }) => {
         const artifact = await artifactIn(registry, family, params)
         try {
           const trashed = await trashArtifact(registry, artifact, context, () =>
@@ -66,7 +66,7 @@ function ofSurface({ surface, present, records }: SurfaceContext, places: UserPl
           )
           return await answer(trashed.artifact, trashed)
         } catch (error) {
-          throw mayRead ? error : withoutUsers(error)
+          throw caller.may.read ? error : withoutUsers(error)
         }
       },
     }),

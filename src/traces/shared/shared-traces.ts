@@ -1,4 +1,7 @@
 import { groupBy } from '../../json/json-values.ts'
+import { nodeFs } from '../../storage/node-fs.ts'
+import type { SharedTraces } from '../open-traces.ts'
+import type { SpanStore, TraceRetention } from '../project-traces.ts'
 import {
   ChunkLimit,
   MOST_ROWS,
@@ -12,11 +15,81 @@ import {
 } from '../query/trace-page.ts'
 import type { TraceReader, Work } from '../query/trace-reader.ts'
 import { isoOf, type SpanRow, type StoredSpan } from '../recording/span-record.ts'
-import type { SpanStore, TraceRetention } from '../project-traces.ts'
+import { traceThread } from '../storage/thread-work.ts'
 import type { FoundSpan, SpanKey, SpanTable, WalkedSpan, WalkOf, WalkPlace, WalkStep } from './span-table.ts'
+import { randomUUID } from 'node:crypto'
+import { basename, dirname } from 'node:path'
+
+/** The traces of servers whose spans lie in a table that they share. */
+export function sharedTraces(table: SpanTable): SharedTraces {
+  return {
+    spansOf: (project, reader) => new SharedSpans(project, table, reader),
+    bringOver: (file, isEnding) => bringOver(file, table, isEnding),
+    close: () => table.close(),
+  }
+}
+
+/**
+ * Brings the traces over that a server has in a file from a time when they did not lie in a database, and gives the file another name then.
+ * With each part is written, in the same transaction, how far it goes: stopped before the end, by whatever, it goes on there the next time, and
+ * does not bring back what was removed from the database meanwhile. Rejects where either cannot be used.
+ */
+async function bringOver(file: string, table: SpanTable, isEnding: () => boolean): Promise<void> {
+  const project = basename(dirname(file))
+  const name = `${file}.bringing-over`
+  const id = await nameOf(name)
+  const thread = traceThread()
+  try {
+    let last = await table.broughtUpTo(id)
+    while (last !== ALL) {
+      if (isEnding()) return
+      // Each with all of its spans: one that is removed in the middle of this is removed as a whole.
+      const window = { order: 'ascending', next: last, limit: TRACES_READ_AT_ONCE } as const
+      const question = { focus: 'trace', filtering: undefined, window } as const
+      const page = await thread.call('query', file, { question })
+      last = page.next ?? ALL
+      await table.write(project, page.spans.map(storedSpanOf), { file: id, last })
+    }
+  } finally {
+    await thread.stop(new Error('the traces are brought over'))
+  }
+  // Before the file goes: what a later file of that place is called is not what this one was.
+  nodeFs.remove(name)
+  nodeFs.rename(file, `${file}.brought-over`)
+  await table.forgetBrought(id)
+}
+
+const TRACES_READ_AT_ONCE = 50
+
+/** What is noted in the place of the last trace when there are no more. */
+const ALL = 'all'
+
+/** What the database knows a file by, which stands beside it: another server has a file of the same path. One that a power cut tore is made anew. */
+async function nameOf(path: string): Promise<string> {
+  const known = nodeFs.readFile(path)?.toString('latin1') ?? ''
+  if (/^[0-9a-f-]{36}$/.test(known)) return known
+  const id = randomUUID()
+  nodeFs.remove(path)
+  nodeFs.create(path, Buffer.from(id))
+  await nodeFs.sync(path)
+  await nodeFs.syncDir(dirname(path))
+  return id
+}
+
+/** A row with the columns that its record tells of. */
+function storedSpanOf(row: SpanRow): StoredSpan {
+  const { trace_type, span_type, span_kind, start_time, end_time, status_code, session_id } = JSON.parse(
+    row.record,
+  ) as Omit<StoredSpan, 'session_id'> & { readonly session_id?: string }
+  return {
+    ...row,
+    ...{ trace_type, span_type, span_kind, start_time, end_time, status_code },
+    session_id: session_id ?? null,
+  }
+}
 
 /** The spans of a project in a database that servers share: what one has stored, the next question at any other finds. */
-export class SharedSpans implements SpanStore {
+class SharedSpans implements SpanStore {
   readonly name: string
   readonly #project: string
   readonly #table: SpanTable
