@@ -234,7 +234,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
     uses: ['json', 'scheduling'],
     surface: [
       ...['fs', 'node-fs', 'memory-fs', 'store-guard', 'lock-file', 'cache-file', 'change-feed'],
-      ...['durable-folder', 'process-identity', 'json-record-file', 'read-epoch'],
+      ...['durable-folder', 'process-identity', 'json-record-file'],
       ...['sqlite/*', 'documents/*'],
     ],
   },

@@ -1,5 +1,8 @@
 import { LRUCache } from 'lru-cache'
 
+/** What an entry of a cache costs beside its bytes, roughly: the objects, closures and map slots around them. */
+export const CACHE_ENTRY = 512
+
 /** How long nobody must have asked for something, in milliseconds, before it counts as gone. */
 const UNUSED_FOR_MS = 2 * 60 * 1000
 

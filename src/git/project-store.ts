@@ -42,6 +42,8 @@ export interface NewFolder {
 export class ProjectStore {
   readonly fs: Fs
   readonly folder: string
+  /** Whether the folder follows what several servers share, and may not have every repository yet. */
+  readonly isCopy: boolean
   /** What was removed of it. */
   readonly trash: TrashFolder
   readonly #packs: PackCache
@@ -53,6 +55,7 @@ export class ProjectStore {
 
   constructor(fs: Fs, folder: string, packs: PackCache, arbiter: Arbiter) {
     this.#arbiter = arbiter
+    this.isCopy = arbiter.elsewhere !== undefined
     this.fs = fs
     this.folder = folder
     this.#packs = packs

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { Refusal } from '../errors.ts'
 import type { FileStat, Fs, ReadHandle } from './fs.ts'
-import { readEpoch } from './read-epoch.ts'
+import { readEpoch } from '../scheduling/cooperative.ts'
 
 /** Bytes of a log's first line, which no other log has: a file that is deleted may leave its inode to the next one. */
 const NAME = 41

@@ -44,10 +44,11 @@ export const nodeFs: Fs = {
   },
 
   readFile(path) {
-    const fd = absentAsUndefined(() => fs.openSync(path, READ))
+    const fd = openIfThere(path)
     if (fd === undefined) return undefined
     try {
-      return readWhole(fd)
+      const got = fs.readSync(fd, scratch, 0, scratch.length, 0)
+      return got < scratch.length ? Buffer.from(scratch.subarray(0, got)) : readLong(fd)
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code === 'EISDIR') return undefined // only reading a folder says so
       throw error
@@ -57,7 +58,7 @@ export const nodeFs: Fs = {
   },
 
   open(path) {
-    const fd = absentAsUndefined(() => fs.openSync(path, READ))
+    const fd = openIfThere(path)
     return fd === undefined ? undefined : toReadHandle(fd)
   },
 
@@ -108,7 +109,7 @@ export const nodeFs: Fs = {
   },
 
   async sync(path) {
-    const fd = absentAsUndefined(() => fs.openSync(path, READ))
+    const fd = openIfThere(path)
     if (fd === undefined) return
     try {
       await fsync(fd)
@@ -175,6 +176,15 @@ export const nodeFs: Fs = {
   },
 }
 
+function openIfThere(path: string): number | undefined {
+  try {
+    return fs.openSync(path, READ)
+  } catch (error) {
+    if (isAbsence(error as NodeJS.ErrnoException)) return undefined // node:fs throws nothing else
+    throw error
+  }
+}
+
 function absentAsUndefined<T>(action: () => T): T | undefined {
   try {
     return action()
@@ -227,10 +237,9 @@ function makeOne(path: string): boolean {
   }
 }
 
-function readWhole(fd: number): Buffer {
-  const got = fs.readSync(fd, scratch, 0, scratch.length, 0)
-  if (got < scratch.length) return Buffer.from(scratch.subarray(0, got))
-  const whole = Buffer.allocUnsafeSlow(Math.max(fs.fstatSync(fd).size, got))
+/** A file that fills `scratch`. */
+function readLong(fd: number): Buffer {
+  const whole = Buffer.allocUnsafeSlow(Math.max(fs.fstatSync(fd).size, scratch.length))
   return whole.subarray(0, fill(fd, whole, 0))
 }
 

@@ -1,6 +1,6 @@
 import { Refusal } from '../errors.ts'
 import type { FileStat, Fs, ReadHandle } from './fs.ts'
-import { readEpoch } from './read-epoch.ts'
+import { readEpoch } from '../scheduling/cooperative.ts'
 
 /** How often it is looked whether a store is back, in milliseconds. */
 const LOOK_EVERY = 250
@@ -128,34 +128,28 @@ export class StoreGuard {
  * was, and nobody takes what is not there for absent. What is open already can be read and written on.
  */
 export function guardedFs(fs: Fs, guard: StoreGuard): Fs {
-  const there = (): Fs => {
-    guard.assertThere()
-    return fs
+  const guarded: Record<string, unknown> = { ...fs }
+  for (const [name, call] of Object.entries(fs) as [string, unknown][]) {
+    if (typeof call !== 'function') continue
+    const guardedCall = (...args: readonly unknown[]): unknown => {
+      guard.assertThere()
+      return Reflect.apply(call, fs, args) as unknown
+    }
+    guarded[name] = WAITING.has(name)
+      ? async (...args: readonly unknown[]) => guardedCall(...args)
+      : guardedCall
   }
-  return {
-    isSeenByOthers: fs.isSeenByOthers,
-    documents: fs.documents,
-    stat: (path) => there().stat(path),
-    readDir: (path) => there().readDir(path),
-    readFile: (path) => there().readFile(path),
-    open: (path) => there().open(path),
-    createSynced: async (path, bytes, mode) => there().createSynced(path, bytes, mode),
-    create: (path, bytes, mode) => there().create(path, bytes, mode),
-    createLog: (path) => there().createLog(path),
-    createFile: (path) => there().createFile(path),
-    sync: async (path) => there().sync(path),
-    syncAll: async (paths) => there().syncAll(paths),
-    append: (path, bytes) => there().append(path, bytes),
-    makeDir: (path) => there().makeDir(path),
-    rename: (from, to) => there().rename(from, to),
-    link: (from, to) => there().link(from, to),
-    remove: (path) => there().remove(path),
-    removeAll: async (paths) => there().removeAll(paths),
-    removeFolder: (path) => there().removeFolder(path),
-    removeTree: (path) => there().removeTree(path),
-    syncDir: async (path) => there().syncDir(path),
-  }
+  return guarded as unknown as Fs // with the calls of `fs`
 }
+
+/** The calls that answer a promise, which rejects in place of throwing. */
+const WAITING: ReadonlySet<string> = new Set<keyof Fs>([
+  'createSynced',
+  'sync',
+  'syncAll',
+  'removeAll',
+  'syncDir',
+])
 
 function gone(why: string): Refusal {
   return new Refusal(

@@ -1,4 +1,4 @@
-import { renewReadEpoch } from '../../storage/read-epoch.ts'
+import { renewReadEpoch } from '../../scheduling/cooperative.ts'
 import { announceWrites } from '../journal/finish-journal.ts'
 import type { Decision, Freshness } from '../transactions/arbiter.ts'
 import type { Copy } from './folder/copy.ts'

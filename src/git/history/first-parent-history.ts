@@ -44,7 +44,7 @@ export class History {
   /** What is to be kept and is not yet, parents before children. */
   #unkept: readonly HistoryNode[] = []
   #records: Buffer | undefined
-  #loaded = false
+  #isLoaded = false
   #isKept = false
 
   constructor(fs: Fs, gitdir: string, objects: ObjectDatabase) {
@@ -57,28 +57,37 @@ export class History {
   /** The commit's place; walks from it back to what is known. Refuses a commit that is missing or no commit. */
   async node(oid: Oid): Promise<HistoryNode> {
     const unknown: Oid[] = []
-    let next: Oid | undefined = oid
-    while (next !== undefined && !this.#known(next)) {
+    let node: HistoryNode | undefined
+    for (let next: Oid | undefined = oid; next !== undefined && !(node = this.#known(next));) {
       unknown.push(next)
-      next = await this.#firstParent(next)
+      const commit = await this.#objects.read(next)
+      if (commit?.kind !== 'commit') throw this.#missing(next)
+      next = firstParent(commit.bytes)
       if (unknown.length === UNKNOWN_COMMITS_BEFORE_GIT) next = await this.#listInto(unknown, next)
     }
-    let node = next === undefined ? undefined : this.#known(next)
-    const learned: HistoryNode[] = []
-    for (const id of unknown.reverse()) {
-      node = { oid: id, parent: node, depth: (node?.depth ?? 0) + 1 }
-      this.#nodes.set(id, node)
-      learned.push(node)
-    }
-    if (this.#isKept || this.#nodes.size >= WORTH_KEEPING) this.#keep(learned)
-    if (!node) throw new Error(`the history of ${oid} was walked but not learned`)
-    return node
+    return node && unknown.length === 0 ? node : this.#learn(unknown, node)
   }
 
   #known(oid: Oid): HistoryNode | undefined {
-    const node = this.#nodes.get(oid) ?? this.#recorded(oid)
-    if (node) this.#nodes.set(oid, node)
-    return node
+    const known = this.#nodes.get(oid)
+    if (known) return known
+    if (!this.#isLoaded) this.#load()
+    const recorded = this.#records && this.#find(this.#records, oid)
+    if (recorded) this.#nodes.set(oid, recorded)
+    return recorded
+  }
+
+  /** Takes in these commits, each the first parent of the one before it, and `parent` that of the last; answers the first one's node. */
+  #learn(oids: readonly Oid[], parent: HistoryNode | undefined): HistoryNode {
+    let node = parent
+    const learned: HistoryNode[] = []
+    for (const oid of oids.toReversed()) {
+      node = { oid, parent: node, depth: (node?.depth ?? 0) + 1 }
+      this.#nodes.set(oid, node)
+      learned.push(node)
+    }
+    if (this.#isKept || this.#nodes.size >= WORTH_KEEPING) this.#keep(learned)
+    return node! // there is a commit at least
   }
 
   /**
@@ -97,17 +106,8 @@ export class History {
     return undefined
   }
 
-  async #firstParent(oid: Oid): Promise<Oid | undefined> {
-    const object = await this.#objects.read(oid)
-    if (object?.kind !== 'commit') {
-      throw new Refusal('damaged_repository', `${this.#path}: commit ${oid} is missing from the repository.`)
-    }
-    return firstParent(object.bytes)
-  }
-
-  #recorded(oid: Oid): HistoryNode | undefined {
-    const records = this.#load()
-    return records && this.#find(records, oid)
+  #missing(oid: Oid): Refusal {
+    return new Refusal('damaged_repository', `${this.#path}: commit ${oid} is missing from the repository.`)
   }
 
   /** The node of a record, looked for from the end: what is asked for is mostly new. */
@@ -137,15 +137,13 @@ export class History {
     return node
   }
 
-  #load(): Buffer | undefined {
-    if (this.#loaded) return this.#records
-    this.#loaded = true
+  #load(): void {
+    this.#isLoaded = true
     const bytes = readOrNothing(this.#fs, this.#path)
     // A torn end would put every later record out of step.
     if (bytes && bytes.length % RECORD !== 0) return this.#drop()
     this.#records = bytes
     this.#isKept = bytes !== undefined
-    return bytes
   }
 
   /** Forgets the file, which is damaged; what is needed is walked, and kept anew. */

@@ -36,9 +36,18 @@ export class ObjectDatabase {
     this.#packs = new PackDirectory(fs, cache, gitdir)
   }
 
-  /** The object, or undefined if the repository does not have it. Its bytes are shared: never change them. */
-  async read(oid: Oid): Promise<GitObject | undefined> {
-    return this.#read(oid, checkedRead)
+  /**
+   * The object, or undefined if the repository does not have it. Its bytes are shared: never change them. `readPacked` reads it where it
+   * lies in a pack.
+   */
+  async read(oid: Oid, readPacked: UsePacked<GitObject> = checkedRead): Promise<GitObject | undefined> {
+    const written = this.#cache.written.peek(`${this.gitdir} ${oid}`)
+    if (written) {
+      counts.lookups.objects.hits++
+      return written
+    }
+    counts.lookups.objects.misses++
+    return this.#find(oid, readPacked)
   }
 
   /**
@@ -55,7 +64,7 @@ export class ObjectDatabase {
     const objects: (GitObject | undefined)[] = []
     let size = 0
     for (const oid of oids) {
-      const object = run.next(oid) ?? (await this.#read(oid, startRun))
+      const object = run.next(oid) ?? (await this.read(oid, startRun))
       objects.push(object)
       if (object && (size += object.bytes.length) >= enough) break
     }
@@ -105,13 +114,7 @@ export class ObjectDatabase {
     }
   }
 
-  async #read(oid: Oid, readPacked: UsePacked<GitObject>): Promise<GitObject | undefined> {
-    const written = this.#cache.written.peek(`${this.gitdir} ${oid}`)
-    if (written) {
-      counts.lookups.objects.hits++
-      return written
-    }
-    counts.lookups.objects.misses++
+  #find(oid: Oid, readPacked: UsePacked<GitObject>): GitObject | undefined {
     for (let attempt = 1; ; attempt++) {
       const damaged: DamagedCopy[] = []
       // packed first: what git packs while we look stays loose until its pack can be listed

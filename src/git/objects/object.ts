@@ -1,4 +1,5 @@
 import { createHash, hash } from 'node:crypto'
+import { CACHE_ENTRY } from '../../cache/recently-used.ts'
 import { Refusal, invalid } from '../../errors.ts'
 
 /** A git object id: 40 lower-case hex digits, the SHA-1 of the object with its header. */
@@ -13,6 +14,11 @@ export type ObjectKind = (typeof objectKinds)[number]
 export interface GitObject {
   readonly kind: ObjectKind
   readonly bytes: Buffer
+}
+
+/** How many bytes an object takes in a cache, roughly. */
+export function heldBytes({ bytes }: GitObject): number {
+  return bytes.length + CACHE_ENTRY
 }
 
 /** Objects up to this size are joined with their header and hashed in one call, at half the cost. */
@@ -45,24 +51,24 @@ export interface TreeEntry {
  * empty, `.`, `..`, whatever a file system may take for `.git`, names with `/` or NUL, and a name given twice.
  */
 export function encodeTree(entries: readonly TreeEntry[]): Buffer {
-  const names = new Set<string>()
-  const rows = entries.map((entry) => {
-    const name = entry.rawName ?? Buffer.from(entry.name)
-    refuseBadName(entry)
-    const identity = name.toString('latin1')
-    if (names.has(identity)) throw invalid(['tree', entry.name], 'this name is given twice in one folder.')
-    names.add(identity)
-    return { entry, name, key: entry.mode === '40000' ? Buffer.concat([name, SLASH]) : name }
-  })
-  rows.sort((a, b) => Buffer.compare(a.key, b.key))
-  return Buffer.concat(
-    rows.flatMap(({ entry, name }) => [
-      Buffer.from(`${entry.mode} `),
-      name,
-      NUL,
-      Buffer.from(entry.oid, 'hex'),
-    ]),
-  )
+  // Each byte is one character here. By what git sorts by: the name, and that of a folder with a slash behind it.
+  const rows = new Map<string, string>()
+  for (const { mode, name, oid, rawName = Buffer.from(name) } of entries) {
+    if (isRefusedName(name)) {
+      throw invalid(
+        ['tree', name],
+        `${JSON.stringify(name)} cannot be the name of a file in git; choose another.`,
+      )
+    }
+    const bytes = rawName.toString('latin1')
+    if (rows.has(bytes) || rows.has(`${bytes}/`))
+      throw invalid(['tree', name], 'this name is given twice in one folder.')
+    const row = `${mode} ${bytes}\0${Buffer.from(oid, 'hex').toString('latin1')}`
+    rows.set(mode === '40000' ? `${bytes}/` : bytes, row)
+  }
+  let tree = ''
+  for (const key of [...rows.keys()].sort()) tree += rows.get(key)
+  return Buffer.from(tree, 'latin1')
 }
 
 /**
@@ -74,7 +80,8 @@ export function parseTree(bytes: Buffer): readonly TreeEntry[] {
   for (let at = 0; at < bytes.length;) {
     const space = bytes.indexOf(0x20, at)
     const end = space < 0 ? -1 : bytes.indexOf(0, space)
-    const mode = canonicalMode(Number.parseInt(bytes.toString('latin1', at, Math.max(space, at)), 8))
+    const spelled = bytes.toString('latin1', at, Math.max(space, at))
+    const mode = MODES.get(spelled) ?? canonicalMode(spelled)
     if (end < 0 || end + 21 > bytes.length || !mode) {
       throw new Refusal(
         'damaged_repository',
@@ -92,38 +99,27 @@ export function parseTree(bytes: Buffer): readonly TreeEntry[] {
   return entries
 }
 
-const SLASH = Buffer.from('/')
-const NUL = Buffer.from([0])
-
-function refuseBadName({ name }: TreeEntry): void {
-  if (name === '' || name === '.' || name === '..' || /[/\0]/.test(name) || mayBeDotGit(name)) {
-    throw invalid(
-      ['tree', name],
-      `${JSON.stringify(name)} cannot be the name of a file in git; choose another.`,
-    )
-  }
-}
-
 /**
- * Names that some file system opens as `.git`: another case, ignored code points (HFS+), trailing dots and spaces, a
- * stream name after a colon, a path after a backslash, or the short name `git~1` (NTFS).
+ * Whether git refuses the name. Some file systems open other names as `.git`, too: in another case, with code points that they ignore
+ * (HFS+), with trailing dots and spaces, a stream name after a colon, a path after a backslash, or as the short name `git~1` (NTFS).
  */
-function mayBeDotGit(name: string): boolean {
+function isRefusedName(name: string): boolean {
+  if (/^\.{0,2}$|[/\0]/.test(name)) return true
   const visible = name.replace(/[\u200c-\u200f\u202a-\u202e\u206a-\u206f\ufeff]/g, '')
   return /^(\.git|git~1)[. ]*([:\\].*)?$/is.test(visible)
 }
 
-/** By the file type of a mode: of what is no file. */
-const MODES: Readonly<Record<number, TreeMode>> = {
-  0o120000: '120000',
-  0o040000: '40000',
-  0o160000: '160000',
-}
+/** The modes that git writes. */
+const MODES = new Map<string, TreeMode>(
+  (['100644', '100755', '120000', '40000', '160000'] as const).map((mode) => [mode, mode]),
+)
 
-function canonicalMode(mode: number): TreeMode | undefined {
+/** A mode that is written in another way, with a leading zero or more permissions than git has. */
+function canonicalMode(text: string): TreeMode | undefined {
+  const mode = Number.parseInt(text, 8)
   const type = mode & 0o170000
   if (type === 0o100000) return mode & 0o100 ? '100755' : '100644'
-  return MODES[type]
+  return MODES.get(type.toString(8))
 }
 
 /** What a commit object says. */
@@ -146,14 +142,12 @@ export function encodeCommit({ tree, parents, author, committer, message, header
   if (/\0|\p{Surrogate}/u.test(message)) {
     throw invalid(['message'], 'a commit message cannot hold NUL or half a surrogate pair; leave it out.')
   }
-  const lines = [
-    `tree ${tree}`,
-    ...parents.map((parent) => `parent ${parent}`),
-    `author ${encodeIdent('author', author)}`,
-    `committer ${encodeIdent('committer', committer)}`,
-    ...headers.map(({ key, value }) => `${key} ${value.replaceAll('\n', '\n ')}`),
-  ]
-  return Buffer.from(`${lines.join('\n')}\n\n${message}`)
+  let text = `tree ${tree}\n`
+  for (const parent of parents) text += `parent ${parent}\n`
+  text += `author ${encodeIdent('author', author)}\n`
+  text += `committer ${encodeIdent('committer', committer)}\n`
+  for (const { key, value } of headers) text += `${key} ${value.replaceAll('\n', '\n ')}\n`
+  return Buffer.from(`${text}\n${message}`)
 }
 
 /**
@@ -229,15 +223,10 @@ export interface Ident {
 /** The last second of the year 9999, in seconds since 1970: no date of RFC 3339 is later. */
 export const LATEST_SECONDS = 253_402_300_799
 
-/** The nearest time that a calendar has: plain git stores any number, and one such commit must not end a list of others. */
-export function withinCalendar(seconds: number): number {
-  return Math.min(Math.max(seconds || 0, 0), LATEST_SECONDS)
-}
-
 /**
  * Reads a signature as forgivingly as git does: the name ends at the first `<`, the email at the first `>` after it, the
- * time stands after the last `>`. What is missing or odd comes back empty, 0 or `+0000`; a time outside 1970 to 9999 as the nearest
- * one within.
+ * time stands after the last `>`. What is missing or odd comes back empty, 0 or `+0000`; a time after 9999 as the last one in it: plain
+ * git stores any number, and one such commit must not end a list of others.
  */
 export function parseIdent(line: string): Ident {
   const open = line.indexOf('<')
@@ -248,7 +237,7 @@ export function parseIdent(line: string): Ident {
   return {
     name: line.slice(0, open).trim(),
     email,
-    seconds: withinCalendar(Number(when?.[1] ?? 0)),
+    seconds: Math.min(Number(when?.[1] ?? 0), LATEST_SECONDS),
     timezone: when?.[2] ?? '+0000',
   }
 }
@@ -258,8 +247,8 @@ export function parseIdent(line: string): Ident {
  * about instead of changing it.
  */
 export function encodeIdent(role: string, { name, email, seconds, timezone }: Ident): string {
-  refuseBadPart([role, 'name'], name)
-  refuseBadPart([role, 'email'], email)
+  if (NOT_IN_IDENT.test(name)) throw badPart([role, 'name'], name)
+  if (NOT_IN_IDENT.test(email)) throw badPart([role, 'email'], email)
   if (!Number.isSafeInteger(seconds) || seconds < 0 || seconds > LATEST_SECONDS) {
     throw invalid([role, 'seconds'], `${seconds} is not a whole number of seconds from 1970 to 9999.`)
   }
@@ -269,13 +258,13 @@ export function encodeIdent(role: string, { name, email, seconds, timezone }: Id
   return `${name} <${email}> ${seconds} ${timezone}`
 }
 
-function refuseBadPart(loc: readonly string[], text: string): void {
-  if (/[<>\n\0]|\p{Surrogate}/u.test(text)) {
-    throw invalid(
-      loc,
-      `${JSON.stringify(text)} cannot stand in a git signature; leave out <, >, line breaks and NUL.`,
-    )
-  }
+const NOT_IN_IDENT = /[<>\n\0]|\p{Surrogate}/u
+
+function badPart(loc: readonly string[], text: string): Refusal {
+  return invalid(
+    loc,
+    `${JSON.stringify(text)} cannot stand in a git signature; leave out <, >, line breaks and NUL.`,
+  )
 }
 
 /**

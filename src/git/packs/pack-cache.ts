@@ -1,8 +1,8 @@
-import { recentlyUsed } from '../../cache/recently-used.ts'
+import { CACHE_ENTRY, recentlyUsed } from '../../cache/recently-used.ts'
 import type { Fs } from '../../storage/fs.ts'
-import type { GitObject } from '../objects/object.ts'
+import { type GitObject, heldBytes } from '../objects/object.ts'
 import type { PackReader } from './pack-reader.ts'
-import { CACHE_ENTRY, FileCache } from './windowed-file.ts'
+import { FileCache } from './windowed-file.ts'
 
 const MIB = 1024 * 1024
 
@@ -14,9 +14,9 @@ export class PackCache extends FileCache {
   /** Open packs by the path of their index, with the bytes of small indexes. */
   readonly packs = recentlyUsed<string, PackReader>(16 * MIB, (pack) => pack.index.heldBytes + CACHE_ENTRY)
   /** Objects that deltas were built on, or that deltas made, lately: the next delta may build on them. */
-  readonly bases = recentlyUsed<string, GitObject>(8 * MIB, ({ bytes }) => bytes.length + CACHE_ENTRY)
+  readonly bases = recentlyUsed<string, GitObject>(8 * MIB, heldBytes)
   /** Objects written lately, by repository and id: what was just stored is what is read next. */
-  readonly written = recentlyUsed<string, GitObject>(8 * MIB, ({ bytes }) => bytes.length + CACHE_ENTRY)
+  readonly written = recentlyUsed<string, GitObject>(8 * MIB, heldBytes)
 
   /**
    * Closes the files that were removed since they were opened, or that we may not look at any more: until then their bytes take room on

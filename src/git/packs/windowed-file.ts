@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache'
-import { recentlyUsed } from '../../cache/recently-used.ts'
+import { CACHE_ENTRY, recentlyUsed } from '../../cache/recently-used.ts'
 import type { Fs, ReadHandle } from '../../storage/fs.ts'
 import { PackGone } from '../objects/errors.ts'
 
@@ -22,9 +22,6 @@ export class FileWindow {
 }
 
 const MIB = 1024 * 1024
-
-/** What an entry of a cache costs beside its bytes, roughly: the objects, closures and map slots around them. */
-export const CACHE_ENTRY = 512
 
 /** Windows and open files of all windowed files of a process, so many bytes and so many files. */
 export class FileCache {

@@ -1,7 +1,7 @@
 import { Refusal } from '../../errors.ts'
 import type { FileStat, Fs } from '../../storage/fs.ts'
 import type { Oid } from '../objects/object.ts'
-import { readEpoch } from '../../storage/read-epoch.ts'
+import { readEpoch } from '../../scheduling/cooperative.ts'
 
 /** The folders of refs that a snapshot covers; refs elsewhere (remotes, deeper names) are left alone. */
 export const REF_FOLDERS = ['refs/heads', 'refs/tags', 'refs/meta', 'refs/environments'] as const
@@ -136,9 +136,11 @@ export class RefReader {
   #merge(previous: RefSnapshot | undefined): RefSnapshot {
     const packed = this.#top?.value.packed ?? NO_REFS
     const head = this.#top?.value.head
-    const loose = this.#loose.flatMap((seen) => (seen ? [...seen.value] : []))
     // Of very many repositories most have packed refs only, and need no second map of them.
-    const refs = loose.length === 0 ? packed : new Map([...packed, ...loose])
+    let loose: Map<string, Oid> | undefined
+    for (const seen of this.#loose)
+      for (const [name, oid] of seen?.value ?? []) (loose ??= new Map(packed)).set(name, oid)
+    const refs = loose ?? packed
     return previous && previous.head === head && isSameMap(previous.refs, refs) ? previous : { refs, head }
   }
 
@@ -162,7 +164,7 @@ export class RefReader {
 
   /** Undefined for what is no ref of ours: a folder of deeper names, a symbolic ref, a file that vanished meanwhile. */
   #readLoose(path: string): Oid | undefined {
-    const text = readIfFile(this.#fs, path)
+    const text = this.#fs.readFile(path)?.toString('utf8')
     if (text === undefined || text.startsWith('ref:')) return undefined
     const oid = /^([0-9a-f]{40})\s*$/.exec(text)?.[1]
     if (!oid) throw damagedRef(path)
@@ -173,7 +175,7 @@ export class RefReader {
     const packed = new Map<string, Oid>()
     let packedNotes: Map<string, Oid> | undefined
     const path = `${this.#gitdir}/packed-refs`
-    for (const line of readIfFile(this.#fs, path)?.split('\n') ?? []) {
+    for (const line of this.#fs.readFile(path)?.toString('utf8').split('\n') ?? []) {
       if (line === '' || line.startsWith('#') || line.startsWith('^')) continue
       const [, oid, name] = /^([0-9a-f]{40}) (\S+)$/.exec(line) ?? []
       if (!oid || !name) throw damagedRef(path)
@@ -184,7 +186,7 @@ export class RefReader {
   }
 
   #readHead(): string | undefined {
-    return branchIn(readIfFile(this.#fs, `${this.#gitdir}/HEAD`) ?? '')
+    return branchIn(this.#fs.readFile(`${this.#gitdir}/HEAD`)?.toString('utf8') ?? '')
   }
 }
 
@@ -226,15 +228,6 @@ function branchIn(head: string): string | undefined {
 
 function isDirectlyIn(name: string, folder: string): boolean {
   return name.startsWith(`${folder}/`) && !name.includes('/', folder.length + 1)
-}
-
-function readIfFile(fs: Fs, path: string): string | undefined {
-  try {
-    return fs.readFile(path)?.toString('utf8')
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'EISDIR') return undefined
-    throw error
-  }
 }
 
 function damagedRef(path: string): Refusal {
@@ -332,19 +325,19 @@ export function isRefTarget(ref: string, target: string): boolean {
  * `damaged_repository`, wherever it came from, so that no text that somebody sent can name another file.
  */
 export function refPath(gitdir: string, ref: string): string {
-  assertRefName(ref)
+  if (!isRefName(ref)) throw badName(ref)
   return `${gitdir}/${ref}`
 }
 
 /** Refuses a ref that cannot be, or that cannot hold this, with `damaged_repository`. To be asked before it is written. */
 export function assertRef(ref: string, target: string): void {
-  assertRefName(ref)
+  if (!isRefName(ref)) throw badName(ref)
   if (!isRefTarget(ref, target))
     throw refused(`${JSON.stringify(target.slice(0, 200))} cannot be what ${ref} holds`)
 }
 
-function assertRefName(ref: string): void {
-  if (!isRefName(ref)) throw refused(`${JSON.stringify(ref.slice(0, 200))} cannot be the name of a ref`)
+function badName(ref: string): Refusal {
+  return refused(`${JSON.stringify(ref.slice(0, 200))} cannot be the name of a ref`)
 }
 
 function refused(what: string): Refusal {

@@ -120,7 +120,7 @@ export class IndexSync {
     await this.poll()
     const digits = repositoryDigits(id)
     let entry = this.tables.withDigits(digits)
-    if (!entry || this.store.isToCome(entry.family.folder, entry.slug)) {
+    if (!entry || (this.store.isCopy && this.store.isToCome(entry.family.folder, entry.slug))) {
       if (!(await this.bring(`id/${digits}`))) await this.sweep()
       entry = this.tables.withDigits(digits)
     }
@@ -140,7 +140,8 @@ export class IndexSync {
     if (slugProblem(slug) !== undefined) return undefined
     await this.poll()
     const path = pathOf(family, slug)
-    if (this.store.isToCome(family.folder, slug)) await this.bring(claimedName(family, 'artifact', slug))
+    if (this.store.isCopy && this.store.isToCome(family.folder, slug))
+      await this.bring(claimedName(family, 'artifact', slug))
     else if (!this.tables.at(path) && this.store.exists(family.folder, slug)) await this.look(family, slug)
     const entry = this.tables.at(path)
     const view = entry && (await this.current(entry))

@@ -25,7 +25,6 @@ export async function moveRefs(
     decide: decided,
     admit: decided,
     fresh: async () => undefined,
-    readable: async () => undefined,
     finishFor: async () => undefined,
     untilSettled: async () => undefined,
     stageLarge: async () => [],

@@ -1,6 +1,6 @@
 import { setImmediate as nextRound } from 'node:timers/promises'
 import { expect } from 'chai'
-import { beginReadEpoch, readEpoch } from '../../src/storage/read-epoch.ts'
+import { beginReadEpoch, readEpoch } from '../../src/scheduling/cooperative.ts'
 
 describe('turns of the event loop', () => {
   it('are shared by requests that come in together, and by no later ones', async () => {
