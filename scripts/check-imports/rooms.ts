@@ -202,7 +202,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
         'refuse-copy',
       ],
       ...['objects/*', 'history/*', 'signing/*', 'process/*', 'refs/*', 'maintenance/*'],
-      ...['transactions/transaction', 'transactions/write-queue', 'packs/pack-writer'],
+      ...['transactions/transaction', 'packs/pack-writer'],
       ...['packs/sequential-pack-reader', 'packs/streaming-pack-writer'],
       ...['receive/incoming-objects', 'receive/index-pack', 'transactions/arbiter'],
       ...[

@@ -6,10 +6,10 @@ import type { ProcessIdentity } from '../storage/process-identity.ts'
 import { identityName, thisProcess } from '../storage/process-identity.ts'
 import type { GitObject, Oid } from './objects/object.ts'
 import type { EncodedPack, StagedPack } from './packs/pack-writer.ts'
-import { encodePack } from './packs/pack-writer.ts'
+import { areMany, encodePack } from './packs/pack-writer.ts'
 import { assertRef } from './refs/ref-store.ts'
 import type { Arbiter, DecisionNote, LargePack, NameClaim } from './transactions/arbiter.ts'
-import { areMany, stageObjects } from './packs/streaming-pack-writer.ts'
+import { stageObjects } from './transactions/write-path.ts'
 
 /** What a new repository holds from its first moment. */
 export interface NewRepository {

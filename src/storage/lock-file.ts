@@ -89,7 +89,12 @@ export class LockFile {
 
   constructor(fs: Fs, folder: string, content: string, beforeTakeOver?: BeforeTakeOver, isShared = false) {
     const owner = `${ownFile(folder)}${isShared ? SHARED : ''}`
-    ensuringFolder(fs, owner, () => fs.create(owner, Buffer.from(content)))
+    try {
+      fs.create(owner, Buffer.from(content))
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
+      ensuringFolder(fs, owner, () => fs.create(owner, Buffer.from(content)))
+    }
     this.#fs = fs
     this.#folder = `${folder}/locks`
     this.#owner = owner
@@ -160,11 +165,24 @@ export class LockFile {
 
   #tryLink(lockPath: string): boolean {
     try {
-      ensuringFolder(this.#fs, lockPath, () => this.#fs.link(this.#owner, lockPath))
+      this.#fs.link(this.#owner, lockPath)
       return true
     } catch (error) {
-      if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false
-      throw error
+      return this.#isLinkedAfter(error, lockPath)
+    }
+  }
+
+  /** False where somebody has the lock. A folder that is missing is made. */
+  #isLinkedAfter(error: unknown, lockPath: string): boolean {
+    const { code } = error as NodeJS.ErrnoException // a file system throws nothing else
+    if (code === 'EEXIST') return false
+    if (code !== 'ENOENT') throw error
+    try {
+      ensuringFolder(this.#fs, lockPath, () => this.#fs.link(this.#owner, lockPath))
+      return true
+    } catch (again) {
+      if ((again as NodeJS.ErrnoException).code === 'EEXIST') return false
+      throw again
     }
   }
 

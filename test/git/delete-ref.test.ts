@@ -89,9 +89,9 @@ describe('git: deleting a ref', () => {
         )
         expect(refsOf(folder)).to.deep.equal(refsOf(byGit))
         for (const refs of [
-          repository.writtenRefs(),
-          repository.refs(),
-          repository.freshRefs(),
+          repository.refs.latest,
+          repository.refs.shared(),
+          repository.refs.snapshot(),
           other.snapshot(),
         ]) {
           expect(Object.fromEntries(refs.refs)).to.deep.equal(refsOf(folder))
@@ -167,7 +167,7 @@ describe('git: deleting a ref', () => {
           const now = refsOf(folder)
           if (error) expect([before, without(before, LIVE)], at).to.deep.include(now)
           else expect(now, at).to.deep.equal(without(before, LIVE))
-          expect(Object.fromEntries(repository.freshRefs().refs), at).to.deep.equal(now)
+          expect(Object.fromEntries(repository.refs.snapshot().refs), at).to.deep.equal(now)
           await journal.checkpoint()
           expect(leftovers(folder), at).to.deep.equal([])
           await repository.transact(remove(LIVE))
@@ -243,10 +243,10 @@ describe('git: deleting a ref', () => {
     await project.create('workflows', 'bot', { objects: [], refs: new Map([[LIVE, first]]), head: 'main' })
     const repository = project.repository('workflows', 'bot')
     await repository.transact(remove(LIVE))
-    expect(repository.freshRefs().refs.size).to.equal(0)
+    expect(repository.refs.snapshot().refs.size).to.equal(0)
     await repository.transact(async (transaction) => transaction.setDerivedRef(LIVE, second))
     await repository.transact(remove(LIVE))
-    expect(repository.freshRefs().refs.size).to.equal(0)
+    expect(repository.refs.snapshot().refs.size).to.equal(0)
     await store.close()
   })
 
@@ -265,7 +265,7 @@ describe('git: deleting a ref', () => {
         expect(transaction.refs('refs/environments/').get(LIVE)).to.equal(third)
         transaction.removeDerivedRef(LIVE)
       })
-      expect(repository.freshRefs().refs.has(LIVE)).to.equal(false)
+      expect(repository.refs.snapshot().refs.has(LIVE)).to.equal(false)
     })
 
     const follow: TransactionJob<void> = async (transaction) => transaction.setDerivedRef(LIVE, first)
@@ -297,7 +297,7 @@ describe('git: deleting a ref', () => {
             jobs.map((job) => (job === move || job === follow ? first : undefined)),
           )
           expect(refsOf(folder)[LIVE]).to.equal(isThere ? first : undefined)
-          expect(Object.fromEntries(repository.freshRefs().refs)).to.deep.equal(refsOf(folder))
+          expect(Object.fromEntries(repository.refs.snapshot().refs)).to.deep.equal(refsOf(folder))
           expectSound(folder)
         })
       }

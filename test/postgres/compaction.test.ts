@@ -66,7 +66,7 @@ describe('postgres: many packs of a repository become one', function () {
     try {
       const store = await followStore(nodeFs, folder, open)
       const copy = await repositoryOf(store, 'bot')
-      expect([...copy.freshRefs().refs]).to.deep.equal([...bot.freshRefs().refs])
+      expect([...copy.refs.snapshot().refs]).to.deep.equal([...bot.refs.snapshot().refs])
       expect(git(copy.path, ['rev-parse', 'refs/heads/main'])).to.equal(tipOf(bot))
       expect(git(copy.path, ['fsck', '--strict', '--no-dangling', '--no-progress'])).to.equal('')
       await store.close()

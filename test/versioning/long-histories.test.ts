@@ -267,7 +267,7 @@ async function committed(registry: Registry, family: typeof workflowFamily, slug
 /** The lines of the note of evaluations on a revision. */
 async function noteLines({ repository }: ArtifactView, { oid }: RevisionLocation): Promise<string[]> {
   const { objects } = repository
-  const head = repository.currentRef(NOTES_REF) ?? ''
+  const head = repository.refs.current(NOTES_REF) ?? ''
   const { tree } = parseCommit((await objects.read(head))?.bytes ?? Buffer.alloc(0))
   const note = (await new NoteReader(objects, tree).find(oid)) ?? ''
   return ((await objects.read(note))?.bytes.toString() ?? '').split('\n').filter((line) => line !== '')

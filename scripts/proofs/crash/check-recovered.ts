@@ -175,7 +175,7 @@ async function checkObjects(repository: Repository): Promise<void> {
         await look(below, mode === '40000' ? 'tree' : 'blob')
     }
   }
-  for (const oid of new Set(repository.freshRefs().refs.values())) await look(oid, 'commit')
+  for (const oid of new Set(repository.refs.snapshot().refs.values())) await look(oid, 'commit')
 }
 
 async function read(repository: Repository, oid: Oid, kind: ObjectKind): Promise<Buffer> {

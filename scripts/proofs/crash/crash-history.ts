@@ -122,7 +122,7 @@ export function noteAnswered(
   history.answered++
   if (apiKey !== undefined) history.facts.push({ since, write, apiKey })
   for (const { repository } of artifacts) {
-    const { refs } = repository.freshRefs()
+    const { refs } = repository.refs.snapshot()
     history.facts.push({ since, write, refs: { folder: repository.path, refs } })
   }
 }

@@ -48,7 +48,7 @@ describe('crash: a new repository', () => {
     for (const how of CRASHES) {
       for (let seed = 1; seed <= 5; seed++) {
         const { project: again } = await opened(crashed(disk.state, how, randomFrom(seed)))
-        const snapshot = again.repository('workflows', 'bot').refs()
+        const snapshot = again.repository('workflows', 'bot').refs.shared()
         expect([snapshot.refs.get(MAIN), snapshot.head], how).to.deep.equal([head, 'refs/heads/other'])
       }
     }
@@ -66,7 +66,7 @@ describe('crash: a new repository', () => {
     for (const how of CRASHES) {
       for (let seed = 1; seed <= 5; seed++) {
         const { project: again } = await opened(crashed(disk.state, how, randomFrom(seed)))
-        expect(again.repository('workflows', 'bot').refs().refs.get(MAIN), how).to.equal(head)
+        expect(again.repository('workflows', 'bot').refs.shared().refs.get(MAIN), how).to.equal(head)
         expect(await again.repository('workflows', 'bot').objects.has(head), how).to.equal(true)
       }
     }
@@ -89,7 +89,7 @@ describe('crash: a new repository', () => {
     for (const how of CRASHES) {
       for (let seed = 1; seed <= 5; seed++) {
         const { project: again } = await opened(crashed(disk.state, how, randomFrom(seed)))
-        expect(again.repository('workflows', 'bot').refs().refs, how).to.deep.equal(refs)
+        expect(again.repository('workflows', 'bot').refs.shared().refs, how).to.deep.equal(refs)
       }
     }
   })
@@ -174,7 +174,7 @@ async function expectWholeOrAbsent(left: SimulatedDisk, { refs, objects }: NewRe
   expect(names, how).to.deep.equal(slugs.map((slug) => `${slug}.git`))
   if (slugs.length === 0) return false
   const repository = project.repository('workflows', 'bot')
-  expect(repository.refs(), how).to.deep.equal({ refs, head: MAIN })
+  expect(repository.refs.shared(), how).to.deep.equal({ refs, head: MAIN })
   expect(fs.readFile(`${LIVE}/config`)?.toString()).to.contain('bare = true')
   for (const { oid } of objects.slice(-5)) expect(await repository.objects.has(oid), how).to.equal(true)
   await store.close()

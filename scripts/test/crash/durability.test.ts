@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { createApiKey } from '../../../src/access/api-keys.ts'
 import { readApiKeyFile } from '../../../src/access/key-file.ts'
-import { transactAcross } from '../../../src/git/transactions/write-queue.ts'
+import { transactAcross } from '../../../src/git/repository.ts'
 import { encodeTree } from '../../../src/git/objects/object.ts'
 import type { ProjectStore } from '../../../src/git/project-store.ts'
 import { countObjects, maintain } from '../../../src/git/maintenance/maintain.ts'
@@ -126,7 +126,7 @@ describe('crash: what was once lost or left', () => {
     let moved = 0
     for (const { fs } of killed) {
       const project = await (await Store.open(fs, '/srv/data/store')).project('default')
-      const { refs } = project.repository('workflows', 'bot').refs()
+      const { refs } = project.repository('workflows', 'bot').refs.shared()
       const there = ['refs/heads/other', 'refs/tags/both'].filter((ref) => refs.has(ref))
       expect(there).to.have.length(there.length > 0 ? 2 : 0)
       if (there.length > 0) {
@@ -216,8 +216,8 @@ describe('crash: what was once lost or left', () => {
       expect(countObjects(disk.fs, gitdir)).to.include({ packs: 1, looseRefs: 0 })
       for (const { fs } of left) {
         const there = (await (await Store.open(fs, STORE)).project('default')).repository('workflows', 'bot')
-        expect(there.refs().refs.get(MAIN)).to.equal(tips.at(-1))
-        expect(there.refs().refs.size).to.equal(5)
+        expect(there.refs.shared().refs.get(MAIN)).to.equal(tips.at(-1))
+        expect(there.refs.shared().refs.size).to.equal(5)
         for (const tip of tips) expect(await there.objects.has(tip)).to.equal(true)
       }
     } finally {
@@ -236,7 +236,7 @@ describe('crash: what was once lost or left', () => {
         disk.flush()
         const push = await randomPush(server, { ...randomFrom(1), chance: () => isLarge }, 1)
         await push?.run(server)
-        const { refs } = repository.freshRefs()
+        const { refs } = repository.refs.snapshot()
         expect([...refs.keys()].some((ref) => /^refs\/heads\//.test(ref))).to.equal(true)
         const fact = { since: 0, write: 'push', refs: { folder: repository.path, refs } }
         const left = crash(disk, 'nothing unsynced')
@@ -290,7 +290,7 @@ function packFiles(fs: SimulatedDisk['fs']): string[] {
 
 async function messageOfMain(project: ProjectStore, slug: string): Promise<string | undefined> {
   const repository = project.repository('workflows', slug)
-  const oid = repository.refs().refs.get(MAIN) ?? ''
+  const oid = repository.refs.shared().refs.get(MAIN) ?? ''
   return (await repository.objects.readKind(oid, 'commit'))?.toString().split('\n\n')[1]
 }
 

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { recoverForDeadServers, Store } from '../../../src/git/store.ts'
 import type { Fs } from '../../../src/storage/fs.ts'
-import { transactAcross } from '../../../src/git/transactions/write-queue.ts'
+import { transactAcross } from '../../../src/git/repository.ts'
 import { Journal } from '../../../src/git/journal/journal.ts'
 import { commitOn } from '../../../test/support/git/commit-on.ts'
 import { crashed } from '../../proofs/crash/crash.ts'
@@ -74,7 +74,7 @@ async function readMains(fs: Fs): Promise<boolean[]> {
   return Promise.all(
     SLUGS.map(async (slug) => {
       const repository = project.repository('workflows', slug)
-      const oid = repository.refs().refs.get(MAIN)
+      const oid = repository.refs.shared().refs.get(MAIN)
       if (oid !== undefined) expect(await repository.objects.has(oid), `${slug} ${oid}`).to.equal(true)
       return oid !== undefined
     }),

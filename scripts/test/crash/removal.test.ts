@@ -29,7 +29,7 @@ describe('crash: a power cut', () => {
     await eachCut(disk, async (fs, opened) => {
       expect([fs.stat(`${LIVE}/HEAD`)?.kind, fs.stat(`${TRASHED}/HEAD`)]).to.deep.equal(['file', undefined])
       const { history } = opened
-      expect((await history.node(opened.refs().refs.get('refs/heads/main') ?? '')).depth).to.equal(2)
+      expect((await history.node(opened.refs.shared().refs.get('refs/heads/main') ?? '')).depth).to.equal(2)
       expect(fs.stat(`${LIVE}/trashed.json`)).to.equal(undefined)
     })
   })
@@ -43,7 +43,7 @@ describe('crash: a power cut', () => {
       transaction.setDerivedRef('HEAD', 'ref: refs/heads/other')
     })
     await eachCut(disk, async (_, opened) => {
-      expect(opened.refs().head).to.equal('refs/heads/other')
+      expect(opened.refs.shared().head).to.equal('refs/heads/other')
     })
   })
 })

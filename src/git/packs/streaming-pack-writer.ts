@@ -3,45 +3,20 @@ import { createHash } from 'node:crypto'
 import { crc32 } from 'node:zlib'
 import type { FileHandle, Fs } from '../../storage/fs.ts'
 import { hashObject, type GitObject, type ObjectKind, type Oid } from '../objects/object.ts'
-import { LONG, deflateAside, encodeEntry, inflateExactly, readEntry, type EntrySource } from './pack-entry.ts'
+import { inflateExactly, readEntry, type EntrySource } from './pack-entry.ts'
 import {
+  LONG,
   type PackableObject,
   StagedPack,
-  encodePack,
+  deflateAside,
+  encodeEntry,
   packHeader,
   settleAll,
-  stageSynced,
 } from './pack-writer.ts'
 import { FileWindow } from './windowed-file.ts'
 
-/** So many objects, or so many bytes of them, are a lot. */
-const MANY = 2000
-const MANY_BYTES = 1024 * 1024
-
-/** A pack larger than this is synced itself, rather than written a second time into a journal. */
-const SMALL = 256 * 1024
-
-/**
- * Prepares objects as one pack of a repository: a small one in memory, a large one on the disk when this resolves. Many are written
- * while they are encoded, and others have their turn meanwhile. Undefined without objects.
- */
-export async function stageObjects(
-  fs: Fs,
-  gitdir: string,
-  objects: readonly PackableObject[],
-): Promise<StagedPack | undefined> {
-  if (areMany(objects)) return stageMany(fs, gitdir, objects)
-  if (objects.length === 0) return undefined
-  const pack = encodePack(objects)
-  return pack.pack.length > SMALL ? stageSynced(fs, gitdir, pack) : new StagedPack(fs, gitdir, pack)
-}
-
-/** Whether objects are too many, or too large, to be encoded in memory and in one go. */
-export function areMany(objects: readonly PackableObject[]): boolean {
-  return objects.length >= MANY || objects.reduce((size, { bytes }) => size + bytes.length, 0) >= MANY_BYTES
-}
-
-async function stageMany(
+/** Stages objects that are written while they are encoded, and lets others have their turn meanwhile. On the disk when it resolves. */
+export async function stageMany(
   fs: Fs,
   gitdir: string,
   objects: readonly PackableObject[],

@@ -1,21 +1,49 @@
 import { counts } from '../../metrics/counters.ts'
+import { Refusal } from '../../errors.ts'
 import { TimeSlice } from '../../scheduling/cooperative.ts'
 import type { Fs } from '../../storage/fs.ts'
-import type { PackableObject, StagedPack } from '../packs/pack-writer.ts'
-import { stageObjects } from '../packs/streaming-pack-writer.ts'
-import { RefLocks } from '../refs/ref-locks.ts'
+import type { BeforeTakeOver, HeldLock } from '../../storage/lock-file.ts'
+import { LockFile } from '../../storage/lock-file.ts'
+import type { ObjectDatabase } from '../objects/object-database.ts'
+import type { Oid } from '../objects/object.ts'
+import { type PackableObject, StagedPack, areMany, encodePack, stageSynced } from '../packs/pack-writer.ts'
+import { stageMany } from '../packs/streaming-pack-writer.ts'
+import type { StagedPackedRefs } from '../refs/packed-refs.ts'
+import { rewritePackedRefs } from '../refs/packed-refs.ts'
 import { type RefMove, RefMoved } from '../refs/ref-move.ts'
 import type { RefReader } from '../refs/ref-store.ts'
-import { isFenced, untilUnfenced } from '../trash/fence.ts'
+import { assertRef, refPath } from '../refs/ref-store.ts'
+import { FENCE, untilUnfenced } from '../trash/fence.ts'
 import { unlessGone } from '../trash/gone.ts'
-import type { Arbiter, DecidedWrite, Decision } from './arbiter.ts'
-import type { Draft, RepositoryDisk } from './transaction.ts'
-import { Refusal } from '../../errors.ts'
-import { refPath } from '../refs/ref-store.ts'
+import type { Arbiter, DecidedMove, DecidedWrite, Decision, DecisionNote, NameClaim } from './arbiter.ts'
 
 /** What was worked out for a repository on what was there when it was looked at. */
-export interface DraftedWrite extends RepositoryDisk {
-  readonly draft: Pick<Draft, 'moves' | 'objects' | 'packs' | 'notes' | 'claims' | 'needs' | 'required'>
+export interface DraftedWrite {
+  readonly repository: WrittenRepository
+  readonly draft: Drafted
+}
+
+/** A repository as the write path knows it. */
+export interface WrittenRepository {
+  readonly fs: Fs
+  readonly path: string
+  readonly objects: ObjectDatabase
+  readonly refs: RefReader
+}
+
+/** What a write shall do. */
+export interface Drafted {
+  /** Every ref that moves, and whence. */
+  moves(): readonly RefMove[]
+  readonly objects: ReadonlyMap<Oid, PackableObject>
+  /** Staged already, and on the disk. */
+  readonly packs: ReadonlySet<StagedPack>
+  readonly notes: readonly DecisionNote[]
+  readonly claims: readonly NameClaim[]
+  /** What has to hold when the write is decided … */
+  readonly required: readonly (() => boolean)[]
+  /** … and folders of repositories that have to be there. */
+  readonly needs: readonly string[]
 }
 
 /**
@@ -30,16 +58,22 @@ export async function commitDrafts(arbiter: Arbiter, drafts: readonly DraftedWri
   try {
     for (const drafted of drafts) await stage(arbiter, drafted, writes)
     if (writes.length === 0) return
-    await lock(writes)
+    for (const { locks } of writes) await locks.take()
+    for (const write of writes) assertNoFence(write)
     for (const write of writes) await compare(write)
     decision = await decide(arbiter, writes)
     await publish(writes, decision)
     decision.complete()
   } catch (error) {
     await giveUp(arbiter, writes, decision, error)
-    throw drafts.reduce((why: unknown, { fs, gitdir }) => unlessGone(why, fs, gitdir), error)
+    throw drafts.reduce((why: unknown, { repository: { fs, path } }) => unlessGone(why, fs, path), error)
   }
-  for (const write of writes) release(write)
+  // The refs have moved, which has ended their locks.
+  for (const { repository, large, written } of writes) {
+    for (const pack of large) pack.release()
+    repository.objects.remember(written)
+    for (const { kind } of written) if (kind === 'commit') counts.commits++
+  }
 }
 
 /** A draft on its way to the disk. */
@@ -56,25 +90,41 @@ interface Write extends DraftedWrite {
 }
 
 /** Makes one pack of a draft's objects. A small one stays in memory. */
-async function stage(arbiter: Arbiter, drafted: DraftedWrite, writes: Write[]): Promise<void> {
-  const { fs, gitdir, draft } = drafted
+async function stage(arbiter: Arbiter, { repository, draft }: DraftedWrite, writes: Write[]): Promise<void> {
   const moves = draft.moves()
   if (moves.length === 0) return
+  const { fs, path } = repository
   // Also what the repository has already: a copy in the newest pack cannot be pruned, and costs less than looking for it.
   const written = [...draft.objects.values()]
-  const pack = await stageObjects(fs, gitdir, written)
+  const pack = await stageObjects(fs, path, written)
   const large = pack && !pack.bytes ? [pack, ...draft.packs] : [...draft.packs]
-  const locks = new RefLocks(fs, gitdir, moves, arbiter.shared?.finishFor)
-  const write: Write = { ...drafted, moves, written, pack, large, largeNames: [], locks }
+  const locks = new RefLocks(fs, path, moves, arbiter.shared?.finishFor)
+  const write: Write = { repository, draft, moves, written, pack, large, largeNames: [], locks }
   writes.push(write)
   if (large.length > 0) write.largeNames = (await arbiter.elsewhere?.stageLarge(large)) ?? []
 }
 
-/** Takes git's lock on every ref. A fence is looked for only now: see fence.ts. */
-async function lock(writes: readonly Write[]): Promise<void> {
-  for (const { locks } of writes) await locks.take()
-  const fenced = writes.find(({ fs, gitdir }) => isFenced(fs, gitdir))
-  if (fenced) throw new Fenced(fenced)
+/** A pack larger than this is synced itself, rather than written a second time into a journal. */
+const LARGEST_IN_DECISION = 256 * 1024
+
+/** Prepares objects as one pack of a repository: a small one in memory, a large one on the disk when this resolves. Undefined without objects. */
+export async function stageObjects(
+  fs: Fs,
+  gitdir: string,
+  objects: readonly PackableObject[],
+): Promise<StagedPack | undefined> {
+  if (areMany(objects)) return stageMany(fs, gitdir, objects)
+  if (objects.length === 0) return undefined
+  const pack = encodePack(objects)
+  return pack.pack.length > LARGEST_IN_DECISION
+    ? stageSynced(fs, gitdir, pack)
+    : new StagedPack(fs, gitdir, pack)
+}
+
+/** To be called once its refs are locked: see fence.ts. */
+function assertNoFence(write: Write): void {
+  const { fs, path } = write.repository
+  if (fs.stat(`${path}/${FENCE}.lock`)) throw new Fenced(write)
 }
 
 /** Somebody keeps all writers from a repository. */
@@ -88,31 +138,37 @@ class Fenced extends RefMoved {
 }
 
 /** Under the locks: each ref holds what the draft was worked out on, what the draft requires holds, and git could make the ref. */
-async function compare({ fs, gitdir, refs, moves, draft }: Write): Promise<void> {
+async function compare({ repository: { fs, path, refs }, moves, draft }: Write): Promise<void> {
   const slice = new TimeSlice()
-  await slice.each(moves, ({ ref, expected }) => {
+  const unknown: RefMove[] = []
+  for (const move of moves) {
+    const { ref, expected, target } = move
     if (ref !== 'HEAD' && refs.current(ref) !== expected) throw new RefMoved(`${ref} moved meanwhile`)
-  })
-  let packed: ReadonlyMap<string, string> | undefined
-  await slice.each(moves, (move) => {
-    if (move.target === undefined) return
-    const isKnown = move.expected !== undefined && fs.stat(refPath(gitdir, move.ref))?.kind !== 'folder'
-    if (!isKnown) assertNoRefNameConflict(fs, gitdir, move, (packed ??= packedFolders(fs, gitdir)))
-  })
-  if (!draft.required.every((holds) => holds())) throw new RefMoved('what the write needs has gone')
+    const isKnown = expected !== undefined && fs.stat(refPath(path, ref))?.kind !== 'folder'
+    if (target !== undefined && !isKnown) unknown.push(move)
+    if (slice.isOver) await slice.rest()
+  }
+  if (unknown.length > 0) await assertNoRefNameConflicts(fs, path, unknown)
+  for (const holds of draft.required) if (!holds()) throw new RefMoved('what the write needs has gone')
 }
 
 /** Has the arbiter decide: before it answers nothing happened, after it everything did. */
 async function decide(arbiter: Arbiter, writes: readonly Write[]): Promise<Decision> {
-  // What is not in the decision itself has to be on the disk before it.
-  for (const pack of writes.flatMap(({ large }) => large)) {
-    pack.publish()
-    await pack.syncNames()
+  const decided: DecidedWrite[] = []
+  const notes: DecisionNote[] = []
+  const needs: string[] = []
+  for (const { repository, moves, draft, pack, large, largeNames } of writes) {
+    const movesNow: DecidedMove[] = []
+    for (const { ref, expected, target } of moves)
+      movesNow.push({ ref, expected: ref === 'HEAD' ? headNow(repository.refs) : expected, target })
+    const { claims } = draft
+    decided.push({ gitdir: repository.path, moves: movesNow, pack: pack?.bytes, large: largeNames, claims })
+    for (const note of draft.notes) notes.push(note)
+    for (const need of draft.needs) needs.push(need)
+    // What is not in the decision itself has to be on the disk before it.
+    for (const it of large) await publishSynced(it)
   }
-  const deciding = arbiter.decide(writes.map(decidedWrite), {
-    notes: writes.flatMap(({ draft }) => draft.notes),
-    needs: writes.flatMap(({ draft }) => draft.needs),
-  })
+  const deciding = arbiter.decide(decided, { notes, needs })
   // Making files takes about as long as the decision, which another thread or another machine works on.
   let failure: unknown
   try {
@@ -131,13 +187,9 @@ async function decide(arbiter: Arbiter, writes: readonly Write[]): Promise<Decis
   return decision
 }
 
-function decidedWrite({ gitdir, refs, moves, draft, pack, largeNames }: Write): DecidedWrite {
-  const decided = moves.map(({ ref, expected, target }) => ({
-    ref,
-    expected: ref === 'HEAD' ? headNow(refs) : expected,
-    target,
-  }))
-  return { gitdir, moves: decided, pack: pack?.bytes, large: largeNames, claims: draft.claims }
+async function publishSynced(pack: StagedPack): Promise<void> {
+  pack.publish()
+  await pack.syncNames()
 }
 
 /** What HEAD holds, which is not compared: by that it is told after a power cut whether somebody set it elsewhere since. */
@@ -146,19 +198,14 @@ function headNow(refs: RefReader): string | undefined {
   return head === undefined ? undefined : `ref: ${head}`
 }
 
-/** Moves the refs, which shows the write to everybody. A disk that fails before the first of them has the write withdrawn. */
+/** Moves the refs, which shows the write to everybody. */
 async function publish(writes: readonly Write[], decision: Decision): Promise<void> {
   try {
     await moveRefs(writes)
   } catch (error) {
-    if (!writes.some(({ locks }) => locks.hasMoved)) {
-      await decision.withdraw()
-      throw error
-    }
-    // Half of it is in place: a disk that failed once may do the rest now.
-    await moveRefs(writes)
+    await moveOthers(writes, decision, error)
   }
-  for (const { refs, moves } of writes) refs.apply(moves)
+  for (const { repository, moves } of writes) repository.refs.apply(moves)
 }
 
 /**
@@ -166,9 +213,154 @@ async function publish(writes: readonly Write[], decision: Decision): Promise<vo
  * which point at the others, come before them in every order, and are to point at what is there. Refs that go are deleted last.
  */
 async function moveRefs(writes: readonly Write[]): Promise<void> {
-  for (const { locks } of writes.toReversed()) await locks.set(({ follows }) => !follows)
-  for (const { locks } of writes) await locks.set(({ follows }) => follows)
+  for (const { locks } of writes.toReversed()) await locks.set(false)
+  for (const { locks } of writes) await locks.set(true)
   for (const { locks } of writes) if (locks.removals.length > 0) await locks.removeRefs()
+}
+
+/** A disk that failed before the first ref moved has the write withdrawn. If some of them have, it may move the others now. */
+async function moveOthers(writes: readonly Write[], decision: Decision, error: unknown): Promise<void> {
+  if (writes.some(({ locks }) => locks.hasMoved)) return moveRefs(writes)
+  await decision.withdraw()
+  throw error
+}
+
+/** From so many refs on their locks share owner files. */
+const MANY_REFS = 64
+
+/** The locks on refs of one repository that are about to move. */
+export class RefLocks {
+  readonly #fs: Fs
+  readonly #gitdir: string
+  readonly #beforeTakeOver: BeforeTakeOver | undefined
+  readonly #moves: readonly RefMove[]
+  /** Those that shall be deleted. */
+  readonly removals: RefMove[] = []
+  readonly #prepared: LockFile[] = []
+  /** By what the lock files hold. */
+  readonly #shared = new Map<string, LockFile>()
+  readonly #held = new Map<RefMove, HeldLock>()
+  #packedLock: HeldLock | undefined
+  #packed: StagedPackedRefs | undefined
+  #isPackedPublished = false
+  /** Whether any of the refs has moved. */
+  hasMoved = false
+
+  constructor(fs: Fs, gitdir: string, moves: readonly RefMove[], beforeTakeOver?: BeforeTakeOver) {
+    this.#fs = fs
+    this.#gitdir = gitdir
+    this.#beforeTakeOver = beforeTakeOver
+    // In the order of names, so that two writers never wait for each other.
+    this.#moves = [...moves].sort((a, b) => (a.ref < b.ref ? -1 : 1))
+  }
+
+  /** Takes every lock; refs that shall go need that of `packed-refs` as well, which git takes after theirs, too. */
+  async take(): Promise<void> {
+    for (const move of this.#moves) {
+      if (move.target === undefined) this.removals.push(move)
+      else assertRef(move.ref, move.target)
+    }
+    const slice = new TimeSlice()
+    for (const move of this.#moves) {
+      const content = move.target === undefined ? '' : `${move.target}\n`
+      const path = `${refPath(this.#gitdir, move.ref)}.lock`
+      const isOneOfMany = this.#moves.length >= MANY_REFS
+      const lock = isOneOfMany ? this.#lockShared(path, content) : this.#prepare(content).acquire(path)
+      this.#held.set(move, await lock)
+      if (slice.isOver) await slice.rest()
+    }
+    if (this.removals.length > 0) await this.#takePacked()
+  }
+
+  async #takePacked(): Promise<void> {
+    this.#packedLock = await this.#prepare('').acquire(`${this.#gitdir}/packed-refs.lock`)
+    const names = this.removals.map(({ ref }) => ref)
+    this.#packed = await rewritePackedRefs(this.#fs, this.#gitdir, names)
+  }
+
+  /** Moves those refs to their targets that follow from others, or those that do not. */
+  async set(follows: boolean): Promise<void> {
+    const slice = new TimeSlice()
+    for (const move of this.#moves) {
+      if (move.target === undefined || move.follows !== follows) continue
+      this.#held.get(move)?.publish(refPath(this.#gitdir, move.ref))
+      this.#held.delete(move)
+      this.hasMoved = true
+      if (slice.isOver) await slice.rest()
+    }
+  }
+
+  /**
+   * Deletes the refs that shall go: their packed lines first and on the disk, so that neither anyone who looks now nor a power
+   * cut ever uncovers an older value behind a loose file. `packed-refs` stays locked until the loose files are gone, or a
+   * `git pack-refs` might pack them again. May be called again where the disk failed.
+   */
+  async removeRefs(): Promise<void> {
+    if (this.#packed) {
+      if (!this.#isPackedPublished) this.#packed.publish()
+      this.#isPackedPublished = true
+      this.hasMoved = true
+      await this.#fs.syncDir(this.#gitdir)
+      this.#packed = undefined
+    }
+    for (const move of this.removals) {
+      const path = refPath(this.#gitdir, move.ref)
+      if (move.expected !== undefined && this.#fs.stat(path)?.kind === 'file') {
+        this.#fs.remove(path)
+        this.hasMoved = true
+      }
+      letGo(this.#held.get(move))
+      this.#held.delete(move)
+    }
+    letGo(this.#packedLock)
+    this.#packedLock = undefined
+  }
+
+  /** Leaves what is held still to whoever wants it next, who finishes the write first. */
+  abandon(): void {
+    for (const lock of this.#held.values()) lock.abandon()
+    this.#packedLock?.abandon()
+  }
+
+  /** Gives up what is held still. */
+  release(): void {
+    for (const lock of this.#held.values()) lock.release()
+    this.#packedLock?.release()
+    this.#packed?.discard()
+    for (const lock of this.#prepared) lock.discard()
+  }
+
+  /** Very many refs that move to one commit share the owner file of their locks: making files takes long, links do not. */
+  async #lockShared(path: string, content: string): Promise<HeldLock> {
+    const shared = this.#shared.get(content) ?? this.#share(content)
+    try {
+      return await shared.acquire(path)
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'EMLINK') throw error // a file system throws nothing else
+      return this.#share(content).acquire(path)
+    }
+  }
+
+  #share(content: string): LockFile {
+    const lock = this.#prepare(content, true)
+    this.#shared.set(content, lock)
+    return lock
+  }
+
+  #prepare(content: string, isShared = false): LockFile {
+    const lock = new LockFile(this.#fs, this.#gitdir, content, this.#beforeTakeOver, isShared)
+    this.#prepared.push(lock)
+    return lock
+  }
+}
+
+/** The ref is gone: nothing from here on must look like a failure. A start sweeps what stays. */
+function letGo(lock: HeldLock | undefined): void {
+  try {
+    lock?.release()
+  } catch {
+    // See above.
+  }
 }
 
 /**
@@ -186,15 +378,15 @@ async function giveUp(
   const isKept = decision?.keep() === true
   if (!isKept) for (const { pack } of writes) pack?.discard()
   if (!(error instanceof Fenced)) return
-  const { fs, gitdir } = error.write
-  await untilUnfenced(fs, gitdir, arbiter.shared?.finishFor)
+  const { fs, path } = error.write.repository
+  await untilUnfenced(fs, path, arbiter.shared?.finishFor)
 }
 
-/** The refs have moved, which has ended their locks. */
-function release({ large, written, objects }: Write): void {
-  for (const pack of large) pack.release()
-  objects.remember(written)
-  for (const { kind } of written) if (kind === 'commit') counts.commits++
+/** Asks it of refs that are new, or lie where a folder is. */
+async function assertNoRefNameConflicts(fs: Fs, gitdir: string, moves: readonly RefMove[]): Promise<void> {
+  const slice = new TimeSlice()
+  const packed = packedFolders(fs, gitdir)
+  await slice.each(moves, (move) => assertNoRefNameConflict(fs, gitdir, move, packed))
 }
 
 /**

@@ -15,12 +15,12 @@ import {
  * ref that is new has none yet. A writer looks for the fence once it has its locks, and who puts up the fence looks for locks once it
  * is up: of two that come together, at least one sees the other.
  */
-const FENCE = 'fence'
+export const FENCE = 'fence'
 
 const fenceOf = (gitdir: string): string => `${gitdir}/${FENCE}.lock`
 
 /** Whether somebody keeps everybody else from writing to the repository. */
-export function isFenced(fs: Fs, gitdir: string): boolean {
+function isFenced(fs: Fs, gitdir: string): boolean {
   return fs.stat(fenceOf(gitdir)) !== undefined
 }
 

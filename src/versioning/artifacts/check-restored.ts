@@ -64,7 +64,7 @@ export async function checkRestored(
   await checkPushedObjects(objects([]), revisions, ours, stop)
   const others = { maxBlobBytes: LARGEST_OF_OURS, allowsDeviceNames: true }
   await checkPushedObjects(objects(revisions), [...refs.refs.values()], others, stop)
-  const view = await viewArtifact(registry.revisions(family), slug, repository, repository.refs())
+  const view = await viewArtifact(registry.revisions(family), slug, repository, repository.refs.shared())
   checkRecord(view)
   await checkRecordNames(view)
   checkNames(view, refs.refs)

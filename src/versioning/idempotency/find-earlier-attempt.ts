@@ -36,7 +36,7 @@ export async function findEarlierAttempt(
 /** Somebody may have taken the commit off the ref since, and what was only planned never was there. */
 async function holds(repository: Repository, ref: string, commit: Oid): Promise<boolean> {
   const { objects, history } = repository
-  const head = repository.freshRefs().refs.get(ref)
+  const head = repository.refs.snapshot().refs.get(ref)
   if (head === undefined || !(await objects.has(commit))) return false
   return isOnChain(await history.node(commit), await history.node(head))
 }

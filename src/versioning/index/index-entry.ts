@@ -237,8 +237,8 @@ const MAX_SAVED_LENGTH = 64 * 1024
  */
 export function saveView(view: ArtifactView): string | undefined {
   const { id, record, repository, source, metaCommit, tags, variants } = view
-  const saved = repository.saveRefs()
-  if (!saved || repository.writtenRefs() !== source.refs) return undefined
+  const saved = repository.refs.save()
+  if (!saved || repository.refs.latest !== source.refs) return undefined
   const { stamps, ...refs } = saved
   const { archived, variants: recorded } = source.state
   const pushed = variants.filter(({ slug }) => !recorded.has(slug))
@@ -326,7 +326,7 @@ function restoreView(saved: SavedTexts, open: (refs: SavedRefs) => Repository): 
   )
   const since = new Map(datedIn(saved.variants))
   const repository = open({ ...refs, stamps })
-  const seen = repository.writtenRefs()
+  const seen = repository.refs.latest
   return composeView({
     revisions,
     slug,

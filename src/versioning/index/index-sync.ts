@@ -161,10 +161,10 @@ export class IndexSync {
     const before = this.tables.at(path)?.seen
     const { repository } = before ?? {}
     // Else somebody took it in; or it was written by another object, whose view was let go of meanwhile.
-    if (before && repository && repository.writtenRefs() !== before.source.refs) {
+    if (before && repository && repository.refs.latest !== before.source.refs) {
       // The disk need not be looked at again.
       let now = before
-      for (let refs = repository.writtenRefs(); refs !== now.source.refs; refs = repository.writtenRefs())
+      for (let refs = repository.refs.latest; refs !== now.source.refs; refs = repository.refs.latest)
         now = await viewArtifact(before.revisions, slug, repository, refs, now)
       if (this.tables.at(path)?.view.source.refs !== now.source.refs) this.tables.apply(now)
     } else await this.look(family, slug, made)
@@ -194,12 +194,12 @@ export class IndexSync {
     const entry = known?.restored && !this.#isStill(known, known.restored) ? undefined : known
     try {
       const repository = entry?.view.repository ?? made ?? this.store.repository(family.folder, slug)
-      if (entry && repository.freshRefs() === entry.view.source.refs) return
+      if (entry && repository.refs.snapshot() === entry.view.source.refs) return
       if (!entry && !made) await assertServable(this.store.fs, repository.path)
       const revisions = this.#revisions(family)
-      let view = await viewArtifact(revisions, slug, repository, repository.refs(), entry?.view, known)
+      let view = await viewArtifact(revisions, slug, repository, repository.refs.shared(), entry?.view, known)
       // Something moved while the view was made: an older view must never replace a newer one.
-      for (let refs = repository.refs(); refs !== view.source.refs; refs = repository.refs()) {
+      for (let refs = repository.refs.shared(); refs !== view.source.refs; refs = repository.refs.shared()) {
         view = await viewArtifact(revisions, slug, repository, refs, view)
       }
       this.tables.apply(view)
@@ -245,7 +245,7 @@ export class IndexSync {
     if (entry?.restored) return this.#isStill(entry, entry.restored)
     try {
       const view = entry?.seen
-      return view !== undefined && view.repository.freshRefs() === view.source.refs
+      return view !== undefined && view.repository.refs.snapshot() === view.source.refs
     } catch {
       return false // the look says what is wrong
     }
@@ -306,7 +306,7 @@ function isArtifact(repository: Repository): boolean {
     return true
   }
   try {
-    return repository.refs().refs.has(META_REF)
+    return repository.refs.shared().refs.has(META_REF)
   } catch {
     return false
   }
@@ -315,7 +315,7 @@ function isArtifact(repository: Repository): boolean {
 /** Whether the requests of this turn see the artifact as it was last viewed. */
 export function isAsViewed({ repository, source }: ArtifactView): boolean {
   try {
-    return repository.refs() === source.refs
+    return repository.refs.shared() === source.refs
   } catch {
     return false // the look says what is wrong
   }

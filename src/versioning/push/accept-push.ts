@@ -1,6 +1,6 @@
 import { parseCommit, type Oid, parseTag } from '../../git/objects/object.ts'
 import type { IncomingObjects } from '../../git/receive/incoming-objects.ts'
-import { transactAcross } from '../../git/transactions/write-queue.ts'
+import { transactAcross } from '../../git/repository.ts'
 import type { Transaction } from '../../git/transactions/transaction.ts'
 import { TimeSlice } from '../../scheduling/cooperative.ts'
 import type { ArtifactView } from '../artifacts/artifact-view.ts'

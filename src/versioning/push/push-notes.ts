@@ -58,7 +58,7 @@ export async function arrivalsOf(
   commits: readonly Oid[],
 ): Promise<ReadonlyMap<Oid, Arrival>> {
   const arrivals = new Map<Oid, Arrival>()
-  const head = repository.currentRef(PUSHES_REF)
+  const head = repository.refs.current(PUSHES_REF)
   if (head === undefined) return arrivals
   const { objects } = repository
   /** By note: all commits of a push have one. */

@@ -1,6 +1,6 @@
 import { Refusal } from '../../errors.ts'
 import type { Oid } from '../../git/objects/object.ts'
-import { transactAcross } from '../../git/transactions/write-queue.ts'
+import { transactAcross } from '../../git/repository.ts'
 import type { Json } from '../../json/json.ts'
 import { findVariant } from '../artifacts/artifact-view.ts'
 import type { DeployRequest, Pinned } from '../environments/deployment.ts'

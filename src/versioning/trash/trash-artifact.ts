@@ -109,7 +109,9 @@ export async function purgeTrash(registry: Registry, only?: Trashed): Promise<re
 }
 
 async function deployments(pins: PinsEver, artifact: ArtifactView): Promise<readonly ArtifactUser[]> {
-  const mirrors = [...artifact.repository.freshRefs().refs.keys()].filter((ref) => ref.startsWith(MIRRORS))
+  const mirrors = [...artifact.repository.refs.snapshot().refs.keys()].filter((ref) =>
+    ref.startsWith(MIRRORS),
+  )
   const pinned = await pins.of(artifact)
   const known = new Set(pinned.map(({ environment }) => environment.slug))
   return [
@@ -175,7 +177,7 @@ class PinsEver {
     for (const environment of among) {
       const { id, slug, repository } = environment
       // Afresh: whoever wrote last need not have told of it yet.
-      for (const [ref, head] of repository.freshRefs().refs) {
+      for (const [ref, head] of repository.refs.snapshot().refs) {
         if (!ref.startsWith(HEADS)) continue
         for (let node = await repository.history.node(head); ; node = node.parent) {
           if (this.#seen.has(`${id} ${node.oid}`)) break

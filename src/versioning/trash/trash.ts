@@ -146,7 +146,7 @@ export class Trash {
     const stamp = stampIn(this.#store, family, slug)
     if (!stamp) return undefined
     const repository = this.#store.trash.repository(family.folder, slug)
-    const artifact = await viewArtifact(this.#revisions(family), slug, repository, repository.refs())
+    const artifact = await viewArtifact(this.#revisions(family), slug, repository, repository.refs.shared())
     return { artifact, ...stamp, until: untilOf(stamp) }
   }
 }

@@ -2,7 +2,7 @@ import { followStore } from '../../../src/git/following/open-following.ts'
 import { expect } from 'chai'
 import { MemoryDatabase } from '../../support/postgres/memory-log.ts'
 import { Store } from '../../../src/git/store.ts'
-import { transactAcross } from '../../../src/git/transactions/write-queue.ts'
+import { transactAcross } from '../../../src/git/repository.ts'
 import type { Fs } from '../../../src/storage/fs.ts'
 import { memoryFs } from '../../../src/storage/memory-fs.ts'
 import { mortalFs } from '../mortal-fs.ts'
@@ -163,7 +163,7 @@ async function contentOf(store: Store): Promise<Record<string, unknown>> {
       content[`.trash/${family}/${slug}`] = project.trash.repository(family, slug)
   }
   for (const [path, repository] of Object.entries(content)) {
-    const { refs, head } = (repository as ReturnType<typeof project.repository>).freshRefs()
+    const { refs, head } = (repository as ReturnType<typeof project.repository>).refs.snapshot()
     for (const oid of refs.values()) {
       const found = await (repository as ReturnType<typeof project.repository>).objects.read(oid)
       expect(found, `${oid} of ${path}`).not.to.equal(undefined)

@@ -119,7 +119,8 @@ describe('git: looks at a log', () => {
     letGo()
     await there.fresh()
     await here.fresh()
-    for (const repository of [one, other]) expect(repository.freshRefs().refs.get(mirror)).to.equal(second)
+    for (const repository of [one, other])
+      expect(repository.refs.snapshot().refs.get(mirror)).to.equal(second)
   })
 
   it('bring what this server decided and its disk refused to show', async () => {

@@ -4,7 +4,7 @@ import { MemoryDatabase } from '../../support/postgres/memory-log.ts'
 import { DatabaseAway } from '../../../src/errors.ts'
 import type { Repository } from '../../../src/git/repository.ts'
 import { Store } from '../../../src/git/store.ts'
-import { transactAcross } from '../../../src/git/transactions/write-queue.ts'
+import { transactAcross } from '../../../src/git/repository.ts'
 import { memoryFs } from '../../../src/storage/memory-fs.ts'
 import { commitOnMain, commitOnto, newRepository, tipOf } from './repositories.ts'
 

@@ -32,7 +32,7 @@ export function commitOnto(transaction: Transaction, message: string): string {
 
 /** Where `main` is. */
 export function tipOf(repository: Repository): string | undefined {
-  return repository.freshRefs().refs.get('refs/heads/main')
+  return repository.refs.snapshot().refs.get('refs/heads/main')
 }
 
 function commitBytes(tree: string, parent: string | undefined, message: string): Buffer {

@@ -2,13 +2,8 @@ import { expect } from 'chai'
 import fc from 'fast-check'
 import { deflateSync, inflateSync } from 'node:zlib'
 import { CorruptObject } from '../../../src/git/objects/errors.ts'
-import {
-  STORED_OVERHEAD,
-  inflateExactly,
-  inflateWhole,
-  readStored,
-  writeStored,
-} from '../../../src/git/packs/pack-entry.ts'
+import { inflateExactly, inflateWhole, readStored } from '../../../src/git/packs/pack-entry.ts'
+import { STORED_OVERHEAD, writeStored } from '../../../src/git/packs/pack-writer.ts'
 
 const stored = (content: Uint8Array): Buffer => {
   const stream = Buffer.alloc(content.length + STORED_OVERHEAD)

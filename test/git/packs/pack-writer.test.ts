@@ -9,7 +9,7 @@ import { PackCache } from '../../../src/git/packs/pack-cache.ts'
 import { PackIndex } from '../../../src/git/packs/pack-index-reader.ts'
 import type { PackableObject } from '../../../src/git/packs/pack-writer.ts'
 import { encodePack } from '../../../src/git/packs/pack-writer.ts'
-import { stageObjects } from '../../../src/git/packs/streaming-pack-writer.ts'
+import { stageObjects } from '../../../src/git/transactions/write-path.ts'
 import { nodeFs } from '../../../src/storage/node-fs.ts'
 
 const object = (kind: ObjectKind, bytes: Buffer): PackableObject => ({

@@ -23,13 +23,8 @@ export async function moveRefs(
   })
   const arbiter = {
     decide: decided,
-    admit: decided,
-    fresh: async () => undefined,
     finishFor: async () => undefined,
     untilSettled: async () => undefined,
-    stageLarge: async () => [],
-    seen: async () => new Map<string, number>(),
-    wasPurged: async () => false,
     checkpoint: async () => undefined,
     notes: () => [],
     afterReturn: async () => undefined,
@@ -45,5 +40,5 @@ export async function moveRefs(
     required: [],
   }
   const objects = new ObjectDatabase(fs, gitdir, new PackCache())
-  await commitDrafts(arbiter, [{ fs, gitdir, objects, refs, draft }])
+  await commitDrafts(arbiter, [{ repository: { fs, path: gitdir, objects, refs }, draft }])
 }

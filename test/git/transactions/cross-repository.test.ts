@@ -8,7 +8,7 @@ import { recoverForDeadServers, Store } from '../../../src/git/store.ts'
 import { hashObject, encodeTree } from '../../../src/git/objects/object.ts'
 import { encodePack, stageSynced } from '../../../src/git/packs/pack-writer.ts'
 import type { Repository } from '../../../src/git/repository.ts'
-import { transactAcross } from '../../../src/git/transactions/write-queue.ts'
+import { transactAcross } from '../../../src/git/repository.ts'
 import type { Transaction } from '../../../src/git/transactions/transaction.ts'
 import type { Fs } from '../../../src/storage/fs.ts'
 import { nodeFs } from '../../../src/storage/node-fs.ts'
@@ -51,8 +51,8 @@ describe('git: a write to several repositories', () => {
     expect(git(`${folder}/${FOLDERS.next}`, ['rev-parse', 'main'])).to.equal(commit)
     expect(packsIn(folder).map((count, index) => count - (before[index] ?? 0))).to.deep.equal([1, 1, 0])
     for (const repository of all(deployed)) {
-      const seen = Object.fromEntries(repository.freshRefs().refs)
-      expect(Object.fromEntries(repository.writtenRefs().refs)).to.deep.equal(seen)
+      const seen = Object.fromEntries(repository.refs.snapshot().refs)
+      expect(Object.fromEntries(repository.refs.latest.refs)).to.deep.equal(seen)
     }
     expectAllSound(folder)
     await store.close()
@@ -328,7 +328,7 @@ describe('git: a write to several repositories', () => {
 
     it('is finished by another server that wants one of its refs', () => {
       return everyStep('kill', async (folder, deployed) => {
-        const head = deployed.previous.refs().refs.get(MAIN) ?? ''
+        const head = deployed.previous.refs.shared().refs.get(MAIN) ?? ''
         const seen = await deployed.previous.transact(async (transaction) => {
           const before = transaction.ref(LIVE)
           transaction.setDerivedRef(LIVE, head)

@@ -178,7 +178,7 @@ describe('git: a write', () => {
     expect(seen).to.deep.equal([head, byHand])
     expect(git(folder, ['rev-list', 'main'])).to.equal([last, byHand, head].join('\n'))
     expect(packs()).to.have.length(before.length + 1)
-    expect(repository.writtenRefs().refs.get(MAIN)).to.equal(last)
+    expect(repository.refs.latest.refs.get(MAIN)).to.equal(last)
     expectSound(folder)
   })
 
@@ -203,7 +203,7 @@ describe('git: a write', () => {
     })
     expect(order).to.deep.equal(['refs/heads/c', 'refs/meta/artifact', 'HEAD', 'refs/heads/b'])
     expect(git(folder, ['symbolic-ref', 'HEAD'])).to.equal('refs/heads/b')
-    expect(repository.writtenRefs().head).to.equal('refs/heads/b')
+    expect(repository.refs.latest.head).to.equal('refs/heads/b')
     expectSound(folder)
   })
 
@@ -379,7 +379,7 @@ describe('git: a write', () => {
             expect(result.code, at).to.equal('ENOSPC')
             expect(now, at).to.equal(before)
           }
-          expect(repository.freshRefs().refs.get(MAIN), at).to.equal(now)
+          expect(repository.refs.snapshot().refs.get(MAIN), at).to.equal(now)
           await journal.checkpoint()
           expect(leftovers(folder), at).to.deep.equal([])
           const next = await commit(repository, `after ${at}`)

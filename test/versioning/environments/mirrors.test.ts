@@ -27,6 +27,6 @@ describe('versioning: the mirrors of deployments', () => {
     expect(failed.map(({ status }) => status)).to.include('rejected')
     disk.failIf(() => false)
     await deploy('us')
-    expect(place.artifact.repository.refs().refs.get(MIRROR)).to.equal(place.oid)
+    expect(place.artifact.repository.refs.shared().refs.get(MIRROR)).to.equal(place.oid)
   })
 })

@@ -98,7 +98,7 @@ describe('versioning: the index of artifacts', () => {
     // As a fetch would: both have a branch of this name.
     for (const { repository, defaultVariant } of [two, one]) {
       fs.makeDir(`${repository.path}/refs/heads`)
-      const head = [...repository.refs().refs.values()][0] ?? ''
+      const head = [...repository.refs.shared().refs.values()][0] ?? ''
       expect(defaultVariant?.head).to.equal(undefined)
       fs.create(`${repository.path}/refs/heads/shared`, Buffer.from(`${head}\n`))
       await registry.index.sweep()
@@ -194,7 +194,7 @@ describe('versioning: the index of artifacts', () => {
     expect((await registry.index.findByDigits(digits))?.variants[0]?.head).to.equal(first)
     // Nothing from here on waits for the event loop: another server is quicker than our turn.
     git(repository.path, ['update-ref', 'refs/heads/bot', second])
-    expect(repository.refs().refs.get('refs/heads/bot')).to.equal(first)
+    expect(repository.refs.shared().refs.get('refs/heads/bot')).to.equal(first)
     const place = await revisionById(registry, workflowFamily, objectUuid(second, digits))
     expect(place).to.include({ oid: second, version: 2 })
     await store.close()

@@ -115,7 +115,7 @@ describe('versioning: views that are let go of', () => {
     const slugs = [...(await list(index))].map(({ slug }) => slug)
     expect(slugs.length).to.equal(ARTIFACTS + 1)
     const repository = store.repository('workflows', 'bot-2')
-    const head = repository.refs().refs.get(META_REF) ?? ''
+    const head = repository.refs.shared().refs.get(META_REF) ?? ''
     await repository.transact(async (transaction) => transaction.move('refs/tags/ours', head))
     const written = await index.written(workflowFamily, 'bot-2')
     expect(written.tags.get('ours')).to.equal(head)

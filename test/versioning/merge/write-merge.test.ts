@@ -26,7 +26,7 @@ describe('versioning: where a merge is worked out', () => {
     return mergeVariants(registry, { source: { variant: source }, target, ...options }, context)
   }
   const headOf = async (slug: string): Promise<string | undefined> =>
-    (await find(slug)).artifact.repository.freshRefs().refs.get(`refs/heads/${slug}`)
+    (await find(slug)).artifact.repository.refs.snapshot().refs.get(`refs/heads/${slug}`)
   const dataOf = async ({ place }: Merged): Promise<unknown> =>
     place && (await readRevisionAt(place)).stored.payload
 

@@ -54,7 +54,7 @@ for (const engine of sharedEngines()) {
       expect(Object.keys(here().refs()['workflows/bot'] ?? {})).to.include('refs/tags/chosen')
       const start = here()
         .registry.store.repository('workflows', 'bot')
-        .freshRefs()
+        .refs.snapshot()
         .refs.get('refs/heads/bot')
       await createVariant(
         here().registry,

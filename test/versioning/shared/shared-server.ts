@@ -42,11 +42,11 @@ function refsIn({ store, families }: Registry): Record<string, Record<string, st
   for (const { folder } of families) {
     for (const slug of [...store.slugs(folder)].sort())
       all[`${folder}/${slug}`] = Object.fromEntries(
-        [...store.repository(folder, slug).freshRefs().refs].sort(),
+        [...store.repository(folder, slug).refs.snapshot().refs].sort(),
       )
     for (const slug of [...store.trashedSlugs(folder)].sort())
       all[`.trash/${folder}/${slug}`] = Object.fromEntries(
-        [...store.trash.repository(folder, slug).freshRefs().refs].sort(),
+        [...store.trash.repository(folder, slug).refs.snapshot().refs].sort(),
       )
   }
   return all
@@ -56,7 +56,7 @@ function refsIn({ store, families }: Registry): Record<string, Record<string, st
 export async function messagesOf({ index }: Registry, slug: string): Promise<string[]> {
   const repository = (await index.findBySlug(workflowFamily, slug))?.repository
   const messages: string[] = []
-  let oid = repository?.freshRefs().refs.get(`refs/heads/${slug}`)
+  let oid = repository?.refs.snapshot().refs.get(`refs/heads/${slug}`)
   while (repository && oid !== undefined) {
     const text: string = (await repository.objects.read(oid))?.bytes.toString('utf8') ?? ''
     messages.push(text.split('\n\n')[1]?.split('\n')[0] ?? '')
@@ -68,7 +68,7 @@ export async function messagesOf({ index }: Registry, slug: string): Promise<str
 /** Deploys the first revision of a workflow to an environment. */
 export async function deploy(registry: Registry, bot: string, live: string): Promise<void> {
   const { artifact, variant } = await defaultOf(registry, workflowFamily, bot)
-  const oid = artifact.repository.freshRefs().refs.get(`refs/heads/${variant.slug}`) ?? ''
+  const oid = artifact.repository.refs.snapshot().refs.get(`refs/heads/${variant.slug}`) ?? ''
   const revision = await readRevisionAt({ artifact, variant, oid, version: 1 })
   const to = await defaultOf(registry, environmentFamily, live)
   await deployRevision(registry, revision, to, { entity: 'workflow', loc: [] }, context)

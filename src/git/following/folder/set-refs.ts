@@ -1,4 +1,4 @@
-import { RefLocks } from '../../refs/ref-locks.ts'
+import { RefLocks } from '../../transactions/write-path.ts'
 import type { DecidedMove } from '../../transactions/arbiter.ts'
 import type { Copy } from './copy.ts'
 
@@ -32,7 +32,7 @@ async function trySetRefs({ fs, own }: Copy, repositories: readonly RefsAt[]): P
       await locks.take()
     }
     if (held.some((at) => at.moves.some(({ ref }) => isOver(at, ref)))) return false
-    for (const { locks } of held.toReversed()) await locks.set(() => true)
+    for (const { locks } of held.toReversed()) await locks.set(false)
     for (const { locks } of held) if (locks.removals.length > 0) await locks.removeRefs()
     return true
   } finally {

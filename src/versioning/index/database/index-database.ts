@@ -272,7 +272,7 @@ export class IndexDatabase {
       try {
         const commits = await missingCommits(file, view, slice)
         // Another server may have written what it saw later: the last to write has to have seen everything.
-        if (view.repository.freshRefs() === view.source.refs || looks === MAX_LOOKS) {
+        if (view.repository.refs.snapshot() === view.source.refs || looks === MAX_LOOKS) {
           if (commits.size > ROWS_PER_PIECE || view.variants.length > ROWS_PER_PIECE)
             await writeInPieces(file, piecesBefore(file, view, commits), isSame, slice)
           return () => isSame() && writeArtifact(file, view, commits)
