@@ -152,7 +152,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
         'testsets/import/files/read-file',
       ],
       ...['testsets/import/upload-testset', 'testsets/export/download-testset'],
-      ...['workflows/workflow-handlers', 'workflows/workflow-data', 'workflows/workflow-family'],
+      ...['workflows/workflow-data', 'workflows/workflow-family', 'workflows/workflow-texts'],
       'workflows/workflow-surfaces',
       ...['workflows/schemas/*'],
     ],

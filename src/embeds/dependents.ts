@@ -1,7 +1,7 @@
 import { Refusal } from '../errors.ts'
 import type { ArtifactView, VariantView } from '../versioning/artifacts/artifact-view.ts'
 import { documentOf } from '../versioning/family/document-family.ts'
-import { asLarge } from '../versioning/family/large-document.ts'
+import { LargeDocument } from '../versioning/family/large-document.ts'
 import { pinsAt } from '../versioning/environments/environments.ts'
 import type { Family } from '../versioning/family/family.ts'
 import { dateOf } from '../versioning/revisions/revision.ts'
@@ -139,12 +139,11 @@ async function tokensOf(
 ): Promise<readonly EmbedToken[]> {
   const { payload } = stored
   if (payload === undefined) return []
-  const large = asLarge(payload)
-  if (!large) return findEmbeds(documentOf(payload)).tokens
+  if (!(payload instanceof LargeDocument)) return findEmbeds(documentOf(payload)).tokens
   let tokens = known.get(payload)
   if (tokens) return tokens
   const { objects } = artifact.repository
-  tokens = (await large.call<FoundEmbeds>(objects, EMBED_SEARCH, 'findEmbeds', signal)).tokens
+  tokens = (await payload.call<FoundEmbeds>(objects, EMBED_SEARCH, 'findEmbeds', signal)).tokens
   known.set(payload, tokens)
   return tokens
 }

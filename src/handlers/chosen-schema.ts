@@ -1,12 +1,5 @@
-import { getKey, isJsonObject, type Json, type JsonObject } from '../json/json.ts'
+import { getPath, isJsonObject, type Json, type JsonObject } from '../json/json.ts'
 import { schemaProblems } from '../resources/workflows/schemas/schema-problems.ts'
-
-/** The value at a path of keys, undefined where the path leads nowhere. */
-export function parameterAt(value: Json | undefined, ...path: readonly string[]): Json | undefined {
-  let found = value
-  for (const key of path) found = isJsonObject(found) ? getKey(found, key) : undefined
-  return found
-}
 
 /**
  * The schema at a path of parameters in which users say what outputs they want. One that is no JSON Schema yet (it may still hold
@@ -16,6 +9,6 @@ export function chosenSchema(
   parameters: Json | undefined,
   ...path: readonly string[]
 ): JsonObject | undefined {
-  const schema = parameterAt(parameters, ...path)
+  const schema = getPath(parameters, ...path)
   return isJsonObject(schema) && schemaProblems(schema).length === 0 ? schema : undefined
 }

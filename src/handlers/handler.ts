@@ -1,7 +1,7 @@
 import type { Json, JsonObject } from '../json/json.ts'
 import type { Models } from '../models/models.ts'
 import type { OutgoingPolicy } from '../outgoing/outgoing-policy.ts'
-import type { HandlerInterface } from '../resources/workflows/workflow-handlers.ts'
+import type { HandlerInterface } from '../resources/workflows/workflow-data.ts'
 import type { Sandbox } from '../sandbox/sandbox.ts'
 import type { OpenSpan } from '../traces/recording/open-span.ts'
 import type { CatalogPreset, HandlerTemplate } from './catalog/catalog-template.ts'

@@ -1,4 +1,4 @@
-import { HandlerTable } from '../resources/workflows/workflow-handlers.ts'
+import { HandlerTable } from '../resources/workflows/workflow-data.ts'
 import { workflowFamilyOf } from '../resources/workflows/workflow-family.ts'
 import { workflowSurfacesOf } from '../resources/workflows/workflow-surfaces.ts'
 import { handlerDefinitions } from './built-in-handlers.ts'

@@ -10,7 +10,7 @@ import { handlerTable } from '../handlers/workflows.ts'
 import { equalJson } from '../json/diff/equal-json.ts'
 import { getKey, isJsonObject, type JsonObject, keysOf } from '../json/json.ts'
 import { compileSchema, type SchemaCheck } from '../resources/workflows/schemas/compile-schema.ts'
-import { handlerOf, isManaged } from '../resources/workflows/workflow-handlers.ts'
+import { handlerOf, isManaged } from '../resources/workflows/workflow-data.ts'
 import type { Registry } from '../versioning/registry.ts'
 import type { Revision } from '../versioning/revisions/revision.ts'
 import type { InlineRevision, InvocationRequest } from './invocation-request.ts'
@@ -149,7 +149,7 @@ export async function schemaViolation(
   if (!schema) return []
   const filled = handlerTable.find(handlerOf(data))?.schemas?.parameters
   const broken =
-    filled && equalJson(schema, filled)
+    filled && (schema === filled || equalJson(schema, filled))
       ? checkOf(filled)(parameters)
       : await checkSchema(schema, 'parameters', parameters, caller)
   return broken === undefined

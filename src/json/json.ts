@@ -46,6 +46,13 @@ export function getKey(object: JsonObject, key: string): Json | undefined {
   return Object.hasOwn(object, key) ? object[key] : undefined
 }
 
+/** What the keys lead to, one after the other; undefined where they lead nowhere. */
+export function getPath(value: Json | undefined, ...keys: readonly string[]): Json | undefined {
+  let found = value
+  for (const key of keys) found = isJsonObject(found) ? getKey(found, key) : undefined
+  return found
+}
+
 /** Whether the object has a member `key` of its own. */
 export function hasKey(object: JsonObject, key: string): boolean {
   return object instanceof ExactObject ? object.has(key) : Object.hasOwn(object, key)

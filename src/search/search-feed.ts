@@ -6,7 +6,7 @@ import { IN_MEMORY } from '../storage/sqlite/database-file.ts'
 import { type DatabaseThread, DatabaseTrouble } from '../storage/sqlite/database-thread.ts'
 import type { ArtifactView } from '../versioning/artifacts/artifact-view.ts'
 import { documentOf } from '../versioning/family/document-family.ts'
-import { asLarge } from '../versioning/family/large-document.ts'
+import { LargeDocument } from '../versioning/family/large-document.ts'
 import { unlessDamaged } from '../versioning/index/damaged-repositories.ts'
 import { type ArtifactChange, viewOf } from '../versioning/index/index-entry.ts'
 import type { Registry } from '../versioning/registry.ts'
@@ -181,9 +181,8 @@ class DocumentFeed implements FeedSource {
 /** Undefined where it is of a kind that is not asked, or cannot be decoded. */
 async function embedsSomething({ artifact, stored }: Searched): Promise<boolean | undefined> {
   if (!artifact.family.mayEmbed || !stored?.payload) return undefined
-  const large = asLarge(stored.payload)
-  return large
-    ? large.call(artifact.repository.objects, EMBED_SEARCH, 'holdsEmbed')
+  return stored.payload instanceof LargeDocument
+    ? stored.payload.call(artifact.repository.objects, EMBED_SEARCH, 'holdsEmbed')
     : holdsEmbed(documentOf(stored.payload))
 }
 

@@ -5,7 +5,7 @@ import { contentOf } from '../resources/testsets/rows/stored-row.ts'
 import type { ArtifactView, VariantView } from '../versioning/artifacts/artifact-view.ts'
 import type { Header } from '../versioning/artifacts/artifact-record.ts'
 import { documentOf } from '../versioning/family/document-family.ts'
-import { asLarge } from '../versioning/family/large-document.ts'
+import { LargeDocument } from '../versioning/family/large-document.ts'
 import type { StoredRevision } from '../versioning/revisions/stored-revision.ts'
 
 /** The fields that something is found by, in the order of the columns of the index. */
@@ -43,7 +43,7 @@ export function textsOf({ artifact, variant, stored }: Searched): SearchText[] {
   }
   if (stored?.message) texts.push({ field: 'message', text: stored.message })
   // What is too large to be held is found by its names and its message.
-  if (stored?.payload && artifact.family.rowsFolder === undefined && !asLarge(stored.payload))
+  if (stored?.payload && artifact.family.rowsFolder === undefined && !(stored.payload instanceof LargeDocument))
     for (const text of stringsIn(documentOf(stored.payload))) texts.push(text)
   return texts
 }

@@ -5,11 +5,8 @@ import { readArguments } from '../command/read-arguments.ts'
 import { UsageError } from '../command/usage-error.ts'
 import { VERBS } from '../command/verbs.ts'
 import { Refusal } from '../../errors.ts'
-import {
-  cleanText,
-  filesBesideWorkflow,
-  WORKFLOW_DATA_FILE,
-} from '../../resources/workflows/workflow-family.ts'
+import { cleanText, filesBesideWorkflow } from '../../resources/workflows/workflow-family.ts'
+import { WORKFLOW_DATA_FILE } from '../../resources/workflows/workflow-texts.ts'
 import {
   contentOf,
   dedupIdOf,

@@ -44,22 +44,14 @@ const known = new WeakMap<object, FoundEmbeds>()
  * are not tokens. Linear in the document, which is looked through once: values do not change.
  */
 export function findEmbeds(document: Json): FoundEmbeds {
-  if (typeof document !== 'object' || document === null) return lookThrough(document)
-  let found = known.get(document)
-  if (!found) known.set(document, (found = lookThrough(document)))
-  return found
-}
-
-/** Whether a document has a token. */
-export function holdsEmbed(document: Json): boolean {
-  return findEmbeds(document).tokens.length > 0
-}
-
-function lookThrough(document: Json): FoundEmbeds {
+  const isObject = typeof document === 'object' && document !== null
+  const seen = isObject ? known.get(document) : undefined
+  if (seen) return seen
   const tokens: EmbedToken[] = []
   const inert: EmbedLocation[] = []
   const place: (string | number)[] = []
   look(document)
+  if (isObject) known.set(document, { tokens, inert })
   return { tokens, inert }
 
   function look(value: Json): void {
@@ -67,19 +59,30 @@ function lookThrough(document: Json): FoundEmbeds {
       if (!value.includes('@')) return
       const location = [...place]
       for (const token of embedsOfText(value)) tokens.push({ ...token, location })
-    } else if (isObjectEmbed(value)) {
-      const embed = readObjectEmbed(value)
-      if (embed) tokens.push({ ...embed, location: [...place] })
-      else inert.push([...place])
     } else if (isJsonArray(value) || isJsonObject(value)) {
-      if (isMixedEmbed(value)) inert.push([...place])
-      for (const [key, member] of isJsonArray(value) ? value.entries() : membersOf(value)) {
+      const isList = isJsonArray(value)
+      if (!isList && (hasKey(value, MARK) || hasKey(value, OBJECT_REFERENCES)) && isRead(value)) return
+      for (const [key, member] of isList ? value.entries() : membersOf(value)) {
         place.push(key)
         look(member)
         place.pop()
       }
     }
   }
+
+  /** Notes an object that is an embed, or looks like one; whether nobody looks inside. */
+  function isRead(value: JsonObject): boolean {
+    const isOne = isObjectEmbed(value)
+    const embed = isOne ? readObjectEmbed(value) : undefined
+    if (embed) tokens.push({ ...embed, location: [...place] })
+    else inert.push([...place])
+    return isOne
+  }
+}
+
+/** Whether a document has a token. */
+export function holdsEmbed(document: Json): boolean {
+  return findEmbeds(document).tokens.length > 0
 }
 
 const MARK = '@svc.embed'
@@ -92,11 +95,6 @@ const OBJECT_SELECTOR = '@svc.selector'
  */
 export function isObjectEmbed(value: Json): value is JsonObject {
   return isJsonObject(value) && (hasKey(value, MARK) || (hasKey(value, OBJECT_REFERENCES) && isBare(value)))
-}
-
-/** Whether an object has references with other things beside them, which makes it no embed. */
-function isMixedEmbed(value: Json): boolean {
-  return isJsonObject(value) && hasKey(value, OBJECT_REFERENCES) && !hasKey(value, MARK) && !isBare(value)
 }
 
 function isBare(object: JsonObject): boolean {

@@ -1,6 +1,6 @@
 import { getKey, isJsonObject, type JsonObject } from '../../json/json.ts'
 import { PLAIN_READING, type PresentContext } from '../../versioning/family/family.ts'
-import { asLarge } from '../../versioning/family/large-document.ts'
+import { LargeDocument } from '../../versioning/family/large-document.ts'
 import type { Registry } from '../../versioning/registry.ts'
 import { readRevisionAt } from '../../versioning/revisions/revision.ts'
 import type { EmbedLookup } from './embed-lookup.ts'
@@ -29,8 +29,7 @@ async function findTarget(
   if (stored.payload === undefined) {
     throw new EmbedRefusal('embed_not_found', `The revision "${slug}" has no data to embed.`)
   }
-  const large = asLarge(stored.payload)
-  if (large) throw large.refusal()
+  if (stored.payload instanceof LargeDocument) throw stored.payload.refusal()
   const presented = await artifact.family.present(stored.payload, {
     servicesBase: registry.servicesBase,
     artifactId: artifact.id,

@@ -1,9 +1,16 @@
 import { boundedJson } from '../../json/bounded-json.ts'
-import { fromEntries, getKey, isJsonArray, type Json, type JsonObject, withKey } from '../../json/json.ts'
+import {
+  fromEntries,
+  getKey,
+  getPath,
+  isJsonArray,
+  type Json,
+  type JsonObject,
+  withKey,
+} from '../../json/json.ts'
 import { resolvePath } from '../../prompts/templates/resolve-path.ts'
 import { closedObject } from '../../resources/workflows/schemas/object-schema.ts'
 import { TimeSlice } from '../../scheduling/cooperative.ts'
-import { parameterAt } from '../chosen-schema.ts'
 import {
   type HandlerFailure,
   invalidParameter,
@@ -41,7 +48,7 @@ export const jsonMultiFieldMatch: HandlerDefinition = {
       additionalProperties: true,
     },
   },
-  computedOutputs: (parameters) => fieldScores(parameterAt(parameters, 'fields')),
+  computedOutputs: (parameters) => fieldScores(getPath(parameters, 'fields')),
   template: {
     name: 'JSON Multi-Field Match',
     description: 'Compares fields of a JSON output with the expected JSON, and counts how many are equal.',

@@ -1,6 +1,7 @@
 import {
   fromEntries,
   getKey,
+  getPath,
   type Json,
   type JsonObject,
   isJsonArray,
@@ -9,7 +10,6 @@ import {
   type PlainObject,
 } from '../../json/json.ts'
 import { TimeSlice } from '../../scheduling/cooperative.ts'
-import { parameterAt } from '../chosen-schema.ts'
 import { type HandlerFailure, missingParameter, parameterProblem } from '../handler-failure.ts'
 import type { HandlerContext, HandlerDefinition, HandlerRequest } from '../handler.ts'
 import { aggregate, readAggregation } from './aggregate.ts'
@@ -130,7 +130,7 @@ export const match: HandlerDefinition = {
   key: 'match',
   kind: 'builtin',
   schemas: matchSchemas,
-  computedOutputs: (parameters) => matchResults(parameterAt(parameters, 'matchers')),
+  computedOutputs: (parameters) => matchResults(getPath(parameters, 'matchers')),
   template: {
     name: 'Builtin Matcher',
     description:

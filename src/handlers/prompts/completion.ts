@@ -1,7 +1,7 @@
 import { getKey, type Json } from '../../json/json.ts'
 import type { ChatReply } from '../../models/models.ts'
 import { DRAFT_2020_12, openObject } from '../../resources/workflows/schemas/object-schema.ts'
-import { chosenSchema, parameterAt } from '../chosen-schema.ts'
+import { chosenSchema } from '../chosen-schema.ts'
 import { failureOfPrompt } from '../failure-of-prompt.ts'
 import type { HandlerContext, HandlerDefinition, HandlerRequest, HandlerResult } from '../handler.ts'
 import { answerPrompt, preparedPrompt } from './answer-prompt.ts'
@@ -19,12 +19,9 @@ export const completion: HandlerDefinition = {
     inputs: openObject({}),
     outputs: { $schema: DRAFT_2020_12, type: ['string', 'object', 'array'] },
   },
-  computedOutputs: (parameters) => {
-    const format = parameterAt(parameters, 'prompt', 'llm_config', 'response_format')
-    return parameterAt(format, 'type') === 'json_schema'
-      ? chosenSchema(format, 'json_schema', 'schema')
-      : undefined
-  },
+  computedWhere: { path: ['prompt', 'llm_config', 'response_format', 'type'], is: 'json_schema' },
+  computedOutputs: (parameters) =>
+    chosenSchema(parameters, 'prompt', 'llm_config', 'response_format', 'json_schema', 'schema'),
   template: {
     name: 'completion',
     description: 'A prompt that is filled in and answered once.',

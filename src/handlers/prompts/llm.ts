@@ -18,7 +18,7 @@ import {
 import { renderMessages } from '../../prompts/render-prompt.ts'
 import { RenderBudget } from '../../prompts/templates/render-budget.ts'
 import { TEMPLATE_FORMATS } from '../../prompts/templates/template-format.ts'
-import { chosenSchema, parameterAt } from '../chosen-schema.ts'
+import { chosenSchema } from '../chosen-schema.ts'
 import { failureOfPrompt } from '../failure-of-prompt.ts'
 import { HandlerFailure, invalidParameter } from '../handler-failure.ts'
 import type { HandlerContext, HandlerDefinition, HandlerRequest, HandlerResult } from '../handler.ts'
@@ -127,10 +127,8 @@ export const llm: HandlerDefinition = {
   key: 'llm',
   kind: 'builtin',
   schemas: llmSchemas,
-  computedOutputs: (parameters) =>
-    parameterAt(parameters, 'response', 'format') === 'json'
-      ? chosenSchema(parameters, 'response', 'schema')
-      : undefined,
+  computedWhere: { path: ['response', 'format'], is: 'json' },
+  computedOutputs: (parameters) => chosenSchema(parameters, 'response', 'schema'),
   template: {
     name: 'Builtin LLM',
     description: 'Sends messages to the first of several language models that answers.',

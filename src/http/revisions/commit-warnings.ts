@@ -1,10 +1,11 @@
 import type { ResultAddress } from '../../access/intent-file.ts'
 import { danglingReferences } from '../../embeds/dangling-references.ts'
+import { findEmbeds } from '../../embeds/syntax/find-embeds.ts'
 import { committedViolation } from '../../invocation/effective.ts'
 import type { Json } from '../../json/json.ts'
 import { documentOf } from '../../versioning/family/document-family.ts'
 import type { Family, MetRows, Warning } from '../../versioning/family/family.ts'
-import { asLarge } from '../../versioning/family/large-document.ts'
+import { LargeDocument } from '../../versioning/family/large-document.ts'
 import { pinWarnings } from '../../versioning/environments/pin-warnings.ts'
 import type { Registry } from '../../versioning/registry.ts'
 import { type CommittedRevision, warningsOf } from '../../versioning/revisions/commit-revision.ts'
@@ -30,16 +31,15 @@ export async function commitWarnings(
   if (!revision) return own
   const { family } = revision.artifact
   const { payload } = revision.stored
-  if (!family.pins && !family.mayEmbed) return own
   // What was not committed but moved to, and is too large to look through, is stored since long.
-  if (!payload || asLarge(payload)) return own
+  if (!payload || payload instanceof LargeDocument) return own
   if (family.pins) return [...own, ...(await pinWarnings(registry, family, payload))]
+  if (!family.mayEmbed) return own
   const data = documentOf(payload)
-  return [
-    ...own,
-    ...(await danglingReferences(registry, data)),
-    ...(await committedViolation(registry, data)),
-  ]
+  const { tokens, inert } = findEmbeds(data)
+  const isPlain = tokens.length === 0 && inert.length === 0
+  const dangling = isPlain ? [] : await danglingReferences(registry, data)
+  return [...own, ...dangling, ...(await committedViolation(registry, data))]
 }
 
 /** What a commit was asked for that its answer tells of. */

@@ -13,7 +13,7 @@ import type {
   RetrieveReferences,
   RetrievedRevision,
 } from '../../versioning/revisions/retrieve-revision.ts'
-import { asLarge } from '../../versioning/family/large-document.ts'
+import { LargeDocument } from '../../versioning/family/large-document.ts'
 import { retrieveRevision } from '../../versioning/revisions/retrieve-revision.ts'
 import type { Revision, RevisionLocation } from '../../versioning/revisions/revision.ts'
 import { readListedRevision, readRevisionAt } from '../../versioning/revisions/revision.ts'
@@ -124,8 +124,8 @@ export class RevisionResponses {
     const told = this.#told(place)
     const revision = await readRevisionAt(place)
     const { id, slug } = revision
-    const large = asLarge(revision.stored.payload)
-    if (large) throw large.refusal()
+    const { payload } = revision.stored
+    if (payload instanceof LargeDocument) throw payload.refusal()
     const presented = await presentPayload(revision, this.#present)
     const { data, info } = await resolveEmbedsOf(registry, this.#surface.family, presented?.data, {
       ...options,

@@ -4,7 +4,7 @@ import { stringifyJson } from '../../json/stringify-json.ts'
 import type { DocumentDefinition } from '../../versioning/family/document-family.ts'
 import type { DocumentJob, DocumentJobResult, DocumentWork } from '../../versioning/family/large-document.ts'
 import { queryDocument } from '../queries/query-family.ts'
-import { HandlerTable } from '../workflows/workflow-handlers.ts'
+import { HandlerTable } from '../workflows/workflow-data.ts'
 import { workflowDocumentOf } from '../workflows/workflow-family.ts'
 import type { SentDefinition } from './document-thread.ts'
 

@@ -1,5 +1,5 @@
 import type { DocumentThread } from '../../versioning/family/large-document.ts'
-import type { HandlerInterface } from '../workflows/workflow-handlers.ts'
+import type { HandlerInterface } from '../workflows/workflow-data.ts'
 
 /** Which definition a job is about, in a form that can be sent to a thread. */
 export type SentDefinition =

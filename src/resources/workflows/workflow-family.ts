@@ -1,6 +1,7 @@
 import {
   entriesOf,
   getKey,
+  getPath,
   isJsonArray,
   isJsonObject,
   type Json,
@@ -9,6 +10,7 @@ import {
   withKey,
 } from '../../json/json.ts'
 import { stringifyJson } from '../../json/stringify-json.ts'
+import type { InSlices } from '../../scheduling/cooperative.ts'
 import {
   type AcceptedDocument,
   type DocumentDefinition,
@@ -32,15 +34,16 @@ import {
   isManaged,
   isSkill,
   presentWorkflow,
-} from './workflow-handlers.ts'
+} from './workflow-data.ts'
 import {
   findTexts,
   isLongText,
   isTextPath,
-  mentionsIn,
   NEVER_TEXTS,
+  pointersIn,
   readTexts,
   TEXT_FOLDERS,
+  WORKFLOW_DATA_FILE,
   writeTexts,
 } from './workflow-texts.ts'
 
@@ -55,7 +58,7 @@ export function workflowDocumentOf(handlers: HandlerTable): DocumentDefinition {
     flagNames: derivedFlagNames,
     ownsFile: isWorkflowFile,
     file: WORKFLOW_DATA_FILE,
-    setApart: (target, data, from) => writeTexts(target, data, WORKFLOW_DATA_FILE, from),
+    setApart: writeTexts,
     encode: encodeWorkflow,
     decode: decodeWorkflow,
     filesBeside: filesBesideWorkflow,
@@ -100,9 +103,6 @@ function scriptFile(runtime: unknown): string | undefined {
   return typeof runtime === 'string' ? scriptFiles[runtimes.indexOf(runtime)] : undefined
 }
 
-/** The file that is a workflow's data, but for a source in a file of its own (interface 15.5). */
-export const WORKFLOW_DATA_FILE = 'data.json'
-
 /** Whether a path of a commit's tree is one that the functions below write and read, or a folder of texts. */
 export function isWorkflowFile(path: string): boolean {
   return path === WORKFLOW_DATA_FILE || scriptFiles.includes(path) || TEXT_FOLDERS.includes(path)
@@ -114,12 +114,12 @@ export function isWorkflowFile(path: string): boolean {
  */
 export function encodeWorkflow(data: JsonObject | undefined): readonly PayloadFile[] {
   if (data === undefined) return []
-  const name = scriptFile(getKey(data, 'runtime'))
   const script = getKey(data, 'script')
-  if (name === undefined || typeof script !== 'string') return [{ path: WORKFLOW_DATA_FILE, content: data }]
+  const name = typeof script === 'string' ? scriptFile(getKey(data, 'runtime')) : undefined
+  if (typeof script !== 'string' || name === undefined) return [{ path: WORKFLOW_DATA_FILE, content: data }]
   return [
-    { path: WORKFLOW_DATA_FILE, content: withKey(data, 'script', name) },
     { path: name, content: Buffer.from(script) },
+    { path: WORKFLOW_DATA_FILE, content: withKey(data, 'script', name) },
   ]
 }
 
@@ -132,7 +132,7 @@ export async function decodeWorkflow(read: FileReader, maxValues?: number): Prom
   const bytes = await read(WORKFLOW_DATA_FILE)
   if (bytes === undefined) return undefined
   const stored = decodeJsonFile(WORKFLOW_DATA_FILE, bytes, "a workflow's data", maxValues)
-  const { data } = await readTexts(WORKFLOW_DATA_FILE, stored, read)
+  const data = await readTexts(WORKFLOW_DATA_FILE, stored, read)
   const name = await sourceName(data, read)
   if (name === undefined) return data
   const source = await read(name)
@@ -146,10 +146,10 @@ export async function decodeWorkflow(read: FileReader, maxValues?: number): Prom
 /** Of the bytes of `data.json`: the files that hold its texts, by how often it names them, and those that may hold its source. */
 export function filesBesideWorkflow(main: Buffer): ReadonlyMap<string, number> {
   const stored = decodeJsonFile(WORKFLOW_DATA_FILE, main, "a workflow's data")
-  return new Map([
-    ...scriptFiles.map((name) => [name, 1] as const),
-    ...mentionsIn(WORKFLOW_DATA_FILE, stored),
-  ])
+  const files = new Map(scriptFiles.map((name) => [name, 1]))
+  for (const [path, pointers] of pointersIn(WORKFLOW_DATA_FILE, stored) ?? [])
+    files.set(path, pointers.length)
+  return files
 }
 
 const BYTE_ORDER_MARK = Buffer.from([0xef, 0xbb, 0xbf])
@@ -231,7 +231,7 @@ export function deriveFlags(
     is_feedback: uri?.key === 'feedback',
     is_agent: uri?.key === 'agent',
     is_skill: uri?.key === 'skill',
-    is_chat: uri?.key === 'chat' || takesMessages(getKey(data, 'schemas')),
+    is_chat: uri?.key === 'chat' || takesMessages(getPath(data, 'schemas', 'inputs', 'properties')),
     has_url: runs && (isManaged(uri) || isFilled(getKey(data, 'url'))),
     has_script: runs && isFilled(getKey(data, 'script')),
     has_handler: false,
@@ -243,13 +243,11 @@ function isFilled(text: Json | undefined): boolean {
   return typeof text === 'string' && text !== ''
 }
 
-/** Whether a property of the inputs is of the catalog's type for a message or a list of them. */
-function takesMessages(schemas: Json | undefined): boolean {
-  const inputs = isJsonObject(schemas) ? getKey(schemas, 'inputs') : undefined
-  const properties = isJsonObject(inputs) ? getKey(inputs, 'properties') : undefined
+/** Whether one of these properties of the inputs is of the catalog's type for a message or a list of them. */
+function takesMessages(properties: Json | undefined): boolean {
   if (!isJsonObject(properties)) return false
   return entriesOf(properties).some(([, property]) => {
-    const type = isJsonObject(property) ? getKey(property, 'x-svc-type-ref') : undefined
+    const type = getPath(property, 'x-svc-type-ref')
     return type === 'messages' || type === 'message'
   })
 }
@@ -271,13 +269,16 @@ function textUnit(path: Path, texts: readonly string[]): 'words' | 'lines' | und
   return isMessage || texts.some(isLongText) ? 'words' : undefined
 }
 
-function identify(path: Path, arrays: Sides<readonly Json[]>): Sides<readonly string[]> | undefined {
-  if (path.at(-1) === 'messages') return identifyMessages(arrays)
+function* identify(
+  path: Path,
+  arrays: Sides<readonly Json[]>,
+): InSlices<Sides<readonly string[]> | undefined> {
+  if (path.at(-1) === 'messages') return yield* identifyMessages(arrays)
   return path.at(-1) === 'tools' ? identifyTools(arrays) : undefined
 }
 
 /** The base's messages are told by their places; another side's is the one that it goes on from, else a new one. */
-function identifyMessages(arrays: Sides<readonly Json[]>): Sides<readonly string[]> | undefined {
+function* identifyMessages(arrays: Sides<readonly Json[]>): InSlices<Sides<readonly string[]> | undefined> {
   const messages = eachSide(arrays, (items) => items.map(placedMessage))
   const areMessages = [messages.base, messages.target, messages.source].every((side) =>
     side.every((it) => it !== undefined),
@@ -285,14 +286,15 @@ function identifyMessages(arrays: Sides<readonly Json[]>): Sides<readonly string
   if (!areMessages) return undefined
   const { base, target, source } = eachSide(messages, (side) => side.flatMap((it) => it ?? []))
   const placeInBase = new Map(base.map((text, at) => [text, at]))
-  const follow = (side: readonly PlacedText[], prefix: string): string[] => {
-    const found = matchTexts(side, base)
+  const follow = function* (side: readonly PlacedText[], prefix: string): InSlices<string[]> {
+    const found = yield* matchTexts(side, base)
     return side.map((text, at) => {
       const earlier = found.get(text)
       return earlier ? `base ${placeInBase.get(earlier) ?? 0}` : `${prefix} ${at}`
     })
   }
-  const [ofTarget, ofSource] = [follow(target, 'target'), follow(source, 'source')]
+  const [ofTarget, ofSource] = [yield* follow(target, 'target'), yield* follow(source, 'source')]
+  yield
   const added = new Map<string, string>()
   for (const [at, item] of arrays.target.entries())
     added.set(`${ofTarget[at - 1] ?? ''} ${stringifyJson(item)}`, ofTarget[at] ?? '')

@@ -17,10 +17,15 @@ import {
   withoutKey,
 } from '../../json/json.ts'
 import type { ApartFrom, FileReader, SetApart } from '../../versioning/family/document-family.ts'
-import { FolderTree, type ObjectReader, type ObjectSink } from '../../versioning/family/tree-files.ts'
+import {
+  FolderTree,
+  type ObjectReader,
+  type ObjectSink,
+  withFiles,
+} from '../../versioning/family/tree-files.ts'
 import { isDeviceName } from '../../versioning/slugs/slug.ts'
 import { matchTexts } from '../../versioning/texts/match-texts.ts'
-import type { PlacedText, PayloadPlace } from '../../versioning/texts/placed-text.ts'
+import type { PlacedText } from '../../versioning/texts/placed-text.ts'
 import {
   damaged,
   decodeJsonFile,
@@ -29,6 +34,9 @@ import {
   formatOf,
   unknownFormat,
 } from '../documents/stored-json.ts'
+
+/** The file that is a workflow's data, but for a source and texts in files of their own (interface 15.5). */
+export const WORKFLOW_DATA_FILE = 'data.json'
 
 /** The folders that texts lie in, in the root of a commit's tree. */
 export const TEXT_FOLDERS: readonly string[] = ['prompt', 'parameters']
@@ -51,32 +59,34 @@ const NONE: ReadonlySet<string> = new Set()
  * The strings below `data.parameters` that belong in files, in the order of `data`: what messages say, every other one that is long or has
  * several lines, and what is at one of the pointers `kept`.
  */
-export function findTexts(data: JsonObject, kept = NONE): readonly PlacedText[] {
+export function findTexts(data: JsonObject, kept: Pick<Set<string>, 'has'> = NONE): readonly PlacedText[] {
   const found: PlacedText[] = []
   const parameters = getKey(data, 'parameters')
-  if (isJsonObject(parameters)) look(parameters, { keys: ['parameters'], pointer: '/parameters' })
+  const keys: (string | number)[] = ['parameters']
+  if (isJsonObject(parameters)) look(parameters, '/parameters')
   return found
 
   /** `message` is given for a message, and for the parts of what it says. */
-  function look(within: Json, at: PayloadPlace, message?: PayloadPlace['message']): void {
-    const areMessages = isJsonArray(within) && at.keys.at(-1) === 'messages'
+  function look(within: Json, pointer: string, message?: PlacedText['message']): void {
+    const areMessages = isJsonArray(within) && keys.at(-1) === 'messages'
     for (const [key, member] of membersAt(within)) {
+      if (typeof member !== 'string' && typeof member !== 'object') continue
+      const at = pointerTo(pointer, key)
+      keys.push(key)
       if (typeof member === 'string') {
-        if (message && key === 'content') found.push({ ...placeOf(at, key), message, text: member })
-        else if (!NEVER_TEXTS.has(key) && (isLongText(member) || kept.has(pointerTo(at, key))))
-          found.push({ ...placeOf(at, key), text: member })
-      } else if (isJsonArray(member)) look(member, placeOf(at, key), key === 'content' ? message : undefined)
+        if (message && key === 'content') found.push({ keys: [...keys], pointer: at, message, text: member })
+        else if (!NEVER_TEXTS.has(key) && (isLongText(member) || kept.has(at)))
+          found.push({ keys: [...keys], pointer: at, text: member })
+      } else if (isJsonArray(member)) look(member, at, key === 'content' ? message : undefined)
       else if (isJsonObject(member)) {
         const role = areMessages ? getKey(member, 'role') : undefined
         const text = message && isJsonArray(within) ? textOfPart(member) : undefined
         if (role !== undefined)
-          look(member, placeOf(at, key), {
-            array: at.pointer,
-            role: typeof role === 'string' ? role : undefined,
-          })
-        else if (text === undefined) look(member, placeOf(at, key))
-        else found.push({ ...placeOf(placeOf(at, key), 'text'), message, text })
+          look(member, at, { array: pointer, role: typeof role === 'string' ? role : undefined })
+        else if (text === undefined) look(member, at)
+        else found.push({ keys: [...keys, 'text'], pointer: pointerTo(at, 'text'), message, text })
       }
+      keys.pop()
     }
   }
 }
@@ -99,12 +109,8 @@ function membersAt(value: Json): Iterable<readonly [string | number, Json]> {
   return isJsonObject(value) ? membersOf(value) : []
 }
 
-function placeOf(at: PayloadPlace, key: string | number): PayloadPlace {
-  return { keys: [...at.keys, key], pointer: pointerTo(at, key) }
-}
-
-function pointerTo({ pointer }: Pick<PayloadPlace, 'pointer'>, key: string | number): string {
-  return `${pointer}/${pointerToken(String(key))}`
+function pointerTo(pointer: string, key: string | number): string {
+  return `${pointer}/${typeof key === 'number' ? key : pointerToken(key)}`
 }
 
 /** In the place of a text: an object of this one key, which names the text's file. */
@@ -112,29 +118,27 @@ const FILE = '@svc.file'
 /** Around an object that has one of these keys of its own: an object of this one key. */
 const QUOTE = '@svc.quote'
 
-/** What is put in the place of a member: the path of its file, or the same of what is in it. */
-type Marks = Map<string | number, Marks | string>
-
-/** The data with a marker in the place of each text that has a file, and what could be taken for a marker quoted; itself where nothing is. */
-function withMarks(data: JsonObject, files: Iterable<readonly [PlacedText, ChosenFile]>): JsonObject {
-  const marks: Marks = new Map()
-  for (const [{ keys }, { path }] of files) {
-    let at = marks
-    for (const key of keys.slice(0, -1)) {
-      let below = at.get(key)
-      if (!(below instanceof Map)) at.set(key, (below = new Map()))
-      at = below
-    }
-    at.set(keys.at(-1) ?? '', path)
+/**
+ * The value at a pointer with a marker in the place of each text that has a file, and what could be taken for a marker quoted; itself where
+ * nothing is. The data itself, at '', is neither.
+ */
+function marked<T extends Json>(
+  value: T,
+  pointer: string,
+  files: ReadonlyMap<string, string>,
+): T | JsonObject {
+  if (typeof value === 'string') {
+    const path = files.get(pointer)
+    return path === undefined ? value : { [FILE]: path }
   }
-  return withMembers(data, (member, key) => marked(member, marks.get(key)))
-}
-
-function marked(value: Json, marks: Marks | string | undefined): Json {
-  if (typeof marks === 'string') return { [FILE]: marks }
   if (typeof value !== 'object') return value
-  const inner = withMembers(value, (member, key) => marked(member, marks?.get(key)))
-  return isJsonObject(value) && (hasKey(value, FILE) || hasKey(value, QUOTE)) ? { [QUOTE]: inner } : inner
+  const inner = withMembers(value, (member, key) =>
+    typeof member === 'string' || typeof member === 'object'
+      ? marked(member, pointerTo(pointer, key), files)
+      : member,
+  )
+  const isLikeMarker = pointer !== '' && isJsonObject(value) && (hasKey(value, FILE) || hasKey(value, QUOTE))
+  return isLikeMarker ? { [QUOTE]: inner } : inner
 }
 
 /** The value with other members; itself where none of them changes. */
@@ -152,23 +156,23 @@ function withMembers<T extends Json>(value: T, change: (member: Json, key: strin
 }
 
 /**
- * The data with `textOf` in the place of each marker, and quoted objects as they are. Refuses what cannot be a marker (`damaged_repository`),
- * naming `file`, which the data is from. The first level is never one.
+ * The value at a pointer with `textOf` in the place of each marker, and quoted objects as they are. Refuses what cannot be a marker
+ * (`damaged_repository`), naming `file`, which the value is from. The first level is never one.
  */
-function withoutMarks(
-  data: JsonObject,
+function unmarked<T extends Json>(
+  value: T,
+  pointer: string,
   file: string,
   textOf: (path: string, pointer: string) => string,
-): JsonObject {
-  const unmarked = (value: Json, pointer: string): Json => {
-    if (isJsonObject(value) && hasKey(value, FILE)) return textOf(pathIn(value, file), pointer)
-    return within(isJsonObject(value) ? unquoted(value, file) : value, pointer)
-  }
-  const within = <T extends Json>(value: T, pointer: string): T =>
-    withMembers(value, (member, key) =>
-      typeof member === 'object' ? unmarked(member, pointerTo({ pointer }, key)) : member,
-    )
-  return within(data, '')
+): T {
+  return withMembers(value, (member, key) => {
+    if (typeof member !== 'object') return member
+    const at = pointerTo(pointer, key)
+    if (!isJsonObject(member)) return unmarked(member, at, file, textOf)
+    return hasKey(member, FILE)
+      ? textOf(pathIn(member, file), at)
+      : unmarked(unquoted(member, file), at, file, textOf)
+  })
 }
 
 function pathIn(marker: JsonObject, file: string): string {
@@ -190,146 +194,193 @@ function unquoted(object: JsonObject, file: string): JsonObject {
   throw damaged(`${file}: "${QUOTE}" must be the only key of its object, and hold an object.`)
 }
 
-/** Data as it was sent, and what of it lies in files: by JSON Pointer, their paths. */
-interface ReadTexts {
-  readonly data: JsonObject
-  readonly paths: ReadonlyMap<string, string>
-}
-
 /**
  * The data as it was sent, of data with markers and the texts' files (interface 7.16): those that `read` answers, undefined where there is none.
  * Data without a mark is as it is. Refuses with `damaged_repository` what cannot be read, naming `file`, which the data is from, or the
  * text's file; a format of later servers with `unsupported_format`.
  */
-export async function readTexts(file: string, stored: JsonObject, read: FileReader): Promise<ReadTexts> {
-  const paths = pathsIn(file, stored)
-  if (!paths) return { data: stored, paths: new Map() }
+export async function readTexts(file: string, stored: JsonObject, read: FileReader): Promise<JsonObject> {
+  const pointers = pointersIn(file, stored)
+  if (!pointers) return stored
   const texts = new Map<string, string>()
-  for (const [path, times] of countMentions(file, paths)) {
-    const bytes = await read(path, times)
+  for (const [path, at] of pointers) {
+    const bytes = await read(path, at)
     if (!bytes) throw damaged(`${file} says that a text is in ${path}, but there is no such file.`)
     const text = decodeText(path, bytes, true)
     // Writing puts a line feed at the end of a file.
     texts.set(path, text.endsWith('\n') ? text.slice(0, -1) : text)
   }
-  const data = withoutMarks(withoutKey(stored, FORMAT_KEY), file, (path) => texts.get(path) ?? '')
-  return { data, paths }
+  return unmarked(withoutKey(stored, FORMAT_KEY), '', file, (path) => texts.get(path) ?? '')
 }
 
-/** The files that hold the texts of data with markers, and how many times each stands in it. Refuses as `readTexts` does. */
-export function mentionsIn(file: string, stored: JsonObject): ReadonlyMap<string, number> {
-  return countMentions(file, pathsIn(file, stored) ?? new Map())
-}
-
-/** By the JSON Pointer of each marker, the path that it names; undefined where the data has no markers. */
-function pathsIn(file: string, stored: JsonObject): ReadonlyMap<string, string> | undefined {
+/**
+ * By the path of each file that markers in the data name, the JSON Pointers of those markers; undefined where the data has no markers.
+ * Refuses as `readTexts` does.
+ */
+export function pointersIn(
+  file: string,
+  stored: JsonObject,
+): ReadonlyMap<string, readonly string[]> | undefined {
   const format = formatOf(stored)
   if (format === undefined) return undefined
   if (format !== String(TEXT_FORMAT)) throw unknownFormat(file, format)
-  const paths = new Map<string, string>()
-  withoutMarks(stored, file, (path, pointer) => {
-    paths.set(pointer, path)
+  const pointers = new Map<string, string[]>()
+  unmarked(stored, '', file, (path, pointer) => {
+    const known = pointers.get(path)
+    if (known) known.push(pointer)
+    else pointers.set(path, [pointer])
     return ''
   })
-  return paths
-}
-
-function countMentions(file: string, paths: ReadonlyMap<string, string>): ReadonlyMap<string, number> {
-  const times = new Map<string, number>()
-  for (const path of paths.values()) times.set(path, (times.get(path) ?? 0) + 1)
-  if (times.size <= MAX_TEXTS) return times
-  throw damaged(`${file} names ${times.size} files; the texts of a revision lie in at most ${MAX_TEXTS}.`)
+  if (pointers.size <= MAX_TEXTS) return pointers
+  throw damaged(`${file} names ${pointers.size} files; the texts of a revision lie in at most ${MAX_TEXTS}.`)
 }
 
 /** Control characters that git shows badly, or takes for a sign that a file is no text. */
 const ODD = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/
 
 /**
- * Writes the texts of a workflow's data into files, onto the root of the parent's tree, whose entries are `before` and whose data is in
- * `file` (interface 7.16). Their names are a function of the data and of that tree: a text keeps its file, wherever it goes. One that came from
- * another revision, whose root is `other`, takes the file that it has there, where that is free.
+ * Writes the texts of a workflow's data into files, onto the root of the parent's tree (interface 7.16). Their names are a function of the data
+ * and of that tree: a text keeps its file, wherever it goes. One that came from another revision, whose root is `other`, takes the file that it
+ * has there, where that is free.
  */
 export async function writeTexts(
   target: ObjectReader & ObjectSink,
   data: JsonObject,
-  file: string,
-  { before, other, maxBytes }: ApartFrom,
+  from: ApartFrom,
 ): Promise<SetApart> {
   // Each step takes one go; of a mebibyte of short texts all of them together would keep others waiting for too long.
   const slice = new TimeSlice()
-  const tree = new FolderTree(target, before)
-  const earlier = await readEarlier(file, tree, maxBytes, slice)
-  const taken =
-    other.length > 0 ? await readEarlier(file, new FolderTree(target, other), maxBytes, slice) : undefined
-  for (const path of earlier?.files ?? []) await tree.remove(path)
-  const chosen = await chooseFiles(data, earlier, taken?.texts ?? [], tree, slice)
-  await slice.pause()
+  const earlier = from.parent ?? (await readEarlier(target, from.before, from.maxBytes))
+  const chosen = await chooseFiles(data, earlier, target, from, slice)
+  const changes = new Map<string, Pick<TreeEntry, 'mode' | 'oid'> | undefined>()
+  for (const path of earlier?.files.values() ?? []) changes.set(path, undefined)
+  const files = new Map<string, string>()
   let size = 0
-  for (const [{ text }, { path, entry }] of chosen) {
+  for (const [{ pointer, text }, { path, isSame, entry }] of chosen) {
     const bytes = Buffer.from(`${text}\n`)
-    await tree.put(path, entry ?? { mode: '100644', oid: target.write('blob', bytes) })
     size += bytes.length
+    files.set(pointer, path)
+    // A file that says the same stays as it is.
+    if (!isSame || !changes.delete(path))
+      changes.set(path, entry ?? { mode: '100644', oid: target.write('blob', bytes) })
     await slice.pause()
   }
-  const left = withMarks(data, chosen)
+  const left = marked(data, '', files)
   await slice.pause()
+  const folders = from.before.filter(({ name }) => TEXT_FOLDERS.includes(name))
   return {
     data: left === data ? data : fromEntries([[FORMAT_KEY, TEXT_FORMAT], ...entriesOf(left)]),
-    entries: tree.entries(target).filter(({ name }) => TEXT_FOLDERS.includes(name)),
-    files: new Map(Array.from(chosen, ([{ pointer }, { path }]) => [pointer, path])),
+    entries: await withFiles(target, folders, changes),
+    files,
     size,
   }
 }
 
-/** What the parent's data is, and what of it lies in files. */
-interface EarlierData {
-  readonly data: JsonObject
-  readonly texts: readonly EarlierText[]
-  /** All files that its markers name: those of the texts, and what git put elsewhere. */
-  readonly files: ReadonlySet<string>
+/** Another revision's data, and by JSON Pointer the file of each text of it that has one. */
+type EarlierData = NonNullable<ApartFrom['parent']>
+
+/** A text of another revision, and the file that it lies in, or would lie in if that revision had texts in files. */
+interface EarlierText extends PlacedText {
+  readonly path: string
 }
 
-/** A text of the parent, and the file it lies in; without an entry, the one it would lie in if the parent had texts in files. */
-interface EarlierText extends PlacedText, ChosenFile {}
-
-/** A text's file, with its entry where the parent's file says the same. */
+/** Where a text is put. */
 interface ChosenFile {
   readonly path: string
+  /** Whether the earlier data has the same text in this file. */
+  readonly isSame?: boolean
+  /** The entry of a file elsewhere that says the same. */
   readonly entry?: TreeEntry | undefined
 }
 
+type Chosen = Map<PlacedText, ChosenFile>
+
 /**
- * Reads the parent's data from its file and those beside it; undefined where there is none that can be read. What is larger than `maxBytes` is
- * not compared: its texts are as good as gone.
+ * The file of each text that has one, as many as there may be: those that go on from one that has, then those that are taken from another
+ * revision with their files, then the first ones. Of an earlier revision whose texts are in no files, they are what they would be.
+ */
+async function chooseFiles(
+  data: JsonObject,
+  earlier: EarlierData | undefined,
+  target: ObjectReader,
+  from: ApartFrom,
+  slice: TimeSlice,
+): Promise<Chosen> {
+  const texts =
+    earlier?.files.size === 0 ? await wouldBeTexts(earlier, target, from, slice) : textsIn(earlier)
+  const taken = from.other.length === 0 ? [] : await takenTexts(target, from)
+  await slice.pause()
+  const kept = earlier && new Set([...texts, ...taken].map(({ pointer }) => pointer))
+  const found = findTexts(data, kept)
+  await slice.pause()
+  const chosen: Chosen = new Map()
+  for (const [text, { path, text: was }] of await slice.run(matchTexts(found, texts))) {
+    const isSame = text.text === was
+    if (isSame || !ODD.test(text.text)) chosen.set(text, { path, isSame })
+  }
+  if (chosen.size < found.length)
+    await chooseNewFiles(found, chosen, { ...from, target, earlier, taken, slice })
+  return chosen
+}
+
+/** The texts of earlier data that lie in files; of two markers that name one file the first has it. */
+function textsIn(earlier: EarlierData | undefined): EarlierText[] {
+  const texts: EarlierText[] = []
+  if (!earlier || earlier.files.size === 0) return texts
+  const left = new Set(earlier.files.values())
+  for (const text of findTexts(earlier.data, earlier.files)) {
+    const path = earlier.files.get(text.pointer)
+    if (path !== undefined && left.delete(path)) texts.push({ ...text, path })
+  }
+  return texts
+}
+
+async function wouldBeTexts(
+  { data }: EarlierData,
+  target: ObjectReader,
+  from: ApartFrom,
+  slice: TimeSlice,
+): Promise<EarlierText[]> {
+  const would = await chooseFiles(data, undefined, target, { ...from, other: [] }, slice)
+  return Array.from(would, ([text, { path }]) => ({ ...text, path }))
+}
+
+/** The texts of the revision that is taken in, with the entries of their files. */
+async function takenTexts(target: ObjectReader, { other, maxBytes }: ApartFrom): Promise<TakenText[]> {
+  const tree = new FolderTree(target, other)
+  const texts: TakenText[] = []
+  for (const text of textsIn(await readEarlier(target, other, maxBytes)))
+    texts.push({ ...text, entry: await tree.at(text.path) })
+  return texts
+}
+
+interface TakenText extends EarlierText {
+  readonly entry: TreeEntry | undefined
+}
+
+/**
+ * Reads the data of a tree and the paths of its texts; undefined where there is none that can be read. What is larger than `maxBytes` is not
+ * compared: its texts are as good as gone.
  */
 async function readEarlier(
-  file: string,
-  tree: FolderTree,
+  source: ObjectReader,
+  entries: readonly TreeEntry[],
   maxBytes: number,
-  slice: TimeSlice,
 ): Promise<EarlierData | undefined> {
-  const bytes = await tree.read(file)
+  const tree = new FolderTree(source, entries)
+  const bytes = await tree.read(WORKFLOW_DATA_FILE)
   if (!bytes || bytes.length > maxBytes) return undefined
   try {
     let room = maxBytes - bytes.length
-    const stored = decodeJsonFile(file, bytes, "a workflow's data")
-    const { data, paths } = await readTexts(file, stored, async (path, times = 1) => {
+    const files = new Map<string, string>()
+    const stored = decodeJsonFile(WORKFLOW_DATA_FILE, bytes, "a workflow's data")
+    const data = await readTexts(WORKFLOW_DATA_FILE, stored, async (path, pointers = []) => {
+      for (const pointer of pointers) files.set(pointer, path)
       const text = room < 0 ? undefined : await tree.read(path)
-      room -= (text?.length ?? 0) * times
+      room -= (text?.length ?? 0) * pointers.length
       return room < 0 ? Buffer.alloc(0) : text
     })
-    await slice.pause()
-    const files = new Set(paths.values())
-    if (room < 0) return { data: {}, texts: [], files }
-    const texts: EarlierText[] = []
-    const left = new Set(files)
-    for (const text of files.size > 0 ? findTexts(data, new Set(paths.keys())) : []) {
-      const path = paths.get(text.pointer)
-      // Of two markers that name one file the first has it.
-      if (path !== undefined && left.delete(path)) texts.push({ ...text, path, entry: await tree.at(path) })
-    }
-    await slice.pause()
-    return { data, texts, files }
+    return { data: room < 0 ? {} : data, files }
   } catch (error) {
     const isUnreadable =
       error instanceof Refusal && (error.code === 'damaged_repository' || error.code === 'unsupported_format')
@@ -339,56 +390,35 @@ async function readEarlier(
   }
 }
 
-type Chosen = Map<PlacedText, ChosenFile>
-
-/**
- * The file of each text that has one, as many as there may be: those that go on from one that has, then those that are `taken` from another
- * revision with their files, then the first ones. Of an earlier revision whose texts are in no files, they are what they would be.
- */
-async function chooseFiles(
-  data: JsonObject,
-  earlier: EarlierData | undefined,
-  taken: readonly EarlierText[],
-  tree: FolderTree,
-  slice: TimeSlice,
-): Promise<Chosen> {
-  let texts = earlier?.texts ?? []
-  if (earlier?.files.size === 0) {
-    const would = await chooseFiles(earlier.data, undefined, [], tree, slice)
-    texts = Array.from(would, ([text, { path }]) => ({ ...text, path }))
-  }
-  const found = findTexts(data, earlier && new Set([...texts, ...taken].map(({ pointer }) => pointer)))
-  await slice.pause()
-  const matched = matchTexts(found, texts)
-  await slice.pause()
-  const chosen: Chosen = new Map()
-  for (const [text, { path, entry, text: was }] of matched) {
-    if (text.text === was) chosen.set(text, { path, entry })
-    else if (!ODD.test(text.text)) chosen.set(text, { path })
-  }
-  const left = found.filter((text) => !chosen.has(text) && !ODD.test(text.text))
-  if (left.length > 0) await chooseNewFiles(left, chosen, { taken, tree, isFirst: !earlier })
-  return chosen
+/** What new files are chosen by. */
+interface NewFiles extends Pick<ApartFrom, 'before'> {
+  readonly target: ObjectReader
+  readonly earlier: EarlierData | undefined
+  readonly taken: readonly TakenText[]
+  readonly slice: TimeSlice
 }
 
+/** Chooses files for the texts that have none yet, in the order of `found`. */
 async function chooseNewFiles(
-  texts: readonly PlacedText[],
+  found: readonly PlacedText[],
   chosen: Chosen,
-  from: { readonly taken: readonly EarlierText[]; readonly tree: FolderTree; readonly isFirst: boolean },
+  { before, target, earlier, taken, slice }: NewFiles,
 ): Promise<void> {
-  const { taken, tree, isFirst } = from
+  const tree = new FolderTree(target, before)
+  const gone = new Set(earlier?.files.values())
+  const texts = found.filter((text) => !chosen.has(text) && !ODD.test(text.text))
   const paths = new Set(Array.from(chosen.values(), ({ path }) => path))
-  for (const [text, { path, entry, text: was }] of matchTexts(texts, taken)) {
+  for (const [text, { path, entry, text: was }] of await slice.run(matchTexts(texts, taken))) {
     if (chosen.size >= MAX_TEXTS) break
-    if (paths.has(path) || !(await tree.isFree(path))) continue
+    if (paths.has(path) || !(await tree.isFree(path, gone))) continue
     paths.add(path)
     chosen.set(text, { path, entry: text.text === was ? entry : undefined })
   }
   for (const text of texts) {
     if (chosen.size >= MAX_TEXTS) break
     if (chosen.has(text)) continue
-    for (const path of pathsFor(text, isFirst)) {
-      if (paths.has(path) || !(await tree.isFree(path))) continue
+    for (const path of pathsFor(text, !earlier)) {
+      if (paths.has(path) || !(await tree.isFree(path, gone))) continue
       paths.add(path)
       chosen.set(text, { path })
       break

@@ -14,7 +14,7 @@ import {
 } from './artifact-record.ts'
 import { Chains } from '../revisions/first-parent-chains.ts'
 import type { RevisionCache } from '../revisions/stored-revision.ts'
-import type { Family } from '../family/family.ts'
+import type { Family, PayloadTarget } from '../family/family.ts'
 import { repositoryDigits, variantUuid } from '../ids.ts'
 import { claimDate, slugProblem } from '../slugs/slug.ts'
 import { readBytes } from '../family/tree-files.ts'
@@ -201,6 +201,25 @@ export async function stateNow(artifact: ArtifactView, transaction: Transaction)
   if (head === undefined)
     throw new Refusal('artifact_not_found', `"${artifact.slug}" is gone from the store.`)
   return readArtifactState(transaction, head)
+}
+
+/** Where a family writes the payload of a revision that a transaction on the artifact makes. */
+export function payloadTarget(
+  { id, repository, tags }: ArtifactView,
+  transaction: Transaction,
+): PayloadTarget {
+  const { objects } = repository
+  return {
+    artifactId: id,
+    gitdir: repository.path,
+    read: (oid) => transaction.read(oid),
+    readMany: (oids, run, enough) => transaction.readMany(oids, run, enough),
+    write: (kind, bytes) => transaction.write(kind, bytes),
+    adopt: (pack) => transaction.adopt(pack),
+    derived: (name) => transaction.cacheFile(name),
+    startingWith: (prefix) => objects.startingWith(prefix),
+    tips: () => [...tags.values(), ...transaction.refs('refs/heads/').values()],
+  }
 }
 
 function notAdopted({ path }: Repository): Refusal {

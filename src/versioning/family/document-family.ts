@@ -15,7 +15,7 @@ import type { DocumentLimits } from './document-limits.ts'
 import { DOCUMENT_LIMITS } from './document-limits.ts'
 import type { Family, Payload, PayloadContext, PresentContext, ReadContext, Warning } from './family.ts'
 import type { DocumentThread } from './large-document.ts'
-import { asLarge, LargeDocument, tooLargeToRead } from './large-document.ts'
+import { LargeDocument, tooLargeToRead } from './large-document.ts'
 import {
   FolderTree,
   jsonFileBytes,
@@ -42,7 +42,7 @@ export interface DocumentDefinition extends Pick<
    * revision is named as in its root. Answers what is left for `encode`, and the entries of all folders that satisfy `ownsFile`.
    */
   setApart?(target: ObjectReader & ObjectSink, data: JsonObject, from: ApartFrom): Promise<SetApart>
-  /** The files that hold a payload, in the root. Their paths all satisfy `ownsFile`. */
+  /** The files that hold a payload, in the root, texts first: JSON is laid out in the room that they leave. Their paths all satisfy `ownsFile`. */
   encode(data: JsonObject): readonly PayloadFile[]
   /**
    * The payload in a tree, undefined if the tree holds none. Calls `read` only with paths that satisfy `ownsFile`, or lie in a folder that
@@ -68,14 +68,16 @@ export interface DocumentDefinition extends Pick<
   ): JsonObject
 }
 
-/** Reads a file of a payload, which stands in the document so many times, once unless it says otherwise. */
-export type FileReader = (path: string, times?: number) => Promise<Buffer | undefined>
+/** Reads a file of a payload. It is the text at these JSON Pointers of the document; without any it stands in the document once. */
+export type FileReader = (path: string, pointers?: readonly string[]) => Promise<Buffer | undefined>
 
 /** What names are taken from. */
 export interface ApartFrom {
   /** The entries of the parent's root. */
   readonly before: readonly TreeEntry[]
-  /** Those of another revision's. */
+  /** The parent's document, where it is known without being read, and its texts' files by JSON Pointer. */
+  readonly parent: { readonly data: JsonObject; readonly files: ReadonlyMap<string, string> } | undefined
+  /** The entries of another revision's root. */
   readonly other: readonly TreeEntry[]
   /** A document that unfolds to more is not compared. */
   readonly maxBytes: number
@@ -120,30 +122,28 @@ export function documentFamily(definition: DocumentDefinition): Family {
     ...(pins ? { pins: (payload: Payload) => pins(documentOf(payload)) } : {}),
     ...(texts ? { texts: (payload: Payload) => texts(documentOf(payload)) } : {}),
     ownsFile,
-    write: async (target, payload, before, limits, other = []) => {
+    write: async (target, payload, before, limits, { other = [], parent } = {}) => {
       const document = documentOf(payload)
       const maxBytes = mostBytes(definition, limits)
-      const apart = await definition.setApart?.(target, document, { before, other, maxBytes })
+      const known = parent?.payload &&
+        parent.files && { data: documentOf(parent.payload), files: parent.files }
+      const apart = await definition.setApart?.(target, document, { before, other, parent: known, maxBytes })
       const entries: TreeEntry[] = [...(apart?.entries ?? [])]
-      const files = encode(apart?.data ?? document)
       let size = apart?.size ?? 0
-      for (const { content } of files) if (Buffer.isBuffer(content)) size += content.length
-      for (const { path, content } of files) {
-        const isText = Buffer.isBuffer(content)
-        // JSON is laid out so that it fits into the room that there is, if it can.
-        const bytes = isText ? content : jsonFileBytes(content, { maxBytes: maxBytes - size })
+      for (const { path, content } of encode(apart?.data ?? document)) {
+        const room = { maxBytes: maxBytes - size }
+        const bytes = Buffer.isBuffer(content) ? content : jsonFileBytes(content, room)
         entries.push(writeFile(target, path, bytes))
-        if (!isText) size += bytes.length
+        size += bytes.length
       }
       if (size > maxBytes)
         throw tooLarge(`As it is stored, the ${name}'s data would have ${size} bytes`, maxBytes)
-      const written = { entries, stored: { payload, size: decodedSize(size) } }
-      return apart ? { ...written, files: apart.files } : written
+      return { entries, stored: { payload, size: MEMORY_PER_BYTE * size, files: apart?.files } }
     },
     read: async (source, entries, { part, limits = DOCUMENT_LIMITS, address, signal } = {}) => {
       const reading = { limits, isOutline: part === 'outline', address, signal }
-      const { data, size } = await readDocument(definition, source, entries, reading)
-      return data && { payload: data, size: decodedSize(size) }
+      const { data, size, files } = await readDocument(definition, source, entries, reading)
+      return data && { payload: data, size: MEMORY_PER_BYTE * size, files }
     },
     check: async (source, entries, before, context) => {
       const { limits = DOCUMENT_LIMITS, servicesBase } = context
@@ -160,32 +160,37 @@ export function documentFamily(definition: DocumentDefinition): Family {
         maxValues: limits.maxValues,
         onFile,
       })
-      const large = asLarge(data)
       await asErrorOf(definition, () =>
-        large ? large.check(source, servicesBase) : data && definition.accept(documentOf(data), context),
+        data instanceof LargeDocument
+          ? data.check(source, servicesBase)
+          : data && definition.accept(documentOf(data), context),
       )
       return warnings
     },
     accept: async (data, context) => {
-      const { limits } = context
       const slice = new TimeSlice()
-      if (limits) await assertSent(definition, data, mostBytes(definition, limits))
+      if (context.limits) await assertSent(definition, data, mostBytes(definition, context.limits))
       await slice.pause()
-      const it = await definition.accept(data, context)
+      const { data: payload, warnings } = await definition.accept(data, context)
       await slice.pause()
-      return accepted(it)
+      return { payload, warnings }
     },
-    applyDelta: async (base, delta, context) =>
-      accepted(definition.applyDelta(base && documentOf(base), delta, context)),
+    applyDelta: async (base, delta, context) => {
+      const { data: payload, warnings } = definition.applyDelta(base && documentOf(base), delta, context)
+      return { payload, warnings }
+    },
     mayRebase: () => false,
     warnings: async (payload, context) =>
-      asLarge(payload) ? [] : (await definition.accept(documentOf(payload), context)).warnings,
-    flags: (payload) => asLarge(payload)?.flags ?? flags(payload && documentOf(payload)),
+      payload instanceof LargeDocument
+        ? []
+        : (await definition.accept(documentOf(payload), context)).warnings,
+    flags: (payload) =>
+      payload instanceof LargeDocument ? payload.flags : flags(payload && documentOf(payload)),
     present: async (payload, context) => {
-      const text = await asLarge(payload)?.present(context)
-      if (text)
-        return { data: new JsonText(Buffer.from(text.buffer, text.byteOffset, text.length).toString()) }
-      return { data: definition.present(documentOf(payload), context) }
+      if (!(payload instanceof LargeDocument))
+        return { data: definition.present(documentOf(payload), context) }
+      const text = await payload.present(context)
+      return { data: new JsonText(Buffer.from(text.buffer, text.byteOffset, text.length).toString()) }
     },
     diff: async (base, head, { signal }) => ({
       diff: {
@@ -210,25 +215,20 @@ export function documentFamily(definition: DocumentDefinition): Family {
       const isKnown = data === undefined || data === documents.target || data === documents.source
       if (isKnown || merging.isOfBases || merging.hasConflicts)
         return { payload: data as JsonObject | undefined, warnings: [], isPayload }
-      return {
-        ...accepted(await definition.accept(data, { loc: ['data'], servicesBase })),
-        isPayload,
-      }
+      const { data: payload, warnings } = await definition.accept(data, { loc: ['data'], servicesBase })
+      return { payload, warnings, isPayload }
     },
   }
 }
 
 /** The document that a payload of such a family is. Refuses one that is too large for the server's own thread (`document_too_large`). */
 export function documentOf(payload: Payload): JsonObject {
-  const large = asLarge(payload)
-  if (large) throw large.refusal()
+  if (payload instanceof LargeDocument) throw payload.refusal()
   return payload as JsonObject // a document family makes no other payloads, and the engine hands it only its own
 }
 
-/** Decoded JSON takes about three times the memory of its text. */
-function decodedSize(bytes: number): number {
-  return 3 * bytes
-}
+/** Memory that decoded JSON takes, about, for each byte of its text. */
+const MEMORY_PER_BYTE = 3
 
 /** How a document is read from its files. */
 interface Reading extends Pick<ReadContext, 'address' | 'signal'> {
@@ -240,6 +240,13 @@ interface Reading extends Pick<ReadContext, 'address' | 'signal'> {
   readonly onFile?: (path: string, bytes: Buffer) => Promise<void>
 }
 
+/** A document that was read, and the files of its texts by JSON Pointer where it has any in files. */
+interface ReadDocument {
+  readonly data: Payload | undefined
+  readonly size: number
+  readonly files: ReadonlyMap<string, string> | undefined
+}
+
 /**
  * The document in a tree, and the bytes that it unfolds to, each text as often as it stands in it: they are counted before it is built. One
  * that is larger than what a commit may bring is opened in a thread; refuses one of more than `limits.maxBytes`.
@@ -249,30 +256,32 @@ async function readDocument(
   source: ObjectReader,
   entries: readonly TreeEntry[],
   { limits, maxValues, isOutline = false, address, signal, onFile }: Reading,
-): Promise<{ readonly data: Payload | undefined; readonly size: number }> {
+): Promise<ReadDocument> {
   const { decode, file, thread } = definition
   const tree = new FolderTree(source, entries)
   const most = mostBytes(definition, limits)
   const unfolded = new Map<string, number>()
+  const files = definition.setApart && new Map<string, string>()
   let size = 0
-  const read: FileReader = async (path, times = 1) => {
+  const read: FileReader = async (path, pointers = []) => {
     const bytes = isOutline && path.includes('/') ? Buffer.alloc(0) : await tree.read(path)
     // A file may be asked for twice.
     size -= unfolded.get(path) ?? 0
-    unfolded.set(path, (bytes?.length ?? 0) * times)
+    unfolded.set(path, (bytes?.length ?? 0) * Math.max(1, pointers.length))
+    for (const pointer of pointers) files?.set(pointer, path)
     size += unfolded.get(path) ?? 0
     if (size > most) throw new TooLarge()
     if (bytes) await onFile?.(path, bytes)
     return bytes
   }
   try {
-    return { data: await decode(read, maxValues), size }
+    return { data: await decode(read, maxValues), size, files }
   } catch (error) {
     if (!(error instanceof TooLarge)) throw error
     if (!thread || most >= limits.maxBytes) throw tooLargeToRead(most, address)
     const data = await LargeDocument.open({ thread, file, entries, limits, address }, source, signal)
     // It is held for the names of its files.
-    return { data, size: BYTES_PER_NAME * data.files.size }
+    return { data, size: BYTES_PER_NAME * data.files.size, files: undefined }
   }
 }
 
@@ -340,7 +349,3 @@ async function asErrorOf({ file }: DocumentDefinition, work: () => unknown): Pro
 const NOT_OF_THE_FILE: ReadonlySet<RefusalCode> = new Set(['damaged_repository', 'overloaded'])
 
 const REMEDY = 'Put it right in that commit (git commit --amend, or git rebase -i for an older one)'
-
-function accepted({ data, warnings }: AcceptedDocument) {
-  return { payload: data, warnings }
-}

@@ -40,16 +40,13 @@ export interface Family {
   ownsFile(name: string): boolean
   /** The folder of the root, if any, whose rows `check` counts: how many files there may be is the family's to say. */
   readonly rowsFolder?: string
-  /**
-   * Writes a payload onto the root tree of the parent commit, whose entries are `before`. What is in it may have come from another
-   * revision, whose root `other` is: files are named as there where the parent has none. Refuses a payload past the limits.
-   */
+  /** Writes a payload onto the root tree of the parent commit, whose entries are `before`. Refuses a payload past the limits. */
   write(
     target: PayloadTarget,
     payload: Payload,
     before: readonly TreeEntry[],
     limits: DocumentLimits,
-    other?: readonly TreeEntry[],
+    from?: WrittenFrom,
   ): Promise<WrittenPayload>
   /**
    * The payload that entries of a root tree hold, undefined if there is none. Throws an Error that says why if it does not
@@ -151,12 +148,18 @@ export interface PayloadTarget extends ObjectSink, ObjectReader {
   derived?(name: string): CacheFile
 }
 
+/** What is known of where a payload comes from, as far as files are named by it. */
+export interface WrittenFrom {
+  /** What the parent commit holds, where it is known without being read. */
+  readonly parent?: Partial<StoredPayload> | undefined
+  /** The root of another revision that something came from: files are named as there where the parent has none. */
+  readonly other?: readonly TreeEntry[] | undefined
+}
+
 /** A payload that was written: its entries of the root tree, and what `read` will answer for them. */
 export interface WrittenPayload {
   readonly entries: readonly TreeEntry[]
   readonly stored: StoredPayload | undefined
-  /** The files that texts lie in, by their JSON Pointers. */
-  readonly files?: ReadonlyMap<string, string>
   /** Of a family of rows: what became of the parent's, undefined if that is not known without comparing all of them. */
   readonly changedRows?: () => ChangedRows | undefined | Promise<ChangedRows | undefined>
   /** Of a family of rows: what became of rows that were sent and are none of the revision's. */
@@ -181,6 +184,8 @@ export interface StoredPayload {
   readonly payload: Payload
   /** Bytes of memory that it takes, roughly. */
   readonly size: number
+  /** Of a document whose family puts texts into files: those files, by the texts' JSON Pointers. */
+  readonly files?: ReadonlyMap<string, string> | undefined
 }
 
 /** Where a payload came from: `loc` is its place in the request, for the refusals that name one. */

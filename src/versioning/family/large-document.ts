@@ -2,7 +2,7 @@ import { Refusal } from '../../errors.ts'
 import type { TreeEntry } from '../../git/objects/object.ts'
 import { type AsideCall, runAside } from '../../scheduling/run-aside.ts'
 import type { DocumentLimits } from './document-limits.ts'
-import type { Payload, PresentContext } from './family.ts'
+import type { PresentContext } from './family.ts'
 import { FolderTree, type ObjectReader } from './tree-files.ts'
 
 /** The files of a document by their paths. */
@@ -115,11 +115,6 @@ export class LargeDocument {
     const { address, limits } = this.#place
     return tooLargeToRead(limits.maxDocumentBytes, address)
   }
-}
-
-/** A payload as a document that is too large for the server's own thread, if it is one. */
-export function asLarge(payload: Payload | undefined): LargeDocument | undefined {
-  return payload instanceof LargeDocument ? payload : undefined
 }
 
 /** The refusal to read, compare or change what is stored; `address` is where its repository can be cloned. */

@@ -91,8 +91,8 @@ function roomBeside(value: unknown, room: number, margin: number, indent: number
 const FOLDER = '40000'
 
 /**
- * What an entry is called in the paths of a `FolderTree`: its name; of one that is not UTF-8, which `name` only approximates, its bytes as
- * Latin-1 behind a NUL, which no name has.
+ * What an entry is called in the paths below: its name; of one that is not UTF-8, which `name` only approximates, its bytes as Latin-1 behind a
+ * NUL, which no name has.
  */
 export function pathPart({ name, rawName }: TreeEntry): string {
   return rawName ? `\0${rawName.toString('latin1')}` : name
@@ -104,31 +104,27 @@ function named(part: string): Pick<TreeEntry, 'name' | 'rawName'> {
   return { name: rawName.toString('utf8'), rawName }
 }
 
-/** The first part of a path, and the path from there. */
-function parted(path: string): [name: string, rest: string | undefined] {
-  const slash = path.indexOf('/')
-  return slash < 0 ? [path, undefined] : [path.slice(0, slash), path.slice(slash + 1)]
+/** The last slash of a path takes it apart: the folder, '' for the root, and the name in it. */
+function parted(path: string): [folder: string, name: string] {
+  const slash = path.lastIndexOf('/')
+  return slash < 0 ? ['', path] : [path.slice(0, slash), path.slice(slash + 1)]
 }
 
-/** A folder whose files may be changed; the folders below are read when a path leads into them. */
+/** Looks up what is in a tree; a folder is read when a path leads into it. */
 export class FolderTree {
   readonly #source: ObjectReader
-  /** By `pathPart`. */
-  readonly #entries = new Map<string, TreeEntry>()
-  readonly #folders = new Map<string, FolderTree>()
-  #isChanged = false
+  /** By path: the entries of folders that were read, by `pathPart`. */
+  readonly #folders = new Map<string, ReadonlyMap<string, TreeEntry>>()
 
   constructor(source: ObjectReader, entries: readonly TreeEntry[]) {
     this.#source = source
-    for (const entry of entries) this.#entries.set(pathPart(entry), entry)
+    this.#folders.set('', byPart(entries))
   }
 
   /** The file, folder or link at a path; undefined if there is nothing. */
   async at(path: string): Promise<TreeEntry | undefined> {
-    const [name, rest] = parted(path)
-    const entry = this.#entries.get(name)
-    if (rest === undefined) return entry
-    return entry?.mode === FOLDER ? (await this.#below(name, entry)).at(rest) : undefined
+    const [folder, name] = parted(path)
+    return (await this.#folder(folder))?.get(name)
   }
 
   /** The bytes of the file at a path; undefined if there is nothing, or a folder or a link. */
@@ -138,68 +134,63 @@ export class FolderTree {
     return readBytes(this.#source, entry.oid, 'blob')
   }
 
-  /** Whether a file may be put there: its name is free, also compared without case, and nothing but folders is on the way. */
-  async isFree(path: string): Promise<boolean> {
-    const [name, rest] = parted(path)
-    const entry = this.#sameName(name)
-    if (!entry) return true
-    if (rest === undefined || pathPart(entry) !== name || entry.mode !== FOLDER) return false
-    return (await this.#below(name, entry)).isFree(rest)
-  }
-
-  #sameName(name: string): TreeEntry | undefined {
-    const exact = this.#entries.get(name)
-    if (exact) return exact
+  /**
+   * Whether a file may be put there once the files `gone` are taken away: its name is free, also compared without case, and nothing but folders is
+   * on the way.
+   */
+  async isFree(path: string, gone: Pick<ReadonlySet<string>, 'has'>): Promise<boolean> {
+    const [folder, name] = parted(path)
+    const entries = await this.#folder(folder)
+    if (!entries) return this.isFree(folder, gone)
     const folded = name.toLowerCase()
-    for (const entry of this.#entries.values()) if (entry.name.toLowerCase() === folded) return entry
-    return undefined
+    for (const [part, entry] of entries)
+      if (entry.name.toLowerCase() === folded && !gone.has(`${folder}/${part}`)) return false
+    return true
   }
 
-  /** Puts a file there, with the folders that it needs; the path must be free, or of a file. */
-  async put(path: string, { mode, oid }: Pick<TreeEntry, 'mode' | 'oid'>): Promise<void> {
-    this.#isChanged = true
-    const [name, rest] = parted(path)
-    if (rest === undefined) {
-      this.#entries.set(name, { mode, ...named(name), oid })
-      return
-    }
-    const entry: TreeEntry = this.#entries.get(name) ?? { mode: FOLDER, ...named(name), oid: '' }
-    this.#entries.set(name, entry)
-    await (await this.#below(name, entry)).put(rest, { mode, oid })
-  }
-
-  /** Takes away what is at a path, if anything; folders that are empty then go with it. */
-  async remove(path: string): Promise<boolean> {
-    const [name, rest] = parted(path)
-    const entry = this.#entries.get(name)
-    if (!entry || (rest !== undefined && entry.mode !== FOLDER)) return false
-    const isGone = rest === undefined || (await (await this.#below(name, entry)).remove(rest))
-    if (rest === undefined) {
-      this.#entries.delete(name)
-      this.#folders.delete(name)
-    }
-    this.#isChanged ||= isGone
-    return isGone
-  }
-
-  /** The entries as they are now. Writes the folders below that changed. */
-  entries(sink: ObjectSink): readonly TreeEntry[] {
-    const all = [...this.#entries.values()]
-    if (!this.#isChanged) return all
-    return all.flatMap((entry) => {
-      const folder = this.#folders.get(pathPart(entry))
-      if (!folder || !folder.#isChanged) return [entry]
-      const below = folder.entries(sink)
-      return below.length === 0 ? [] : [{ ...entry, oid: writeTree(sink, below) }]
-    })
-  }
-
-  async #below(name: string, { oid }: TreeEntry): Promise<FolderTree> {
-    let folder = this.#folders.get(name)
-    if (!folder) {
-      folder = new FolderTree(this.#source, oid === '' ? [] : await readTree(this.#source, oid))
-      this.#folders.set(name, folder)
-    }
+  async #folder(path: string): Promise<ReadonlyMap<string, TreeEntry> | undefined> {
+    const known = this.#folders.get(path)
+    const entry = known ? undefined : await this.at(path)
+    if (entry?.mode !== FOLDER) return known
+    const folder = byPart(await readTree(this.#source, entry.oid))
+    this.#folders.set(path, folder)
     return folder
   }
+}
+
+function byPart(entries: readonly TreeEntry[]): Map<string, TreeEntry> {
+  return new Map(entries.map((entry) => [pathPart(entry), entry]))
+}
+
+/** By path: what is put there; undefined takes away what is there. */
+export type FileChanges = ReadonlyMap<string, Pick<TreeEntry, 'mode' | 'oid'> | undefined>
+
+/**
+ * The entries of a tree with these changes made. Writes the folders on the way of a change, but not the tree itself; a folder that becomes empty
+ * is left out. A path where something is put must be free, or its own.
+ */
+export async function withFiles(
+  objects: ObjectReader & ObjectSink,
+  entries: readonly TreeEntry[],
+  changes: FileChanges,
+): Promise<readonly TreeEntry[]> {
+  if (changes.size === 0) return entries
+  const now = byPart(entries)
+  const below = new Map<string, Map<string, Pick<TreeEntry, 'mode' | 'oid'> | undefined>>()
+  for (const [path, file] of changes) {
+    const slash = path.indexOf('/')
+    const part = slash < 0 ? path : path.slice(0, slash)
+    if (slash >= 0) below.set(part, (below.get(part) ?? new Map()).set(path.slice(slash + 1), file))
+    else if (file) now.set(part, { ...named(part), mode: file.mode, oid: file.oid })
+    else now.delete(part)
+  }
+  for (const [part, inside] of below) {
+    const folder = now.get(part)
+    // Where a file is in the way there is nothing to take away.
+    if (folder && folder.mode !== FOLDER) continue
+    const left = await withFiles(objects, folder ? await readTree(objects, folder.oid) : [], inside)
+    if (left.length === 0) now.delete(part)
+    else now.set(part, { ...named(part), mode: FOLDER, oid: writeTree(objects, left) })
+  }
+  return [...now.values()]
 }

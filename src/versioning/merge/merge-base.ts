@@ -102,7 +102,7 @@ async function writeSide(
   const carried = before.filter(({ name }) => !family.ownsFile(name))
   // Nobody commits it, and it may hold what both sides have.
   const limits = { ...registry.limits, maxDocumentBytes: Infinity }
-  const written = payload && (await family.write(scratch, payload, before, limits, other))
+  const written = payload && (await family.write(scratch, payload, before, limits, { other }))
   const entries = [...carried, ...(written?.entries ?? [])]
   return {
     tree: writeTree(scratch, entries),

@@ -9,7 +9,7 @@ import { mergeValues } from './merge-values.ts'
 import { type Merging, type Sides, eachSide, type Conflict } from './merging.ts'
 import { isUtf8 } from 'node:buffer'
 import type { TimeSlice } from '../../scheduling/cooperative.ts'
-import { FolderTree, pathPart, readBytes, readTree } from '../family/tree-files.ts'
+import { pathPart, readBytes, readTree, withFiles } from '../family/tree-files.ts'
 import { mergeTexts } from './merge-texts.ts'
 
 /** A revision that is merged, or what stands for one. */
@@ -19,6 +19,8 @@ export interface MergedSide extends MergeSide {
   readonly header: RevisionHeader
   /** Bytes of memory that header and payload take, roughly. */
   readonly size: number
+  /** The files that texts of the payload lie in, where they are known. */
+  readonly files?: ReadonlyMap<string, string> | undefined
 }
 
 /** What a first revision goes on from. */
@@ -51,8 +53,8 @@ export async function readMergeSide(
   oid: Oid,
 ): Promise<MergedSide> {
   const { tree } = parseCommit(await readBytes(source, oid, 'commit'))
-  const { payload, header, size } = await registry.revisions(family).read(source, oid)
-  return { tree, header, payload, size, entries: await readTree(source, tree) }
+  const { payload, header, size, files } = await registry.revisions(family).read(source, oid)
+  return { tree, header, payload, size, files, entries: await readTree(source, tree) }
 }
 
 /**
@@ -121,7 +123,8 @@ const LONGEST_TEXT = 4 * 1024 * 1024
 /** Files that are being merged into the target's tree. */
 interface FileMerge extends Pick<FileSides, 'isLeftOut'> {
   readonly target: PayloadTarget
-  readonly tree: FolderTree
+  /** What becomes of the target's files. */
+  readonly changes: Map<string, Pick<TreeEntry, 'mode' | 'oid'> | undefined>
   readonly merging: Merging
   readonly slice: TimeSlice
 }
@@ -136,9 +139,9 @@ async function mergeFiles(
   merging: Merging,
   slice: TimeSlice,
 ): Promise<readonly TreeEntry[]> {
-  const tree = new FolderTree(target, roots.target)
-  await mergeFolder({ target, tree, isLeftOut, merging, slice }, '', roots)
-  return tree.entries(target)
+  const changes: FileMerge['changes'] = new Map()
+  await mergeFolder({ target, changes, isLeftOut, merging, slice }, '', roots)
+  return withFiles(target, roots.target, changes)
 }
 
 async function mergeFolder(
@@ -172,7 +175,8 @@ async function mergeEntry(work: FileMerge, path: string, sides: Sides<TreeEntry 
       source: await below(source),
     })
   }
-  return isSame(base, ours) ? put(work, path, source) : mergeFile(work, path, sides)
+  if (!isSame(base, ours)) return mergeFile(work, path, sides)
+  work.changes.set(path, source)
 }
 
 async function mergeFile(work: FileMerge, path: string, sides: Sides<TreeEntry | undefined>): Promise<void> {
@@ -196,21 +200,21 @@ async function mergeFile(work: FileMerge, path: string, sides: Sides<TreeEntry |
     ...(merged && { marked: merged.marked }),
   }
   const chosen = merging.choose(conflict)
-  if (!chosen) return undefined
-  if (chosen.take) return chosen.take === 'target' ? undefined : put(work, path, sides[chosen.take])
-  if (chosen.remove) return put(work, path, undefined)
-  const value = chosen.value
-  return putText(work, path, typeof value === 'string' ? value : JSON.stringify(value), ours ?? source)
+  if (!chosen || chosen.take === 'target') return
+  const { value } = chosen
+  if (chosen.take) work.changes.set(path, sides[chosen.take])
+  else if (chosen.remove) work.changes.set(path, undefined)
+  else putText(work, path, typeof value === 'string' ? value : JSON.stringify(value), ours ?? source)
 }
 
-async function put({ tree }: FileMerge, path: string, entry: TreeEntry | undefined): Promise<void> {
-  await tree.remove(path)
-  if (entry) await tree.put(path, entry)
-}
-
-function putText(work: FileMerge, path: string, text: string, like: TreeEntry | undefined): Promise<void> {
+function putText(
+  { changes, target }: FileMerge,
+  path: string,
+  text: string,
+  like: TreeEntry | undefined,
+): void {
   const mode = like?.mode === '100755' ? '100755' : '100644'
-  return put(work, path, { mode, name: '', oid: work.target.write('blob', Buffer.from(text)) })
+  changes.set(path, { mode, oid: target.write('blob', Buffer.from(text)) })
 }
 
 /** The texts of what is there, if all that is there are texts; undefined otherwise. */

@@ -18,7 +18,7 @@ export interface MergeRules {
   /** By what a text that is there is merged; undefined: as a whole. */
   textUnit?(path: Path, texts: readonly string[]): 'words' | 'lines' | undefined
   /** Ids by which the items of arrays there are told, each once on a side, the same for the same thing; undefined: merged as a whole. */
-  identify?(path: Path, arrays: Sides<readonly Json[]>): Sides<readonly string[]> | undefined
+  identify?(path: Path, arrays: Sides<readonly Json[]>): InSlices<Sides<readonly string[]> | undefined>
 }
 
 type Values = Sides<Json | undefined>
@@ -60,7 +60,7 @@ function* merged(work: Work, values: Values, at: At): InSlices<Json | undefined>
   if (isEqual(base, target)) return source
   if (isEqual(base, source)) return target
   const arrays = itemsOf(values)
-  const ids = arrays && work.rules.identify?.(at.target, arrays)
+  const ids = arrays && work.rules.identify && (yield* work.rules.identify(at.target, arrays))
   if (arrays && ids) return yield* mergedItems(work, arrays, ids, values, at)
   const texts = textsOf(values)
   const unit = texts && work.rules.textUnit?.(at.target, [texts.base, texts.target, texts.source])

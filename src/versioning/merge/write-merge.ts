@@ -4,10 +4,9 @@ import type { Transaction } from '../../git/transactions/transaction.ts'
 import { TimeSlice } from '../../scheduling/cooperative.ts'
 import type { ArtifactState } from '../artifacts/artifact-record.ts'
 import { assertActive, assertUnguarded } from '../revisions/revision.ts'
-import { findVariant, stateNow } from '../artifacts/artifact-view.ts'
+import { findVariant, payloadTarget, stateNow } from '../artifacts/artifact-view.ts'
 import { assertPinsDeployable } from '../environments/assert-pins-deployable.ts'
-import { asLarge } from '../family/large-document.ts'
-import { payloadTarget } from '../family/payload-target.ts'
+import { LargeDocument } from '../family/large-document.ts'
 import { findEarlierAttempt } from '../idempotency/find-earlier-attempt.ts'
 import { objectUuid } from '../ids.ts'
 import type { Registry } from '../registry.ts'
@@ -293,14 +292,13 @@ async function build(
   const { scratch, head } = open
   const { message, subject, author, otherParents = [] } = planned
   if ('is' in result) {
-    const { tree, header, payload, size } = result.is
-    const large = asLarge(payload)
-    if (large && result.is !== planned.sides?.target) throw large.refusal()
+    const { tree, header, payload, size, files } = result.is
+    if (payload instanceof LargeDocument && result.is !== planned.sides?.target) throw payload.refusal()
     if (tree === undefined) throw new Error('what is merged has a tree')
     const sent = message !== undefined && subjectIn(message) !== '' ? message : undefined
     const said = { author, message: sent, subject, trailers: { variant: variant.slug } }
     const made = { tree, parents: head === undefined ? [] : [head, ...otherParents], ...said }
-    return { ...writeCommit(registry, scratch, made, context), header, payload, size }
+    return { ...writeCommit(registry, scratch, made, context), header, payload, size, files }
   }
   const { payload, header, before, other } = result
   const merged = {

@@ -3,7 +3,7 @@ import { type RefusalCode, Refusal } from '../../errors.ts'
 import type { TimeSlice } from '../../scheduling/cooperative.ts'
 import { assertHeaderLength } from '../artifacts/artifact-record.ts'
 import type { Family, Warning } from '../family/family.ts'
-import { asLarge } from '../family/large-document.ts'
+import { LargeDocument } from '../family/large-document.ts'
 import { RefRefused } from './ref-command.ts'
 import type { Registry } from '../registry.ts'
 import { REVISION_FILE } from '../revisions/stored-revision.ts'
@@ -34,7 +34,7 @@ export async function checkRevision(
   await assertWalkable(family, source, oid, { entries, before, slice })
   if (parent !== undefined && isUnchanged(family, entries, before)) return []
   if (damage) throw payloadRefused(damage)
-  if (asLarge(payload) && !isFirst) throw documentTooLarge(registry, family, oid)
+  if (payload instanceof LargeDocument && !isFirst) throw documentTooLarge(registry, family, oid)
   try {
     assertHeaderLength(header)
   } catch (error) {
@@ -70,7 +70,7 @@ export async function checkSize(
 ): Promise<void> {
   const { payload, damage } = await registry.revisions(family).readForList(source, oid)
   if (damage?.code === 'document_too_large') throw payloadRefused(damage)
-  if (asLarge(payload) && !isFirst) throw documentTooLarge(registry, family, oid)
+  if (payload instanceof LargeDocument && !isFirst) throw documentTooLarge(registry, family, oid)
 }
 
 function documentTooLarge({ limits }: Registry, { name }: Family, oid: Oid): RefRefused {

@@ -23,13 +23,14 @@ interface SubjectSides {
   readonly after: RevisionContent
   readonly changedRows?: WrittenPayload['changedRows']
   readonly met?: WrittenPayload['met']
-  readonly files?: WrittenPayload['files']
 }
 
 /** Payload and header of a revision. */
 interface RevisionContent {
   readonly header: Header
   readonly payload: Payload | undefined
+  /** The files that texts of the payload lie in, by JSON Pointer. */
+  readonly files?: ReadonlyMap<string, string> | undefined
   /** Why they could not be decoded. */
   readonly damage?: unknown
 }
@@ -56,7 +57,6 @@ async function subjectOfContent({
   after,
   changedRows,
   met: metRows,
-  files,
 }: SubjectSides): Promise<string> {
   const rows = await changedRows?.()
   const met = metRows ? metInWords(metRows) : ''
@@ -76,7 +76,7 @@ async function subjectOfContent({
       : 'Change columns'
     return other.length + met.length <= LONGEST_SUBJECT ? other + met : other
   }
-  const data = documentChanges(documentIn(before), documentIn(after), files)
+  const data = documentChanges(documentIn(before), documentIn(after), after.files)
   if (!data || !header) return UNKNOWN
   // A header is sent anew with each revision, so that one is missing says little beside what changed.
   const ofHeader = data.length > 0 ? header.filter(({ isRemoval }) => !isRemoval) : header

@@ -20,7 +20,7 @@ import { type RevisionHeader, revisionHeader } from '../artifacts/artifact-recor
 import type { DocumentLimits } from '../family/document-limits.ts'
 import type { Family, Payload, ReadContext } from '../family/family.ts'
 import type { ObjectReader, ObjectSink } from '../family/tree-files.ts'
-import { asLarge } from '../family/large-document.ts'
+import { LargeDocument } from '../family/large-document.ts'
 import { readBytes, readTree } from '../family/tree-files.ts'
 import type { WriteContext } from '../write-context.ts'
 
@@ -36,6 +36,8 @@ export interface StoredRevision extends CommitMessage {
   readonly payload: Payload | undefined
   /** Bytes of memory that it takes, roughly. */
   readonly size: number
+  /** The files that texts of the payload lie in, by their JSON Pointers; undefined where it has none, or they are not known. */
+  readonly files?: ReadonlyMap<string, string> | undefined
   /**
    * Why header and payload could not be decoded, when git brought files that are none of ours, or a later server's, or what unfolds to more
    * than a document may; they are absent then.
@@ -97,7 +99,7 @@ export class RevisionCache {
     if (known) return known
     const revision = await this.#readAnew(source, oid, { part: 'outline', signal })
     // A large document is never held, so its outline is all of it: without this, each list would open it in a thread again.
-    if (asLarge(revision.payload)) revisions.set(key, revision)
+    if (revision.payload instanceof LargeDocument) revisions.set(key, revision)
     return revision
   }
 
@@ -107,6 +109,11 @@ export class RevisionCache {
     if (known) return known
     const commit = parseCommit(await readBytes(source, oid, 'commit'))
     return { oid, commit, ...decodeMessage(commit.message), header: {}, payload: undefined, size: 0 }
+  }
+
+  /** The revision, if it is here. */
+  known(oid: Oid): StoredRevision | undefined {
+    return revisions.get(`${this.#serial} ${oid}`)
   }
 
   /** Takes a revision as it was built, in place of reading it back. */
@@ -141,8 +148,8 @@ async function readRevision(
     size = headerBytes?.length ?? 0
     const header = headerBytes ? await decodeHeader(headerBytes) : {}
     const read = await family.read(source, entries, context)
-    const { payload, size: payloadSize = 0 } = read ?? {}
-    return { oid, commit, ...said, header, payload, size: size + payloadSize }
+    const { payload, size: payloadSize = 0, files } = read ?? {}
+    return { oid, commit, ...said, header, payload, size: size + payloadSize, files }
   } catch (error) {
     // Nothing is wrong with the revision.
     if (context.signal?.aborted) throw error

@@ -5,13 +5,12 @@ import { equalInSlices } from '../../json/diff/equal-json.ts'
 import type { Json } from '../../json/json.ts'
 import { TimeSlice } from '../../scheduling/cooperative.ts'
 import { type ArtifactState, boundedHeader, type Header } from '../artifacts/artifact-record.ts'
-import { type ArtifactView, stateNow } from '../artifacts/artifact-view.ts'
+import { type ArtifactView, payloadTarget, stateNow } from '../artifacts/artifact-view.ts'
 import { commitChange } from '../artifacts/change-artifact.ts'
 import { assertPinsDeployable } from '../environments/assert-pins-deployable.ts'
 import { documentOf } from '../family/document-family.ts'
 import type { AcceptedPayload, Family, MetRows, Payload, PayloadTarget, Warning } from '../family/family.ts'
-import { asLarge } from '../family/large-document.ts'
-import { payloadTarget } from '../family/payload-target.ts'
+import { LargeDocument } from '../family/large-document.ts'
 import {
   jsonFileBytes,
   type ObjectReader,
@@ -192,13 +191,14 @@ export async function buildRevision(
   const { limits } = registry
   const { family } = revisions
   const before = taken?.before ?? (parent === undefined ? [] : await rootOf(target, parent))
-  const written =
-    revision.payload && (await family.write(target, revision.payload, before, limits, taken?.other))
+  const known = taken || parent === undefined ? undefined : revisions.known(parent)
+  const from = { parent: known, other: taken?.other }
+  const written = revision.payload && (await family.write(target, revision.payload, before, limits, from))
   const entries = [...(written?.entries ?? [])]
   for (const entry of before)
     if (entry.name !== REVISION_FILE && !family.ownsFile(entry.name)) entries.push(entry)
   const header = boundedHeader(revision.header ?? {})
-  const { payload, size: payloadSize = 0 } = written?.stored ?? {}
+  const { payload, files, size: payloadSize = 0 } = written?.stored ?? {}
   let size = payloadSize
   if (Object.keys(header).length > 0) {
     const bytes = jsonFileBytes(header, limits)
@@ -209,7 +209,7 @@ export async function buildRevision(
   const isSaid = message !== undefined && SAYS_SOMETHING.test(message)
   if (!isSaid && subject === undefined) {
     const old = parent === undefined ? undefined : await revisions.readForList(target, parent)
-    const after = { header, payload }
+    const after = { header, payload, files }
     const { families } = registry
     subject = await revisionSubject({
       ...written,
@@ -229,7 +229,7 @@ export async function buildRevision(
     trailers: { ...revision.trailers, variant, ...(slug !== undefined && { slug }) },
   }
   const made = writeCommit(registry, target, commit, context)
-  return { revision: { ...made, header, payload, size }, met: written?.met }
+  return { revision: { ...made, header, payload, size, files }, met: written?.met }
 }
 
 /** What git counts as blank says nothing. */
@@ -424,7 +424,7 @@ async function saySame(
 ): Promise<boolean> {
   if (one.commit.tree === other.commit.tree) return true
   // Of what does not decode, or is larger than a commit can be, no commit says the same.
-  if (other.damage || asLarge(other.payload)) return false
+  if (other.damage || other.payload instanceof LargeDocument) return false
   const slice = new TimeSlice()
   if (family.rowsFolder !== undefined) {
     const filesOf = async ({ commit }: StoredRevision): Promise<readonly string[]> =>

@@ -53,7 +53,7 @@ export async function blameText(
     let { wanted } = search
     for (const [at, parent] of commit.parents.entries()) {
       const texts = await textsAt(parent)
-      const earlier = textBefore(search, texts)
+      const earlier = await textBefore(search, texts, slice)
       if (!earlier) continue
       const [passed, left] = await pass(wanted, linesOf(search.text), linesOf(earlier), slice)
       wanted = left
@@ -77,10 +77,15 @@ export async function blameText(
 }
 
 /** Of the texts of a parent, the one that the text of a search goes on from. */
-function textBefore({ text, texts }: Search, earlier: readonly PlacedText[]): PlacedText | undefined {
+async function textBefore(
+  { text, texts }: Search,
+  earlier: readonly PlacedText[],
+  slice: TimeSlice,
+): Promise<PlacedText | undefined> {
   const own = earlier.find(({ pointer }) => pointer === text.pointer)
   if (own?.text === text.text) return own
-  for (const [{ pointer }, it] of matchTexts(texts, earlier)) if (pointer === text.pointer) return it
+  for (const [{ pointer }, it] of await slice.run(matchTexts(texts, earlier)))
+    if (pointer === text.pointer) return it
   return undefined
 }
 

@@ -1,4 +1,5 @@
 import { groupBy } from '../../json/json-values.ts'
+import type { InSlices } from '../../scheduling/cooperative.ts'
 import type { PlacedText } from './placed-text.ts'
 
 /** Texts of more lines than this, on both sides together, are not compared by lines … */
@@ -13,24 +14,41 @@ const MAX_SAME_PAIRS = 262_144
  * or else nearest; then the one with most lines in common, at least half of the longer; then the one of its place, for messages of its role
  * in order. Beyond one pass over the texts, the work has a bound.
  */
-export function matchTexts<T extends PlacedText, B extends PlacedText>(
+export function* matchTexts<T extends PlacedText, B extends PlacedText>(
   texts: readonly T[],
   before: readonly B[],
-): ReadonlyMap<T, B> {
+): InSlices<ReadonlyMap<T, B>> {
   const found = new Map<T, B>()
   const byPointer = new Map(before.map((it) => [it.pointer, it]))
   for (const text of texts) {
     const own = byPointer.get(text.pointer)
     if (own?.text === text.text) found.set(text, own)
   }
-  const taken = new Set(found.values())
-  for (const match of [matchSame, matchByLines, matchByPlace]) {
-    const left = unmatched(texts, found)
-    const earlier = unmatched(before, taken)
-    if (left.length === 0 || earlier.length === 0) break
-    match(left, earlier, { found, taken })
-  }
+  yield
+  const matches = { found, taken: new Set(found.values()) }
+  const left = unmatched(texts, found)
+  const earlier = unmatched(before, matches.taken)
+  const [one, other] = [left[0], earlier[0]]
+  if (!one || !other) return found
+  // Of one that is left on each side each rule but the last says what that says, or nothing.
+  const isEdited = left.length === 1 && earlier.length === 1 && placeName(one) === placeName(other)
+  if (isEdited) match(one, other, matches)
+  else yield* matchOthers(texts, before, matches)
   return found
+}
+
+function* matchOthers(
+  texts: readonly PlacedText[],
+  before: readonly PlacedText[],
+  matches: Matches,
+): InSlices<void> {
+  for (const rule of [matchSame, matchByLines, matchByPlace]) {
+    yield
+    const left = unmatched(texts, matches.found)
+    const earlier = unmatched(before, matches.taken)
+    if (left.length === 0 || earlier.length === 0) return
+    yield* rule(left, earlier, matches)
+  }
 }
 
 /** What is matched so far. */
@@ -38,6 +56,11 @@ interface Matches {
   readonly found: Map<PlacedText, PlacedText>
   /** Those of `before` that a text goes on from. */
   readonly taken: Set<PlacedText>
+}
+
+function match({ text }: Standing, { text: earlier }: Standing, { found, taken }: Matches): void {
+  found.set(text, earlier)
+  taken.add(earlier)
 }
 
 /** A text, and where it stands among those of its side. */
@@ -52,14 +75,23 @@ function unmatched(texts: readonly PlacedText[], matched: { has(text: PlacedText
   return left
 }
 
-function matchSame(left: readonly Standing[], earlier: readonly Standing[], matches: Matches): void {
+function* matchSame(
+  left: readonly Standing[],
+  earlier: readonly Standing[],
+  matches: Matches,
+): InSlices<void> {
   const same = groupBy(earlier, ({ text }) => text.text)
+  yield
+  const groups = groupBy(left, ({ text }) => text.text)
+  yield
   let pairsLeft = MAX_SAME_PAIRS
-  for (const [words, group] of groupBy(left, ({ text }) => text.text)) {
-    const others = same.get(words) ?? []
+  for (const [words, group] of groups) {
+    const others = same.get(words)
+    if (!others) continue
     const count = group.length * others.length
     if (count > MAX_PAIRS || (pairsLeft -= count) < 0) matchInOrder(group, others, matches)
-    else if (count > 0) matchBest(pairsOf(group, others), matches)
+    else matchBest(pairsOf(group, others), matches)
+    yield
   }
 }
 
@@ -68,19 +100,24 @@ function pairsOf(group: readonly Standing[], others: readonly Standing[]): Pair[
 }
 
 function matchInOrder(group: readonly Standing[], others: readonly Standing[], matches: Matches): void {
-  for (const [index, { text }] of others.entries()) {
+  for (const [index, other] of others.entries()) {
     const next = group[index]
     if (!next) return
-    matches.found.set(next.text, text)
-    matches.taken.add(text)
+    match(next, other, matches)
   }
 }
 
-function matchByLines(left: readonly Standing[], earlier: readonly Standing[], matches: Matches): void {
+function* matchByLines(
+  left: readonly Standing[],
+  earlier: readonly Standing[],
+  matches: Matches,
+): InSlices<void> {
   if (left.length * earlier.length > MAX_PAIRS) return
   let count = 0
   for (const { text } of [...left, ...earlier]) if ((count += linesIn(text.text)) > MAX_LINES) return
+  yield
   const ofEarlier = earlier.map(({ text }) => numberedLines(text.text))
+  yield
   const holders = new Map<string, number[]>()
   for (const [index, lines] of ofEarlier.entries()) {
     for (const line of lines) {
@@ -88,6 +125,7 @@ function matchByLines(left: readonly Standing[], earlier: readonly Standing[], m
       if (known) known.push(index)
       else holders.set(line, [index])
     }
+    yield
   }
   const pairs: Pair[] = []
   for (const it of left) {
@@ -99,6 +137,7 @@ function matchByLines(left: readonly Standing[], earlier: readonly Standing[], m
       const share = (common[index] ?? 0) / Math.max(lines.length, ofEarlier[index]?.length ?? 0)
       if (share >= 0.5) pairs.push({ it, earlier: other, rank: -share })
     }
+    yield
   }
   matchBest(pairs, matches)
 }
@@ -121,13 +160,16 @@ function numberedLines(text: string): string[] {
   return lines
 }
 
-function matchByPlace(left: readonly Standing[], earlier: readonly Standing[], matches: Matches): void {
+function* matchByPlace(
+  left: readonly Standing[],
+  earlier: readonly Standing[],
+  matches: Matches,
+): InSlices<void> {
   const others = groupBy(earlier.toReversed(), placeName)
+  yield
   for (const it of left) {
     const next = others.get(placeName(it))?.pop()
-    if (!next) continue
-    matches.found.set(it.text, next.text)
-    matches.taken.add(next.text)
+    if (next) match(it, next, matches)
   }
 }
 
@@ -144,12 +186,10 @@ interface Pair {
 }
 
 /** Matches the pairs of the lowest rank first, of equals the nearest, then the first. */
-function matchBest(pairs: Pair[], { found, taken }: Matches): void {
+function matchBest(pairs: Pair[], matches: Matches): void {
   const distance = ({ it, earlier }: Pair): number => Math.abs(it.at - earlier.at)
   pairs.sort((a, b) => a.rank - b.rank || distance(a) - distance(b) || a.it.at - b.it.at)
   for (const { it, earlier } of pairs) {
-    if (found.has(it.text) || taken.has(earlier.text)) continue
-    found.set(it.text, earlier.text)
-    taken.add(earlier.text)
+    if (!matches.found.has(it.text) && !matches.taken.has(earlier.text)) match(it, earlier, matches)
   }
 }

@@ -5,7 +5,7 @@ import { catalogTemplates } from '../../../src/handlers/catalog/find-in-catalog.
 import { catalogTypes } from '../../../src/handlers/catalog/types/catalog-types.ts'
 import { getKey, type Json, type JsonObject } from '../../../src/json/json.ts'
 import { plainJson } from '../../../src/json/plain-json.ts'
-import { isManaged, parseHandlerUri } from '../../../src/resources/workflows/workflow-handlers.ts'
+import { isManaged, parseHandlerUri } from '../../../src/resources/workflows/workflow-data.ts'
 import { schemaProblems } from '../../../src/resources/workflows/schemas/schema-problems.ts'
 import { namedTypes } from './named-types.ts'
 

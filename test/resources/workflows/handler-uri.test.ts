@@ -5,7 +5,7 @@ import {
   isManaged,
   isSkill,
   parseHandlerUri,
-} from '../../../src/resources/workflows/workflow-handlers.ts'
+} from '../../../src/resources/workflows/workflow-data.ts'
 
 describe('handler uri', () => {
   for (const [uri, provider, kind, key, version] of [

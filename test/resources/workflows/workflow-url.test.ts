@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import type { JsonObject } from '../../../src/json/json.ts'
-import { dropServicesUrl, presentWorkflow } from '../../../src/resources/workflows/workflow-handlers.ts'
+import { dropServicesUrl, presentWorkflow } from '../../../src/resources/workflows/workflow-data.ts'
 
 const servicesBase = 'http://127.0.0.1:3000/services'
 const context = { servicesBase, revisionId: '0f3c9a1b-e2d4-8abc-b123-7d41c0aa93fe' }

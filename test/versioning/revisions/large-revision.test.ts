@@ -3,7 +3,7 @@ import { workflowFamily } from '../../../src/handlers/workflows.ts'
 import type { Oid } from '../../../src/git/objects/object.ts'
 import { parseJson } from '../../../src/json/parse-json.ts'
 import { MOST_WAITING_ASIDE } from '../../../src/scheduling/run-aside.ts'
-import { asLarge } from '../../../src/versioning/family/large-document.ts'
+import { LargeDocument } from '../../../src/versioning/family/large-document.ts'
 import type { ObjectReader } from '../../../src/versioning/family/tree-files.ts'
 import { commitRevision } from '../../../src/versioning/revisions/commit-revision.ts'
 import { RevisionCache } from '../../../src/versioning/revisions/stored-revision.ts'
@@ -45,7 +45,7 @@ describe('versioning: a revision that is larger than what a commit may bring', (
 
   it('is opened once for lists that do not show it, and for those that do', async () => {
     const first = await cache.readOutline(objects, oid)
-    expect(asLarge(first.payload)?.flags).to.include({ is_custom: false })
+    expect((first.payload as LargeDocument).flags).to.include({ is_custom: false })
     expect(reads).to.be.greaterThan(0)
     reads = 0
     expect(await cache.readOutline(objects, oid)).to.equal(first)

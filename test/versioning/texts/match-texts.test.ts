@@ -1,5 +1,6 @@
 import { expect } from 'chai'
 import * as fc from 'fast-check'
+import { atOnce } from '../../../src/scheduling/cooperative.ts'
 import { matchTexts } from '../../../src/versioning/texts/match-texts.ts'
 import type { PlacedText } from '../../../src/versioning/texts/placed-text.ts'
 
@@ -56,6 +57,14 @@ function byRule(texts: readonly PlacedText[], before: readonly PlacedText[]): [n
 }
 
 describe('which text a text goes on from', () => {
+  const turnsOf = (texts: readonly PlacedText[], before: readonly PlacedText[]) => {
+    const work = matchTexts(texts, before)
+    let turns = 0
+    let result = work.next()
+    for (; !result.done; result = work.next()) turns++
+    return { turns, found: result.value }
+  }
+
   it('is by the rule: the same words, then most lines in common, then the place', () => {
     const text = fc.array(fc.constantFrom('a', 'b', 'c', 'd'), { minLength: 1, maxLength: 4 })
     const texts = fc.array(
@@ -65,7 +74,7 @@ describe('which text a text goes on from', () => {
     fc.assert(
       fc.property(texts, texts, (now, then) => {
         const [after, before] = [placed(now), placed(then)]
-        const found = matchTexts(after, before)
+        const found = atOnce(matchTexts(after, before))
         const places = [...found].map(([one, other]) => [after.indexOf(one), before.indexOf(other)])
         expect(places.sort(([a = 0], [b = 0]) => a - b)).to.deep.equal(byRule(after, before))
       }),
@@ -73,7 +82,7 @@ describe('which text a text goes on from', () => {
     )
   })
 
-  it('is told of 256 messages of 190 lines', () => {
+  it('is told of 256 messages of 190 lines in turns', () => {
     const messages = (side: string): PlacedText[] =>
       placed(
         Array.from({ length: 256 }, (_, at) =>
@@ -82,16 +91,26 @@ describe('which text a text goes on from', () => {
           ),
         ),
       )
-    const found = matchTexts(messages('now'), messages('before'))
+    const { turns, found } = turnsOf(messages('now'), messages('before'))
+    expect(turns).to.be.at.least(256)
     expect(found.size).to.equal(256)
     for (const [text, earlier] of found) expect(text.pointer).to.equal(earlier.pointer)
+  })
+
+  it('of one text that was edited is the one of its place, whatever it says now', () => {
+    const [same, was] = ['one', 'two\nlines']
+    for (const now of ['two\nwords', 'other', same]) {
+      const [after, before] = [placed([same, now]), placed([same, was])]
+      expect([...atOnce(matchTexts(after, before)).values()]).to.deep.equal(before)
+    }
   })
 
   it('is told of very many equal texts in work that has a bound', () => {
     // Each of 300 texts 200 times, all of them moved.
     const texts = Array.from({ length: 60_000 }, (_, at) => `text ${at % 300}`)
-    const found = matchTexts(placed(texts), placed(texts.toReversed()))
+    const { turns, found } = turnsOf(placed(texts), placed(texts.toReversed()))
     expect(found.size).to.equal(60_000)
     for (const [text, earlier] of found) if (text.text !== earlier.text) throw new Error('another text')
+    expect(turns).to.be.at.least(300)
   })
 })

@@ -5,7 +5,7 @@ import type { Json, JsonObject } from '../../../../src/json/json.ts'
 import { parseJson } from '../../../../src/json/parse-json.ts'
 import { plainJson } from '../../../../src/json/plain-json.ts'
 import { stringifyJson } from '../../../../src/json/stringify-json.ts'
-import { parseHandlerUri } from '../../../../src/resources/workflows/workflow-handlers.ts'
+import { parseHandlerUri } from '../../../../src/resources/workflows/workflow-data.ts'
 import { fillSchemas } from '../../../../src/resources/workflows/workflow-data.ts'
 
 const ajv = new Ajv2020({ strict: false })

@@ -6,7 +6,12 @@ import { parseJson } from '../../../../src/json/parse-json.ts'
 import { stringifyJson } from '../../../../src/json/stringify-json.ts'
 import { DOCUMENT_LIMITS } from '../../../../src/versioning/family/document-limits.ts'
 import { NewObjects } from '../../../../src/versioning/artifacts/create-artifact.ts'
-import { FolderTree, readTree, writeFile, writeTree } from '../../../../src/versioning/family/tree-files.ts'
+import {
+  readTree,
+  withFiles as changed,
+  writeFile,
+  writeTree,
+} from '../../../../src/versioning/family/tree-files.ts'
 import { workflowFamily } from '../../../../src/handlers/workflows.ts'
 
 const RUNS = Number(process.env['TEXT_RUNS'] ?? 300)
@@ -362,10 +367,10 @@ async function withFiles(
   tree: readonly TreeEntry[],
   files: Readonly<Record<string, string | Buffer>>,
 ): Promise<readonly TreeEntry[]> {
-  const folders = new FolderTree(objects, tree)
-  for (const [path, content] of Object.entries(files))
-    await folders.put(path, writeFile(objects, 'x', Buffer.from(content as string)))
-  return sorted(folders.entries(objects))
+  const changes = Object.entries(files).map(
+    ([path, content]) => [path, writeFile(objects, 'x', Buffer.from(content as string))] as const,
+  )
+  return sorted(await changed(objects, tree, new Map(changes)))
 }
 
 /** Every file below the root, by path. */
