@@ -43,7 +43,11 @@ export function textsOf({ artifact, variant, stored }: Searched): SearchText[] {
   }
   if (stored?.message) texts.push({ field: 'message', text: stored.message })
   // What is too large to be held is found by its names and its message.
-  if (stored?.payload && artifact.family.rowsFolder === undefined && !(stored.payload instanceof LargeDocument))
+  if (
+    stored?.payload &&
+    artifact.family.rowsFolder === undefined &&
+    !(stored.payload instanceof LargeDocument)
+  )
     for (const text of stringsIn(documentOf(stored.payload))) texts.push(text)
   return texts
 }

@@ -19,7 +19,7 @@ describe('versioning: the subject of a revision', () => {
       payload: parseJson(JSON.stringify(data)) as JsonObject,
     })
     const sides = { families, family, artifact, before: content(before), after: content(after) }
-    return revisionSubject({ ...sides, changedRows: undefined, met: undefined, files: undefined })
+    return revisionSubject({ ...sides, changedRows: undefined, met: undefined })
   }
   const expectLine = (subject: string) => {
     expect(subject.length, subject).to.be.within(1, 72)
