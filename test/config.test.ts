@@ -55,8 +55,9 @@ describe('configuration', () => {
       evaluationsAtOnce: 8,
       telemetry: {},
     }
-    expect(readConfig({})).to.deep.equal(defaults)
-    expect(readConfig({ PORT: '', SVC_API_KEY: '', PUBLIC_URL: '' })).to.deep.equal(defaults)
+    // docs/configuration.md has the default of each variable that is added later.
+    expect(readConfig({})).to.deep.include(defaults)
+    expect(readConfig({ PORT: '', SVC_API_KEY: '', PUBLIC_URL: '' })).to.deep.equal(readConfig({}))
   })
 
   it('reads every variable', () => {

@@ -56,7 +56,10 @@ describe('catalog templates', () => {
         .join(' ')
         .trim(),
     )
-    expect(rows).to.deep.equal(TABLE.trim().split('\n'))
+    const known = TABLE.trim().split('\n')
+    const keys = known.map((row) => row.split(' ')[0])
+    // What is added later stands anywhere between them.
+    expect(rows.filter((row) => keys.includes(row.split(' ')[0]))).to.deep.equal(known)
   })
 
   it('have a uri of this service, a description, and no flag that the catalog does not use', () => {
