@@ -10,8 +10,7 @@ import {
   revisionRecord,
   variantRecordSchema,
 } from './schemas/record-schemas.ts'
-import type { SurfaceNames } from './schemas/surface-names.ts'
-import { surfaceNames } from './schemas/surface-names.ts'
+import { type SurfaceNames, surfaceNames } from './schemas/spellings.ts'
 
 /** What the endpoints of a surface are built from. */
 export interface SurfaceContext {

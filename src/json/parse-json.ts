@@ -28,7 +28,8 @@ export const MOST_MEMBERS = 50_000
  */
 export function parseJson(text: string, options: ParseJsonOptions = {}): Json {
   const parser = new JsonParser(text, options)
-  return parser.whole(parser.value())
+  parser.read()
+  return parser.value
 }
 
 /**
@@ -44,7 +45,8 @@ export async function parseInTurns(
   // What brought the text took its time, too.
   await slice.rest()
   const parser = new JsonParser(text, options)
-  return parser.whole(await parser.valueInTurns(OUTERMOST_LEVELS, slice))
+  while (!parser.read(slice)) await slice.rest()
+  return parser.value
 }
 
 /** An envelope, its record, the delta or list in it, and an item of that: what is below an item is small. */
@@ -57,15 +59,12 @@ const SPACE = 0x20
 const QUOTE = 0x22
 const COMMA = 0x2c
 const MINUS = 0x2d
-const DOT = 0x2e
 const ZERO = 0x30
 const NINE = 0x39
 const COLON = 0x3a
-const UPPER_E = 0x45
 const OPEN_BRACKET = 0x5b
 const BACKSLASH = 0x5c
 const CLOSE_BRACKET = 0x5d
-const LOWER_E = 0x65
 const LOWER_U = 0x75
 const OPEN_BRACE = 0x7b
 const CLOSE_BRACE = 0x7d
@@ -73,18 +72,29 @@ const BYTE_ORDER_MARK = 0xfeff
 
 /** The characters of a string literal that mean themselves. */
 const PLAIN_CHARACTERS = /[^"\\\u0000-\u001f]*/y
-const NUMBER = /-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?/y
+/** A whole number literal: none of which a part would be one as well. */
+const NUMBER = /-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?(?![.eE0-9])/y
+const WORDS = [
+  ['true', true],
+  ['false', false],
+  ['null', null],
+] as const
 const HEX = /[0-9a-fA-F]{4}/y
 
 /** Keys may be as long as the text; a sentence shows so much of one. */
 const LONGEST_SHOWN = 200
 
-/** An object that is being read. */
-type Members = Record<string, Json> | ExactObject
+/** An object or a list that is being read. */
+interface Open {
+  readonly close: number
+  members: Record<string, Json> | ExactObject | Json[]
+  /** How many members or items have begun. */
+  size: number
+}
 
 /**
- * Reads a text from left to right, one call a level. At its end `charCodeAt` gives NaN, which equals nothing, so no loop has to test for
- * it.
+ * Reads a text from left to right, all levels in one loop. At its end `charCodeAt` gives NaN, which equals nothing, so no loop has to test
+ * for it.
  */
 class JsonParser {
   readonly text: string
@@ -92,10 +102,12 @@ class JsonParser {
   readonly maxValues: number
   /** Whether raw surrogates are all paired; then only escapes can make a lone one. */
   readonly isWellFormed: boolean
+  /** What was read last: in the end, the whole. */
+  value: Json = null
   pos = 0
   values = 0
-  /** How many arrays and objects are open. */
-  depth = 0
+  /** The objects and lists that are open, the outermost first. */
+  readonly open: Open[] = []
   /** The key or index that each of them is at. */
   readonly path: (string | number)[] = []
 
@@ -108,76 +120,49 @@ class JsonParser {
       this.fail('syntax', 'The text begins with a byte order mark; send it without.')
   }
 
-  /** The value of the text, if nothing follows it. */
-  whole(value: Json): Json {
+  /** Reads the text to its end, or until the slice is over in one of the outermost levels. Whether it is read. */
+  read(slice?: TimeSlice): boolean {
+    let into = this.open.at(-1)
+    for (;;) {
+      const char = this.space()
+      if (++this.values > this.maxValues) this.tooManyValues()
+      if (char === OPEN_BRACE || char === OPEN_BRACKET) {
+        if (this.path.length >= this.maxDepth) this.tooDeep()
+        this.pos++
+        const opened: Open =
+          char === OPEN_BRACE
+            ? { close: CLOSE_BRACE, members: {}, size: 0 }
+            : { close: CLOSE_BRACKET, members: [], size: 0 }
+        if (this.space() !== opened.close) {
+          this.open.push(opened)
+          into = opened
+          this.begin(into)
+          continue
+        }
+        this.pos++
+        this.value = opened.members
+      } else this.value = this.scalar(char)
+      // The value is read, and with it each object and list of which it is the last.
+      while (into) {
+        this.put(into)
+        const after = this.space()
+        if (after !== COMMA && after !== into.close)
+          this.unexpected(into.close === CLOSE_BRACKET ? '"," or "]"' : '"," or "}"')
+        this.pos++
+        if (after === COMMA) {
+          this.begin(into)
+          break
+        }
+        this.value = into.members
+        this.open.pop()
+        into = this.open.at(-1)
+      }
+      if (!into) break
+      if (slice?.isOver && this.open.length <= OUTERMOST_LEVELS) return false
+    }
     this.space()
     if (this.pos < this.text.length) this.unexpected('the end of the text')
-    return value
-  }
-
-  value(): Json {
-    const char = this.space()
-    if (++this.values > this.maxValues) this.tooManyValues()
-    if (char === QUOTE) return this.string(false)
-    if (char === OPEN_BRACE) return this.object()
-    if (char === OPEN_BRACKET) return this.array()
-    if (char === MINUS || (char >= ZERO && char <= NINE)) return this.number()
-    if (this.word('true')) return true
-    if (this.word('false')) return false
-    if (this.word('null')) return null
-    return this.unexpected('a value')
-  }
-
-  object(): Json {
-    let members: Members = {}
-    if (this.open(CLOSE_BRACE)) return members
-    let size = 0
-    do {
-      const key = this.key(members, ++size)
-      members = withMember(members, key, this.value(), size)
-    } while (this.another(CLOSE_BRACE))
-    return members
-  }
-
-  array(): Json {
-    const items: Json[] = []
-    if (this.open(CLOSE_BRACKET)) return items
-    do {
-      this.path[this.depth++] = items.length
-      items.push(this.value())
-    } while (this.another(CLOSE_BRACKET))
-    return items
-  }
-
-  /** `value`, in turns as far as the outermost levels go. */
-  async valueInTurns(levels: number, slice: TimeSlice): Promise<Json> {
-    const char = this.space()
-    if (levels === 0 || (char !== OPEN_BRACE && char !== OPEN_BRACKET)) return this.value()
-    if (++this.values > this.maxValues) this.tooManyValues()
-    return char === OPEN_BRACE ? this.objectInTurns(levels - 1, slice) : this.arrayInTurns(levels - 1, slice)
-  }
-
-  async objectInTurns(levels: number, slice: TimeSlice): Promise<Json> {
-    let members: Members = {}
-    if (this.open(CLOSE_BRACE)) return members
-    let size = 0
-    do {
-      const key = this.key(members, ++size)
-      members = withMember(members, key, await this.valueInTurns(levels, slice), size)
-      if (slice.isOver) await slice.rest()
-    } while (this.another(CLOSE_BRACE))
-    return members
-  }
-
-  async arrayInTurns(levels: number, slice: TimeSlice): Promise<Json> {
-    const items: Json[] = []
-    if (this.open(CLOSE_BRACKET)) return items
-    do {
-      this.path[this.depth++] = items.length
-      items.push(await this.valueInTurns(levels, slice))
-      if (slice.isOver) await slice.rest()
-    } while (this.another(CLOSE_BRACKET))
-    return items
+    return true
   }
 
   /** Moves past white space and answers the character after it. */
@@ -188,45 +173,57 @@ class JsonParser {
     return char
   }
 
-  /** Steps into an array or object; whether it ends at once. */
-  open(close: number): boolean {
-    if (this.depth >= this.maxDepth)
-      this.fail('too_deep', `The value is nested more than ${this.maxDepth} levels deep; send a flatter one.`)
-    this.pos++
-    if (this.space() !== close) return false
-    this.pos++
-    return true
-  }
-
-  /** Leaves a member or item; whether another follows. */
-  another(close: number): boolean {
-    this.depth--
-    const char = this.space()
-    if (char !== COMMA && char !== close)
-      this.unexpected(close === CLOSE_BRACKET ? '"," or "]"' : '"," or "}"')
-    this.pos++
-    return char === COMMA
-  }
-
-  /** Reads the key of an object's next member, and the colon after it. */
-  key(members: Members, size: number): string {
+  /** Steps to the next item, or reads the key of the next member, and the colon after it. */
+  begin(into: Open): void {
+    const { members } = into
+    const size = ++into.size
+    if (Array.isArray(members)) {
+      this.path.push(size - 1)
+      return
+    }
     if (this.space() !== QUOTE) this.unexpected('a key in double quotes')
     const start = this.pos
     const key = this.string(true)
-    this.path[this.depth++] = key
+    this.path.push(key)
     if (size > MOST_MEMBERS && this.maxValues < Infinity) this.tooManyMembers()
     if (hasKey(members, key)) this.givenTwice(key, start)
     if (this.space() !== COLON) this.unexpected('":" after the key')
     this.pos++
-    return key
+  }
+
+  /** Makes the value that was read the next item, or the member of the key before it. */
+  put(into: Open): void {
+    const { members } = into
+    const key = this.path.pop() as string // of a list it is an index, and is not used
+    if (Array.isArray(members)) members.push(this.value)
+    else if (members instanceof ExactObject) members.set(key, this.value)
+    else if (isAwkwardKey(key) || into.size > MOST_PLAIN_KEYS)
+      into.members = new ExactObject(Object.entries(members)).set(key, this.value)
+    else members[key] = this.value
+  }
+
+  scalar(char: number): Json {
+    if (char === QUOTE) return this.string(false)
+    if (char === MINUS || (char >= ZERO && char <= NINE)) return this.number()
+    for (const [word, value] of WORDS) {
+      if (!this.text.startsWith(word, this.pos)) continue
+      this.pos += word.length
+      return value
+    }
+    return this.unexpected('a value')
   }
 
   string(isKey: boolean): string {
     const start = this.pos
-    const end = this.plainUntil(start + 1)
-    if (!this.isWellFormed || this.text.charCodeAt(end) !== QUOTE) return this.unusualString(end, isKey)
+    let end = this.plainUntil(start + 1)
+    const isPlain = this.isWellFormed && this.text.charCodeAt(end) === QUOTE
+    while (this.text.charCodeAt(end) !== QUOTE) {
+      if (this.text.charCodeAt(end) !== BACKSLASH) this.endless(end)
+      end = this.plainUntil(Math.min(end + 2, this.text.length))
+    }
+    const text = isPlain ? this.text.slice(start + 1, end) : this.unescape(start, end + 1, isKey)
     this.pos = end + 1
-    return this.text.slice(start + 1, end)
+    return text
   }
 
   /** Where the characters end that mean themselves. */
@@ -234,22 +231,6 @@ class JsonParser {
     PLAIN_CHARACTERS.lastIndex = from
     PLAIN_CHARACTERS.test(this.text)
     return PLAIN_CHARACTERS.lastIndex
-  }
-
-  /** A string that holds escapes or may hold half a character, or does not end well; up to `end` it is plain. */
-  unusualString(end: number, isKey: boolean): string {
-    const start = this.pos
-    while (this.text.charCodeAt(end) !== QUOTE) {
-      if (this.text.charCodeAt(end) !== BACKSLASH) this.endless(end)
-      end = this.plainUntil(Math.min(end + 2, this.text.length))
-    }
-    const value = this.unescape(start, end + 1)
-    if (!value.isWellFormed()) {
-      const what = isKey ? 'A key' : 'The string'
-      this.fail('lone_surrogate', `${what} holds half of a surrogate pair; send whole characters.`)
-    }
-    this.pos = end + 1
-    return value
   }
 
   /** Refuses a string in which there is a control character at this place, or the end of the text. */
@@ -263,19 +244,26 @@ class JsonParser {
    * What the string literal between two offsets stands for. `JSON.parse` loses nothing of a string, and is quicker with
    * escapes than anything written here; only when it refuses do we look for the place.
    */
-  unescape(start: number, end: number): string {
-    const literal = this.text.slice(start, end)
+  unescape(start: number, end: number, isKey: boolean): string {
+    let text: string
     try {
       // the literal begins and ends with a quote, so a string is all it can stand for
-      return JSON.parse(literal) as string
+      text = JSON.parse(this.text.slice(start, end)) as string
     } catch {
-      this.pos = this.badEscape(start)
-      const found = JSON.stringify(this.text.charAt(this.pos + 1))
-      return this.fail(
-        'syntax',
-        `A backslash before ${found} is no escape of JSON; write \\\\ for a backslash.`,
-      )
+      return this.failAtEscape(start)
     }
+    if (!text.isWellFormed())
+      this.fail(
+        'lone_surrogate',
+        `${isKey ? 'A key' : 'The string'} holds half of a surrogate pair; send whole characters.`,
+      )
+    return text
+  }
+
+  failAtEscape(start: number): never {
+    this.pos = this.badEscape(start)
+    const found = JSON.stringify(this.text.charAt(this.pos + 1))
+    this.fail('syntax', `A backslash before ${found} is no escape of JSON; write \\\\ for a backslash.`)
   }
 
   /** Where in a string literal, which begins at `start`, the first backslash stands that begins no escape. There is one. */
@@ -290,33 +278,10 @@ class JsonParser {
   }
 
   number(): number | ExactNumber {
-    let end = this.pos
-    let integer = 0
-    let char = this.text.charCodeAt(end)
-    while (char >= ZERO && char <= NINE) {
-      integer = integer * 10 + (char - ZERO)
-      char = this.text.charCodeAt(++end)
-    }
-    // A double counts up to fifteen digits exactly, and is written in just those.
-    if (
-      integer > 0 &&
-      end - this.pos <= 15 &&
-      isAfterNumber(char) &&
-      this.text.charCodeAt(this.pos) !== ZERO
-    ) {
-      this.pos = end
-      return integer
-    }
-    return this.unusualNumber()
-  }
-
-  /** A number with a sign, a fraction or an exponent, a very long one, or zero. */
-  unusualNumber(): number | ExactNumber {
     NUMBER.lastIndex = this.pos
-    const literal = NUMBER.exec(this.text)?.[0] ?? ''
-    const char = this.text.charCodeAt(this.pos + literal.length)
-    if (literal === '' || !isAfterNumber(char) || (char >= ZERO && char <= NINE)) this.badNumber()
-    this.pos += literal.length
+    if (!NUMBER.test(this.text)) this.badNumber()
+    const literal = this.text.slice(this.pos, NUMBER.lastIndex)
+    this.pos = NUMBER.lastIndex
     const value = Number(literal)
     return String(value) === literal ? value : new ExactNumber(literal)
   }
@@ -334,16 +299,14 @@ class JsonParser {
     this.unexpected('a digit')
   }
 
-  word(word: string): boolean {
-    if (!this.text.startsWith(word, this.pos)) return false
-    this.pos += word.length
-    return true
-  }
-
   givenTwice(key: string, at: number): never {
     this.pos = at
     const found = JSON.stringify(boundedText(key, LONGEST_SHOWN))
     this.fail('duplicate_key', `The key ${found} is given twice in one object; give it once.`)
+  }
+
+  tooDeep(): never {
+    this.fail('too_deep', `The value is nested more than ${this.maxDepth} levels deep; send a flatter one.`)
   }
 
   tooManyValues(): never {
@@ -367,23 +330,7 @@ class JsonParser {
   }
 
   fail(kind: JsonTextProblem, sentence: string): never {
-    const path = this.path
-      .slice(0, this.depth)
-      .map((step) => (typeof step === 'string' ? boundedText(step, LONGEST_SHOWN) : step))
+    const path = this.path.map((step) => (typeof step === 'string' ? boundedText(step, LONGEST_SHOWN) : step))
     throw new JsonTextError(kind, sentence, this.text, this.pos, path)
   }
-}
-
-/** Whether this character cannot be a part of the number before it, which ends in a digit. */
-function isAfterNumber(char: number): boolean {
-  return char !== DOT && char !== LOWER_E && char !== UPPER_E
-}
-
-/** The object with one more member. */
-function withMember(members: Members, key: string, value: Json, size: number): Members {
-  if (members instanceof ExactObject) return members.set(key, value)
-  if (isAwkwardKey(key) || size > MOST_PLAIN_KEYS)
-    return new ExactObject(Object.entries(members)).set(key, value)
-  members[key] = value
-  return members
 }

@@ -1,7 +1,7 @@
 import type { Middleware, ParameterizedContext } from 'koa'
 import { HttpMethodEnum, koaBody } from 'koa-body'
 import { isUtf8 } from 'node:buffer'
-import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http'
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import { Refusal } from '../../errors.ts'
 import { JsonTextError } from '../../json/json-text-error.ts'
 import type { Json } from '../../json/json.ts'
@@ -48,18 +48,22 @@ export function jsonBodyReader({ maxBytes, maxHeldBytes, ...most }: BodyLimits):
 
   return async (ctx) => {
     const { headers } = ctx.req
-    if (isBodyless(headers)) return NO_BODY
-    if (headers['content-type'] !== JSON_TYPE || headers['content-encoding'] !== undefined)
-      checkMediaType(headers)
-    const length = Number(headers['content-length'])
-    if (length > maxBytes) throw tooLarge(maxBytes)
-    const isSmall = headers['content-encoding'] === undefined && length <= FREE_BYTES
+    const { 'content-length': length, 'content-encoding': encoding } = headers
+    // RFC 9112 6.3: a request has a body if it says how long, or that it comes in chunks.
+    if (headers['transfer-encoding'] === undefined && (length === undefined || length === '0')) return NO_BODY
+    if (headers['content-type'] !== JSON_TYPE || encoding !== undefined) checkMediaType(headers)
+    if (Number(length) > maxBytes) throw tooLarge(maxBytes)
     try {
+      const isSmall = encoding === undefined && Number(length) <= FREE_BYTES
       const bytes = isSmall ? await fetchWith(fetchBytes, ctx) : await collectLarge(ctx)
-      return await parsed(bytes, most, ctx.res)
+      if (bytes.length === 0) return NO_BODY
+      if (!isUtf8(bytes)) throw notUtf8()
+      const text = bytes.toString('utf8')
+      if (text.length <= LARGE_TEXT) return { text, value: parseJson(text, most) }
+      return { text, value: await parseInTurns(text, most, clientAbort(ctx.res)) }
     } catch (error) {
       drain(ctx)
-      throw refusalOfFetching(error, maxBytes) ?? error
+      throw refusalOfJson(error) ?? refusalOfFetching(error, maxBytes) ?? error
     }
   }
 
@@ -82,12 +86,6 @@ const JSON_TYPE = 'application/json'
 const NO_DECODING = ''
 
 const NO_BODY: JsonBody = { text: '', value: undefined }
-
-/** RFC 9112 6.3: a request has a body if it says how long, or that it comes in chunks. */
-function isBodyless(headers: IncomingHttpHeaders): boolean {
-  const length = headers['content-length']
-  return headers['transfer-encoding'] === undefined && (length === undefined || length === '0')
-}
 
 /** Leaves the plain names in the headers, so that koa-body cannot read them differently from us. */
 function checkMediaType(headers: IncomingHttpHeaders): void {
@@ -215,24 +213,11 @@ function tooLarge(maxBytes: number): Refusal {
   )
 }
 
-async function parsed(bytes: Buffer, most: ParseJsonOptions, response: ServerResponse): Promise<JsonBody> {
-  if (bytes.length === 0) return NO_BODY
-  if (!isUtf8(bytes)) {
-    throw new Refusal(
-      'malformed_json',
-      'The body is not valid UTF-8, which JSON has to be; encode it as UTF-8.',
-    )
-  }
-  const text = bytes.toString('utf8')
-  try {
-    const isLarge = text.length > LARGE_TEXT
-    return {
-      text,
-      value: isLarge ? await parseInTurns(text, most, clientAbort(response)) : parseJson(text, most),
-    }
-  } catch (error) {
-    throw refusalOfJson(error) ?? error
-  }
+function notUtf8(): Refusal {
+  return new Refusal(
+    'malformed_json',
+    'The body is not valid UTF-8, which JSON has to be; encode it as UTF-8.',
+  )
 }
 
 /** What one document may be is read in one go; a longer text holds several, or rows. */
@@ -242,7 +227,7 @@ const LARGE_TEXT = 1024 * 1024
  * What the door answers when a body is not JSON that can be kept: 400 with line and column for bad syntax, 413 for
  * too many values, 422 with the place for what would be changed in silence (interface 2.9). Undefined for any other error.
  */
-export function refusalOfJson(error: unknown): Refusal | undefined {
+function refusalOfJson(error: unknown): Refusal | undefined {
   if (!(error instanceof JsonTextError)) return undefined
   const { kind, message, line, column, path } = error
   if (kind === 'syntax')

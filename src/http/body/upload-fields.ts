@@ -9,10 +9,8 @@ import type { RowFile } from '../../resources/testsets/import/files/read-file.ts
 import { READ_FLAGS } from '../../resources/testsets/present-testset.ts'
 import type { Reading } from '../../versioning/family/family.ts'
 import type { References } from '../../versioning/reference.ts'
-import { parent, parentsOf } from '../schemas/parents.ts'
+import { parent, parentsOf, type SurfaceNames, idSpellings, spellings } from '../schemas/spellings.ts'
 import { jsonObject, slug, tags, uuid } from '../schemas/request-schemas.ts'
-import type { SurfaceNames } from '../schemas/surface-names.ts'
-import { idSpellings, spellings } from '../schemas/surface-names.ts'
 import type { Upload } from './upload.ts'
 
 /** The text fields of a form (interface 8.16). */

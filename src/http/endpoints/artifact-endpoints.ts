@@ -15,18 +15,24 @@ import { madeArtifactWarnings } from '../../versioning/slugs/shadowed-slugs.ts'
 import { presentArtifact } from '../presenters/record.ts'
 import { templateFields } from '../revisions/chosen-template.ts'
 import { firstRevision, editedRoles } from '../revisions/first-revision.ts'
-import type { EndpointResponse, Call, Endpoint } from '../routing/endpoint.ts'
-import { artifactIn, assertSameId, endpoint, named } from '../routing/endpoint.ts'
+import {
+  type EndpointResponse,
+  type Call,
+  type Endpoint,
+  artifactIn,
+  assertSameId,
+  endpoint,
+  named,
+} from '../routing/endpoint.ts'
 import { declare } from '../routing/known-fields.ts'
 import { respondWithList } from '../routing/send.ts'
 import { apart, assertComesBack, comingBack } from '../schemas/coming-back.ts'
-import { envelope } from '../schemas/envelope.ts'
+import { envelope, spellings, withArticle } from '../schemas/spellings.ts'
 import { queryInput, queryOf } from '../schemas/queries/query-input.ts'
 import { queryParameters } from '../schemas/queries/query-parameters.ts'
 import { orderedList, single, warning } from '../schemas/record-schemas.ts'
 import { header, headerEdit, slug, uuid } from '../schemas/request-schemas.ts'
 import { flagsNamed, withRoleEdits, withRoles } from '../schemas/role-fields.ts'
-import { spellings, withArticle } from '../schemas/surface-names.ts'
 import { OF_ARTIFACTS } from '../schemas/unused-fields.ts'
 import type { SurfaceContext } from '../surface-context.ts'
 

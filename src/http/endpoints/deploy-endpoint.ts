@@ -4,22 +4,15 @@ import type { Surface } from '../../resources/surface.ts'
 import { deployRevision } from '../../versioning/environments/deploy-revision.ts'
 import { environmentVariant } from '../../versioning/environments/environments.ts'
 import type { Registry } from '../../versioning/registry.ts'
-import {
-  type VariantLocation,
-  revisionById,
-  resolveReference,
-} from '../../versioning/revisions/references.ts'
+import { revisionById, resolveReference } from '../../versioning/revisions/references.ts'
 import type { Warning } from '../../versioning/family/family.ts'
 import { disagreementsWith, type RetrieveReferences } from '../../versioning/revisions/retrieve-revision.ts'
-import type { RevisionLocation } from '../../versioning/revisions/revision.ts'
-import { readRevisionAt } from '../../versioning/revisions/revision.ts'
-import type { WriteContext } from '../../versioning/write-context.ts'
+import { type RevisionLocation, readRevisionAt } from '../../versioning/revisions/revision.ts'
 import { toldDisagreements } from '../revisions/told-disagreements.ts'
 import type { RevisionResponses } from '../revisions/revision-responses.ts'
-import type { Endpoint, EndpointResponse } from '../routing/endpoint.ts'
-import { endpoint } from '../routing/endpoint.ts'
+import { type Endpoint, type EndpointResponse, endpoint } from '../routing/endpoint.ts'
 import { deployments, presentDeployments } from '../schemas/deployments.ts'
-import { retrieveReferences } from '../schemas/queries/retrieve-references.ts'
+import { retrieveReferences } from '../schemas/spellings.ts'
 import { single, warning } from '../schemas/record-schemas.ts'
 import { message, slug } from '../schemas/request-schemas.ts'
 import type { SurfaceContext } from '../surface-context.ts'
@@ -114,17 +107,4 @@ export function deployEndpoint(
       return answer(place, to.artifact.slug, revision, await disagreeing(registry, input, place))
     },
   })
-}
-
-/** The variants that a commit's `deploy: [environment slug]` means, each once. */
-export async function deployTargets(
-  registry: Registry,
-  slugs: readonly string[],
-  context: WriteContext,
-): Promise<readonly VariantLocation[]> {
-  const targets: VariantLocation[] = []
-  for (const slug of new Set(slugs)) {
-    targets.push(await environmentVariant(registry, { artifact: { slug } }, context))
-  }
-  return targets
 }

@@ -4,21 +4,17 @@ import type { Reading } from '../../versioning/family/family.ts'
 import { unlessDamaged } from '../../versioning/index/damaged-repositories.ts'
 import type { Window, Windowing } from '../../versioning/pagination.ts'
 import type { Oid } from '../../git/objects/object.ts'
-import type { Arrival } from '../../versioning/push/push-notes.ts'
-import { arrivalsOf } from '../../versioning/push/push-notes.ts'
+import { type Arrival, arrivalsOf } from '../../versioning/push/push-notes.ts'
 import type { Registry } from '../../versioning/registry.ts'
 import { logRevisions, logStart } from '../../versioning/revisions/log-revisions.ts'
 import type { Revision } from '../../versioning/revisions/revision.ts'
 import { presentArrival, presentPayload, presentRevision } from '../presenters/record.ts'
-import type { EndpointResponse, Endpoint } from '../routing/endpoint.ts'
-import { endpoint } from '../routing/endpoint.ts'
+import { type EndpointResponse, type Endpoint, endpoint } from '../routing/endpoint.ts'
 import { respondWithLargeList } from '../routing/send.ts'
-import { envelope } from '../schemas/envelope.ts'
-import { parentFields, parentsBeside, parentsOf } from '../schemas/parents.ts'
+import { envelope, parentFields, parentsBeside, parentsOf, spellings } from '../schemas/spellings.ts'
 import { withReadOptions } from '../schemas/queries/read-options.ts'
 import { list } from '../schemas/record-schemas.ts'
 import { depth, windowing } from '../schemas/request-schemas.ts'
-import { spellings } from '../schemas/surface-names.ts'
 import type { SurfaceContext } from '../surface-context.ts'
 
 /** `POST …/revisions/log` of a surface (interface 4.20). */
@@ -100,7 +96,7 @@ export function listRevisions({ surface, present, namesOf }: SurfaceContext) {
       signal,
     }: {
       readonly windowing?: Windowing | undefined
-      readonly asked: Reading
+      readonly asked?: Reading | undefined
       readonly signal: AbortSignal
     },
     withData: boolean,

@@ -4,8 +4,7 @@ import { Refusal } from '../../errors.ts'
 import type { ArtifactView } from '../../versioning/artifacts/artifact-view.ts'
 import { objectUuid } from '../../versioning/ids.ts'
 import { cherryPickRevision, revertRevision } from '../../versioning/merge/apply-revision.ts'
-import type { SideReference } from '../../versioning/merge/merge-side.ts'
-import { findSide } from '../../versioning/merge/merge-side.ts'
+import { type SideReference, findSide } from '../../versioning/merge/merge-side.ts'
 import { mergeVariants } from '../../versioning/merge/merge-variants.ts'
 import type { Merged, MergeOutcome } from '../../versioning/merge/write-merge.ts'
 import type { Reading } from '../../versioning/family/family.ts'
@@ -14,15 +13,11 @@ import { type VariantLocation, resolveReference } from '../../versioning/revisio
 import { findRevisionById, homeOf, readRevisionAt } from '../../versioning/revisions/revision.ts'
 import { presentShort } from '../presenters/record.ts'
 import type { RevisionResponses } from '../revisions/revision-responses.ts'
-import type { Call, Endpoint, EndpointResponse } from '../routing/endpoint.ts'
-import { endpoint } from '../routing/endpoint.ts'
-import { envelope } from '../schemas/envelope.ts'
-import { variantBeside } from '../revisions/commit-target.ts'
-import { recalledPlace } from '../revisions/commit-warnings.ts'
+import { type Call, type Endpoint, type EndpointResponse, endpoint } from '../routing/endpoint.ts'
+import { envelope, parentIdsBeside, parentsBeside, parentsInQuery, parentsOf } from '../schemas/spellings.ts'
+import { variantBeside, recalledPlace } from './commit-endpoint.ts'
 import { mergeOutcome, resolutions, side, targetSide } from '../revisions/merge-fields.ts'
-import type { WithReadOptions } from '../schemas/queries/read-options.ts'
-import { parentIdsBeside, parentsBeside, parentsInQuery, parentsOf } from '../schemas/parents.ts'
-import { withReadOptions } from '../schemas/queries/read-options.ts'
+import { type WithReadOptions, withReadOptions } from '../schemas/queries/read-options.ts'
 import { single } from '../schemas/record-schemas.ts'
 import { message, reference, uuid } from '../schemas/request-schemas.ts'
 import type { SurfaceContext } from '../surface-context.ts'
@@ -65,7 +60,7 @@ export function mergeEndpoints(
     }
   }
 
-  const answer = async (merged: Merged, asked: Reading): Promise<EndpointResponse> => {
+  const answer = async (merged: Merged, asked: Reading | undefined): Promise<EndpointResponse> => {
     const { artifact, place, kind, base, resolved } = merged
     const merge = await outcomeOf(artifact, merged)
     // A dry run is recalled by another one.
@@ -79,7 +74,7 @@ export function mergeEndpoints(
   }
 
   const recall = async (
-    { registry, input }: Call<{ readonly asked: Reading }>,
+    { registry, input }: Call<WithReadOptions<object>>,
     address: ResultAddress,
   ): Promise<EndpointResponse> => {
     const place = await recalledPlace(registry, family, address)

@@ -1,30 +1,18 @@
 import { z } from 'zod'
 import type { ResultAddress } from '../../access/intent-file.ts'
-import { type ArchiveAction, archiveRevision } from '../../versioning/artifacts/change-artifact.ts'
-import { Refusal } from '../../errors.ts'
-import { parseUuid } from '../../versioning/ids.ts'
-import type { Registry } from '../../versioning/registry.ts'
-import { type CommittedRevision, commitRevision } from '../../versioning/revisions/commit-revision.ts'
-import { queryRevisions } from '../../versioning/revisions/query-revisions.ts'
-import type { References } from '../../versioning/reference.ts'
 import {
-  type VariantLocation,
+  type ArchiveAction,
+  archiveRevision,
+  archivedLevel,
+} from '../../versioning/artifacts/change-artifact.ts'
+import { queryRevisions } from '../../versioning/revisions/query-revisions.ts'
+import {
   revisionById,
   resolveReference,
+  resolveArtifact,
+  resolveVariant,
 } from '../../versioning/revisions/references.ts'
-import {
-  findRevisionById,
-  latestOf,
-  readListedRevision,
-  type RevisionLocation,
-} from '../../versioning/revisions/revision.ts'
-import { shadowWarnings } from '../../versioning/slugs/shadowed-slugs.ts'
-import type { CommitRequest } from '../../versioning/revisions/write-revision.ts'
-import { presentRevision } from '../presenters/record.ts'
-import { commitTarget } from '../revisions/commit-target.ts'
-import { type CommitAsked, recalledCommit, toldOfCommit, unchangedOf } from '../revisions/commit-warnings.ts'
-import { readIfMatch } from '../revisions/etag.ts'
-import { RevisionResponses } from '../revisions/revision-responses.ts'
+import { RevisionResponses, type LookBeside, type RetrieveQuestion } from '../revisions/revision-responses.ts'
 import {
   type EndpointResponse,
   type Call,
@@ -33,168 +21,59 @@ import {
   named,
   revisionIn,
 } from '../routing/endpoint.ts'
-import { declare } from '../routing/known-fields.ts'
-import { deployments } from '../schemas/deployments.ts'
-import { apart, assertBelongs, assertComesBack, comingBack } from '../schemas/coming-back.ts'
-import { envelope } from '../schemas/envelope.ts'
-import {
-  type Beside,
-  parentFields,
-  parentIdsBeside,
-  parentsBeside,
-  parentsInQuery,
-  parentsOf,
-} from '../schemas/parents.ts'
-import { ifChangedInQuery } from '../schemas/queries/query-parameters.ts'
+import { envelope, retrieveReferences, withArticle } from '../schemas/spellings.ts'
 import { queryInput, queryOf } from '../schemas/queries/query-input.ts'
-import { type WithReadOptions, payloadPage, withReadOptions } from '../schemas/queries/read-options.ts'
+import { payloadPage, withReadOptions } from '../schemas/queries/read-options.ts'
 import {
   orderedList,
-  rowCounts,
   single,
-  warning,
   documentDiff,
   pageInfo,
   rowDiff,
+  resolutionInfo,
+  retrievalInfo,
+  warning,
+  shortRevision,
+  list,
+  revisionReferencesSchema,
 } from '../schemas/record-schemas.ts'
-import {
-  anyJson,
-  header,
-  IF_CHANGED,
-  message,
-  slug,
-  uuid,
-  pageWindowing,
-  reference,
-} from '../schemas/request-schemas.ts'
-import { flagsNamed } from '../schemas/role-fields.ts'
-import { spellings } from '../schemas/surface-names.ts'
-import { ofRevisions } from '../schemas/unused-fields.ts'
-import type { SurfaceContext } from '../surface-context.ts'
-import { dependentsEndpoint } from './dependents-endpoint.ts'
-import { deployEndpoint, deploySlugs, deployTargets } from './deploy-endpoint.ts'
+import { pageWindowing, reference, windowing } from '../schemas/request-schemas.ts'
+import { commitEndpoints } from './commit-endpoint.ts'
+import { deployEndpoint } from './deploy-endpoint.ts'
 import { blameEndpoint } from './blame-endpoint.ts'
-import { compareEndpoint } from './compare-endpoint.ts'
 import { fileEndpoints } from './file-endpoints.ts'
 import { listRevisions, logEndpoint } from './log-endpoint.ts'
 import { mergeEndpoints } from './merge-endpoints.ts'
-import { provenanceEndpoint } from './provenance-endpoint.ts'
+import { provenanceEndpoint, presentProvenance, provenance } from './provenance-endpoint.ts'
 import { isResolvable, resolveEndpoint } from './resolve-endpoint.ts'
-import { retrieveEndpoints } from './retrieve-endpoints.ts'
-import type { Surface } from '../../resources/surface.ts'
 import { diffRevisions } from '../../versioning/revisions/diff/diff-revisions.ts'
+import { declare } from '../routing/known-fields.ts'
+import { dottedParameters } from '../schemas/queries/query-parameters.ts'
+import { provenanceOf } from '../../versioning/revisions/provenance.ts'
+import { type RevisionLocation, latestOf, readListedRevision } from '../../versioning/revisions/revision.ts'
+import { objectUuid } from '../../versioning/ids.ts'
+import { type PresentOptions, presentShort, presentReferences } from '../presenters/record.ts'
+import { TimeSlice } from '../../scheduling/cooperative.ts'
+import { type SideReference, findSide, revisionOfSide } from '../../versioning/merge/merge-side.ts'
+import { compareSides } from '../../versioning/merge/compare-sides.ts'
+import { side } from '../revisions/merge-fields.ts'
+import { type DependencyTarget, type Dependent, queryDependents } from '../../embeds/dependents.ts'
+import type { Surface } from '../../resources/surface.ts'
+import type { Registry } from '../../versioning/registry.ts'
+import { type RetrieveReferences, retrieveRevision } from '../../versioning/revisions/retrieve-revision.ts'
+import { respondWithList } from '../routing/send.ts'
+import type { SurfaceContext } from '../surface-context.ts'
 
 /** The routes of a surface at the revision level (interface 4.3, 4.20, 5.2, 1.3). */
 export function revisionEndpoints(context: SurfaceContext): Endpoint[] {
-  const { surface, names, present, records, isExisting } = context
+  const { surface, names, present, records } = context
   const { family, path, singular } = surface
   const key = `${singular}_revision`
   const tag = surface.plural
   const answers = new RevisionResponses(surface, present)
 
-  const { unused, own, fixed } = ofRevisions(names)
-  const commitFields = {
-    ...parentFields(names, ['', '_variant', '_revision']),
-    slug: slug.optional(),
-    message: message.optional(),
-    ...header,
-    flags: flagsNamed([], [...family.roles, ...family.flagNames]).optional(),
-    ...comingBack([...own, ...fixed.filter((name) => name.endsWith('_slug'))]),
-  }
-
-  const commit = async (
-    { registry, context: writeContext, headers: { 'if-match': ifMatch } }: Call<unknown>,
-    member: string,
-    fields: Readonly<Record<string, unknown>> & z.infer<z.ZodObject<typeof header>>,
-    beside: Beside,
-    more: Pick<
-      CommitRequest,
-      'message' | 'slug' | 'data' | 'delta' | 'baseRevisionId' | 'mustBeFirst' | 'ifChanged'
-    >,
-    deploy: readonly string[] = [],
-  ) => {
-    const parents = parentsOf(names, fields, beside)
-    const { baseId, ...place } = await commitTarget(context, registry, parents, member)
-    // A whole payload is made for no revision; one that is named all the same has to be there.
-    if (more.data !== undefined && !isExisting) await assertNames(registry, place, parents, member)
-    assertBelongs(context, place, fields, member)
-    await assertIsBase(place, fields, member)
-    const to = await deployTargets(registry, deploy, writeContext)
-    const { name, description, tags, meta } = fields
-    return commitRevision(
-      registry,
-      place,
-      {
-        deltaBaseId: baseId,
-        header: { name, description, tags, meta },
-        ifMatch: ifMatch === undefined ? undefined : readIfMatch(ifMatch),
-        loc: ['body', member],
-        ...more,
-      },
-      writeContext,
-      to.length > 0 ? { to, entity: singular } : undefined,
-    )
-  }
-
-  const answerCommit = async (
-    {
-      registry,
-      input,
-    }: Call<
-      WithReadOptions<{ revision: Pick<CommitAsked, 'deploy' | 'slug'> } & Pick<CommitAsked, 'ifChanged'>>
-    >,
-    committed: CommittedRevision,
-  ): Promise<EndpointResponse> => {
-    const { deploy, slug: chosen } = input.revision
-    const asked = { deploy, slug: chosen, ifChanged: input.ifChanged }
-    const told = await toldOfCommit(registry, committed, asked, present)
-    const answer = await answers.made(committed.revision, input.asked, told)
-    return { ...answer, address: { id: committed.revision.id, ...unchangedOf(committed) } }
-  }
-
-  /** Refuses a revision of another artifact, and one that is not there. */
-  const assertNames = async (
-    registry: Registry,
-    { artifact }: VariantLocation,
-    { revision }: References,
-    member: string,
-  ): Promise<void> => {
-    if (revision?.id === undefined) return
-    const named = await resolveReference(registry, family, { revision })
-    if (named.artifact.id === artifact.id) return
-    throw new Refusal(
-      'contradictory_request',
-      `body.${member} names a revision of "${named.artifact.slug}", but is for a variant of "${artifact.slug}". Leave the revision out.`,
-    )
-  }
-
-  /** What a record says of its revision may come back in a commit that goes on from it: of the one it names, else of the latest. */
-  const assertIsBase = async (
-    { artifact, variant }: VariantLocation,
-    fields: Readonly<Record<string, unknown>>,
-    member: string,
-  ): Promise<void> => {
-    const { fixed: back } = apart(fields, own)
-    if (Object.values(back).every((value) => value === undefined)) return
-    const id = typeof back['id'] === 'string' ? parseUuid(back['id']) : undefined
-    const named = id === undefined ? undefined : await findRevisionById(artifact, id)
-    const base = named ?? (await latestOf(artifact, variant))
-    const answered = base && presentRevision(await readListedRevision(base), present)
-    assertComesBack(back, { ...answered }, { loc: ['body', member], isExisting })
-  }
-
   const recall = async ({ registry }: Call<unknown>, { id }: ResultAddress): Promise<EndpointResponse> =>
     answers.fresh(await revisionById(registry, family, id))
-
-  const answerFirst = async (
-    registry: Registry,
-    place: RevisionLocation,
-    chosen: string | undefined,
-  ): Promise<EndpointResponse> => {
-    const warnings =
-      chosen === undefined ? [] : await shadowWarnings(registry, place.artifact, [['tag', chosen]])
-    return answers.fresh(place, undefined, warnings.length > 0 ? { warnings } : {})
-  }
 
   const archiving = (action: ArchiveAction): Endpoint =>
     endpoint({
@@ -220,96 +99,7 @@ export function revisionEndpoints(context: SurfaceContext): Endpoint[] {
     ...retrieveEndpoints(context, answers),
     ...(isResolvable(family) ? [resolveEndpoint(context, answers)] : []),
     ...(surface.isDeployable ? [deployEndpoint(context, answers)] : []),
-    endpoint({
-      method: 'POST',
-      path: `/${path}/revisions/commit`,
-      tag,
-      summary: 'Commit a revision: a whole payload (data) or a change of the latest one (delta)',
-      scope: 'write',
-      ...withReadOptions(surface, {
-        input: envelope({
-          revision: {
-            names: [...spellings(names, '_revision_commit'), ...spellings(names, '_revision')],
-            schema: declare(
-              z.object({
-                ...commitFields,
-                data: anyJson.optional(),
-                delta: anyJson.optional(),
-                base_revision_id: uuid.optional(),
-                deploy: deploySlugs(surface).optional(),
-              }),
-              { unused },
-            ),
-            required: true,
-          },
-          ...parentIdsBeside(names),
-          ...parentsBeside(names),
-          ifChanged: IF_CHANGED,
-        }),
-        // Existing clients say it in the query string, too (interface 4.3).
-        fromQuery: (query, body) => ({ ...parentsInQuery(names)(query), ...ifChangedInQuery(query, body) }),
-      }),
-      output: single(key, records.revision, {
-        changed: z.boolean().optional(),
-        ...(surface.payload === 'rows' ? rowCounts : {}),
-        warnings: z.array(warning).optional(),
-        deployments: deployments.optional(),
-      }),
-      example: {
-        [`${key}_commit`]: {
-          [`${singular}_variant_ref`]: { slug: 'support-bot' },
-          message: 'Cooler',
-          data: surface.example,
-        },
-      },
-      run: async (call) => {
-        const { revision, sentAs, ifChanged } = call.input
-        const {
-          message: text,
-          slug: chosen,
-          data,
-          delta,
-          base_revision_id: baseRevisionId,
-          deploy,
-        } = revision
-        const more = { message: text, slug: chosen, data, delta, baseRevisionId, ifChanged }
-        const committed = await commit(call, sentAs.revision, revision, call.input, more, deploy)
-        return answerCommit(call, committed)
-      },
-      recall: async (call, address) => {
-        const { registry, input } = call
-        const { data: sent, deploy } = input.revision
-        return answerCommit(call, await recalledCommit(registry, family, address, { sent, deploy }))
-      },
-    }),
-    endpoint({
-      method: 'POST',
-      path: `/${path}/revisions`,
-      tag,
-      summary: "A variant's first revision, without a payload",
-      scope: 'write',
-      input: envelope({
-        revision: {
-          names: spellings(names, '_revision'),
-          schema: declare(z.object(commitFields), {
-            unused,
-            misplaced: { data: `a revision with data is committed: send it to /${path}/revisions/commit` },
-          }),
-          required: true,
-        },
-        ...parentsBeside(names),
-      }),
-      output: single(key, records.revision, { warnings: z.array(warning).optional() }),
-      example: { [key]: { [`${singular}_variant_ref`]: { slug: 'support-bot' }, message: 'Begin' } },
-      run: async (call) => {
-        const { revision, sentAs } = call.input
-        const more = { message: revision.message, slug: revision.slug, mustBeFirst: true }
-        const committed = await commit(call, sentAs.revision, revision, call.input, more)
-        return answerFirst(call.registry, committed.revision, revision.slug)
-      },
-      recall: async ({ registry, input }, { id }) =>
-        answerFirst(registry, await revisionById(registry, family, id), input.revision.slug),
-    }),
+    ...commitEndpoints(context, answers),
     logEndpoint(context, answerRevisions),
     endpoint({
       method: 'POST',
@@ -384,4 +174,236 @@ function diffEndpoint({ family, path, plural, payload }: Surface): Endpoint {
       return { body: { count: 1, ...(await diffRevisions(base, head, asked)) } }
     },
   })
+}
+
+/** The two forms of `…/revisions/retrieve` of a surface (interface 5.3, 2.21, 9.7). */
+function retrieveEndpoints(context: SurfaceContext, answers: RevisionResponses): Endpoint[] {
+  const { surface, names, records, enrichment } = context
+  const { path, singular, plural, family } = surface
+  const resolvable = isResolvable(family)
+  const asked: z.ZodType<Pick<RetrieveQuestion, 'resolve' | 'beside'>> = surface.isDeployable
+    ? besideInput(context)
+    : resolvable
+      ? z.object({ resolve: z.boolean().optional() })
+      : declare(z.object({}), { unused: ['resolve'] })
+  const enriched: z.ZodType<Pick<RetrieveQuestion, 'enrich'>> = enrichment?.input ?? z.object({})
+  const input = z.intersection(z.intersection(retrieveReferences(names), asked), enriched)
+  const booleans = [
+    ...(surface.isDeployable ? ['include_head', 'include_provenance'] : []),
+    ...(resolvable ? ['resolve'] : []),
+    ...(enrichment?.booleans ?? []),
+  ]
+  const body = withReadOptions(surface, { input }, { paged: true })
+  const common = {
+    path: `/${path}/revisions/retrieve`,
+    tag: plural,
+    scope: 'read',
+    output: single(`${singular}_revision`, records.revision, {
+      retrieval_info: retrievalInfo(names),
+      ...(surface.isDeployable ? { provenance: provenance.optional() } : {}),
+      warnings: z.array(warning).optional(),
+      ...(resolvable ? { resolution_info: resolutionInfo.optional() } : {}),
+      ...payloadPage(surface),
+      ...enrichment?.output,
+    }),
+    run: ({ registry, input: question, headers }: Call<z.infer<typeof body.input>>) =>
+      answers.retrieve(registry, question, headers['if-none-match']),
+  } as const
+  return [
+    endpoint({
+      ...common,
+      ...body,
+      method: 'POST',
+      summary:
+        'The revision that references name; the most specific wins: revision, variant, environment, artifact',
+      optionalBody: true,
+      example: { [`${singular}_variant_ref`]: { slug: 'support-bot' } },
+    }),
+    endpoint({
+      ...common,
+      ...withReadOptions(surface, { input, fromQuery: dottedParameters(booleans) }, { paged: true }),
+      method: 'GET',
+      summary: `The same with dotted parameters: ?${singular}_variant_ref.slug=support-bot`,
+    }),
+  ]
+}
+
+/** What a retrieve may be asked to answer beside the revision (interface 5.15). */
+function besideInput({
+  present,
+  namesOf,
+}: SurfaceContext): z.ZodType<Pick<RetrieveQuestion, 'resolve' | 'beside'>> {
+  return z
+    .object({
+      resolve: z.boolean().optional(),
+      include_head: z.boolean().optional().meta({
+        description: 'Adds `head`, the latest revision, and what is `archived` to `retrieval_info`.',
+      }),
+      include_provenance: z.boolean().optional().meta({
+        description: 'Adds `provenance`, as its own route answers it.',
+      }),
+    })
+    .transform(({ resolve, include_head: withHead, include_provenance: withProvenance }) => {
+      if (!withHead && !withProvenance) return { resolve }
+      const beside: LookBeside = async (registry, place) => {
+        const found = withProvenance && (await provenanceOf(registry, place))
+        return {
+          info: withHead ? await standingOf(place, present) : {},
+          own: found ? { provenance: presentProvenance(found, present, namesOf(registry)) } : {},
+        }
+      }
+      return { resolve, beside }
+    })
+}
+
+/** The latest revision of the variant, and the outermost of what is archived. */
+async function standingOf(
+  { artifact, variant, oid }: RevisionLocation,
+  present: PresentOptions,
+): Promise<object> {
+  const latest = await latestOf(artifact, variant)
+  const archived = archivedLevel(artifact, variant, objectUuid(oid, artifact.digits))
+  return {
+    ...(latest ? { head: presentShort(await readListedRevision(latest), present) } : {}),
+    ...(archived === undefined ? {} : { archived }),
+  }
+}
+
+const MAX_REVISIONS_PER_SIDE = 1000
+
+/** `POST …/variants/compare` of a surface: how far two sides have gone since they parted, and what one changed since then (interface 6.4). */
+export function compareEndpoint({ surface, present }: SurfaceContext): Endpoint {
+  const { family, path, plural, payload } = surface
+  const isRows = payload === 'rows'
+  return endpoint({
+    method: 'POST',
+    path: `/${path}/variants/compare`,
+    tag: plural,
+    summary: 'How far two sides have gone since they parted, and what the head changed since then',
+    scope: 'read',
+    input: envelope({
+      base: { names: ['base'], schema: side, required: true },
+      head: { names: ['head'], schema: side, required: true },
+      windowing: { names: ['windowing'], schema: pageWindowing },
+    }),
+    output: z.strictObject({
+      count: z.literal(1),
+      compare: z.strictObject({
+        merge_base: shortRevision.nullable(),
+        ahead: z.int().min(0),
+        behind: z.int().min(0),
+        ahead_revisions: z.array(shortRevision),
+        behind_revisions: z.array(shortRevision),
+        truncated: z.literal(true).optional(),
+        diff: isRows ? rowDiff : documentDiff,
+      }),
+      ...(isRows ? { windowing: pageInfo.optional() } : {}),
+    }),
+    example: {
+      base: { variant: { slug: 'support-bot' } },
+      head: { variant: { slug: 'support-bot-warm' } },
+    },
+    run: async ({ registry, input, untilGone }) => {
+      const placeOf = async (reference: SideReference): Promise<RevisionLocation> =>
+        revisionOfSide(registry, family, await findSide(registry, family, reference, surface))
+      const shown = (places: readonly RevisionLocation[]): Promise<object[]> =>
+        new TimeSlice(untilGone()).map(places.slice(0, MAX_REVISIONS_PER_SIDE), (place) => shortOf(place))
+      const shortOf = async (place: RevisionLocation): Promise<object> =>
+        presentShort(await readListedRevision(place), present)
+      const [base, head] = [await placeOf(input.base), await placeOf(input.head)]
+      const asked = { windowing: input.windowing, signal: untilGone() }
+      const compared = await compareSides(base, head, asked)
+      const { ahead, behind, diff, windowing } = compared
+      return {
+        body: {
+          count: 1,
+          compare: {
+            merge_base: compared.base ? await shortOf(compared.base) : null,
+            ahead: ahead.length,
+            behind: behind.length,
+            ahead_revisions: await shown(ahead),
+            behind_revisions: await shown(behind),
+            ...(Math.max(ahead.length, behind.length) > MAX_REVISIONS_PER_SIDE && { truncated: true }),
+            diff,
+          },
+          windowing,
+        },
+      }
+    },
+  })
+}
+
+/**
+ * `POST …/revisions/dependents` of a surface: what embeds or deploys a revision, a variant or an artifact, to be looked at before
+ * it is changed or archived.
+ */
+export function dependentsEndpoint({ surface, names, present }: SurfaceContext): Endpoint {
+  const { path, singular, plural } = surface
+  return endpoint({
+    method: 'POST',
+    path: `/${path}/revisions/dependents`,
+    tag: plural,
+    summary: `What embeds or deploys a revision, a variant or ${withArticle(singular)} now`,
+    scope: 'read',
+    input: z.intersection(
+      retrieveReferences(names),
+      z.object({ include_archived: z.boolean().optional(), windowing: windowing.optional() }),
+    ),
+    output: list('dependents', dependentRecord),
+    example: { [`${singular}_ref`]: { slug: 'tone' } },
+    run: async ({ registry, input, untilGone }) => {
+      const target = await targetOf(registry, surface, input)
+      const { include_archived: includeArchived, windowing: asked } = input
+      const query = { includeArchived, windowing: asked, signal: untilGone() }
+      const window = await queryDependents(registry, target, query)
+      return respondWithList(
+        'dependents',
+        window,
+        input.windowing,
+        window.rows.map((dependent) => presentDependent(dependent, present)),
+      )
+    },
+  })
+}
+
+/** A revision that depends on what was asked about. */
+const dependentRecord = z.strictObject({
+  kind: z.enum(['embed', 'deployment']),
+  ...revisionReferencesSchema('workflow'),
+  ...revisionReferencesSchema('environment'),
+  // Paths in its data.
+  locations: z.array(z.array(z.union([z.string(), z.int()]))).optional(),
+  keys: z.array(z.string()).optional(),
+})
+
+/** All of an artifact, all of a variant, or one revision, whichever the references name most specifically. */
+async function targetOf(
+  registry: Registry,
+  surface: Surface,
+  references: RetrieveReferences,
+): Promise<DependencyTarget> {
+  const { family } = surface
+  const { artifact, variant, revision, environment, key } = references
+  // A key without an environment is refused with whatever else names one revision.
+  const mayBeWhole = !revision && (environment !== undefined || key === undefined)
+  if (mayBeWhole && variant && variant.version === undefined) {
+    return resolveVariant(registry, family, variant, artifact)
+  }
+  if (mayBeWhole && !variant && !environment && artifact && artifact.version === undefined) {
+    return { artifact: await resolveArtifact(registry, family, artifact) }
+  }
+  const place = await retrieveRevision(registry, family, references, surface)
+  return { artifact: place.artifact, oid: place.oid }
+}
+
+function presentDependent(
+  { revision, locations, keys }: Dependent,
+  options: Parameters<typeof presentReferences>[2],
+): object {
+  return {
+    kind: keys ? 'deployment' : 'embed',
+    ...presentReferences(revision.artifact.family.name, revision, options),
+    locations,
+    keys,
+  }
 }

@@ -10,7 +10,7 @@ import {
   type EndpointResponse,
   keylessEndpoint,
 } from '../routing/endpoint.ts'
-import { envelope } from '../schemas/envelope.ts'
+import { envelope } from '../schemas/spellings.ts'
 import { single } from '../schemas/record-schemas.ts'
 import { linkRecord, newLink, newSession, sessionRecord } from '../schemas/key.ts'
 import { isOverHttps } from '../sessions/own-origin.ts'

@@ -8,8 +8,7 @@ import {
 } from '../../versioning/artifacts/change-artifact.ts'
 import type { ArtifactView } from '../../versioning/artifacts/artifact-view.ts'
 import { createWithRevision } from '../../versioning/artifacts/create-artifact.ts'
-import type { FlatArtifact } from '../../versioning/artifacts/query-artifacts.ts'
-import { flatten, queryFlat } from '../../versioning/artifacts/query-artifacts.ts'
+import { type FlatArtifact, flatten, queryFlat } from '../../versioning/artifacts/query-artifacts.ts'
 import { assertActive, assertUnguarded } from '../../versioning/revisions/revision.ts'
 import type { MetRows, Reading, Warning } from '../../versioning/family/family.ts'
 import { unlessDamaged } from '../../versioning/index/damaged-repositories.ts'
@@ -21,21 +20,26 @@ import { madeArtifactWarnings } from '../../versioning/slugs/shadowed-slugs.ts'
 import { defaultVariantOrNew } from '../../versioning/variants/default-variant.ts'
 import { presentArtifact, presentFlat } from '../presenters/record.ts'
 import { templateFields } from '../revisions/chosen-template.ts'
-import { commitWarnings, metOf, toldOfCommit } from '../revisions/commit-warnings.ts'
+import { commitWarnings, metOf, toldOfCommit } from './commit-endpoint.ts'
 import { firstRevision, editedRoles } from '../revisions/first-revision.ts'
-import type { EndpointResponse, Endpoint } from '../routing/endpoint.ts'
-import { artifactIn, assertSameId, endpoint, named } from '../routing/endpoint.ts'
+import {
+  type EndpointResponse,
+  type Endpoint,
+  artifactIn,
+  assertSameId,
+  endpoint,
+  named,
+} from '../routing/endpoint.ts'
 import { declare } from '../routing/known-fields.ts'
 import { respondWithLargeList } from '../routing/send.ts'
 import { apart, assertComesBack, comingBack } from '../schemas/coming-back.ts'
-import { envelope } from '../schemas/envelope.ts'
+import { envelope, spellings, withArticle } from '../schemas/spellings.ts'
 import { queryInput, queryOf } from '../schemas/queries/query-input.ts'
 import { ifChangedInQuery, queryParameters } from '../schemas/queries/query-parameters.ts'
 import { withReadOptions } from '../schemas/queries/read-options.ts'
 import { orderedList, rowCounts, single, warning } from '../schemas/record-schemas.ts'
 import { anyJson, header, headerEdit, IF_CHANGED, message, slug, uuid } from '../schemas/request-schemas.ts'
 import { flagsNamed, withRoleEdits, withRoles } from '../schemas/role-fields.ts'
-import { spellings, withArticle } from '../schemas/surface-names.ts'
 import { OF_FLAT } from '../schemas/unused-fields.ts'
 import type { SurfaceContext } from '../surface-context.ts'
 import { idElsewhere, idInQuery } from './artifact-endpoints.ts'

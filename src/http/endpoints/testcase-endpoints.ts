@@ -3,8 +3,8 @@ import { Refusal } from '../../errors.ts'
 import { JsonStream } from '../../json/json-stream.ts'
 import { writeRows } from '../../resources/testsets/present-testset.ts'
 import { everyTestcase } from '../../resources/testsets/rows/every-testcase.ts'
-import type { TestcaseGroup } from '../../resources/testsets/rows/find-testcases.ts'
 import {
+  type TestcaseGroup,
   findTestcase,
   findTestcases,
   presentTestcaseAlone,
@@ -19,13 +19,11 @@ import type { References } from '../../versioning/reference.ts'
 import { artifactById, resolveReference } from '../../versioning/revisions/references.ts'
 import { readRevisionAt } from '../../versioning/revisions/revision.ts'
 import { saidTrashed } from '../../versioning/trash/trash.ts'
-import type { Call, Endpoint, EndpointResponse } from '../routing/endpoint.ts'
-import { endpoint } from '../routing/endpoint.ts'
-import { envelope } from '../schemas/envelope.ts'
+import { type Call, type Endpoint, type EndpointResponse, endpoint } from '../routing/endpoint.ts'
+import { envelope, spellings } from '../schemas/spellings.ts'
 import { queryIds } from '../schemas/queries/query-parameters.ts'
 import { pageInfo, single, testcase } from '../schemas/record-schemas.ts'
 import { pageWindowing, reference, uuid } from '../schemas/request-schemas.ts'
-import { spellings } from '../schemas/surface-names.ts'
 import type { SurfaceContext } from '../surface-context.ts'
 
 const testcases = z.strictObject({

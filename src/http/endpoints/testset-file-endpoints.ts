@@ -1,12 +1,10 @@
 import { z } from 'zod'
 import { Refusal, invalid } from '../../errors.ts'
-import type { FileType } from '../../resources/testsets/import/files/file-type.ts'
-import { FILE_TYPES } from '../../resources/testsets/import/files/file-type.ts'
+import { type FileType, FILE_TYPES } from '../../resources/testsets/import/files/file-type.ts'
 import { writeTestsetFile } from '../../resources/testsets/export/download-testset.ts'
 import type { TestsetLimits } from '../../resources/testsets/import/row-collector.ts'
 import { asStored } from '../../resources/testsets/testset-payload.ts'
-import type { Uploaded } from '../../resources/testsets/import/upload-testset.ts'
-import { commitFile, createFromFile } from '../../resources/testsets/import/upload-testset.ts'
+import { type Uploaded, commitFile, createFromFile } from '../../resources/testsets/import/upload-testset.ts'
 import { editArtifact } from '../../versioning/artifacts/change-artifact.ts'
 import { flatten } from '../../versioning/artifacts/query-artifacts.ts'
 import { assertRevisionActive } from '../../versioning/revisions/revision.ts'
@@ -14,8 +12,7 @@ import type { Reading } from '../../versioning/family/family.ts'
 import type { Registry } from '../../versioning/registry.ts'
 import type { CommittedRevision } from '../../versioning/revisions/commit-revision.ts'
 import { artifactById } from '../../versioning/revisions/references.ts'
-import type { Revision, RevisionLocation } from '../../versioning/revisions/revision.ts'
-import { readRevisionAt } from '../../versioning/revisions/revision.ts'
+import { type Revision, type RevisionLocation, readRevisionAt } from '../../versioning/revisions/revision.ts'
 import { madeArtifactWarnings } from '../../versioning/slugs/shadowed-slugs.ts'
 import type { ResultAddress } from '../../access/intent-file.ts'
 import {
@@ -28,12 +25,19 @@ import {
   testsetFields,
 } from '../body/upload-fields.ts'
 import { presentFlat } from '../presenters/record.ts'
-import { variantBeside } from '../revisions/commit-target.ts'
-import { recalledCommit, recalledPlace, toldOfCommit, unchangedOf } from '../revisions/commit-warnings.ts'
-import { readIfMatch } from '../revisions/etag.ts'
+import { variantBeside, recalledCommit, recalledPlace, toldOfCommit, unchangedOf } from './commit-endpoint.ts'
+import { readIfMatch } from '../routing/send.ts'
 import { RevisionResponses } from '../revisions/revision-responses.ts'
-import type { EndpointResponse, Call, Endpoint } from '../routing/endpoint.ts'
-import { artifactIn, endpoint, named, revisionIn, uploadEndpoint } from '../routing/endpoint.ts'
+import {
+  type EndpointResponse,
+  type Call,
+  type Endpoint,
+  artifactIn,
+  endpoint,
+  named,
+  revisionIn,
+  uploadEndpoint,
+} from '../routing/endpoint.ts'
 import { queryParameters } from '../schemas/queries/query-parameters.ts'
 import { rowCounts, single, warning } from '../schemas/record-schemas.ts'
 import { slug } from '../schemas/request-schemas.ts'

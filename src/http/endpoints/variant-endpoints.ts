@@ -5,8 +5,7 @@ import {
   editVariant,
 } from '../../versioning/artifacts/change-artifact.ts'
 import { queryVariants } from '../../versioning/artifacts/query-artifacts.ts'
-import type { VariantLocation } from '../../versioning/revisions/references.ts'
-import { resolveArtifact } from '../../versioning/revisions/references.ts'
+import { type VariantLocation, resolveArtifact } from '../../versioning/revisions/references.ts'
 import { createVariant } from '../../versioning/variants/create-variant.ts'
 import { presentVariant } from '../presenters/record.ts'
 import {
@@ -15,18 +14,29 @@ import {
   recallVariant,
   variantResponse,
 } from '../revisions/variant-responses.ts'
-import type { EndpointResponse, Endpoint } from '../routing/endpoint.ts'
-import { assertSameId, endpoint, named, variantInPath } from '../routing/endpoint.ts'
+import {
+  type EndpointResponse,
+  type Endpoint,
+  assertSameId,
+  endpoint,
+  named,
+  variantInPath,
+} from '../routing/endpoint.ts'
 import { declare } from '../routing/known-fields.ts'
 import { respondWithList } from '../routing/send.ts'
 import { apart, assertBelongs, assertComesBack, comingBack } from '../schemas/coming-back.ts'
-import { envelope } from '../schemas/envelope.ts'
-import { parentFields, parentMissing, parentsBeside, parentsOf } from '../schemas/parents.ts'
+import {
+  envelope,
+  parentFields,
+  parentMissing,
+  parentsBeside,
+  parentsOf,
+  spellings,
+} from '../schemas/spellings.ts'
 import { queryInput, queryOf } from '../schemas/queries/query-input.ts'
 import { orderedList, single, warning } from '../schemas/record-schemas.ts'
 import { header, headerEdit, slug, uuid } from '../schemas/request-schemas.ts'
 import { flagsNamed } from '../schemas/role-fields.ts'
-import { spellings } from '../schemas/surface-names.ts'
 import { ofVariants } from '../schemas/unused-fields.ts'
 import type { SurfaceContext } from '../surface-context.ts'
 import { forkEndpoint } from './fork-endpoints.ts'

@@ -8,11 +8,16 @@ import { archiveWebhook, createWebhook, editWebhook, rotateSecret } from '../../
 import type { ProjectWebhooks } from '../../webhooks/project-webhooks.ts'
 import type { Webhook } from '../../webhooks/webhook.ts'
 import { presentWebhook } from '../presenters/webhook.ts'
-import type { EndpointResponse, Call, Endpoint } from '../routing/endpoint.ts'
-import { assertSameId, endpoint } from '../routing/endpoint.ts'
+import {
+  type EndpointResponse,
+  type Call,
+  type Endpoint,
+  assertSameId,
+  endpoint,
+} from '../routing/endpoint.ts'
 import { respondWithList } from '../routing/send.ts'
 import { apart, assertComesBack } from '../schemas/coming-back.ts'
-import { envelope } from '../schemas/envelope.ts'
+import { envelope } from '../schemas/spellings.ts'
 import { queryFilters } from '../schemas/queries/query-parameters.ts'
 import { OF_WEBHOOKS } from '../schemas/unused-fields.ts'
 import { list, single } from '../schemas/record-schemas.ts'

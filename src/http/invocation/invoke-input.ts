@@ -40,7 +40,7 @@ const selector = declare(z.object({ key: z.string().optional() }), { unused: ['p
 
 /** Every surface of workflows names a revision's parents in its own words. */
 const UNUSED_OF_REVISIONS = [
-  ...unusedOfRevisions({ singulars: ['workflow', 'application', 'evaluator'], answered: [] }),
+  ...unusedOfRevisions({ singulars: ['workflow', 'application', 'evaluator'] }),
   ...UNUSED_HEADER,
 ]
 

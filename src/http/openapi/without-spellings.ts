@@ -1,4 +1,4 @@
-import { SPELLING_OF } from '../schemas/spelling.ts'
+import { SPELLING_OF } from '../schemas/spellings.ts'
 import type { JsonSchema } from './json-schema.ts'
 
 /**

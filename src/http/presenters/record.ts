@@ -62,7 +62,8 @@ export function presentRevision(
   arrival?: object,
 ): object {
   const { artifact, variant, stored, archived } = revision
-  const { name, email } = stored.commit.author
+  const { name: author, email } = stored.commit.author
+  const { name, description, tags, meta } = stored.header
   const date = dateOf(revision)
   return {
     id: revision.id,
@@ -70,15 +71,18 @@ export function presentRevision(
     version: presentVersion(revision.version, options),
     ...parents(options, '', artifact),
     ...parents(options, '_variant', variant),
-    author: presentAuthor(`${name} <${email}>`, options),
+    author: presentAuthor(`${author} <${email}>`, options),
     date,
     message: stored.message,
     subject: stored.subject,
     arrival,
     created_at: date,
     deleted_at: archived?.deleted_at,
-    deleted_by_id: personId(archived?.deleted_by_id, options),
-    ...headerOf(stored.header),
+    deleted_by_id: archived && personId(archived.deleted_by_id, options),
+    name,
+    description,
+    tags,
+    meta,
     flags: revisionFlags(artifact, stored.payload),
     data: presented?.data,
   }
@@ -168,10 +172,11 @@ function parents(
   level: '' | '_variant',
   parent: { readonly id: string; readonly slug: string },
 ): Record<string, string> {
-  const fields: Record<string, string> = {}
-  for (const name of [level === '' ? 'artifact' : 'variant', ...answered.map((it) => `${it}${level}`)]) {
-    fields[`${name}_id`] = parent.id
-    fields[`${name}_slug`] = parent.slug
+  const [id, slug] = level === '' ? ['artifact_id', 'artifact_slug'] : ['variant_id', 'variant_slug']
+  const fields: Record<string, string> = { [id]: parent.id, [slug]: parent.slug }
+  for (const name of answered) {
+    fields[`${name}${level}_id`] = parent.id
+    fields[`${name}${level}_slug`] = parent.slug
   }
   return fields
 }

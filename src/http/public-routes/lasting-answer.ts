@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto'
-import { compress, encodingFor } from '../routing/send.ts'
-import { etagMatches } from '../revisions/etag.ts'
+import { compress, encodingFor, etagMatches } from '../routing/send.ts'
 import type { PublicRoute } from '../request.ts'
 
 export interface ImmutableOptions {

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import type { Resolution, RestResolution } from '../../versioning/merge/merging.ts'
 import type { SideReference } from '../../versioning/merge/merge-side.ts'
 import { declare } from '../routing/known-fields.ts'
-import { parent } from '../schemas/parents.ts'
+import { parent } from '../schemas/spellings.ts'
 import { shortRevision } from '../schemas/record-schemas.ts'
 import { anyJson, deploymentKey, reference } from '../schemas/request-schemas.ts'
 

@@ -1,33 +1,38 @@
 import { createHash } from 'node:crypto'
 import { recentlyUsed } from '../../cache/recently-used.ts'
 import { counts } from '../../metrics/counters.ts'
-import { holdsStream } from '../../json/json-stream.ts'
+import { JsonStream } from '../../json/json-stream.ts'
+import { stringifyJson } from '../../json/stringify-json.ts'
 import { printJson } from '../../json/print-json.ts'
 import type { Surface } from '../../resources/surface.ts'
 import type { ArtifactView } from '../../versioning/artifacts/artifact-view.ts'
-import type { Reading } from '../../versioning/family/family.ts'
-import { PLAIN_READING } from '../../versioning/family/family.ts'
+import { type Reading, PLAIN_READING, type Warning } from '../../versioning/family/family.ts'
 import type { Registry } from '../../versioning/registry.ts'
-import type {
-  Deployment,
-  RetrieveReferences,
-  RetrievedRevision,
+import {
+  type Deployment,
+  type RetrieveReferences,
+  type RetrievedRevision,
+  retrieveRevision,
 } from '../../versioning/revisions/retrieve-revision.ts'
 import { LargeDocument } from '../../versioning/family/large-document.ts'
-import { retrieveRevision } from '../../versioning/revisions/retrieve-revision.ts'
-import type { Revision, RevisionLocation } from '../../versioning/revisions/revision.ts'
-import { readListedRevision, readRevisionAt } from '../../versioning/revisions/revision.ts'
-import type { PresentOptions } from '../presenters/record.ts'
-import { presentPayload, presentReferences, presentRevision } from '../presenters/record.ts'
+import {
+  type Revision,
+  type RevisionLocation,
+  readListedRevision,
+  readRevisionAt,
+} from '../../versioning/revisions/revision.ts'
+import {
+  type PresentOptions,
+  presentPayload,
+  presentReferences,
+  presentRevision,
+} from '../presenters/record.ts'
 import type { EndpointResponse } from '../routing/endpoint.ts'
 import type { Enrich } from '../schemas/enrichment.ts'
-import type { WithReadOptions } from '../schemas/queries/read-options.ts'
-import { readOptionsKey } from '../schemas/queries/read-options.ts'
-import type { Warning } from '../../versioning/family/family.ts'
-import { etagMatches, etagOf } from './etag.ts'
-import type { EmbedOptions } from './resolve-embeds.ts'
+import { type WithReadOptions } from '../schemas/queries/read-options.ts'
+import { etagMatches, etagOf } from '../routing/send.ts'
+import { type EmbedOptions, DEFAULT_EMBED_OPTIONS, resolveEmbedsOf } from './resolve-embeds.ts'
 import { toldDisagreements } from './told-disagreements.ts'
-import { DEFAULT_EMBED_OPTIONS, resolveEmbedsOf } from './resolve-embeds.ts'
 
 type Form = 'read' | 'retrieve'
 
@@ -51,6 +56,10 @@ const encoder = new TextEncoder()
 
 let instances = 0
 
+/** Numbers of artifacts as they were when something was answered of them. */
+const serials = new WeakMap<ArtifactView, number>()
+let lastSerial = 0
+
 /**
  * The answers that hold one revision, with their entity tags (interface 2.21). Written answers are kept for a while: a view never changes,
  * so neither does what was written from it.
@@ -59,18 +68,25 @@ export class RevisionResponses {
   readonly #surface: Surface
   readonly #present: PresentOptions
   readonly #key: string
+  /** What of an answer's shape is the same for all: a part of their entity tags. */
+  readonly #shape: string
   readonly #serial = ++instances
-  readonly #serials = new WeakMap<ArtifactView, number>()
-  #lastSerial = 0
 
   constructor(surface: Surface, present: PresentOptions) {
     this.#surface = surface
     this.#present = present
     this.#key = `${surface.singular}_revision`
+    const { servicesBase, versionType, authorType } = present
+    const forms = authorType === 'uuid' ? `${versionType} ${authorType}` : versionType
+    this.#shape = `${surface.singular} ${forms} ${servicesBase}`
   }
 
   /** The revision at a place, as GET by id answers it. */
-  read(place: RevisionLocation, asked: Reading, ifNoneMatch: string | undefined): Promise<EndpointResponse> {
+  read(
+    place: RevisionLocation,
+    asked: Reading | undefined,
+    ifNoneMatch: string | undefined,
+  ): Promise<EndpointResponse> {
     return this.#answer(place, 'read', asked, ifNoneMatch)
   }
 
@@ -163,60 +179,73 @@ export class RevisionResponses {
   }
 
   /** The same of one that is read already. */
-  async made(revision: Revision, asked: Reading, more: object = {}): Promise<EndpointResponse> {
-    const body = Object.assign(await this.#body(revision, asked), more)
-    return { body, etag: this.#etag(revision, `read${readOptionsKey(asked)}`), address: { id: revision.id } }
+  async made(
+    revision: Revision,
+    asked: Reading = PLAIN_READING,
+    more: object = {},
+  ): Promise<EndpointResponse> {
+    const { body, writing } = await this.#body(revision, asked)
+    const etag = etagOf(revision, `${this.#shape} read${formOf(asked)}`)
+    return { body: Object.assign(body, more), writing, etag, address: { id: revision.id } }
   }
 
   /** The written answer, if it is kept; what some reference disagrees with is written anew. */
   async #answer(
     place: RetrievedRevision,
     form: Form,
-    asked: Reading,
+    asked: Reading = PLAIN_READING,
     ifNoneMatch: string | undefined,
     beside?: AnsweredBeside,
   ): Promise<EndpointResponse> {
-    const way = wayOf(place, form, asked) + (beside ? ` ${JSON.stringify(beside)}` : '')
-    const key = `${this.#serial}.${this.#serialOf(place.artifact)} ${place.oid} ${place.variant.slug} ${way}`
+    const way = wayOf(place, form, asked, beside)
+    let serial = serials.get(place.artifact)
+    if (serial === undefined) serials.set(place.artifact, (serial = ++lastSerial))
+    const key = `${this.#serial}.${serial} ${place.oid} ${place.variant.slug} ${way}`
     const known = place.disagreeing ? undefined : responseCache.get(key)
-    if (known) {
-      counts.lookups.answers.hits++
-      return ifNoneMatch === undefined ? known : unlessMatched(known, ifNoneMatch)
-    }
-    counts.lookups.answers.misses++
+    counts.lookups.answers[known ? 'hits' : 'misses']++
+    if (known) return ifNoneMatch === undefined ? known : unlessMatched(known, ifNoneMatch)
+    return this.#write(place, { form, asked, way, key }, ifNoneMatch, beside)
+  }
+
+  /** Writes an answer, and keeps it unless it is streamed. */
+  async #write(
+    place: RetrievedRevision,
+    { form, asked, way, key }: { form: Form; asked: Reading; way: string; key: string },
+    ifNoneMatch: string | undefined,
+    beside: AnsweredBeside | undefined,
+  ): Promise<EndpointResponse> {
     const told = this.#told(place)
     const revision = await readRevisionAt(place)
-    const etag = this.#etag(revision, way)
+    const etag = etagOf(revision, `${this.#shape} ${way}`)
     if (etagMatches(ifNoneMatch, etag)) return { etag, notModified: true }
     const isRetrieve = form === 'retrieve'
-    const body = Object.assign(await this.#body(revision, asked), {
+    const { body, writing } = await this.#body(revision, asked)
+    const whole = Object.assign(body, {
       retrieval_info: isRetrieve ? await this.#retrievalInfo(revision, place.through, beside) : undefined,
       ...beside?.own,
       ...told,
     })
-    if (holdsStream(body)) return { body, etag }
-    const printed = await printJson(body)
+    if (writing === 'streamed') return { body: whole, writing, etag }
     // Buffer.from(text) would keep a piece of 8 KB that node shares among small buffers, of which the cache counts a part
-    const text = typeof printed === 'string' ? Buffer.from(encoder.encode(printed).buffer) : printed
+    const text = Buffer.from(encoder.encode(stringifyJson(whole)).buffer)
     const written = { text, etag }
     responseCache.set(key, written)
     return written
   }
 
-  async #body(revision: Revision, asked: Reading): Promise<object> {
+  /** The revision as a record. Its payload is one document, the text of a few rows, or a stream of many. */
+  async #body(
+    revision: Revision,
+    asked: Reading,
+  ): Promise<{ readonly body: object; readonly writing: 'at once' | 'streamed' }> {
     const presented = await presentPayload(revision, this.#present, asked)
-    return {
+    const body = {
       count: 1,
       [this.#key]: presentRevision(revision, this.#present, presented),
       windowing: presented?.windowing,
       total: presented?.total,
     }
-  }
-
-  #etag(revision: Revision, way: string): string {
-    const { servicesBase, versionType, authorType } = this.#present
-    const forms = authorType === 'uuid' ? `${versionType} ${authorType}` : versionType
-    return etagOf(revision, [this.#surface.singular, forms, servicesBase, way].join(' '))
+    return { body, writing: presented?.data instanceof JsonStream ? 'streamed' : 'at once' }
   }
 
   /** The warnings of references that were not followed. */
@@ -242,12 +271,6 @@ export class RevisionResponses {
       ...beside?.info,
     }
   }
-
-  #serialOf(artifact: ArtifactView): number {
-    let serial = this.#serials.get(artifact)
-    if (serial === undefined) this.#serials.set(artifact, (serial = ++this.#lastSerial))
-    return serial
-  }
 }
 
 /** The answer, but for a client that has it already. */
@@ -256,9 +279,23 @@ function unlessMatched(written: CachedResponse, ifNoneMatch: string | undefined)
 }
 
 /** Which of the answers that hold the revision it is. */
-function wayOf({ through, disagreeing }: RetrievedRevision, form: Form, asked: Reading): string {
-  const beside = disagreeing ? ` ${JSON.stringify(disagreeing)}` : ''
-  return `${form}${readOptionsKey(asked)}${through ? ` ${wayThrough(through)}` : ''}${beside}`
+function wayOf(
+  { through, disagreeing }: RetrievedRevision,
+  form: Form,
+  asked: Reading,
+  beside: AnsweredBeside | undefined,
+): string {
+  let way: string = form
+  if (asked.flags !== PLAIN_READING.flags) way += formOf(asked)
+  if (through) way += ` ${wayThrough(through)}`
+  if (disagreeing) way += ` ${JSON.stringify(disagreeing)}`
+  if (beside) way += ` ${JSON.stringify(beside)}`
+  return way
+}
+
+/** Readings that ask for the same have the same form. */
+function formOf({ flags, windowing }: Reading): string {
+  return flags === PLAIN_READING.flags ? '' : JSON.stringify([flags, windowing])
 }
 
 /** Tells one deployment from another. */

@@ -81,7 +81,7 @@ export const withheldAnswer = z
   .meta({ description: 'To a key without the scope `read`: ids, slugs, versions, dates and addresses' })
 
 function withheldOf({ path }: Endpoint, answer: EndpointResponse): EndpointResponse {
-  const { body, text, stream, ...rest } = answer
+  const { body, text, stream, writing, ...rest } = answer
   // A bug of ours, and told as one rather than shown.
   if (!body || text !== undefined || stream) throw new Error(`${path} answers what cannot be withheld`)
   return { ...rest, body: withheld(body) }
@@ -143,7 +143,7 @@ function prefersMinimal({ prefer }: IncomingHttpHeaders): boolean {
     .some((preference) => /^\s*return\s*=\s*"?minimal"?\s*(?:;|$)/i.test(preference))
 }
 
-function minimal({ body, ...rest }: EndpointResponse): EndpointResponse {
+function minimal({ body, writing, ...rest }: EndpointResponse): EndpointResponse {
   if (!body) return { ...rest }
   const kept = Object.entries(body).map(([name, value]) => [name, isRecord(value) ? idsOf(value) : value])
   return {

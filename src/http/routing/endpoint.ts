@@ -55,6 +55,8 @@ export interface EndpointResponse {
   readonly status?: number
   readonly headers?: Readonly<Record<string, string>>
   readonly body?: object
+  /** How `body` is written, where that is known: at once, as it holds one document, or streamed, as it holds streams. */
+  readonly writing?: 'at once' | 'streamed'
   readonly text?: Buffer | string
   /**
    * A body written piece by piece, each asked for when the client has taken the one before. It is closed when the client goes;

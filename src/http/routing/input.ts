@@ -1,7 +1,7 @@
 import type { ParameterizedContext } from 'koa'
 import { z } from 'zod'
 import { type FieldProblem, Refusal } from '../../errors.ts'
-import { entriesOf, ExactNumber, isJsonArray, isJsonObject, type Json, setOwn } from '../../json/json.ts'
+import { entriesOf, ExactNumber, isJsonArray, isJsonObject, type Json } from '../../json/json.ts'
 import {
   boundedProblem,
   MOST_LISTED,
@@ -41,25 +41,51 @@ export async function readInput(
 ): Promise<GuardedInput> {
   const { input: schema = NOTHING, method, keepNulls = false } = endpoint
   const isStrict = onUnknown === 'refuse'
-  if (method === 'GET' || method === 'DELETE') {
-    const asked = readQuery(endpoint, ctx.querystring, {}, isStrict)
-    return { input: guard(schema, asked.fields, 'query', asked.unknown), text: '' }
-  }
+  if (method === 'GET' || method === 'DELETE') return readWithQuery(endpoint, ctx.querystring, isStrict)
   if (!endpoint.input && !isStrict) return { input: undefined, text: '' }
   const { text, value } = await readJsonBody(ctx)
-  if (value === undefined && endpoint.input && !endpoint.optionalBody) {
-    const { unknown } = readQuery(endpoint, ctx.querystring, {}, isStrict)
-    throw problemsRefusal('invalid_request', [...unknown, NO_BODY])
-  }
-  const body = plainEnvelope(value ?? {}, keepNulls)
+  if (value === undefined && endpoint.input && !endpoint.optionalBody)
+    throw withoutBody(endpoint, ctx.querystring, isStrict)
+  const body = plainEnvelope(value ?? {}, 2, { keepNulls, parts: 0 })
   const unknown = isStrict ? unknownFields(schema, body, 'body', keepNulls) : []
-  const where = value === undefined && ctx.querystring !== '' ? 'query' : 'body'
+  if (ctx.querystring !== '')
+    return readWithQuery(endpoint, ctx.querystring, isStrict, {
+      body,
+      unknown,
+      text,
+      isSent: value !== undefined,
+    })
+  return { input: guard(schema, body, 'body', unknown), text }
+}
+
+/** What a request brought in its body: made plain, and with what of it nobody reads. */
+interface SentBody {
+  readonly body: unknown
+  readonly unknown: readonly FieldProblem[]
+  readonly text: string
+  readonly isSent: boolean
+}
+
+const NO_BODY: SentBody = { body: {}, unknown: [], text: '', isSent: false }
+
+/** The same of a request that says something in its query string, or may. A field of the body wins over the same one there. */
+function readWithQuery(
+  endpoint: Endpoint,
+  querystring: string,
+  isStrict: boolean,
+  { body, unknown, text, isSent }: SentBody = NO_BODY,
+): GuardedInput {
   const fields =
     typeof body === 'object' && body !== null && !Array.isArray(body) ? (body as Fields) : undefined
-  const asked = readQuery(endpoint, ctx.querystring, fields ?? {}, isStrict)
-  // A field of the body wins over the same one in the query string.
+  const asked = readQuery(endpoint, querystring, fields ?? {}, isStrict)
   const whole = fields ? { ...asked.fields, ...fields } : body
-  return { input: guard(schema, whole, where, [...unknown, ...asked.unknown]), text }
+  const where = isSent ? 'body' : 'query'
+  return { input: guard(endpoint.input ?? NOTHING, whole, where, [...unknown, ...asked.unknown]), text }
+}
+
+function withoutBody(endpoint: Endpoint, querystring: string, isStrict: boolean): Refusal {
+  const { unknown } = readQuery(endpoint, querystring, {}, isStrict)
+  return problemsRefusal('invalid_request', [...unknown, BODY_MISSING])
 }
 
 type Fields = Readonly<Record<string, unknown>>
@@ -80,7 +106,7 @@ function readQuery(
 
 const NOTHING = z.object({})
 
-const NO_BODY: FieldProblem = {
+const BODY_MISSING: FieldProblem = {
   loc: ['body'],
   msg: 'this route needs a JSON object as its body.',
   type: 'missing',
@@ -147,31 +173,32 @@ function ended(text: string): string {
   return text.endsWith('?') ? text : `${text}.`
 }
 
+/** How a body is made plain, and how much of it was. */
+interface Envelope {
+  readonly keepNulls: boolean
+  parts: number
+}
+
 /**
  * A parsed body made ready for a schema. Envelopes, their members and what is listed in those become plain objects (an odd
  * key like `7` or `__proto__` there is an unknown key, as any other), numbers written as `1.0` plain numbers; free-form
  * values deeper down stay exact. Where `null` equals absent (interface 2.10; not in PUT), nulls at these levels are left out.
  */
-function plainEnvelope(body: Json, keepNulls: boolean): unknown {
-  let parts = 0
-  return level(body, 2, false)
-
-  function level(value: Json, levels: number, isListed: boolean): unknown {
-    if (value instanceof ExactNumber) return asPlainNumber(value)
-    // A list takes no level of its own: a reference in one is read like a reference by itself. No list of an envelope holds lists.
-    if (levels === 0 || value === null || typeof value !== 'object' || (isListed && isJsonArray(value)))
-      return value
-    const isList = isJsonArray(value)
-    const members = isList ? value : entriesOf(value)
-    parts += members.length
-    if (members.length > MOST_IN_ENVELOPE || parts > MOST_IN_ENVELOPES)
-      throw tooMany(isList, members.length, parts)
-    if (isList) return value.map((item) => level(item, levels, true))
-    const plain: Record<string, unknown> = {}
-    for (const [key, member] of entriesOf(value))
-      if (member !== null || keepNulls) setOwn(plain, key, level(member, levels - 1, false))
-    return plain
-  }
+function plainEnvelope(value: Json, levels: number, envelope: Envelope, isListed = false): unknown {
+  if (value instanceof ExactNumber) return asPlainNumber(value)
+  // A list takes no level of its own: a reference in one is read like a reference by itself. No list of an envelope holds lists.
+  if (levels === 0 || value === null || typeof value !== 'object' || (isListed && isJsonArray(value)))
+    return value
+  const isList = isJsonArray(value)
+  const members = isList ? value : entriesOf(value)
+  envelope.parts += members.length
+  if (members.length > MOST_IN_ENVELOPE || envelope.parts > MOST_IN_ENVELOPES)
+    throw tooMany(isList, members.length, envelope.parts)
+  if (isList) return value.map((item) => plainEnvelope(item, levels, envelope, true))
+  const plain: [string, unknown][] = []
+  for (const [key, member] of entriesOf(value))
+    if (member !== null || envelope.keepNulls) plain.push([key, plainEnvelope(member, levels - 1, envelope)])
+  return Object.fromEntries(plain)
 }
 
 /** No list of references or ids, and no record, is longer by honest means; a schema looks at each, all in one go. */
@@ -212,10 +239,15 @@ export function unknownFields(
   keepNulls = false,
 ): readonly FieldProblem[] {
   const problems: FieldProblem[] = []
+  let known = knownOf.get(schema)
+  if (!known) knownOf.set(schema, (known = { fields: knownFields(schema) }))
   // What is asked about was read from JSON or from a query string.
-  lookAt(knownFields(schema), value as Json, [where], keepNulls, problems)
+  lookAt(known.fields, value as Json, [where], keepNulls, problems)
   return problems
 }
+
+/** What the schemas of requests know, from when they are first asked. */
+const knownOf = new WeakMap<z.ZodType, { readonly fields: Known | undefined }>()
 
 function lookAt(
   known: Known | undefined,

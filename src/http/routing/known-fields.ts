@@ -48,18 +48,12 @@ function declared(schema: z.core.$ZodType): Declaration | undefined {
   return declarations.get(schema) ?? (parent && declared(parent))
 }
 
-const found = new WeakMap<z.core.$ZodType, { readonly known: Known | undefined }>()
-
 /**
  * The fields that a schema of requests knows, at every level: read from the schema itself, so that whatever a route reads is known and
  * nothing else is.
  */
 export function knownFields(schema: z.core.$ZodType): Known | undefined {
-  const before = found.get(schema)
-  if (before) return before.known
-  const known = withDeclared(declared(schema), knownByShape(schema))
-  found.set(schema, { known })
-  return known
+  return withDeclared(declared(schema), knownByShape(schema))
 }
 
 function knownByShape(schema: z.core.$ZodType): Known | undefined {

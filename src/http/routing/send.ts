@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { Readable, pipeline } from 'node:stream'
 import { promisify } from 'node:util'
 import {
@@ -11,19 +12,22 @@ import {
 import type { ParameterizedContext } from 'koa'
 import { JsonStream, arrayStream, holdsStream, stringifyStreams } from '../../json/json-stream.ts'
 import { printJson } from '../../json/print-json.ts'
+import { stringifyJson } from '../../json/stringify-json.ts'
+import { Refusal } from '../../errors.ts'
 import { TimeSlice } from '../../scheduling/cooperative.ts'
 import type { Window, Windowing } from '../../versioning/pagination.ts'
+import type { Revision } from '../../versioning/revisions/revision.ts'
 import type { RequestContext } from '../request.ts'
 import { clientAbort } from './client-abort.ts'
 import type { EndpointResponse } from './endpoint.ts'
 
 /** Writes an answer out; of a stream, waits for the first piece, so that a refusal until then is answered as one. */
 export async function send(ctx: RequestContext, answer: EndpointResponse): Promise<void> {
-  const { body, text = '', stream, notModified, status = 200 } = answer
+  const { body, text = '', stream, notModified, status = 200, writing } = answer
   if (stream && !notModified) return sendStream(ctx, answer, stream)
-  if (body && holdsStream(body))
+  if (body && (writing ? writing === 'streamed' : holdsStream(body)))
     return sendStream(ctx, { ...answer, contentType: JSON_TYPE }, stringifyStreams(body))
-  const printed = body ? await printJson(body) : text
+  const printed = !body ? text : writing ? stringifyJson(body) : await printJson(body)
   const length = Buffer.byteLength(printed)
   const encoding = notModified ? undefined : encodingFor(ctx, length)
   const sent = encoding ? await compress(printed, encoding) : printed
@@ -183,7 +187,8 @@ export function encodingFor(
 ): Encoding | undefined {
   if (bytes < LEAST_BYTES || ctx.req.headers['accept-encoding'] === undefined) return undefined
   // Of two that a client takes equally Koa would choose the one that it names first.
-  return (['br', 'gzip'] as const).find((encoding) => ctx.acceptsEncodings(encoding) === encoding)
+  if (ctx.acceptsEncodings('br') === 'br') return 'br'
+  return ctx.acceptsEncodings('gzip') === 'gzip' ? 'gzip' : undefined
 }
 
 /** The bytes compressed, in another thread. What is kept and sent again is compressed once. `quality` is Brotli's, from 0 to 11. */
@@ -192,21 +197,16 @@ export function compress(
   encoding: Encoding,
   quality: number = QUALITY,
 ): Promise<Buffer> {
-  if (typeof bytes === 'string') return compressNow(Buffer.from(bytes), encoding, quality)
-  const known = compressed[encoding].get(bytes)
+  const known = typeof bytes === 'string' ? undefined : compressed[encoding].get(bytes)
   if (known) return known
-  const made = compressNow(bytes, encoding, quality)
-  compressed[encoding].set(bytes, made)
+  const made = encoding === 'br' ? compressors.br(bytes, brotli(quality)) : compressors.gzip(bytes)
+  if (typeof bytes !== 'string') compressed[encoding].set(bytes, made)
   return made
 }
 
 const compressed: Readonly<Record<Encoding, WeakMap<Buffer, Promise<Buffer>>>> = {
   br: new WeakMap(),
   gzip: new WeakMap(),
-}
-
-function compressNow(bytes: Buffer, encoding: Encoding, quality: number): Promise<Buffer> {
-  return encoding === 'br' ? compressors.br(bytes, brotli(quality)) : compressors.gzip(bytes)
 }
 
 function brotli(quality: number): BrotliOptions {
@@ -217,4 +217,52 @@ function brotli(quality: number): BrotliOptions {
 function compressStream(from: Readable, encoding: Encoding): Readable {
   const into = encoding === 'br' ? createBrotliCompress(brotli(QUALITY)) : createGzip()
   return pipeline(from, into, () => undefined) // whoever reads is told of an error by the stream itself
+}
+
+/**
+ * Whether an `If-None-Match` header names `etag`, by the weak comparison that RFC 9110 13.1.2 asks for: `*`, or a list
+ * with an equal tag, `W/` or not.
+ */
+export function etagMatches(header: string | undefined, etag: string): boolean {
+  if (header === undefined) return false
+  if (header === etag) return true
+  if (header.trim() === '*') return true
+  const opaque = withoutWeakness(etag)
+  return (header.match(ENTITY_TAG) ?? []).some((tag) => withoutWeakness(tag) === opaque)
+}
+
+/**
+ * The revision id in one of our entity tags, `"<revision id>.<hash>"`, as sent in `If-Match` (interface 2.21 compares only
+ * this part); undefined if the header is not such a tag.
+ */
+export function revisionOfEtag(ifMatch: string): string | undefined {
+  return /^\s*(?:W\/)?"([^".]+)(?:\.[^"]*)?"\s*$/.exec(ifMatch)?.[1]
+}
+
+const ENTITY_TAG = /(?:W\/)?"[^"]*"/g
+
+function withoutWeakness(tag: string): string {
+  return tag.startsWith('W/') ? tag.slice(2) : tag
+}
+
+/**
+ * The entity tag of an answer about a revision: `"<revision id>.<hash>"`, the hash over everything else that shapes the
+ * bytes (interface 2.21): the meta commit, the variant it is shown at, its slug, and the surface and options of the answer.
+ */
+export function etagOf(revision: Revision, shape: string): string {
+  const { artifact, variant, slug } = revision
+  const shaped = [artifact.metaCommit, variant.slug, slug, shape].join('\n')
+  return `"${revision.id}.${createHash('sha1').update(shaped).digest('base64url').slice(0, 12)}"`
+}
+
+/** `If-Match: *` asks only that there is a revision; otherwise one of our entity tags, of which the id counts. */
+export function readIfMatch(ifMatch: string | undefined): string | undefined {
+  if (ifMatch === undefined) return undefined
+  if (ifMatch.trim() === '*') return '*'
+  const id = revisionOfEtag(ifMatch)
+  if (id !== undefined) return id
+  throw new Refusal(
+    'precondition_failed',
+    `If-Match ${JSON.stringify(ifMatch.slice(0, 100))} is no entity tag of a revision. Send the ETag of the revision you changed.`,
+  )
 }

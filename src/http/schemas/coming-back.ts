@@ -5,7 +5,7 @@ import { problemsRefusal } from '../../resources/documents/problems.ts'
 import type { VariantLocation } from '../../versioning/revisions/references.ts'
 import type { SurfaceContext } from '../surface-context.ts'
 import { shown } from './request-schemas.ts'
-import type { SurfaceNames } from './surface-names.ts'
+import type { SurfaceNames } from './spellings.ts'
 import { parentNames } from './unused-fields.ts'
 
 /** Fields of a record, as they were sent or as they are answered. */

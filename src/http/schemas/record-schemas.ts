@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { LIST_ORDERS } from '../../versioning/pagination.ts'
-import type { SurfaceNames } from './surface-names.ts'
+import type { SurfaceNames } from './spellings.ts'
 
 /** What we answer, as schemas: the source of /openapi.json, and what the tests hold every answer against. */
 

@@ -11,32 +11,31 @@ import { declare } from '../routing/known-fields.ts'
 
 export const uuid = z
   .string()
-  .transform((text, context) => {
-    const id = parseUuid(text)
-    if (id !== undefined) return id
-    context.addIssue({
-      code: 'custom',
-      message: `${shown(text)} is not an id; send a UUID`,
-      params: { type: 'uuid_parsing' },
-    })
-    return z.NEVER
-  })
+  .transform((text, context) => parseUuid(text) ?? noUuid(text, context))
   .meta({ format: 'uuid' })
+
+function noUuid(text: string, context: z.RefinementCtx): never {
+  context.addIssue({
+    code: 'custom',
+    message: `${shown(text)} is not an id; send a UUID`,
+    params: { type: 'uuid_parsing' },
+  })
+  return z.NEVER
+}
 
 /** A slug in a reference or filter: one that no thing could have is ill-formed. */
 export const slug = z
   .string()
-  .check((context) => {
-    const problem = slugProblem(context.value)
-    if (problem === undefined) return
-    context.issues.push({
-      code: 'custom',
-      input: context.value,
-      message: `the slug ${shown(context.value)} ${problem}`,
-      params: { type: 'invalid_slug' },
-    })
+  .check(({ value, issues }) => {
+    const problem = slugProblem(value)
+    if (problem !== undefined) issues.push(illFormedSlug(value, problem))
   })
   .meta({ description: 'Letters, digits, _ . and -; at most 200 characters.' })
+
+function illFormedSlug(slug: string, problem: string) {
+  const message = `the slug ${shown(slug)} ${problem}`
+  return { code: 'custom' as const, input: slug, message, params: { type: 'invalid_slug' } }
+}
 
 /** A version as a number or a numeric string: 1, 2, 3 … (interface 4.5). */
 export const version = z
@@ -58,7 +57,9 @@ export const reference = z
   .meta({ description: '{id}, {slug} or {slug, version}.' })
 
 /** Free-form JSON that is stored and answered exactly as sent. */
-export const anyJson = z.custom<Json>(() => true).meta({ description: 'Any JSON; kept exactly.' })
+export const anyJson = (z.unknown() as unknown as z.ZodType<Json>).meta({
+  description: 'Any JSON; kept exactly.',
+})
 
 export const jsonObject = z
   .custom<JsonObject>((value) => isJsonObject(value as Json), 'expected an object')

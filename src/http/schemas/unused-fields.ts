@@ -1,5 +1,4 @@
-import type { SurfaceNames } from './surface-names.ts'
-import { spellings } from './surface-names.ts'
+import { type SurfaceNames, spellings } from './spellings.ts'
 
 /**
  * Fields of records that the server makes, and says in its answers. A client sends back what it was answered, or what other services of this
@@ -36,12 +35,12 @@ interface ChildFields extends ServerFields {
   readonly own: readonly string[]
 }
 
-export function ofVariants(names: SurfaceNames): ChildFields {
+export function ofVariants(names: Pick<SurfaceNames, 'singulars'>): ChildFields {
   const own = [...MADE, ...ARCHIVED]
   return { unused: EDITED, own, fixed: [...own, ...parents(names, '')] }
 }
 
-export function ofRevisions(names: SurfaceNames): ChildFields {
+export function ofRevisions(names: Pick<SurfaceNames, 'singulars'>): ChildFields {
   const own = [...MADE, 'id', 'version', 'author', 'date', 'subject']
   return {
     unused: [...EDITED, ...ARCHIVED],
@@ -51,18 +50,21 @@ export function ofRevisions(names: SurfaceNames): ChildFields {
 }
 
 /** Those of a revision that a request brings to be looked at, not to be stored. */
-export function unusedOfRevisions(names: SurfaceNames): readonly string[] {
+export function unusedOfRevisions(names: Pick<SurfaceNames, 'singulars'>): readonly string[] {
   const { unused, fixed } = ofRevisions(names)
   return [...unused, ...fixed]
 }
 
 /** Ids and slugs of what a record belongs to. */
-function parents(names: SurfaceNames, level: '' | '_variant'): readonly string[] {
+function parents(names: Pick<SurfaceNames, 'singulars'>, level: '' | '_variant'): readonly string[] {
   return parentNames(names, level).flatMap((name) => [`${name}_id`, `${name}_slug`])
 }
 
 /** What an artifact or a variant is called before `_id` and `_slug`. */
-export function parentNames(names: SurfaceNames, level: '' | '_variant'): readonly string[] {
+export function parentNames(
+  names: Pick<SurfaceNames, 'singulars'>,
+  level: '' | '_variant',
+): readonly string[] {
   return [...spellings(names, level), level === '' ? 'artifact' : 'variant']
 }
 

@@ -41,15 +41,24 @@ export async function resolveReference(
     const found = await resolveVariant(registry, family, variant, artifact)
     return atVersion(found, variant.version, elsewhere(registry, { variant, artifact }))
   }
-  if (artifact) {
-    const found = await resolveArtifact(registry, family, artifact)
-    return atVersion({ artifact: found, variant: defaultVariantOf(found) }, artifact.version)
-  }
+  if (artifact) return inDefaultVariant(registry, family, artifact, artifact.version)
   throw new Refusal(
     'incomplete_reference',
     `Nothing is referred to. Send one of ${family.name}_revision_ref, ${family.name}_variant_ref or ` +
       `${family.name}_ref with an id or a slug.`,
   )
+}
+
+async function inDefaultVariant(
+  registry: Registry,
+  family: Family,
+  reference: Reference,
+  version: number | undefined,
+): Promise<RevisionLocation> {
+  const artifact = await resolveArtifact(registry, family, reference)
+  const { defaultVariant: variant } = artifact
+  if (!variant) throw noVariantYet(artifact)
+  return atVersion({ artifact, variant }, version)
 }
 
 async function resolveRevisionReference(
@@ -117,10 +126,7 @@ async function versionInScope(
     const found = await resolveVariant(registry, family, variant, artifact)
     return atVersion(found, version, elsewhere(registry, { variant, artifact }))
   }
-  if (artifact) {
-    const found = await resolveArtifact(registry, family, artifact)
-    return atVersion({ artifact: found, variant: defaultVariantOf(found) }, version)
-  }
+  if (artifact) return inDefaultVariant(registry, family, artifact, version)
   throw incomplete(
     `${family.name}_revision_ref`,
     `more than version ${version}: add a slug to it, or send ${family.name}_variant_ref or ${family.name}_ref`,
@@ -212,11 +218,6 @@ function noSuchVersion(
   const wanted = [['variant', variant.slug]] as const
   const asked = others && { ...others, family, wanted, meant: artifact, placeIn }
   return revisionMissing(family, which, asked ? helpWithOthers(help, asked) : help)
-}
-
-function defaultVariantOf(artifact: ArtifactView): VariantView {
-  if (artifact.defaultVariant) return artifact.defaultVariant
-  throw noVariantYet(artifact)
 }
 
 /** The artifact that a reference names. */

@@ -54,9 +54,10 @@ export async function retrieveRevision(
   references: RetrieveReferences,
   surface: AskedThrough,
 ): Promise<RetrievedRevision> {
+  const { artifact, revision, variant, environment, key } = references
+  const isAlone = artifact && !revision && !variant && !environment && key === undefined
+  if (isAlone) return resolveReference(registry, family, references)
   const place = await placeNamed(registry, family, references, surface)
-  const { revision, variant, environment } = references
-  if (!revision && !variant && !environment) return place
   const disagreeing = await disagreementsWith(registry, references, place)
   return disagreeing.length > 0 ? { ...place, disagreeing } : place
 }

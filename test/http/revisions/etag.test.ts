@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { etagMatches, revisionOfEtag } from '../../../src/http/revisions/etag.ts'
+import { etagMatches, revisionOfEtag } from '../../../src/http/routing/send.ts'
 
 describe('entity tags', () => {
   const etag = '"0f3c9a1b.77aa"'

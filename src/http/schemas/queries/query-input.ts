@@ -8,15 +8,21 @@ import type { Reference } from '../../../versioning/reference.ts'
 import type { RevisionQuery } from '../../../versioning/revisions/ask-revisions.ts'
 import type { Call } from '../../routing/endpoint.ts'
 import type { SurfaceContext } from '../../surface-context.ts'
-import { envelope, type EnvelopePart, firstOf } from '../envelope.ts'
+import {
+  envelope,
+  type EnvelopePart,
+  firstOf,
+  type SurfaceNames,
+  spellings,
+  idSpellings,
+  type Beside,
+  optionalUnder,
+} from '../spellings.ts'
 import { orderedWindowing, reference, jsonObject, searchText, slug, time, uuid } from '../request-schemas.ts'
-import { type SurfaceNames, spellings, idSpellings } from '../surface-names.ts'
 import { queryFilters } from './query-parameters.ts'
 import type { RevisionFilter } from '../../../versioning/artifacts/filters.ts'
 import { declare } from '../../routing/known-fields.ts'
-import type { Beside } from '../parents.ts'
 import { flagsNamed, withRoles } from '../role-fields.ts'
-import { optionalUnder } from '../spelling.ts'
 
 /** Of the filter object's name. */
 const SUFFIX = { artifact: '', variant: '_variant', revision: '_revision', flat: '' } as const

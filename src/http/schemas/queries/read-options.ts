@@ -1,14 +1,13 @@
 import { z } from 'zod'
 import type { Surface } from '../../../resources/surface.ts'
 import type { Reading } from '../../../versioning/family/family.ts'
-import { PLAIN_READING } from '../../../versioning/family/family.ts'
 import type { Endpoint } from '../../routing/endpoint.ts'
 import { ROW_PAGE_PARAMETERS, queryReading } from './query-parameters.ts'
 import { rowsPageInfo } from '../record-schemas.ts'
 import { rowsWindowing } from '../request-schemas.ts'
 
 /** An input together with what the request asks to see of payloads. */
-export type WithReadOptions<T> = T & { readonly asked: Reading }
+export type WithReadOptions<T> = T & { readonly asked?: Reading }
 
 /**
  * Adds to the input of an endpoint what a request of this surface may ask to see of payloads: its flags, and with `paged` a
@@ -19,10 +18,7 @@ export function withReadOptions<T extends object>(
   { input, fromQuery }: { readonly input: z.ZodType<T>; readonly fromQuery?: Endpoint['fromQuery'] },
   { paged = false }: { readonly paged?: boolean } = {},
 ): { readonly input: z.ZodType<WithReadOptions<T>>; readonly fromQuery?: Endpoint['fromQuery'] } {
-  if (readFlags.length === 0) {
-    const plain = input.transform((value) => ({ asked: PLAIN_READING, ...value }))
-    return { input: plain, ...(fromQuery ? { fromQuery } : {}) }
-  }
+  if (readFlags.length === 0) return { input, ...(fromQuery ? { fromQuery } : {}) }
   const isInParts = paged && payload === 'rows'
   const flags = Object.fromEntries(readFlags.map((name) => [name, z.boolean().optional()]))
   const asked = z
@@ -46,9 +42,4 @@ export function withReadOptions<T extends object>(
 /** What an answer with one payload says of where its next part begins and of all parts together, where payloads come in parts. */
 export function payloadPage({ payload }: Surface): Readonly<Record<string, z.ZodType>> {
   return payload === 'rows' ? { windowing: rowsPageInfo.optional(), total: z.int().min(0).optional() } : {}
-}
-
-/** Readings that ask for the same have the same key. */
-export function readOptionsKey({ flags, windowing }: Reading): string {
-  return flags === PLAIN_READING.flags ? '' : JSON.stringify([flags, windowing])
 }

@@ -1,0 +1,299 @@
+import { isDeepStrictEqual } from 'node:util'
+import { z } from 'zod'
+import { Refusal, invalid } from '../../errors.ts'
+import type { Surface } from '../../resources/surface.ts'
+import type { Reference, References } from '../../versioning/reference.ts'
+import type { RetrieveReferences } from '../../versioning/revisions/retrieve-revision.ts'
+import { queryParents } from './queries/query-parameters.ts'
+import { deploymentKey, reference, uuid } from './request-schemas.ts'
+
+/** The words of one surface in requests and answers (interface 2.5). */
+export interface SurfaceNames {
+  /** Accepted singulars, the surface's own first: `application`, `workflow`, … */
+  readonly singulars: readonly string[]
+  /** Singulars under which ids and slugs are answered: the family's and the surface's own. */
+  readonly answered: readonly string[]
+  /** How a record names what it belongs to, from the artifact down to the revision. */
+  readonly parents: readonly ParentNames[]
+}
+
+interface ParentNames {
+  readonly level: 'artifact' | 'variant' | 'revision'
+  /** What it is called in a sentence. */
+  readonly name: string
+  /** Every accepted spelling of its id, and of a reference in the place of that. */
+  readonly ids: readonly string[]
+  readonly references: readonly string[]
+}
+
+type Singulars = Pick<SurfaceNames, 'singulars'>
+
+/** The names of a surface, given all surfaces over the same family: existing clients mix their spellings. */
+export function surfaceNames(surface: Surface, siblings: readonly Surface[]): SurfaceNames {
+  const others = siblings.map((it) => it.singular).filter((name) => name !== surface.singular)
+  const singulars = [surface.singular, ...others]
+  const parentNames = (level: ParentNames['level'], suffix: ParentLevel): ParentNames => ({
+    level,
+    name: `${surface.singular}${suffix}`,
+    ids: idSpellings({ singulars }, suffix),
+    references: spellings({ singulars }, `${suffix}_ref`),
+  })
+  return {
+    singulars,
+    answered: [...new Set([surface.family.name, surface.singular])],
+    parents: [
+      parentNames('artifact', ''),
+      parentNames('variant', '_variant'),
+      parentNames('revision', '_revision'),
+    ],
+  }
+}
+
+/** `suffix` behind every accepted singular: `application_variant_ref`, `workflow_variant_ref`, … */
+export function spellings(names: Singulars, suffix: string): string[] {
+  return names.singulars.map((singular) => `${singular}${suffix}`)
+}
+
+/** Every accepted spelling of a parent's id: `application_variant_id`, …, `variant_id` (level `_variant`). */
+export function idSpellings(names: Singulars, level: ParentLevel): string[] {
+  return [...spellings(names, `${level}_id`), level === '' ? 'artifact_id' : `${level.slice(1)}_id`]
+}
+
+/** The word with its article: `an application`, `a workflow`. */
+export function withArticle(word: string): string {
+  return `${/^[aeiou]/.test(word) ? 'an' : 'a'} ${word}`
+}
+
+/** What the OpenAPI document calls a member that is another's second name; nobody is shown it. */
+export const SPELLING_OF = 'x-spelling-of'
+
+/** The schema of a second name of a member: the same, and left out of the OpenAPI document, which names it beside the first. */
+export function spellingOf<T extends z.ZodType>(schema: T, first: string): T {
+  return schema.meta({ ...schema.meta(), [SPELLING_OF]: first })
+}
+
+/** An optional field under any of its names, the first of which is ours; no field without a name. */
+export function optionalUnder<T extends z.ZodType>(
+  [first, ...others]: readonly string[],
+  schema: T,
+): Record<string, z.ZodOptional<T>> {
+  if (first === undefined) return {}
+  const fields = others.map((name) => [name, spellingOf(schema.optional(), first)] as const)
+  return Object.fromEntries([[first, schema.optional()], ...fields])
+}
+
+/** One member of a request body: the names it may come under (the first is ours) and what it must be. */
+export interface EnvelopePart<T extends z.ZodType = z.ZodType> {
+  readonly names: readonly string[]
+  readonly schema: T
+  readonly required?: boolean
+}
+
+type PartValue<P> = P extends { readonly schema: infer T extends z.ZodType; readonly required: true }
+  ? z.infer<T>
+  : P extends { readonly schema: infer T extends z.ZodType }
+    ? z.infer<T> | undefined
+    : never
+
+/** What an envelope reads: each part's value, and the name each came under. */
+export type EnvelopeValue<P extends Readonly<Record<string, EnvelopePart>>> = {
+  readonly [K in keyof P]: PartValue<P[K]>
+} & { readonly sentAs: Readonly<Record<keyof P, string>> }
+
+/**
+ * The schema of a request body whose members each have several accepted names (interface 2.5). Members that nobody asks
+ * for are left to the check of unknown fields (interface 2.10). One member under two names must say the same under both.
+ */
+export function envelope<const P extends Readonly<Record<string, EnvelopePart>>>(
+  parts: P,
+): z.ZodType<EnvelopeValue<P>> {
+  const shape: Record<string, z.ZodType> = {}
+  const required: string[] = []
+  for (const {
+    names: [first, ...others],
+    schema,
+    required: isRequired,
+  } of Object.values(parts)) {
+    if (first === undefined) continue
+    shape[first] ??= schema.optional()
+    for (const name of others) shape[name] ??= spellingOf(schema.optional(), first)
+    if (isRequired) required.push(first)
+  }
+  const named = Object.entries(parts)
+  const read = (body: Readonly<Record<string, unknown>>, context: z.RefinementCtx): EnvelopeValue<P> => {
+    const value: Record<string, unknown> = {}
+    const sentAs: Record<string, string> = {}
+    for (const [key, { names, required }] of named) {
+      const name = nameSent(body, names)
+      sentAs[key] = name ?? names[0] ?? key
+      if (name !== undefined) value[key] = body[name]
+      else if (required) context.addIssue(missing(sentAs[key]))
+    }
+    // The shape above was made from the same parts, key by key.
+    return Object.assign(value, { sentAs }) as EnvelopeValue<P>
+  }
+  // Under any of its names a part is there; the document shows the first.
+  return z
+    .object(shape)
+    .meta(required.length > 0 ? { required } : {})
+    .transform(read)
+}
+
+function missing(name: string | undefined) {
+  const message = 'this field is required'
+  return { code: 'custom' as const, path: [name ?? ''], message, params: { type: 'missing' } }
+}
+
+/** What was sent under one of several spellings of a field. */
+export function firstOf<T>(
+  record: Readonly<Record<string, unknown>>,
+  names: readonly string[],
+): T | undefined {
+  const name = nameSent(record, names)
+  return name === undefined ? undefined : (record[name] as T) // same schema for every spelling
+}
+
+/** The name that a field came under. To take one of two values that differ would drop the other in silence. */
+function nameSent(record: Readonly<Record<string, unknown>>, names: readonly string[]): string | undefined {
+  let first: string | undefined
+  for (const name of names) {
+    if (record[name] === undefined) continue
+    if (first === undefined) first = name
+    else if (!isDeepStrictEqual(record[name], record[first])) throw contradictory(first, name)
+  }
+  return first
+}
+
+function contradictory(first: string, other: string): Refusal {
+  return new Refusal(
+    'contradictory_request',
+    `${first} and ${other} are two names of one field, but they say different things. Send one of them.`,
+  )
+}
+
+export type ParentLevel = '' | '_variant' | '_revision'
+
+/** A variant or an artifact as a parent: no version says more of it. */
+export const parent = reference
+  .omit({ version: true })
+  .meta({ description: '{id} or {slug}, in place of the id.' })
+
+/** The fields of a record that name what it belongs to: ids, or references in their place (interface 2.7). */
+export function parentFields(
+  names: Singulars,
+  levels: readonly ParentLevel[],
+): Record<string, z.ZodOptional> {
+  const fields = levels.flatMap((level) => [
+    optionalUnder(idSpellings(names, level), uuid),
+    optionalUnder(spellings(names, `${level}_ref`), schemaOf(level)),
+  ])
+  return Object.assign({}, ...fields) as Record<string, z.ZodOptional>
+}
+
+/** The same references as parts of an envelope, beside the record. */
+export function parentsBeside(names: Singulars) {
+  const part = (level: ParentLevel) => ({ names: spellings(names, `${level}_ref`), schema: schemaOf(level) })
+  return { artifactRef: part(''), variantRef: part('_variant'), revisionRef: part('_revision') }
+}
+
+/** The ids of a variant and an artifact as parts of an envelope, where no record holds them, or they come in the query string. */
+export function parentIdsBeside(names: Singulars) {
+  return {
+    artifactId: { names: idSpellings(names, ''), schema: uuid },
+    variantId: { names: idSpellings(names, '_variant'), schema: uuid },
+  }
+}
+
+/** Reads a variant and an artifact out of the query string: ids, and references with a dot (`testset_variant_ref.slug=try`). */
+export function parentsInQuery(names: Singulars) {
+  return queryParents(
+    [...idSpellings(names, ''), ...idSpellings(names, '_variant')],
+    [...spellings(names, '_ref'), ...spellings(names, '_variant_ref')],
+  )
+}
+
+/** What stands beside a record. */
+export interface Beside {
+  readonly artifactRef?: Reference | undefined
+  readonly artifactId?: string | undefined
+  readonly variantRef?: Reference | undefined
+  readonly variantId?: string | undefined
+  readonly revisionRef?: Reference | undefined
+  readonly revisionId?: undefined
+}
+
+/** What a record belongs to, said in it or beside it; refuses two that say different things. */
+export function parentsOf(
+  names: SurfaceNames,
+  record: Readonly<Record<string, unknown>>,
+  beside: Beside = {},
+): References {
+  const parents: Partial<Record<ParentNames['level'], Reference | undefined>> = {}
+  for (const { level, name, ids, references } of names.parents) {
+    const id = nameSent(record, ids)
+    const inside = nameSent(record, references)
+    const reference = beside[`${level}Ref`]
+    const idBeside = beside[`${level}Id`]
+    // Of the schemas above.
+    let parent: Reference | undefined = id === undefined ? undefined : { id: record[id] as string }
+    if (inside !== undefined) parent = oneReference(parent, record[inside] as Reference, name)
+    if (reference) parent = oneReference(parent, reference, name)
+    if (idBeside !== undefined) parent = oneReference(parent, { id: idBeside }, name)
+    parents[level] = parent
+  }
+  return parents
+}
+
+/** Refuses a record that does not say what it belongs to. */
+export function parentMissing(names: SurfaceNames, member: string, level: ParentLevel): Refusal {
+  const name = `${names.singulars[0] ?? ''}${level}`
+  return invalid(
+    ['body', member, `${name}_id`],
+    `this field is required: send the id of the parent, or ${name}_ref with its slug.`,
+    'missing',
+  )
+}
+
+function schemaOf(level: ParentLevel): z.ZodType<Reference> {
+  return level === '_revision' ? reference : parent
+}
+
+function oneReference(one: Reference | undefined, other: Reference, name: string): Reference {
+  if (!one) return other
+  for (const field of ['id', 'slug', 'version'] as const) {
+    const [left, right] = [one[field], other[field]]
+    if (left === undefined || right === undefined || left === right) continue
+    throw new Refusal(
+      'contradictory_request',
+      `${name} is named twice, by the ${field} ${left} and by the ${field} ${right}. Send one of them.`,
+    )
+  }
+  return { ...one, ...Object.fromEntries(Object.entries(other).filter(([, it]) => it !== undefined)) }
+}
+
+/**
+ * The references of one request (interface 5.3, 9.7): things of the surface, and an environment beside them
+ * unless the surface is environments itself, where the same names mean its own.
+ */
+export function retrieveReferences(names: SurfaceNames): z.ZodType<RetrieveReferences> {
+  const isOwn = names.singulars.includes('environment')
+  const ofEnvironment = (name: string): string[] => (isOwn ? [] : [name])
+  return envelope({
+    artifact: { names: spellings(names, '_ref'), schema: reference },
+    variant: { names: spellings(names, '_variant_ref'), schema: reference },
+    revision: { names: spellings(names, '_revision_ref'), schema: reference },
+    environment: { names: ofEnvironment('environment_ref'), schema: reference },
+    environmentVariant: { names: ofEnvironment('environment_variant_ref'), schema: reference },
+    environmentRevision: { names: ofEnvironment('environment_revision_ref'), schema: reference },
+    key: { names: ofEnvironment('key'), schema: deploymentKey },
+  }).transform((sent): RetrieveReferences => {
+    const { artifact, variant, revision, key } = sent
+    const through = {
+      artifact: sent.environment,
+      variant: sent.environmentVariant,
+      revision: sent.environmentRevision,
+    }
+    const environment = through.artifact || through.variant || through.revision ? through : undefined
+    return { artifact, variant, revision, environment, key }
+  })
+}
