@@ -4,10 +4,10 @@ import { Refusal } from '../errors.ts'
 import { TimeSlice } from '../scheduling/cooperative.ts'
 import { IN_MEMORY } from '../storage/sqlite/database-file.ts'
 import { type DatabaseThread, DatabaseTrouble } from '../storage/sqlite/database-thread.ts'
-import type { ArtifactView } from '../versioning/artifacts/artifact-view.ts'
+import type { ArtifactView, VariantView } from '../versioning/artifacts/artifact-view.ts'
 import { documentOf } from '../versioning/family/document-family.ts'
 import { LargeDocument } from '../versioning/family/large-document.ts'
-import { unlessDamaged } from '../versioning/index/damaged-repositories.ts'
+import { damageOf } from '../versioning/index/damaged-repositories.ts'
 import { type ArtifactChange, viewOf } from '../versioning/index/index-entry.ts'
 import type { Registry } from '../versioning/registry.ts'
 import { homeAmong, homeOf } from '../versioning/revisions/revision.ts'
@@ -46,22 +46,15 @@ export class SearchFeed {
   constructor(registry: Registry, thread: DatabaseThread<SearchWork>) {
     this.#registry = registry
     this.#thread = thread
-    const ask: AskIndex = (work, asks) => this.ask(work, asks)
-    this.#documents = new DocumentFeed(registry, ask)
-    this.#rows = new RowFeed(registry, ask)
-    this.#unwatch = registry.index.watch((change) => {
-      if (isOfRows(change)) this.#behind.add(this.#rows)
-      this.#start()
-    })
+    this.#documents = new DocumentFeed(registry, this.ask)
+    this.#rows = new RowFeed(registry, this.ask)
+    this.#unwatch = registry.index.watch(this.#note)
     this.#behind.add(this.#rows)
     this.#start()
   }
 
   /** Has work done on the thread, or here where the index is in memory. */
-  async ask<N extends keyof SearchWork>(
-    work: N,
-    asks: SearchWork[N]['asks'],
-  ): Promise<SearchWork[N]['answers']> {
+  readonly ask: AskIndex = async (work, asks) => {
     const { database } = this.#registry.index
     const { file } = database
     if (!file) throw notNow('')
@@ -89,26 +82,36 @@ export class SearchFeed {
     await this.#turn
   }
 
+  /** Within the write: it only takes note of a change. */
+  readonly #note = (change: ArtifactChange): void => {
+    if (change.family.rowsFolder !== undefined && isOfRows(change)) this.#behind.add(this.#rows)
+    this.#start()
+  }
+
   #start(): void {
     if (this.#stop.signal.aborted) return
     this.#behind.add(this.#documents)
     this.#running ??= this.#run()
-      // It closes, or the disk fails: a question says so, and the next change tries again.
-      .catch(() => void this.#behind.add(this.#rows))
-      .finally(() => (this.#running = undefined))
   }
 
   async #run(): Promise<void> {
-    while (this.#behind.size > 0) {
-      const left = new Set(this.#behind)
-      this.#behind.clear()
-      await this.#pause(LATER)
-      while (left.size > 0)
-        for (const source of left) {
-          const began = performance.now()
-          if (await this.#next(source)) await this.#pause(source.rest * (performance.now() - began))
-          else left.delete(source)
-        }
+    try {
+      while (this.#behind.size > 0) {
+        const left = new Set(this.#behind)
+        this.#behind.clear()
+        await this.#pause(LATER)
+        while (left.size > 0)
+          for (const source of left) {
+            const began = performance.now()
+            if (await this.#next(source)) await this.#pause(source.rest * (performance.now() - began))
+            else left.delete(source)
+          }
+      }
+    } catch {
+      // It closes, or the disk fails: a question says so, and the next change tries again.
+      this.#behind.add(this.#rows)
+    } finally {
+      this.#running = undefined
     }
   }
 
@@ -125,8 +128,7 @@ export class SearchFeed {
 }
 
 /** Whether something changed whose rows are searched now, or were before. */
-function isOfRows({ family, view, before }: ArtifactChange): boolean {
-  if (family.rowsFolder === undefined) return false
+function isOfRows({ view, before }: ArtifactChange): boolean {
   return [view, before && viewOf(before)].some((it) => it?.record.flags?.['search'] === true)
 }
 
@@ -160,7 +162,7 @@ class DocumentFeed implements FeedSource {
     for (const one of await this.#ask('unsearched', { most: DOCUMENTS_AT_ONCE })) {
       const document = await this.#documentOf(one)
       if (document) documents.push(document)
-      length += document?.texts.reduce((sum, { text }) => sum + text.length, 0) ?? 0
+      for (const { text } of document?.texts ?? []) length += text.length
       if (length > MAX_LENGTH_AT_ONCE) break
       await slice.pause()
     }
@@ -169,11 +171,19 @@ class DocumentFeed implements FeedSource {
 
   /** Undefined where the artifact is gone by now. What cannot be read is found by nothing. */
   async #documentOf({ number, path, oid }: Unsearched): Promise<SearchDocument | undefined> {
-    const artifact = this.#registry.index.viewAt(path)
+    const { index } = this.#registry
+    const artifact = index.viewAt(path)
     if (!artifact) return undefined
     const { metaCommit: meta } = artifact
-    const searched = await unlessDamaged(this.#registry, artifact, () => searchedAt(artifact, oid))
-    if (!searched) return { number, oid, meta, texts: [], embeds: undefined }
+    let searched: Searched
+    try {
+      searched = await searchedAt(artifact, oid)
+    } catch (error) {
+      const reason = damageOf(error, path)
+      if (!reason) throw error
+      index.leftOut(artifact, reason)
+      return { number, oid, meta, texts: [], embeds: undefined }
+    }
     return { number, oid, meta, texts: textsOf(searched), embeds: await embedsSomething(searched) }
   }
 }
@@ -190,7 +200,8 @@ async function embedsSomething({ artifact, stored }: Searched): Promise<boolean 
 export async function searchedAt(artifact: ArtifactView, oid: string | undefined): Promise<Searched> {
   if (oid === undefined) return { artifact, variant: artifact.defaultVariant, stored: undefined }
   const stored = await artifact.revisions.readForList(artifact.repository.objects, oid)
-  const heads = artifact.variants.filter(({ head }) => head === oid)
+  const heads: VariantView[] = []
+  for (const variant of artifact.variants) if (variant.head === oid) heads.push(variant)
   const variant = homeAmong(heads, stored.trailers.variant) ?? (await homeOf(artifact, oid))?.variant
   return { artifact, variant, stored }
 }

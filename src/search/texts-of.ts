@@ -34,7 +34,8 @@ const MAX_DATA_LENGTH = 1_000_000
 export function textsOf({ artifact, variant, stored }: Searched): SearchText[] {
   const headers: Header[] = [artifact.record]
   for (const header of [variant?.record, stored?.header]) if (header) headers.push(header)
-  const names = [artifact.slug, variant?.slug, stored?.trailers.slug, ...headers.map(({ name }) => name)]
+  const names = [artifact.slug, variant?.slug, stored?.trailers.slug]
+  for (const { name } of headers) names.push(name)
   const texts: SearchText[] = []
   for (const text of new Set(names)) if (text) texts.push({ field: 'name', text })
   for (const { description, tags } of headers) {
@@ -73,18 +74,24 @@ function textsOfTags(tags: JsonObject): SearchText[] {
   }))
 }
 
-function stringsIn(value: Json): SearchText[] {
-  const texts: SearchText[] = []
-  let left = MAX_DATA_LENGTH
-  const walk = (it: Json, place: string): void => {
-    if (left <= 0) return
-    if (typeof it === 'string') {
-      left -= it.length
-      texts.push({ field: 'data', text: it, place })
-    } else if (isJsonArray(it)) it.forEach((item, at) => walk(item, `${place}/${at}`))
-    else if (isJsonObject(it))
-      for (const [key, member] of membersOf(it)) walk(member, `${place}/${pointerToken(key)}`)
-  }
-  walk(value, '')
-  return texts
+/** The strings of a value, of at most so many characters together. */
+interface FoundStrings {
+  readonly texts: SearchText[]
+  left: number
+}
+
+function stringsIn(
+  value: Json,
+  place = '',
+  found: FoundStrings = { texts: [], left: MAX_DATA_LENGTH },
+): SearchText[] {
+  if (found.left <= 0) return found.texts
+  if (typeof value === 'string') {
+    found.left -= value.length
+    found.texts.push({ field: 'data', text: value, place })
+  } else if (isJsonArray(value))
+    for (const [at, item] of value.entries()) stringsIn(item, `${place}/${at}`, found)
+  else if (isJsonObject(value))
+    for (const [key, member] of membersOf(value)) stringsIn(member, `${place}/${pointerToken(key)}`, found)
+  return found.texts
 }

@@ -2,7 +2,7 @@ import { statSync } from 'node:fs'
 import { join } from 'node:path'
 import { z } from 'zod'
 import { DatabaseFile } from '../../../src/storage/sqlite/database-file.ts'
-import { unsearchedIn } from '../../../src/search/index/search-work.ts'
+import { unsearched } from '../../../src/search/index/search-work.ts'
 import type { BenchSetting } from '../bench-setting.ts'
 import { post } from '../call.ts'
 import type { ChildServer } from '../../../test/support/servers/child-server.ts'
@@ -174,7 +174,7 @@ async function fillIndex(storeDir: string): Promise<number> {
     // A search takes in some of what is not to be found yet.
     await post(service, '/search', { query: 'kind' }, rowsOf(0))
     const file = new DatabaseFile(path, 5000, () => undefined)
-    isFilled = unsearchedIn(file, 1).length === 0
+    isFilled = unsearched(file, { most: 1 }).length === 0
     file.close()
     progress('the index is filled')
   }

@@ -1,6 +1,6 @@
 import type { Oid } from '../../git/objects/object.ts'
-import { bytesOf, type DatabaseFile, hexOf, utf8Of } from '../../storage/sqlite/database-file.ts'
-import { SEARCH_FIELDS, type SearchField, type SearchText } from '../texts-of.ts'
+import { bytesOf, type DatabaseFile, utf8Of } from '../../storage/sqlite/database-file.ts'
+import { SEARCH_FIELDS, type SearchText } from '../texts-of.ts'
 import { type BestExcerpt, bestExcerpt } from '../words/excerpt.ts'
 import type { Search } from '../words/parse-search.ts'
 import { indexedText } from '../words/search-words.ts'
@@ -60,8 +60,8 @@ const WORKS: {
     asks: SearchWork[N]['asks'],
   ) => SearchWork[N]['answers']
 } = {
-  unsearched: (file, { most }) => unsearchedIn(file, most),
-  write: (file, { documents }) => writeDocuments(file, documents),
+  unsearched,
+  write,
   find: (file, { question, page }) => findDocuments(file, question, page),
   places: (file, { question }) => findPlaces(file, question),
   excerpt: (_, { texts, search }) => bestExcerpt(texts, search),
@@ -92,20 +92,20 @@ export interface Unsearched {
 }
 
 /** The newest of them, `most` at the most. */
-export function unsearchedIn(file: DatabaseFile, most: number): Unsearched[] {
+export function unsearched(file: DatabaseFile, { most }: SearchWork['unsearched']['asks']): Unsearched[] {
   const revisions = file.rows<UnsearchedRow>(UNSEARCHED_REVISIONS, most)
   const artifacts = file.rows<UnsearchedRow>(UNSEARCHED_ARTIFACTS, most - revisions.length)
-  return [...artifacts, ...revisions].map(({ number, path, oid }) => ({
-    number,
-    path: utf8Of(path),
-    oid: oid ? hexOf(oid) : undefined,
-  }))
+  const found: Unsearched[] = []
+  for (const { number, path, oid } of [...artifacts, ...revisions])
+    found.push({ number, path: utf8Of(path), oid: oid ?? undefined })
+  return found
 }
 
 interface UnsearchedRow {
   readonly number: number
   readonly path: ArrayBuffer
-  readonly oid: ArrayBuffer | null
+  /** Hexadecimal. */
+  readonly oid: string | null
 }
 
 /** What a revision, or an artifact without any, is found by. */
@@ -121,10 +121,9 @@ export interface SearchDocument extends Pick<Unsearched, 'number' | 'oid'> {
  * Makes documents found by their words, in place of what they were found by before. One whose names are others by now is left out, and so is
  * one whose number another revision has in a file that was made anew. Answers how many were written.
  */
-function writeDocuments(file: DatabaseFile, documents: readonly SearchDocument[]): number {
-  const columns = documents.map(({ texts }) =>
-    SEARCH_FIELDS.map((field) => indexedText(textsIn(texts, field))),
-  )
+function write(file: DatabaseFile, { documents }: SearchWork['write']['asks']): number {
+  const columns: string[][] = []
+  for (const { texts } of documents) columns.push(columnsOf(texts))
   return file.transaction(() => {
     let written = 0
     for (const [at, { number, oid = '', meta, embeds }] of documents.entries()) {
@@ -142,12 +141,19 @@ function writeDocuments(file: DatabaseFile, documents: readonly SearchDocument[]
   })
 }
 
-function textsIn(texts: SearchDocument['texts'], wanted: SearchField): string[] {
-  return texts.flatMap(({ field, text }) => (field === wanted ? text : []))
+/** The words of each field, in the order of the columns. */
+function columnsOf(texts: SearchDocument['texts']): string[] {
+  const columns: string[] = []
+  for (const field of SEARCH_FIELDS) {
+    const ofField: string[] = []
+    for (const it of texts) if (it.field === field) ofField.push(it.text)
+    columns.push(indexedText(ofField))
+  }
+  return columns
 }
 
 const UNSEARCHED_REVISIONS = `
-  SELECT r.number, CAST(a.family || '/' || a.slug AS BLOB) AS path, r.oid
+  SELECT r.number, CAST(a.family || '/' || a.slug AS BLOB) AS path, lower(hex(r.oid)) AS oid
   FROM revisions r JOIN artifacts a ON a.number = r.artifact WHERE NOT r.searched ORDER BY r.number DESC LIMIT ?`
 const UNSEARCHED_ARTIFACTS = `
   SELECT -number AS number, CAST(family || '/' || slug AS BLOB) AS path, NULL AS oid

@@ -68,5 +68,11 @@ const BREAK = ' \ue000 '
 
 /** Texts as the index takes them: their words, as they are compared. */
 export function indexedText(texts: readonly string[]): string {
-  return texts.map((text) => [...searchWords(text)].map(({ word }) => word).join(' ')).join(BREAK)
+  const parts: string[] = []
+  for (const text of texts) {
+    const words: string[] = []
+    for (const { word } of searchWords(text)) words.push(word)
+    parts.push(words.join(' '))
+  }
+  return parts.join(BREAK)
 }

@@ -14,8 +14,15 @@ import type { IndexSync } from '../index-sync.ts'
 import type { RevisionQuestion, RevisionRow } from './find-revisions.ts'
 import { findRevisions, isWithoutEmbedsIn, unreadableIn } from './find-revisions.ts'
 import { INDEX_BUSY_MS, openIndexFile } from './index-file.ts'
-import { missingCommits, piecesBefore, ROWS_PER_PIECE, seenAt, seenOf } from './write-artifact.ts'
-import { removeArtifact, writeArtifact, writeUnreadable } from './write-artifact.ts'
+import {
+  missingCommits,
+  piecesBefore,
+  ROWS_PER_PIECE,
+  type RowsChange,
+  seenAt,
+  seenOf,
+  writeChange,
+} from './write-artifact.ts'
 
 /** The name of the file in a project's folder. */
 export const INDEX_FILE = 'index.db'
@@ -76,6 +83,8 @@ export class IndexDatabase {
   readonly #unsaved = new Set<string>()
   /** Why the commits of an artifact could not be read, by its place. */
   readonly #unreadable = new Map<string, Refusal>()
+  /** Whether each family was looked through at least once: before that, nothing is written. */
+  #isComplete = false
   /** Whether it had nothing in it when it was opened. */
   #isNew = false
   /** Whether it was said to be damaged, and no page was found to be. */
@@ -161,7 +170,7 @@ export class IndexDatabase {
     const { slugs, areAll } = found ?? { slugs: [], areAll: false }
     const unreadable = slugs.flatMap((slug) => {
       const path = `${question.family}/${slug}`
-      const [artifact, reason] = [this.#sync.tables.at(path)?.view, this.#unreadable.get(path)]
+      const [artifact, reason] = [this.#sync.viewAt(path), this.#unreadable.get(path)]
       return artifact && reason ? [{ artifact, reason }] : []
     })
     return { unreadable, areAll }
@@ -202,7 +211,8 @@ export class IndexDatabase {
   }
 
   async #write(): Promise<void> {
-    for (let tries = 1; this.#sync.tables.isComplete; tries++) {
+    this.#isComplete ||= this.#sync.tables.isComplete
+    for (let tries = 1; this.#isComplete; tries++) {
       try {
         await this.#writeNoted()
         this.trouble = undefined
@@ -231,63 +241,56 @@ export class IndexDatabase {
     // What could not be read may be by now.
     for (const path of this.#unreadable.keys()) this.#dirty.add(path)
     const slice = new TimeSlice()
-    let paths: string[] = []
     // What is noted meanwhile comes up as well.
-    for (const path of this.#dirty) {
-      this.#dirty.delete(path)
-      paths.push(path)
-      if (paths.length < ARTIFACTS_PER_TRANSACTION && this.#dirty.size > 0) continue
-      await this.#writeSome(file, paths, slice)
-      paths = []
+    while (this.#dirty.size > 0) {
+      const taken: string[] = []
+      const changes: RowsChange[] = []
+      try {
+        for (const path of this.#dirty) {
+          this.#dirty.delete(path)
+          taken.push(path)
+          changes.push(await this.#changeAt(file, path, slice))
+          if (taken.length === ARTIFACTS_PER_TRANSACTION) break
+        }
+        await patiently(() =>
+          file.transaction(() => {
+            for (const change of changes)
+              (writeChange(file, change) ? this.#unsaved : this.#dirty).add(change.path)
+          }),
+        )
+      } catch (error) {
+        for (const path of taken) this.#dirty.add(path)
+        throw error
+      }
+      if (!this.#isClosed) this.#saving ??= setTimeout(() => this.#saveSoon(), SAVE_AFTER_MS).unref()
       await slice.pause()
     }
-    this.#use(file)
+    if (file !== this.file) this.#use(file)
   }
 
-  async #writeSome(file: DatabaseFile, paths: readonly string[], slice: TimeSlice): Promise<void> {
-    try {
-      const changes: (() => boolean)[] = []
-      for (const path of paths) changes.push(await this.#changeOf(file, path, slice))
-      const areDone = await patiently(() => file.transaction(() => changes.map((change) => change())))
-      for (const [at, path] of paths.entries()) {
-        if (areDone[at]) this.#unsaved.add(path)
-        else this.#dirty.add(path)
-      }
-    } catch (error) {
-      for (const path of paths) this.#dirty.add(path)
-      throw error
-    }
-    if (!this.#isClosed) this.#saving ??= setTimeout(() => this.#saveSoon(), SAVE_AFTER_MS).unref()
-  }
-
-  /** What makes the rows of an artifact right, in a transaction: it answers false where it has to be worked out again. */
-  async #changeOf(file: DatabaseFile, path: string, slice: TimeSlice): Promise<() => boolean> {
+  /** What is to become of the rows of an artifact. */
+  async #changeAt(file: DatabaseFile, path: string, slice: TimeSlice): Promise<RowsChange> {
     this.#unreadable.delete(path)
-    const { tables } = this.#sync
-    let entry = tables.at(path)
-    for (let looks = 0; entry; looks++) {
-      const { view } = entry
+    for (let looks = 0; ; looks++) {
+      const view = this.#sync.viewAt(path)
+      if (!view) return { path, view, before: '', commits: undefined }
       const before = seenAt(file, view)
-      const isSame = (): boolean => seenAt(file, view) === before
       try {
         const commits = await missingCommits(file, view, slice)
         // Another server may have written what it saw later: the last to write has to have seen everything.
         if (view.repository.refs.snapshot() === view.source.refs || looks === MAX_LOOKS) {
           if (commits.size > ROWS_PER_PIECE || view.variants.length > ROWS_PER_PIECE)
-            await writeInPieces(file, piecesBefore(file, view, commits), isSame, slice)
-          return () => isSame() && writeArtifact(file, view, commits)
+            await writeInPieces(file, view, before, piecesBefore(file, view, commits), slice)
+          return { path, view, before, commits }
         }
       } catch (error) {
         const reason = damageOf(error, path)
         if (!reason) throw error
         this.#unreadable.set(path, reason)
-        return () => isSame() && writeUnreadable(file, view)
+        return { path, view, before, commits: undefined }
       }
       await this.#sync.look(view.family, view.slug)
-      entry = tables.at(path)
     }
-    const [family = '', slug = ''] = path.split('/')
-    return () => removeArtifact(file, family, slug)
   }
 
   #saveSoon(): void {
@@ -306,7 +309,7 @@ export class IndexDatabase {
     const slice = new TimeSlice()
     for (const path of this.#unsaved) {
       this.#unsaved.delete(path)
-      const view = this.#sync.tables.at(path)?.view
+      const view = this.#sync.viewAt(path)
       const text = view && saveView(view)
       if (view && text !== undefined) {
         const values = [text, view.family.folder, view.slug, seenOf(view)] as const
@@ -388,7 +391,6 @@ export class IndexDatabase {
 
   /** Has questions answered from this file from now on; without one, they wait for the next. */
   #use(file: DatabaseFile | undefined): void {
-    if (file === this.file) return
     this.#letGo()
     this.file = file
     this.#letGo = file?.hold() ?? (() => undefined)
@@ -416,12 +418,13 @@ export class IndexDatabase {
 /** Writes what nobody sees before all of it is there, as long as that is what the rows go on from. */
 async function writeInPieces(
   file: DatabaseFile,
+  view: ArtifactView,
+  before: string,
   pieces: readonly (() => boolean)[],
-  isSame: () => boolean,
   slice: TimeSlice,
 ): Promise<void> {
   for (const piece of pieces) {
-    if (!(await patiently(() => file.transaction(() => isSame() && piece())))) return
+    if (!(await patiently(() => file.transaction(() => seenAt(file, view) === before && piece())))) return
     await slice.rest()
   }
 }

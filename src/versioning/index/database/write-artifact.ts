@@ -1,12 +1,10 @@
 import { hash } from 'node:crypto'
-import { parseCommit } from '../../../git/objects/object.ts'
 import type { Oid } from '../../../git/objects/object.ts'
 import type { TimeSlice } from '../../../scheduling/cooperative.ts'
 import { bytesOf, type DatabaseFile, hexOf, utf8Of } from '../../../storage/sqlite/database-file.ts'
 import type { ArtifactView, VariantView } from '../../artifacts/artifact-view.ts'
-import { readBytes } from '../../family/tree-files.ts'
 import { authorUuid, objectUuid, oidPrefix } from '../../ids.ts'
-import { decodeMessage } from '../../revisions/stored-revision.ts'
+import { pathOf } from '../index-entry.ts'
 
 /** What a commit alone says about its revision, without a look at its tree: as true for ever as the commit. */
 export interface CommitFacts {
@@ -27,18 +25,28 @@ export interface CommitFacts {
  */
 export async function missingCommits(
   file: DatabaseFile,
-  { family, slug, variants, repository }: ArtifactView,
+  { family, slug, variants, repository, revisions }: ArtifactView,
   slice: TimeSlice,
 ): Promise<ReadonlyMap<Oid, CommitFacts>> {
   const missing = new Map<Oid, CommitFacts>()
-  const isKnown = (oid: Oid): boolean =>
-    missing.has(oid) || file.rows(KNOWN, family.folder, slug, bytesOf(oid)).length > 0
   for (const { head } of variants) {
-    // Each is asked for in the file.
-    await slice.pause()
-    for (let oid = head; oid !== undefined && !isKnown(oid); oid = missing.get(oid)?.parent) {
-      missing.set(oid, factsIn(oid, await readBytes(repository.objects, oid, 'commit')))
+    for (let oid = head; oid !== undefined && !missing.has(oid);) {
+      // Each is asked for in the file.
       await slice.pause()
+      if (file.rows(KNOWN, family.folder, slug, bytesOf(oid)).length > 0) break
+      const { commit, message } = await revisions.readCommit(repository.objects, oid)
+      const { author, committer } = commit
+      const [parent] = commit.parents
+      const isKept = message === undefined || message.length <= MAX_MESSAGE_LENGTH
+      const text = isKept ? message?.toLowerCase() : null
+      missing.set(oid, {
+        oid,
+        parent,
+        seconds: committer.seconds,
+        author: `${author.name} <${author.email}>`,
+        text,
+      })
+      oid = parent
     }
   }
   return missing
@@ -50,18 +58,6 @@ const KNOWN = `
 
 /** A longer message is not kept: nothing else bounds them, and the commit has it. */
 const MAX_MESSAGE_LENGTH = 1000
-
-function factsIn(oid: Oid, bytes: Buffer): CommitFacts {
-  const { author, committer, message, parents } = parseCommit(bytes)
-  const text = decodeMessage(message).message
-  return {
-    oid,
-    parent: parents[0],
-    seconds: committer.seconds,
-    author: `${author.name} <${author.email}>`,
-    text: text !== undefined && text.length > MAX_MESSAGE_LENGTH ? null : text?.toLowerCase(),
-  }
-}
 
 /** What the rows of the artifact of a view were made of (see seenOf), as far as the file has them; empty where they are not whole. */
 export function seenAt(file: DatabaseFile, { family, slug }: ArtifactView): string {
@@ -77,6 +73,25 @@ export function seenOf({ source: { refs } }: ArtifactView): string {
   return hash('sha1', [refs.head ?? '', ...lines].join('\n'), 'base64')
 }
 
+/** What is to become of the rows of an artifact, worked out before the transaction that writes them. */
+export interface RowsChange {
+  /** `<family>/<slug>`. */
+  readonly path: string
+  /** Undefined where the artifact is gone: then its rows go, too. */
+  readonly view: ArtifactView | undefined
+  /** What its rows were made of (see seenOf). */
+  readonly before: string
+  /** The commits that the file has not got yet; undefined where some cannot be read: then it has no revisions. */
+  readonly commits: ReadonlyMap<Oid, CommitFacts> | undefined
+}
+
+/** Makes the change, in the transaction of the caller; false where it has to be worked out again, since another server has changed the rows. */
+export function writeChange(file: DatabaseFile, { path, view, before, commits }: RowsChange): boolean {
+  if (!view) return removeArtifact(file, path)
+  if (seenAt(file, view) !== before) return false
+  return commits ? writeArtifact(file, view, commits) : writeUnreadable(file, view)
+}
+
 /**
  * Makes the rows of an artifact what a view of it says, in the transaction of the caller; the next start has no view of it then, until
  * that is saved. `commits` are those that the file has not got yet; where one is wanting all the same, another server has changed the file
@@ -90,8 +105,9 @@ export function writeArtifact(
   const artifact = rowOfArtifact(file, view)
   const known = variantsIn(file, artifact)
   if (!writeVariants(file, view, { artifact, known, variants: view.variants }, commits)) return false
-  const there = new Set(view.variants.map(({ slug }) => slug))
-  for (const [slug, { number }] of known) if (!there.has(slug)) removeVariant(file, number)
+  const gone = new Map(known)
+  for (const { slug } of view.variants) gone.delete(slug)
+  for (const { number } of gone.values()) removeVariant(file, number)
   const isOther = file.run(SET_META, view.metaCommit, artifact, view.metaCommit).changes > 0
   if (isOther) {
     setArchived(file, artifact, view)
@@ -167,7 +183,10 @@ function writeVariants(
     const tip = head === undefined ? null : bytesOf(head)
     file.run(SET_VARIANT, artifact, slug, id, archived, tip, tip)
     const variant = before?.number ?? Number(file.rows<Numbered>(VARIANT, artifact, slug)[0]?.number)
-    if (isMoved) setLines(file, variant, place)
+    if (isMoved) {
+      file.run('DELETE FROM lines WHERE variant = ?', variant)
+      if (place) file.run(ADD_LINES, place.segment, place.depth, variant)
+    }
     file.run(SET_LATEST, variant)
   }
   return true
@@ -179,17 +198,16 @@ function variantsIn(
   artifact: number,
   some?: readonly VariantView[],
 ): ReadonlyMap<string, KnownVariant> {
-  const [row] =
-    some === undefined
-      ? file.rows<{ json: ArrayBuffer }>(VARIANTS, artifact)
-      : file.rows<{ json: ArrayBuffer }>(
-          SOME_VARIANTS,
-          artifact,
-          JSON.stringify(some.map(({ slug }) => slug)),
-        )
+  const [row] = some
+    ? file.rows<{ json: ArrayBuffer }>(SOME_VARIANTS, artifact, slugsIn(some))
+    : file.rows<{ json: ArrayBuffer }>(VARIANTS, artifact)
   // Made by our own statement.
-  const known = JSON.parse(utf8Of(row?.json ?? null)) as (KnownVariant & { readonly slug: string })[]
-  return new Map(known.map((variant) => [variant.slug, variant]))
+  const known = JSON.parse(utf8Of(row?.json ?? null)) as Record<string, KnownVariant>
+  return new Map(Object.entries(known))
+}
+
+function slugsIn(variants: readonly VariantView[]): string {
+  return JSON.stringify(variants.map(({ slug }) => slug))
 }
 
 function removeVariant(file: DatabaseFile, number: number): void {
@@ -198,7 +216,7 @@ function removeVariant(file: DatabaseFile, number: number): void {
 }
 
 /** Notes that the commits of an artifact cannot be read: it has no revisions in lists until they can. Answers true. */
-export function writeUnreadable(file: DatabaseFile, view: ArtifactView): boolean {
+function writeUnreadable(file: DatabaseFile, view: ArtifactView): boolean {
   const artifact = rowOfArtifact(file, view)
   removeRevisions(file, artifact)
   for (const { slug, id, record } of view.variants)
@@ -208,7 +226,8 @@ export function writeUnreadable(file: DatabaseFile, view: ArtifactView): boolean
 }
 
 /** Forgets an artifact that is gone. Answers true. */
-export function removeArtifact(file: DatabaseFile, family: string, slug: string): boolean {
+function removeArtifact(file: DatabaseFile, path: string): boolean {
+  const [family = '', slug = ''] = path.split('/')
   const [row] = file.rows<Numbered>(ARTIFACT, family, slug)
   if (!row) return true
   removeRevisions(file, row.number)
@@ -260,7 +279,7 @@ function removeRevisions(file: DatabaseFile, artifact: number): void {
 function rowOfArtifact(file: DatabaseFile, { family, slug, id, digits, record }: ArtifactView): number {
   const [before] = file.rows<ArtifactRow>(ARTIFACT, family.folder, slug)
   // Another one may have taken the place of the one that was here.
-  if (before && utf8Of(before.id) !== id) removeArtifact(file, family.folder, slug)
+  if (before && utf8Of(before.id) !== id) removeArtifact(file, pathOf(family, slug))
   const archived = record.deleted_at === undefined ? 0 : 1
   const flags = JSON.stringify(record.flags ?? {})
   file.run(SET_ARTIFACT, family.folder, slug, id, digits, archived, flags)
@@ -270,7 +289,7 @@ function rowOfArtifact(file: DatabaseFile, { family, slug, id, digits, record }:
 /** Where a commit stands, which has rows then, and all behind it; undefined where one is not among `commits`. */
 function placeOf(
   file: DatabaseFile,
-  view: ArtifactView,
+  { family, digits, archived }: ArtifactView,
   artifact: number,
   head: Oid,
   commits: ReadonlyMap<Oid, CommitFacts>,
@@ -285,43 +304,22 @@ function placeOf(
     missing.push(facts)
     oid = facts.parent
   }
-  return missing.length === 0 ? place : addRevisions(file, view, artifact, place, missing.reverse())
-}
-
-/** Adds commits, the oldest first, behind a place; answers where the last of them stands. */
-function addRevisions(
-  file: DatabaseFile,
-  { family, digits, archived }: ArtifactView,
-  artifact: number,
-  behind: Place | undefined,
-  commits: readonly CommitFacts[],
-): Place {
-  let { segment, depth } = segmentBehind(file, artifact, behind)
-  for (const { oid, seconds, author, text } of commits) {
+  if (missing.length === 0) return place
+  let { segment, depth } = place ?? { segment: undefined, depth: 0 }
+  // They go on in the segment of the place if it ends there, else in a new one.
+  if (segment === undefined || file.rows(ENDS_AT, segment, depth).length === 0)
+    segment = Number(file.run(ADD_SEGMENT, artifact, segment ?? null, depth, depth).lastInsertRowid)
+  for (const { oid, seconds, author, text } of missing.reverse()) {
     file.run('INSERT OR IGNORE INTO authors (author, id) VALUES (?, ?)', author, authorUuid(author))
     const isLong = text === null ? 1 : 0
     const isArchived = archived.has(objectUuid(oid, digits)) ? 1 : 0
-    const place = [artifact, segment, author, family.folder, seconds, ++depth] as const
+    const at = [artifact, segment, author, family.folder, seconds, ++depth] as const
     const facts = [bytesOf(oid), bytesOf(digits), isLong, text ?? null, isArchived] as const
-    const { lastInsertRowid } = file.run(ADD_REVISION, ...place, ...facts)
+    const { lastInsertRowid } = file.run(ADD_REVISION, ...at, ...facts)
     if (text) file.run('INSERT INTO messages (rowid, message) VALUES (?, ?)', Number(lastInsertRowid), text)
   }
   file.run('UPDATE segments SET tip = ? WHERE number = ?', depth, segment)
   return { segment, depth }
-}
-
-/** The segment that goes on behind a place: its own if it ends there, else a new one. */
-function segmentBehind(file: DatabaseFile, artifact: number, place: Place | undefined): Place {
-  if (place && file.rows(ENDS_AT, place.segment, place.depth).length > 0) return place
-  const depth = place?.depth ?? 0
-  const { lastInsertRowid } = file.run(ADD_SEGMENT, artifact, place?.segment ?? null, depth, depth)
-  return { segment: Number(lastInsertRowid), depth }
-}
-
-/** The segments that a variant holds whose head stands at this place, and up to where. */
-function setLines(file: DatabaseFile, variant: number, place: Place | undefined): void {
-  file.run('DELETE FROM lines WHERE variant = ?', variant)
-  if (place) file.run(ADD_LINES, place.segment, place.depth, variant)
 }
 
 interface Numbered {
@@ -359,8 +357,8 @@ const SEARCH_HEADS = `
   UPDATE revisions SET searched = 0 WHERE artifact = ? AND searched
     AND oid IN (SELECT head FROM variants WHERE artifact = ? UNION SELECT latest FROM variants WHERE artifact = ?)`
 const VARIANTS = `
-  SELECT CAST(json_group_array(json_object(
-    'number', number, 'archived', archived, 'head', lower(hex(head)), 'slug', slug)) AS BLOB) AS json
+  SELECT CAST(json_group_object(slug, json_object(
+    'number', number, 'archived', archived, 'head', lower(hex(head)))) AS BLOB) AS json
   FROM variants WHERE artifact = ?`
 const SOME_VARIANTS = `${VARIANTS} AND slug IN (SELECT value FROM json_each(?))`
 const VARIANT = 'SELECT number FROM variants WHERE artifact = ? AND slug = ?'
