@@ -1,11 +1,11 @@
 import { TemplateFailure } from './template-format.ts'
 
-/** Digits that ECMAScript writes exactly. */
+/** The most fraction digits that ECMAScript formats. */
 const MOST_DIGITS = 100
 
 /**
- * A number that is not negative, as Python writes it in the format of this type: `f`, `e`, `g` (and their capitals), `%`, `n`, or none.
- * Ties go to the even digit. Throws a `TemplateFailure` for more than a hundred digits.
+ * Formats a non-negative number as Python does for this type: `f`, `e`, `g` (and their capitals), `%`, `n`,
+ * or none. Rounds ties to even. Throws a `TemplateFailure` for more than a hundred digits.
  */
 export function formatFloat(
   number: number,
@@ -31,7 +31,7 @@ export function formatFloat(
     case 'G':
       return general(number, places, alternate, 0).toUpperCase()
     case '':
-      // takes an exponent one digit sooner, and keeps a digit behind its point
+      // switches to an exponent one digit sooner, and keeps a digit behind the point
       return withPoint(general(number, places, alternate, 1))
     default:
       return general(number, places, alternate, 0)
@@ -48,11 +48,11 @@ function fixed(number: number, places: number): string {
     return places === 0 ? whole : `${whole}.${'0'.repeat(places)}`
   }
   const text = number.toFixed(places)
-  // ECMAScript takes the larger of two that are equally near
+  // ECMAScript rounds ties up
   return isTie(number, places) && isOdd(text) ? lowered(text) : text
 }
 
-/** Whether all that lies behind the digit at `places` is one five. */
+/** Whether only a single five follows the digit at `places`. */
 function isTie(number: number, places: number): boolean {
   if (places >= MOST_DIGITS) return false
   const all = number.toFixed(MOST_DIGITS)
@@ -63,12 +63,12 @@ function isOdd(text: string): boolean {
   return '13579'.includes(text.charAt(text.length - 1))
 }
 
-/** An odd last digit less one. */
+/** Subtracts one from an odd last digit. */
 function lowered(text: string): string {
   return text.slice(0, -1) + String(Number(text.charAt(text.length - 1)) - 1)
 }
 
-/** With at least two digits of exponent. */
+/** Writes the exponent with at least two digits. */
 function exponential(number: number, places: number): string {
   const [digits = '', exponent = ''] = number.toExponential(places).split('e')
   const tail = places < MOST_DIGITS ? number.toExponential(MOST_DIGITS).slice(2 + places) : ''
@@ -76,7 +76,7 @@ function exponential(number: number, places: number): string {
   return `${even}e${exponent.replace(/^([-+])([0-9])$/, '$10$2')}`
 }
 
-/** So many significant digits, with an exponent where it is shorter, without zeros at the end. */
+/** Writes this many significant digits, with an exponent where that is shorter, without trailing zeros. */
 function general(number: number, significant: number, alternate: boolean, sooner: number): string {
   const digits = Math.max(significant, 1)
   const exponent = number === 0 ? 0 : Number(number.toExponential(digits - 1).split('e')[1])

@@ -15,8 +15,8 @@ import type { TestsetPayload } from './testset-payload.ts'
 type Loc = readonly (string | number)[]
 
 /**
- * The `data` of a testset commit: `testcases`, or else `testcase_ids` of rows that the testset has (interface 8.11).
- * Refuses with every problem at once.
+ * Reads the `data` of a testset commit: `testcases`, or else `testcase_ids` of existing rows (interface
+ * 8.11). Refuses with all problems at once.
  */
 export async function acceptTestset(
   data: Json,
@@ -55,13 +55,13 @@ export async function acceptTestset(
 
 /** How testcase records are read. */
 export interface RecordReading {
-  /** What is wrong with them goes here. */
+  /** Collects the problems found. */
   readonly problems: FieldProblem[]
-  /** Unknown keys are ignored, for clients of the existing service. */
+  /** Ignores unknown keys, for clients of the existing service. */
   readonly isExisting: boolean
 }
 
-/** A list of testcase records as rows, read in slices. */
+/** Converts a list of testcase records to rows, in slices. */
 export async function inputRows(value: Json, loc: Loc, reading: RecordReading): Promise<InputRow[]> {
   const { problems } = reading
   if (!isJsonArray(value)) {
@@ -76,7 +76,10 @@ export async function inputRows(value: Json, loc: Loc, reading: RecordReading): 
   return rows
 }
 
-/** A testcase record as a row; undefined, with problems, if it is none. `locOf` is asked for its place only if there are some. */
+/**
+ * Converts a testcase record to a row; undefined, with problems added, if it is invalid. `locOf` is called
+ * only for a problem.
+ */
 export function inputTestcase(
   value: Json,
   locOf: () => Loc,
@@ -113,7 +116,7 @@ export function inputTestcase(
   }
 }
 
-/** A list of testcase ids, in lower case. */
+/** Parses a list of testcase ids into lower case. */
 export function testcaseIds(value: Json, loc: Loc, problems: FieldProblem[]): string[] {
   if (!isJsonArray(value)) {
     problems.push({ loc, msg: 'must be an array of testcase ids', type: 'list_type' })
@@ -127,7 +130,7 @@ export function testcaseIds(value: Json, loc: Loc, problems: FieldProblem[]): st
   })
 }
 
-/** One sentence that names every problem of a list, the first few of very many. */
+/** One sentence that names the problems of a list, at most the first 20. */
 export function describe(problems: readonly FieldProblem[]): string {
   const shown = problems.slice(0, 20).map(({ loc, msg }) => `${loc.join('.')} ${msg}.`)
   const more = problems.length - shown.length
@@ -140,7 +143,7 @@ const REFUSED = new Error('refused')
 
 const TESTCASE_KEYS = ['data', 'flags', 'tags', 'meta']
 
-/** What a testcase record may hold; a record that was read can be sent back. */
+/** The keys a testcase record may have; a record that was read can be sent back. */
 const RECORD_KEYS = new Set([
   ...TESTCASE_KEYS,
   ...['id', 'testset_id', 'set_id'],

@@ -13,21 +13,22 @@ import type { StoredTestset } from './testset-payload.ts'
 import { asStored } from './testset-payload.ts'
 import { rowPath } from './testset-tree.ts'
 
-/** A difference of one row: where it stands in the order of differences is by the head, then what only the base has. */
+/** A row that differs. Differences are sorted by the head's order; rows that only the base has come last. */
 interface RowDifference {
   readonly dedupId: string
   readonly base: RowEntry | undefined
   readonly head: RowEntry | undefined
 }
 
-/** A revision of a testset that is compared. */
+/** One side of the comparison. */
 interface Side extends Pick<DiffSide, 'artifactId' | 'source'> {
   readonly testset: StoredTestset
 }
 
 /**
- * The rows that two revisions of testsets do not share, joined on their dedup ids, and the columns (interface 8.24); a windowing's
- * limit pages through the rows. Only rows whose content differs are read, those of the page when they are written.
+ * The differing rows of two testset revisions, joined on their dedup ids, and their columns (interface 8.24).
+ * `windowing.limit` pages through the rows. Reads only rows whose content differs; a page's rows are read
+ * while it is written.
  */
 export async function diffTestsets(
   base: DiffSide,
@@ -87,7 +88,7 @@ interface RowPair {
   readonly now: RowBytes
 }
 
-/** Changed rows with their bytes, some at a time. */
+/** Changed rows with the bytes of both sides. */
 async function* pairs(
   base: Side,
   head: Side,
@@ -118,7 +119,7 @@ function show({ artifactId, testset }: Side, row: RowBytes): string {
   return stringifyJson(presentTestcase(row, artifactId, testset.columns))
 }
 
-/** The columns of one that the other does not have. */
+/** The columns of the first that the other lacks. */
 function columnsMissing({ testset }: Side, other: Side): readonly string[] {
   const known = new Set(other.testset.columns)
   return testset.columns.filter((column) => !known.has(column))
@@ -144,7 +145,7 @@ async function differences(base: Side, head: Side, slice: TimeSlice): Promise<re
   return rows
 }
 
-/** Rows with equal keys are equal, with all that belongs to them. */
+/** Rows with equal keys have equal data and metadata. */
 function keyOf({ oid, meta }: RowEntry): string {
   return meta === undefined ? oid : `${oid} ${meta}`
 }
@@ -167,7 +168,7 @@ async function without(
   return left
 }
 
-/** Rows by their dedup ids, in order; the last of those that git gave the same one. */
+/** Rows with their dedup ids, in order. A push may repeat a dedup id; the last row wins. */
 async function withDedupIds(
   { source }: Side,
   rows: readonly RowEntry[],

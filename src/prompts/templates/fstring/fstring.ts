@@ -13,21 +13,22 @@ import { TemplateFailure, variablesThere } from '../template-format.ts'
 import { formatFloat } from '../format-float.ts'
 
 /**
- * Renders what Python's `str.format` does (interface 11.22): `{name}`, `{name[key][0]}`, `{name!r}`, `{name:>10.2f}`, where the
- * format may hold fields itself; `{{` and `}}` are braces. Attributes (`{name.key}`) are refused, as JSON has none.
+ * Renders a template of Python's `str.format` (interface 11.22): `{name}`, `{name[key][0]}`, `{name!r}`,
+ * `{name:>10.2f}`; a format may contain fields, and `{{` and `}}` are braces. Refuses attributes
+ * (`{name.key}`), as JSON has none.
  */
 export function renderFString(template: string, variables: JsonObject, budget: RenderBudget): string {
   return new FString(template, variables, budget).render()
 }
 
-/** Throws a `TemplateFailure` for a template that cannot be read. */
+/** Throws a `TemplateFailure` for a malformed template. */
 export function readFString(template: string): void {
   new FString(template, undefined, new RenderBudget()).render()
 }
 
 class FString {
   readonly #template: string
-  /** Undefined where it is only read. */
+  /** Undefined when the template is only checked. */
   readonly #variables: JsonObject | undefined
   readonly #budget: RenderBudget
   #at = 0
@@ -59,7 +60,7 @@ class FString {
     }
   }
 
-  /** The text of the field whose brace is at `open`, and the position behind it. */
+  /** The text of the field whose brace is at `open`; moves behind it. */
   #field(open: number, depth: number): string {
     const value = this.#valueOf(this.#name(open), open)
     const shown = this.#take('!') ? converted(value, this.#template.charAt(this.#at++)) : value
@@ -68,7 +69,7 @@ class FString {
     return this.#variables ? formatValue(shown, spec) : ''
   }
 
-  /** Everything up to `!`, `:` or `}`, of which a key in brackets may hold any. */
+  /** Everything up to `!`, `:` or `}`; a key in brackets may contain these. */
   #name(open: number): string {
     const begin = this.#at
     for (;;) {
@@ -106,7 +107,7 @@ class FString {
     return value ?? null
   }
 
-  /** The format behind the colon, its own fields filled in. */
+  /** The format behind the colon, with its own fields filled in. */
   #spec(open: number, depth: number): string {
     let spec = ''
     for (;;) {
@@ -127,7 +128,7 @@ class FString {
     return true
   }
 
-  /** Where the first of these characters is; the end of the template if none is. */
+  /** The position of the first of these characters, or the end of the template. */
   #next(characters: RegExp): number {
     characters.lastIndex = this.#at
     return characters.exec(this.#template)?.index ?? this.#template.length
@@ -150,12 +151,13 @@ function unclosed(open: number): TemplateFailure {
   return new TemplateFailure(`The { at ${open} is not closed; write {{ for a brace.`)
 }
 
-/** Columns a field may be padded to, and digits behind its point. */
+/** The maximum width and precision of a field. */
 const WIDEST = 1000
 
 /**
- * A value in Python's format mini-language, `[[fill]align][sign][#][0][width][grouping][.precision][type]` (interface 11.22).
- * Whole numbers keep all their digits. Throws a `TemplateFailure` for a format that is none, or none of such a value.
+ * Formats a value with Python's format mini-language,
+ * `[[fill]align][sign][#][0][width][grouping][.precision][type]` (interface 11.22). Whole numbers keep all
+ * their digits. Throws a `TemplateFailure` for an invalid format, or one that does not suit the value.
  */
 function formatValue(value: Json, format: string): string {
   if (format === '') return pythonText(value)
@@ -184,7 +186,7 @@ interface Spec {
   readonly type: string
 }
 
-/** What is written of a number: the sign is apart so that zeros can be put behind it. */
+/** The text of a number; the sign is separate so that zeros can follow it. */
 interface NumberText {
   readonly sign: string
   readonly prefix: string
@@ -222,7 +224,10 @@ function formatString(text: string, spec: Spec): string {
   return spec.precision === undefined ? text : [...text].slice(0, spec.precision).join('')
 }
 
-/** All digits of a whole number, boolean or written without point and exponent; undefined for anything else. */
+/**
+ * The exact value of a boolean or of a number written without point and exponent; undefined for anything
+ * else.
+ */
 function integerOf(value: Json): bigint | undefined {
   if (typeof value === 'boolean') return BigInt(value)
   const literal =
@@ -267,7 +272,7 @@ function signOf(sign: string, wanted: string): string {
   return wanted === '-' ? '' : wanted
 }
 
-/** Zeros that pad a number are grouped with it, so that it may come out one wider. */
+/** Groups padding zeros with the number, so that the result may be one wider. */
 function zeroPadded(sign: string, digits: string, spec: Spec): string {
   let text = grouped(digits, spec)
   const isPadded = spec.fill === '0' && spec.align === '=' && spec.grouping !== ''
@@ -278,7 +283,7 @@ function zeroPadded(sign: string, digits: string, spec: Spec): string {
   return text
 }
 
-/** With a separator after every three digits of the whole part (four, for bases other than ten). */
+/** Inserts a separator after every three digits of the whole part (four for bases other than ten). */
 function grouped(digits: string, { grouping, type }: Spec): string {
   if (grouping === '') return digits
   const [whole = ''] = /^[0-9]*/.exec(digits) ?? []

@@ -3,7 +3,10 @@ import { failureAt, type JinjaToken } from './jinja-lexer.ts'
 import type { Arguments, Expression, FilterCall } from './jinja-nodes.ts'
 import { wholeNumber } from './jinja-values.ts'
 
-/** Reads expressions off the tokens of a template, by the grammar of Jinja2 3.1. Throws a `TemplateFailure` for anything else. */
+/**
+ * Parses expressions from the tokens of a template, by the grammar of Jinja2 3.1. Throws a `TemplateFailure`
+ * for anything else.
+ */
 export class ExpressionParser {
   protected readonly template: string
   protected readonly tokens: readonly JinjaToken[]
@@ -45,7 +48,7 @@ export class ExpressionParser {
     )
   }
 
-  /** One expression, or several with commas between them, which are a tuple. */
+  /** One expression, or several separated by commas, which are a tuple. */
   protected tuple(mayBeCondition: boolean, isInParentheses = false): Expression {
     const items: Expression[] = []
     let isTuple = false
@@ -197,7 +200,7 @@ export class ExpressionParser {
     const items: Item[] = []
     while (!this.takes('operator', end)) {
       if (items.length > 0) this.needs('operator', ',')
-      // a comma may stand behind the last one
+      // a trailing comma is allowed
       if (this.takes('operator', end)) break
       items.push(item())
     }
@@ -313,7 +316,7 @@ export class ExpressionParser {
       this.is('integer') ||
       this.is('float') ||
       this.is('operator', '[', '{') ||
-      // behind "if" stands the test of a condition, which Jinja2 would not look for
+      // "if" begins a condition here; Jinja2 does not treat it as an argument
       (this.is('name') && !this.is('name', 'else', 'or', 'and', 'if'))
     )
   }
@@ -327,7 +330,7 @@ export class ExpressionParser {
 
 const NO_ARGUMENTS: Arguments = { positional: [], named: [], spread: undefined, namedSpread: undefined }
 
-/** Names that are values, and that nothing can be assigned to. */
+/** Names of constants, which cannot be assigned. */
 export const CONSTANTS: ReadonlyMap<string, boolean | null> = new Map([
   ['true', true],
   ['True', true],

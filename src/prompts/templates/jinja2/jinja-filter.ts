@@ -2,22 +2,21 @@ import { TemplateFailure } from '../template-format.ts'
 import type { JinjaOperators } from './jinja-operators.ts'
 import type { CallArguments, JinjaValue } from './jinja-values.ts'
 
-/** What filters and tests are given to work with. */
+/** What filters and tests can use. */
 export interface JinjaRuntime {
   readonly operators: JinjaOperators
-  /** What the filter of this name makes of a value. */
+  /** Applies the filter of this name to a value. */
   filter(name: string, value: JinjaValue, args: CallArguments): JinjaValue
   /** Whether the test of this name passes. */
   test(name: string, value: JinjaValue, args: CallArguments): boolean
 }
 
-/** What a filter makes of a value and its arguments. */
 export type JinjaFilter = (value: JinjaValue, args: CallArguments, runtime: JinjaRuntime) => JinjaValue
 
-/** A filter whose arguments were found by their names or their places. */
+/** A filter with its arguments bound to parameter names. */
 type Named = (value: JinjaValue, given: ReadonlyMap<string, JinjaValue>, runtime: JinjaRuntime) => JinjaValue
 
-/** A filter with these parameters, in their order. Arguments that it has no parameter for are refused. */
+/** Defines a filter with these parameters, in order; other arguments are refused. */
 export function named(
   name: string,
   parameters: readonly string[],

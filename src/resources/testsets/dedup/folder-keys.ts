@@ -1,7 +1,7 @@
 import type { Oid } from '../../../git/objects/object.ts'
 import { OID_BYTES } from '../rows/row-folder.ts'
 
-/** What is known of the rows of one folder, in order: the byte that names each, and two keys of 32 bits. */
+/** The rows of one folder in order: the byte that names each row, and its two 32-bit keys. */
 export interface FolderKeys {
   readonly bytes: Uint8Array
   readonly keys: Uint32Array
@@ -9,8 +9,9 @@ export interface FolderKeys {
 }
 
 /**
- * Folders one after the other as a file keeps them: the tree's id, how many rows (a byte) and folders below (two), then the
- * rows' bytes, their keys (32 bits each, little-endian), and for each folder below its byte and its id.
+ * Encodes folders for the cache file. Each folder is its tree id, its row count (one byte), its subfolder
+ * count (two bytes), the rows' bytes, their keys (32 bits each, little-endian), then the byte and id of each
+ * subfolder.
  */
 export function encodeFolderKeys(folders: Iterable<readonly [Oid, FolderKeys]>): Buffer {
   const pieces: Buffer[] = []
@@ -25,7 +26,6 @@ export function encodeFolderKeys(folders: Iterable<readonly [Oid, FolderKeys]>):
   return Buffer.concat(pieces)
 }
 
-/** Reads what `encodeFolderKeys` wrote. */
 export function* decodeFolderKeys(content: Buffer): Generator<readonly [Oid, FolderKeys]> {
   for (let at = 0; at < content.length;) {
     const tree = content.toString('hex', at, (at += OID_BYTES))

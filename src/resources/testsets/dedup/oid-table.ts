@@ -1,21 +1,20 @@
 import type { Oid } from '../../../git/objects/object.ts'
 
-/** How full the table may be, and by how much it then grows: 9 to 11 bytes an id. */
+/** The load factor past which the table grows, and the growth factor; costs 9 to 11 bytes per id. */
 const FULLEST = 0.9
 const GROWTH = 1.25
 
-/** How many bytes of an id are kept, as two words. */
-const WORDS = 2
+const WORDS_PER_ID = 2
 const SMALLEST = 1024
 
 /**
- * A set of object ids that keeps their first 8 bytes only. That is enough: the chance that another id is taken for one of a million is 1 in
- * 18 million million. Who makes two objects agree on purpose, at the price of 2^32 hashes, has written both himself. Ids are as good as
- * random, so their order is their place, and growing goes through memory in order.
+ * A set of object ids that stores only their first 8 bytes. Among a million ids, a false match has a chance
+ * of 1 in 18 million million. A deliberate collision costs 2^32 hashes and hurts only its author. Ids are
+ * uniformly distributed, so each one's slot follows its order and growing reads memory sequentially.
  */
 export class OidTable {
   #slots = SMALLEST
-  #words = new Uint32Array(WORDS * SMALLEST)
+  #words = new Uint32Array(WORDS_PER_ID * SMALLEST)
   #size = 0
 
   has(oid: Oid): boolean {
@@ -26,7 +25,7 @@ export class OidTable {
     return this.#words[at + 1] !== 0
   }
 
-  /** Adds the id that stands in 20 bytes of a tree object. */
+  /** Adds the id stored in 20 bytes of a tree object. */
   add(bytes: Buffer, at: number): void {
     this.#put(bytes.readUInt32BE(at), lowWord(bytes.readUInt32BE(at + 4)))
   }
@@ -40,12 +39,12 @@ export class OidTable {
     if (this.#size > this.#slots * FULLEST) this.#grow()
   }
 
-  /** Where the id is, or the free slot where it would go. */
+  /** The index of the id, or of the free slot for it. */
   #find(high: number, low: number): number {
     const words = this.#words
-    let at = WORDS * Math.floor((high / 2 ** 32) * this.#slots)
+    let at = WORDS_PER_ID * Math.floor((high / 2 ** 32) * this.#slots)
     while (words[at + 1] !== 0 && (words[at + 1] !== low || words[at] !== high)) {
-      at += WORDS
+      at += WORDS_PER_ID
       if (at === words.length) at = 0
     }
     return at
@@ -54,16 +53,16 @@ export class OidTable {
   #grow(): void {
     const old = this.#words
     this.#slots = Math.ceil(this.#slots * GROWTH)
-    this.#words = new Uint32Array(WORDS * this.#slots)
+    this.#words = new Uint32Array(WORDS_PER_ID * this.#slots)
     this.#size = 0
-    for (let at = 0; at < old.length; at += WORDS) {
+    for (let at = 0; at < old.length; at += WORDS_PER_ID) {
       const low = old[at + 1] ?? 0
       if (low !== 0) this.#put(old[at] ?? 0, low)
     }
   }
 }
 
-/** A free slot is one whose second word is 0, so no id may have that. */
+/** Maps 0 to 1, because a second word of 0 marks a free slot. */
 function lowWord(word: number): number {
   return word === 0 ? 1 : word
 }

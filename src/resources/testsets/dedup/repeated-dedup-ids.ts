@@ -7,9 +7,9 @@ import { readBlobs } from '../rows/stored-rows.ts'
 import { rowPath } from '../testset-tree.ts'
 
 /**
- * The rows of a revision that share a dedup id with one before them: rows are joined on it (interface 8.5), so no two may have the
- * same. `among` are the keys (`keyOfDedupId`) of those that may be shared, all of them if it is left out. Costs a comparison of
- * 32 bits a row, and the blobs of those that seem to be the same. Rows must decode.
+ * Yields a problem for each row that shares a dedup id with an earlier row: rows are joined on it (interface
+ * 8.5), so it must be unique. `among` limits the check to these keys (`keyOfDedupId`); all rows are checked
+ * without it. Compares 32 bits per row and reads only the blobs of likely duplicates. Rows must decode.
  */
 export async function* repeatedDedupIds(
   source: ObjectReader,

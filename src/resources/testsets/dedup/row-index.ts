@@ -8,20 +8,20 @@ import { inBatches } from '../present-testset.ts'
 import { rowBytes } from '../rows/stored-rows.ts'
 import { rowPath } from '../testset-tree.ts'
 
-/** What rows are told apart by. */
+/** What identifies a row. */
 export interface RowIdentity {
   readonly dedupId: string
   readonly contentHash: string
 }
 
-/** The keys of all testsets of the process that were written or asked about lately. */
+/** The row keys of recently used testsets in this process. */
 export const rowKeys = new RowKeys()
 
-/** Which row of a testset holds a dedup id or a content, while its rows are changed. */
+/** Finds the row that holds a dedup id or content, while rows are being changed. */
 export class RowIndex {
   readonly #target: PayloadTarget
   readonly #tree: Oid | undefined
-  /** Rows as they are now: those changed, and those of the base that were asked about. */
+  /** The changed rows, and the rows of the base that were looked up. */
   readonly #rows = new Map<RowPosition, RowIdentity | undefined>()
   readonly #byDedupId = new Map<string, RowPosition>()
   readonly #byContent = new Map<string, Set<RowPosition>>()
@@ -31,7 +31,10 @@ export class RowIndex {
     this.#tree = tree
   }
 
-  /** Looks the rows of the base up that may have these contents and dedup ids; ask `holderOf` and `hasContent` afterwards. */
+  /**
+   * Looks up the rows of the base that may have these contents and dedup ids. Call it before `holderOf` and
+   * `hasContent`.
+   */
   async learn(contentHashes: readonly string[], dedupIds: readonly string[]): Promise<void> {
     const slice = new TimeSlice()
     const wanted = new Set<number>()
@@ -56,17 +59,17 @@ export class RowIndex {
     }
   }
 
-  /** The row that holds a dedup id that was learnt. */
+  /** The row that holds this dedup id; call `learn` first. */
   holderOf(dedupId: string): RowPosition | undefined {
     return this.#byDedupId.get(dedupId)
   }
 
-  /** Whether some row has a content that was learnt. */
+  /** Whether a row has this content; call `learn` first. */
   hasContent(hash: string): boolean {
     return (this.#byContent.get(hash)?.size ?? 0) > 0
   }
 
-  /** The row is another one now. */
+  /** Sets the identity of the row at a position. */
   put(position: RowPosition, identity: RowIdentity): void {
     this.remove(position)
     this.#rows.set(position, identity)
@@ -75,7 +78,7 @@ export class RowIndex {
     this.#byContent.set(identity.contentHash, equal.add(position))
   }
 
-  /** The row is gone. */
+  /** Removes the row at a position. */
   remove(position: RowPosition): void {
     const before = this.#rows.get(position)
     this.#rows.set(position, undefined)

@@ -34,8 +34,8 @@ import { RowsById } from './named-rows.ts'
 import type { RowById, RowDelta } from './row-delta.ts'
 
 /**
- * The testset that a delta makes of `base`: columns first, on the rows of the base only, then rows replaced, removed and added
- * (interface 8.12). Adding rows costs the rows added, however many there are. Refuses rows and columns that are not there, unless
+ * Applies a delta to `base`: first columns, on the rows of the base only, then replaced, removed and added
+ * rows (interface 8.12). Adding rows costs only the rows added. Refuses unknown rows and columns unless
  * `isExisting`, and dedup ids that another row holds.
  */
 export async function applyRowDelta(
@@ -55,7 +55,7 @@ export async function applyRowDelta(
 
 type Loc = readonly (string | number)[]
 
-/** The changes of one delta as they add up. */
+/** Accumulates the changes of one delta. */
 class RowEdit {
   readonly changes = new Map<RowPosition, RowBlobs | undefined>()
   readonly #slice = new TimeSlice()
@@ -66,7 +66,7 @@ class RowEdit {
   readonly #index: RowIndex
   #columns: Set<string>
   #named: RowsById | undefined
-  /** The rows that were replaced, with the hashes of what they hold now. */
+  /** The replaced rows, with the hashes of their new contents. */
   readonly #replacedAt = new Map<RowPosition, string>()
   #collapsed = 0
   #replaced = 0
@@ -80,19 +80,19 @@ class RowEdit {
     this.#columns = new Set(base.columns)
   }
 
-  /** As they are now. */
+  /** The columns after the changes so far. */
   get columns(): readonly string[] {
     return [...this.#columns]
   }
 
-  /** What became of rows that were sent and are none of the revision's. */
+  /** How many sent rows were collapsed or replaced. */
   get met(): MetRows {
     return { collapsed: this.#collapsed, replaced: this.#replaced }
   }
 
   /**
-   * Removes, renames and adds columns of every row of the base. Only if rows are compared with these afterwards, it is noted what each
-   * has come to be.
+   * Removes, renames and adds columns in every row of the base. Indexes the changed rows only if
+   * `areCompared`.
    */
   async changeColumns(change: RowDelta['columns'], areCompared: boolean): Promise<void> {
     if (change.add.length + change.remove.length + change.rename.size === 0) return
@@ -117,7 +117,10 @@ class RowEdit {
     if (!this.#isExisting) check.assertAllMatter()
   }
 
-  /** Gives rows that are these testcases new contents; each keeps its place, and its dedup id unless it brings one. */
+  /**
+   * Replaces the contents of rows. Each keeps its position, and keeps its dedup id unless the new content has
+   * one.
+   */
   async replace(named: readonly RowById[]): Promise<void> {
     if (named.length === 0) return
     const slice = this.#slice
@@ -140,7 +143,7 @@ class RowEdit {
         if (slice.isOver) await slice.rest()
       }
     }
-    // All at once: each look goes over all rows of the base.
+    // One call for all: each call scans all rows of the base.
     await this.#index.learn(
       [],
       replacements.map(({ dedupId }) => dedupId),
@@ -154,7 +157,7 @@ class RowEdit {
     })
   }
 
-  /** Takes out the rows that are these testcases; refuses one that was replaced, whose new content nobody would see. */
+  /** Removes rows. Refuses a row that the same delta replaced, since its new content would be lost. */
   async remove(named: RowDelta['remove']): Promise<void> {
     const there = new Set<RowPosition>()
     const absent: AbsentName[] = []
@@ -177,7 +180,7 @@ class RowEdit {
     })
   }
 
-  /** Adds rows behind the last, save those whose content another row has and that bring no dedup id (interface 8.3). */
+  /** Appends rows, except those without a dedup id whose content another row has (interface 8.3). */
   async add(rows: RowDelta['add'], loc: Loc): Promise<void> {
     if (rows.length === 0) return
     const slice = this.#slice
@@ -241,7 +244,7 @@ class RowEdit {
     return this.#target.write('blob', bytes)
   }
 
-  /** The rows of the base that these are; refuses what is none. */
+  /** Finds the rows of the base with these ids; refuses an unknown id. */
   async #findAll(wanted: readonly { readonly id: string; readonly loc: Loc }[]): Promise<RowEntry[]> {
     const found: RowEntry[] = []
     if (wanted.length === 0) return found
@@ -260,7 +263,7 @@ class RowEdit {
     return found
   }
 
-  /** The row of the base that is the testcase of this id. */
+  /** Finds the row of the base with this testcase id. */
   async #find(id: string): Promise<RowEntry | undefined> {
     this.#named ??= new RowsById(this.#target, await allRows(this.#target, this.#base.tree, this.#slice))
     return this.#named.find(id)
@@ -303,12 +306,15 @@ interface Replacement {
 
 interface EncodedRow {
   readonly row: InputRow
-  /** Where it stands in the list that was sent. */
+  /** Its index in the list that was sent. */
   readonly index: number
   readonly content: EncodedContent
 }
 
-/** Without rows that bring no dedup id and equal another one of the list that does, which takes the earlier place (interface 8.3). */
+/**
+ * Drops rows without a dedup id that equal a row of the list with one; the latter takes the earlier place
+ * (interface 8.3).
+ */
 function collapsed(rows: readonly EncodedRow[]): readonly EncodedRow[] {
   const given = new Map<string, EncodedRow>()
   for (const one of rows.toReversed()) if (one.row.dedupId !== undefined) given.set(one.content.hash, one)

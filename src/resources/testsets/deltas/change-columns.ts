@@ -7,8 +7,9 @@ import { problemsRefusal } from '../../documents/problems.ts'
 import type { RowDelta } from './row-delta.ts'
 
 /**
- * Makes of a row's content one with columns removed, renamed (all at once, so two may swap) and added (interface 8.12). No new name is
- * that of a column that stays. `filled` is told of each column that a row did not have and gets.
+ * Returns a function that removes, renames (all at once, so two may swap) and adds columns in a row's content
+ * (interface 8.12). A new name must not be that of a column that stays. `filled` is called for each column
+ * added to a row that lacks it.
  */
 export function rowChange(
   { add, remove, rename }: RowDelta['columns'],
@@ -41,16 +42,17 @@ export function changeColumnNames(
 }
 
 /**
- * Looks whether each column that a change removes or renames is there and whether each that it adds is wanting somewhere, and refuses what
- * would lose values: a new name that another column has or gets. Columns that only rows have, as a push may bring them, are told by `see`.
+ * Checks that removed and renamed columns exist and that each added column is missing from some row. Refuses
+ * a new name that another column has or gets, since values would be lost. Call `see` for columns that only
+ * rows have, such as a push may bring.
  */
 export class ColumnCheck {
   readonly #change: RowDelta['columns']
   readonly #columns: readonly string[]
-  /** Those that are removed or get another name. */
+  /** The removed and renamed columns. */
   readonly #leaving: ReadonlySet<string>
   readonly #unseen: Set<string>
-  /** Those that are added though the testset has them, until a row is seen that does not. */
+  /** Added columns that every row seen so far already has. */
   readonly #idle: Set<string>
   readonly #newNames = new Set<string>()
 
@@ -64,7 +66,7 @@ export class ColumnCheck {
     this.#leaving = new Set([...remove, ...rename.keys()])
     this.#unseen = new Set(this.#leaving)
     for (const [from, to] of rename) {
-      // To remove a column beats to rename it.
+      // Removing a column takes precedence over renaming it.
       if (removed.has(from) || from === to) continue
       if (this.#newNames.has(to)) throw this.#taken(to, `two columns would be called "${to}"`)
       this.#newNames.add(to)
@@ -72,19 +74,19 @@ export class ColumnCheck {
     for (const name of columns) this.see(name)
   }
 
-  /** A column that is there. */
+  /** Records an existing column. */
   see(name: string): void {
     this.#unseen.delete(name)
     if (this.#newNames.has(name) && !this.#leaving.has(name))
       throw this.#taken(name, `"${name}" is a column already: remove or rename it in the same delta`)
   }
 
-  /** A column that a row did not have and gets. */
+  /** Records that a row lacked this column and gets it. */
   fill(name: string): void {
     this.#idle.delete(name)
   }
 
-  /** Refuses names of which no column was seen, and columns to add that every row has. */
+  /** Refuses names of unknown columns, and added columns that every row already has. */
   assertAllMatter(): void {
     this.#assertAllSeen()
     if (this.#idle.size === 0) return

@@ -10,11 +10,11 @@ import { RowHistory } from '../rows/row-history.ts'
 import { decodeRow, dedupIdOf } from '../rows/stored-row.ts'
 import { testcaseId } from '../testcase.ts'
 
-/** Where the rows of a testset are looked for by the ids of their testcases. */
+/** Where the rows of a testset are read from. */
 export type RowSource = ObjectReader &
   Pick<PayloadTarget, 'artifactId' | 'readMany' | 'startingWith' | 'tips'>
 
-/** The rows of a testset by the ids of their testcases: those of one revision, and those of any (interface 8.9). */
+/** Finds the rows of a testset by testcase id, in one revision or in all of them (interface 8.9). */
 export class RowsById {
   readonly #source: RowSource
   readonly #base: readonly RowEntry[]
@@ -26,24 +26,25 @@ export class RowsById {
     this.#base = base
   }
 
-  /** The row, with the dedup id of the testcase it says it is, if it brings none of its own. */
+  /** The row with the dedup id of the testcase it names, unless it has its own. */
   identify(row: InputRow): InputRow | Promise<InputRow> {
     const { dedupId, isTestcase } = row
     return dedupId !== undefined || isTestcase === undefined ? row : this.#withDedupId(row, isTestcase)
   }
 
-  /** The row of the revision that is the testcase of this id; undefined if none is. */
+  /** The row of the revision with this testcase id, if any. */
   async find(id: string): Promise<RowEntry | undefined> {
-    const entries = (await (this.#byPrefix ??= byPrefix(this.#base))).get(oidPrefix(id).slice(0, PREFIX))
+    const entries = (await (this.#byPrefix ??= byPrefix(this.#base))).get(
+      oidPrefix(id).slice(0, PREFIX_DIGITS),
+    )
     return entries?.find(({ oid }) => testcaseId(oid, this.#source.artifactId) === id)
   }
 
-  /** The ids of the first rows of the revision. */
   someIds(): readonly string[] {
     return this.#base.slice(0, MAX_IDS_COMPARED).map(({ oid }) => testcaseId(oid, this.#source.artifactId))
   }
 
-  /** The blob of the testcase of this id, a row of whatever revision; undefined if there is none. */
+  /** The blob of the testcase with this id, from any revision; undefined if there is none. */
   async findEver(id: string): Promise<Oid | undefined> {
     const entry = await this.find(id)
     if (entry) return entry.oid
@@ -65,13 +66,13 @@ export class RowsById {
 
 const MAX_IDS_COMPARED = 1000
 
-/** Hex digits that tell nearly all rows of a revision apart. */
-const PREFIX = 12
+/** Enough hex digits to distinguish nearly all rows of a revision. */
+const PREFIX_DIGITS = 12
 
 async function byPrefix(rows: readonly RowEntry[]): Promise<Map<string, readonly RowEntry[]>> {
   const found = new Map<string, RowEntry[]>()
   await new TimeSlice().each(rows, (row) => {
-    const prefix = row.oid.slice(0, PREFIX)
+    const prefix = row.oid.slice(0, PREFIX_DIGITS)
     const before = found.get(prefix)
     if (before) before.push(row)
     else found.set(prefix, [row])

@@ -12,31 +12,31 @@ import { DEDUP_COLUMN, METADATA_COLUMNS } from '../import/input-row.ts'
 
 type Loc = readonly (string | number)[]
 
-/** What a delta of a testset asks for (interface 8.12). */
+/** A parsed delta of a testset (interface 8.12). */
 export interface RowDelta {
   readonly columns: {
     readonly add: readonly string[]
     readonly remove: readonly string[]
-    /** Old names and new ones. */
+    /** New names by old names. */
     readonly rename: ReadonlyMap<string, string>
-    /** Where they stand in the request. */
+    /** Their place in the request. */
     readonly loc: Loc
   }
   readonly replace: readonly RowById[]
   readonly remove: readonly { readonly id: string; readonly loc: Loc }[]
   readonly add: readonly InputRow[]
-  /** Where the list of rows that are added stands in the request. */
+  /** The place of the list of added rows in the request. */
   readonly addLoc: Loc
 }
 
-/** A new content for the row that is a testcase now. */
+/** New content for an existing row. */
 export interface RowById {
   readonly id: string
   readonly row: InputRow
   readonly loc: Loc
 }
 
-/** Reads a delta, a large one in slices; refuses with every problem at once. */
+/** Parses a delta, in slices. Refuses with all problems at once. */
 export async function parseRowDelta(delta: Json, loc: Loc, isExisting: boolean): Promise<RowDelta> {
   const problems: FieldProblem[] = []
   const read = await readDelta(delta, loc, { problems, isExisting })
@@ -44,7 +44,7 @@ export async function parseRowDelta(delta: Json, loc: Loc, isExisting: boolean):
   throw new Refusal(refusalCode('invalid_request', problems), describe(problems), { errors: problems })
 }
 
-/** Whether a delta does nothing but add rows, so that it may be applied to a later revision than it was made for. */
+/** Whether a delta only adds rows, so that it can also be applied to a later revision. */
 export function onlyAddsRows(delta: Json): boolean {
   if (!isJsonObject(delta)) return true
   const rows = getKey(delta, 'rows') ?? null
@@ -53,7 +53,7 @@ export function onlyAddsRows(delta: Json): boolean {
   )
 }
 
-/** Whether a part of a delta changes nothing: what is malformed in it is refused when the delta is read. */
+/** Whether a part of a delta changes nothing. Malformed parts are refused when the delta is parsed. */
 function isNothing(part: Json): boolean {
   if (isJsonArray(part)) return part.length === 0
   return !isJsonObject(part) || entriesOf(part).every(([, member]) => isNothing(member))
@@ -65,7 +65,7 @@ async function readDelta(delta: Json, loc: Loc, reading: RecordReading): Promise
   const rows = membersOf(whole('rows'), ['add', 'remove', 'replace'], [...loc, 'rows'], problems)
   const columns = membersOf(whole('columns'), ['add', 'remove', 'replace'], [...loc, 'columns'], problems)
   const at = (...path: string[]): Loc => [...loc, ...path]
-  // What does nothing is refused while a delta is read as far as it can be told without the testset.
+  // Refuses parts that do nothing, as far as this can be checked without the testset.
   const idle = isExisting ? [] : problems
   const removed = names(columns('remove'), at('columns', 'remove'), problems, idle)
   const rename = renames(columns('replace'), at('columns', 'replace'), problems, { idle, removed })
@@ -85,7 +85,7 @@ async function readDelta(delta: Json, loc: Loc, reading: RecordReading): Promise
   }
 }
 
-/** Reads members of an object, which may be absent or null; other members are a problem. */
+/** Reads optional members of an object; unknown members are a problem. */
 function membersOf(
   value: Json | undefined,
   known: readonly string[],
@@ -109,7 +109,7 @@ function membersOf(
   return (key) => getKey(object, key) ?? undefined
 }
 
-/** What rows are known by, and what files say beside their data, is no column that a delta may change. */
+/** Refuses changes to the dedup id column and the metadata columns, which are no columns of data. */
 function refuseMetadataColumns(names: readonly string[], loc: Loc, problems: FieldProblem[]): void {
   for (const name of new Set(names)) {
     if (name !== DEDUP_COLUMN && !METADATA_COLUMNS.some((column) => column === name)) continue

@@ -3,23 +3,24 @@ import { stringifyJson } from '../../../json/stringify-json.ts'
 
 export interface CsvLineOptions {
   /**
-   * Whether a cell that a spreadsheet would take for a formula (one that begins with = + - @, a tab or a carriage return,
-   * and is no number) gets an apostrophe before it. Such a cell reads back as it was only where the row is known by its dedup id; see
-   * `isWrittenAs`.
+   * Prefixes an apostrophe to cells that a spreadsheet would run as a formula: those that begin with = + - @,
+   * a tab or a carriage return and are no number. Such a cell reads back unchanged only if its row has a
+   * dedup id; see `isWrittenAs`.
    */
   readonly escapeFormulas: boolean
 }
 
-/** The first line of a CSV file: the names of the columns, ended by CRLF. */
+/** The header line of a CSV file, ended by CRLF. */
 export function csvHeader(columns: readonly string[], options: CsvLineOptions = AS_IT_IS): string {
   return line(columns, options)
 }
 
 /**
- * The line of one row, ended by CRLF: RFC 4180, quotes only where they are needed. Strings stand as they are, true, false
- * and numbers as JSON writes them, objects and arrays as compact JSON; a member that is missing or null is an empty cell.
- * So `csvRows` reads strings back, and with `infer` everything else, save that a string which reads as JSON (`1`, `true`,
- * `{"a":1}`) becomes that value, and null and missing members the empty string.
+ * One row as a CSV line, ended by CRLF (RFC 4180; quotes only where needed). Strings are written unchanged;
+ * booleans and numbers as in JSON; arrays and objects as compact JSON; null and missing members as an empty
+ * cell. `csvRows` reads strings back unchanged. With `infer` it restores other values too, but a string that
+ * reads as JSON (`1`, `true`, `{"a":1}`) becomes that value, and null and missing members become the empty
+ * string.
  */
 export function csvLine(
   columns: readonly string[],
@@ -32,27 +33,27 @@ export function csvLine(
   )
 }
 
-/** The same for the values of a row, one a column. */
+/** The same for a list of values, one per column. */
 export function csvRow(values: readonly (Json | undefined)[], options: CsvLineOptions = AS_IT_IS): string {
   return line(values.map(cellText), options)
 }
 
 const AS_IT_IS: CsvLineOptions = { escapeFormulas: false }
 
-/** Whether a download writes the value as this cell, with or without its formulas made harmless. */
+/** Whether a download writes the value as this cell, with or without formula escaping. */
 export function isWrittenAs(value: Json | undefined, cell: string): boolean {
   const text = cellText(value)
   return cell === text || cell === escapedFormula(text)
 }
 
-/** What the cell of a value says, before it is quoted. */
+/** The text of a cell before quoting. */
 function cellText(value: Json | undefined): string {
   if (typeof value === 'string') return value
   return value === undefined || value === null ? '' : stringifyJson(value)
 }
 
 function line(cells: readonly string[], options: CsvLineOptions): string {
-  // a line with nothing on it would be read as no row at all
+  // an empty line would be read as no row
   if (cells.length === 1 && cells[0] === '') return '""\r\n'
   let text = ''
   for (const cell of cells) text += `,${asWritten(cell, options)}`
@@ -70,7 +71,7 @@ function escapedFormula(cell: string): string {
   return FORMULA.test(cell) && !NUMBER.test(cell) ? `'${cell}` : cell
 }
 
-// at the beginning of a file U+FEFF would be taken for a byte order mark
+// U+FEFF at the start of a file would be taken for a byte order mark
 const NEEDS_QUOTES = /[",\r\n\ufeff]/
 
 function quoted(cell: string): string {

@@ -19,23 +19,24 @@ import { testcaseId } from '../testcase.ts'
 import type { StoredTestset } from '../testset-payload.ts'
 import { rowPath } from '../testset-tree.ts'
 
-/** What of a testset is written into a file, and how. */
+/** What to export, and how. */
 export interface Export {
   readonly source: ObjectReader
   readonly testset: StoredTestset
   readonly testsetId: string
   readonly type: FileType
-  /** Whether cells that a spreadsheet would run are made harmless; see `csvLine`. */
+  /** Whether to escape formulas; see `csvLine`. */
   readonly escapeFormulas: boolean
-  /** Whether a CSV file begins with a byte order mark, by which Excel knows that it is UTF-8. */
+  /** Whether a CSV file begins with a byte order mark, which tells Excel that it is UTF-8. */
   readonly bom?: boolean
-  /** Ends the work with its reason: nobody waits for it any more. */
+  /** Aborts the export when the client is gone. */
   readonly gone?: AbortSignal
 }
 
 /**
- * The rows of a testset as a file, piece by piece: the columns in order, then `__id__` and `__dedup_id__`, and `__flags__`,
- * `__tags__` and `__meta__` where rows have them (interface 8.28). Uploaded again, it gives equal testcases in order (interface 8.17).
+ * Writes the rows of a testset as a file, in pieces: the columns in order, then `__id__` and `__dedup_id__`,
+ * and `__flags__`, `__tags__` and `__meta__` where rows have them (interface 8.28). Uploading the file gives
+ * equal testcases in the same order (interface 8.17).
  */
 export function writeTestsetFile(wanted: Export): AsyncGenerator<Buffer> {
   return wanted.type === 'csv' ? writeCsv(wanted) : writeJson(wanted)
@@ -87,17 +88,19 @@ async function* writeJson({ source, testset, testsetId, type, gone }: Export): A
   yield* inPieces(rows, slice, isArray ? { before: '[', lineOf, after: ']' } : { lineOf })
 }
 
-/** What stands before the rows, for each of them, and behind them. */
+/** What is written before, for and after the rows. */
 interface FileLayout {
   readonly before?: string
   readonly lineOf: (row: RowBytes) => string
   readonly after?: string
 }
 
-/** From so many characters on a piece does not wait for the rest of its rows: some hundred may be a thousand times as long. */
-const LONG_PIECE = 1024 ** 2
+const MAX_PIECE_CHARACTERS = 1024 ** 2
 
-/** The file, a batch of rows a piece. The first piece comes with the first rows, so that a refusal to read them is answered as one. */
+/**
+ * Yields the file in pieces, about one per batch of rows. The first piece includes rows, so a failure to read
+ * them still becomes an error response.
+ */
 async function* inPieces(
   batches: AsyncIterable<readonly RowBytes[]>,
   slice: TimeSlice,
@@ -108,7 +111,7 @@ async function* inPieces(
     for (const row of batch) {
       if (slice.isOver) await slice.rest()
       text += lineOf(row)
-      if (text.length < LONG_PIECE) continue
+      if (text.length < MAX_PIECE_CHARACTERS) continue
       yield Buffer.from(text)
       text = ''
     }
@@ -119,7 +122,7 @@ async function* inPieces(
   if (text !== '') yield Buffer.from(text)
 }
 
-/** A row with its metadata columns; the dedup id under the name that files have for it. */
+/** A row with its metadata columns, and the dedup id under its name in files. */
 function fileRow(
   { row, data: bytes, meta }: RowBytes,
   { columns }: StoredTestset,
@@ -147,7 +150,7 @@ function metaMembers({ flags, tags, meta }: RowMeta): (readonly [string, JsonObj
   ]
 }
 
-/** Which metadata columns some row fills: the header has to say so before the first row is written. */
+/** The metadata columns that some row uses; the header is written before the first row. */
 async function metaColumns(
   source: ObjectReader,
   { tree }: StoredTestset,
@@ -163,7 +166,8 @@ async function metaColumns(
 }
 
 /**
- * The blobs of the flags, tags and meta that rows of a `testcases` tree have, a folder's at a time, in slices. Half the work of `rowsOf`.
+ * Yields the metadata blobs of the rows in a `testcases` tree, folder by folder, in slices. Costs half as
+ * much as `rowsOf`.
  */
 async function* metasOf(
   source: ObjectReader,

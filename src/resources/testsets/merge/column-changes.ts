@@ -7,23 +7,23 @@ import { DEDUP_COLUMN } from '../import/input-row.ts'
 import type { RowEntry } from '../rows/row-entry.ts'
 import type { TouchedRows, TouchedSides } from './touched-rows.ts'
 
-/** What one side did to the columns that the base had. */
+/** The changes of one side to the base's columns. */
 interface ColumnChange {
   readonly added: ReadonlySet<string>
   readonly removed: ReadonlySet<string>
-  /** New names by old ones; these are among neither. */
+  /** New names by old names; these columns are neither in `added` nor in `removed`. */
   readonly renamed: ReadonlyMap<string, string>
 }
 
 type Side = 'target' | 'source'
 
 /**
- * What both sides did to the columns of a table. What that wrote into the rows is no edit of them: rows are compared as they would be if
- * both sides had renamed and added the columns that one of them did.
+ * The column changes of both sides of a merge. Column changes are no row edits: rows are compared as if both
+ * sides had made each other's renames and additions.
  */
 export class ColumnChanges {
   readonly #of: Readonly<Record<Side, ColumnChange>>
-  /** New names by old ones, of both sides. */
+  /** New names by old names, for both sides. */
   readonly #names: ReadonlyMap<string, string>
   readonly #added: ReadonlySet<string>
 
@@ -33,7 +33,7 @@ export class ColumnChanges {
     this.#added = new Set([...of.target.added, ...of.source.added])
   }
 
-  /** Finds them by the lists of columns, and which were renamed by what the rows hold. */
+  /** Finds the changes from the lists of columns; renames are inferred from the contents of the rows. */
   static async find(
     columns: Sides<readonly string[]>,
     touched: TouchedSides,
@@ -46,7 +46,8 @@ export class ColumnChanges {
     const changeOf = (side: Side, other: Side): ColumnChange => {
       const now = new Set(columns[side])
       const others = new Set(columns[other])
-      // Names that the two sides do not agree on, or that both gave to different columns, are columns removed and added.
+      // A rename counts as removal and addition if the sides disagree on it, or gave the name to different
+      // columns.
       const renamed = new Map(
         [...names[side]].filter(([old, name]) => {
           const there = names[other].get(old) ?? name
@@ -73,17 +74,17 @@ export class ColumnChanges {
     })
   }
 
-  /** A row's content in the names that it has in the end. Undefined: it is in them already. */
+  /** A row's content under the final column names; undefined if it has them already. */
   renamed(side: keyof Sides<unknown>, content: JsonObject): JsonObject | undefined {
     const isDone = (old: string): boolean => side !== 'base' && this.#of[side].renamed.has(old)
     const names = new Map([...this.#names].filter(([old]) => !isDone(old) && hasKey(content, old)))
-    // No cell is written over, whatever git put into a row beside its columns.
+    // Never overwrite a cell, even if a pushed row has keys beyond its columns.
     for (const [old, name] of names) if (hasKey(content, name) && !names.has(name)) names.delete(old)
     if (names.size === 0) return undefined
     return fromEntries(entriesOf(content).map(([key, value]) => [names.get(key) ?? key, value]))
   }
 
-  /** The same, with the columns that one side added, empty where the row has them not. */
+  /** The same, with empty cells for the columns that one side added. */
   aligned(side: keyof Sides<unknown>, content: JsonObject): JsonObject {
     const renamed = this.renamed(side, content) ?? content
     const missing = [...this.#added].filter((column) => !hasKey(renamed, column))
@@ -91,7 +92,7 @@ export class ColumnChanges {
     return fromEntries([...entriesOf(renamed), ...missing.map((column): [string, Json] => [column, ''])])
   }
 
-  /** A merged row without the empty cells that `aligned` put in and no side has. */
+  /** Removes the empty cells that `aligned` added and no side has from a merged row. */
   unfilled(merged: JsonObject, sides: readonly JsonObject[]): JsonObject {
     const isMadeUp = (column: string): boolean =>
       getKey(merged, column) === '' && !sides.some((content) => hasKey(content, column))
@@ -99,7 +100,7 @@ export class ColumnChanges {
     return madeUp.size === 0 ? merged : fromEntries(entriesOf(merged).filter(([key]) => !madeUp.has(key)))
   }
 
-  /** Whether a side did no more to a row than its change of columns does. */
+  /** Whether a side's only change to a row is its column change. */
   isAll(side: Side, before: JsonObject, now: JsonObject): boolean {
     const gone = new Set([...this.#of[side].removed].map((column) => this.#names.get(column) ?? column))
     const left = entriesOf(this.aligned('base', before)).filter(([key]) => !gone.has(key))
@@ -107,8 +108,8 @@ export class ColumnChanges {
   }
 
   /**
-   * The columns of the merged table: the target's, by their names in the end, without those that the source removed, and behind them those
-   * that the source added. A removed column that a row still has stays.
+   * The columns of the merged table: the target's under their final names, without those the source removed,
+   * then those the source added. A removed column that a row still uses stays.
    */
   merged({ base, target, source }: Sides<readonly string[]>, inUse: ReadonlySet<string>): readonly string[] {
     const { target: ofTarget, source: ofSource } = this.#of
@@ -126,20 +127,20 @@ export class ColumnChanges {
     return [...new Set([...kept, ...added, ...stillUsed])]
   }
 
-  /** Whether a side removed or renamed columns, which rows that only the other one touched may have. */
+  /** Whether a side removed or renamed columns; rows that only the other side touched may still have them. */
   hasTaken(side: Side): boolean {
     return this.#of[side].removed.size + this.#of[side].renamed.size > 0
   }
 }
 
-/** Of more pairs of names than these, none is taken for a rename. */
+/** Beyond this many candidate pairs, no rename is inferred. */
 const MOST_PAIRS = 256
 
 type Pair = readonly [old: string, name: string]
 
 /**
- * Which columns may have been renamed: one that is gone and one that came behind the same neighbour; and where those that stayed stand in
- * another order, the ones that have changed places.
+ * Candidate renames: a removed and an added column behind the same neighbour. If remaining columns changed
+ * their order, only the columns that swapped places are candidates.
  */
 function pairsOf(before: readonly string[], after: readonly string[]): readonly Pair[] {
   const [was, is] = [new Set(before), new Set(after)]
@@ -158,7 +159,7 @@ function pairsOf(before: readonly string[], after: readonly string[]): readonly 
   return pairs
 }
 
-/** The columns that the others do not have, by the one before them that they have. */
+/** The columns that the others lack, grouped by the preceding column that they have. */
 function byNeighbour(
   columns: readonly string[],
   others: ReadonlySet<string>,
@@ -173,7 +174,7 @@ function byNeighbour(
   return found
 }
 
-/** The pairs of which most rows say so: that hold something in the old column, and the same in the new one since. */
+/** The pairs that a majority of rows confirms: the new column holds what the old one held. */
 async function renames(
   pairs: readonly Pair[],
   { before, after }: TouchedRows,
@@ -189,7 +190,7 @@ async function renames(
     for (const vote of votes) {
       const [old, name] = vote.pair
       const value = getKey(was, old)
-      // Where the other column had the same already, nothing can be told.
+      // A row proves nothing if the other column already had the same value.
       if (value === undefined || value === '' || isAlike(value, getKey(was, name))) continue
       vote.all++
       if (isAlike(value, getKey(is, name))) vote.yes++
@@ -203,7 +204,7 @@ async function renames(
     renamed.set(old, name)
     given.add(name)
   }
-  // Of columns that changed places each has gone to another's; else it is something else that happened.
+  // Columns that swapped must have moved into each other's places; otherwise it was another change.
   const haveSwapped = pairs.some(([old]) => given.has(old))
   return haveSwapped && [...given].some((name) => !renamed.has(name)) ? new Map() : renamed
 }

@@ -9,22 +9,23 @@ import { rowsOfTree } from '../rows/row-tree.ts'
 import type { StoredTestset } from '../testset-payload.ts'
 import type { TouchedSides } from './touched-rows.ts'
 
-/** A row on its way into the target's tree: to where `side` has it. */
+/** A row to insert into the target's tree, at its position on `side`. */
 export interface MovedIn {
   readonly row: RowBlobs
   readonly side: 'source' | 'base'
   readonly position: RowPosition
 }
 
-/** Passing by so many rows costs no more than looking for a position from the root of their tree. */
+/** Scanning this many rows costs no more than a lookup from the root of the tree. */
 const FEW_ROWS = 256
 
-/** Before the first row of all that stand still. */
+/** The position before the first stable row. */
 const START: RowPosition = ''
 
 /**
- * Finds places in the target's tree for rows that come from elsewhere. Between them stand the rows that neither side moved, added or
- * removed: they are where they were on all sides, so a gap between two of them is the same gap everywhere.
+ * Finds positions in the target's tree for rows from elsewhere. Stable rows are those that neither side
+ * moved, added or removed. They have the same positions on all sides, so the gap between two of them is the
+ * same everywhere.
  */
 export class MergeGaps {
   readonly #reader: PayloadTarget
@@ -32,7 +33,7 @@ export class MergeGaps {
   readonly #touched: TouchedSides
   readonly #changes: Map<RowPosition, RowBlobs | undefined>
 
-  /** `changes` are those of the target's tree, to which the rows are added. */
+  /** `changes` are those to the target's tree; the rows are added to them. */
   constructor(
     reader: PayloadTarget,
     testsets: Sides<StoredTestset>,
@@ -45,7 +46,7 @@ export class MergeGaps {
     this.#changes = changes
   }
 
-  /** Of rows that both sides moved, those that stand in different gaps, as the target has them. */
+  /** The target's entries of rows that both sides moved, into different gaps. */
   async movedApart(
     rows: readonly { readonly target: RowEntry; readonly source: RowEntry }[],
   ): Promise<ReadonlySet<RowEntry>> {
@@ -61,8 +62,9 @@ export class MergeGaps {
   }
 
   /**
-   * Puts rows into their gaps: where they were, as git would, unless the target has one of these places for another row; then behind those
-   * that the target has there. False: there is no more room in a gap, and nothing was put.
+   * Inserts rows into their gaps. They keep their positions unless the target uses one of these for another
+   * row; then they go behind the target's rows in the gap. Returns false and changes nothing if a gap has no
+   * room.
    */
   async lay(rows: readonly MovedIn[], slice: TimeSlice): Promise<boolean> {
     const laid: (readonly [RowPosition, RowBlobs])[] = []
@@ -89,7 +91,7 @@ export class MergeGaps {
     return true
   }
 
-  /** The target's rows with all changes, and with these in their gaps. */
+  /** The target's rows with all changes and with these rows in their gaps. */
   async inOrder(
     target: readonly RowEntry[],
     rows: readonly MovedIn[],
@@ -133,7 +135,7 @@ export class MergeGaps {
     return byGap
   }
 
-  /** For each of these positions of a side, which ascend, the last row before it that stands still. */
+  /** For each of a side's positions (ascending), the position of the last stable row before it. */
   async #gapsOf(
     side: keyof Sides<unknown>,
     positions: readonly RowPosition[],
@@ -141,7 +143,7 @@ export class MergeGaps {
     const gaps: RowPosition[] = new Array<RowPosition>(positions.length).fill(START)
     const { tree } = this.#testsets[side]
     for (let at = positions.length - 1; at >= 0;) {
-      // Those from behind `at` up to here wait for the next row that stands still.
+      // The positions in (at, from] wait for the next stable row.
       let from = at
       const after = positions[at--]
       let passed = 0
@@ -155,14 +157,17 @@ export class MergeGaps {
           while (at >= 0 && (positions[at] ?? START) >= position) at--
         }
         passed += batch.length
-        // The next ones are far away, and are looked for by their position.
+        // The next positions are far away, so look them up by position.
         if (from === at && passed >= FEW_ROWS) break search
       }
     }
     return gaps
   }
 
-  /** The positions in a gap that the target's rows keep, its last position of all, and the row behind the gap. */
+  /**
+   * The positions that the target's rows occupy in a gap, the last position in it, and the stable row behind
+   * it.
+   */
   async #targetIn(
     gap: RowPosition,
     rows: RowsBehind,
@@ -186,7 +191,7 @@ export class MergeGaps {
   }
 }
 
-/** The rows of a tree behind positions that ascend; a folder of them is read once, however many positions lie in it. */
+/** The rows of a tree behind ascending positions. Reads each folder once. */
 class RowsBehind {
   readonly #reader: PayloadTarget
   readonly #tree: StoredTestset['tree']

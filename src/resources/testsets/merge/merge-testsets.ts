@@ -28,9 +28,9 @@ import { contentOf, decodeRowMeta, encodeContent, encodeRow, encodeRowMeta } fro
 const NO_ROWS: StoredTestset = { kind: 'stored', tree: undefined, columns: [] }
 
 /**
- * Merges two testsets: rows by dedup id and column by column, their order by their neighbours. No row is lost: what one side added stays,
- * the target's first where both added at one place, and what one side removed and the other changed is a conflict; what a change of columns
- * did to a row is no change of it. Costs what differs.
+ * Merges two testsets: rows by dedup id and column by column, their order by their neighbours. No row is
+ * lost: rows added by either side stay, the target's first. A row that one side removed and the other changed
+ * is a conflict. A column change is no change of a row. Costs only what differs.
  */
 export async function mergeTestsets(
   sides: Sides<MergeSide>,
@@ -45,7 +45,7 @@ export async function mergeTestsets(
   return { payload, warnings: [], isPayload }
 }
 
-/** A row that is left, and where each side has it. */
+/** A remaining row, and its entry on each side. */
 interface LeftRow {
   readonly row: RowBlobs
   readonly at: Sides<RowEntry | undefined>
@@ -98,7 +98,7 @@ class TestsetMerge {
     await slice.each(ofSource.before.keys(), merge)
     await slice.each(ofSource.after.keys(), (id) => (ofSource.before.has(id) ? undefined : merge(id)))
     if (changes.hasTaken('source')) {
-      // Rows that only the target touched may have cells in columns that the source took away.
+      // Rows that only the target touched may have cells in columns that the source removed.
       await slice.each(touched.target.after, ([id, entry]) => {
         if (ofSource.before.has(id) || ofSource.after.has(id)) return
         const row = rows.renamed('target', id, entry)
@@ -115,7 +115,7 @@ class TestsetMerge {
       : this.#numberedAnew(gaps, movedIn, columns)
   }
 
-  /** Changes rows where the target has them; answers those that go elsewhere. */
+  /** Updates rows that stay where the target has them; returns those that move. */
   async #keepPlaces(left: readonly LeftRow[], gaps: MergeGaps): Promise<MovedIn[]> {
     const { slice } = this.#context
     const isMoved = (base: RowEntry | undefined, side: RowEntry | undefined): boolean =>
@@ -156,7 +156,7 @@ class TestsetMerge {
     return movedIn
   }
 
-  /** Whose places count of rows that both sides moved to different ones. */
+  /** The side whose positions win for rows that both sides moved to different places. */
   #contestedSide(): keyof Sides<unknown> {
     if (this.#contested === undefined) {
       const chosen = this.#merging.choose({ place: { order: 'rows' }, kind: 'order' })
@@ -171,7 +171,7 @@ class TestsetMerge {
     if (count > this.#limits.maxRows) throw limitExceeded('rows', this.#limits.maxRows)
   }
 
-  /** All rows with positions of their own, where there is no more room between two. */
+  /** Renumbers all rows, because a gap has no room left. */
   async #numberedAnew(
     gaps: MergeGaps,
     movedIn: readonly MovedIn[],
@@ -190,7 +190,7 @@ class TestsetMerge {
 
 /** Merges rows that both sides have, or that one has and the other changed, column by column. */
 class RowMerge {
-  /** All keys of the rows that were merged. */
+  /** All keys of the merged rows. */
   readonly keys = new Set<string>()
   readonly #target: PayloadTarget
   readonly #merging: Merging
@@ -213,8 +213,8 @@ class RowMerge {
   }
 
   /**
-   * What becomes of the row of a dedup id; undefined: it is removed. A row that one side moved and the other removed is a conflict, too. What
-   * a change of columns did to a row is no change of the row.
+   * Merges the row of a dedup id; undefined if it is removed. A row that one side moved and the other removed
+   * is also a conflict. A column change is no change of a row.
    */
   async merge(id: string, sides: Sides<RowEntry | undefined>): Promise<RowBlobs | undefined> {
     const { base, target, source } = sides
@@ -243,7 +243,7 @@ class RowMerge {
     )
   }
 
-  /** A row of one side with its cells in the columns that they have in the end. */
+  /** A row of one side with its cells under the final column names. */
   renamed(side: keyof Sides<unknown>, id: string, row: RowEntry | undefined): RowBlobs | undefined {
     if (!row) return undefined
     const content = contentOf(this.#dataOf(row))
@@ -262,7 +262,7 @@ class RowMerge {
     id: string,
     { base, target, source }: { base: RowEntry | undefined; target: RowEntry; source: RowEntry },
   ): Promise<RowBlobs> {
-    // A row that is new on both sides has what each wrote into it, and a change of columns wrote nothing.
+    // A row that is new on both sides keeps what each wrote; a column change wrote nothing.
     const content = (side: keyof Sides<unknown>, row: RowEntry): JsonObject => {
       const own = contentOf(this.#dataOf(row))
       return base ? this.#columns.aligned(side, own) : (this.#columns.renamed(side, own) ?? own)
@@ -325,7 +325,7 @@ class RowMerge {
   }
 }
 
-/** Whether a row is the same at the same place, or absent on both sides. */
+/** Whether a row is the same at the same position, or absent on both sides. */
 function isUntouched(one: RowEntry | undefined, other: RowEntry | undefined): boolean {
   return one?.oid === other?.oid && one?.meta === other?.meta && one?.position === other?.position
 }

@@ -11,23 +11,25 @@ import { decodeRow, dedupIdOf } from '../rows/stored-row.ts'
 import { rowBytes, rowEntriesOf } from '../rows/stored-rows.ts'
 import type { StoredTestset } from '../testset-payload.ts'
 
-/** What one side did to the rows of the base. */
+/** The changes of one side to the base's rows. */
 export interface TouchedRows {
-  /** Rows by dedup id as they were at the positions that changed, and as they are there now. */
+  /** The rows at changed positions by dedup id, before and after. */
   readonly before: ReadonlyMap<string, RowEntry>
   readonly after: ReadonlyMap<string, RowEntry>
-  /** Whether another row, or none, stands at a position since. */
+  /** Whether a position now has another row, or none. */
   isReplaced(position: RowPosition): boolean
 }
 
-/** The rows of two sides that differ from the base, and the data of all that are in one of these. */
+/** The rows of two sides that differ from the base, and the data of each. */
 export interface TouchedSides {
   readonly target: TouchedRows
   readonly source: TouchedRows
   dataOf(row: RowEntry): JsonObject
 }
 
-/** Looks which rows two sides changed. Reads the folders that differ, and the rows at the positions that do. */
+/**
+ * Finds the rows that two sides changed. Reads only differing folders and the rows at differing positions.
+ */
 export async function touchedRows(
   reader: PayloadTarget,
   base: StoredTestset,

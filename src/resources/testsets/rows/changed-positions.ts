@@ -9,22 +9,22 @@ import type { RowPosition } from './row-position.ts'
 import { DEEPEST_POSITION } from './row-position.ts'
 import { MOST_BARREN, tooManyFolders } from './row-tree.ts'
 
-/** What stood at a position, and what stands there now; undefined: nothing. */
+/** The row at a position before and after; undefined for none. */
 export interface ChangedPosition {
   readonly position: RowPosition
   readonly before: RowBlobs | undefined
   readonly after: RowBlobs | undefined
 }
 
-/** Two trees of rows. */
 export interface RowTrees {
   readonly before: Oid | undefined
   readonly after: Oid | undefined
 }
 
 /**
- * The positions behind `behind` at which two `testcases` trees have other rows, or other flags, tags and meta of one, in order, some at a
- * time, never none. Only folders that differ are read. Ask `countRows` of both first where a push may have brought a tree that names one folder over and over.
+ * Yields, in order and in non-empty batches, the positions behind `behind` at which two `testcases` trees
+ * differ in row or metadata. Reads only folders that differ. If a push may have brought a tree that repeats
+ * one folder, call `countRows` on both first.
  */
 export function changedPositions(
   source: ObjectReader,
@@ -38,7 +38,7 @@ export function changedPositions(
 interface Walk {
   readonly source: ObjectReader
   readonly slice: TimeSlice
-  /** Folders that were read since the last difference was found. */
+  /** Folders read since the last difference was found. */
   barren: number
 }
 
@@ -58,7 +58,7 @@ async function* changedIn(
     const [was, is] = [blobsAt(old, byte), blobsAt(now, byte)]
     const isChanged = was?.oid !== is?.oid || was?.meta !== is?.meta
     if (isChanged && position > behind) batch.push({ position, before: was, after: is })
-    // What lies deeper begins with this position, and so may go on behind it.
+    // A subfolder's positions begin with this position, so they may lie behind `behind`.
     const isBefore = position < behind && !behind.startsWith(position)
     const deeper = { before: old.folders[byte], after: now.folders[byte] }
     if (isBefore || deeper.before === deeper.after || position.length >= DEEPEST_POSITION) continue

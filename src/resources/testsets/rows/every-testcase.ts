@@ -9,8 +9,8 @@ import { DEEPEST_POSITION } from './row-position.ts'
 import { rowsIn } from '../testset-tree.ts'
 
 /**
- * The rows of all testcases that a testset has or ever had, the oldest first: in order of revision, then of row. What only a tag
- * holds comes last. Each folder is read once, however many revisions have it.
+ * The rows of all testcases that a testset has or ever had, ordered by revision (oldest first), then by row.
+ * Rows that only a tag holds come last. Reads each folder once.
  */
 export async function everyTestcase(
   { repository, variants, tags }: ArtifactView,
@@ -36,7 +36,7 @@ export async function everyTestcase(
 interface Look {
   readonly source: ArtifactView['repository']['objects']
   readonly slice: TimeSlice
-  /** Folders that were looked into, with how deep they hang. */
+  /** The folders already read, with their depth. */
   readonly folders: Set<string>
   readonly seen: OidTable
   readonly rows: Oid[]
@@ -52,7 +52,7 @@ async function lookInto(look: Look, tree: Oid, depth: number): Promise<void> {
   scanRowFolder(bytes, (kind, _byte, _entryAt, at) => {
     if (kind === 'row' || kind === 'folder') found.push({ kind, at })
   })
-  // git has them in the order of the rows
+  // git sorts entries in the order of the rows
   for (const { kind, at } of found) {
     const oid = bytes.toString('hex', at, at + OID_BYTES)
     if (kind === 'folder') await lookInto(look, oid, depth + 1)

@@ -13,16 +13,19 @@ import { RowHistory } from './row-history.ts'
 import { decodeRow, inColumnOrder } from './stored-row.ts'
 import { rowBytes, rowEntriesOf } from './stored-rows.ts'
 
-/** A testcase by itself: what follows from its content alone (interface 8.7). */
+/** A testcase without its revision: what follows from its content alone (interface 8.7). */
 export interface Testcase {
   readonly testset: ArtifactView
   readonly oid: Oid
 }
 
-/** The histories of the testsets that were asked for testcases; a million rows take some ten megabytes. */
+/** Row histories of testsets that were searched; a million rows take about ten megabytes. */
 const histories = new WeakMap<Repository, RowHistory>()
 
-/** The testcase of this id, for ever (interface 8.2): a row of some revision, of now or of long ago; undefined if none is. */
+/**
+ * Finds the testcase with this id in any revision, past or present (interface 8.2); undefined if there is
+ * none.
+ */
 export async function findTestcase(
   registry: Registry,
   family: Family,
@@ -34,13 +37,12 @@ export async function findTestcase(
   return oid === undefined ? undefined : { testset, oid }
 }
 
-/** Testcases of one testset. */
 export interface TestcaseGroup {
   readonly testset: ArtifactView
   readonly oids: readonly Oid[]
 }
 
-/** The testcases of these ids, in order; ids that are none's are left out. */
+/** Finds the testcases with these ids, in order; unknown ids are skipped. */
 export async function findTestcases(
   registry: Registry,
   family: Family,
@@ -59,7 +61,7 @@ export async function findTestcases(
   return groups
 }
 
-/** The JSON text of a list of testcases as records, piece by piece. */
+/** Writes a list of testcases as JSON records, in pieces. */
 export async function* writeTestcases(
   groups: readonly TestcaseGroup[],
   slice: TimeSlice,
@@ -87,7 +89,7 @@ function* batchesOf(oids: readonly Oid[]): Generator<readonly RowEntry[]> {
   for (const batch of inBatches(oids)) yield rowEntriesOf(batch)
 }
 
-/** A testcase as a record. Without a revision there are no columns to order its keys by, so they are sorted. */
+/** A testcase as a record. Its keys are sorted, since there is no revision whose columns could order them. */
 export async function presentTestcaseAlone({ testset, oid }: Testcase): Promise<object> {
   return recordOf({ testset, oid, data: await readBytes(testset.repository.objects, oid, 'blob') })
 }

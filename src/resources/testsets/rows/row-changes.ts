@@ -18,7 +18,7 @@ import { decodeRowFolder } from './row-folder.ts'
 import { countRows, rowCounts } from './row-tree.ts'
 import { decodeRow, dedupIdOf } from './stored-row.ts'
 
-/** What a revision did to a row: where it is now, undefined if it is removed. */
+/** What a revision did to a row; `row` is undefined if it was removed. */
 export interface ChangeOfRow {
   readonly kind: 'added' | 'changed' | 'removed'
   readonly oid: Oid
@@ -27,9 +27,9 @@ export interface ChangeOfRow {
 }
 
 /**
- * How the row of a dedup id changed along a variant, newest first; a row that only moved has not changed. Of a revision that did not
- * touch the folders on the way to the row, nothing below the first of them is read. Refuses a cursor that is no revision of the variant
- * with `invalid_cursor`.
+ * The changes of the row with this dedup id along a variant, newest first; a move alone is no change. A
+ * revision that did not touch the folders on the row's path is not read further. Throws `invalid_cursor` if
+ * the cursor is no revision of the variant.
  */
 export async function changesOfRow(
   { artifact, variant }: VariantLocation,
@@ -58,7 +58,7 @@ export async function changesOfRow(
   return { rows, next: undefined }
 }
 
-/** The revision before the one that a cursor names. */
+/** The revision before the cursor's. */
 function behind(head: HistoryNode | undefined, next: string, digits: string): HistoryNode | undefined {
   const prefix = oidPrefix(next)
   for (let node = head; node; node = node.parent)
@@ -71,18 +71,17 @@ function kindOf(before: RowEntry | undefined, now: RowEntry | undefined): Change
   return before.oid === now.oid && before.meta === now.meta ? undefined : 'changed'
 }
 
-/** Where the row is in a revision: the folder of rows, and the row in it. */
+/** A revision's folder of rows, and the row in it. */
 interface RowState {
   readonly tree: Oid | undefined
   readonly found: LocatedRow | undefined
 }
 
-/** More rows than that are not searched for one. */
-const MOST_ROWS = 10_000_000
+const MAX_ROWS_SEARCHED = 10_000_000
 
 /**
- * To be asked before rows are walked: a tree may name one folder over and over, and walking it would never end. Refuses that with
- * `damaged_repository`; `path` is the repository's.
+ * Throws `damaged_repository` if a tree has too many rows. Call it before walking rows: a tree may repeat one
+ * folder, and the walk would never end. `path` is the repository's.
  */
 export async function assertFewRows(
   source: ObjectReader,
@@ -90,10 +89,10 @@ export async function assertFewRows(
   path: string,
   slice: TimeSlice,
 ): Promise<void> {
-  if ((await countRows(source, tree, rowCounts, slice)) <= MOST_ROWS) return
+  if ((await countRows(source, tree, rowCounts, slice)) <= MAX_ROWS_SEARCHED) return
   throw new Refusal(
     'damaged_repository',
-    `A revision of ${path} has more than ${MOST_ROWS} rows. Commit a repaired version with git.`,
+    `A revision of ${path} has more than ${MAX_ROWS_SEARCHED} rows. Commit a repaired version with git.`,
   )
 }
 
@@ -116,7 +115,7 @@ class RowFinder {
     return { tree, found: tree === undefined ? undefined : await this.#search(tree) }
   }
 
-  /** The state of the commit before one whose state is known. */
+  /** The state of the previous commit, given the state after it. */
   async stateBefore(commit: Oid, after: RowState): Promise<RowState> {
     const tree = await this.#rowsOf(commit)
     if (tree === undefined) return NOWHERE
@@ -142,8 +141,8 @@ class RowFinder {
 }
 
 /**
- * The row of a dedup id in a tree of rows, found by what is kept of the dedup ids of all of them; undefined if there is none. Of several that
- * git gave the same one, the last counts. Refuses a tree with too many rows with `damaged_repository`.
+ * Finds the row with this dedup id in a tree of rows by the cached keys; undefined if there is none. A push
+ * may repeat a dedup id; the last row wins. Throws `damaged_repository` if the tree has too many rows.
  */
 export async function rowOfDedupId(
   { objects, fs, path }: VariantLocation['artifact']['repository'],
@@ -163,15 +162,15 @@ async function dedupIdIn(source: ObjectReader, oid: Oid): Promise<string | undef
   return dedupIdOf(decodeRow(await readBytes(source, oid, 'blob'), () => `the row ${oid}`))
 }
 
-/** A row, and the trees on the way to it, the root first. */
+/** A row, and the trees on the path to it, root first. */
 interface LocatedRow {
   readonly row: RowEntry
   readonly trees: readonly Oid[]
 }
 
 /**
- * What stands in another tree where a row stands in its own; undefined if nothing does. Only folders that differ are read: from the
- * first that is the same on, all of the way is.
+ * The row at the same position in another tree, if any. Reads only folders that differ: below an equal folder
+ * the path is equal.
  */
 async function sameRowIn(
   source: ObjectReader,

@@ -7,24 +7,24 @@ import { OidTable } from '../dedup/oid-table.ts'
 import { OID_BYTES, scanRowFolder } from './row-folder.ts'
 import { DEEPEST_POSITION } from './row-position.ts'
 
-/** The folder of a commit's tree that holds the rows. */
 const ROWS_FOLDER = 'testcases'
 
 /**
- * Which blobs are or were rows of one repository: those at a row's path in a commit on a first-parent chain of a head or tag.
- * Every commit and tree is read once, and only when a question needs it; 11 bytes a row are kept. A new revision costs its
- * own trees. When a head or tag is moved back or goes, what it alone reached is forgotten.
+ * Tells which blobs are or were rows of one repository: blobs at a row's path in a commit on the first-parent
+ * chain of a head or tag. Reads each commit and tree once, on demand; keeps 11 bytes per row. A new revision
+ * costs only its own trees. If a head or tag moves back or is deleted, the rows reachable only from it are
+ * forgotten.
  */
 export class RowHistory {
   readonly #source: ObjectReader
   #tips: readonly Oid[] = []
-  /** Every commit on the chains, with none of them twice. */
+  /** All commits on the chains. */
   readonly #commits = new Set<Oid>()
-  /** Those whose rows were not looked at yet, the newest last. */
+  /** Commits whose rows were not read yet, newest last. */
   #unread: Oid[] = []
-  /** Those that could not be read, so that their parents are not known. */
+  /** Commits that could not be read, so their parents are unknown. */
   #broken: Oid[] = []
-  /** Trees whose rows are all in the table, with how deep they hang. */
+  /** Trees whose rows are all in the table, with their depth. */
   readonly #trees = new Set<string>()
   #rows = new OidTable()
   #turn: Promise<unknown> = Promise.resolve()
@@ -34,8 +34,9 @@ export class RowHistory {
   }
 
   /**
-   * True if the blob is or was a row. `tips` are the commits that heads and tags name now; history is looked through from
-   * the last one on. Where a part of it cannot be read, `damaged_repository` comes only if the blob is in no other.
+   * Whether the blob is or was a row. `tips` are the current commits of heads and tags; history is searched
+   * from the last one. If a part cannot be read, throws `damaged_repository` only if the blob is in no other
+   * part.
    */
   holds(oid: Oid, tips: readonly Oid[]): Promise<boolean> {
     const answer = this.#turn.then(() => this.#look(oid, tips))
@@ -60,7 +61,7 @@ export class RowHistory {
     return false
   }
 
-  /** Brings the list of commits up to date; answers what could not be read. */
+  /** Updates the list of commits; returns the errors of those that could not be read. */
   async #follow(tips: readonly Oid[], slice: TimeSlice): Promise<unknown[]> {
     const isKnown = tips.length === this.#tips.length && tips.every((tip, index) => tip === this.#tips[index])
     if (isKnown && this.#broken.length === 0) return []
@@ -83,7 +84,7 @@ export class RowHistory {
     return problems
   }
 
-  /** Follows first parents down to what is known. */
+  /** Follows first parents down to known commits. */
   async #walk(starts: readonly Oid[], slice: TimeSlice): Promise<Walk> {
     const fresh = new Set<Oid>()
     const walk: Walk = { fresh, met: [], broken: [], problems: [] }
@@ -98,7 +99,7 @@ export class RowHistory {
     return walk
   }
 
-  /** The first parent, undefined at the end of what can be read. */
+  /** The first parent; undefined at the root or if the commit cannot be read. */
   async #step(commit: Oid, walk: Walk): Promise<Oid | undefined> {
     try {
       const parent = firstParent(await readBytes(this.#source, commit, 'commit'))
@@ -122,7 +123,7 @@ export class RowHistory {
     }
   }
 
-  /** Takes the rows of a tree that was not seen at this depth; it counts as seen when all of it could be read. */
+  /** Adds the rows of a tree not yet seen at this depth. A tree counts as seen once all of it was read. */
   async #readFolder(tree: Oid, depth: number, problems: unknown[], slice: TimeSlice): Promise<void> {
     const key = `${tree} ${depth}`
     if (this.#trees.has(key)) return
@@ -146,9 +147,9 @@ export class RowHistory {
 }
 
 interface Walk {
-  /** Commits that were not known, newest first on each chain. */
+  /** New commits, newest first on each chain. */
   readonly fresh: Set<Oid>
-  /** Commits at which a chain met one that was known. */
+  /** Known commits at which a chain ended. */
   readonly met: Oid[]
   readonly broken: Oid[]
   readonly problems: unknown[]

@@ -14,27 +14,27 @@ import { dedupIdOf, objectIn } from './stored-row.ts'
 import { readBlobs } from './stored-rows.ts'
 import { ROWS_FOLDER, rowPath } from '../testset-tree.ts'
 
-/** What is wrong with a file or folder of rows: a sentence that names it, without a full stop. */
+/** A problem of a file or folder of rows: a sentence that names it, without a full stop. */
 export interface RowProblem {
   readonly sentence: string
-  /** Whether `branchpoint canonicalise` puts it right. */
+  /** Whether `branchpoint canonicalise` fixes it. */
   readonly isLayout?: true
 }
 
-/** How rows are looked at, in one revision or in many that follow one another. */
+/** How rows are checked, in one revision or in a series of them. */
 export interface RowLook {
   readonly source: ObjectReader
-  /** Folders that were looked at, with how deep they hang; they are not looked at again. */
+  /** Folders already checked, with their depth; they are skipped. */
   readonly seen: Set<string>
-  /** Bytes that a row may have. */
   readonly maxRowBytes?: number
-  /** Is given the key of each dedup id that is looked at. */
+  /** Receives the key of each dedup id that is checked. */
   readonly dedupKeys?: Set<number>
 }
 
 /**
- * What keeps the rows in a `testcases` tree from being what a commit over REST writes (interface 15.5): each file must be a row, canonical
- * JSON and a newline with a dedup id, or a row's flags, tags and meta. What lies where it lies in `before` is not looked at.
+ * Yields why rows in a `testcases` tree differ from what a commit over REST writes (interface 15.5): each
+ * file must be a row, that is, canonical JSON with a dedup id and a newline, or a row's flags, tags and meta.
+ * Skips what is unchanged since `before`.
  */
 export async function* rowProblems(
   look: RowLook,
@@ -59,7 +59,7 @@ async function* folderProblems(
     before === undefined ? emptyRowFolder() : decodeRowFolder(await readBytes(source, before, 'tree'))
   yield* nameProblems(folder, position)
   yield* blobProblems(look, folder, old, position)
-  // A folder has up to 255 rows; then others have their turn.
+  // Yield after each folder, which has up to 255 rows.
   await yieldToEventLoop()
   for (const [byte, below] of folder.folders.entries()) {
     if (below === undefined) continue
@@ -86,7 +86,7 @@ function* nameProblems({ rows, metas, folders, others }: RowFolder, position: st
   if (isEmpty) yield { sentence: `${folderPath(position)} holds no rows; remove the folder` }
 }
 
-/** Of a folder: at most 255 rows, and what belongs to them. */
+/** Checks the blobs of one folder: at most 255 rows and their metadata. */
 async function* blobProblems(
   look: RowLook,
   folder: RowFolder,
@@ -143,7 +143,7 @@ function* rowIn(
     yield { sentence: `${path} has ${bytes.length} bytes; a row may have ${maxRowBytes}` }
     return undefined
   }
-  // A verification looks at what is there already, whatever it is.
+  // Verification checks existing rows of any size.
   const maxValues = maxRowBytes === Infinity ? Infinity : MOST_ROW_VALUES
   const data = objectIn(bytes, () => path, maxValues)
   if (typeof data !== 'string') return data

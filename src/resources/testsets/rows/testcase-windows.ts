@@ -12,7 +12,7 @@ export function pageOf(
   return next === undefined ? {} : { windowing: { ...windowing, next } }
 }
 
-/** A window of the testcases of a testset, each of which is there once. `next` is the id of the last one seen. */
+/** A window of a testset's distinct testcases. `next` is the id of the last one seen. */
 export function cutTestcases(
   all: readonly Oid[],
   { digits }: Pick<ArtifactView, 'digits'>,
@@ -32,7 +32,7 @@ export function cutTestcases(
 }
 
 /**
- * A window of a list of ids. `next` is the last one seen; where the list repeats it, how many of them were seen stands behind it.
+ * A window of a list of ids. `next` is the last id seen; if the list repeats it, its count so far follows it.
  */
 export function cutIds(
   ids: readonly string[],
@@ -53,7 +53,7 @@ function cursorAt(ids: readonly string[], index: number): string {
   return times === 1 ? last : `${last}*${times}`
 }
 
-/** Where the list goes on behind the id that a cursor says; undefined if it does not hold it so often. */
+/** The index behind the cursor's id; undefined if the list does not hold the id that often. */
 function startBehind(ids: readonly string[], cursor: string): number | undefined {
   const [, text = '', times = '1'] = /^([^*]+)(?:\*([1-9][0-9]{0,8}))?$/.exec(cursor) ?? []
   const id = parseUuid(text)

@@ -6,63 +6,63 @@ import { MOST_ROW_VALUES } from '../input-row.ts'
 import { type TextPlace, invalidFile, pastLimit, placeIn, rowTooLarge } from './file-refusal.ts'
 
 /**
- * One row of an uploaded file. Its texts may be slices of a larger one that live as long as they do: who keeps a part of
- * many rows (and not the rows) copies it.
+ * One row of an uploaded file. Its texts may be slices of a larger text that they keep in memory: copy a part
+ * that outlives the row.
  */
 export interface FileRow {
-  /** The row's members, top-level keys in the file's order; metadata columns (`__id__` and the like) among them. */
+  /** The row's members in the file's order, including metadata columns such as `__id__`. */
   readonly data: JsonObject
-  /** The line of the file the row begins on, counted from 1. */
+  /** The line on which the row begins, counted from 1. */
   readonly line: number
-  /** How the cells stand in a table whose rows bring ids; see `keepStoredValues`. */
+  /** The raw cells, for a table whose rows have ids; see `keepStoredValues`. */
   readonly cells?: RowCells
 }
 
-/** The cells of a row of a table as texts, one for each column at least. */
+/** The cells of a table row as texts, at least one per column. */
 export interface RowCells {
   readonly columns: readonly string[]
   readonly texts: readonly string[]
 }
 
-/** What reading a file came to beside its rows. */
+/** What a reader learns about a file besides its rows. */
 export interface FileNotes {
-  /** The columns that the header of a table names, those of metadata left out; it may have no rows. */
+  /** The columns of a table's header without metadata columns; set even if the table has no rows. */
   readonly columns: string[]
-  /** The names that are not as they stand in the file. */
+  /** The column names that were changed. */
   readonly renamed: RenamedColumn[]
 }
 
-/** A column whose name lost invisible characters at its ends, or was composed anew. */
+/** A column whose name lost invisible characters at its ends or was Unicode-normalised. */
 export interface RenamedColumn {
   readonly from: string
   readonly to: string
 }
 
-/** What a reader of files refuses to take in, whatever the file's size. */
+/** Limits on any uploaded file. */
 export interface FileLimits {
-  /** The most bytes of the file one row may take; what is held in memory grows with this and not with the file. */
+  /** Maximum size of one row in the file. Memory use grows with this limit, not with the file. */
   readonly maxRowBytes: number
-  /** The most columns of the header or members of one row. */
+  /** Maximum number of columns in the header, or of members in one row. */
   readonly maxColumns: number
 }
 
-/** How a file is read, whatever its format. */
+/** How a file of any format is read. */
 export interface FileOptions extends FileLimits {
-  /** Whether a file that holds nothing means no rows. */
+  /** Whether an empty file means no rows. */
   readonly allowEmpty?: boolean | undefined
 }
 
-/** How many arrays and objects of a row may be open at once, the row among them. */
+/** Maximum nesting of arrays and objects in a row, including the row itself. */
 export const MAX_ROW_DEPTH = 200
 
 /**
- * The row that a text of a JSON or JSON Lines file holds; it must begin with a brace. Refuses what `parseJson` refuses
- * and what is past the limits, the latter before anything grows. `begin` says where in the file the text begins, and is
- * asked only to refuse.
+ * Parses the text of one row of a JSON or JSON Lines file; it must begin with a brace. Refuses what
+ * `parseJson` refuses, and a row past the limits before memory use grows. `begin` returns the text's place in
+ * the file and is called only to refuse.
  */
 export function rowOfJson(text: string, limits: FileLimits, begin: () => TextPlace): JsonObject {
   const { maxRowBytes, maxColumns } = limits
-  // a UTF-16 unit takes three bytes at most, a member (such as "a":1) five units at least
+  // a UTF-16 unit takes at most three bytes, a member (such as "a":1) at least five units
   if (text.length * 3 > maxRowBytes && Buffer.byteLength(text) > maxRowBytes) {
     throw rowTooLarge(begin(), maxRowBytes)
   }
@@ -70,7 +70,7 @@ export function rowOfJson(text: string, limits: FileLimits, begin: () => TextPla
     throw pastLimit(begin(), `The row has more members than the limit of ${maxColumns} columns; send fewer.`)
   }
   try {
-    // what begins with a brace and is a value is an object
+    // a valid value that begins with a brace is an object
     return parseJson(text, { maxDepth: MAX_ROW_DEPTH, maxValues: MOST_ROW_VALUES }) as JsonObject
   } catch (error) {
     if (error instanceof JsonTextError && error.kind === 'too_many_values') {
@@ -80,7 +80,7 @@ export function rowOfJson(text: string, limits: FileLimits, begin: () => TextPla
   }
 }
 
-/** How many members an object's text has, or seems to have if it is not well formed. */
+/** The number of members in an object's text; an estimate if the text is malformed. */
 function membersOf(text: string): number {
   let depth = 0
   let quoted = false
@@ -96,7 +96,7 @@ function membersOf(text: string): number {
   return commas + 1
 }
 
-/** The parser's complaint, with its place in the row's text turned into one in the file. */
+/** Converts a parser error to a refusal with its place in the file. */
 function refusalOf({ line, column, path, message }: JsonTextError, text: string, begin: TextPlace): Refusal {
   let start = 0
   for (let passed = 1; passed < line; passed++) start = text.indexOf('\n', start) + 1

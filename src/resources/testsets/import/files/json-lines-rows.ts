@@ -3,9 +3,9 @@ import { type FileLimits, type FileOptions, type FileRow, rowOfJson } from './fi
 import { fileText } from './file-text.ts'
 
 /**
- * The rows of a JSON Lines file, in batches of what a stretch of it holds, if any: one object a line, each a row; blank lines are
- * skipped (interface 8.17). Numbers and keys stay exactly as they are written. Refuses a bad file (`invalid_file`) and one
- * past the limits (`limit_exceeded`) with the place, and one without rows (`empty_file`) unless that is meant.
+ * Reads the rows of a JSON Lines file in batches: one object per line; blank lines are skipped (interface
+ * 8.17). Numbers and keys stay exactly as written. Refuses, with the place, a malformed file (`invalid_file`)
+ * and one past the limits (`limit_exceeded`), and a file without rows (`empty_file`) unless that is allowed.
  */
 export async function* jsonLinesRows(
   chunks: AsyncIterable<Buffer>,
@@ -13,7 +13,7 @@ export async function* jsonLinesRows(
 ): AsyncGenerator<readonly FileRow[]> {
   let isEmpty = true
   let line = 1
-  // the line that has not ended
+  // the unfinished line
   let pending = ''
   let pendingBytes = 0
   for await (const { text } of fileText(chunks)) {
@@ -39,7 +39,7 @@ export async function* jsonLinesRows(
   yield rows
 }
 
-/** Adds the row that a line holds, if any. */
+/** Adds the row on a line, if any. */
 function addRow(rows: FileRow[], text: string, line: number, limits: FileLimits): void {
   const first = text.startsWith('{') ? 0 : text.search(/[^ \t\r]/)
   if (first === -1) return

@@ -11,10 +11,10 @@ import { type FileLimits, type FileOptions, type FileRow, rowOfJson } from './fi
 import { type FileText, fileText } from './file-text.ts'
 
 /**
- * The rows of a JSON file, in batches of what a stretch of it holds, if any: one array of objects, each a row (interface 8.17). Numbers
- * and keys stay exactly as they are written. Refuses a bad file (`invalid_file`: anything but such an array, and what
- * `parseJson` refuses) and one past the limits (`limit_exceeded`) with the place, and one that holds nothing (`empty_file`) unless
- * that is meant.
+ * Reads the rows of a JSON file in batches: one array of objects (interface 8.17). Numbers and keys stay
+ * exactly as written. Refuses, with the place, a malformed file (`invalid_file`: any other value, and what
+ * `parseJson` refuses) and one past the limits (`limit_exceeded`), and an empty file (`empty_file`) unless
+ * that is allowed.
  */
 export async function* jsonRows(
   chunks: AsyncIterable<Buffer>,
@@ -31,10 +31,13 @@ export async function* jsonRows(
   }
 }
 
-/** What comes next: the array, its first row or its end, the rest of a row, a comma or the end, another row, nothing. */
+/**
+ * What is expected next: the array, its first row or end, the rest of a row, a comma or the end, another row,
+ * nothing.
+ */
 type State = 'array' | 'first' | 'row' | 'after' | 'next' | 'end'
 
-/** What to do about a character that must not stand where one of these comes next. */
+/** The advice for an unexpected character in each state. */
 const REMEDIES: Readonly<Record<Exclude<State, 'row'>, string>> = {
   array: 'send one array of objects, such as [{"question": "…"}] (one object a line is the format jsonl).',
   first: 'every row must be an object in braces, such as {"question": "…"}.',
@@ -55,13 +58,15 @@ const CLOSE_BRACKET = 0x5d
 const OPEN_BRACE = 0x7b
 const CLOSE_BRACE = 0x7d
 
-/** Cuts the array where rows end, looking at each character once, and leaves what is inside of a row to the parser. */
+/**
+ * Splits the array at row boundaries, reading each character once. The parser handles the inside of a row.
+ */
 class JsonRowCutter {
   readonly #limits: FileLimits
   #state: State = 'array'
   #line = 1
   #end = FILE_START
-  /** The row that has not ended: its text in earlier stretches, where it begins, what is open in it. */
+  /** The unfinished row: its text so far, its start, and its nesting. */
   #pending = ''
   #pendingBytes = 0
   #begin = FILE_START
@@ -73,7 +78,7 @@ class JsonRowCutter {
     this.#limits = limits
   }
 
-  /** Whether nothing but white space has come. */
+  /** Whether only white space was read. */
   get isBlank(): boolean {
     return this.#state === 'array'
   }
@@ -119,7 +124,7 @@ class JsonRowCutter {
     return rows
   }
 
-  /** Refuses a file that ends before its array does. */
+  /** Refuses a file whose array does not end. */
   finish(): void {
     if (this.#state === 'end') return
     if (this.#state !== 'row')
@@ -127,9 +132,9 @@ class JsonRowCutter {
     throw invalidFile(this.#begin, 'The row that begins here is never closed; close its brackets and quotes.')
   }
 
-  /** Past the brace that ends the row which is open or begins at `from`; -1 if it goes on in the next stretch. */
+  /** The position behind the closing brace of the current row; -1 if it continues in the next stretch. */
   #endOfRow(text: string, from: number): number {
-    // locals, because fields would cost more than the rest of the loop
+    // locals, because field access would dominate the cost of the loop
     let depth = this.#depth
     let quoted = this.#quoted
     let escaped = this.#escaped
@@ -157,7 +162,7 @@ class JsonRowCutter {
     return -1
   }
 
-  /** Keeps the beginning of a row that goes on in the next stretch, as long as it is not too large. */
+  /** Keeps the start of an unfinished row; refuses one that is too large. */
   #keep({ text, place }: FileText, start: number): void {
     if (this.#pending === '') this.#begin = placeIn(place, text, start)
     const part = text.slice(start)
@@ -168,7 +173,7 @@ class JsonRowCutter {
   }
 }
 
-/** The state after a character that is not white space, outside of rows; undefined if it must not stand there. */
+/** The next state after a character outside rows; undefined if it is unexpected. */
 function nextState(state: State, char: number): State | undefined {
   if (state === 'array') return char === OPEN_BRACKET ? 'first' : undefined
   if (state === 'end') return undefined

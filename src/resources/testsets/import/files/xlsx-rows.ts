@@ -9,31 +9,34 @@ import { type TableRecord, TableRows } from './table-rows.ts'
 import type { SheetReply, SheetRequest, SheetRow } from './xlsx-thread.ts'
 
 export interface XlsxOptions extends FileOptions {
-  /** Whether numbers and booleans stay what they are; else every cell is a string. */
+  /** Whether numbers and booleans keep their types; otherwise every cell is a string. */
   readonly infer: boolean
-  /** The name of the sheet, or its number; the first unless it is given. */
+  /** The name or number of the sheet; the first sheet by default. */
   readonly sheet: string | undefined
   readonly notes: FileNotes
-  /** Ends the reading with its reason. */
+  /** Aborts the reading. */
   readonly signal: AbortSignal | undefined
 }
 
-/** An .xlsx file may hold so much, unpacked: its parts are XML that is read as texts, so it costs memory several times over. */
+/**
+ * Limits on the unpacked content of an .xlsx file: its XML parts are read as texts, which takes several times
+ * their size in memory.
+ */
 export const MOST_UNPACKED = 64 * 1024 * 1024
 export const MOST_CELLS = 10_000_000
 
-/** Threads that read sheets at once, and how many files may wait for one. */
+/** Limits the threads that read sheets at once, and the files that wait for one. */
 const threads = new Semaphore(2)
 const MOST_WAITING = 100
 
-/** Megabytes of memory that a thread may fill with what is in a file. */
-const THREAD_MEMORY = 768
+const THREAD_MEMORY_MB = 768
 
 /**
- * The rows of a sheet of an .xlsx file, in batches. The first row that holds something names the columns, and rows that hold nothing
- * are skipped. A text is as it is, a number as JSON writes it, a date as `2026-11-27` or `2026-11-27T13:45:00`, a formula what it came
- * to last (interface 8.17). The file is held in memory and read in a thread of its own, so that nothing else waits for it. Refuses what is
- * no such file, and (`limit_exceeded`) what holds more than `MOST_UNPACKED` or `MOST_CELLS`.
+ * Reads the rows of a sheet of an .xlsx file in batches. The first non-empty row names the columns; empty
+ * rows are skipped. A text stays unchanged; a number is written as in JSON, a date as `2026-11-27` or
+ * `2026-11-27T13:45:00`, a formula as its last result (interface 8.17). The file is held in memory and read
+ * in its own thread, so that it does not block the server. Refuses other files, and (`limit_exceeded`) files
+ * past `MOST_UNPACKED` or `MOST_CELLS`.
  */
 export async function* xlsxRows(
   chunks: AsyncIterable<Buffer>,
@@ -58,7 +61,7 @@ export async function* xlsxRows(
   if (!table.hasHeader && !allowEmpty) throw emptyFile('The sheet has no header, which names the columns')
 }
 
-/** A row of a sheet as a table takes it; an empty cell is an empty text. */
+/** A row of a sheet as a table record; an empty cell is an empty text. */
 interface SheetRecord extends TableRecord {
   readonly values: readonly Json[]
 }
@@ -76,7 +79,7 @@ async function wholeFile(chunks: AsyncIterable<Buffer>): Promise<ArrayBuffer> {
   let length = 0
   for await (const chunk of chunks) {
     length += chunk.length
-    // What it holds is at least as long, but for a few bytes of each part.
+    // The unpacked content is at least as long as the file, except for a few bytes per part.
     if (length > MOST_UNPACKED) throw tooLarge()
     pieces.push(chunk)
   }
@@ -98,14 +101,14 @@ function tooLarge(): Refusal {
   )
 }
 
-/** The rows that a thread reads, a batch each time they are asked for. The thread ends with the reading, however that ends. */
+/** Yields the rows that a thread reads, one batch per request. The thread ends when the reading ends. */
 async function* sheetRows(
   { bytes, sheet }: Pick<SheetRequest, 'bytes' | 'sheet'>,
   signal: AbortSignal,
 ): AsyncGenerator<readonly SheetRow[]> {
   const thread = new Worker(new URL('./xlsx-thread.js', import.meta.url), {
     env: {},
-    resourceLimits: { maxOldGenerationSizeMb: THREAD_MEMORY },
+    resourceLimits: { maxOldGenerationSizeMb: THREAD_MEMORY_MB },
   })
   try {
     const request: SheetRequest = { bytes, sheet, mostBytes: MOST_UNPACKED, mostCells: MOST_CELLS }
@@ -133,7 +136,7 @@ function nextReply(thread: Worker, signal: AbortSignal): Promise<SheetReply> {
     const onMessage = (reply: SheetReply): void => settle(() => resolve(reply))
     const onError = (error: NodeJS.ErrnoException): void =>
       settle(() =>
-        // What a small file makes of memory is known only when it is too much.
+        // How much memory a small file needs is known only once it runs out.
         error.code === 'ERR_WORKER_OUT_OF_MEMORY' ? resolve({ kind: 'too large' }) : reject(error),
       )
     const onAbort = (): void => settle(() => reject(signal.reason as Error))

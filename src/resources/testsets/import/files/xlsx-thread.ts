@@ -3,30 +3,30 @@ import { parentPort } from 'node:worker_threads'
 import { inflateRawSync } from 'node:zlib'
 import { readXlsx, streamXlsxRows } from 'hucre/xlsx'
 
-/** What the thread is asked to read. */
+/** The request to the thread. */
 export interface SheetRequest {
   readonly bytes: ArrayBuffer
-  /** The name of a sheet, or its number; the first unless it is given. */
+  /** The name or number of a sheet; the first sheet by default. */
   readonly sheet: string | undefined
   readonly mostBytes: number
   readonly mostCells: number
 }
 
-/** A row that holds something; empty cells are empty texts. */
+/** A non-empty row; empty cells are empty texts. */
 export interface SheetRow {
   /** Its number in the sheet. */
   readonly line: number
   readonly values: readonly (string | number | boolean)[]
 }
 
-/** What the thread answers: rows, each time it is asked for more, until there are none, or why there are none. */
+/** The thread's replies: one batch of rows per request, then the end or a refusal. */
 export type SheetReply =
   | { readonly kind: 'rows'; readonly rows: readonly SheetRow[] }
   | { readonly kind: 'end' }
   | { readonly kind: 'refused'; readonly sentence: string }
   | { readonly kind: 'too large' }
 
-/** The program of a thread that reads one sheet of one .xlsx file. */
+/** The thread's program: reads one sheet of one .xlsx file. */
 async function main(): Promise<void> {
   if (!parentPort) return
   const port = parentPort
@@ -38,7 +38,7 @@ async function main(): Promise<void> {
   }
 }
 
-/** Rows that are sent at once, and the cells after which they are sent however few they are. */
+/** A batch is sent when it reaches either limit. */
 const ROWS_AT_ONCE = 256
 const CELLS_AT_ONCE = 8192
 
@@ -72,7 +72,7 @@ async function* repliesTo({ bytes, sheet, mostBytes, mostCells }: SheetRequest):
   yield { kind: 'end' }
 }
 
-/** The names of the parts of a zip archive, and how many bytes they are together, counted to just past the most there may be. */
+/** The names of the parts of a zip archive and their total unpacked size, counted to just past the limit. */
 function partsOf(
   file: Uint8Array,
   most: number,
@@ -98,7 +98,10 @@ function partsOf(
 
 const END_OF_DIRECTORY = Buffer.from([0x50, 0x4b, 0x05, 0x06])
 
-/** How many bytes come out of a part, or one more than the most; what a file says of itself may be anything. */
+/**
+ * The unpacked size of a part, or one more than the limit. It is measured, since the size stated in the file
+ * may be false.
+ */
 function lengthInflated(packed: Buffer, most: number): number {
   try {
     return inflateRawSync(packed, { maxOutputLength: Math.max(1, most) }).length
@@ -121,7 +124,7 @@ function refusalOf(names: readonly string[], file: Uint8Array): string | undefin
   return 'The file is a .zip archive; unpack it, and send the file of rows in it.'
 }
 
-/** The place of a sheet that a name, or else a number, means; a sentence if there is none. */
+/** The index of the sheet with this name, or else this number; an error sentence if there is none. */
 async function sheetNumber(file: Uint8Array, sheet: string | undefined): Promise<number | string> {
   if (sheet === undefined) return 0
   const names: string[] = []
@@ -139,7 +142,7 @@ async function sheetNumber(file: Uint8Array, sheet: string | undefined): Promise
   return `The file has no sheet ${JSON.stringify(sheet.slice(0, 80))}; it has ${known.join(', ')}.`
 }
 
-/** A cell as it is read: errors of formulas are the texts that stand there. */
+/** The value of a cell; a formula error is its text. */
 function shown(value: unknown): string | number | boolean {
   if (value === null || value === undefined) return ''
   if (value instanceof Date) return shownDate(value)
@@ -147,10 +150,13 @@ function shown(value: unknown): string | number | boolean {
   return typeof value === 'boolean' ? value : String(value)
 }
 
-/** Before this there are no dates in Excel, only times of a day. */
+/** Excel has no dates before this, only times of day. */
 const FIRST_DATE = Date.UTC(1900, 0, 1)
 
-/** A date, with its time if it has one; of a time alone only that. What lies between seconds is rounding of a fraction of a day. */
+/**
+ * A date, with its time if it has one; a time alone is only a time. Fractions of a second are rounding errors
+ * and are dropped.
+ */
 function shownDate(date: Date): string {
   const rounded = new Date(Math.round(date.getTime() / 1000) * 1000)
   if (Number.isNaN(rounded.getTime())) return ''
