@@ -13,6 +13,7 @@ import { Repository } from './repository.ts'
 import {
   type Arbiter,
   type Decision,
+  DECIDED_BY_RENAME,
   NameClaimed,
   type DecidedMove,
   type DecidedWrite,
@@ -22,7 +23,7 @@ import { TRASH_FOLDER } from './trash/folder-move.ts'
 import { TrashFolder } from './trash/trash-folder.ts'
 import type { AllRefs } from './refs/list-refs.ts'
 import { isDead, parseIdentity } from '../storage/process-identity.ts'
-import { journalsOf } from './journal/journal-file.ts'
+import { journalsOf } from './journal/journal-record.ts'
 import { DatabaseAway } from '../errors.ts'
 import { type BeforeTakeOver, holdingLock } from '../storage/lock-file.ts'
 
@@ -191,13 +192,6 @@ interface AdmittedRepository {
   readonly there: AllRefs | undefined
   /** The names that it comes to have in its project. */
   readonly claims: readonly NameClaim[]
-}
-
-/** Its rename decides. */
-const DECIDED_BY_RENAME: Decision = {
-  complete: () => undefined,
-  withdraw: async () => undefined,
-  keep: () => false,
 }
 
 /** What that is as a write: the refs move from what is there, or the repository begins with them. */

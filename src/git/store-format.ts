@@ -3,7 +3,7 @@ import { createDurableFolder } from '../storage/durable-folder.ts'
 import type { Fs } from '../storage/fs.ts'
 import type { ProcessIdentity } from '../storage/process-identity.ts'
 import { identityName, parseIdentity, thisProcess } from '../storage/process-identity.ts'
-import { JOURNAL_FOLDER } from './journal/journal-file.ts'
+import { JOURNAL_FOLDER } from './journal/journal-record.ts'
 
 /** The layout this code writes, kept in the file `format` of a store: texts of prompts may lie in files (interface 7.16). */
 const FORMAT = '2'

@@ -4,15 +4,7 @@ import { guardedFs, StoreGuard } from '../storage/store-guard.ts'
 import { Journal } from './journal/journal.ts'
 import { PackCache } from './packs/pack-cache.ts'
 import { refuseCopy } from './refuse-copy.ts'
-import type {
-  Arbiter,
-  Filling,
-  Freshness,
-  DecidedBeside,
-  DecidedWrite,
-  Decision,
-  SharedFolder,
-} from './transactions/arbiter.ts'
+import type { Arbiter, Filling, Freshness, SharedFolder } from './transactions/arbiter.ts'
 import { bringUp, makeStore } from './store-format.ts'
 import { ProjectStore } from './project-store.ts'
 import {
@@ -23,7 +15,6 @@ import {
   thisProcess,
 } from '../storage/process-identity.ts'
 import { liveFolder } from './trash/folder-move.ts'
-import { checkpointJournal, syncFolderMoves, syncPublished, keepNotes } from './journal/checkpoint.ts'
 import {
   announceWrites,
   finishJournal,
@@ -36,10 +27,14 @@ import {
 } from './journal/finish-journal.ts'
 import {
   JOURNAL_FOLDER,
-  syncJournalNames,
   type JournalRecord,
+  checkpointJournal,
   decodeJournal,
-} from './journal/journal-file.ts'
+  keepNotes,
+  syncFolderMoves,
+  syncJournalNames,
+  syncPublished,
+} from './journal/journal-record.ts'
 
 /** A store on disk: `<dir>/<project>/<family folder>/<slug>.git`. */
 export class Store {
@@ -75,7 +70,7 @@ export class Store {
     // Servers before this one kept empty files ready here.
     fs.removeTree(`${dir}/.spare`)
     const guard = new StoreGuard(fs, `${dir}/format`)
-    const arbiter = new FileArbiter(new Journal(fs, dir, guard), dir)
+    const arbiter = new Journal(fs, dir, guard)
     return new Store(fs, dir, isBroughtUp, { arbiter, guard, packs: new PackCache() })
   }
 
@@ -291,62 +286,4 @@ function isLeft(fs: Fs, path: string, owner: ProcessIdentity): boolean {
 
 function modified(fs: Fs, path: string): number {
   return fs.stat(path)?.modified ?? 0
-}
-
-/** Servers that share a folder: git's locks order their writes, and a record in a journal of the folder decides each. */
-export class FileArbiter implements Arbiter {
-  readonly shared: SharedFolder
-  readonly #journal: Journal
-  readonly #store: string
-
-  constructor(journal: Journal, store: string) {
-    this.#journal = journal
-    this.#store = store
-    this.shared = {
-      finishFor: (dead) => journal.finishFor(dead),
-      untilSettled: (gitdir) => journal.untilSettled(this.#relative(gitdir)),
-      notes: () => journal.notes(),
-    }
-  }
-
-  async decide(
-    writes: readonly DecidedWrite[],
-    { notes = [], moved, purged }: DecidedBeside = {},
-  ): Promise<Decision> {
-    // Its rename decides.
-    if (purged !== undefined) return NOTHING_LEFT
-    return this.#journal.append({
-      // Names are claimed under the lock of their project, and large packs are on the disk.
-      writes: writes.map(({ gitdir, moves, pack, created }) => ({
-        repository: this.#relative(gitdir),
-        moves,
-        pack,
-        created,
-      })),
-      notes,
-      moved,
-    })
-  }
-
-  checkpoint(): Promise<void> {
-    return this.#journal.checkpoint()
-  }
-
-  afterReturn(): Promise<void> {
-    return this.#journal.redo()
-  }
-
-  close(): Promise<void> {
-    return this.#journal.close()
-  }
-
-  #relative(gitdir: string): string {
-    return gitdir.slice(this.#store.length + 1)
-  }
-}
-
-const NOTHING_LEFT: Decision = {
-  complete: () => undefined,
-  withdraw: async () => undefined,
-  keep: () => false,
 }

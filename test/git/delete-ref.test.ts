@@ -4,7 +4,7 @@ import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } fr
 import { setTimeout as pause } from 'node:timers/promises'
 import { git, repositoryWithHistory, temporaryFolder } from '../support/git/git-program.ts'
 import { Journal } from '../../src/git/journal/journal.ts'
-import { FileArbiter, Store } from '../../src/git/store.ts'
+import { Store } from '../../src/git/store.ts'
 import { PackCache } from '../../src/git/packs/pack-cache.ts'
 import { RefReader } from '../../src/git/refs/ref-store.ts'
 import { RefMoved } from '../../src/git/refs/ref-move.ts'
@@ -70,7 +70,7 @@ describe('git: deleting a ref', () => {
     return {
       folder,
       journal,
-      repository: new Repository(fs, folder, new PackCache(), new FileArbiter(journal, store)),
+      repository: new Repository(fs, folder, new PackCache(), journal),
     }
   }
 
@@ -382,12 +382,7 @@ describe('git: deleting a ref', () => {
 
   it('by two servers at once, each seeing what the other did, loses nothing', async () => {
     const { folder, repository } = repositoryWith('loose and packed')
-    const other = new Repository(
-      nodeFs,
-      folder,
-      new PackCache(),
-      new FileArbiter(new Journal(nodeFs, temporaryFolder()), temporaryFolder()),
-    )
+    const other = new Repository(nodeFs, folder, new PackCache(), new Journal(nodeFs, temporaryFolder()))
     // Whoever finds it deletes it, whoever does not makes it, and main counts both.
     const toggle: TransactionJob<void> = async (transaction) => {
       const head = commitOn(transaction, MAIN, transaction.ref(LIVE) === undefined ? 'made' : 'deleted')

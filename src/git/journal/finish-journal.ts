@@ -10,7 +10,7 @@ import { deleteRefFiles } from '../refs/packed-refs.ts'
 import { refPath, RefReader } from '../refs/ref-store.ts'
 import type { DecidedMove } from '../transactions/arbiter.ts'
 import { type FolderMove, isLeftToMove, liveFolder, moveFolder } from '../trash/folder-move.ts'
-import { type JournalRecord, type JournalWrite, decodeJournal } from './journal-file.ts'
+import { type JournalRecord, type JournalWrite, decodeJournal } from './journal-record.ts'
 
 /** In the change log, the name of those who finish what others wrote: no reader's own, so that all of them look. */
 const FINISHER = 'finisher'

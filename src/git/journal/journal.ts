@@ -1,28 +1,43 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { Refusal } from '../../errors.ts'
 import { createDurableFolder } from '../../storage/durable-folder.ts'
-import type { Fs } from '../../storage/fs.ts'
+import type { Fs, LogHandle } from '../../storage/fs.ts'
 import { identityName, parseIdentity, thisProcess } from '../../storage/process-identity.ts'
 import type { StoreGuard } from '../../storage/store-guard.ts'
-import type { Decision, DecisionNote } from '../transactions/arbiter.ts'
-import { checkpointJournal, keepNotes, syncFolders } from './checkpoint.ts'
-import { finishFolderMoves, finishJournal, redoWrites, restoreCreations } from './finish-journal.ts'
-import type { AppendedRecord, JournalEntry, JournalRecord } from './journal-file.ts'
 import {
+  type Arbiter,
+  type DecidedBeside,
+  type DecidedWrite,
+  type Decision,
+  type DecisionNote,
+  DECIDED_BY_RENAME,
+  type SharedFolder,
+} from '../transactions/arbiter.ts'
+import type { FolderMove } from '../trash/folder-move.ts'
+import { finishFolderMoves, finishJournal, redoWrites, restoreCreations } from './finish-journal.ts'
+import {
+  JOURNAL_END,
   JOURNAL_FOLDER,
-  JournalFile,
+  type JournalRecord,
+  type JournalWrite,
+  checkpointJournal,
   decodeJournal,
   encodeRecord,
+  encodeWithdrawal,
+  isMadeInJournal,
   journalsOf,
+  keepNotes,
+  recordsOf,
+  syncFolders,
   syncJournalNames,
-} from './journal-file.ts'
+} from './journal-record.ts'
 
 /** How long records wait, in milliseconds, until what they tell of is synced where it belongs. */
-const CHECKPOINT_AFTER = 1000
+const CHECKPOINT_AFTER_MS = 1000
 /** How long is waited, in milliseconds, until it is asked again whether a store is back. */
-const AWAY = 100
+const AWAY_MS = 100
 /** How long is waited, in milliseconds, until journals have forgotten a repository. */
-const SETTLE_PATIENCE = 10_000
+const SETTLE_PATIENCE_MS = 10_000
 /** A journal larger than this is not waited for. */
 const LARGE = 16 * 1024 * 1024
 
@@ -38,99 +53,101 @@ let records = 0
 let rounds = 0
 
 /**
- * The redo journal of one server process. A write is on the disk once its record is: one append and one sync, shared by all
- * writes that wait at that moment, in place of three rounds of syncs of new files and their folders. Packs and refs are then
- * put in place without waiting, so git sees them before the write is answered. A second later they are synced
- * in the background and the journal is begun again: its blocks are there already, so that a sync has nothing but bytes to
- * write, which takes half the time. What a power cut leaves of them before is done again from the journal at
- * the next start (see recoverJournals).
+ * Decides for servers that share a folder, whose writes git's locks put in order: the redo journal of one server process. A write is on
+ * the disk once its record is: one append and one sync, shared by all writes that wait at that moment, in place of three rounds of syncs
+ * of new files and their folders. Packs and refs are then put in place without waiting, so git sees them before the write is answered. A
+ * second later they are synced in the background and the journal is begun again: its blocks are there already, so that a sync has nothing
+ * but bytes to write, which takes half the time. What a power cut leaves of them before is done again from the journal at the next start
+ * (see recoverJournals).
  */
-export class Journal {
+export class Journal implements Arbiter, SharedFolder {
+  /** It is all of that itself. */
+  readonly shared = this
   readonly #fs: Fs
   readonly #store: string
+  readonly #folder: string
+  readonly #guard: Pick<StoreGuard, 'assertStillThere' | 'problem'>
+  /** The file that records go to. */
   #file: JournalFile | undefined
-  /** Settled files, to be written again. */
-  readonly #spare: JournalFile[] = []
-  #waiting: Waiting[] = []
-  #writing = false
-  /** Whether the folder's name in the store is on the disk … */
+  /** A settled file, to be written again. */
+  #spare: JournalFile | undefined
+  /** Files with records that are not settled yet. */
+  readonly #unsettled = new Set<JournalFile>()
+  #waiting: JournalEntry[] = []
+  #isWriting = false
+  /** Whether the folder's name in the store is on the disk. */
   #isFolderNamed = false
-  /** … and of which files the names in the folder are. */
-  readonly #named = new WeakSet<JournalFile>()
   #timer: NodeJS.Timeout | undefined
   #checkpoints: Promise<void> = Promise.resolve()
-  /** Files with records that are not settled yet. */
-  readonly #told = new Set<JournalFile>()
   /** Repositories of which records stay for the next start, since the disk failed. */
   readonly #left = new Set<string>()
-  readonly #guard: Pick<StoreGuard, 'assertStillThere' | 'problem'>
   #isClosing = false
 
   /** `fs` is not guarded: what the store has to have done before anybody may use it again goes through here. */
   constructor(fs: Fs, store: string, guard: Pick<StoreGuard, 'assertStillThere' | 'problem'> = ALWAYS_THERE) {
     this.#fs = fs
     this.#store = store
+    this.#folder = `${store}/${JOURNAL_FOLDER}`
     this.#guard = guard
   }
 
-  /** Resolves when the record is on the disk; rejects if it cannot be, and then nothing of it happened; see `Arbiter.decide`. */
-  append(what: Omit<AppendedRecord, 'id' | 'at'>): Promise<Decision> {
-    const record = { id: ++records, at: Number(process.hrtime.bigint() / 1000n), ...what }
+  /** Leaves claims and large packs out: names are claimed under the lock of their project, and large packs are on the disk. */
+  decide(writes: readonly DecidedWrite[], beside: DecidedBeside = {}): Promise<Decision> {
+    if (beside.purged !== undefined) return Promise.resolve(DECIDED_BY_RENAME)
+    const told: JournalWrite[] = []
+    for (const { gitdir, moves, pack, created } of writes)
+      told.push({ repository: gitdir.slice(this.#store.length + 1), moves, pack, created })
     return new Promise((resolve, reject) => {
-      this.#waiting.push({ record, resolve, reject })
-      if (!this.#writing) void this.#write()
+      this.#waiting.push(new JournalEntry(told, beside, resolve, reject))
+      if (!this.#isWriting) void this.#write()
     })
   }
 
-  /** Finishes what a dead process decided to write; see `Arbiter.finishFor`. */
-  async finishFor(dead: string): Promise<void> {
-    const owner = parseIdentity(dead)
-    if (!owner) return
-    const folder = `${this.#store}/${JOURNAL_FOLDER}`
-    const names = journalsOf(this.#fs, this.#store, owner)
-    if (names.length > 0) await syncJournalNames(this.#fs, this.#store)
-    for (const name of names) await finishJournal(this.#fs, this.#store, `${folder}/${name}`, owner)
-  }
-
-  /** What journals of the store, living processes' and dead ones', have noted and not forgotten yet. */
-  notes(): readonly string[] {
-    return this.#journals().flatMap(({ notes = [] }) => notes)
-  }
-
-  /**
-   * Resolves once no journal of the store tells that the repository was made, and none that did can come back; see `Arbiter.untilSettled`.
-   */
-  async untilSettled(repository: string): Promise<void> {
-    if (this.#isMadeIn(repository)) await this.#checkpointUntilSettled(repository)
-    // A journal that was removed is there again after a power cut, unless its folder was synced since.
-    const folder = `${this.#store}/${JOURNAL_FOLDER}`
-    if (this.#fs.stat(folder)) await this.#fs.syncDir(folder)
-  }
-
-  async #checkpointUntilSettled(repository: string): Promise<void> {
-    await this.checkpoint()
-    // Other servers settle theirs within seconds, and so do the heirs of dead ones.
-    for (const deadline = Date.now() + SETTLE_PATIENCE; this.#isMadeIn(repository); await pause(20)) {
-      if (Date.now() < deadline) continue
-      throw new Refusal(
-        'locked',
-        `${repository} was made a moment ago, and is not settled on the disk yet. Try again in a moment.`,
-      )
+  async #write(): Promise<void> {
+    this.#isWriting = true
+    while (this.#waiting.length > 0) {
+      const batch = this.#waiting.splice(0)
+      try {
+        this.#guard.assertStillThere()
+        const file = (this.#file ??= this.#begin())
+        file.append(batch)
+        await file.log.sync()
+        if (!file.isNamed) await this.#syncNameOf(file)
+        // On the disk, and of no store any more: then it has to be taken back.
+        this.#guard.assertStillThere()
+        for (const entry of batch) entry.resolve(entry)
+        if (file.size > LARGE) void this.checkpoint()
+        else this.#timer ??= setTimeout(this.#checkpointInTurn, CHECKPOINT_AFTER_MS).unref()
+      } catch (error) {
+        this.#fail(batch, error)
+      }
     }
+    this.#isWriting = false
   }
 
-  /** What the journals of the store hold, living processes' and dead ones'. */
-  #journals(): JournalRecord[] {
-    const folder = `${this.#store}/${JOURNAL_FOLDER}`
-    const names = this.#fs.readDir(folder) ?? []
-    return names.flatMap((name) => decodeJournal(this.#fs.readFile(`${folder}/${name}`) ?? Buffer.alloc(0)))
+  #begin(): JournalFile {
+    if (!this.#fs.stat(this.#folder)) this.#fs.makeDir(this.#folder)
+    const file = this.#spare ?? new JournalFile(this.#fs, `${this.#folder}/${self}.${++files}`)
+    this.#spare = undefined
+    file.begin(++rounds)
+    this.#unsettled.add(file)
+    return file
   }
 
-  /** Whether a journal tells that the repository was made. */
-  #isMadeIn(repository: string): boolean {
-    const isMaker = ({ writes }: JournalRecord): boolean =>
-      writes.some((write) => write.created !== undefined && write.repository === repository)
-    return this.#journals().some(isMaker)
+  /** Of a file that is new; the folder's own name, too, which may be new as well. */
+  async #syncNameOf(file: JournalFile): Promise<void> {
+    if (!this.#isFolderNamed) await createDurableFolder(this.#fs, this.#folder)
+    this.#isFolderNamed = true
+    await this.#fs.syncDir(this.#folder)
+    file.isNamed = true
+  }
+
+  #fail(batch: readonly JournalEntry[], error: unknown): void {
+    batch[0]?.file?.takeBack(batch)
+    // What reached the file, if anything, must not be followed by more.
+    if (this.#file) this.#file.isBroken = true
+    void this.checkpoint()
+    for (const { reject } of batch) reject(error)
   }
 
   /** Syncs everything the journal tells of, and drops it. */
@@ -139,134 +156,46 @@ export class Journal {
     this.#timer = undefined
     const file = this.#file
     this.#file = undefined
-    if (file) this.#checkpoints = this.#checkpoints.then(() => this.#settle(file))
+    if (file) this.#checkpoints = this.#settle(file, this.#checkpoints)
     return this.#checkpoints
   }
 
   /** The same once the last one is over: on a slow disk more is synced at once, rather than one journal behind another. */
-  async #checkpointInTurn(): Promise<void> {
+  readonly #checkpointInTurn = async (): Promise<void> => {
     await this.#checkpoints
     await this.checkpoint()
   }
 
-  /**
-   * Does again what it tells of and is not settled: for a store that is back, and may have lost what was not synced when it went. To be
-   * called before anybody uses the store.
-   */
-  async redo(): Promise<void> {
-    for (const file of this.#told) {
-      // What was under way then ends by itself, and takes its record back if it must.
-      while (file.hasPending) await pause(1)
-      file.isBroken = true
-      const records = decodeJournal(this.#fs.readFile(file.path) ?? Buffer.alloc(0))
-      await finishFolderMoves(this.#fs, this.#store, records)
-      restoreCreations(this.#fs, this.#store, thisProcess(), records)
-      await redoWrites(this.#fs, this.#store, records)
-    }
-    // They may be files of a disk that is no more.
-    for (const spare of this.#spare.splice(0)) {
-      spare.close()
-      this.#fs.remove(spare.path)
-    }
-  }
-
-  /**
-   * The same after the last write; nothing of the journal is left in the store. Where that is gone, it stays, and the next start finds
-   * it.
-   */
-  async close(): Promise<void> {
-    this.#isClosing = true
-    await this.checkpoint()
-    if (this.#guard.problem) return
-    for (const file of this.#spare.splice(0)) {
-      file.close()
-      this.#fs.remove(file.path)
-    }
-  }
-
-  async #write(): Promise<void> {
-    this.#writing = true
-    while (this.#waiting.length > 0) {
-      const batch = this.#waiting.splice(0)
-      try {
-        await this.#writeBatch(batch)
-      } catch (error) {
-        if (this.#file) this.#file.isBroken = true
-        // What reached the file, if anything, must not be followed by more.
-        void this.checkpoint()
-        for (const { reject } of batch) reject(error)
-      }
-    }
-    this.#writing = false
-  }
-
-  async #writeBatch(batch: readonly Waiting[]): Promise<void> {
-    this.#guard.assertStillThere()
-    const file = (this.#file ??= this.#begin())
-    const appended = batch.map(({ record }) => record)
-    const entries = await file.write(appended, async () => {
-      if (!this.#named.has(file)) await this.#syncNameOf(file)
-      // On the disk, and of no store any more: then it has to be taken back.
-      this.#guard.assertStillThere()
-    })
-    for (const [index, entry] of entries.entries()) batch[index]?.resolve(entry)
-    if (file.size > LARGE) void this.checkpoint()
-    else this.#timer ??= setTimeout(() => void this.#checkpointInTurn(), CHECKPOINT_AFTER).unref()
-  }
-
-  /** Of a file that is new; the folder's own name, too, which may be new as well. */
-  async #syncNameOf(file: JournalFile): Promise<void> {
-    const folder = `${this.#store}/${JOURNAL_FOLDER}`
-    if (!this.#isFolderNamed) await createDurableFolder(this.#fs, folder)
-    this.#isFolderNamed = true
-    await this.#fs.syncDir(folder)
-    this.#named.add(file)
-  }
-
-  #begin(): JournalFile {
-    const folder = `${this.#store}/${JOURNAL_FOLDER}`
-    if (!this.#fs.stat(folder)) this.#fs.makeDir(folder)
-    const file = this.#spare.pop() ?? new JournalFile(this.#fs, `${folder}/${self}.${++files}`)
-    file.begin(++rounds)
-    this.#told.add(file)
-    return file
-  }
-
-  async #settle(file: JournalFile): Promise<void> {
+  async #settle(file: JournalFile, before: Promise<void>): Promise<void> {
+    await before
     // Refs whose record is on the disk are about to move: a few microseconds, or one round of the loop.
-    while (file.hasPending) await pause(1)
+    while (file.pending.size > 0) await pause(1)
     const entries = [...file.entries]
     try {
-      await this.#syncToldOf(entries)
-      const left = entries.filter((entry) => this.#isLeft(entry))
-      if (left.length > 0) await this.#keep(left)
+      do {
+        // What it tells of cannot be synced where it is not.
+        while (this.#guard.problem && !this.#isClosing) await pause(AWAY_MS, undefined, { ref: false })
+        this.#guard.assertStillThere()
+        await checkpointJournal(this.#fs, this.#store, entries)
+        if (file.hasNotes) await this.#keepNotes(entries)
+      } while (this.#guard.problem)
+      if (file.hasKept || this.#left.size > 0) await this.#keepLeft(entries)
       const isThere = this.#fs.stat(file.path) !== undefined
-      if (isThere && !file.isBroken && this.#spare.length === 0) {
+      if (isThere && !file.isBroken && !this.#spare) {
         await file.empty()
-        this.#spare.push(file)
+        this.#spare = file
       } else this.#fs.remove(file.path)
     } catch {
       this.#leave(entries) // the disk fails: it stays for the next start, and the next write will say so
     } finally {
-      this.#told.delete(file)
-      if (!this.#spare.includes(file)) file.close()
+      this.#unsettled.delete(file)
+      if (this.#spare !== file) file.close()
     }
   }
 
-  async #syncToldOf(entries: readonly JournalEntry[]): Promise<void> {
-    const told = entries.map(({ record }) => record)
-    const notes = entries.flatMap((entry) => entry.notes)
-    do {
-      // What it tells of cannot be synced where it is not.
-      while (this.#guard.problem && !this.#isClosing) await pause(AWAY, undefined, { ref: false })
-      this.#guard.assertStillThere()
-      await checkpointJournal(this.#fs, this.#store, told)
-      if (notes.length > 0) await this.#keepNotes(notes)
-    } while (this.#guard.problem)
-  }
-
   /** Where nothing else says so by now. What else says so may be a file that was renamed into their folder. */
-  async #keepNotes(notes: readonly DecisionNote[]): Promise<void> {
+  async #keepNotes(entries: readonly JournalEntry[]): Promise<void> {
+    const notes = entries.flatMap((entry) => entry.decisionNotes)
     const pathOf = ({ path }: DecisionNote): string => path
     const needed = notes.filter(({ isNeeded }) => isNeeded())
     await keepNotes(this.#fs, this.#store, needed.map(pathOf))
@@ -274,29 +203,229 @@ export class Journal {
   }
 
   /**
-   * Whether the next start has to do it again: what is in place only in part, and whatever was written to a repository of which
-   * earlier records stay, too. Without it the start would leave the repository as those say, and undo this.
+   * Keeps for the next start what is in place only in part, and whatever was written to a repository of which earlier records stay, too, in a
+   * file of its own. Without it the start would leave the repository as those say, and undo this.
    */
-  #isLeft({ record, isKept }: JournalEntry): boolean {
-    return isKept || record.writes.some(({ repository }) => this.#left.has(repository))
-  }
-
-  /** In a file of their own, which is left to the next start. */
-  async #keep(kept: readonly JournalEntry[]): Promise<void> {
+  async #keepLeft(entries: readonly JournalEntry[]): Promise<void> {
+    const kept = entries.filter(
+      ({ isKept, writes }) => isKept || writes.some(({ repository }) => this.#left.has(repository)),
+    )
+    if (kept.length === 0) return
     this.#leave(kept)
-    const folder = `${this.#store}/${JOURNAL_FOLDER}`
-    const bytes = Buffer.concat(kept.map(({ record }) => encodeRecord(record)))
-    await this.#fs.createSynced(`${folder}/${self}.${++files}`, bytes)
-    await this.#fs.syncDir(folder)
+    await this.#fs.createSynced(`${this.#folder}/${self}.${++files}`, Buffer.concat(kept.map(encodeRecord)))
+    await this.#fs.syncDir(this.#folder)
   }
 
   #leave(entries: readonly JournalEntry[]): void {
-    for (const { record } of entries) for (const { repository } of record.writes) this.#left.add(repository)
+    for (const { writes } of entries) for (const { repository } of writes) this.#left.add(repository)
+  }
+
+  /** Finishes what a dead process decided to write. */
+  readonly finishFor = async (dead: string): Promise<void> => {
+    const owner = parseIdentity(dead)
+    if (!owner) return
+    const names = journalsOf(this.#fs, this.#store, owner)
+    if (names.length > 0) await syncJournalNames(this.#fs, this.#store)
+    for (const name of names) await finishJournal(this.#fs, this.#store, `${this.#folder}/${name}`, owner)
+  }
+
+  /** What journals of the store, living processes' and dead ones', have noted and not forgotten yet. */
+  notes(): readonly string[] {
+    return recordsOf(this.#fs, this.#store).flatMap(({ notes = [] }) => notes)
+  }
+
+  /**
+   * Resolves once no journal of the store tells that the repository was made, and none that did can come back; see `SharedFolder.untilSettled`.
+   */
+  async untilSettled(gitdir: string): Promise<void> {
+    const repository = gitdir.slice(this.#store.length + 1)
+    if (isMadeInJournal(this.#fs, this.#store, repository)) await this.#checkpointUntilSettled(repository)
+    // A journal that was removed is there again after a power cut, unless its folder was synced since.
+    if (this.#fs.stat(this.#folder)) await this.#fs.syncDir(this.#folder)
+  }
+
+  async #checkpointUntilSettled(repository: string): Promise<void> {
+    await this.checkpoint()
+    // Other servers settle theirs within seconds, and so do the heirs of dead ones.
+    const deadline = Date.now() + SETTLE_PATIENCE_MS
+    for (; isMadeInJournal(this.#fs, this.#store, repository); await pause(20)) {
+      if (Date.now() < deadline) continue
+      throw new Refusal(
+        'locked',
+        `${repository} was made a moment ago, and is not settled on the disk yet. Try again in a moment.`,
+      )
+    }
+  }
+
+  /**
+   * Does again what it tells of and is not settled: for a store that is back, and may have lost what was not synced when it went. To be
+   * called before anybody uses the store.
+   */
+  async afterReturn(): Promise<void> {
+    for (const file of this.#unsettled) {
+      // What was under way then ends by itself, and takes its record back if it must.
+      while (file.pending.size > 0) await pause(1)
+      file.isBroken = true
+      const told = decodeJournal(this.#fs.readFile(file.path) ?? Buffer.alloc(0))
+      await finishFolderMoves(this.#fs, this.#store, told)
+      restoreCreations(this.#fs, this.#store, thisProcess(), told)
+      await redoWrites(this.#fs, this.#store, told)
+    }
+    // It may be a file of a disk that is no more.
+    this.#removeSpare()
+  }
+
+  /**
+   * The same as `checkpoint`, after the last write; nothing of the journal is left in the store. Where that is gone, it stays, and the next
+   * start finds it.
+   */
+  async close(): Promise<void> {
+    this.#isClosing = true
+    await this.checkpoint()
+    if (!this.#guard.problem) this.#removeSpare()
+  }
+
+  #removeSpare(): void {
+    const spare = this.#spare
+    this.#spare = undefined
+    spare?.close()
+    if (spare) this.#fs.remove(spare.path)
   }
 }
 
-interface Waiting {
-  readonly record: AppendedRecord
-  readonly resolve: (entry: Decision) => void
+/** One file of a journal: takes records until it is ended, and then, once nothing in it is needed any more, from its beginning again. */
+class JournalFile {
+  readonly path: string
+  readonly log: LogHandle
+  /** Whether its name in the folder is on the disk. */
+  isNamed = false
+  /** A number that no other has, of what was written since it was begun, or begun again. */
+  round = 0
+  /** Bytes that were written to it in this round. */
+  size = 0
+  /** A write of it failed, or what it is on may be no more: it must not be written again. */
+  isBroken = false
+  /** What was written in this round and not withdrawn … */
+  readonly entries = new Set<JournalEntry>()
+  /** … of these what may not be in place yet … */
+  readonly pending = new Set<JournalEntry>()
+  /** … and whether one is in place only in part. */
+  hasKept = false
+  /** Whether a write has a note to leave. */
+  hasNotes = false
+
+  constructor(fs: Fs, path: string) {
+    this.path = path
+    this.log = fs.createLog(path)
+  }
+
+  /** From here on records go to its beginning. */
+  begin(round: number): void {
+    this.log.rewind()
+    this.round = round
+    this.size = 0
+    this.entries.clear()
+    this.hasKept = false
+    this.hasNotes = false
+  }
+
+  append(batch: readonly JournalEntry[]): void {
+    const records: Buffer[] = []
+    for (const entry of batch) {
+      entry.file = this
+      entry.round = this.round
+      this.entries.add(entry)
+      this.pending.add(entry)
+      if (entry.notes.length > 0) this.hasNotes = true
+      records.push(encodeRecord(entry))
+    }
+    const bytes = Buffer.concat(records)
+    this.log.append(bytes)
+    this.size += bytes.length
+  }
+
+  /** What was appended and could not be synced may be on the disk all the same; so is this, then. */
+  takeBack(batch: readonly JournalEntry[]): void {
+    this.isBroken = true
+    for (const entry of batch) this.forget(entry)
+    try {
+      this.log.append(Buffer.concat(batch.map(encodeWithdrawal)))
+    } catch {
+      // Nothing of the batch may have been appended either.
+    }
+  }
+
+  forget(entry: JournalEntry): void {
+    this.entries.delete(entry)
+    this.pending.delete(entry)
+  }
+
+  /** Ends it before its first record: what is settled must not be done again when refs have moved on since. */
+  async empty(): Promise<void> {
+    this.log.rewind()
+    this.log.append(JOURNAL_END)
+    await this.log.sync()
+  }
+
+  /** Nothing is asked of it any more, and nobody must fail for it. */
+  close(): void {
+    try {
+      this.log.close()
+    } catch {
+      // See above.
+    }
+  }
+}
+
+/** A record on its way through a file, until what it tells of is settled. */
+class JournalEntry implements JournalRecord, Decision {
+  readonly id = ++records
+  readonly at = Number(process.hrtime.bigint() / 1000n)
+  readonly writes: readonly JournalWrite[]
+  readonly notes: readonly string[]
+  readonly moved: FolderMove | undefined
+  readonly decisionNotes: readonly DecisionNote[]
+  readonly resolve: (decision: Decision) => void
   readonly reject: (error: unknown) => void
+  /** The file that it was written to, and its round then. */
+  file: JournalFile | undefined
+  round = 0
+  /** What it tells of is in place only in part. */
+  isKept = false
+
+  constructor(
+    writes: readonly JournalWrite[],
+    { notes = [], moved }: DecidedBeside,
+    resolve: (decision: Decision) => void,
+    reject: (error: unknown) => void,
+  ) {
+    this.writes = writes
+    this.notes = notes.map(({ path }) => path)
+    this.moved = moved
+    this.decisionNotes = notes
+    this.resolve = resolve
+    this.reject = reject
+  }
+
+  complete(): void {
+    this.file?.pending.delete(this)
+  }
+
+  /** Into the same file, which waits for it: a later one may outlive it. */
+  async withdraw(): Promise<void> {
+    try {
+      this.file?.log.append(encodeWithdrawal(this))
+      await this.file?.log.sync()
+    } catch {
+      // The disk fails all the way; the door says that the write may be there or not.
+    } finally {
+      this.file?.forget(this)
+    }
+  }
+
+  keep(): boolean {
+    this.isKept = this.file?.pending.delete(this) === true
+    if (this.file && this.isKept) this.file.hasKept = true
+    return this.isKept
+  }
 }

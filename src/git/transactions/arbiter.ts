@@ -115,6 +115,13 @@ export interface Decision {
   keep(): boolean
 }
 
+/** Of what no record decides, but the rename itself. */
+export const DECIDED_BY_RENAME: Decision = {
+  complete: () => undefined,
+  withdraw: async () => undefined,
+  keep: () => false,
+}
+
 /**
  * A folder that does not have everything yet. What it has is as fresh as it ever is, and what is asked for by a name comes before its turn.
  */
@@ -137,7 +144,7 @@ export interface FillProgress {
 }
 
 /**
- * Decides whether a write happens: the one moment of truth of the write path, behind which the folder follows. For `FileArbiter` the
+ * Decides whether a write happens: the one moment of truth of the write path, behind which the folder follows. For `Journal` the
  * folder itself is the truth; for the arbiter of servers that share a database it is their log.
  */
 export interface Arbiter {

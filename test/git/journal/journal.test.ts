@@ -12,7 +12,7 @@ import {
 import { setTimeout as pause } from 'node:timers/promises'
 import { git, temporaryFolder } from '../../support/git/git-program.ts'
 import { Journal } from '../../../src/git/journal/journal.ts'
-import { decodeJournal, encodeRecord } from '../../../src/git/journal/journal-file.ts'
+import { decodeJournal, encodeRecord } from '../../../src/git/journal/journal-record.ts'
 import { encodeCommit, encodeTree } from '../../../src/git/objects/object.ts'
 import type { Repository } from '../../../src/git/repository.ts'
 import { Store } from '../../../src/git/store.ts'
@@ -57,10 +57,10 @@ describe('git: the journal', () => {
     const synced: string[] = []
     const fs: Fs = { ...nodeFs, syncDir: (path) => (synced.push(path), nodeFs.syncDir(path)) }
     const journal = new Journal(fs, folder)
-    await journal.untilSettled(REPOSITORY)
+    await journal.untilSettled(`${folder}/${REPOSITORY}`)
     expect(synced).to.deep.equal([])
     mkdirSync(`${folder}/.journal`)
-    await journal.untilSettled(REPOSITORY)
+    await journal.untilSettled(`${folder}/${REPOSITORY}`)
     expect(synced).to.deep.equal([`${folder}/.journal`])
   })
 

@@ -4,8 +4,8 @@ import { randomBytes } from 'node:crypto'
 import { readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { git, temporaryFolder } from '../../support/git/git-program.ts'
 import { createRepository } from '../../../src/git/create-repository.ts'
-import { syncPublished, packsToConsolidate, consolidatePacks } from '../../../src/git/journal/checkpoint.ts'
-import { FileArbiter } from '../../../src/git/store.ts'
+import { syncPublished } from '../../../src/git/journal/journal-record.ts'
+import { consolidatePacks, packsToConsolidate } from '../../../src/git/packs/consolidate-packs.ts'
 import { Journal } from '../../../src/git/journal/journal.ts'
 import { encodeCommit, type ObjectKind, hashObject, encodeTree } from '../../../src/git/objects/object.ts'
 import { ObjectDatabase } from '../../../src/git/objects/object-database.ts'
@@ -355,7 +355,7 @@ async function historyOf(
   const folder = onto?.folder ?? `${base}/${name}`
   if (!onto) {
     fs.makeDir(base)
-    await createRepository(new FileArbiter(new Journal(fs, base), base), fs, base, name, {
+    await createRepository(new Journal(fs, base), fs, base, name, {
       objects: [],
       refs: new Map(),
       head: 'main',

@@ -4,7 +4,6 @@ import { readdirSync } from 'node:fs'
 import { deflateSync } from 'node:zlib'
 import { git, gitBytes, repositoryWithHistory, temporaryFolder } from '../../support/git/git-program.ts'
 import { Journal } from '../../../src/git/journal/journal.ts'
-import { FileArbiter } from '../../../src/git/store.ts'
 import { PackCache } from '../../../src/git/packs/pack-cache.ts'
 import type { ListedObject } from '../../../src/git/process/list-objects.ts'
 import { Repository } from '../../../src/git/repository.ts'
@@ -19,12 +18,7 @@ describe('incoming objects', () => {
     gitdir = repositoryWithHistory(3)
     clone = temporaryFolder()
     git('/', ['clone', '-q', gitdir, clone])
-    repository = new Repository(
-      nodeFs,
-      gitdir,
-      new PackCache(),
-      new FileArbiter(new Journal(nodeFs, temporaryFolder()), temporaryFolder()),
-    )
+    repository = new Repository(nodeFs, gitdir, new PackCache(), new Journal(nodeFs, temporaryFolder()))
   })
 
   const oidOf = (name: string): string => git(clone, ['rev-parse', name])
@@ -147,7 +141,7 @@ describe('incoming objects', () => {
 
   it('are refused where git cannot see the store', async () => {
     const fs = memoryFs()
-    const hidden = new Repository(fs, '/x.git', new PackCache(), new FileArbiter(new Journal(fs, '/'), '/'))
+    const hidden = new Repository(fs, '/x.git', new PackCache(), new Journal(fs, '/'))
     expect(await hidden.receive(undefined).catch((error: unknown) => error)).to.have.property(
       'code',
       'storage_unavailable',

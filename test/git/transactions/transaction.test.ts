@@ -6,7 +6,6 @@ import { commitBytes } from '../../support/git/commit-bytes.ts'
 import { git, temporaryFolder } from '../../support/git/git-program.ts'
 import { createRepository } from '../../../src/git/create-repository.ts'
 import { Journal } from '../../../src/git/journal/journal.ts'
-import { FileArbiter } from '../../../src/git/store.ts'
 import { hashObject, encodeTree } from '../../../src/git/objects/object.ts'
 import { PackCache } from '../../../src/git/packs/pack-cache.ts'
 import { encodePack, type StagedPack, stageSynced } from '../../../src/git/packs/pack-writer.ts'
@@ -131,12 +130,7 @@ describe('git: a write', () => {
 
     it('two servers on one store, neither losing a step of the other', async () => {
       const { repository, store, folder } = await freshRepository()
-      const other = new Repository(
-        nodeFs,
-        folder,
-        new PackCache(),
-        new FileArbiter(new Journal(nodeFs, store), store),
-      )
+      const other = new Repository(nodeFs, folder, new PackCache(), new Journal(nodeFs, store))
       const rounds = async (server: Repository): Promise<number[]> => {
         const numbers: number[] = []
         for (let round = 0; round < 6; round++) {
@@ -420,7 +414,7 @@ interface Fresh {
 async function freshRepository({ fs = nodeFs, store = temporaryFolder() } = {}): Promise<Fresh> {
   fs.makeDir(store)
   const journal = new Journal(fs, store)
-  const arbiter = new FileArbiter(journal, store)
+  const arbiter = journal
   await createRepository(arbiter, fs, store, 'bot.git', { objects: [], refs: new Map(), head: 'main' })
   const folder = `${store}/bot.git`
   // A pack of no objects, which would only be in the way here.

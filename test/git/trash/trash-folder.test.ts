@@ -4,7 +4,7 @@ import { cpSync, existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:
 import { fileURLToPath } from 'node:url'
 import { git, temporaryFolder } from '../../support/git/git-program.ts'
 import { Refusal } from '../../../src/errors.ts'
-import { decodeJournal, encodeRecord } from '../../../src/git/journal/journal-file.ts'
+import { decodeJournal, encodeRecord } from '../../../src/git/journal/journal-record.ts'
 import { recoverForDeadServers, Store } from '../../../src/git/store.ts'
 import type { Repository } from '../../../src/git/repository.ts'
 import { nodeFs } from '../../../src/storage/node-fs.ts'
