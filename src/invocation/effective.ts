@@ -8,7 +8,7 @@ import { checkSchema } from '../handlers/worker/check-schema.ts'
 import type { WorkerCaller } from '../handlers/worker/long-jobs.ts'
 import { handlerTable } from '../handlers/workflows.ts'
 import { equalJson } from '../json/diff/equal-json.ts'
-import { getKey, isJsonObject, type JsonObject, keysOf } from '../json/json.ts'
+import { getKey, getPath, isJsonObject, type JsonObject, keysOf } from '../json/json.ts'
 import { compileSchema, type SchemaCheck } from '../resources/workflows/schemas/compile-schema.ts'
 import { handlerOf, isManaged } from '../resources/workflows/workflow-data.ts'
 import type { Registry } from '../versioning/registry.ts'
@@ -35,8 +35,7 @@ export function schemaOf(
   data: JsonObject,
   part: 'inputs' | 'outputs' | 'parameters',
 ): JsonObject | undefined {
-  const schemas = getKey(data, 'schemas')
-  const schema = isJsonObject(schemas) ? getKey(schemas, part) : undefined
+  const schema = getPath(data, 'schemas', part)
   return isJsonObject(schema) ? schema : undefined
 }
 

@@ -47,36 +47,28 @@ export function findEmbeds(document: Json): FoundEmbeds {
   const isObject = typeof document === 'object' && document !== null
   const seen = isObject ? known.get(document) : undefined
   if (seen) return seen
-  const tokens: EmbedToken[] = []
-  const inert: EmbedLocation[] = []
+  const found: { readonly tokens: EmbedToken[]; readonly inert: EmbedLocation[] } = { tokens: [], inert: [] }
   const place: (string | number)[] = []
   look(document)
-  if (isObject) known.set(document, { tokens, inert })
-  return { tokens, inert }
+  if (isObject) known.set(document, found)
+  return found
 
   function look(value: Json): void {
     if (typeof value === 'string') {
-      if (!value.includes('@')) return
-      const location = [...place]
-      for (const token of embedsOfText(value)) tokens.push({ ...token, location })
+      if (value.includes('@')) for (const token of embedsOfText(value, [...place])) found.tokens.push(token)
     } else if (isJsonArray(value) || isJsonObject(value)) {
-      const isList = isJsonArray(value)
-      if (!isList && (hasKey(value, MARK) || hasKey(value, OBJECT_REFERENCES)) && isRead(value)) return
-      for (const [key, member] of isList ? value.entries() : membersOf(value)) {
+      if (isJsonObject(value) && (hasKey(value, MARK) || hasKey(value, OBJECT_REFERENCES))) {
+        const embed = isObjectEmbed(value) ? readObjectEmbed(value) : undefined
+        if (embed) found.tokens.push({ ...embed, location: [...place] })
+        else found.inert.push([...place])
+        if (isObjectEmbed(value)) return
+      }
+      for (const [key, member] of isJsonArray(value) ? value.entries() : membersOf(value)) {
         place.push(key)
         look(member)
         place.pop()
       }
     }
-  }
-
-  /** Notes an object that is an embed, or looks like one; whether nobody looks inside. */
-  function isRead(value: JsonObject): boolean {
-    const isOne = isObjectEmbed(value)
-    const embed = isOne ? readObjectEmbed(value) : undefined
-    if (embed) tokens.push({ ...embed, location: [...place] })
-    else inert.push([...place])
-    return isOne
   }
 }
 
@@ -153,8 +145,13 @@ function readSelectorObject(value: Json | undefined): EmbedSelector | undefined 
   return { ...(key === '' ? {} : { key }), ...(path === '' ? {} : { path }) }
 }
 
-/** The tokens of a string from left to right. A form C token that overlaps one of form B is a part of that. */
-function embedsOfText(text: string): readonly FoundInText[] {
+/** The tokens of a string at a place from left to right. */
+function embedsOfText(text: string, location: EmbedLocation): readonly EmbedToken[] {
+  return tokensIn(text).map((token) => ({ ...token, location }))
+}
+
+/** A form C token that overlaps one of form B is a part of that. */
+function tokensIn(text: string): readonly FoundInText[] {
   const long = longEmbeds(text)
   const short = shortEmbeds(text)
   if (long.length === 0) return short

@@ -28,7 +28,7 @@ import { schemaProblems } from './schemas/schema-problems.ts'
  */
 export function acceptWorkflowData(
   data: Json,
-  { loc, servicesBase }: PayloadContext,
+  { loc, servicesBase, text }: PayloadContext,
   handlers: HandlerTable,
 ): AcceptedDocument {
   const sent = readFields(data, loc, handlers)
@@ -36,14 +36,16 @@ export function acceptWorkflowData(
   const own = hasKey(sent, 'url') ? dropServicesUrl(sent, servicesBase) : sent
   if (isSkill(uri)) return reduceToSkill(own)
   const headers = getKey(own, 'headers')
+  const warnings = isJsonObject(headers) ? literalHeaderWarnings(headers) : []
+  const hasEscapes = text?.includes(ESCAPED_IN_JSON) ?? true
   return {
     data: fillSchemas(own, handlers.find(uri)),
-    warnings: [
-      ...(isJsonObject(headers) ? literalHeaderWarnings(headers) : []),
-      ...escapedBracesWarnings(own, uri?.key),
-    ],
+    warnings: hasEscapes ? [...warnings, ...escapedBracesWarnings(own, uri?.key)] : warnings,
   }
 }
+
+/** A backslash before a variable, as JSON spells it. */
+const ESCAPED_IN_JSON = '\\\\{{'
 
 /** A field of `data` that must be a string … */
 interface TextField {

@@ -169,9 +169,10 @@ export function documentFamily(definition: DocumentDefinition): Family {
     },
     accept: async (data, context) => {
       const slice = new TimeSlice()
-      if (context.limits) await assertSent(definition, data, mostBytes(definition, context.limits))
+      const { limits } = context
+      const text = limits && (await textWithin(definition, data, mostBytes(definition, limits)))
       await slice.pause()
-      const { data: payload, warnings } = await definition.accept(data, context)
+      const { data: payload, warnings } = await definition.accept(data, { ...context, text })
       await slice.pause()
       return { payload, warnings }
     },
@@ -315,15 +316,16 @@ function mostBytes(
   return boundedBy === 'keys' ? maxBytes : Math.min(maxBytes, maxDocumentBytes)
 }
 
-/** Refuses data that is larger, without white space between its values, than what a commit may bring. */
-async function assertSent(
+/** The text of data without white space between its values; refuses what is larger than what a commit may bring. */
+async function textWithin(
   { name, boundedBy }: DocumentDefinition,
   data: Json,
   maxBytes: number,
-): Promise<void> {
+): Promise<string | Buffer> {
   // What is bounded by its keys may be many times as large as a document.
   const text = boundedBy === 'keys' ? await printHeavy(data, { maxBytes }) : jsonWithin(data, maxBytes)
-  if (text === undefined) throw tooLarge(`The ${name}'s data has more than ${maxBytes} bytes`, maxBytes)
+  if (text !== undefined) return text
+  throw tooLarge(`The ${name}'s data has more than ${maxBytes} bytes`, maxBytes)
 }
 
 function tooLarge(what: string, most: number): Refusal {

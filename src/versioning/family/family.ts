@@ -200,6 +200,8 @@ export interface PayloadContext {
   readonly isExisting?: boolean
   /** Of what a commit brings, where it is not known already that it is within them. */
   readonly limits?: DocumentLimits
+  /** The JSON text of what was sent, without white space between its values, where it is at hand. */
+  readonly text?: string | Buffer | undefined
 }
 
 /** Which revision a payload is shown for, and what its reader asked for. */

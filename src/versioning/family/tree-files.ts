@@ -181,7 +181,7 @@ export async function withFiles(
     const slash = path.indexOf('/')
     const part = slash < 0 ? path : path.slice(0, slash)
     if (slash >= 0) below.set(part, (below.get(part) ?? new Map()).set(path.slice(slash + 1), file))
-    else if (file) now.set(part, { ...named(part), mode: file.mode, oid: file.oid })
+    else if (file) now.set(part, { ...(now.get(part) ?? named(part)), mode: file.mode, oid: file.oid })
     else now.delete(part)
   }
   for (const [part, inside] of below) {
@@ -190,7 +190,7 @@ export async function withFiles(
     if (folder && folder.mode !== FOLDER) continue
     const left = await withFiles(objects, folder ? await readTree(objects, folder.oid) : [], inside)
     if (left.length === 0) now.delete(part)
-    else now.set(part, { ...named(part), mode: FOLDER, oid: writeTree(objects, left) })
+    else now.set(part, { ...(folder ?? named(part)), mode: FOLDER, oid: writeTree(objects, left) })
   }
   return [...now.values()]
 }

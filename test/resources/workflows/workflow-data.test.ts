@@ -6,6 +6,8 @@ import { acceptWorkflowData } from '../../../src/resources/workflows/workflow-da
 import type { AcceptedDocument } from '../../../src/versioning/family/document-family.ts'
 import { codeFor, refusalOf } from '../refusal-of.ts'
 
+const SERVICES = 'http://127.0.0.1:3000/services'
+
 const loc = ['body', 'workflow_revision_commit', 'data']
 
 describe('workflow data', () => {
@@ -64,8 +66,12 @@ describe('workflow data', () => {
   })
 
   it('warns of braces behind a backslash in a curly template, which mean something else than they did', () => {
-    const warned = (data: object): readonly string[] =>
-      accept(JSON.stringify(data)).warnings.map(({ code, target }) => `${code} ${target?.join('.')}`)
+    const warned = (data: object): readonly string[] => {
+      const [sent, text] = [parseJson(JSON.stringify(data)), JSON.stringify(data)]
+      const { warnings } = acceptWorkflowData(sent, { loc, servicesBase: SERVICES, text }, handlerTable)
+      expect(accept(text).warnings).to.deep.equal(warnings)
+      return warnings.map(({ code, target }) => `${code} ${target?.join('.')}`)
+    }
     const messages = [
       { content: 'a' },
       { content: [{ text: String.raw`\{{q}}` }] },
@@ -180,11 +186,7 @@ describe('workflow data', () => {
 })
 
 function accept(text: string): AcceptedDocument {
-  return acceptWorkflowData(
-    parseJson(text),
-    { loc, servicesBase: 'http://127.0.0.1:3000/services' },
-    handlerTable,
-  )
+  return acceptWorkflowData(parseJson(text), { loc, servicesBase: SERVICES }, handlerTable)
 }
 
 function stored(text: string): string {
