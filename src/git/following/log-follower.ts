@@ -17,35 +17,34 @@ import {
 } from './shared-log.ts'
 import { liveFolder } from '../trash/folder-move.ts'
 
-/** The folder is looked after so often (milliseconds) where nobody asks: plain git reads it, too. */
-const EVERY = 1000
+/** How often (milliseconds) the folder is brought up to date without requests, because plain git reads it too. */
+const MS_BETWEEN_LOOKS = 1000
 
-/** So long (milliseconds) what a look brought is good enough for reads with READS=local. */
-const LOCAL = 1000
+const MAX_LOCAL_AGE_MS = 1000
 
-/** A folder's position is written at most so often (milliseconds): what is done again after a crash changes nothing. */
-const SAVE_EVERY = 200
+/** The minimum time between saves of the position. Replaying entries after a crash changes nothing, so it can be seldom. */
+const MIN_MS_BETWEEN_SAVES = 200
 
-/** Has the folder of a server follow the log: what other servers decided is put in it, in the order of each repository's versions. */
+/** Makes a server's folder follow the log: applies the decisions of other servers, each repository's in the order of its versions. */
 export class LogFollower {
-  /** Resolves when no batch of this server is on its way to the log. */
+  /** Resolves when no batch of this server is being appended. */
   untilAppended: () => Promise<void> = async () => undefined
   readonly #copy: Copy
   readonly #own = new OwnDecisions()
-  /** Of the streams of others; of our own what was taken from the log. */
+  /** Positions of other servers' streams; for this server's own stream, how far it was read from the log. */
   #positions: Positions
   #era: string
-  /** The look at documents that the folder has followed. */
+  /** The number of the documents that the folder has (see Look). */
   #documents: number | undefined
-  /** When the last look was asked for of which everything is in the folder, on the clock of `performance`. */
+  /** The start of the last look whose content is completely in the folder, on the clock of `performance`. */
   #freshSince = -Infinity
-  /** Repositories that are newer in the folder than the positions say. */
+  /** Repositories that are newer in the folder than the positions, with their versions. */
   readonly #repaired = new Map<string, number>()
-  /** Repositories in which something that this server decided is missing. */
+  /** Repositories in which a decision of this server could not be placed. */
   readonly #broken = new Set<string>()
-  /** Where the folder has not everything yet. */
+  /** Set while the folder is being filled. */
   #fill: FolderFill | undefined
-  /** What is put into the folder now, and whatever waits for that. */
+  /** The change of the folder that is running, and those queued behind it. */
   #work: Promise<unknown> = Promise.resolve()
   #current: Promise<void> | undefined
   #next: Promise<void> | undefined
@@ -53,7 +52,7 @@ export class LogFollower {
   #savedAt = 0
   #isClosed = false
 
-  /** `position` is what the folder holds; undefined where that has to be found out. */
+  /** `position` is how far the folder is; undefined if that is unknown. */
   constructor(copy: Copy, position: FolderPosition | undefined) {
     this.#copy = copy
     this.#positions = position?.positions ?? new Map()
@@ -65,26 +64,26 @@ export class LogFollower {
     })
   }
 
-  /** Where the folder has not everything yet. */
+  /** Set while the folder is being filled. */
   get filling(): FolderFill | undefined {
     return this.#fill
   }
 
-  /** The first look: resolves when the folder is a copy, or as much of one as is waited for (see FolderFill). */
+  /** Looks for the first time; resolves when the folder is a complete copy, or is far enough to be served (see FolderFill). */
   async begin(): Promise<void> {
     await this.#copy.documents.open()
-    // Before any repository is read: those are at least as new.
+    // Positions are read before the repositories, so the repositories are at least as new.
     if (this.#fill && this.#era === '') {
       const { era, positions } = await this.#copy.log.look()
       this.#goOnFrom(era, positions)
     }
     await this.fresh()
-    void this.#fill?.whole.then(() => this.#filled()).catch(() => undefined) // saved a moment later
+    void this.#fill?.whole.then(() => this.#filled()).catch(() => undefined) // if saving fails, it is saved a moment later
     await this.#fill?.begin()
     this.#again()
   }
 
-  /** Takes in what the log has now. One question is under way, and the next one is shared by all who come meanwhile. */
+  /** Applies everything that the log has now. One look runs at a time; calls during it share the next look. */
   fresh(): Promise<void> {
     if (!this.#current && !this.#next) return (this.#current = this.#alone(() => this.#round()))
     return (this.#next ??= (this.#current ?? Promise.resolve())
@@ -95,34 +94,36 @@ export class LogFollower {
       }))
   }
 
-  /** The same as far as READS wants it for a read: where that is `local`, nobody looks who comes within a second and before a hint. */
+  /**
+   * Makes the folder fresh enough for a read under READS. With `local`, a look of the last second suffices unless another server has sent a
+   * hint.
+   */
   async readable(): Promise<Freshness> {
     const { reads, hasNews } = this.#copy.log
-    const isSpared = reads === 'local' && !hasNews && performance.now() - this.#freshSince < LOCAL
+    const isSpared = reads === 'local' && !hasNews && performance.now() - this.#freshSince < MAX_LOCAL_AGE_MS
     if (!isSpared) await this.fresh()
     return { by: reads, since: this.#freshSince }
   }
 
-  /** Resolves once what this server has decided by now is in the folder, or has failed to get there. */
+  /** Resolves when every decision of this server so far is in the folder, or could not be placed there. */
   async untilPlaced(): Promise<void> {
     await this.untilAppended()
     await this.#own.untilPlaced()
   }
 
-  /** A batch of this server was decided: answers its decisions, each of which names the repositories it writes to. */
+  /** Records a decided batch of this server; answers its decisions. `repositories` has the repositories that each of them writes to. */
   decided(position: StreamPosition, repositories: readonly (readonly string[])[]): Decision[] {
     return this.#own.decided(position, repositories.length, (number) => {
       for (const repository of repositories[number] ?? []) this.#broken.add(repository)
     })
   }
 
-  /** Compares the whole folder with the log. */
   async repairAll(): Promise<void> {
     this.#era = ''
     await this.fresh()
   }
 
-  /** Writes down how far the folder is. */
+  /** Saves how far the folder is. */
   save(): void {
     const { fs, dir, log } = this.#copy
     if (this.#era === '') return
@@ -150,13 +151,13 @@ export class LogFollower {
       void this.fresh()
         .catch(() => undefined)
         .then(() => this.#again())
-    }, EVERY).unref()
+    }, MS_BETWEEN_LOOKS).unref()
   }
 
   #newFill(last: string): FolderFill {
     const onTaken = (repaired: Repaired): void => {
       this.#keep(repaired)
-      if (Date.now() - this.#savedAt > SAVE_EVERY) this.save()
+      if (Date.now() - this.#savedAt > MIN_MS_BETWEEN_SAVES) this.save()
     }
     return new FolderFill({ copy: this.#copy, alone: this.#alone.bind(this), onTaken }, last)
   }
@@ -166,7 +167,7 @@ export class LogFollower {
     this.save()
   }
 
-  /** Does some work while nothing else is put into the folder. */
+  /** Runs work while nothing else changes the folder. */
   #alone<T>(work: () => Promise<T>): Promise<T> {
     const done = this.#work.then(work)
     this.#work = done.catch(() => undefined)
@@ -176,7 +177,7 @@ export class LogFollower {
   async #round(): Promise<void> {
     try {
       const number = this.#copy.own.begin()
-      // What is decided while the log is asked may not be in its answer.
+      // Read before the look, whose answer may lack what is decided meanwhile.
       const own = this.#ownPosition()
       const look = await this.#copy.log.look()
       if (this.#isAhead(look, own)) await this.#takeAll()
@@ -198,7 +199,7 @@ export class LogFollower {
     this.#documents = documents
   }
 
-  /** Whether the folder may hold what the log has lost, or is not a copy yet. */
+  /** Whether the folder may have changes that the log lost, or is not a copy yet. */
   #isAhead({ era, positions }: Look, own: StreamPosition | undefined): boolean {
     if (era !== this.#era) return true
     const applied = new Map(this.#positions)
@@ -206,13 +207,13 @@ export class LogFollower {
     return [...applied].some(([stream, { n }]) => (positions.get(stream)?.n ?? 0) < n)
   }
 
-  /** Takes in what lies between the folder's position and a look; false where the log has forgotten a part of that. */
+  /** Applies the entries between the folder's position and a look; false if the log no longer has some of them. */
   async #takeIn(look: Look): Promise<boolean> {
     const { log } = this.#copy
     const isNew = ([stream, { n }]: readonly [string, StreamPosition]): boolean =>
       n > ((stream === log.stream ? this.#ownPosition() : this.#positions.get(stream))?.n ?? 0)
     if (![...look.positions].some(isNew)) return true
-    // Of our own stream only that is taken of which the answer was lost.
+    // Entries of this server's own stream are applied only if the answer to their batch was lost.
     await this.untilPlaced()
     const own = this.#ownPosition()
     const from = new Map(this.#positions)
@@ -227,7 +228,7 @@ export class LogFollower {
     this.#positions = to
     this.#own.restart(to.get(log.stream))
     this.#tell(entries.flatMap(repositoriesOf))
-    if (Date.now() - this.#savedAt > SAVE_EVERY) this.save()
+    if (Date.now() - this.#savedAt > MIN_MS_BETWEEN_SAVES) this.save()
     return true
   }
 
@@ -247,19 +248,19 @@ export class LogFollower {
     }
   }
 
-  /** Takes the whole folder over from the log as that is now. */
+  /** Makes the whole folder equal to the log's current state. */
   async #takeAll(): Promise<void> {
     await this.untilPlaced()
     this.#copy.own.forget()
-    // Before the repositories: those are at least as new.
+    // Positions are read before the repositories, so the repositories are at least as new.
     const { era, positions } = await this.#copy.log.look()
-    // What is still to come is taken as it is then.
+    // The fill adds the remaining repositories in their current state.
     const repaired = await repair(this.#copy, this.#fill && repositoriesIn(this.#copy))
     this.#repaired.clear()
     this.#keep(repaired)
     await this.#copy.documents.open()
     this.#goOnFrom(era, positions)
-    // What was made since the last look, and is not in the folder, is in nothing that is read later.
+    // A repository created since the last look may be missing, and no later look would bring it.
     this.#fill?.beginAgain()
     this.#tell(repaired.changed)
     this.save()
@@ -291,7 +292,7 @@ export class LogFollower {
     return this.#own.settled ?? this.#positions.get(this.#copy.log.stream)
   }
 
-  /** Whoever reads next looks there, also who has looked in this turn already. */
+  /** Makes readers read the repositories again, including requests that have already read them. */
   #tell(repositories: Iterable<string>): void {
     announceWrites(this.#copy.fs, this.#copy.dir, new Set(repositories))
     renewReadEpoch()
@@ -299,8 +300,8 @@ export class LogFollower {
 }
 
 /**
- * The entries in an order in which they may be done: those of one repository by its version. A look sees with an entry
- * all that went before it, so nothing is missing in between.
+ * Sorts entries so that they can be applied: each repository's by its version. A look includes everything before an entry, so no version is
+ * missing in between.
  */
 export function inOrder(entries: readonly LogEntry[]): LogEntry[] {
   const before = new Map<LogEntry, number>()
@@ -315,7 +316,7 @@ export function inOrder(entries: readonly LogEntry[]): LogEntry[] {
     }
   }
   const ordered = entries.filter((entry) => !before.has(entry))
-  // Grows while it is gone through.
+  // `ordered` grows during the loop.
   for (const entry of ordered) {
     for (const next of after.get(entry) ?? []) {
       const left = (before.get(next) ?? 0) - 1
@@ -327,7 +328,7 @@ export function inOrder(entries: readonly LogEntry[]): LogEntry[] {
   return ordered
 }
 
-/** What entries do to one repository. */
+/** The entries that change each repository, with its versions. */
 function stepsOf(
   entries: readonly LogEntry[],
 ): Map<string, { readonly entry: LogEntry; readonly version: number }[]> {
@@ -342,7 +343,7 @@ function stepsOf(
   return all
 }
 
-/** The repositories that an entry changes, and the versions they come to by it. */
+/** The repositories that an entry changes, with the versions that it makes. */
 function* touchedBy({ writes, moved, purged }: LogEntry): Generator<readonly [string, number]> {
   for (const { repository, version } of writes) yield [repository, version]
   if (moved) yield [liveFolder(moved), moved.version]

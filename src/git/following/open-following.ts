@@ -31,13 +31,13 @@ import { RefMoved } from '../refs/ref-move.ts'
 import type { Copy } from './folder/copy.ts'
 
 /**
- * Opens the folder at `dir` as a copy of what a log holds that several servers share, and resolves once it can be served; what it has not
- * yet it is filled with (see `Store.filling`). Throws a CannotStart where another process uses the folder, or it is a copy of something else.
+ * Opens the folder at `dir` as a copy of a shared log, and resolves when it can be served; the rest is filled in the background (see
+ * `Store.filling`). Throws CannotStart if another process uses the folder, or it is a copy of something else.
  */
 export async function followStore(fs: Fs, dir: string, openLog: OpenLog): Promise<Store> {
   const packs = new PackCache()
   if (fs.stat(`${dir}/format`) && !fs.stat(`${dir}/${COPY_FOLDER}`)) throw foreign(fs, dir)
-  // First of all, and on the disk before `format` is anywhere: by that a folder is known that a crash left half made.
+  // Synced before `format` exists, so that a half-made folder is recognised after a crash.
   await createDurableFolder(fs, `${dir}/${COPY_FOLDER}`)
   await makeStore(fs, dir)
   const lock = await takeFolder(fs, dir)
@@ -67,7 +67,7 @@ export async function followStore(fs: Fs, dir: string, openLog: OpenLog): Promis
   }
 }
 
-/** A folder is one process's: what it decided is known to it alone until it is in the folder. */
+/** Locks the folder for this process. Until its decisions are in the folder, only this process knows them. */
 async function takeFolder(fs: Fs, dir: string): Promise<HeldLock> {
   const folder = `${dir}/${COPY_FOLDER}`
   try {
@@ -99,28 +99,27 @@ function foreign(fs: Fs, dir: string): CannotStart {
   )
 }
 
-/** So many decisions are appended together at most, and about so many bytes of packs. */
-const MOST_TOGETHER = 64
-const LARGEST_BATCH = 8 * 1024 * 1024
+const MAX_DECISIONS_PER_BATCH = 64
+const MAX_BYTES_PER_BATCH = 8 * 1024 * 1024
 
 /**
- * Servers that share a log, each with a folder of its own that follows it: what the log takes has happened. The folder is a copy, and
- * nothing of it has to be on the disk.
+ * Decides writes of servers that share a log: a write has happened once it is in the log. The server's folder is a copy and need not be on
+ * disk.
  */
 class FollowingArbiter implements Arbiter, DecidedElsewhere {
-  /** It is all of that itself. */
+  /** This arbiter implements `DecidedElsewhere` itself. */
   readonly elsewhere = this
   readonly #copy: Copy
   readonly #follower: LogFollower
   readonly #letGo: () => void
-  /** What the log calls large packs that it has. */
+  /** The log's names of large packs that were already staged. */
   readonly #staged = new WeakMap<LargePack, string>()
   #waiting: Waiting[] = []
   #isAppending = false
-  /** The batch that is on its way. */
+  /** The batch that is being appended. */
   #appending: Promise<void> = Promise.resolve()
 
-  /** `letGo` is called at the end, when somebody else may use the folder. */
+  /** `letGo` is called at the end, to release the folder. */
   constructor(copy: Copy, follower: LogFollower, letGo: () => void) {
     this.#copy = copy
     this.#follower = follower
@@ -148,7 +147,7 @@ class FollowingArbiter implements Arbiter, DecidedElsewhere {
     const { fs, log } = this.#copy
     const staged: string[] = []
     for (const pack of packs) {
-      // A write that is worked out anew brings it again.
+      // A write that runs again stages the same packs.
       const known = this.#staged.get(pack) ?? (await log.stagePack(pack.name, readPieces(fs, pack.path)))
       this.#staged.set(pack, known)
       staged.push(known)
@@ -159,12 +158,12 @@ class FollowingArbiter implements Arbiter, DecidedElsewhere {
   async seen(gitdirs: readonly string[]): Promise<Seen> {
     const names = new Map(gitdirs.map((gitdir) => [this.#relative(gitdir), gitdir]))
     const states = await this.#copy.log.versions([...names.keys()])
-    // Later than the versions were asked for: so what is read then is at least as new.
+    // Looks after the versions were read, so what is read next is at least as new.
     await this.fresh()
     return new Map([...names].map(([repository, gitdir]) => [gitdir, states.get(repository) ?? 0]))
   }
 
-  /** A folder that was filled since knows nothing of what had gone before. */
+  /** Asks the log, because a folder that was filled later has no marks of earlier purges. */
   wasPurged(gitdir: string): Promise<boolean> {
     return this.#copy.log.wasPurged(this.#relative(gitdir))
   }
@@ -224,7 +223,7 @@ class FollowingArbiter implements Arbiter, DecidedElsewhere {
     this.#isAppending = true
     while (this.#waiting.length > 0) {
       const batch = this.#nextBatch()
-      // Whether one that fails happened nobody knows; if it did, the next look brings it.
+      // It is unknown whether a failed batch happened; if it did, the next look brings it.
       this.#appending = this.#append(batch).catch((error: unknown) => {
         for (const { reject } of batch) reject(error)
         if (error instanceof DatabaseAway)
@@ -240,7 +239,7 @@ class FollowingArbiter implements Arbiter, DecidedElsewhere {
     let count = 0
     for (const { proposal } of this.#waiting) {
       for (const { pack } of proposal.writes) bytes += pack?.bytes.length ?? 0
-      if (count > 0 && (count === MOST_TOGETHER || bytes > LARGEST_BATCH)) break
+      if (count > 0 && (count === MAX_DECISIONS_PER_BATCH || bytes > MAX_BYTES_PER_BATCH)) break
       count++
     }
     return this.#waiting.splice(0, count)
@@ -275,7 +274,7 @@ class FollowingArbiter implements Arbiter, DecidedElsewhere {
       )
   }
 
-  /** By the folder where it is when it is not in the trash. */
+  /** The repository's name: its path outside the trash. */
   #relative(gitdir: string): string {
     return gitdir.slice(this.#copy.dir.length + 1).replace('/.trash/', '/')
   }
@@ -299,7 +298,7 @@ function refusalOf(outcome: Outcome | undefined): Error {
 
 const BYTES_PER_PIECE = 1024 * 1024
 
-/** What a file holds, in pieces, read one by one. */
+/** The content of a file, read piece by piece. */
 async function* readPieces(fs: Fs, path: string): AsyncGenerator<Buffer> {
   const handle = fs.open(path)
   if (!handle) throw new Error(`${path} is gone`)

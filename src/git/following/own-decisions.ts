@@ -1,9 +1,9 @@
 import type { Decision } from '../transactions/arbiter.ts'
 import type { StreamPosition } from './shared-log.ts'
 
-/** The decisions of this server, from when they were decided until they are in its folder. */
+/** The decisions of this server that are not yet in its folder. */
 export class OwnDecisions {
-  /** Those that are not settled, in the order of the stream. */
+  /** Batches that are not settled, in the order of the stream. */
   #batches: Batch[] = []
   #settled: StreamPosition | undefined
 
@@ -12,7 +12,7 @@ export class OwnDecisions {
     return this.#settled
   }
 
-  /** A batch was decided, of so many decisions. `onFailure` gets the number of one that could not be put in place. */
+  /** Records a decided batch of `count` decisions. Calls `onFailure` with the number of a decision that could not be placed. */
   decided(position: StreamPosition, count: number, onFailure: (number: number) => void): Decision[] {
     const batch: Batch = { position, open: count, waiting: [] }
     this.#batches.push(batch)
@@ -29,26 +29,26 @@ export class OwnDecisions {
       }
       return {
         complete: () => void end(false),
-        // It has happened all the same: what is missing here is taken from the log.
+        // The decision has happened all the same; the folder gets it from the log.
         withdraw: async () => void end(true),
         keep: () => end(true),
       }
     })
   }
 
-  /** Resolves once all that is decided now is in the folder, or has failed to get there. */
+  /** Resolves when every decision so far is in the folder, or could not be placed there. */
   async untilPlaced(): Promise<void> {
     const open = this.#batches.filter((batch) => batch.open > 0)
     await Promise.all(open.map((batch) => new Promise<void>((resolve) => batch.waiting.push(resolve))))
   }
 
-  /** The folder holds the stream up to there, by what was read of the log; `anew`, though it may be less than before. */
+  /** The folder has the stream up to `position`, as read from the log. With `anew`, this may be less than before. */
   restart(position: StreamPosition | undefined, anew = false): void {
     if (anew || (position?.n ?? 0) > (this.#settled?.n ?? -1)) this.#settled = position
     this.#settle()
   }
 
-  /** A batch of which the answer was lost is a gap: what comes after it is not settled before that was read. */
+  /** Settles batches without gaps: a batch whose answer was lost has to be read from the log before those after it. */
   #settle(): void {
     for (const batch of this.#batches)
       if (batch.open === 0) for (const resolve of batch.waiting.splice(0)) resolve()

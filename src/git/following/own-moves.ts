@@ -1,18 +1,20 @@
 /**
- * The refs that decisions of this server moved, until everything that was decided elsewhere before them is in the folder, too: that may be
- * applied later, and must not set them back.
+ * Refs that this server's decisions moved, kept until all earlier decisions of other servers are in the folder. Those may be applied later
+ * and must not set the refs back.
  */
 export class OwnMoves {
   readonly #moved = new Map<string, Map<string, OwnMove>>()
-  /** How often the log was looked at. */
+  /** The number of looks at the log so far. */
   #looks = 0
 
-  /** A look begins; what it answers is taken in. */
+  /** Counts a look that begins, and answers its number. */
   begin(): number {
     return ++this.#looks
   }
 
-  /** What that look answered is in the folder: all that was decided elsewhere before the decisions that were known when it began. */
+  /**
+   * The folder now has what this look answered, which includes every other server's decision before the moves that were known when it began.
+   */
   ended(look: number): void {
     for (const [repository, refs] of this.#moved) {
       for (const [ref, { since }] of refs) if (since < look) refs.delete(ref)
@@ -20,7 +22,7 @@ export class OwnMoves {
     }
   }
 
-  /** What was decided may have been lost by the log: what that says now holds. */
+  /** The log may have lost decisions, so its current state counts. */
   forget(): void {
     this.#moved.clear()
   }
@@ -33,7 +35,7 @@ export class OwnMoves {
     }
   }
 
-  /** Whether a decision of this server moved the ref after the repository came to this version. */
+  /** Whether a decision of this server moved the ref after this version of the repository. */
   isNewer(repository: string, ref: string, version: number): boolean {
     return (this.#moved.get(repository)?.get(ref)?.version ?? 0) > version
   }
@@ -41,6 +43,6 @@ export class OwnMoves {
 
 interface OwnMove {
   readonly version: number
-  /** The last look that had begun. */
+  /** The last look that had begun when the ref moved. */
   readonly since: number
 }

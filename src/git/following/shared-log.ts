@@ -3,74 +3,75 @@ import type { FolderMove } from '../trash/folder-move.ts'
 import type { DecidedMove, NameClaim } from '../transactions/arbiter.ts'
 
 /**
- * The log that several servers share, each of which has a folder of its own that follows it: a database, or for tests a part of the memory.
- * What is in it has happened. Each server appends to a stream of its own and numbers its batches without gaps, so the positions of all
- * streams say exactly what a folder lacks.
+ * The log that several servers share: a database, or memory in tests. Each server follows it in a folder of its own. What is in the log has
+ * happened. Each server appends to its own stream and numbers its batches without gaps, so the positions of all streams tell what a folder
+ * lacks.
  */
 export interface SharedLog {
-  /** Of the database: a folder is a copy of one. */
+  /** The database's id; a folder is a copy of one database. */
   readonly id: string
-  /** The stream that this server appends to. */
   readonly stream: string
-  /** How a look makes sure that what it sees is so; with `local` not each read looks. */
+  /** How reads make sure that they are current; with `local` not every read looks. */
   readonly reads: Reads
-  /** Whether there may have been a hint (see onNews) since the last look began. */
+  /** Whether a hint (see onNews) may have come since the last look began. */
   readonly hasNews: boolean
   /**
-   * Appends a batch, the next one of the stream: each proposal happens as a whole or is refused by itself. Resolves when what was decided
-   * survives a power cut. Batches come one after the other. Rejects with a Refusal where it cannot be found out what became of it.
+   * Appends the next batch of this stream: each proposal happens as a whole or is refused by itself. Resolves when the decided proposals
+   * survive a power cut. Batches are appended one at a time. Rejects with a Refusal if the outcome cannot be found out.
    */
   append(proposals: readonly Proposal[]): Promise<AppendedBatch>
-  /** Where the streams are now: everything acknowledged before the call is at or before these. */
+  /** The current positions: everything acknowledged before the call is at or before them. */
   look(): Promise<Look>
-  /** What lies between two looks (behind `from`, up to `to`), in any order. Throws NotInLog where that was forgotten. */
+  /** The entries after `from` and up to `to`, in any order. Throws NotInLog if the log no longer has them. */
   read(from: Positions, to: Positions): Promise<readonly LogEntry[]>
   /**
-   * The bytes of a pack of a repository, in pieces; undefined where it has none of that name any more. A piece that is gone meanwhile is a
-   * NotInLog.
+   * The bytes of a repository's pack, in pieces; undefined if there is no such pack. Iteration throws NotInLog if a piece has gone meanwhile.
    */
   readPack(repository: string, name: string): Promise<AsyncIterable<Buffer> | undefined>
-  /** The bytes of packs of a repository, by their names; large ones are left out. */
+  /** The bytes of a repository's packs by name, without large ones. */
   smallPacks(repository: string, names: readonly string[]): Promise<ReadonlyMap<string, Buffer>>
-  /** Takes a pack in before a proposal names it, and answers what proposals call it. */
+  /** Stores a pack before a proposal names it; answers the name for proposals. */
   stagePack(name: string, pieces: AsyncIterable<Buffer>): Promise<string>
-  /** The versions of these repositories now; those that are not there are left out. */
+  /** The current versions of these repositories, without those that do not exist. */
   versions(repositories: readonly string[]): Promise<ReadonlyMap<string, number>>
-  /** What these repositories are now. Those that are not there are left out. */
+  /** The current states of these repositories, without those that do not exist. */
   states(repositories: readonly string[]): Promise<ReadonlyMap<string, RepositoryState>>
-  /** What the next repositories behind this one are now, in the order of their names, so many at most; none at the end. */
+  /** The current states of up to `most` repositories after this one, in the order of names; none at the end. */
   statesBehind(repository: string, most: number): Promise<ReadonlyMap<string, RepositoryState>>
-  /** Whether there was such a repository, and it was removed for good. */
+  /** Whether the repository existed and was purged. */
   wasPurged(repository: string): Promise<boolean>
-  /** How many repositories there are. */
+  /** The number of repositories. */
   count(): Promise<number>
-  /** The repositories of a project that have a name (see NameClaim), in the trash too. */
+  /** The repositories of a project that claim a name (see NameClaim), including those in the trash. */
   named(project: string, name: string): Promise<readonly string[]>
-  /** What lies outside repositories. */
+  /** Keys, secrets and other documents outside repositories. */
   readonly documents: TableFeed
-  /** Calls the listener when another server may have appended something. It is a hint: some are missed, some are for nothing. */
+  /**
+   * Calls the listener when another server may have appended something. It is a hint: some appends give none, and some hints bring nothing
+   * new.
+   */
   onNews(listener: () => void): void
   close(): Promise<void>
 }
 
-/** What READS says: see docs/configuration.md. */
+/** The setting READS: see docs/configuration.md. */
 export type Reads = 'quorum' | 'primary' | 'local'
 
-/** Opens the log for a folder, which has a stream of its own in it; for a new folder a new one. */
+/** Opens the log for the stream of a folder; with undefined, for a new folder, starts a new stream. */
 export type OpenLog = (stream: string | undefined) => Promise<SharedLog>
 
-/** How far a stream is: how many batches, and a sign of the last one that no other batch has. */
+/** A position in a stream: the number of batches, and a mark that only the last of them has. */
 export interface StreamPosition {
   readonly n: number
   readonly mark: string
 }
 
-/** The log does not have any more what is asked of it: a repository, or all of them, has to be taken over as it is now. */
+/** The log no longer has what was asked for, so the repository, or all of them, must be copied in its current state. */
 export class NotInLog extends Error {
   override readonly name = 'NotInLog'
 }
 
-/** Undefined where the log has not all of it any more that is asked. */
+/** The result; undefined if the log no longer has everything that was asked for. */
 export async function unlessForgotten<T>(reading: Promise<T>): Promise<T | undefined> {
   try {
     return await reading
@@ -80,91 +81,91 @@ export async function unlessForgotten<T>(reading: Promise<T>): Promise<T | undef
   }
 }
 
-/** What one question to the log answers. */
+/** The log's current state. */
 export interface Look {
-  /** When it was asked for, on the clock of `performance`, in milliseconds. */
+  /** When the look began, on the clock of `performance`, in milliseconds. */
   readonly asked: number
-  /** Another number whenever a document changed. */
+  /** Changes whenever a document changes. */
   readonly documents: number
   readonly positions: Positions
-  /** Another one after a failover, which may have lost what nobody was told of. */
+  /** Changes with a failover, which may have lost writes that were not acknowledged. */
   readonly era: string
 }
 
-/** By stream. One that is not there is at 0. */
+/** Positions by stream. A stream that is absent is at 0. */
 export type Positions = ReadonlyMap<string, StreamPosition>
 
-/** What a server asks to have happen. */
+/** A write that a server proposes. */
 export interface Proposal {
   readonly writes: readonly ProposedWrite[]
-  /** Repositories that have to be there. */
+  /** Repositories that must exist. */
   readonly needs: readonly string[]
-  /** The versions that repositories have to be of still. */
+  /** Versions that repositories must still have. */
   readonly seen: ReadonlyMap<string, number>
   readonly moved?: FolderMove | undefined
   readonly purged?: LoggedPurge | undefined
-  /** Paths of empty documents that are made with it. */
+  /** Paths of empty documents that are created with it. */
   readonly notes: readonly string[]
 }
 
-/** Repositories are named by their folders relative to the store, wherever they are: in the trash they keep that name. */
+/** Repositories are named by their paths relative to the store, and keep that name in the trash. */
 export interface ProposedWrite {
   readonly repository: string
   readonly moves: readonly DecidedMove[]
   readonly pack?: { readonly name: string; readonly bytes: Buffer } | undefined
-  /** What `stagePack` answered. */
+  /** The names that `stagePack` answered. */
   readonly staged: readonly string[]
-  /** The branch that HEAD of a new repository names; absent in one that is there. */
+  /** The branch that HEAD of a new repository names; absent for an existing one. */
   readonly head?: string | undefined
   readonly claims: readonly NameClaim[]
 }
 
-/** A repository that goes for good. */
+/** The permanent removal of a repository. */
 export interface LoggedPurge {
   readonly repository: string
   readonly isRemembered: boolean
 }
 
-/** What became of a batch: its place in the stream, and of each proposal the versions that its writes made, or why it was refused. */
+/** The outcome of a batch: its position, and for each proposal the versions that its writes made or why it was refused. */
 export interface AppendedBatch {
   readonly position: StreamPosition
   readonly outcomes: readonly Outcome[]
 }
 
-/** `moved`: something is not what was expected any more. `claimed`: a name is taken. */
+/** `moved`: something is no longer as expected. `claimed`: a name is taken. */
 export type Outcome =
   { readonly versions: readonly number[] } | { readonly refused: 'moved' | 'claimed'; readonly what: string }
 
-/** A decision as it is read. */
+/** A decision as read from the log. */
 export interface LogEntry {
   readonly stream: string
   readonly n: number
   readonly item: number
   readonly writes: readonly LoggedWrite[]
-  /** With the version that the repository came to by it. */
+  /** Has the version that the repository got by the move. */
   readonly moved?: (FolderMove & { readonly version: number }) | undefined
   readonly purged?: (LoggedPurge & { readonly version: number }) | undefined
 }
 
 export interface LoggedWrite {
   readonly repository: string
-  /** Counts what happened to the repository, its creation being the first. */
+  /** Counts the changes of the repository; its creation is the first. */
   readonly version: number
   readonly moves: readonly DecidedMove[]
   readonly packs: readonly LoggedPack[]
   readonly head?: string | undefined
 }
 
-/** A pack of an entry; a large one without its bytes. */
+/** A pack of an entry; a large one has no bytes. */
 export interface LoggedPack {
   readonly name: string
   readonly bytes?: Buffer | undefined
 }
 
-/** A repository as the log has it now. */
+/** A repository's current state in the log. */
 export interface RepositoryState {
   readonly version: number
-  /** The stamp of the removal (see FolderMove) where it lies in the trash. */
+  /** The stamp of the removal (see FolderMove) if it is in the trash. */
   readonly trashed?: string | undefined
   readonly head: string
   readonly refs: ReadonlyMap<string, string>

@@ -7,7 +7,7 @@ import type { RepositoryState } from '../shared-log.ts'
 
 const MAX_REFS_NAMED = 3
 
-/** The folder of a server that follows a log, looked at from outside; nothing is written to it. */
+/** A server's copy of the database, read from outside, for example by `verify`. Never writes to the folder. */
 export class CopyOnDisk {
   readonly #fs: Fs
   readonly #dir: string
@@ -17,29 +17,29 @@ export class CopyOnDisk {
     this.#dir = dir
   }
 
-  /** Whether it is one at all. */
+  /** Whether the folder is such a copy. */
   get isThere(): boolean {
     return this.#fs.stat(`${this.#dir}/${COPY_FOLDER}`) !== undefined
   }
 
-  /** Whether a server may be at work in it. */
+  /** Whether a server may be using the copy. */
   get isInUse(): boolean {
     return this.#fs.stat(`${this.#dir}/${COPY_FOLDER}/server.lock`) !== undefined
   }
 
-  /** What it has, by the names that the log has for it. */
+  /** The repositories in the copy, by their names in the log. */
   repositories(): readonly string[] {
     return repositoriesIn({ fs: this.#fs, dir: this.#dir })
   }
 
-  /** Where a repository is in it; undefined if it is not there. */
+  /** The path of a repository in the copy; undefined if it is absent. */
   pathOf(repository: string): string | undefined {
     return placeOf({ fs: this.#fs, dir: this.#dir }, repository)
   }
 
   /**
-   * In what a repository is not what the log has, undefined for one that the log has not: a few words for each thing. Refuses a damaged ref by
-   * its name.
+   * The differences between a repository's folder and its state in the log, one phrase each. `state` is undefined if the log does not have
+   * the repository. Throws a Refusal that names a damaged ref.
    */
   differencesFrom(repository: string, state: RepositoryState | undefined): readonly string[] {
     const found = this.pathOf(repository)

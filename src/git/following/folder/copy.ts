@@ -5,22 +5,22 @@ import type { PackCache } from '../../packs/pack-cache.ts'
 import type { OwnMoves } from '../own-moves.ts'
 import type { SharedLog } from '../shared-log.ts'
 
-/** The folder of a server that follows a log, and what is done to it. */
+/** A server's local copy of a shared log, and what is needed to change it. */
 export interface Copy {
-  /** Not guarded. */
+  /** The plain file system, without the guard of the store. */
   readonly fs: Fs
   readonly dir: string
   readonly log: SharedLog
-  /** What is open of its packs. */
+  /** Open packs of the copy. */
   readonly packs: PackCache
   readonly own: OwnMoves
-  /** What lies outside its repositories. */
+  /** Keys, secrets and other documents outside the repositories. */
   readonly documents: SharedDocuments
-  /** Resolves once what this server has decided by now is in the folder, or has failed to get there. */
+  /** Resolves when every decision of this server is in the folder, or could not be placed there. */
   readonly untilPlaced: () => Promise<void>
 }
 
-/** Where a repository is when it is not in the trash, and where when it is. */
+/** The folders of a repository: outside the trash, and in it. */
 export function foldersOf(
   { dir }: Pick<Copy, 'dir'>,
   repository: string,
@@ -29,7 +29,7 @@ export function foldersOf(
   return { live: `${dir}/${repository}`, trashed: `${dir}/${project}/${TRASH_FOLDER}/${family}/${name}` }
 }
 
-/** Where a repository is in the folder; undefined if it is not there. */
+/** The path of a repository in the copy; undefined if it is absent. */
 export function placeOf(copy: Pick<Copy, 'fs' | 'dir'>, repository: string): string | undefined {
   const { live, trashed } = foldersOf(copy, repository)
   return [live, trashed].find((place) => copy.fs.stat(`${place}/HEAD`) !== undefined)

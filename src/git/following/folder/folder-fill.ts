@@ -3,28 +3,26 @@ import type { Filling, FillProgress } from '../../transactions/arbiter.ts'
 import { type Copy, placeOf } from './copy.ts'
 import { type Repaired, repositoriesIn, takeStates } from './repair.ts'
 
-/** So many repositories are taken in at most, and for so long (milliseconds), before other work on the folder gets its turn. */
-const STEP = 16
-const STEP_MS = 50
+const MAX_REPOSITORIES_PER_STEP = 16
+const MAX_STEP_MS = 50
 
-/** With no more repositories than so many a folder is filled before it is served: that takes some seconds. */
-const FEW = 1000
+/** Up to this many repositories, the copy is completed before the server starts to serve; that takes a few seconds. */
+const MAX_REPOSITORIES_BEFORE_SERVING = 1000
 
-/** How long (milliseconds) after a failure it is tried again. */
-const AFTER_FAILURE = 1000
+const MS_BEFORE_RETRY = 1000
 
 /** What the fill of a folder stands on. */
 interface FillParts {
   readonly copy: Copy
-  /** Does some work while nothing else is put into the folder. */
+  /** Runs work while nothing else changes the folder. */
   readonly alone: <T>(work: () => Promise<T>) => Promise<T>
-  /** Is told what was taken in. */
+  /** Called with the repositories that were added. */
   readonly onTaken: (repaired: Repaired) => void
 }
 
 /**
- * Takes what a log holds into a folder that has nothing of it, or a part, while what is there is served and followed: one repository after
- * the other in the order of their names, and whatever is asked for by a name before its turn.
+ * Copies the repositories of a log into a folder in the background, while the server serves and follows those already there. Goes in the
+ * order of names; a repository that a request names comes first.
  */
 export class FolderFill implements Filling {
   readonly whole: Promise<void>
@@ -37,14 +35,14 @@ export class FolderFill implements Filling {
   readonly #closing = new AbortController()
   #running: Promise<void> | undefined
 
-  /** All repositories up to `last`, in the order of their names, are in the folder already. */
+  /** Starts after `last`: the folder already has all repositories up to that name. */
   constructor(parts: FillParts, last: string) {
     this.#parts = parts
     this.#last = last
     this.whole = new Promise((resolve) => (this.#isWhole = resolve))
   }
 
-  /** All repositories up to this one are in the folder. */
+  /** The folder has all repositories up to this name. */
   get last(): string {
     return this.#last
   }
@@ -53,12 +51,12 @@ export class FolderFill implements Filling {
     return { there: Math.min(this.#there, this.#of), of: this.#of, problem: this.#problem }
   }
 
-  /** Resolves when the folder is whole; that of many repositories fills on while it is served. */
+  /** Resolves when the copy is complete, or, with many repositories, when the background copy has started. */
   async begin(): Promise<void> {
     const { copy, alone } = this.#parts
     this.#of = await copy.log.count()
     this.#there = this.#last === '' ? 0 : repositoriesIn(copy).length
-    if (this.#of > FEW) this.#running = this.#run()
+    if (this.#of > MAX_REPOSITORIES_BEFORE_SERVING) this.#running = this.#run()
     else while (!(await alone(() => this.#step())));
   }
 
@@ -71,13 +69,13 @@ export class FolderFill implements Filling {
     return named
   }
 
-  /** Whether a repository that is not in the folder comes with the fill, as it is then. */
+  /** Whether the fill has yet to add this repository, in its then current state. */
   isToCome(repository: string): boolean {
     const isBehind = Buffer.compare(Buffer.from(repository), Buffer.from(this.#last)) > 0
     return isBehind && placeOf(this.#parts.copy, repository) === undefined
   }
 
-  /** Goes through all again: what there was before may be another one now, and some of it may be gone. What is there is passed by. */
+  /** Starts over, because repositories may have been replaced or removed. Those already in the folder are skipped. */
   beginAgain(): void {
     this.#last = ''
     this.#there = 0
@@ -96,26 +94,26 @@ export class FolderFill implements Filling {
         this.#problem = undefined
       } catch (error) {
         this.#problem = error instanceof Error ? error.message : String(error)
-        await pause(AFTER_FAILURE, undefined, { signal }).catch(() => undefined)
+        await pause(MS_BEFORE_RETRY, undefined, { signal }).catch(() => undefined)
       }
     }
   }
 
   /**
-   * Takes in the next few. Their states are read while nothing else is put into the folder: what is decided later is followed later.
-   * Whether there were none any more.
+   * Adds the next few repositories; true when none is left. Nothing else changes the folder meanwhile, so later decisions are applied after
+   * the states that are read here.
    */
   async #step(): Promise<boolean> {
     const { copy, onTaken } = this.#parts
     const began = performance.now()
-    const states = await copy.log.statesBehind(this.#last, STEP)
+    const states = await copy.log.statesBehind(this.#last, MAX_REPOSITORIES_PER_STEP)
     for (const [repository, state] of states) {
       if (placeOf(copy, repository) === undefined)
         onTaken(await takeStates(copy, new Map([[repository, state]])))
       this.#there++
       this.#last = repository
-      // A large one is not followed by others.
-      if (performance.now() - began > STEP_MS) return false
+      // End the step after a large repository.
+      if (performance.now() - began > MAX_STEP_MS) return false
     }
     if (states.size > 0) return false
     this.#isWhole()

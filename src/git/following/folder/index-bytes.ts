@@ -14,8 +14,8 @@ import {
 import { FileWindow } from '../../packs/windowed-file.ts'
 
 /**
- * The index of a pack that lies in memory; undefined where it holds deltas, which only git unravels. Throws `CorruptObject` where the pack
- * does not match its name (`pack-<checksum>`).
+ * The index of a pack in memory; undefined if the pack has deltas, which only git can resolve. Throws `CorruptObject` if the pack does not
+ * match its name (`pack-<checksum>`).
  */
 export function indexBytes(name: string, pack: Buffer): Buffer | undefined {
   const end = pack.length - 20
@@ -43,8 +43,8 @@ export interface PackInMemory {
 }
 
 /**
- * One pack of all objects of several, each once, and the names of those that it holds: one with deltas is left out, and so is one whose bytes
- * are not those it is named after. Undefined where no two are left, or one of them holds all that the others do.
+ * Joins packs into one that has each object once. `held` names the packs that went in: packs with deltas and damaged packs are left out.
+ * Undefined if fewer than two packs remain, or one of them already has every object.
  */
 export async function joinInMemory(
   packs: readonly PackInMemory[],

@@ -9,8 +9,8 @@ import { type LogEntry, type LoggedPurge, type LoggedWrite, NotInLog } from '../
 import { setRefs } from './set-refs.ts'
 
 /**
- * Does in the folder what an entry of the log says: packs, then new repositories and refs, moves to the trash and back. Doing it again,
- * with all that came after it, changes nothing. Throws NotInLog where the log has not all of it any more.
+ * Applies an entry of the log to the folder: packs, then new repositories and refs, then moves to and from the trash. Applying it again,
+ * followed by all later entries, changes nothing. Throws NotInLog if the log no longer has everything that the entry needs.
  */
 export async function placeEntry(copy: Copy, entry: LogEntry): Promise<void> {
   const there: (LoggedWrite & { readonly gitdir: string })[] = []
@@ -29,7 +29,7 @@ export async function placeEntry(copy: Copy, entry: LogEntry): Promise<void> {
   if (entry.purged) purge(copy, entry.purged)
 }
 
-/** Makes a repository as it began: built aside, and renamed in whole. */
+/** Creates a repository in its first state: builds it in a temporary folder and renames that. */
 async function create(
   { fs, dir, log }: Copy,
   { repository, moves, packs }: LoggedWrite,
@@ -42,7 +42,7 @@ async function create(
     const refs = moves.flatMap(({ ref, target }) => (target === undefined ? [] : [[ref, target] as const]))
     layOut(fs, aside, refs, head)
     for (const pack of packs) await placePack(fs, log, { gitdir: aside, repository }, pack)
-    // What a push to a repository of before left here is no repository.
+    // A push to an earlier repository of this name may have left files here.
     fs.removeTree(gitdir)
     fs.rename(aside, gitdir)
   } catch (error) {
@@ -51,7 +51,7 @@ async function create(
   }
 }
 
-/** Moves a repository to the trash, or back, while nobody here writes to it. */
+/** Moves a repository to the trash or back, while it is fenced from writers of this server. */
 async function move({ fs, dir, packs }: Copy, moved: FolderMove): Promise<void> {
   const [from, to] = [`${dir}/${moved.from}`, `${dir}/${moved.to}`]
   if (!fs.stat(from) || fs.stat(to)) return
@@ -72,7 +72,7 @@ function purge(copy: Copy, { repository, isRemembered }: LoggedPurge): void {
   fs.removeTree(trashed)
 }
 
-/** Makes an empty file, unless it is there. */
+/** Creates an empty file unless it exists. */
 function note(fs: Fs, path: string): void {
   if (fs.stat(path)) return
   fs.makeDir(dirname(path))

@@ -7,14 +7,14 @@ import { runGit } from '../../process/git-process.ts'
 import { StagedPack } from '../../packs/pack-writer.ts'
 import { type LoggedPack, NotInLog, type SharedLog } from '../shared-log.ts'
 
-/** Where a pack belongs. */
+/** The repository that a pack belongs to. */
 export interface PackPlace {
   readonly gitdir: string
-  /** The repository in the log. */
+  /** The repository's name in the log. */
   readonly repository: string
 }
 
-/** Puts a pack of the log into a repository's folder, unless it is there, with an index made here. Not synced: the folder is a copy. */
+/** Adds a pack of the log to a repository's folder unless it is there, and makes its index. Not synced, because the folder is a copy. */
 export async function placePack(
   fs: Fs,
   log: SharedLog,
@@ -35,7 +35,7 @@ export async function placePack(
       await writeTo(fs, staged.packPath, pieces)
       await indexFile(fs, gitdir, name, staged)
     }
-    // Without a `.keep`, which tells git what no ref needs yet: here the refs follow at once.
+    // No `.keep` file, which would protect objects that no ref needs yet: the refs are set right after.
     staged.publish()
   } catch (error) {
     staged.discard()
@@ -45,7 +45,7 @@ export async function placePack(
 
 const SMALL_PACKS_IN_MEMORY = 16
 
-/** The same for packs of which the log is asked for everything. */
+/** Adds those of the packs that are missing, and reads small ones from the log together. */
 export async function placePacks(
   fs: Fs,
   log: SharedLog,
@@ -73,7 +73,7 @@ async function writeTo(
   }
 }
 
-/** The git program makes the index of a pack that may be large, or hold deltas; in memory, where it sees nothing, we do. */
+/** Makes the index of a pack that may be large or have deltas: with git, or, in a memory file system that git cannot see, here. */
 async function indexFile(
   fs: Fs,
   gitdir: string,
@@ -95,7 +95,7 @@ async function indexFile(
   if (output.trim() !== name.slice('pack-'.length)) throw damaged(name, `its checksum is ${output.trim()}`)
 }
 
-/** See indexBytes. */
+/** As `indexBytes`, but a damaged pack is a Refusal. */
 function indexOf(name: string, bytes: Buffer): Buffer | undefined {
   try {
     return indexBytes(name, bytes)

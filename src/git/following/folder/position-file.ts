@@ -3,17 +3,17 @@ import { thisProcess } from '../../../storage/process-identity.ts'
 import { COPY_FOLDER } from '../../refuse-copy.ts'
 import type { Positions, StreamPosition } from '../shared-log.ts'
 
-/** How far a folder follows a log: everything up to there is in it, and perhaps more. */
+/** How far a folder follows a log: it has everything up to these positions, and maybe more. */
 export interface FolderPosition {
-  /** The stream of the server that has the folder. */
+  /** The stream of the server that uses the folder. */
   readonly stream: string
   readonly era: string
   readonly positions: Positions
-  /** Where the folder is not filled yet: all repositories up to this one, in the order of their names, are in it. */
+  /** Set while the folder is being filled: it has all repositories up to this name. */
   readonly filled?: string | undefined
 }
 
-/** Says in a new folder of which database it is a copy. */
+/** Records in a new folder which database it is a copy of. */
 export async function nameDatabase(fs: Fs, dir: string, id: string): Promise<void> {
   const aside = `${dir}/${COPY_FOLDER}/database.new`
   fs.remove(aside)
@@ -23,8 +23,8 @@ export async function nameDatabase(fs: Fs, dir: string, id: string): Promise<voi
 }
 
 /**
- * The stream of a folder, and where it stood; without the latter where the machine was started again since: nothing of a copy is synced, so
- * what it holds has to be looked at.
+ * The stream and the position of a folder. The position is undefined if the machine was restarted since: a copy is not synced, so its content
+ * has to be checked.
  */
 export function readPosition(
   fs: Fs,
@@ -38,7 +38,7 @@ export function readPosition(
   return { stream, position: boot === thisProcess().boot ? known : undefined }
 }
 
-/** In one step, not synced. */
+/** Replaces the position file atomically, without syncing it. */
 export function savePosition(fs: Fs, dir: string, { stream, era, positions, filled }: FolderPosition): void {
   const saved: SavedPosition = { stream, era, boot: thisProcess().boot, positions: [...positions], filled }
   const aside = `${pathIn(dir)}.new`
@@ -48,12 +48,12 @@ export function savePosition(fs: Fs, dir: string, { stream, era, positions, fill
 }
 
 interface SavedPosition extends Pick<FolderPosition, 'stream' | 'era' | 'filled'> {
-  /** The start of the machine. */
+  /** The machine's boot id when the position was saved. */
   readonly boot: string
   readonly positions: readonly (readonly [string, StreamPosition])[]
 }
 
-/** Undefined for what a power cut has left of it. */
+/** Undefined if a power cut damaged the file. */
 function parse(text: string): SavedPosition | undefined {
   try {
     return JSON.parse(text) as SavedPosition // written by the function above, in one step

@@ -9,22 +9,21 @@ import { placePacks } from './place-pack.ts'
 import { setRefs } from './set-refs.ts'
 import { NotInLog, type RepositoryState } from '../shared-log.ts'
 
-/** What became of the repositories of a folder. */
+/** The result of a repair. */
 export interface Repaired {
-  /** The versions they are of now. */
+  /** The versions that the repositories now have. */
   readonly versions: ReadonlyMap<string, number>
-  /** Those that were not as the log has them. */
+  /** The repositories that differed from the log. */
   readonly changed: ReadonlySet<string>
 }
 
 const REPOSITORIES_PER_PAGE = 200
 
-/** How often a repository is looked at again of which the log has replaced packs meanwhile. */
-const ATTEMPTS = 5
+const MAX_ATTEMPTS = 5
 
 /**
- * Has the folder hold what the log has now, whatever its refs are: for a new folder, one that is ahead of the database
- * after a failover, one that is too far behind. Only repositories are looked at; with `only`, only these.
+ * Makes the repositories in the folder equal to the log, whatever their refs are: for a new folder, one that is ahead of the database after a
+ * failover, or one that is too far behind. With `only`, handles only these repositories.
  */
 export async function repair(copy: Copy, only?: readonly string[]): Promise<Repaired> {
   const versions = new Map<string, number>()
@@ -43,7 +42,7 @@ export async function repair(copy: Copy, only?: readonly string[]): Promise<Repa
   return { versions, changed }
 }
 
-/** Has the folder hold these repositories as the log has them. */
+/** Makes these repositories equal to their states in the log. */
 export async function takeStates(
   copy: Copy,
   states: ReadonlyMap<string, RepositoryState>,
@@ -60,7 +59,7 @@ export async function takeStates(
   return { versions, changed }
 }
 
-/** These repositories, a page after the other, so that never more than one lies in memory. */
+/** The states of these repositories, page by page to bound the memory. */
 async function* pagesOf(
   { log }: Copy,
   repositories: readonly string[],
@@ -69,7 +68,7 @@ async function* pagesOf(
     yield await log.states(repositories.slice(at, at + REPOSITORIES_PER_PAGE))
 }
 
-/** All repositories in the same way. */
+/** The states of all repositories, page by page. */
 async function* allPages({ log }: Copy): AsyncGenerator<ReadonlyMap<string, RepositoryState>> {
   for (let last = ''; ;) {
     const page = await log.statesBehind(last, REPOSITORIES_PER_PAGE)
@@ -80,7 +79,7 @@ async function* allPages({ log }: Copy): AsyncGenerator<ReadonlyMap<string, Repo
   }
 }
 
-/** Those of these that the log has not: one that this server made meanwhile is there. */
+/** The repositories that the log does not have. The log is asked again, because this server may have created one meanwhile. */
 async function goneOf({ log }: Copy, repositories: readonly string[]): Promise<readonly string[]> {
   if (repositories.length === 0) return repositories
   const there = await log.versions(repositories)
@@ -88,39 +87,39 @@ async function goneOf({ log }: Copy, repositories: readonly string[]): Promise<r
 }
 
 /**
- * Takes every repository out of a folder whose machine may have lost power: nothing of a copy is synced, so a pack may be torn while every
- * ref is what it should be. What follows fills it.
+ * Removes every repository from the folder, because the machine may have lost power. A copy is not synced, so a pack may be incomplete
+ * although every ref is correct. The folder is filled again afterwards.
  */
 export function emptyFolder(copy: Copy): void {
   for (const repository of repositoriesIn(copy)) remove(copy, repository)
 }
 
-/** The version that it is of now, none if it is gone; and whether there was something to do. */
+/** The repository's version, undefined if it is gone, and whether something was changed. */
 interface RepairedOne {
   readonly version: number | undefined
   readonly isChanged: boolean
 }
 
-/** What the log has made of its packs since the state was read is taken as it is then. */
+/** Retries with the current state if the log has replaced packs since the state was read. */
 async function repairOne(copy: Copy, repository: string, read: RepositoryState): Promise<RepairedOne> {
   let state: RepositoryState | undefined = read
   for (let attempt = 1; state !== undefined; attempt++) {
     try {
       return { version: state.version, isChanged: await makeSo(copy, repository, state) }
     } catch (error) {
-      if (!(error instanceof NotInLog) || attempt === ATTEMPTS) throw error
+      if (!(error instanceof NotInLog) || attempt === MAX_ATTEMPTS) throw error
       state = (await copy.log.states([repository])).get(repository)
     }
   }
   return { version: undefined, isChanged: remove(copy, repository) }
 }
 
-/** Whether there was something to do. */
+/** Answers whether something was changed. */
 async function makeSo(copy: Copy, repository: string, state: RepositoryState): Promise<boolean> {
   const { fs, packs } = copy
   const { live, trashed } = foldersOf(copy, repository)
   const wanted = state.trashed === undefined ? live : trashed
-  // A repository that is not there may be one that this server is about to put there itself.
+  // This server may be about to place the missing repository itself.
   if (placeOf(copy, repository) === undefined) await copy.untilPlaced()
   const found = placeOf(copy, repository)
   if (found === undefined) {
@@ -178,7 +177,7 @@ function stamp({ fs }: Copy, gitdir: string, { trashed }: RepositoryState): void
   if (trashed !== undefined) fs.create(path, Buffer.from(trashed))
 }
 
-/** Also what a power cut has left of it, which is no repository any more. Whether there was something. */
+/** Removes a repository, or what a power cut left of one. Answers whether there was something. */
 function remove(copy: Copy, repository: string): boolean {
   const { fs, packs } = copy
   const { live, trashed } = foldersOf(copy, repository)
@@ -192,7 +191,7 @@ function remove(copy: Copy, repository: string): boolean {
   return there.length > 0
 }
 
-/** The repositories in the folder, by where they are when they are not in the trash. */
+/** The repositories in the folder, by their paths outside the trash. */
 export function repositoriesIn({ fs, dir }: Pick<Copy, 'fs' | 'dir'>): string[] {
   const found: string[] = []
   const lookInto = (project: string, family: string, inTrash: boolean): void => {

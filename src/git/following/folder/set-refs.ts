@@ -2,7 +2,7 @@ import { RefLocks } from '../../transactions/write-path.ts'
 import type { DecidedMove } from '../../transactions/arbiter.ts'
 import type { Copy } from './copy.ts'
 
-/** Where refs of one repository are to be, as the log has them at a version of it. */
+/** Where the refs of one repository should point, as of a version of the repository in the log. */
 export interface RefsAt {
   readonly gitdir: string
   readonly repository: string
@@ -11,11 +11,11 @@ export interface RefsAt {
 }
 
 /**
- * Has refs of several repositories where they are to be, whatever they hold, by git's own locks and all in one go: those of the last
- * repository first (see moveRefs of the write path). What a newer decision of this server moved stays.
+ * Sets refs of several repositories whatever they hold, under git's locks and all together, the last repository first (see moveRefs of the
+ * write path). Refs that a newer decision of this server moved stay.
  */
 export async function setRefs(copy: Copy, repositories: readonly RefsAt[]): Promise<void> {
-  // A writer of this server that holds a lock now may be decided while it is waited for: then it is the newer one.
+  // While this waits for a lock, the writer that holds it may be decided, and its decision is then newer.
   while (!(await trySetRefs(copy, repositories)));
 }
 
@@ -40,5 +40,5 @@ async function trySetRefs({ fs, own }: Copy, repositories: readonly RefsAt[]): P
   }
 }
 
-/** In the place of what a ref is expected to hold: it may hold anything. */
+/** Used instead of an expected value: the ref may hold anything. */
 const WHATEVER = '0'.repeat(40)
