@@ -7,9 +7,9 @@ import { UsageError } from './command/usage-error.ts'
 import type { VerbName } from './command/verbs.ts'
 import { isVerb, VERBS } from './command/verbs.ts'
 
-/** Loads a command: none needs the code of the others, and few need a server's. */
 const WRONG_USE = 2
 
+/** Only the called command is loaded; few commands need the code of the server. */
 const LOAD: Readonly<Record<VerbName, () => Promise<Command>>> = {
   serve: async () => (await import('./commands/serve.ts')).serveCommand,
   demo: async () => (await import('./commands/demo.ts')).demoCommand,
@@ -29,7 +29,7 @@ const LOAD: Readonly<Record<VerbName, () => Promise<Command>>> = {
   completion: async () => (await import('./commands/completion.ts')).completionCommand,
 }
 
-/** Runs `branchpoint` with these arguments, and sets the exit code of the process where it is not 0. */
+/** Runs `branchpoint` with these arguments, and sets the exit code of the process if it is not 0. */
 export async function runCommandLine([verb, ...args]: readonly string[]): Promise<void> {
   if (verb === undefined || isHelp(verb)) return print(help())
   if (isVerb(verb)) return runCommand(await LOAD[verb](), args)
@@ -59,14 +59,14 @@ async function runCommand(command: Command, args: readonly string[]): Promise<vo
       return
     }
     if (!isExpected(error) && command.failed === undefined) throw error
-    // Whoever read standard output has enough of it, and wants no sentence.
+    // EPIPE: the reader of standard output has ended, so no message is needed.
     if (!(error instanceof Error && 'code' in error && error.code === 'EPIPE'))
       process.stderr.write(`${isExpected(error) ? error.message : inspect(error)}\n`)
     process.exitCode = command.failed ?? (error instanceof UsageError ? WRONG_USE : 1)
   }
 }
 
-/** The first signal aborts, a second one ends the process. Answers the exit code: 128 and the signal's number, as shells have it. */
+/** The first signal aborts, a second one ends the process. Answers the exit code: 128 plus the signal's number, as in shells. */
 function abortOnSignals(stop: AbortController): () => number {
   let code = 0
   for (const [signal, its] of [

@@ -1,21 +1,21 @@
 import { Refusal } from '../../errors.ts'
 import type { ChosenServer } from './chosen-server.ts'
 
-/** As much of an answer as says why a server refused. */
+/** The fields of a server's refusal that are shown. */
 interface Problem {
   readonly detail?: string
   readonly users?: readonly Readonly<Record<string, string>>[]
 }
 
-/** A body that goes out as it is: a stream, with its media type. */
+/** A request body that is streamed, with its media type. */
 export interface SentFile {
   readonly type: string
   readonly bytes: AsyncIterable<Uint8Array>
 }
 
 /**
- * Asks a server and answers what it said, whose form the caller knows by the route. A refusal carries the server's own sentence, and names
- * what uses the thing where the answer does; no answer at all is `storage_unavailable`.
+ * Sends a request and answers the parsed JSON; the caller knows its type by the route. Throws a Refusal with the server's own sentence and
+ * what uses the thing, if the answer says so; `storage_unavailable` if no server answers.
  */
 export async function askServer<T>(
   server: ChosenServer,
@@ -38,7 +38,7 @@ export async function askServer<T>(
   throw new Refusal('invalid_request', `${server.url}${path} answered no JSON: it is no Branchpoint server.`)
 }
 
-/** The server's answer, which is one of success; its bytes are read as the caller likes. */
+/** Sends a request and answers the successful response, whose body the caller reads. Throws as `askServer` does. */
 export async function fetchFrom(
   { url, key }: ChosenServer,
   path: string,
@@ -53,7 +53,7 @@ export async function fetchFrom(
   })
   if (response.ok) return response
   const text = await response.text()
-  const problem = isJson(response) ? (JSON.parse(text) as Problem) : {} // the server's own
+  const problem = isJson(response) ? (JSON.parse(text) as Problem) : {} // written by the server
   const users = (problem.users ?? []).map((user) => `\n  ${Object.values(user).join(' ')}`)
   throw new Refusal(
     'invalid_request',
@@ -61,7 +61,7 @@ export async function fetchFrom(
   )
 }
 
-/** The project of the key, in which a server does what it is asked for. Refuses a `--project` that is another one. */
+/** The key's project, in which the server works. Refuses a `--project` that names another one. */
 export async function projectOfKey(server: ChosenServer, asked: string | undefined): Promise<string> {
   const { project } = await askServer<{ readonly project: { readonly name: string } }>(
     server,
@@ -81,6 +81,6 @@ function isJson(response: Response): boolean {
 }
 
 function reason(error: unknown): string {
-  const { cause, message } = error as Error // fetch throws nothing else
+  const { cause, message } = error as Error // fetch throws no other type
   return cause instanceof Error ? cause.message : message
 }

@@ -1,6 +1,6 @@
 import { UsageError } from './usage-error.ts'
 
-/** The address and key of a server, for commands that are its clients. */
+/** The address and key of a server that a command calls. */
 export interface ChosenServer {
   readonly url: string
   readonly key: string
@@ -9,8 +9,8 @@ export interface ChosenServer {
 type Environment = Readonly<Record<string, string | undefined>>
 
 /**
- * The server that a command asks: what `--url` and `--key` say, and where they are not given `BRANCHPOINT_URL` (a server of this machine
- * unless set) and `BRANCHPOINT_KEY`. A client's key has just this name; `SVC_API_KEY` is the server's own setting, and read by it alone.
+ * The server that a command calls: `--url` and `--key`, or else `BRANCHPOINT_URL` (by default a server on this machine) and
+ * `BRANCHPOINT_KEY`. `SVC_API_KEY` is not read, because it is the server's own setting.
  */
 export function chosenServer(
   given: { readonly url?: string | undefined; readonly key?: string | undefined },
@@ -22,7 +22,7 @@ export function chosenServer(
   return { url: (given.url ?? defaultUrl(environment)).replace(/\/+$/, ''), key }
 }
 
-/** A command line in which `--url` without an address has that of `BRANCHPOINT_URL`. */
+/** The command line, with the address of `BRANCHPOINT_URL` after a `--url` that has none. */
 export function withUrl(args: readonly string[], environment: Environment): string[] {
   const isBare = (at: number): boolean => args[at] === '--url' && (args[at + 1] ?? '--').startsWith('--')
   return args.flatMap((arg, at) => (isBare(at) ? [arg, defaultUrl(environment)] : [arg]))
@@ -32,7 +32,7 @@ function defaultUrl(environment: Environment): string {
   return variable(environment, 'BRANCHPOINT_URL') ?? 'http://127.0.0.1:3000'
 }
 
-/** One that is set to nothing counts as unset, as in a shell's `${NAME:-…}`. */
+/** An empty variable counts as unset, as in a shell's `${NAME:-…}`. */
 function variable(environment: Environment, name: string): string | undefined {
   return environment[name] || undefined
 }

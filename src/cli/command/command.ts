@@ -4,10 +4,10 @@ import type { ProgressOutput } from '../progress/show-progress.ts'
 /** What a command gets from the shell. */
 export interface Shell {
   readonly environment: Readonly<Record<string, string | undefined>>
-  /** Where the user is. */
+  /** The working directory. */
   readonly folder: string
   readonly progress: ProgressOutput
-  /** Says stop, at Ctrl-C and SIGTERM; only of a command that has `stopped`. */
+  /** Aborted at Ctrl-C and SIGTERM, for commands that have `stopped`. */
   readonly signal: AbortSignal
   /** Writes a line to standard output. */
   readonly print: (line: string) => void
@@ -15,21 +15,20 @@ export interface Shell {
 
 /** A command of `branchpoint`. */
 export interface Command {
-  /** What `--help` shows. */
+  /** Shown by `--help`. */
   readonly usage: string
-  /** What `--help` shows after a sub-command that has a page of its own. */
+  /** Shown by `--help` after a sub-command that has a page of its own. */
   readonly usageOf?: Readonly<Record<string, string>>
-  /** Whether it shows its usage where it is called without anything. */
+  /** Whether a call without arguments shows the usage. */
   readonly needsWords?: boolean
-  /** What is said after Ctrl-C. A command without it ends at once. */
+  /** The message after Ctrl-C. A command without it ends at once. */
   readonly stopped?: (args: readonly string[]) => string
-  /** The exit code where it could not do its work, for whatever reason; unless given 2 for wrong use, else 1. */
+  /** The exit code of a failure of any kind. By default 2 for wrong use, else 1. */
   readonly failed?: number
-  /** Answers the exit code: 0 done, 1 something was found. Throws what `isExpected` knows where it refuses. */
+  /** Answers the exit code: 0 done, 1 something was found. Throws errors that `isExpected` accepts to refuse. */
   run(args: readonly string[], shell: Shell): Promise<number>
 }
 
-/** What a command that opens a store works with. */
 export interface Surroundings extends Pick<Shell, 'progress' | 'signal'> {
   readonly config: Config
 }

@@ -3,7 +3,7 @@ import { GitFailure } from '../../git/process/git-process.ts'
 import { systemProblem } from './system-problem.ts'
 import { UsageError } from './usage-error.ts'
 
-/** Whether an error is one that a command ends with, and not a bug of ours. */
+/** Whether an error is a normal way for a command to end, and not a bug. */
 export function isExpected(error: unknown): error is Error {
   return (
     [Refusal, GitFailure, CannotStart, UsageError].some((kind) => error instanceof kind) ||

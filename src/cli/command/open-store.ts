@@ -7,7 +7,7 @@ import { Refusal } from '../../errors.ts'
 import { Store } from '../../git/store.ts'
 import { nodeFs } from '../../storage/node-fs.ts'
 
-/** A store that is open, and the folder in which its repositories are. */
+/** An open store, and the folder of its repositories. */
 export interface OpenStore {
   readonly store: Store
   readonly dir: string
@@ -15,7 +15,7 @@ export interface OpenStore {
   close(): Promise<void>
 }
 
-/** Opens the store that the configuration names: a folder, or a database, of which a folder becomes a copy until it is closed. */
+/** Opens the store of the configuration. If it is a database, copies it into a temporary folder that is removed on closing. */
 export async function openStore({ store: database, storeDir }: Config): Promise<OpenStore> {
   if (database === undefined) {
     const dir = resolve(storeDir)
@@ -25,11 +25,11 @@ export async function openStore({ store: database, storeDir }: Config): Promise<
   const dir = mkdtempSync(join(tmpdir(), 'branchpoint-copy-'))
   const forget = (): void => rmSync(dir, { recursive: true, force: true })
   try {
-    // Who has a folder does not load what a database takes.
+    // Loaded only here, because a store in a folder does not need the database code.
     const { followStore, openPostgres } = await import('../../postgres/open-postgres.ts')
     const log = openPostgres({ url: database, reads: undefined, isPassing: true, warn: () => undefined })
     const store = await followStore(nodeFs, dir, log)
-    // A command goes over all of it.
+    // Commands read the whole store.
     await untilWhole(store).catch(async (error: unknown) => {
       await store.close().catch(() => undefined)
       throw error
@@ -48,18 +48,17 @@ export async function openStore({ store: database, storeDir }: Config): Promise<
   }
 }
 
-/** How often it is looked how far a copy is, in milliseconds, and how often in a row something may keep it from having more. */
-const LOOK_EVERY = 200
-const MOST_FAILURES = 50
+const MS_BETWEEN_CHECKS = 200
+const MAX_FAILURES_IN_A_ROW = 50
 
-/** Resolves once the copy has everything; a command that nobody looks after ends where that does not go on. */
+/** Resolves when the copy is complete. Throws a Refusal when it keeps failing, so that an unattended command ends. */
 async function untilWhole({ filling }: Store): Promise<void> {
   let isWhole = filling === undefined
   void filling?.whole.then(() => (isWhole = true))
-  for (let failures = 0; !isWhole; await pause(LOOK_EVERY)) {
+  for (let failures = 0; !isWhole; await pause(MS_BETWEEN_CHECKS)) {
     const problem = filling?.progress().problem
     failures = problem === undefined ? 0 : failures + 1
-    if (failures > MOST_FAILURES)
+    if (failures > MAX_FAILURES_IN_A_ROW)
       throw new Refusal('storage_unavailable', `The database cannot be copied: ${problem}`)
   }
 }

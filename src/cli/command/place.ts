@@ -5,12 +5,12 @@ import { Refusal } from '../../errors.ts'
 import { nodeFs } from '../../storage/node-fs.ts'
 import { type ChosenServer, chosenServer } from './chosen-server.ts'
 
-/** Where a command does its work, and how its messages say so: `at http://…` or `in the store ./store`. */
+/** Where a command works, and how messages show it: `at http://…` or `in the store ./store`. */
 export type Place =
   | { readonly kind: 'server'; readonly server: ChosenServer; readonly shown: string }
   | { readonly kind: 'store'; readonly config: Config; readonly shown: string }
 
-/** What a command line says about the place. */
+/** The options of the command line that choose the place. */
 export interface PlaceOptions {
   readonly store?: string | undefined
   readonly url?: string | undefined
@@ -18,8 +18,8 @@ export interface PlaceOptions {
 }
 
 /**
- * The place of a command that works on a server or on a store. The first of these wins: `--store`, `--url`, `BRANCHPOINT_URL`, the store of
- * `STORE` or `STORE_DIR`, `./store`. Throws a UsageError for a server without a key, and refuses a store that is not there.
+ * Chooses the place of a command. The first of these wins: `--store`, `--url`, `BRANCHPOINT_URL`, the store of `STORE` or `STORE_DIR`,
+ * `./store`. Throws a UsageError for a server without a key, and refuses a store that does not exist.
  */
 export function placeOf(
   { store, url, key }: PlaceOptions,
@@ -37,18 +37,18 @@ export function placeOf(
   return { kind: 'store', config: chosen, shown: `in ${storeName(chosen)}` }
 }
 
-/** What the usage of a command with a place says of it. */
+/** The paragraph about the place in the usage of a command. */
 export const PLACE_USAGE = `It works on the first of these: the store of --store DIR, the server of --url URL, the one of BRANCHPOINT_URL (with --key KEY or
 BRANCHPOINT_KEY), the database in STORE, the store in STORE_DIR (./store unless set). A store has to be there.`
 
-/** How messages call the store of a configuration. */
+/** The store's name in messages. */
 export function storeName({ store, storeDir }: Config): string {
   if (store !== undefined) return 'the database in STORE'
   const isPath = isAbsolute(storeDir) || storeDir.startsWith('.')
   return `the store ${isPath ? storeDir : `./${storeDir}`}`
 }
 
-/** Refuses a folder that holds no store: only `serve` and `restore` make one, so that a mistyped path is no new store. */
+/** Refuses a folder without a store. Only `serve` and `restore` create one, so a mistyped path creates none. */
 export function assertStoreThere({ store, storeDir }: Config): void {
   if (store !== undefined || nodeFs.stat(`${storeDir}/format`)) return
   throw new Refusal(

@@ -3,7 +3,7 @@ import { nearestName } from '../../suggestions/nearest-name.ts'
 import { UsageError } from './usage-error.ts'
 import type { OptionTable } from './verbs.ts'
 
-/** Reads the options and the words of a command line; throws a UsageError, which names an option that is not in the table. */
+/** Parses options and words; throws a UsageError for an unknown option, with the nearest known one. */
 export function readArguments<const Table extends OptionTable>(
   args: readonly string[],
   options: Table,
@@ -12,15 +12,15 @@ export function readArguments<const Table extends OptionTable>(
   try {
     return parseArgs({ args: [...args], options, allowPositionals: takesWords })
   } catch (error) {
-    // parseArgs throws nothing but TypeErrors that say what is wrong
-    const [message = ''] = (error as Error).message.split(/(?<=')\. To specify a positional/) // a hint for another case
+    // parseArgs throws only TypeErrors with a message about the problem
+    const [message = ''] = (error as Error).message.split(/(?<=')\. To specify a positional/) // the hint is for another case
     const unknown = /^Unknown option '--([^']+)'/.exec(message)?.[1]
     const meant = unknown === undefined ? undefined : nearestName(unknown, Object.keys(options))
     throw new UsageError(meant === undefined ? message : `${message}. Did you mean --${meant}?`, usage)
   }
 }
 
-/** The refusal of a sub-command that is not there, with the one that may be meant. */
+/** The error for an unknown sub-command, with the nearest known one. */
 export function unknownWord(word: string, words: readonly string[], usage: string): UsageError {
   const meant = nearestName(word, words)
   const hint = meant === undefined ? '' : ` Did you mean "${meant}"?`

@@ -1,4 +1,4 @@
-/** Lines of cells in columns as wide as need be, two spaces apart. */
+/** A table of text in aligned columns, two spaces apart. */
 export function textTable(lines: readonly (readonly string[])[]): string {
   const widths =
     lines[0]?.map((_, column) =>

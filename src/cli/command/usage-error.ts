@@ -1,4 +1,4 @@
-/** The command line itself is wrong; the message ends with how it should be. */
+/** A wrong command line; the message ends with the usage. */
 export class UsageError extends Error {
   constructor(sentence: string, usage: string) {
     super(`${sentence}\n\n${usage}`)

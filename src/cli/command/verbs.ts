@@ -1,12 +1,12 @@
-/** Options that a command takes, as `parseArgs` of node has them. */
+/** Options of a command, in the form of node's `parseArgs`. */
 export type OptionTable = Readonly<
   Record<string, { readonly type: 'string' | 'boolean'; readonly multiple?: boolean }>
 >
 
-/** A word after `branchpoint`: what the help, the completion and the reading of the command line know of it. */
+/** A command: what the help, the completion and the parsing of the command line need. */
 export interface Verb {
   readonly summary: string
-  /** What may stand right after it. */
+  /** Its sub-commands. */
   readonly words: readonly string[]
   readonly options: OptionTable
 }
@@ -18,26 +18,26 @@ const STORE = { store: TEXT } as const
 const PROJECT = { project: TEXT } as const
 const STATE = { state: FLAG } as const
 const SERVER = { url: TEXT, key: TEXT } as const
-/** Of a command that works on a server or on a store. */
+/** For commands that work on a server or on a store. */
 const PLACE = { ...STORE, ...SERVER, ...PROJECT } as const
-/** Where records are printed. */
+/** For commands that print records. */
 const JSON_LINES = { json: FLAG } as const
 
-/** Of `testsets import`. */
+/** The options of `testsets import`. */
 export const IMPORT_OPTIONS = {
   ...{ slug: TEXT, name: TEXT, message: TEXT, infer: FLAG, type: TEXT },
   ...{ delimiter: TEXT, sheet: TEXT, 'allow-empty': FLAG, 'if-changed': FLAG },
   ...PLACE,
 } as const
 
-/** Of `testsets export`. */
+/** The options of `testsets export`. */
 export const EXPORT_OPTIONS = {
   ...{ to: TEXT, force: FLAG, type: TEXT, variant: TEXT, version: TEXT, revision: TEXT },
   ...{ 'escape-formulas': FLAG, bom: FLAG },
   ...PLACE,
 } as const
 
-/** Every command, in the order of the help. It holds no code, so that none is loaded for a command that is not called. */
+/** Every command, in the order of the help. Has no code, so that only the called command is loaded. */
 export const VERBS = {
   serve: { summary: 'start a server', words: [], options: {} },
   demo: { summary: "show a prompt's life on a server of its own", words: [], options: {} },
@@ -125,7 +125,6 @@ export const VERBS = {
 
 export type VerbName = keyof typeof VERBS
 
-/** Whether there is a command of the name. */
 export function isVerb(name: string): name is VerbName {
   return Object.hasOwn(VERBS, name)
 }

@@ -4,17 +4,17 @@ import { SharedDocuments } from '../../storage/documents/shared-documents.ts'
 import type { Fs } from '../../storage/fs.ts'
 import { nodeFs } from '../../storage/node-fs.ts'
 
-/** Where a command finds what a store has beside its repositories. */
+/** A store's keys, sessions and secrets, for a command. */
 export interface StatePlace {
   readonly fs: Fs
   readonly storeDir: string
-  /** How sentences name the store. */
+  /** How messages name the store. */
   readonly shown: string
 }
 
 /**
- * Does the work over keys, sessions and secrets of the store that the settings name: a folder, or a database. Of that, what there is of the
- * project is read into memory, and changes go to the database.
+ * Runs work on the keys, sessions and secrets of the configured store. If it is a database, the project's documents are read into memory, and
+ * changes are written to the database.
  */
 export async function withDocuments<T>(
   { store, storeDir }: Config,

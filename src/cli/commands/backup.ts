@@ -47,7 +47,6 @@ const BACKUP_USAGE = `branchpoint backup --to DIR [--store DIR | --url [URL] [--
   What was rewritten or removed in the store stays in the backup, and the report says where.
   Exit code 1 means that some repository could not be backed up; the others were.`
 
-/** The command `backup`. */
 export const backupCommand: Command = {
   usage: BACKUP_USAGE,
   needsWords: true,
@@ -56,7 +55,6 @@ export const backupCommand: Command = {
     printReport(await runBackup(args, { ...shell, config: readConfig(shell.environment) }), shell),
 }
 
-/** Runs `backup` with these arguments. */
 export async function runBackup(args: readonly string[], around: BackupSurroundings): Promise<Report> {
   const line = withUrl(args, around.environment)
   const { values: options } = readArguments(line, VERBS.backup.options, {
@@ -95,7 +93,7 @@ export async function runBackup(args: readonly string[], around: BackupSurroundi
 
 interface Scope {
   readonly dir: string
-  /** The first is done before the others. */
+  /** Repositories of the first family are backed up before the others. */
   readonly families: readonly string[]
   readonly withState: boolean
 }
@@ -155,7 +153,7 @@ const KEYS =
 
 const WITH_STATE = 'Traces are not in a backup.'
 
-/** One within the other would be backed up, or served, itself. */
+/** Refuses nested folders: the backup would back up itself, or be served. */
 function assertApart(dir: string, store: string): void {
   if (!`${dir}/`.startsWith(`${store}/`) && !`${store}/`.startsWith(`${dir}/`)) return
   throw new Refusal(
@@ -164,10 +162,7 @@ function assertApart(dir: string, store: string): void {
   )
 }
 
-/**
- * Takes the mirror of a repository that is no longer in the store out of what a restore brings back; answers where in the backup it
- * is kept.
- */
+/** Moves the mirror of a repository that the store no longer has, so that a restore leaves it out; answers its new path in the backup. */
 async function setAside(dir: string, name: RepositoryName, time: string): Promise<string> {
   const to = `.gone/${time}/${pathOfName(name)}`
   nodeFs.makeDir(dirname(`${dir}/${to}`))
@@ -177,13 +172,13 @@ async function setAside(dir: string, name: RepositoryName, time: string): Promis
   return to
 }
 
-/** The store in a folder of this machine, or in a database, which servers may be using; all its projects, or the one that is named. */
+/** A store in a folder or a database, which servers may be using; all projects, or only `only`. */
 async function localSource(config: Config, only: string | undefined): Promise<Source> {
   const folder = resolve(config.storeDir)
   if (config.store === undefined && !nodeFs.stat(`${folder}/format`)) {
     throw new Refusal('storage_unavailable', `There is no store at ${folder}; name its folder with --store.`)
   }
-  // Opened as a server does it: what a power cut left to the journals is put in place first.
+  // Opening the store first applies what a power cut left in the journals.
   const { store, dir, name, close } = await openStore(config)
   const projects = store.projects().filter((name) => isProjectName(name) && (only ?? name) === name)
   if (only !== undefined && projects.length === 0) {
@@ -217,10 +212,10 @@ async function localSource(config: Config, only: string | undefined): Promise<So
   }
 }
 
-/** The project that a server shows the holder of a key with the scope read, as the backup calls it. */
+/** The project of a key, behind a server; the key needs the scope read. */
 export function httpSource(door: Door, project: string, settings: Config): Source {
   const { base, headers } = door
-  // For git's requests to this server only, wherever it may send them on.
+  // The header goes only to this server, even if git is redirected.
   const config = { [`http.${base}/.extraHeader`]: `Authorization: ${headers.authorization}` }
   const list = async (): Promise<SourceRepository[]> => {
     const found: SourceRepository[] = []
@@ -240,7 +235,7 @@ export function httpSource(door: Door, project: string, settings: Config): Sourc
     for (const { repository, reason } of await unserved(door)) {
       const [family = '', slug = ''] = repository.split('/')
       if (slugProblem(slug) !== undefined || !families.includes(family)) continue
-      // It is of this project only if it would be listed were it sound; its mirror, if there is one, is left as it is.
+      // Reported as a failure, because the server does not list it. An existing mirror stays unchanged.
       found.push({
         project,
         family,
@@ -260,9 +255,7 @@ export function httpSource(door: Door, project: string, settings: Config): Sourc
   }
 }
 
-/**
- * What a server calls an artifact becomes a folder here, so it has to be a slug (interface 4.7); what is none is told, and nothing is made.
- */
+/** A repository whose slug from the server is not valid (interface 4.7), so it cannot be a folder here; it is reported and not backed up. */
 function unbelieved(name: RepositoryName, problem: string, base: string): SourceRepository {
   const slug = JSON.stringify(name.slug.slice(0, 100))
   const refusal = new Refusal(
@@ -272,10 +265,9 @@ function unbelieved(name: RepositoryName, problem: string, base: string): Source
   return { ...name, slug, objects: { url: base }, refs: () => Promise.reject(refusal) }
 }
 
-/** Artifacts asked for at once. */
-const PAGE = 100
+const ARTIFACTS_PER_PAGE = 100
 
-/** Every slug of a family, archived ones too, oldest first. */
+/** All slugs of a family, also archived ones, oldest first. */
 async function slugsOf(door: Door, family: string): Promise<string[]> {
   const slugs: string[] = []
   const page = z.object({
@@ -283,10 +275,14 @@ async function slugsOf(door: Door, family: string): Promise<string[]> {
     windowing: z.object({ next: z.string() }).optional(),
   })
   for (let next: string | undefined; ;) {
-    const windowing = { limit: PAGE, order: 'ascending', ...(next === undefined ? {} : { next }) }
+    const windowing = {
+      limit: ARTIFACTS_PER_PAGE,
+      order: 'ascending',
+      ...(next === undefined ? {} : { next }),
+    }
     const body = JSON.stringify({ include_archived: true, windowing })
     const answer = page.parse(await ask(door, 'POST', `/${family}/query`, body))
-    // The key is one of the schema's own, an array of records.
+    // The key was built from the same name; its value is an array of records.
     for (const { slug } of answer[family] as { slug: string }[]) slugs.push(slug)
     next = (answer.windowing as { next: string } | undefined)?.next
     if (next === undefined) return slugs
@@ -295,7 +291,7 @@ async function slugsOf(door: Door, family: string): Promise<string[]> {
 
 const readiness = z.object({ damaged: z.array(z.object({ repository: z.string(), reason: z.string() })) })
 
-/** The repositories that the server has and cannot serve. */
+/** The repositories that the server cannot serve. */
 async function unserved(door: Door): Promise<z.infer<typeof readiness>['damaged']> {
   return readiness.parse(await ask(door, 'GET', '/ready')).damaged
 }

@@ -36,7 +36,6 @@ const answer = z.object({
   truncated: z.boolean().optional(),
 })
 
-/** The command `blame`. */
 export const blameCommand: Command = { usage: BLAME_USAGE, needsWords: true, run }
 
 async function run(
@@ -71,7 +70,7 @@ async function run(
   return 0
 }
 
-/** Of `Ann <ann@example.com>` the name. */
+/** The name in `Ann <ann@example.com>`. */
 function nameOf(author: string): string {
   return author.replace(/ <[^<>]*>$/, '')
 }

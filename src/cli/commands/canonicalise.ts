@@ -20,12 +20,12 @@ import { parseJson } from '../../json/parse-json.ts'
 import { DOCUMENT_LIMITS } from '../../versioning/family/document-limits.ts'
 import { jsonFileBytes } from '../../versioning/family/tree-files.ts'
 
-/** The files in the root of a working tree that hold JSON for people to read: two spaces, a newline at the end. */
+/** Files in the root of a working tree with JSON for people: two spaces, a newline at the end. */
 const DOCUMENTS = ['data.json', 'references.json', 'columns.json', 'revision.json']
 
 /**
- * The bytes that a file of an artifact's working tree should have, undefined for a file that is none of ours. `path` is seen from
- * the root, with slashes. Throws an Error that says what is wrong with a file that holds no JSON, or not what it should.
+ * The bytes that a file of an artifact's working tree should have; undefined for a file that is not part of the format. `path` is relative to
+ * the root, with slashes. Throws an Error that says what is wrong with the file.
  */
 function formatFile(path: string, bytes: Buffer): Buffer | undefined {
   if (DOCUMENTS.includes(path)) return formatDocument(path, bytes)
@@ -58,7 +58,6 @@ Rows of a testset (testcases/…) become canonical JSON and a newline, and get a
 data.json, references.json, columns.json and revision.json are indented by two spaces. Texts of a prompt lose a byte order
 mark, and end lines with a line feed alone. Nothing else is touched. Each file that was changed is named; a file that holds no JSON is named too, and makes the exit code 1.`
 
-/** The command `canonicalise`. */
 export const canonicaliseCommand: Command = { usage: USAGE, run }
 
 async function run(args: readonly string[], { folder, print }: Shell): Promise<number> {
@@ -95,11 +94,11 @@ async function run(args: readonly string[], { folder, print }: Shell): Promise<n
   return unreadable > 0 ? 1 : 0
 }
 
-/** The files that hold the texts of a prompt; what else lies beside them is its owner's. */
+/** The files with the texts of a prompt; other files in the tree are left alone. */
 function textFiles(root: string): string[] {
   const main = join(root, WORKFLOW_DATA_FILE)
   if (!statSync(main, { throwIfNoEntry: false })?.isFile()) return []
-  // One that cannot be read was named above.
+  // A file that cannot be read was reported above.
   return [...filesNamedBy(readFileSync(main)).keys()].filter(
     (path) => path.includes('/') && lstatSync(join(root, path), { throwIfNoEntry: false })?.isFile(),
   )
@@ -113,7 +112,7 @@ function filesNamedBy(main: Buffer): ReadonlyMap<string, number> {
   }
 }
 
-/** Those in the root and those of rows, seen from the root. */
+/** The JSON files of the root and the files of rows, relative to the root. */
 function* jsonFiles(root: string): Generator<string> {
   for (const entry of readdirSync(root, { withFileTypes: true })) {
     if (entry.isFile() && entry.name.endsWith('.json')) yield entry.name

@@ -12,7 +12,7 @@ const USAGE = `branchpoint completion bash|zsh|fish
     zsh    source <(branchpoint completion zsh)         in ~/.zshrc, after compinit
     fish   branchpoint completion fish | source         in ~/.config/fish/config.fish`
 
-/** The command `completion`. What it prints calls no program, so that completing takes no time. */
+/** The command `completion`. The printed script calls no program, so completion is fast. */
 export const completionCommand: Command = {
   usage: USAGE,
   needsWords: true,
@@ -52,7 +52,7 @@ complete -o default -F _branchpoint branchpoint`
 }
 
 function zsh(): string {
-  // `options` and `words` are variables of zsh's own.
+  // In zsh, `options` and `words` are reserved variables.
   const verbs = ALL.map(([name, { summary }]) => `'${name}:${summary.replaceAll("'", "'\\''")}'`)
   return `#compdef branchpoint
 _branchpoint() {

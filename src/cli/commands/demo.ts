@@ -16,14 +16,14 @@ import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
-/** What speaks for a language model in the demonstration, so that it needs no key and no network. */
+/** Stands in for a language model, so that the demo needs no key and no network. */
 interface StandInModel {
-  /** As `OPENAI_BASE_URL` has it. */
+  /** In the form of `OPENAI_BASE_URL`. */
   readonly url: string
   close(): void
 }
 
-/** Answers chat completions: with a page of the manual where the prompt asks for the manual, and with regret where it does not. */
+/** Answers chat completions: cites the manual if the prompt asks for it, and only apologises otherwise. */
 async function startStandInModel(): Promise<StandInModel> {
   const server = createServer(async (request, response) => {
     const pieces: Buffer[] = []
@@ -55,7 +55,7 @@ const USAGE = `branchpoint demo
   Starts a server on a temporary store and a free port, and shows the life of a prompt: created, evaluated, deployed, and what git
   shows of it. Nobody's data is touched.`
 
-/** The command `demo`. It keeps to itself: BRANCHPOINT_URL is another server. */
+/** The command `demo`. Does not read BRANCHPOINT_URL, because it uses its own server. */
 export const demoCommand: Command = { usage: USAGE, run }
 
 interface DemoServer {
@@ -249,7 +249,7 @@ function prompt(system: string, temperature: number): object {
   }
 }
 
-/** Retrieves and prints which revision it was; answers its id. */
+/** Retrieves a revision and prints which one it was; answers its id. */
 async function retrieve(server: DemoServer, references: object): Promise<string> {
   const answer = await post(server, '/applications/revisions/retrieve', references, false)
   const { id, slug, version, subject } = answer['application_revision'] as Record<string, string>

@@ -18,8 +18,8 @@ import { type ProgressOutput, showProgress } from '../progress/show-progress.ts'
 import { type EvaluationAnswer, evaluationAnswer } from './evaluate/evaluation-answer.ts'
 
 /**
- * Has the server run an evaluation, shows how far it is, and answers how it ended. The signal interrupts it there. Refuses with what the
- * server says, or how to go on where the connection to it ends.
+ * Runs an evaluation on the server, shows its progress, and answers its result. The signal stops it on the server. Throws a Refusal with the
+ * server's message, or with how to resume if the connection breaks.
  */
 async function followEvaluation(
   door: Door,
@@ -36,11 +36,11 @@ async function followEvaluation(
   const began = performance.now()
   let latest: EvaluationAnswer | undefined
   let isStopping = false
-  /** It can be stopped once it is known which it is. */
+  /** The evaluation can be stopped once its id is known. */
   const stop = (): void => {
     if (!signal.aborted || !latest || isStopping) return
     isStopping = true
-    // If that does not work, the stream says how it ends.
+    // If stopping fails, the stream still reports the end.
     fetch(`${door.base}/evaluations/${latest.id}/stop`, { method: 'POST', headers }).catch(() => undefined)
   }
   signal.addEventListener('abort', stop)
@@ -57,7 +57,7 @@ async function followEvaluation(
       stop()
     }
   } catch (error) {
-    // fetch throws TypeErrors where a connection breaks off
+    // fetch throws a TypeError if the connection breaks
     throw error instanceof TypeError ? brokenOff(door, latest) : error
   } finally {
     hide()
@@ -67,7 +67,6 @@ async function followEvaluation(
   return latest
 }
 
-/** The command that resumes an evaluation. */
 function howToGoOn(id: string): string {
   return `Go on with: ${COMMAND} evaluate --resume ${id}`
 }
@@ -96,10 +95,10 @@ async function* linesOf(body: ReadableStream<Uint8Array>): AsyncGenerator<string
   }
 }
 
-/** A reference under the name that a request has it by. */
+/** A reference as a member of a request. */
 type ReferenceMember = Readonly<Record<string, Readonly<Record<string, string | number>>>>
 
-/** The member of a request that a name on the command line means: a slug, `slug@version`, or the id of a revision. */
+/** The reference in a name on the command line: a slug, `slug@version`, or the id of a revision. */
 function revisionReference(singular: string, name: string): ReferenceMember {
   const id = parseUuid(name)
   if (id !== undefined) return { [`${singular}_revision_ref`]: { id } }
@@ -109,7 +108,7 @@ function revisionReference(singular: string, name: string): ReferenceMember {
     : { [`${singular}_revision_ref`]: { slug, version: Number(version) } }
 }
 
-/** The revision of an application that a commit of its repository is; `folder` is where the user says so. */
+/** The application revision of a commit; git resolves `commit` in `folder`. */
 async function commitReference(
   door: Door,
   slug: string,
@@ -165,10 +164,10 @@ const EVALUATE_USAGE = `branchpoint evaluate --testset T --application A --evalu
   revision that broke a prompt:
     git bisect run branchpoint evaluate --application A --commit HEAD --testset T --evaluator E --threshold 0.9`
 
-/** Exit codes, as `git bisect run` reads them: good, bad, and what stops it. 128 is past what it takes for an answer. */
+/** Exit codes of `git bisect run`: good, bad, and abort (128 and more). */
 const EXIT = { passed: 0, below: 1, cannot: 128 } as const
 
-/** The command `evaluate`. What fails is 128, a bug of ours, too: 1 tells git bisect that the revision is bad. */
+/** The command `evaluate`. Every failure, even a bug, exits with 128, because 1 means a bad revision to git bisect. */
 export const evaluateCommand: Command = {
   usage: EVALUATE_USAGE,
   needsWords: true,
@@ -223,7 +222,7 @@ interface Options {
   readonly json?: boolean
 }
 
-/** What is resumed is what it was. */
+/** Refuses options that would change a resumed evaluation. */
 function assertAlone({ resume, ...options }: Options): void {
   const beside = (['testset', 'application', 'evaluator', 'commit', 'concurrency'] as const).find(
     (name) => options[name] !== undefined,

@@ -54,15 +54,15 @@ interface Options {
   readonly json?: boolean | undefined
 }
 
-/** A key as a list shows it: a store knows its last digits, a server when it was last used. */
+/** A listed key: a store knows its last characters, a server when it was last used. */
 interface ListedKey extends Omit<ApiKey, 'sha256' | 'last4'> {
   readonly last4?: string
   readonly last_used_at?: string | null
 }
 
-/** Where keys are made, listed and revoked. */
+/** Where keys are created, listed and revoked. */
 interface KeyPlace {
-  /** How messages name it: `at http://…`, `in the store ./store`. */
+  /** The place in messages: `at http://…`, `in the store ./store`. */
   readonly shown: string
   create(key: NewKey): Promise<{ readonly key: ListedKey; readonly token: string }>
   list(): Promise<readonly ListedKey[]>
@@ -73,7 +73,6 @@ type NewKey = Pick<ApiKey, 'name'> & {
   readonly scopes: readonly string[]
 }
 
-/** The command `keys`. */
 export const keysCommand: Command = {
   usage: USAGE,
   needsWords: true,
@@ -105,7 +104,7 @@ async function run(args: readonly string[], { environment, progress }: Shell): P
   )
 }
 
-/** What each word does. Wrong options are refused before a place is looked for. */
+/** A sub-command. It refuses wrong options before a place is chosen. */
 type Action = (options: Options) => (keys: KeyPlace, say: (sentence: string) => void) => Promise<string>
 const ACTIONS: ReadonlyMap<string, Action> = new Map([
   ['create', create],
@@ -122,7 +121,7 @@ function create({ name, email, scopes }: Options): ReturnType<Action> {
       email,
       scopes: scopes.split(',').map((scope) => scope.trim()),
     })
-    // The key alone on standard output, so that $(branchpoint keys create …) is it.
+    // Only the key goes to standard output, so that $(branchpoint keys create …) works.
     say(
       `Made a key ${keys.shown}. It is shown only now. Send it as  Authorization: ApiKey <key>\n\n${table([key])}\n`,
     )
@@ -151,7 +150,7 @@ function keysOfStore(fs: Fs, storeDir: string, project: string, store: string): 
   return {
     shown: `of the project "${project}" ${store}`,
     create: (key) => createApiKey(fs, storeDir, { ...key, project }),
-    // A hash of a key is for the server alone.
+    // Hashes are not listed.
     list: async () => listApiKeys(fs, storeDir, project).map(({ sha256: _, ...key }) => key),
     revoke: (which) => revokeApiKey(fs, storeDir, project, which),
   }
@@ -172,7 +171,7 @@ function keysOfServer(server: ChosenServer, project: string): KeyPlace {
     shown: `of the project "${project}" at ${server.url}`,
     create: async (wanted) => {
       const { key } = await ask<{ readonly key: Answered }>('POST', '/keys', { key: wanted })
-      return { key: listed(key), token: key.secret ?? '' } // the first answer has it
+      return { key: listed(key), token: key.secret ?? '' } // only the answer of the creation has the secret
     },
     list: all,
     revoke: async (which) => {

@@ -22,7 +22,6 @@ const USAGE = `Repacks every repository and packs its refs, as servers do in the
 
 Servers may run on the store meanwhile. Nothing is ever pruned. A line for every repository that there was something to do in.`
 
-/** The command `maintain`. */
 export const maintainCommand: Command = {
   usage: USAGE,
   stopped: () => 'Stopped; what was repacked is whole.',

@@ -27,7 +27,6 @@ A link that is made in a store names PUBLIC_URL, or HOST and PORT. Everyone who 
 
 ${PLACE_USAGE}`
 
-/** The command `open`. */
 export const openCommand: Command = { usage: USAGE, run }
 
 async function run(args: readonly string[], { environment, progress, print }: Shell): Promise<number> {
@@ -40,7 +39,7 @@ async function run(args: readonly string[], { environment, progress, print }: Sh
     place.kind === 'server'
       ? await linkOfServer(place.server, values.project, key)
       : await linkOfStore(place.config, values.project, key)
-  // The link alone on standard output, for whatever opens it.
+  // Only the link goes to standard output, so that another program can open it.
   progress.write(`Made a link ${place.shown}. It opens the page with ${holder}, once, within 15 minutes:\n`)
   print(url)
   return 0
@@ -48,11 +47,11 @@ async function run(args: readonly string[], { environment, progress, print }: Sh
 
 interface MadeLink {
   readonly url: string
-  /** Whose key the browser works with. */
+  /** The key that the browser will use. */
   readonly holder: string
 }
 
-/** The server makes the link: so it is good there, whatever store the server has, and also for SVC_API_KEY, which no store holds. */
+/** The server makes the link, so it works whatever store the server has, and also for SVC_API_KEY, which is in no store. */
 async function linkOfServer(
   server: ChosenServer,
   project: string | undefined,
@@ -69,7 +68,7 @@ async function linkOfServer(
       body,
     },
   )
-  // By the address that the server was asked at: it knows no other one of its own where PUBLIC_URL is not set.
+  // The link gets the address from the command line; without PUBLIC_URL the server does not know it.
   const { pathname, hash } = new URL(link.url)
   return { url: `${server.url}${pathname}${hash}`, holder: key ? `the key "${key.name}"` : 'your key' }
 }

@@ -50,7 +50,6 @@ const RESTORE_USAGE = `branchpoint restore --from DIR [--store DIR | --url [URL]
   its first start. What only the backup has (refs/backup, .gone) stays there. Without --state no API keys come: make new
   ones with branchpoint keys. Exit code 1 means that something could not be restored; the rest was.`
 
-/** The command `restore`. */
 export const restoreCommand: Command = {
   usage: RESTORE_USAGE,
   needsWords: true,
@@ -59,7 +58,6 @@ export const restoreCommand: Command = {
     printReport(await runRestore(args, { ...shell, config: readConfig(shell.environment) }), shell),
 }
 
-/** Runs `restore` with these arguments. */
 export async function runRestore(args: readonly string[], around: BackupSurroundings): Promise<Report> {
   const line = withUrl(args, around.environment)
   const { values: options } = readArguments(line, VERBS.restore.options, {
@@ -142,7 +140,7 @@ function warnings({ finished_at, failed }: Manifest): string[] {
     : [`The last run of the backup failed for ${counted(failed)}: what it has of them is restored.`]
 }
 
-/** The project behind a server of a key with the scope admin; each repository goes there as a git bundle. */
+/** A project behind a server, with a key of the scope admin. Each repository is sent as a git bundle. */
 function httpTarget(door: Door): Target {
   const restore: Target['restore'] = async ({ family, slug }, mirror, refs) => {
     const path = `/git/${family}/${encodeURIComponent(slug)}.git`
@@ -154,7 +152,7 @@ function httpTarget(door: Door): Target {
       env: gitEnvironment(),
       signal: door.signal,
     })
-    // What the server says of a bundle that broke off is less than what git said.
+    // If git fails, its error is more useful than the server's complaint about an incomplete bundle.
     const [sent, bundled] = await Promise.allSettled([
       ask(door, 'PUT', `${path}?head=${head}`, Readable.toWeb(output) as ReadableStream),
       ended,
@@ -162,7 +160,7 @@ function httpTarget(door: Door): Target {
     if (bundled.status === 'fulfilled' && bundled.value.code !== 0)
       throw new GitFailure(bundled.value.complaint, bundled.value.code)
     if (sent.status === 'rejected') throw sent.reason
-    return (sent.value as { outcome: 'restored' | 'replaced' | 'there' }).outcome // our own server's answer
+    return (sent.value as { outcome: 'restored' | 'replaced' | 'there' }).outcome // answered by our own server
   }
   return {
     name: `the server at ${door.base}`,
@@ -181,7 +179,7 @@ async function refsThere(door: Door, path: string): Promise<AllRefs | undefined>
   }
 }
 
-/** The store in a folder of this machine, which is made if need be, or in a database; servers may be using it. */
+/** A store in a folder, created if absent, or in a database. Servers may be using it. */
 async function localTarget(
   config: Config,
   projects: readonly string[],
@@ -216,7 +214,7 @@ async function localTarget(
   const check = async (): Promise<string[]> => {
     const found: string[] = []
     for (const project of projects) {
-      // Read in as a server does it, which also moves what mirrors environments.
+      // Loads the project as a server does, which also updates the mirror refs of environments.
       const open = await openRegistry(await store.project(project), families, settings)
       await open.close()
       for (const { repository, reason } of open.registry.index.problems())
@@ -227,15 +225,15 @@ async function localTarget(
   return { name, state: { fs: store.fs, dir }, restore, check, close }
 }
 
-/** Where a backup is restored to: a store on this machine, or one behind a server. */
+/** Where a backup is restored to: a store on this machine, or a project of a server. */
 interface Target {
-  /** How the report calls it. */
+  /** Its name in the report. */
   readonly name: string
-  /** What it has beside repositories; a server takes none of that. */
+  /** Keys, secrets and webhooks; absent for a server, which does not accept them. */
   readonly state?: StateFolder
-  /** Brings one repository back from its mirror, with these of its refs. */
+  /** Restores one repository from its mirror, with these refs. */
   restore(name: RepositoryName, mirror: string, refs: AllRefs): Promise<Restored>
-  /** After the last: what would not be served, each in a sentence. */
+  /** Called at the end; answers a sentence for each repository that would not be served. */
   check(): Promise<string[]>
   close(): Promise<void>
 }

@@ -22,8 +22,7 @@ const SEARCH_USAGE = `branchpoint search WORDS [options]
 
   Exit code 0: something was found; 1: nothing was.`
 
-/** How many hits are printed where nobody says how many. */
-const LIMIT = 20
+const DEFAULT_LIMIT = 20
 
 const placeOfHit = z.union([
   z.string(),
@@ -45,7 +44,6 @@ const answer = z.object({
   windowing: z.object({ next: z.string() }).partial().optional(),
 })
 
-/** The command `search`. */
 export const searchCommand: Command = { usage: SEARCH_USAGE, needsWords: true, run }
 
 async function run(
@@ -54,7 +52,7 @@ async function run(
 ): Promise<number> {
   const { values, positionals } = readArguments(args, VERBS.search.options, { usage: SEARCH_USAGE })
   if (positionals.length === 0) throw new UsageError('Say what to look for.', SEARCH_USAGE)
-  const limit = Number(values.limit ?? LIMIT)
+  const limit = Number(values.limit ?? DEFAULT_LIMIT)
   if (!Number.isInteger(limit) || limit < 1)
     throw new UsageError(`--limit: "${values.limit}" is not a whole number of 1 or more.`, SEARCH_USAGE)
   const { url, key } = chosenServer(values, environment, SEARCH_USAGE)
@@ -71,7 +69,7 @@ async function run(
   return found.hits.length > 0 ? 0 : 1
 }
 
-/** Two lines: which it is and by what, and the excerpt. */
+/** A hit in two lines: the revision and the place, then the excerpt. */
 function told({
   kind,
   artifact,

@@ -19,15 +19,12 @@ import { type Readable, Writable } from 'node:stream'
 import { createInterface } from 'node:readline'
 import type { ReadStream } from 'node:tty'
 
-/**
- * Asks a question on a terminal and reads one line that the terminal does not show. Undefined if whoever was asked gave up
- * (Ctrl-C, Ctrl-D).
- */
+/** Asks for one line on a terminal without showing what is typed. Undefined if the user gave up (Ctrl-C, Ctrl-D). */
 function askHidden(question: string, terminal: ReadStream, show: Writable): Promise<string | undefined> {
   const nowhere = new Writable({ write: (_piece, _encoding, done) => done() })
-  // In the mode of a terminal readline echoes by itself, and what it echoes to shows nothing.
+  // In terminal mode readline echoes by itself, here into a stream that discards it.
   const lines = createInterface({ input: terminal, output: nowhere, terminal: true, historySize: 0 })
-  // Only now, as nothing that is typed from here on is shown.
+  // The question is written after echoing was turned off, so nothing typed after it is shown.
   show.write(question)
   return new Promise((resolve) => {
     let answer: string | undefined
@@ -42,12 +39,12 @@ function askHidden(question: string, terminal: ReadStream, show: Writable): Prom
   })
 }
 
-/** Past any secret; more is not held. */
+/** Longer input is refused: no secret is this long. */
 const MAX_BYTES = 1024 * 1024
 
 /**
- * Reads a secret's value from a pipe or file: all of it but one line break at its end, which `echo` and editors add. Undefined for what
- * is no UTF-8, or far longer than any secret.
+ * Reads a secret's value from a pipe or file, without one line break at the end, which `echo` and editors add. Undefined if it is not UTF-8
+ * or too long.
  */
 async function readValue(input: Readable): Promise<string | undefined> {
   const pieces: Buffer[] = []
@@ -61,7 +58,7 @@ async function readValue(input: Readable): Promise<string | undefined> {
     const text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(Buffer.concat(pieces))
     return text.replace(/\r?\n$/, '')
   } catch {
-    return undefined // a TypeError is all that a fatal decoder throws
+    return undefined // a fatal decoder throws only TypeErrors
   }
 }
 
@@ -86,7 +83,6 @@ made in the store with the first secret. A server has them with its own key.
 
 ${PLACE_USAGE}`
 
-/** The command `secrets`. */
 export const secretsCommand: Command = {
   usage: USAGE,
   needsWords: true,
@@ -101,7 +97,7 @@ async function run(args: readonly string[], { environment }: Shell): Promise<str
   const { values, positionals } = readArguments(args, VERBS.secrets.options, { usage: USAGE })
   const [command, name, ...rest] = positionals
   if (command === undefined) return USAGE
-  // Not shown: it may be the value itself.
+  // The word is not repeated, because it may be the value.
   if (rest.length > 0)
     throw new UsageError('There is a word too many: values are not given on the command line.', USAGE)
   const { provider, 'base-url': baseUrl } = values
@@ -120,11 +116,11 @@ async function run(args: readonly string[], { environment }: Shell): Promise<str
   )
 }
 
-/** What a word does with secrets, and how messages say where they are. */
+/** A sub-command on secrets; `where` is the place in messages. */
 type Work = (secrets: Secrets, where: string) => Promise<string>
 type Secrets = Pick<ProjectSecrets, 'set' | 'list' | 'remove'>
 
-/** Refuses a wrong word or name before a place is looked for. */
+/** Refuses a wrong word or name before a place is chosen. */
 function workOf(
   command: string,
   name: string | undefined,
@@ -141,7 +137,6 @@ function workOf(
     : (secrets, where) => remove(secrets, name, where)
 }
 
-/** The secrets of the key's project at a server. */
 function secretsOfServer(server: ChosenServer): Secrets {
   interface Answered {
     readonly name: string
@@ -171,7 +166,7 @@ function secretsOfServer(server: ChosenServer): Secrets {
       const answer = await askServer<{ readonly secret: Answered }>(server, 'PUT', pathOf(name), { body })
       return recordOf(answer.secret)
     },
-    // The server refuses a name that is not there, and names those that are.
+    // For an unknown name the server answers an error with the known ones.
     remove: async (name) => {
       await askServer(server, 'DELETE', pathOf(name))
       return true
@@ -179,7 +174,7 @@ function secretsOfServer(server: ChosenServer): Secrets {
   }
 }
 
-/** The secrets of a project that is there; a misspelt name must not make one. */
+/** The secrets of an existing project. A misspelt name must not create a project. */
 function openIn(
   project: string,
   { fs, storeDir, shown }: StatePlace,

@@ -13,7 +13,7 @@ const USAGE = `branchpoint serve
   Starts a server. It is set by variables of the environment: PORT (3000), HOST, STORE_DIR (./store), LOG_LEVEL and others.
   The first start on a store makes an API key, and shows it. On a terminal every start prints a link that opens the page signed in.`
 
-/** The command `serve`. It is done once the server listens; a signal ends the process. */
+/** The command `serve`. Resolves when the server listens; a signal ends the process. */
 export const serveCommand: Command = { usage: USAGE, run }
 
 async function run(args: readonly string[], { environment, progress }: Shell): Promise<number> {
@@ -35,7 +35,7 @@ async function run(args: readonly string[], { environment, progress }: Shell): P
   const withoutLink = (error: unknown): undefined => {
     log.logger.warn({ err: error }, 'no link that signs in could be made')
   }
-  // A log that is collected gets no credential, but for the first key, which has to be shown somewhere.
+  // A collected log must get no credentials, except the first key, which is shown only once.
   const link =
     firstToken !== undefined || progress.isTTY ? await service.signInLink().catch(withoutLink) : undefined
   if (firstToken !== undefined) progress.write(welcome(service.server.url, firstToken, link))
@@ -43,7 +43,7 @@ async function run(args: readonly string[], { environment, progress }: Shell): P
   return 0
 }
 
-/** What the first start tells its user: the key, once, as the two variables that every client here reads, and a line to try them with. */
+/** The message of the first start: the key, once, as the variables that every client reads, and an example call. */
 function welcome(url: string, token: string, link: string | undefined): string {
   return `
 Branchpoint listens on ${url}. An API key with the scope admin was made for you; it is shown only now.

@@ -50,13 +50,13 @@ const EXPORT_USAGE = `branchpoint testsets export SLUG [--to FILE [--force]] [--
 
 ${PLACE_USAGE}`
 
-/** What an export did: a line for the user, and whether the rows themselves went to standard output. */
+/** The result of an export: a line for the user, and whether the rows went to standard output. */
 interface Exported {
   readonly line: string
   readonly toStandardOutput: boolean
 }
 
-/** Runs `export` with the arguments after it. */
+/** Runs `testsets export` with the arguments after it. */
 export async function exportTestset(args: readonly string[], around: TestsetShell): Promise<Exported> {
   const { environment, progress, signal } = around
   const { word: slug, values: options } = readOptions(args, EXPORT_OPTIONS, {
@@ -124,7 +124,7 @@ export async function exportTestset(args: readonly string[], around: TestsetShel
   }
 }
 
-/** The references as a request has them: a version without a revision or a variant is one of the testset's default variant. */
+/** The references in a request. A version without revision or variant is one of the default variant. */
 function requestOf({ artifact, variant, revision }: References): object {
   const { version } = variant ?? artifact ?? {}
   return {
@@ -172,20 +172,20 @@ async function revisionOf(
   slug: string,
   references: References,
 ): Promise<Revision> {
-  // First, so that a testset that is not there is what the sentence is about.
+  // Resolved first, so that an unknown testset is reported as such.
   const { id } = await resolveArtifact(registry, family, { slug })
   const place = await resolveReference(registry, family, references)
   if (place.artifact.id === id) return readRevisionAt(place)
   throw invalid(['--revision'], `it is a revision of the testset "${place.artifact.slug}", not of "${slug}".`)
 }
 
-/** Where an export goes. */
+/** The target of an export. */
 interface OutputFile {
-  /** Writes everything; a file has its name only then, and an error or an abort leaves nothing of it. */
+  /** Writes everything. A file gets its name only at the end; after an error or abort nothing of it remains. */
   write(bytes: AsyncIterable<Buffer>, signal: AbortSignal): Promise<void>
 }
 
-/** A file, compressed if its name ends in `.gz`. Refuses one that exists, unless it may be replaced. */
+/** A file, compressed if its name ends in `.gz`. Refuses an existing file without `force`. */
 export function outputFile(path: string, { force }: { readonly force: boolean }): OutputFile {
   const refuseTaken = (): void => {
     const there = statSync(path, { throwIfNoEntry: false })
@@ -198,7 +198,7 @@ export function outputFile(path: string, { force }: { readonly force: boolean })
   return {
     write: async (bytes, signal) => {
       try {
-        // A stream that opens it could do so after it was given up and removed.
+        // Opened here, because a stream could open the file after an abort has removed it.
         const file = (await open(temporary, 'wx')).createWriteStream()
         await (isGzipName(path)
           ? pipeline(bytes, createGzip(), file, { signal })
@@ -214,20 +214,20 @@ export function outputFile(path: string, { force }: { readonly force: boolean })
   }
 }
 
-/** Standard output, or another stream that stays open. */
+/** A stream that stays open, such as standard output. */
 function outputStream(stream: Writable): OutputFile {
   return { write: (bytes, signal) => pipeline(bytes, stream, { signal, end: false }) }
 }
 
 /**
- * Counts rows while the bytes of a file go by, for those who watch: answers the number of rows that have ended so far. It
- * looks only for what ends a row and checks nothing, so of a bad file the count means nothing.
+ * Answers a function that takes the bytes of a file and returns the number of complete rows so far, for a progress display. Does not
+ * validate: for an invalid file the number means nothing.
  */
 export function rowCounter(type: FileType): (bytes: Uint8Array) => number {
   return type === 'csv' ? csvRowCounter() : jsonRowCounter(type === 'json' ? 1 : 0)
 }
 
-/** A quote that stands for itself is two of them, which leaves the count of quotes even. */
+/** Counts line breaks outside quotes. An escaped quote is two quotes, so counting quotes still works. */
 function csvRowCounter(): (bytes: Uint8Array) => number {
   let isQuoted = false
   let isBlank = true
@@ -246,7 +246,7 @@ function csvRowCounter(): (bytes: Uint8Array) => number {
   }
 }
 
-/** A row is an object inside of so many arrays. */
+/** A row is an object inside this many arrays. */
 function jsonRowCounter(arrays: number): (bytes: Uint8Array) => number {
   let isText = false
   let isEscaped = false
@@ -285,7 +285,6 @@ ${IMPORT_USAGE}
 
 ${EXPORT_USAGE}`
 
-/** The command `testsets`. */
 export const testsetsCommand: Command = {
   usage: USAGE,
   usageOf: { import: IMPORT_USAGE, export: EXPORT_USAGE },

@@ -26,7 +26,6 @@ const TRASH_USAGE = `Remove what was made by mistake, see what was removed, brin
 What is removed goes for good by itself after 30 days. The server is at BRANCHPOINT_URL (http://127.0.0.1:3000 unless set), the key
 in BRANCHPOINT_KEY; --url and --key say otherwise.`
 
-/** The command `trash`. */
 export const trashCommand: Command = {
   usage: TRASH_USAGE,
   needsWords: true,
@@ -37,7 +36,7 @@ export const trashCommand: Command = {
   },
 }
 
-/** The routes of each kind, by its word. */
+/** The path of each kind. */
 const PATHS: Readonly<Record<string, string>> = {
   workflow: 'workflows',
   testset: 'testsets',
@@ -45,7 +44,6 @@ const PATHS: Readonly<Record<string, string>> = {
   query: 'queries',
 }
 
-/** An artifact as the command knows it. */
 interface Named {
   readonly kind: string
   readonly id: string
@@ -58,13 +56,13 @@ interface TrashedRecord extends Named {
   readonly until: string
 }
 
-/** What an answer may hold that the command looks at. */
+/** The fields of an answer that the command reads. */
 interface ServerAnswer {
   readonly trash?: readonly TrashedRecord[]
   readonly [name: string]: unknown
 }
 
-/** Does what the words say, by the server's routes; answers what to print. */
+/** Runs `trash` with these arguments over the server's routes; answers the output. */
 export async function runTrash(args: readonly string[], environment: Shell['environment']): Promise<string> {
   const { command, slug, kind, json, ...given } = readWords(args)
   const server = chosenServer(given, environment, TRASH_USAGE)
@@ -77,7 +75,7 @@ export async function runTrash(args: readonly string[], environment: Shell['envi
   if (command === 'delete') {
     const found = one(await live(server, slug, kind), slug, 'There is nothing with the slug')
     const answer = await ask(server, 'DELETE', `/simple/${PATHS[found.kind] ?? ''}/${found.id}`)
-    const { until } = answer[found.kind] as TrashedRecord // the route's own answer
+    const { until } = answer[found.kind] as TrashedRecord // answered by our own server
     return `Removed the ${found.kind} "${found.slug}" (${found.id}). Until ${until} it can be brought back: ${COMMAND} trash undelete ${found.slug}`
   }
   const found = one(named(await inTrash(server), slug, kind), slug, 'Nothing lies in the trash with the slug')
@@ -134,7 +132,7 @@ function moment(date: string): string {
   return date.slice(0, 19).replace('T', ' ')
 }
 
-/** Artifacts of the server that have the slug, or id, archived ones too. */
+/** Artifacts with the slug or id, also archived ones. */
 async function live(server: ChosenServer, slug: string, kind: string | undefined): Promise<Named[]> {
   const found: Named[] = []
   for (const [singular, path] of Object.entries(PATHS)) {
@@ -142,7 +140,7 @@ async function live(server: ChosenServer, slug: string, kind: string | undefined
     const reference = isId(slug) ? { id: slug } : { slug }
     const asked = { [`${singular}_refs`]: [reference], include_archived: true }
     const answer = await ask(server, 'POST', `/${path}/query`, asked)
-    const records = (answer[path] ?? []) as readonly Omit<Named, 'kind'>[] // the route's own answer
+    const records = (answer[path] ?? []) as readonly Omit<Named, 'kind'>[] // answered by our own server
     for (const { id, slug: own } of records) found.push({ kind: singular, id, slug: own })
   }
   return found

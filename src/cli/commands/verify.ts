@@ -48,7 +48,6 @@ const USAGE = `Reads every object of every repository and says what is wrong. Se
 One line a repository: ok, repaired, stale (--repair can put it in order) or damaged. Exit code 1 if anything is stale or
 damaged. As at every start of a server, what a dead one left in its journal is finished first.`
 
-/** The command `verify`. */
 export const verifyCommand: Command = {
   usage: USAGE,
   run: async (args, { environment, progress, print }) => {
@@ -74,22 +73,21 @@ export const verifyCommand: Command = {
   },
 }
 
-/** What to verify, and where to say what was found. */
 export interface VerifyOptions {
   readonly config: Config
   /** Undefined: every project of the store. */
   readonly project: string | undefined
   readonly repair: boolean
-  /** Whether isomorphic-git reads all of the repositories, too, or a sample. */
+  /** Whether isomorphic-git also reads all repositories, not just a sample. */
   readonly secondReader: boolean
-  /** Whether a repository is printed as JSON. */
+  /** Whether repositories are printed as JSON. */
   readonly json?: boolean
   readonly progress: ProgressOutput
-  /** Takes a line for every repository, and one at the end. */
+  /** Called with a line for every repository, and one at the end. */
   readonly print: (line: string) => void
 }
 
-/** Verifies the store; true if nothing is wrong with it that was not repaired. */
+/** Verifies a store; true if no problem remains. */
 export async function verifyStore(options: VerifyOptions): Promise<boolean> {
   const { config, project, json = false, secondReader, progress, print } = options
   const store = await openStore(config.storeDir)
@@ -134,7 +132,7 @@ function projectsOf(store: Store, project: string | undefined): readonly string[
   throw new Refusal('artifact_not_found', `The store at ${store.dir} has no project "${project}".`)
 }
 
-/** What was done about each finding that can be repaired; empty without --repair. */
+/** The repairs that were made, by finding; empty without --repair. */
 async function repaired(
   { findings }: VerifiedRepository,
   { repair }: VerifyOptions,
@@ -146,30 +144,29 @@ async function repaired(
     try {
       done.set(finding.sentence, await finding.repair())
     } catch (error) {
-      // It stays as it was found, and counts as that.
+      // The finding remains and is reported.
       if (!(error instanceof Refusal)) throw error
     }
   }
   return done
 }
 
-/** What a project is verified with. */
 interface ProjectToVerify {
   readonly store: ProjectStore
   readonly families: readonly Family[]
   readonly settings: RegistrySettings
-  /** Whether isomorphic-git reads the repositories, too. */
+  /** Whether isomorphic-git also reads all repositories, not just a sample. */
   readonly secondReader: boolean
-  /** Is told how many repositories there are, before the first is looked at. */
+  /** Called with the number of repositories before the first is verified. */
   readonly onCount: (repositories: number) => void
 }
 
-/** In a project; of these isomorphic-git reads a sample. */
+/** The sample of a project that isomorphic-git reads. */
 const MAX_SAMPLED_REPOSITORIES = 100
-/** git reads one while we decode another. */
+/** git reads one repository while this process decodes another. */
 const REPOSITORIES_AT_ONCE = 2
 
-/** Verifies every repository of a project, and at last what the index makes of them all. Changes nothing that others see. */
+/** Verifies every repository of a project, then the index. Changes nothing that other processes see. */
 async function* verifyProject(project: ProjectToVerify): AsyncGenerator<VerifiedRepository> {
   const { store, families, settings, secondReader } = project
   const registry = new Registry(store, families, settings)
@@ -195,7 +192,7 @@ async function* verifyProject(project: ProjectToVerify): AsyncGenerator<Verified
   for (const { index } of [registry, rebuilt]) await index.close()
 }
 
-/** By repository: another one of its family whose slug differs in case only (interface 4.9). */
+/** For each repository, another one of its family whose slug differs only in case (interface 4.9). */
 function clashingSlugs(
   places: readonly { readonly family: Family; readonly slug: string }[],
 ): ReadonlyMap<string, string> {

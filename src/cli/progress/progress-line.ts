@@ -1,19 +1,15 @@
-/** How far a file is. */
 export interface Progress {
-  /** What `done` and `total` count. */
+  /** The unit of `done` and `total`. */
   readonly unit: 'bytes' | 'rows'
   readonly done: number
-  /** Undefined if nobody knows: a pipe has no size. */
+  /** Undefined if unknown, as for a pipe. */
   readonly total: number | undefined
   readonly rows: number
-  /** Since the beginning. */
+  /** Since the start. */
   readonly seconds: number
 }
 
-/**
- * `[####......]  42 %  12.6/30.0 MB  412,000 rows  38,120 rows/s  0:04 left`: as much of it as is known. A terminal of 80
- * columns has room for a million rows.
- */
+/** `[####......]  42 %  12.6/30.0 MB  412,000 rows  38,120 rows/s  0:04 left`, without unknown parts. A million rows fit into 80 columns. */
 export function progressLine(progress: Progress): string {
   const { unit, done, total, rows, seconds } = progress
   const share = total === undefined ? undefined : total === 0 ? 1 : Math.min(1, done / total)

@@ -14,14 +14,13 @@ import { lostRefs, withoutKept } from './kept-refs.ts'
 import { pathOfName } from './repository-name.ts'
 import type { SourceRepository } from './ends/source.ts'
 
-/** What a backup did with one repository. */
 export interface BackedUp {
   readonly change: 'new' | 'changed' | 'none'
-  /** What the store has no more. */
+  /** Refs that the store no longer has, kept in the backup. */
   readonly kept: readonly KeptRef[]
 }
 
-/** When a run began, as a part of ref names; and what says stop. */
+/** A run of the backup. `time` is when it began, in a form that fits into ref names. */
 export interface BackupRun {
   readonly dir: string
   readonly time: string
@@ -29,15 +28,15 @@ export interface BackupRun {
 }
 
 /**
- * Makes the mirror of a repository, or brings it up to date; a mirror whose refs are the store's costs no git. At every moment the mirror
- * is whole, as it was before or as it is after.
+ * Creates or updates the mirror of a repository. If the refs are equal, git is not run. A crash leaves the mirror complete, in its old or new
+ * state.
  */
 export async function backUpRepository(repository: SourceRepository, run: BackupRun): Promise<BackedUp> {
   const refs = withoutKept(await repository.refs())
   try {
     return await bringUp(repository, refs, run)
   } catch (error) {
-    // History that was rewritten, and objects a gc took, since the refs were read.
+    // Since the refs were read, history may have been rewritten and a gc may have removed objects.
     if (!(error instanceof GitFailure)) throw error
     const again = withoutKept(await repository.refs())
     if (isSameRefs(refs, again)) throw error
@@ -72,7 +71,7 @@ async function bringUp(repository: SourceRepository, refs: AllRefs, run: BackupR
   return { change: 'changed', kept }
 }
 
-/** Nothing is written through a link: what it leads to is not the backup's. */
+/** Refuses symbolic links, which may lead out of the backup. */
 function assertOwnFolders(dir: string, { project, family, slug }: SourceRepository): void {
   for (const path of [project, `${project}/${family}`, `${project}/${family}/${slug}.git`]) {
     const kind = nodeFs.stat(`${dir}/${path}`)?.kind ?? 'folder'
@@ -80,10 +79,13 @@ function assertOwnFolders(dir: string, { project, family, slug }: SourceReposito
   }
 }
 
-/** In each mirror that a backup made; older ones have not. */
+/** Marks a mirror as made by a backup; mirrors of earlier versions have no mark. */
 const MARK = 'branchpoint-mirror'
 
-/** A mirror has the mark, or as before there were marks the config that it was made with and the record of an artifact. */
+/**
+ * Checks that a mirror was made by a backup: it has the mark, or, if made by an earlier version, the standard config and an artifact's
+ * record.
+ */
 function assertOwnMirror(mirror: string, { refs }: AllRefs): void {
   if (nodeFs.stat(`${mirror}/${MARK}`)) return
   const config = nodeFs.readFile(`${mirror}/config`)?.toString('utf8')
@@ -98,12 +100,12 @@ function notOurs(path: string, why: string): Refusal {
   )
 }
 
-/** Every run adds a pack; past so many, git makes fewer of them. */
-const MANY_PACKS = 20
+/** Each run adds a pack; past this number git joins them. */
+const MAX_PACKS = 20
 
 async function rollUpPacks(mirror: string, signal: AbortSignal): Promise<void> {
   const packs = (nodeFs.readDir(`${mirror}/objects/pack`) ?? []).filter((name) => name.endsWith('.pack'))
-  if (packs.length <= MANY_PACKS) return
+  if (packs.length <= MAX_PACKS) return
   const config = { 'core.fsync': 'all', 'repack.updateServerInfo': 'false' }
   await gitCommand(['repack', '-d', '--quiet', '--geometric=2'], { gitdir: mirror, config, signal })
 }

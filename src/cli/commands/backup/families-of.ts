@@ -5,8 +5,8 @@ import { resourceSettings } from '../../../server/resource-settings.ts'
 import type { Family } from '../../../versioning/family/family.ts'
 
 /**
- * The families of a store, environments first: in a store that is written to meanwhile, what an environment has deployed is then in
- * the artifacts, which are looked at later.
+ * The families of a store, environments first: in a store that is written to meanwhile, the artifacts, which are read later, then have the
+ * revisions that environments run.
  */
 export function familiesOf(config: Config): readonly Family[] {
   const families = new Set(surfacesOf(workflowSurfaces, resourceSettings(config)).map(({ family }) => family))

@@ -7,17 +7,17 @@ import { type RepositoryName, nameOf } from './repository-name.ts'
 
 export interface Followed<T extends RepositoryName> {
   readonly repositories: readonly T[]
-  /** Repositories of this family are all done before any other is begun. */
+  /** The family whose repositories are finished before any other begins. */
   readonly first: string
   readonly progress: ProgressOutput
   readonly signal: AbortSignal
-  /** What is done with each; true if there was anything to do. */
+  /** Handles one repository; answers whether something was changed. */
   readonly work: (repository: T) => Promise<boolean>
 }
 
 /**
- * Does something with every repository, some at once, and shows how far it is; what fails is answered as sentences, while the others go
- * on. Rejects with an AbortError once somebody says stop.
+ * Runs the work for every repository, several at once, and shows the progress. Failures are answered as sentences while the rest goes on.
+ * Rejects with an AbortError when the signal is aborted.
  */
 export async function followAll<T extends RepositoryName>(followed: Followed<T>): Promise<string[]> {
   const { repositories, first, progress, signal, work } = followed
@@ -38,12 +38,12 @@ export async function followAll<T extends RepositoryName>(followed: Followed<T>)
   try {
     await inParallel(
       repositories.filter(({ family }) => family === first),
-      AT_ONCE,
+      REPOSITORIES_AT_ONCE,
       one,
     )
     await inParallel(
       repositories.filter(({ family }) => family !== first),
-      AT_ONCE,
+      REPOSITORIES_AT_ONCE,
       one,
     )
   } finally {
@@ -52,8 +52,8 @@ export async function followAll<T extends RepositoryName>(followed: Followed<T>)
   return failures
 }
 
-/** A fetch is several processes, which mostly wait for each other. */
-const AT_ONCE = Math.max(2, Math.min(4, availableParallelism()))
+/** Each fetch is several processes, which mostly wait for each other. */
+const REPOSITORIES_AT_ONCE = Math.max(2, Math.min(4, availableParallelism()))
 
 /** `[####......]  42 %  120 of 285 repositories  3 changed`. */
 export function repositoriesLine(done: number, total: number, changed: number): string {
@@ -65,7 +65,7 @@ export function repositoriesLine(done: number, total: number, changed: number): 
 
 const BAR = 10
 
-/** What kept one repository from being done, in a sentence; any other error is none of that, and is thrown on. */
+/** The message of an error that concerns one repository; throws any other error again. */
 function sentenceOf(error: unknown): string {
   if (error instanceof Refusal || error instanceof GitFailure) return error.message
   const problem = systemProblem(error)
@@ -73,7 +73,7 @@ function sentenceOf(error: unknown): string {
   return (error as Error).message
 }
 
-/** Does the work for every item, so many at once, beginning them in order; fails as the first that fails, and begins no more then. */
+/** Runs the work for all items, at most `atOnce` together, in order. After a failure it starts no more and throws the first error. */
 async function inParallel<T>(
   items: readonly T[],
   atOnce: number,

@@ -2,10 +2,10 @@ import type { AllRefs } from '../../../git/refs/list-refs.ts'
 import type { Oid } from '../../../git/objects/object.ts'
 import { GitFailure, gitCommand } from '../../../git/process/git-process.ts'
 
-/** Where a backup keeps what the store has no more. The store's own refs of such names, if any, are not backed up. */
+/** The prefix of refs that the store no longer has. The store's own refs with this prefix are not backed up. */
 export const KEPT = 'refs/backup/'
 
-/** A ref of the store whose history was rewritten or is gone, and where the backup still has it. */
+/** A ref of the store that was rewritten or removed, and where the backup keeps it. */
 export interface KeptRef {
   readonly ref: string
   readonly why: 'rewritten' | 'gone'
@@ -13,15 +13,15 @@ export interface KeptRef {
   readonly oid: Oid
 }
 
-/** The refs without those that only the backup has. */
+/** The refs, without those that only the backup has. */
 export function withoutKept({ refs, head }: AllRefs): AllRefs {
   return { refs: new Map([...refs].filter(([name]) => !name.startsWith(KEPT))), head }
 }
 
 /**
- * What a mirror would lose by becoming what the store is now: heads, notes and records that do not lead on from what they were, tags
- * that moved, and any of them that is gone. What environments run is not among it: that may go anywhere, and the
- * environment's own history has it. To be asked when the mirror has the objects of both.
+ * The refs that a mirror would lose by an update: heads, notes and records whose new value does not descend from the old one, moved tags, and
+ * removed refs. Mirror refs of environments may move anywhere, so they are left out; the environment's history has them. The mirror must have
+ * the objects of both states.
  */
 export async function lostRefs(
   gitdir: string,
@@ -47,7 +47,7 @@ async function isAncestor(gitdir: string, oid: Oid, of: Oid, signal?: AbortSigna
     await gitCommand(['merge-base', '--is-ancestor', oid, of], { gitdir, signal })
     return true
   } catch (error) {
-    // What is no commit (128) leads nowhere.
+    // An object that is not a commit (128) has no descendants.
     if (error instanceof GitFailure && error.exitCode !== null) return false
     throw error
   }

@@ -3,25 +3,25 @@ import { Refusal } from '../../../errors.ts'
 import { nodeFs } from '../../../storage/node-fs.ts'
 import type { RepositoryName } from './repository-name.ts'
 
-/** The layout of a backup that this code reads and writes. */
+/** The version of the backup's layout. */
 const FORMAT = '1'
 
 const manifest = z.object({
   format: z.literal(FORMAT),
-  /** What was backed up last. */
+  /** The source of the last run. */
   source: z.string(),
-  /** When the last run came to its end; null while the first is under way. */
+  /** When the last run ended; null during the first. */
   finished_at: z.string().nullable(),
-  /** How many repositories the last run failed to bring up to date. */
+  /** How many repositories the last run could not update. */
   failed: z.number(),
-  /** How many repositories there are, by project and family. */
+  /** The number of repositories by project and family. */
   repositories: z.record(z.string(), z.record(z.string(), z.number())),
 })
 
-/** `backup.json` in the folder of a backup: that it is one, and what there is. */
+/** `backup.json`, which marks a folder as a backup and says what is in it. */
 export type Manifest = Readonly<z.infer<typeof manifest>>
 
-/** The manifest of the backup in this folder; undefined if the folder is empty or not there. Refuses any other folder. */
+/** The manifest of a backup; undefined if the folder is empty or absent. Refuses any other folder. */
 export function readManifest(dir: string): Manifest | undefined {
   const text = nodeFs.readFile(`${dir}/${NAME}`)?.toString('utf8')
   if (text === undefined) {
@@ -40,7 +40,7 @@ export function readManifest(dir: string): Manifest | undefined {
   )
 }
 
-/** Writes the manifest in the place of the one before; it is on the disk when this resolves. */
+/** Replaces the manifest; resolves when it is on the disk. */
 export async function writeManifest(dir: string, content: Omit<Manifest, 'format'>): Promise<void> {
   const temporary = `${dir}/${NAME}.new`
   nodeFs.remove(temporary)
@@ -52,7 +52,7 @@ export async function writeManifest(dir: string, content: Omit<Manifest, 'format
   await nodeFs.syncDir(dir)
 }
 
-/** How many there are, by project and family. */
+/** The number of repositories by project and family. */
 export function countsOf(repositories: readonly RepositoryName[]): Manifest['repositories'] {
   const counts: Record<string, Record<string, number>> = {}
   for (const { project, family } of repositories) {

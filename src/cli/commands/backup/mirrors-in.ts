@@ -4,7 +4,7 @@ import { nodeFs } from '../../../storage/node-fs.ts'
 import { isDead, parseIdentity } from '../../../storage/process-identity.ts'
 import type { RepositoryName } from './repository-name.ts'
 
-/** Every mirror of a backup, those of the families in their order; removes what a run that was killed had begun. */
+/** All mirrors of a backup, in the order of the families. Removes what a killed run left behind. */
 export function mirrorsIn(dir: string, families: readonly string[]): RepositoryName[] {
   const projects = (nodeFs.readDir(dir) ?? []).filter(
     (name) => isProjectName(name) && nodeFs.stat(`${dir}/${name}`)?.kind === 'folder',

@@ -1,4 +1,4 @@
-/** Where a repository is, in a store and in its backup alike: `<project>/<family>/<slug>.git`. */
+/** A repository's place in a store and in a backup: `<project>/<family>/<slug>.git`. */
 export interface RepositoryName {
   readonly project: string
   /** The family's folder. */
@@ -6,12 +6,12 @@ export interface RepositoryName {
   readonly slug: string
 }
 
-/** The name as people read it: `default/workflows/support-bot`. */
+/** The name as shown: `default/workflows/support-bot`. */
 export function nameOf({ project, family, slug }: RepositoryName): string {
   return `${project}/${family}/${slug}`
 }
 
-/** The name as a path below a store or a backup. */
+/** The path relative to a store or backup. */
 export function pathOfName(name: RepositoryName): string {
   return `${nameOf(name)}.git`
 }

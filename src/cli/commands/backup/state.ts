@@ -13,19 +13,19 @@ import { parseUuid } from '../../../versioning/ids.ts'
 import { delivery } from '../../../webhooks/deliveries/delivery-store.ts'
 import { webhook } from '../../../webhooks/webhook.ts'
 
-/** A store as a folder, for what it has beside its repositories. */
+/** A store's folder, for the state outside its repositories. */
 export interface StateFolder {
   readonly fs: Fs
   readonly dir: string
 }
 
-/** For its owner only: it holds what opens the service, and what opens others. */
+/** Only the owner may read it: it has credentials of this service and of others. */
 const MODE = 0o600
 
 /**
- * Copies the state of these projects into a backup, in the places where a store has it: keys, secrets, webhooks with their deliveries, and
- * evaluations. What the store has no more goes. To be called before the repositories are backed up, so that no webhook has been told of what
- * they do not have. Answers how many files there are.
+ * Copies the state of these projects into a backup, under the same paths as in a store: keys, secrets, webhooks with their deliveries, and
+ * evaluations. Removes what the store no longer has. Call it before backing up the repositories, so that no webhook has reported a change
+ * that they lack. Answers the number of files.
  */
 export async function backUpState(
   from: StateFolder,
@@ -42,7 +42,7 @@ export async function backUpState(
   let count = 0
   for (const path of paths) {
     const bytes = from.fs.readFile(`${from.dir}/${path}`)
-    // One that went since: deliveries do.
+    // Deliveries may have been removed meanwhile.
     if (!bytes) continue
     count++
     if (nodeFs.readFile(`${to}/${path}`)?.equals(bytes)) continue
@@ -56,14 +56,16 @@ export async function backUpState(
   return count
 }
 
-/** What became of the state of a backup: how many files came into the store, how many were there, and which were not restored, with why. */
+/** How many files of the state were restored, how many existed already, and why others were not restored. */
 export interface RestoredState {
   readonly restored: number
   readonly there: number
   readonly failures: readonly string[]
 }
 
-/** Brings the state of these projects back from a backup. What no server writes is refused, and what the store has already stays as it is. */
+/**
+ * Restores the state of these projects. Refuses files that a server would not write; a file that differs from the backup's stays unchanged.
+ */
 export async function restoreState(
   from: string,
   { fs, dir }: StateFolder,
@@ -88,7 +90,7 @@ export async function restoreState(
   return { restored, there, failures }
 }
 
-/** Why a file of a backup is not what a server writes there; undefined where it is. A backup may be damaged, or somebody else's work. */
+/** Why a file of a backup is not one that a server writes; undefined if it is. A backup may be damaged or forged. */
 function problemOf(from: string, path: string, bytes: Buffer): string | undefined {
   const [project = '', kind, id, ...rest] = path.split('/')
   try {
@@ -117,11 +119,11 @@ function problemOf(from: string, path: string, bytes: Buffer): string | undefine
     return undefined
   } catch (error) {
     if (error instanceof Refusal) return error.message
-    return 'it does not hold what a server writes there.' // no JSON, or other fields
+    return 'it does not hold what a server writes there.' // no JSON, or wrong fields
   }
 }
 
-/** The last line may be cut off, as by a power cut. */
+/** The last line may be incomplete after a power cut. */
 function problemOfLog(bytes: Buffer): string | undefined {
   const lines = bytes.toString('utf8').split('\n').slice(0, -1)
   const at = lines.findIndex((line) => line !== '' && readLogLine(line) === undefined)
@@ -137,7 +139,7 @@ function isNamed(name: string | undefined, ending = ''): boolean {
 }
 
 /**
- * The files of the state, relative to the store. How far webhooks were told comes first: events that follow are told again, under the same
+ * The files of the state, relative to the store. The position of the webhooks comes first, so that later events are sent again, with the same
  * ids.
  */
 function pathsOf(store: StateFolder, projects: readonly string[]): string[] {
@@ -151,7 +153,7 @@ function pathsOf(store: StateFolder, projects: readonly string[]): string[] {
   return [...new Set(files)].filter((path) => fs.stat(`${dir}/${path}`)?.kind === 'file')
 }
 
-/** But what is being written, and locks. */
+/** All files below a folder, without temporary files and locks. */
 function filesBelow({ fs, dir }: StateFolder, folder: string): string[] {
   return (fs.readDir(`${dir}/${folder}`) ?? []).sort().flatMap((name) => {
     const path = `${folder}/${name}`

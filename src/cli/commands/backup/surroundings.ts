@@ -1,4 +1,4 @@
 import type { Shell, Surroundings } from '../../command/command.ts'
 
-/** Around a backup or a restore: the variables that name a server and its key, too. */
+/** For backups and restores: also the variables that name a server and its key. */
 export type BackupSurroundings = Surroundings & Pick<Shell, 'environment'>

@@ -1,6 +1,6 @@
 import { Refusal } from '../../../errors.ts'
 
-/** The refusal of a request that got no answer: why, and what to set where it is the server's certificate. */
+/** The refusal of a request without an answer: the reason, and what to set if the server's certificate is not trusted. */
 export function unreachable(base: string, error: unknown): Refusal {
   const cause = error instanceof Error && error.cause instanceof Error ? error.cause : undefined
   const code = String((cause as NodeJS.ErrnoException | undefined)?.code) // node's own network errors have one
@@ -11,5 +11,5 @@ export function unreachable(base: string, error: unknown): Refusal {
   return new Refusal('storage_unavailable', `${base} cannot be reached: ${why}${remedy}`)
 }
 
-/** What node calls a certificate whose authority it does not know. */
+/** Node's error codes for a certificate of an unknown authority. */
 const UNTRUSTED = /^(?:UNABLE_TO_|SELF_SIGNED_CERT_IN_CHAIN|DEPTH_ZERO_SELF_SIGNED_CERT|CERT_UNTRUSTED)/

@@ -31,7 +31,7 @@ const evaluation = z.object({
   }),
 })
 
-/** What of an evaluation's record is shown. */
+/** The fields of an evaluation that are shown. */
 export type EvaluationAnswer = z.infer<typeof evaluation>
 
 const line = z.union([
@@ -39,7 +39,7 @@ const line = z.union([
   z.object({ type: z.literal('error'), data: z.object({ message: z.string() }) }),
 ])
 
-/** A line of the server's stream: how far the evaluation is, or why it could not go on. */
+/** A line of the server's stream: the progress, or why the evaluation cannot go on. */
 export function evaluationAnswer(value: Json): EvaluationAnswer | { readonly message: string } {
   const { data } = line.parse(plainJson(value))
   return 'evaluation' in data ? data.evaluation : data

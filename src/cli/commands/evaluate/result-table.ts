@@ -1,9 +1,9 @@
 import type { EvaluationAnswer } from './evaluation-answer.ts'
 
 /**
- * What an evaluation came to, as a table that a terminal and Markdown show alike. Of each evaluator, which is named by the revision that
- * judged, it says of how many rows how many
- * passed, failed, were errors of the evaluator, or did not reach it as the application had failed; and over how many rows the mean is.
+ * The result of an evaluation as a table, readable in a terminal and as Markdown. For each evaluator, by the slug of its revision: how many
+ * rows passed, failed, made the evaluator fail, or were not evaluated because the application failed; and the mean score with its number of
+ * rows.
  */
 export function resultTable(evaluation: EvaluationAnswer): string {
   const { application, testset, evaluators, rows, summary, ...times } = evaluation

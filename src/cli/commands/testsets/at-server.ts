@@ -3,22 +3,22 @@ import type { FileType, RowFileType } from '../../../resources/testsets/import/f
 import { askServer, fetchFrom } from '../../command/ask-server.ts'
 import type { ChosenServer } from '../../command/chosen-server.ts'
 
-/** Files into and out of the testsets of a server, by the routes that every client has. */
+/** Imports and exports rows of a server's testsets, over its public routes. */
 
-/** What is imported, and how. Options that are undefined are not sent. */
+/** An import. Undefined options are not sent. */
 export interface SentRows {
   readonly slug: string
   readonly type: RowFileType
   readonly chunks: AsyncIterable<Uint8Array>
-  /** Fields of the upload besides: `message`, `types`, `delimiter` … */
+  /** Other fields of the upload: `message`, `types`, `delimiter` … */
   readonly fields: Readonly<Record<string, string | undefined>>
   readonly signal: AbortSignal
 }
 
-/** What an upload answered. */
+/** The server's answer to an upload. */
 export interface StoredRows {
   readonly isNew: boolean
-  /** False where `if_changed` was sent and nothing differed. */
+  /** False if `if_changed` was sent and nothing differed. */
   readonly changed: boolean
   readonly revision: ShownRevision
   readonly rows: number
@@ -26,13 +26,13 @@ export interface StoredRows {
   readonly renamed: readonly { readonly from: string; readonly to: string }[]
 }
 
-/** As much of a revision as a result line shows. */
+/** The fields of a revision that the result line shows. */
 export interface ShownRevision {
   readonly id: string
   readonly version: number
 }
 
-/** Makes a testset of a file's rows, or a revision of the testset that has the slug. */
+/** Creates a testset from a file's rows, or a new revision if a testset has the slug. */
 export async function uploadRows(server: ChosenServer, sent: SentRows): Promise<StoredRows> {
   const { slug, type, chunks, fields, signal } = sent
   const found = await askServer<{ readonly testsets: readonly { readonly id: string }[] }>(
@@ -68,7 +68,7 @@ interface UploadAnswer {
   readonly renamed_columns?: readonly { readonly from: string; readonly to: string }[]
 }
 
-/** A revision of a testset, and how many rows it has. */
+/** A revision of a testset and its number of rows. */
 export async function rowsOf(
   server: ChosenServer,
   references: object,
@@ -87,7 +87,7 @@ export async function rowsOf(
   return { revision: { id, version: Number(version) }, total: answer.total }
 }
 
-/** The rows of a revision as a file. */
+/** Downloads the rows of a revision as a file. */
 export async function* downloadRows(
   server: ChosenServer,
   id: string,

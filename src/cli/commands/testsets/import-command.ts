@@ -65,7 +65,7 @@ export const IMPORT_USAGE = `branchpoint testsets import FILE --slug SLUG [--typ
 
 ${PLACE_USAGE}`
 
-/** Runs `import` with the arguments after it, and answers the line that says what was stored. */
+/** Runs `testsets import` with the arguments after it; answers the result line. */
 export async function importTestset(args: readonly string[], around: TestsetShell): Promise<string> {
   const { environment, progress, signal } = around
   const { word: path, values } = readOptions(args, IMPORT_OPTIONS, {
@@ -82,7 +82,7 @@ export async function importTestset(args: readonly string[], around: TestsetShel
   const place = placeOf(values, environment, IMPORT_USAGE)
   const began = performance.now()
   const seconds = (): number => (performance.now() - began) / 1000
-  // A server knows its own limit.
+  // A server checks its own limit.
   const maxBytes = place.kind === 'store' ? place.config.uploadMaxBytes : Number.POSITIVE_INFINITY
   const file = await openInput(path, { signal, maxBytes })
   let rows = 0
@@ -150,7 +150,7 @@ function typeOf(path: string): RowFileType {
 }
 
 interface Imported extends StoredRows {
-  /** Of a store, where the default variant is known. */
+  /** Set for a store, where the default variant is known. */
   readonly variant: string | undefined
 }
 
@@ -175,8 +175,8 @@ function describe(
 }
 
 /**
- * Who runs the command, as the author of what it commits: git's `user.name` and `user.email` where they are set, else the
- * user's name on this machine. Refuses what a git author cannot hold.
+ * The user as the author of the commit: git's `user.name` and `user.email` if set, or the user name of this machine. Refuses a name that git
+ * cannot store.
  */
 function localAuthor(): KeyAuthor {
   try {
@@ -189,7 +189,7 @@ function localAuthor(): KeyAuthor {
 
 const REMEDY = 'Set the author with git config user.name and git config user.email.'
 
-/** Undefined if it is not set, or if there is no git to ask. */
+/** Undefined if it is not set or git is missing. */
 function gitConfig(name: string): string | undefined {
   const { status, stdout } = spawnSync('git', ['config', '--get', name], { encoding: 'utf8' })
   return (status === 0 && stdout.trim()) || undefined
@@ -199,33 +199,31 @@ function userName(): string {
   try {
     return userInfo().username
   } catch {
-    // a container may run under a number that no user has
+    // a container may run under a user id without a user
     throw new Refusal('invalid_request', `Neither git nor this machine has a name for you. ${REMEDY}`)
   }
 }
 
-/** A file that is read once, from its beginning to its end. */
+/** A file that is read once, from start to end. */
 interface InputFile {
-  /** As the command line names it. */
+  /** The path on the command line. */
   readonly path: string
-  /** Bytes on the disk; undefined for what has no size, such as a pipe. */
+  /** Undefined for input without a size, such as a pipe. */
   readonly size: number | undefined
-  /** Bytes of it that have been taken so far. */
+  /** The number of bytes read so far. */
   readonly taken: () => number
-  /** What is in it. */
   chunks(): AsyncGenerator<Buffer>
-  /** Lets go of a file that is not read to its end. */
+  /** Closes a file that was not read to its end. */
   close(): void
 }
 
 interface InputOptions {
-  /** Ends the reading, with an AbortError, also while it waits for more. */
+  /** Ends reading with an AbortError, even while it waits for input. */
   readonly signal: AbortSignal
-  /** Most bytes of it. */
   readonly maxBytes: number
 }
 
-/** Opens a file, or with `-` standard input. Refuses what cannot be read, and what is larger than the limit. */
+/** Opens a file, or standard input for `-`. Refuses what cannot be read or is larger than the limit. */
 async function openInput(path: string, { signal, maxBytes }: InputOptions): Promise<InputFile> {
   const { stream, size } = path === '-' ? { stream: process.stdin, size: undefined } : await openFile(path)
   if (size !== undefined && size > maxBytes) {
@@ -288,39 +286,38 @@ function tooLarge(path: string, maxBytes: number): Refusal {
   )
 }
 
-/** What an import is asked for. */
 interface RowImport {
   readonly file: RowFile
   readonly slug: string
   readonly name: string | undefined
   readonly message: string | undefined
-  /** Whether rows that the testset has already make no revision; they do otherwise. */
+  /** Whether rows that the testset already has make no new revision. */
   readonly ifChanged?: boolean
   readonly author: KeyAuthor
   readonly signal: AbortSignal
 }
 
-/** What an import stored. */
+/** The result of an import. */
 export interface ImportedRows {
-  /** Whether the testset was made for it. */
+  /** Whether the testset was created. */
   readonly isNew: boolean
-  /** Whether a revision was made. */
+  /** Whether a revision was created. */
   readonly changed: boolean
   readonly revision: Revision
   readonly rows: number
-  /** What became of the file. */
+  /** How rows and columns of the file were adjusted. */
   readonly file: Uploaded['file']
 }
 
 /**
- * Makes a testset of a file's rows, or a revision of the testset that has the slug. Refuses a bad file, a slug that differs
- * from a taken one in case only, and what is archived; then, and when it is stopped, nothing is stored.
+ * Creates a testset from a file's rows, or a new revision if a testset has the slug. Refuses an invalid file, a slug that differs from an
+ * existing one only in case, and an archived testset. After a refusal or an abort nothing is stored.
  */
 export async function importRows(testsets: OpenTestsets, wanted: RowImport): Promise<ImportedRows> {
   const { registry, family } = testsets
   const { slug } = wanted
   const found = await registry.index.findBySlug(family, slug)
-  // What could only be refused in the end is refused before a large file is read.
+  // Refuse before a large file is read.
   if (found) assertActive('artifact', slug, found.record)
   else await assertArtifactSlugFree(registry, family, slug, ['--slug'])
   const { place, changed, file } = found
@@ -390,7 +387,7 @@ async function commitTo(
   return { place: { ...place, artifact: renamed }, changed, file: came }
 }
 
-/** Who has no key is known by what stands in the commits, as whoever pushes is. */
+/** Without an API key, the user is identified by the author in the commits, as with a push. */
 function actorOf({ name, email }: KeyAuthor) {
   return { id: `${name} <${email}>`, name, email }
 }

@@ -13,26 +13,26 @@ import type { Shell } from '../../command/command.ts'
 import { type OpenStore, openStore } from '../../command/open-store.ts'
 import { assertStoreThere } from '../../command/place.ts'
 
-/** What the commands of testsets take of the shell. */
+/** The part of the shell that `testsets` uses. */
 export type TestsetShell = Pick<Shell, 'environment' | 'progress' | 'signal'>
 
-/** The testsets of one project, opened as a server process does. */
+/** The testsets of a project, opened as a server does. */
 export interface OpenTestsets {
   readonly registry: Registry
   readonly family: Family
   readonly limits: TestsetLimits
-  /** Settles what was written; nothing of this process stays in the store but that. */
+  /** Finishes what was written and closes the store. */
   close(): Promise<void>
 }
 
 export interface OpenOptions {
   readonly config: Config
   readonly project: string
-  /** Once aborted, nothing that is not yet on its way to the disk is stored. */
+  /** After an abort, writes that have not yet started are not stored. */
   readonly signal: AbortSignal
 }
 
-/** Opens the project of a store that is there; the project is made if need be. */
+/** Opens a project of an existing store; creates the project if it is absent. */
 export async function openTestsets(options: OpenOptions): Promise<OpenTestsets> {
   checkProjectName(options.project)
   assertStoreThere(options.config)
@@ -47,7 +47,7 @@ async function openIn(
     const signing = signingSettings(config)
     const { testsets: limits } = resourceSettings(config)
     const family = stoppable(testsetFamily(limits), signal)
-    // No testset shows the address of a service.
+    // Service addresses do not occur in testsets.
     const settings = { servicesBase: '', now: () => new Date(), signing }
     const open = await openRegistry(await store.project(project), [family], settings)
     const close = async (): Promise<void> => {
@@ -61,7 +61,7 @@ async function openIn(
   }
 }
 
-/** The same for a project that has to be there; refuses otherwise and makes nothing. */
+/** As `openTestsets`, but refuses a project that does not exist. */
 export async function openExistingTestsets(options: OpenOptions): Promise<OpenTestsets> {
   const { config, project } = options
   checkProjectName(project)
@@ -73,13 +73,13 @@ export async function openExistingTestsets(options: OpenOptions): Promise<OpenTe
   throw new Refusal('artifact_not_found', `${where} has no project "${project}".`)
 }
 
-/** The family, such that the last step before a revision goes to the disk looks whether somebody said stop. */
+/** The family, with a check of the signal right before a revision is written. */
 function stoppable(family: Family, signal: AbortSignal): Family {
   return {
     ...family,
     write: async (target, payload, before, limits) => {
       const written = await family.write(target, payload, before, limits)
-      await yieldToEventLoop() // working rows out may have kept the signal waiting
+      await yieldToEventLoop() // the signal may have had to wait for the computation
       signal.throwIfAborted()
       return written
     },

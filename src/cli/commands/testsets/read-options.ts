@@ -3,7 +3,7 @@ import { readArguments } from '../../command/read-arguments.ts'
 import { UsageError } from '../../command/usage-error.ts'
 import type { OptionTable } from '../../command/verbs.ts'
 
-/** Reads the arguments after the sub-command: options, and one word. `named` is what a sentence calls the word: `The file`. */
+/** Parses the arguments after the sub-command: options and one word. `named` names the word in messages: `The file`. */
 export function readOptions<const Table extends OptionTable>(
   args: readonly string[],
   options: Table,
@@ -16,7 +16,7 @@ export function readOptions<const Table extends OptionTable>(
   return { values, word }
 }
 
-/** The file type that `--type` names, one of these; undefined without the option. */
+/** The value of `--type`; undefined without the option. Refuses other types. */
 export function typeOption<T extends string>(value: string | undefined, types: readonly T[]): T | undefined {
   const type = types.find((it) => it === value)
   if (type !== undefined || value === undefined) return type

@@ -1,6 +1,6 @@
 import type { Revision } from '../../../versioning/revisions/revision.ts'
 
-/** `Created capitals: version 1, 3 rows, revision <id>, 0.2 s`: `done` says what became of which testset. */
+/** `Created capitals: version 1, 3 rows, revision <id>, 0.2 s`; `done` is the part before the colon. */
 export function resultLine(
   done: string,
   { version, id }: Pick<Revision, 'version' | 'id'>,

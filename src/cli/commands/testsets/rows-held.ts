@@ -3,12 +3,11 @@ import type { StoredTestset } from '../../../resources/testsets/testset-payload.
 import { asStored } from '../../../resources/testsets/testset-payload.ts'
 import type { Revision } from '../../../versioning/revisions/revision.ts'
 
-/** The rows and columns of a revision; none of one without a payload. */
+/** The rows and columns of a revision; empty without a payload. */
 export function testsetOf({ stored }: Revision): StoredTestset {
   return stored.payload ? asStored(stored.payload) : NO_ROWS
 }
 
-/** How many rows a revision holds. */
 export function rowsHeld(revision: Revision): Promise<number> {
   return countRows(revision.artifact.repository.objects, testsetOf(revision).tree, new Map())
 }

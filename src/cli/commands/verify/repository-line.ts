@@ -1,10 +1,10 @@
 import type { Finding } from '../../../versioning/verify/finding.ts'
 import type { VerifiedRepository } from './verify-repository.ts'
 
-/** `stale` is what --repair can put in order. */
+/** `stale`: --repair can fix it. */
 export type RepositoryVerdict = 'ok' | 'repaired' | 'stale' | 'damaged'
 
-/** The line of a repository: what it is judged to be, where it is, and everything that was found and done. */
+/** A repository's line: its verdict, path, and all findings and repairs. */
 export function repositoryLine(
   project: string,
   { repository, revisions, findings }: VerifiedRepository,
@@ -14,7 +14,7 @@ export function repositoryLine(
   return judgedLine(`${project}/${repository}`, size, findings, repaired)
 }
 
-/** The same of what is as large as `size` says. */
+/** As `repositoryLine`, with a given size. */
 export function judgedLine(
   path: string,
   size: string,
@@ -29,7 +29,7 @@ export function judgedLine(
 
 const NOTHING: ReadonlyMap<string, string> = new Map()
 
-/** The last line: how many there are of each verdict. */
+/** The last line: the number of repositories by verdict. */
 export function verdictSummary(verdicts: readonly RepositoryVerdict[], seconds: number): string {
   const counts = (['ok', 'repaired', 'stale', 'damaged'] as const).flatMap((verdict) => {
     const count = verdicts.filter((it) => it === verdict).length
@@ -38,7 +38,7 @@ export function verdictSummary(verdicts: readonly RepositoryVerdict[], seconds: 
   return `${verdicts.length} repositories: ${counts.join(', ') || 'nothing to verify'} (${seconds.toFixed(1)} s)`
 }
 
-/** The same as a record. */
+/** A repository's line as a JSON record. */
 export function repositoryRecord(
   project: string,
   { repository, revisions, findings }: VerifiedRepository,

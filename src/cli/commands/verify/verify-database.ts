@@ -10,28 +10,27 @@ import { damage, type Finding } from '../../../versioning/verify/finding.ts'
 import { ERASE_LINE, type ProgressOutput, showProgress } from '../../progress/show-progress.ts'
 import { judgedLine, type RepositoryVerdict, verdictSummary } from './repository-line.ts'
 
-/** What to verify, and where to say what was found. */
 export interface DatabaseToVerify {
-  /** Its URL. */
+  /** The database's URL. */
   readonly database: string
-  /** The folder of a server of it, which need not be there. */
+  /** The cache folder of one of its servers; may be absent. */
   readonly folder: string
   /** Undefined: every project. */
   readonly project: string | undefined
-  /** Whether a repository is printed as JSON. */
+  /** Whether repositories are printed as JSON. */
   readonly json: boolean
   readonly progress: ProgressOutput
-  /** Takes a line for every repository, and one at the end. */
+  /** Called with a line for every repository, and one at the end. */
   readonly print: (line: string) => void
 }
 
 const REPOSITORIES_PER_PAGE = 100
 
-/** A server at work in the folder brings it up within a second: so often, after so many milliseconds, what differs is looked at again. */
-const AGAIN = 3
-const EVERY = 1000
+/** A running server updates its folder within a second, so differences are checked again. */
+const MAX_RETRIES = 3
+const MS_BETWEEN_RETRIES = 1000
 
-/** Verifies what servers share in a database, and the copy of one of them; true if nothing is wrong. Changes nothing. */
+/** Verifies a shared database and one server's copy of it; true if there are no problems. Changes nothing. */
 export async function verifyDatabase(options: DatabaseToVerify): Promise<boolean> {
   const stored = await StoredRepositories.open(options.database)
   try {
@@ -105,7 +104,7 @@ class DatabaseVerification {
       this.#tell(repository, findings)
   }
 
-  /** Every repository of the project, in the order of their names. */
+  /** The repositories of the project, page by page in the order of their names. */
   async *#pages(): AsyncGenerator<ReadonlyMap<string, RepositoryState>> {
     for (let last = this.#prefix; ;) {
       const page = await this.#stored.statesBehind(last, REPOSITORIES_PER_PAGE)
@@ -116,7 +115,7 @@ class DatabaseVerification {
     }
   }
 
-  /** What is different in the folder, and stays so while a server may bring it up. */
+  /** Differences of the folder that remain after a running server had time to update it. */
   async #differencesOf(
     read: ReadonlyMap<string, RepositoryState>,
     repositories: readonly string[] = [...read.keys()],
@@ -130,8 +129,8 @@ class DatabaseVerification {
         const findings = this.#findingsIn(copy, repository, states.get(repository))
         if (findings.length > 0) differing.set(repository, findings)
       }
-      if (differing.size === 0 || attempt === AGAIN || !copy.isInUse) return differing
-      await pause(EVERY)
+      if (differing.size === 0 || attempt === MAX_RETRIES || !copy.isInUse) return differing
+      await pause(MS_BETWEEN_RETRIES)
       states = await this.#stored.states([...differing.keys()])
       repositories = [...differing.keys()]
     }

@@ -27,7 +27,6 @@ import { readBlobs } from '../../../resources/testsets/rows/stored-rows.ts'
 import type { ArtifactView } from '../../../versioning/artifacts/artifact-view.ts'
 import { readBytes } from '../../../versioning/family/tree-files.ts'
 
-/** One repository of a project, verified. */
 export interface VerifiedRepository {
   /** `<family folder>/<slug>`. */
   readonly repository: string
@@ -35,15 +34,14 @@ export interface VerifiedRepository {
   readonly findings: readonly Finding[]
 }
 
-/** What a repository is verified against. */
 export interface RepositoryVerification {
   readonly registry: Registry
   readonly mirrors: ExpectedMirrors
-  /** How much of it isomorphic-git reads, too. */
+  /** How much of the repository isomorphic-git also reads. */
   readonly secondReader: 'all' | 'sample' | 'nothing'
 }
 
-/** Verifies one repository: its format, its bytes, and what the registry makes of it. */
+/** Verifies a repository: its format, its bytes, and what the registry reads from it. */
 export async function verifyRepository(
   { registry, mirrors, secondReader }: RepositoryVerification,
   { family, slug }: { readonly family: Family; readonly slug: string },
@@ -55,7 +53,7 @@ export async function verifyRepository(
     await assertServable(store.fs, gitdir)
     return []
   })
-  // git would look at the wrong thing, or not know what it is.
+  // In a wrong format, git could read something else or fail.
   if (format.length > 0) return { repository, revisions: 0, findings: format }
   const bytes = await findingsOf(async () => bytesOf(registry, gitdir))
   let revisions = 0
@@ -72,14 +70,14 @@ export async function verifyRepository(
     const found = [...verified.findings, ...keys]
     if (secondReader === 'all')
       return [...found, ...(await findingsOf(() => compareReaders(artifact.repository)))]
-    // What is damaged for all readers need not be said once more.
+    // The sample is skipped if there are findings already, because it would repeat them.
     if (secondReader === 'nothing' || bytes.length > 0 || found.length > 0) return found
     return findingsOf(() => compareSample(artifact.repository))
   })
   return { repository, revisions, findings: withoutRepeats([...bytes, ...rest]) }
 }
 
-/** What git finds wrong with the bytes on the disk. */
+/** The problems that git finds in the files. */
 async function bytesOf({ store }: Registry, gitdir: string): Promise<readonly Finding[]> {
   const problems = await fsck(gitdir)
   const graph = problems.filter(isAboutGitCacheFile)
@@ -104,8 +102,8 @@ function withoutRepeats(findings: readonly Finding[]): Finding[] {
 }
 
 /**
- * A check of a testset's rows, for the revisions of one repository one after the other, by the rules that a push is held to. What
- * the revision before had, and a folder that any had, is not looked at again. Dedup ids must be unique in what a branch or tag names.
+ * A check of testset rows for the revisions of one repository in order, by the rules for pushes. Skips what the previous revision had, and
+ * folders that were checked before. Dedup ids must be unique in the revision of a branch or tag.
  */
 function rowCheck(): PayloadCheck {
   const seen = new Set<string>()
@@ -115,7 +113,7 @@ function rowCheck(): PayloadCheck {
     if (tree === undefined) return []
     const problems = await sentencesOf(rowProblems({ source, seen }, tree, before))
     before = tree
-    // Who shares a dedup id can only be told of rows that decode.
+    // Repeated dedup ids can be found only if all rows decode.
     return isTip && problems.length === 0 ? sentencesOf(repeatedDedupIds(source, tree)) : problems
   }
 }
@@ -128,8 +126,8 @@ async function sentencesOf(problems: AsyncIterable<RowProblem>): Promise<string[
 }
 
 /**
- * Compares the derived file `row-keys` with the rows it tells of. A key too few would let a row be added that is there already,
- * so what disagrees is removed, and made again when it is needed.
+ * Compares the cache file `row-keys` with the rows. A missing key would let an existing row be added again, so a wrong file is removed and
+ * made again when needed.
  */
 async function checkRowKeys({ repository }: ArtifactView): Promise<readonly Finding[]> {
   const { fs, path, objects } = repository
@@ -142,7 +140,7 @@ async function checkRowKeys({ repository }: ArtifactView): Promise<readonly Find
   const content = file.read()
   if (!content) return [derived(`The derived file ${ROW_KEYS_FILE} is damaged.`, remove)]
   for (const [tree, kept] of decodeFolderKeys(content)) {
-    // A tree that git has pruned since is asked for by nobody.
+    // A tree that git has pruned is never looked up.
     if (!(await objects.has(tree)) || isEqual(kept, await keysIn(objects, tree))) continue
     return [derived(`The derived file ${ROW_KEYS_FILE} is wrong about the rows of the tree ${tree}.`, remove)]
   }

@@ -2,15 +2,15 @@ import { z } from 'zod'
 import { Refusal } from '../../../../errors.ts'
 import { unreachable } from '../unreachable.ts'
 
-/** A server, and who asks it. */
+/** A server's address and the key to call it with. */
 export interface Door {
-  /** Its address, without a slash at the end. */
+  /** The address, without a slash at the end. */
   readonly base: string
   readonly headers: { readonly authorization: string }
   readonly signal: AbortSignal
 }
 
-/** The server at an address, asked with a key. */
+/** Refuses an address that is not http or https. */
 export function doorTo(url: string, key: string, signal: AbortSignal): Door {
   const base = url.replace(/\/+$/, '')
   if (!/^https?:\/\//.test(base) || !URL.canParse(base)) {
@@ -19,7 +19,7 @@ export function doorTo(url: string, key: string, signal: AbortSignal): Door {
   return { base, headers: { authorization: `ApiKey ${key}` }, signal }
 }
 
-/** The parsed answer to a request; refuses with what the server says where that is no success. */
+/** Sends a request and answers the parsed JSON; throws a Refusal with the server's message if it failed. */
 export async function ask(
   door: Door,
   method: string,

@@ -3,13 +3,13 @@ import type { AllRefs } from '../../../../git/refs/list-refs.ts'
 import { isRefName, isRefTarget } from '../../../../git/refs/ref-store.ts'
 import { unreachable } from '../unreachable.ts'
 
-/** `0000` ends a request, `0001` parts a command's name from its arguments (gitprotocol-v2(5)). */
+/** `0000` ends a request; `0001` separates a command from its arguments (gitprotocol-v2(5)). */
 const FLUSH = '0000'
 const DELIMITER = '0001'
 
 /**
- * The refs of a repository behind git over HTTP, and where HEAD points, also at a branch that is not there yet: the command
- * `ls-refs` of protocol version 2, one request and no git process.
+ * The refs and HEAD of a repository behind git over HTTP, even if HEAD names a branch that does not exist yet. Uses the command `ls-refs` of
+ * protocol version 2: one request and no git process.
  */
 export async function remoteRefs(
   url: string,
@@ -39,7 +39,7 @@ export async function remoteRefs(
     const [oid = '', name = '', ...attributes] = text.split(' ')
     const target = attributes.find((it) => it.startsWith('symref-target:'))?.slice('symref-target:'.length)
     const held = name === 'HEAD' && target !== undefined ? `ref: ${target}` : oid
-    // Names and ids become lines of git's files and arguments of its commands here.
+    // Names and ids are checked because they go into git's files and command lines.
     if (!isRefName(name) || !isRefTarget(name, held))
       throw new Refusal(
         'storage_unavailable',
@@ -55,7 +55,7 @@ function line(text: string): string {
   return `${(text.length + 5).toString(16).padStart(4, '0')}${text}\n`
 }
 
-/** The lines up to the flush. Ref names are ASCII where the registry made them; of others only whole answers are believed. */
+/** The lines up to the flush packet. Refuses an incomplete answer. */
 function lines(answer: string, url: string): string[] {
   const bytes = Buffer.from(answer)
   const found: string[] = []

@@ -3,23 +3,22 @@ import type { FetchSource } from '../../../../git/process/fetch-objects.ts'
 import type { RepositoryName } from '../repository-name.ts'
 import type { StateFolder } from '../state.ts'
 
-/** What is backed up: a store on this machine, or one behind a server. */
+/** What is backed up: a store on this machine, or a project of a server. */
 export interface Source {
-  /** How the report calls it. */
+  /** Its name in the report. */
   readonly name: string
-  /** The projects that are backed up. */
   readonly projects: readonly string[]
-  /** Whether these are all there are. */
+  /** Whether these are all projects of the store. */
   readonly isWhole: boolean
-  /** What it has beside repositories; a server does not hand that out. */
+  /** Keys, secrets and webhooks; absent for a server, which does not give them out. */
   readonly state?: StateFolder
-  /** Every repository of these projects, served or not. */
+  /** Every repository of these projects, even if it cannot be served. */
   list(): Promise<readonly SourceRepository[]>
   close(): Promise<void>
 }
 
 export interface SourceRepository extends RepositoryName {
   readonly objects: FetchSource
-  /** Its refs as they are now. Refuses a repository that cannot be backed up, and says why. */
+  /** The current refs. Throws a Refusal with the reason if the repository cannot be backed up. */
   refs(): Promise<AllRefs>
 }

@@ -1,7 +1,7 @@
-/** What a command did. */
+/** The result of a command. */
 export interface Report {
   /** For standard output. */
   readonly lines: readonly string[]
-  /** What could not be done while the rest went on, each by name: for standard error, and exit code 1. */
+  /** What failed while the rest went on, one line each: for standard error, and exit code 1. */
   readonly failures: readonly string[]
 }
