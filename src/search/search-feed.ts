@@ -8,7 +8,7 @@ import type { ArtifactView, VariantView } from '../versioning/artifacts/artifact
 import { documentOf } from '../versioning/family/document-family.ts'
 import { LargeDocument } from '../versioning/family/large-document.ts'
 import { damageOf } from '../versioning/index/damaged-repositories.ts'
-import { type ArtifactChange, viewOf } from '../versioning/index/index-entry.ts'
+import { type ArtifactChange, pathOf, viewOf } from '../versioning/index/index-entry.ts'
 import type { Registry } from '../versioning/registry.ts'
 import { homeAmong, homeOf } from '../versioning/revisions/revision.ts'
 import type { AskIndex, SearchDocument, SearchWork, Unsearched } from './index/search-work.ts'
@@ -49,23 +49,26 @@ export class SearchFeed {
     this.#documents = new DocumentFeed(registry, this.ask)
     this.#rows = new RowFeed(registry, this.ask)
     this.#unwatch = registry.index.watch(this.#note)
-    this.#behind.add(this.#rows)
-    this.#start()
+    this.#note()
   }
 
   /** Has work done on the thread, or here where the index is in memory. */
   readonly ask: AskIndex = async (work, asks) => {
-    const { database } = this.#registry.index
-    const { file } = database
+    const { file } = this.#registry.index.database
     if (!file) throw notNow('')
     try {
       if (file.path === IN_MEMORY) return doSearchWork(file, work, asks)
       return await this.#thread.call(work, file.path, asks, file.inodes)
     } catch (error) {
-      if (!(error instanceof DatabaseTrouble)) throw error
-      if (error.isDamage) await database.damaged(error.message)
-      throw notNow(`: ${error.message}`)
+      throw await this.#refusalFor(error)
     }
+  }
+
+  /** What to answer where the file cannot be used; it is made anew if it is damaged. */
+  async #refusalFor(error: unknown): Promise<unknown> {
+    if (!(error instanceof DatabaseTrouble)) return error
+    if (error.isDamage) await this.#registry.index.database.damaged(error.message)
+    return notNow(`: ${error.message}`)
   }
 
   /** Writes the newest of what is to be written; what is left of very much follows by and by. */
@@ -82,13 +85,9 @@ export class SearchFeed {
     await this.#turn
   }
 
-  /** Within the write: it only takes note of a change. */
-  readonly #note = (change: ArtifactChange): void => {
-    if (change.family.rowsFolder !== undefined && isOfRows(change)) this.#behind.add(this.#rows)
-    this.#start()
-  }
-
-  #start(): void {
+  /** Within the write: it only takes note of a change; without one, that anything may have changed. */
+  readonly #note = (change?: ArtifactChange): void => {
+    if (!change || (change.family.rowsFolder !== undefined && isOfRows(change))) this.#behind.add(this.#rows)
     if (this.#stop.signal.aborted) return
     this.#behind.add(this.#documents)
     this.#running ??= this.#run()
@@ -100,12 +99,14 @@ export class SearchFeed {
         const left = new Set(this.#behind)
         this.#behind.clear()
         await this.#pause(LATER)
-        while (left.size > 0)
-          for (const source of left) {
-            const began = performance.now()
-            if (await this.#next(source)) await this.#pause(source.rest * (performance.now() - began))
-            else left.delete(source)
-          }
+        for (const source of left) {
+          const began = performance.now()
+          left.delete(source)
+          if (!(await this.#next(source))) continue
+          // It comes up again behind the others.
+          left.add(source)
+          await this.#pause(source.rest * (performance.now() - began))
+        }
       }
     } catch {
       // It closes, or the disk fails: a question says so, and the next change tries again.
@@ -171,20 +172,21 @@ class DocumentFeed implements FeedSource {
 
   /** Undefined where the artifact is gone by now. What cannot be read is found by nothing. */
   async #documentOf({ number, path, oid }: Unsearched): Promise<SearchDocument | undefined> {
-    const { index } = this.#registry
-    const artifact = index.viewAt(path)
+    const artifact = this.#registry.index.viewAt(path)
     if (!artifact) return undefined
     const { metaCommit: meta } = artifact
-    let searched: Searched
-    try {
-      searched = await searchedAt(artifact, oid)
-    } catch (error) {
-      const reason = damageOf(error, path)
-      if (!reason) throw error
-      index.leftOut(artifact, reason)
-      return { number, oid, meta, texts: [], embeds: undefined }
-    }
+    const searched = await searchedAt(artifact, oid).catch((error: unknown) =>
+      this.#leaveOut(artifact, error),
+    )
+    if (!searched) return { number, oid, meta, texts: [], embeds: undefined }
     return { number, oid, meta, texts: textsOf(searched), embeds: await embedsSomething(searched) }
+  }
+
+  /** Notes that an artifact cannot be read. Throws what is another reason. */
+  #leaveOut(artifact: ArtifactView, error: unknown): undefined {
+    const reason = damageOf(error, pathOf(artifact.family, artifact.slug))
+    if (!reason) throw error
+    this.#registry.index.leftOut(artifact, reason)
   }
 }
 

@@ -2,9 +2,7 @@ import { basename } from 'node:path'
 import { v7 as uuidv7 } from 'uuid'
 import type { AllowedSigner } from '../git/signing/allowed-signers.ts'
 import type { SigningKey } from '../git/signing/signing-key.ts'
-import type { Repository } from '../git/repository.ts'
 import type { ProjectStore } from '../git/project-store.ts'
-import type { ArtifactView } from './artifacts/artifact-view.ts'
 import type { DocumentLimits } from './family/document-limits.ts'
 import { DOCUMENT_LIMITS } from './family/document-limits.ts'
 import type { Family } from './family/family.ts'
@@ -43,8 +41,6 @@ export class Registry {
   readonly limits: DocumentLimits
   readonly isExisting: boolean
   readonly trash: Trash
-  /** What follows in other artifacts from a write to an environment. */
-  #follow: (environment: ArtifactView) => Promise<void> = async () => undefined
   readonly #revisions: ReadonlyMap<Family, RevisionCache>
 
   constructor(store: ProjectStore, families: readonly Family[], settings: RegistrySettings) {
@@ -74,18 +70,6 @@ export class Registry {
     const family = this.families.find(({ pins }) => pins)
     if (!family) throw new Error('the registry does not serve environments')
     return family
-  }
-
-  /** Takes in what this process just wrote to an artifact, whose repository it may have `made`, and has done what follows from it. */
-  async written(family: Family, slug: string, made?: Repository): Promise<ArtifactView> {
-    const view = await this.index.written(family, slug, made)
-    if (family.pins) await this.#follow(view)
-    return view
-  }
-
-  /** Has `follow` do what follows in other artifacts from each write to an environment, before that is answered. */
-  onEnvironmentWritten(follow: (environment: ArtifactView) => Promise<void>): void {
-    this.#follow = follow
   }
 
   revisions(family: Family): RevisionCache {

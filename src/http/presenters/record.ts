@@ -7,7 +7,7 @@ import { PLAIN_READING } from '../../versioning/family/family.ts'
 import { parseUuid } from '../../versioning/ids.ts'
 import type { Arrival } from '../../versioning/push/push-notes.ts'
 import { authorUuid } from '../../versioning/ids.ts'
-import { dateOf } from '../../versioning/revisions/revision.ts'
+import { isoSeconds } from '../../versioning/revisions/revision.ts'
 import type { VariantLocation } from '../../versioning/revisions/references.ts'
 import type { Revision } from '../../versioning/revisions/revision.ts'
 import { revisionFlags } from '../../versioning/revisions/revision.ts'
@@ -64,7 +64,7 @@ export function presentRevision(
   const { artifact, variant, stored, archived } = revision
   const { name: author, email } = stored.commit.author
   const { name, description, tags, meta } = stored.header
-  const date = dateOf(revision)
+  const date = isoSeconds(stored.commit.committer.seconds)
   return {
     id: revision.id,
     slug: revision.slug,

@@ -4,7 +4,6 @@ import { type Oid, parseCommit, type TreeEntry } from '../../git/objects/object.
 import { boundedText } from '../../json/json-values.ts'
 import { fromEntries, isJsonObject, type Json, type JsonObject, membersOf } from '../../json/json.ts'
 import { MOST_LEVELS, parseJson } from '../../json/parse-json.ts'
-import { stringifyJson } from '../../json/stringify-json.ts'
 import { TimeSlice } from '../../scheduling/cooperative.ts'
 import type { DocumentLimits } from '../family/document-limits.ts'
 import {
@@ -80,35 +79,6 @@ export type RevisionHeader = Readonly<z.infer<typeof revisionHeader>>
 
 /** What a create, commit or edit may say about a thing beside its payload. */
 export type Header = RevisionHeader
-
-/** The parts of a header that are there, in the order they are stored and answered. */
-export function compactHeader({ name, description, flags, tags, meta }: Header): Header {
-  const members = Object.entries({ name, description, flags, tags, meta })
-  return Object.fromEntries(members.filter(([, value]) => value !== undefined))
-}
-
-/**
- * As JSON. The index keeps the headers of all artifacts, and lists add them up: what is larger belongs into
- * the payload.
- */
-const MAX_HEADER_LENGTH = 256 * 1024
-
-/** The parts of a header that a write brings, in the order they are stored. Refuses a header that is too long with `limit_exceeded`. */
-export function boundedHeader(header: Header): Header {
-  const brought = compactHeader(header)
-  assertHeaderLength(brought)
-  return brought
-}
-
-/** Refuses a header, or an edit of one, that is too long with `limit_exceeded`. */
-export function assertHeaderLength(header: object): void {
-  if (stringifyJson(header).length <= MAX_HEADER_LENGTH) return
-  throw new Refusal(
-    'limit_exceeded',
-    `Name, description, flags, tags and meta have more than ${MAX_HEADER_LENGTH} characters as JSON. Put what is large into data.`,
-    { details: { limit: MAX_HEADER_LENGTH } },
-  )
-}
 
 /** The ref that holds what may change about an artifact (interface 15.5). */
 export const META_REF = 'refs/meta/artifact'

@@ -110,28 +110,17 @@ export async function viewArtifact(
     if (slice.isOver) await slice.rest()
   }
   const isUnrecorded = state.tags === undefined && before?.isUnrecorded === true
-  const work: Viewing = { repository, refs, state, before, previous, slice, isUnrecorded }
-  const tags = new Map<string, Oid>()
-  const tagsSince = new Map<string, string>()
+  const parts = { revisions, slug, repository, refs, metaCommit, state }
+  const work: Viewing = { ...parts, variants, tags: NO_TAGS, before, previous, known, slice, isUnrecorded }
   for (const [name, oid] of refs.refs) {
-    if (name.startsWith(TAGS)) await viewTag(work, name, oid, tags, tagsSince)
-    else if (name.startsWith(HEADS) && !state.variants.has(name.slice(HEADS.length))) {
-      const pushed = await viewPushed(work, name.slice(HEADS.length), oid, known)
-      if (pushed) variants.push(pushed)
-    } else continue
-    if (slice.isOver) await slice.rest()
+    if (name.startsWith(TAGS)) await viewTag(work, name, oid)
+    else if (name.startsWith(HEADS)) {
+      const branch = name.slice(HEADS.length)
+      if (!state.variants.has(branch)) await viewPushed(work, branch, oid)
+    }
   }
-  return composeView({
-    revisions,
-    slug,
-    repository,
-    refs,
-    metaCommit,
-    state,
-    variants: variants.sort(byCreation),
-    ...(tags.size > 0 ? { tags, tagsSince } : { tags: NO_TAGS, tagsSince: NO_TAGS }),
-    isUnrecorded: work.isUnrecorded,
-  })
+  variants.sort(byCreation)
+  return composeView({ ...parts, variants, ...work.tags, isUnrecorded: work.isUnrecorded })
 }
 
 function recordedSince({ claimed_at, created_at }: VariantRecord): string {
@@ -139,7 +128,9 @@ function recordedSince({ claimed_at, created_at }: VariantRecord): string {
 }
 
 /** One for all: of very many artifacts most have no tag. */
-const NO_TAGS: ReadonlyMap<string, string> = new Map()
+const NO_TAGS: ViewedTags = { tags: new Map(), tagsSince: new Map() }
+
+type ViewedTags = Readonly<Record<'tags' | 'tagsSince', Map<string, string>>>
 
 /** What a view is made of. */
 export interface ViewParts extends Pick<
@@ -229,16 +220,18 @@ function notAdopted({ path }: Repository): Refusal {
   )
 }
 
-/** What a view is worked out from. */
-interface Viewing {
-  readonly repository: Repository
-  readonly refs: RefSnapshot
-  readonly state: ArtifactState
+/** A view that is being worked out. */
+interface Viewing extends Pick<ViewParts, 'repository' | 'refs' | 'state'> {
+  /** Those that are viewed already. */
+  readonly variants: VariantView[]
+  tags: ViewedTags
   /** The same artifact as it was seen before … */
   readonly before: SeenNames | ArtifactView | undefined
   /** … and the dates of its branches and tags then, once somebody asked for one. */
   seen?: ReturnType<typeof datesOf>
   readonly previous: ArtifactView | undefined
+  /** The variants of the view before, by slug. */
+  readonly known: ReadonlyMap<string, VariantView>
   readonly slice: TimeSlice
   /** Whether some date stands nowhere but here. */
   isUnrecorded: boolean
@@ -246,19 +239,15 @@ interface Viewing {
   chains?: Chains
 }
 
-/** A branch without a record: plain git made it. Undefined where its name is no slug. */
-async function viewPushed(
-  work: Viewing,
-  slug: string,
-  head: Oid,
-  known: ReadonlyMap<string, VariantView>,
-): Promise<VariantView | undefined> {
-  if (slugProblem(slug) !== undefined) return undefined
-  const old = known.get(slug)
+/** Adds a branch without a record, which plain git made, unless its name is no slug. */
+async function viewPushed(work: Viewing, slug: string, head: Oid): Promise<void> {
+  if (slugProblem(slug) !== undefined) return
+  const old = work.known.get(slug)
   const record = old?.head === head ? old.record : await recordOfPushed(work, slug, head)
   const since = sinceOfRef(work, 'variants', slug) ?? claimDate(record.created_at)
-  if (old?.record === record && old.since === since) return old
-  return { slug, id: variantUuid(slug, repositoryDigits(work.state.artifact.id)), head, record, since }
+  const id = variantUuid(slug, repositoryDigits(work.state.artifact.id))
+  work.variants.push(old?.record === record && old.since === since ? old : { slug, id, head, record, since })
+  if (work.slice.isOver) await work.slice.rest()
 }
 
 /**
@@ -310,20 +299,16 @@ function compare(a: string, b: string): number {
 }
 
 /** Adds a tag of a commit, and since when it counts; a tag of a tree or a blob is left out. */
-async function viewTag(
-  work: Viewing,
-  name: string,
-  oid: Oid,
-  tags: Map<string, Oid>,
-  tagsSince: Map<string, string>,
-): Promise<void> {
+async function viewTag(work: Viewing, name: string, oid: Oid): Promise<void> {
   const slug = name.slice(TAGS.length)
   const commit = knownTag(work.previous, name, slug, oid) ?? (await peel(work.repository, oid, name))
+  if (work.slice.isOver) await work.slice.rest()
   if (!commit) return
   const recorded = work.state.tags?.get(slug)
   const since = recorded === undefined ? sinceOfRef(work, 'tags', slug) : claimDate(recorded)
-  tags.set(slug, commit.oid)
-  tagsSince.set(slug, since ?? commit.date())
+  if (work.tags === NO_TAGS) work.tags = { tags: new Map(), tagsSince: new Map() }
+  work.tags.tags.set(slug, commit.oid)
+  work.tags.tagsSince.set(slug, since ?? commit.date())
 }
 
 function knownTag(

@@ -3,7 +3,6 @@ import type { Oid } from '../../git/objects/object.ts'
 import type { Transaction } from '../../git/transactions/transaction.ts'
 import {
   type ArtifactState,
-  assertHeaderLength,
   type Header,
   META_REF,
   readArtifactState,
@@ -18,7 +17,7 @@ import { objectUuid } from '../ids.ts'
 import type { Registry } from '../registry.ts'
 import type { VariantLocation } from '../revisions/references.ts'
 import type { RevisionLocation } from '../revisions/revision.ts'
-import { writeCommit } from '../revisions/stored-revision.ts'
+import { assertHeaderLength, writeCommit } from '../revisions/stored-revision.ts'
 import type { WriteContext } from '../write-context.ts'
 
 /** A change of what may change about an artifact, and the line of its history that says so. */
@@ -59,7 +58,7 @@ export async function changeArtifact(
     const { attempt } = context
     if (attempt) transaction.note(attempt.noteOf(artifact.digits, META_REF, commit))
   })
-  return registry.written(artifact.family, artifact.slug)
+  return registry.index.written(artifact.family, artifact.slug)
 }
 
 /** Adds a commit that makes the change of the state to refs/meta/artifact, in the transaction; answers it. */

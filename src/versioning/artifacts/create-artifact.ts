@@ -8,19 +8,13 @@ import { findEarlierAttempt, type FinishedAttempt } from '../idempotency/find-ea
 import { repositoryDigits } from '../ids.ts'
 import type { Registry } from '../registry.ts'
 import { type NewRevision, buildRevision } from '../revisions/write-revision.ts'
-import { writeCommit } from '../revisions/stored-revision.ts'
+import { boundedHeader, writeCommit } from '../revisions/stored-revision.ts'
 import { assertArtifactSlugFree, freeArtifactSlug, freeVariantSlug } from '../slugs/claim-slugs.ts'
 import { claimsOfArtifact } from '../index/slug-table.ts'
 import { slugOfName, unnumbered } from '../slugs/slug.ts'
 import { inTrash } from '../trash/trash.ts'
 import type { WriteContext } from '../write-context.ts'
-import {
-  boundedHeader,
-  type Header,
-  META_REF,
-  type VariantRecord,
-  writeArtifactState,
-} from './artifact-record.ts'
+import { type Header, META_REF, type VariantRecord, writeArtifactState } from './artifact-record.ts'
 import type { ArtifactView } from './artifact-view.ts'
 import { assertUnguarded } from '../revisions/revision.ts'
 import { type GitObject, type ObjectKind, type Oid, hashObject } from '../../git/objects/object.ts'
@@ -86,7 +80,7 @@ export async function createWithRevision(
     const claims = claimsOfArtifact(family, { id, slug, variant: input.withVariant && variant })
     const noted = { ...content, notes: note ? [note] : [], claims }
     const repository = await registry.store.create(family.folder, slug, noted, input.aside)
-    return { artifact: await registry.written(family, slug, repository), met }
+    return { artifact: await registry.index.written(family, slug, repository), met }
   }
   const wanted = input.id === undefined ? [] : [repositoryDigits(input.id)]
   return registry.store.claimingSlugs(create, [`${family.folder}/${unnumbered(base)}`, ...wanted])

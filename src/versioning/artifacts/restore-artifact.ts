@@ -74,7 +74,7 @@ export async function restoreArtifact(registry: Registry, backup: RestoredReposi
         throw error
       }
       decided.complete()
-      await registry.written(family, slug)
+      await registry.index.written(family, slug)
       return there ? 'replaced' : 'restored'
     })
   } catch (error) {

@@ -23,7 +23,7 @@ export class Mirrors {
   /** From here on they follow what the registry writes to environments. */
   constructor(registry: Registry) {
     this.#registry = registry
-    registry.onEnvironmentWritten((environment) => this.sync(environment))
+    registry.index.onEnvironmentWritten((environment) => this.sync(environment))
   }
 
   /** Resolves once the mirrors are where the environment said at the time of this call, or later. */
@@ -108,7 +108,7 @@ export class Mirrors {
       if (target === undefined) transaction.removeDerivedRef(ref)
       else transaction.move(ref, target)
     })
-    await this.#registry.index.written(artifact.family, artifact.slug)
+    await this.#registry.index.takeInOwn(artifact.family, artifact.slug)
   }
 }
 

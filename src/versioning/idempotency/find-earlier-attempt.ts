@@ -28,7 +28,7 @@ export async function findEarlierAttempt(
   const { repository, digits, family, slug } = artifact
   for (const { commit, met } of attempt?.decidedOn(digits, ref) ?? []) {
     if (await holds(repository, ref, commit))
-      return { commit, artifact: await registry.written(family, slug), met }
+      return { commit, artifact: await registry.index.written(family, slug), met }
   }
   return undefined
 }

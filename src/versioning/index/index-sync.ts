@@ -35,6 +35,8 @@ export class IndexSync {
   readonly #revisions: (family: Family) => RevisionCache
   readonly #changes: ChangeFeed
   #hearing: Promise<void> | undefined
+  /** What follows in other artifacts from a write to an environment. */
+  #follow: (environment: ArtifactView) => Promise<void> = async () => undefined
 
   /** `revisions` answers the decoded revisions of a family, for views to carry. */
   constructor(
@@ -120,13 +122,16 @@ export class IndexSync {
     await this.poll()
     const digits = repositoryDigits(id)
     let entry = this.tables.withDigits(digits)
-    if (!entry || (this.store.isCopy && this.store.isToCome(entry.family.folder, entry.slug))) {
-      if (!(await this.bring(`id/${digits}`))) await this.sweep()
-      entry = this.tables.withDigits(digits)
-    }
+    if (!entry || (this.store.isCopy && this.store.isToCome(entry.family.folder, entry.slug)))
+      entry = await this.#brought(digits)
     const view = entry && (await this.current(entry))
     if (!view) this.tables.damaged.assertNotIn(({ last }) => last === undefined || last.digits === digits)
     return view
+  }
+
+  async #brought(digits: string): Promise<IndexEntry | undefined> {
+    if (!(await this.bring(`id/${digits}`))) await this.sweep()
+    return this.tables.withDigits(digits)
   }
 
   /** The same, looked at once more: what named a revision of it, such as an environment, may be younger than what this turn saw. */
@@ -155,7 +160,7 @@ export class IndexSync {
   }
 
   /** Takes in what this process just wrote to a repository, which it may have `made`, and tells the other processes. */
-  async written(family: Family, slug: string, made?: Repository): Promise<ArtifactView> {
+  async takeInOwn(family: Family, slug: string, made?: Repository): Promise<ArtifactView> {
     const path = pathOf(family, slug)
     this.#changes.publish(path)
     const before = this.tables.at(path)?.seen
@@ -171,6 +176,18 @@ export class IndexSync {
     const view = this.tables.at(path)?.view
     if (!view) throw new Refusal('artifact_not_found', `${path} vanished from the store.`)
     return view
+  }
+
+  /** The same, and does what follows in other artifacts. */
+  async written(family: Family, slug: string, made?: Repository): Promise<ArtifactView> {
+    const view = await this.takeInOwn(family, slug, made)
+    if (family.pins) await this.#follow(view)
+    return view
+  }
+
+  /** Has `follow` do what follows in other artifacts from each write to an environment, before that is answered. */
+  onEnvironmentWritten(follow: (environment: ArtifactView) => Promise<void>): void {
+    this.#follow = follow
   }
 
   /** Takes in that this process just moved a repository away, and tells the other processes. */

@@ -134,7 +134,7 @@ export async function writeMerge(
   const { oid, outcome } = isTried ? await workOn(artifact.repository.trial()) : await decide(target, workOn)
   if (isTried || oid === undefined) return { ...outcome, artifact, place: undefined }
   const written =
-    outcome.kind === 'up_to_date' ? artifact : await registry.written(artifact.family, artifact.slug)
+    outcome.kind === 'up_to_date' ? artifact : await registry.index.written(artifact.family, artifact.slug)
   const place = await locate(written, findVariant(written, variant.slug) ?? variant, oid)
   return { ...outcome, artifact: written, place }
 }

@@ -224,7 +224,7 @@ async function present(
   mayRead: boolean,
 ): Promise<readonly RefOutcome[]> {
   if (commands.length > MANY) await artifact.repository.packRefs()
-  const written = await registry.written(artifact.family, artifact.slug)
+  const written = await registry.index.written(artifact.family, artifact.slug)
   const presented: RefOutcome[] = []
   let warned = 0
   const warningsOf = async ({ ref, expected }: RefCommand): Promise<readonly Warning[]> => {

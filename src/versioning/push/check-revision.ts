@@ -1,12 +1,11 @@
 import { parseCommit, type Oid, type TreeEntry } from '../../git/objects/object.ts'
 import { type RefusalCode, Refusal } from '../../errors.ts'
 import type { TimeSlice } from '../../scheduling/cooperative.ts'
-import { assertHeaderLength } from '../artifacts/artifact-record.ts'
 import type { Family, Warning } from '../family/family.ts'
 import { LargeDocument } from '../family/large-document.ts'
 import { RefRefused } from './ref-command.ts'
 import type { Registry } from '../registry.ts'
-import { REVISION_FILE } from '../revisions/stored-revision.ts'
+import { assertHeaderLength, REVISION_FILE } from '../revisions/stored-revision.ts'
 import { type ObjectReader, readBytes, readTree } from '../family/tree-files.ts'
 import { recentlyUsed } from '../../cache/recently-used.ts'
 

@@ -51,24 +51,17 @@ export async function commitRevision(
   context: WriteContext,
   deployment?: CommitDeployment,
 ): Promise<CommittedRevision> {
-  const { family } = place.artifact
-  if (input.data !== undefined && input.delta !== undefined) {
+  const { data, payload, slug, loc } = input
+  if (data !== undefined && input.delta !== undefined)
     throw new Refusal('contradictory_request', 'Send either data or delta, not both.')
-  }
+  const { servicesBase, limits, isExisting } = registry
+  const sent = { loc: [...loc, 'data'], servicesBase, limits, isExisting }
   const accepted =
-    input.data === undefined
-      ? input.payload && { payload: input.payload, warnings: [] }
-      : await family.accept(input.data, {
-          loc: [...input.loc, 'data'],
-          servicesBase: registry.servicesBase,
-          limits: registry.limits,
-          isExisting: registry.isExisting,
-        })
+    data === undefined ? payload && { payload, warnings: [] } : await place.artifact.family.accept(data, sent)
   if (context.attempt) {
     const earlier = await earlierCommit(registry, place, input, context, deployment)
     if (earlier) return earlier
   }
-  const { slug, loc } = input
   if (slug !== undefined) assertSlug(slug, [...loc, 'slug'])
   const makesVariant = place.variant.isPending || deployment?.to.some(({ variant }) => variant.isPending)
   return slug === undefined && !makesVariant
@@ -152,7 +145,7 @@ async function commitTo(
     if (!(error instanceof NothingToCommit)) throw error
     written = error.written
   }
-  const now = await registry.written(artifact.family, artifact.slug)
+  const now = await registry.index.written(artifact.family, artifact.slug)
   if (deployment) await takeInDeployments(registry, deployment)
   const { stored, deployedTo = [], ...rest } = written
   const at = await locate(now, findVariant(now, variant.slug) ?? variant, stored.oid)
@@ -217,7 +210,7 @@ async function commitAndDeploy(
 }
 
 async function takeInDeployments(registry: Registry, { to }: CommitDeployment): Promise<void> {
-  for (const { artifact } of to) await registry.written(artifact.family, artifact.slug)
+  for (const { artifact } of to) await registry.index.written(artifact.family, artifact.slug)
 }
 
 /**

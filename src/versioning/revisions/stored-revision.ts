@@ -15,8 +15,9 @@ import type { SigningKey } from '../../git/signing/signing-key.ts'
 import { JsonTextError } from '../../json/json-text-error.ts'
 import { boundedText } from '../../json/json-values.ts'
 import { MOST_LEVELS, parseJson } from '../../json/parse-json.ts'
+import { stringifyJson } from '../../json/stringify-json.ts'
 import { counts } from '../../metrics/counters.ts'
-import { type RevisionHeader, revisionHeader } from '../artifacts/artifact-record.ts'
+import { type Header, type RevisionHeader, revisionHeader } from '../artifacts/artifact-record.ts'
 import type { DocumentLimits } from '../family/document-limits.ts'
 import type { Family, Payload, ReadContext } from '../family/family.ts'
 import type { ObjectReader, ObjectSink } from '../family/tree-files.ts'
@@ -191,6 +192,33 @@ function decodeHeader(bytes: Buffer): RevisionHeader {
       ? new Error(`${REVISION_FILE}: ${error.message}`, { cause: error })
       : error
   }
+}
+
+/**
+ * As JSON. The index keeps the headers of all artifacts, and lists add them up: what is larger belongs into
+ * the payload.
+ */
+const MAX_HEADER_LENGTH = 256 * 1024
+
+/** In the order in which they are stored and answered. */
+const HEADER_FIELDS = ['name', 'description', 'flags', 'tags', 'meta'] as const
+
+/** The parts of a header that a write brings, in their order. Refuses a header that is too long with `limit_exceeded`. */
+export function boundedHeader(header: Header): Header {
+  const brought: Record<string, unknown> = {}
+  for (const field of HEADER_FIELDS) if (header[field] !== undefined) brought[field] = header[field]
+  if (Object.keys(brought).length > 0) assertHeaderLength(brought)
+  return brought
+}
+
+/** Refuses a header, or an edit of one, that is too long with `limit_exceeded`. */
+export function assertHeaderLength(header: object): void {
+  if (stringifyJson(header).length <= MAX_HEADER_LENGTH) return
+  throw new Refusal(
+    'limit_exceeded',
+    `Name, description, flags, tags and meta have more than ${MAX_HEADER_LENGTH} characters as JSON. Put what is large into data.`,
+    { details: { limit: MAX_HEADER_LENGTH } },
+  )
 }
 
 /** What our trailers say about a commit: hints about its origin (interface 15.4), never a reason to refuse. */

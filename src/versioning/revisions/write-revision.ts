@@ -1,16 +1,19 @@
 import { Refusal } from '../../errors.ts'
 import { type Ident, type Oid, parseCommit, type TreeEntry } from '../../git/objects/object.ts'
 import type { Transaction } from '../../git/transactions/transaction.ts'
-import { equalInSlices } from '../../json/diff/equal-json.ts'
 import type { Json } from '../../json/json.ts'
-import { TimeSlice } from '../../scheduling/cooperative.ts'
-import { type ArtifactState, boundedHeader, type Header } from '../artifacts/artifact-record.ts'
+import type { ArtifactState, Header } from '../artifacts/artifact-record.ts'
 import { type ArtifactView, payloadTarget, stateNow } from '../artifacts/artifact-view.ts'
 import { commitChange } from '../artifacts/change-artifact.ts'
 import { assertPinsDeployable } from '../environments/assert-pins-deployable.ts'
-import { documentOf } from '../family/document-family.ts'
-import type { AcceptedPayload, Family, MetRows, Payload, PayloadTarget, Warning } from '../family/family.ts'
-import { LargeDocument } from '../family/large-document.ts'
+import type {
+  AcceptedPayload,
+  MetRows,
+  Payload,
+  PayloadTarget,
+  Warning,
+  WrittenPayload,
+} from '../family/family.ts'
 import {
   jsonFileBytes,
   type ObjectReader,
@@ -23,13 +26,14 @@ import { objectUuid } from '../ids.ts'
 import { claimTag } from '../index/slug-table.ts'
 import type { Registry } from '../registry.ts'
 import { assertTagFree, NamesInUse } from '../slugs/claim-slugs.ts'
-import { numberedBase } from '../slugs/slug.ts'
 import { makeDefaultVariant } from '../variants/default-variant.ts'
 import type { WriteContext } from '../write-context.ts'
 import type { VariantLocation } from './references.ts'
 import { assertActive, assertUnguarded } from './revision.ts'
 import { revisionSubject } from './revision-subject.ts'
+import { hasSlug, saySame } from './same-revision.ts'
 import {
+  boundedHeader,
   REVISION_FILE,
   type RevisionCache,
   type StoredRevision,
@@ -114,21 +118,9 @@ export async function writeRevision(
   const { payload, warnings = [], change }: PlannedPayload = planned
   if (change) transaction.require(change.requires, change.repository)
   // A deployment has judged what it deploys, and leaves every other key as it is.
-  if (family.pins && !change) {
-    // One that does not decode holds no pins, and data mends it.
-    const before = latest === undefined ? undefined : await revisions.readForList(target, latest)
-    await assertPinsDeployable(registry, family, payload, before?.payload)
-  }
-  const built: NewRevision = {
-    artifact: artifact.slug,
-    variant: variant.slug,
-    parent: head,
-    message: input.message,
-    header: input.header,
-    slug: input.slug,
-    payload,
-    trailers: { ...input.trailers, ...change?.trailers },
-  }
+  if (family.pins && !change) await assertPins(registry, artifact, target, latest, payload)
+  const trailers = { ...input.trailers, ...change?.trailers }
+  const built = { ...input, artifact: artifact.slug, variant: variant.slug, parent: head, payload, trailers }
   const { revision: stored, met } = await buildRevision(registry, revisions, target, built, context)
   if (input.ifChanged && latest !== undefined) {
     const same = await sameAsLatest(registry, place, latest, { built, stored, context, transaction, target })
@@ -136,10 +128,8 @@ export async function writeRevision(
   }
   transaction.move(branch, stored.oid)
   if (context.attempt) transaction.note(context.attempt.noteOf(digits, branch, stored.oid, met))
-  if (input.slug !== undefined) {
-    const named = { slug: input.slug, commit: stored.oid }
-    await nameRevision(registry, artifact, state, named, context, transaction)
-  }
+  if (input.slug !== undefined)
+    await nameRevision(registry, artifact, state, input.slug, stored.oid, context, transaction)
   // It is asked for soon.
   revisions.keep(stored)
   return { stored, changed: true, met, warnings }
@@ -205,31 +195,46 @@ export async function buildRevision(
     entries.push(writeFile(target, REVISION_FILE, bytes))
     size += bytes.length
   }
-  let { subject } = revision
   const isSaid = message !== undefined && SAYS_SOMETHING.test(message)
-  if (!isSaid && subject === undefined) {
-    const old = parent === undefined ? undefined : await revisions.readForList(target, parent)
-    const after = { header, payload, files }
-    const { families } = registry
-    subject = await revisionSubject({
-      ...written,
-      families,
-      family,
-      artifact: revision.artifact,
-      before: old,
-      after,
-    })
-  }
-  const commit = {
-    tree: writeTree(target, entries),
-    parents: parent === undefined ? [] : [parent, ...(taken?.parents ?? [])],
-    author,
-    message: isSaid ? message : undefined,
-    subject,
-    trailers: { ...revision.trailers, variant, ...(slug !== undefined && { slug }) },
-  }
-  const made = writeCommit(registry, target, commit, context)
-  return { revision: { ...made, header, payload, size, files }, met: written?.met }
+  const made = { registry, revisions, target, revision, header, written }
+  const subject = isSaid ? undefined : (revision.subject ?? (await subjectOf(made)))
+  const parents = parent === undefined ? [] : [parent, ...(taken?.parents ?? [])]
+  const trailers = { ...revision.trailers, variant, ...(slug !== undefined && { slug }) }
+  const said = { author, message: isSaid ? message : undefined, subject, trailers }
+  const commit = writeCommit(
+    registry,
+    target,
+    { tree: writeTree(target, entries), parents, ...said },
+    context,
+  )
+  return { revision: { ...commit, header, payload, size, files }, met: written?.met }
+}
+
+/** A revision whose payload is written. */
+interface Unsaid {
+  readonly registry: Registry
+  readonly revisions: RevisionCache
+  readonly target: PayloadTarget
+  readonly revision: NewRevision
+  readonly header: Header
+  readonly written: WrittenPayload | undefined
+}
+
+/** What a revision without a message says: what it changes of its parent. */
+async function subjectOf({
+  registry,
+  revisions,
+  target,
+  revision,
+  header,
+  written,
+}: Unsaid): Promise<string> {
+  const { artifact, parent } = revision
+  const before = parent === undefined ? undefined : await revisions.readForList(target, parent)
+  const { payload, files } = written?.stored ?? {}
+  const after = { header, payload, files }
+  const { families } = registry
+  return revisionSubject({ ...written, families, family: revisions.family, artifact, before, after })
 }
 
 /** What git counts as blank says nothing. */
@@ -365,6 +370,19 @@ async function planChange(
   )
 }
 
+/** Refuses to pin what is archived, but for what the latest revision pins. */
+async function assertPins(
+  registry: Registry,
+  { family, revisions }: ArtifactView,
+  target: PayloadTarget,
+  latest: Oid | undefined,
+  payload: Payload | undefined,
+): Promise<void> {
+  // One that does not decode holds no pins, and data mends it.
+  const before = latest === undefined ? undefined : await revisions.readForList(target, latest)
+  await assertPinsDeployable(registry, family, payload, before?.payload)
+}
+
 /** What was built on a variant's latest revision. */
 interface Rebuilt {
   readonly built: NewRevision
@@ -394,59 +412,13 @@ async function sameAsLatest(
   return (await saySame(artifact.family, target, again, before)) ? before : undefined
 }
 
-/** Whether a revision has the slug that is asked for, as its tag or as its version on the variant; any has none. */
-async function hasSlug(
-  { artifact, variant }: VariantLocation,
-  oid: Oid,
-  slug: string | undefined,
-  transaction: Transaction,
-): Promise<boolean> {
-  if (slug === undefined) return true
-  if (transaction.ref(`refs/tags/${slug}`) === oid) return true
-  if (numberedBase(slug) !== variant.slug) return false
-  const { objects, history } = artifact.repository
-  let stored: Oid | undefined = oid
-  let version = 0
-  // The newest may not be on the disk yet.
-  for (; stored !== undefined && !(await objects.has(stored)); version++) {
-    stored = parseCommit(await readBytes(transaction, stored, 'commit')).parents[0]
-  }
-  if (stored !== undefined) version += (await history.node(stored)).depth
-  return slug === `${variant.slug}-${version}`
-}
-
-/** Whether two revisions say the same, their messages aside: of documents and headers as JSON, so that the order of keys does not count. */
-async function saySame(
-  family: Family,
-  source: ObjectReader,
-  one: StoredRevision,
-  other: StoredRevision,
-): Promise<boolean> {
-  if (one.commit.tree === other.commit.tree) return true
-  // Of what does not decode, or is larger than a commit can be, no commit says the same.
-  if (other.damage || other.payload instanceof LargeDocument) return false
-  const slice = new TimeSlice()
-  if (family.rowsFolder !== undefined) {
-    const filesOf = async ({ commit }: StoredRevision): Promise<readonly string[]> =>
-      (await readTree(source, commit.tree)).flatMap(({ name, oid }) =>
-        name === REVISION_FILE ? [] : `${oid} ${name}`,
-      )
-    if ((await filesOf(one)).join('\n') !== (await filesOf(other)).join('\n')) return false
-    return equalInSlices(one.header as Json, other.header as Json, slice)
-  }
-  const contentOf = ({ header, payload }: StoredRevision): Json => [
-    header as Json,
-    payload === undefined ? null : documentOf(payload),
-  ]
-  return equalInSlices(contentOf(one), contentOf(other), slice)
-}
-
 /** Gives a revision the slug that was chosen for it, and records since when. Refuses one that the artifact cannot have. */
 async function nameRevision(
   registry: Registry,
   artifact: ArtifactView,
   state: ArtifactState,
-  { slug, commit }: { readonly slug: string; readonly commit: Oid },
+  slug: string,
+  commit: Oid,
   context: WriteContext,
   transaction: Transaction,
 ): Promise<void> {

@@ -84,5 +84,5 @@ async function recordClaims(registry: Registry, artifact: ArtifactView): Promise
     }
     await commitChange(registry, artifact, state, change, { actor: RECORDER }, transaction)
   })
-  await registry.index.written(family, slug)
+  await registry.index.takeInOwn(family, slug)
 }

@@ -85,7 +85,7 @@ export async function undeleteArtifact(
       )
     }
     await store.trash.takeBack(family.folder, slug)
-    const view = await index.written(family, slug)
+    const view = await index.takeInOwn(family, slug)
     // What died while it was removed is nobody's any more.
     await view.repository.sweepLeftovers()
     return view

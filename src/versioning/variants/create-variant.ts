@@ -4,7 +4,6 @@ import type { Oid } from '../../git/objects/object.ts'
 import type { Transaction } from '../../git/transactions/transaction.ts'
 import {
   type ArtifactState,
-  boundedHeader,
   type Header,
   META_REF,
   readArtifactState,
@@ -20,6 +19,7 @@ import type { FinishedAttempt } from '../idempotency/find-earlier-attempt.ts'
 import { findEarlierAttempt } from '../idempotency/find-earlier-attempt.ts'
 import type { Registry } from '../registry.ts'
 import type { VariantLocation } from '../revisions/references.ts'
+import { boundedHeader } from '../revisions/stored-revision.ts'
 import { assertVariantFree, freeVariantSlug, NamesInUse } from '../slugs/claim-slugs.ts'
 import { assertSlug } from '../slugs/slug.ts'
 import { claimVariant } from '../index/slug-table.ts'

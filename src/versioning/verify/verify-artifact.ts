@@ -189,7 +189,7 @@ async function moveRef(
   await repository.transact(async (transaction) => {
     if (ref === 'HEAD' || transaction.ref(ref) === undefined) transaction.setDerivedRef(ref, target)
   })
-  await registry.index.written(family, slug)
+  await registry.index.takeInOwn(family, slug)
   return `moved ${ref} to ${target}`
 }
 

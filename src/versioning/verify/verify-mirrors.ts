@@ -105,6 +105,6 @@ async function moveMirror(registry: Registry, artifact: ArtifactView, ref: strin
     if (target === undefined) transaction.removeDerivedRef(ref)
     else transaction.move(ref, target)
   })
-  await registry.index.written(artifact.family, artifact.slug)
+  await registry.index.takeInOwn(artifact.family, artifact.slug)
   return target === undefined ? `removed ${ref}` : `moved ${ref} to ${target}`
 }

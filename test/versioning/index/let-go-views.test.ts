@@ -117,7 +117,7 @@ describe('versioning: views that are let go of', () => {
     const repository = store.repository('workflows', 'bot-2')
     const head = repository.refs.shared().refs.get(META_REF) ?? ''
     await repository.transact(async (transaction) => transaction.move('refs/tags/ours', head))
-    const written = await index.written(workflowFamily, 'bot-2')
+    const written = await index.takeInOwn(workflowFamily, 'bot-2')
     expect(written.tags.get('ours')).to.equal(head)
     git(`${folder}/default/workflows/bot-3.git`, ['update-ref', 'refs/tags/theirs', META_REF])
     expect((await index.findBySlug(workflowFamily, 'bot-3'))?.tags.has('theirs')).to.equal(true)

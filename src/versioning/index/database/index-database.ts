@@ -284,13 +284,18 @@ export class IndexDatabase {
           return { path, view, before, commits }
         }
       } catch (error) {
-        const reason = damageOf(error, path)
-        if (!reason) throw error
-        this.#unreadable.set(path, reason)
+        this.#leaveOut(path, error)
         return { path, view, before, commits: undefined }
       }
       await this.#sync.look(view.family, view.slug)
     }
+  }
+
+  /** Notes why the commits of an artifact cannot be read. Throws what is another reason. */
+  #leaveOut(path: string, error: unknown): void {
+    const reason = damageOf(error, path)
+    if (!reason) throw error
+    this.#unreadable.set(path, reason)
   }
 
   #saveSoon(): void {

@@ -4,20 +4,11 @@ import type { TimeSlice } from '../../../scheduling/cooperative.ts'
 import { bytesOf, type DatabaseFile, hexOf, utf8Of } from '../../../storage/sqlite/database-file.ts'
 import type { ArtifactView, VariantView } from '../../artifacts/artifact-view.ts'
 import { authorUuid, objectUuid, oidPrefix } from '../../ids.ts'
+import type { StoredRevision } from '../../revisions/stored-revision.ts'
 import { pathOf } from '../index-entry.ts'
 
 /** What a commit alone says about its revision, without a look at its tree: as true for ever as the commit. */
-export interface CommitFacts {
-  readonly oid: Oid
-  /** The first parent; undefined for a root. */
-  readonly parent: Oid | undefined
-  /** When it was committed, in seconds since 1970. */
-  readonly seconds: number
-  /** `Name <email>`. */
-  readonly author: string
-  /** The message as the client gave it, in lower case: what filters look into. Null if it is too long to be kept. */
-  readonly text: string | undefined | null
-}
+export type CommitFacts = Pick<StoredRevision, 'oid' | 'commit' | 'message'>
 
 /**
  * The facts of the commits on the first-parent lines of an artifact that the file has not got yet, by oid. Refuses with
@@ -35,18 +26,8 @@ export async function missingCommits(
       await slice.pause()
       if (file.rows(KNOWN, family.folder, slug, bytesOf(oid)).length > 0) break
       const { commit, message } = await revisions.readCommit(repository.objects, oid)
-      const { author, committer } = commit
-      const [parent] = commit.parents
-      const isKept = message === undefined || message.length <= MAX_MESSAGE_LENGTH
-      const text = isKept ? message?.toLowerCase() : null
-      missing.set(oid, {
-        oid,
-        parent,
-        seconds: committer.seconds,
-        author: `${author.name} <${author.email}>`,
-        text,
-      })
-      oid = parent
+      missing.set(oid, { oid, commit, message })
+      oid = commit.parents[0]
     }
   }
   return missing
@@ -108,8 +89,7 @@ export function writeArtifact(
   const gone = new Map(known)
   for (const { slug } of view.variants) gone.delete(slug)
   for (const { number } of gone.values()) removeVariant(file, number)
-  const isOther = file.run(SET_META, view.metaCommit, artifact, view.metaCommit).changes > 0
-  if (isOther) {
+  if (file.run(SET_META, view.metaCommit, artifact, view.metaCommit).changes > 0) {
     setArchived(file, artifact, view)
     file.run(SEARCH_HEADS, artifact, artifact, artifact)
   }
@@ -137,7 +117,7 @@ export function piecesBefore(
     for (
       let oid = head;
       oid !== undefined && commits.has(oid) && !passed.has(oid);
-      oid = commits.get(oid)?.parent
+      oid = commits.get(oid)?.commit.parents[0]
     ) {
       line.push(oid)
       passed.add(oid)
@@ -302,19 +282,23 @@ function placeOf(
     const facts = commits.get(oid)
     if (!facts) return undefined
     missing.push(facts)
-    oid = facts.parent
+    oid = facts.commit.parents[0]
   }
   if (missing.length === 0) return place
   let { segment, depth } = place ?? { segment: undefined, depth: 0 }
   // They go on in the segment of the place if it ends there, else in a new one.
   if (segment === undefined || file.rows(ENDS_AT, segment, depth).length === 0)
     segment = Number(file.run(ADD_SEGMENT, artifact, segment ?? null, depth, depth).lastInsertRowid)
-  for (const { oid, seconds, author, text } of missing.reverse()) {
+  for (const { oid, commit, message } of missing.reverse()) {
+    const author = `${commit.author.name} <${commit.author.email}>`
     file.run('INSERT OR IGNORE INTO authors (author, id) VALUES (?, ?)', author, authorUuid(author))
-    const isLong = text === null ? 1 : 0
+    const { seconds } = commit.committer
     const isArchived = archived.has(objectUuid(oid, digits)) ? 1 : 0
+    const isLong = message !== undefined && message.length > MAX_MESSAGE_LENGTH
+    // Filters look into it in lower case.
+    const text = isLong ? null : (message?.toLowerCase() ?? null)
     const at = [artifact, segment, author, family.folder, seconds, ++depth] as const
-    const facts = [bytesOf(oid), bytesOf(digits), isLong, text ?? null, isArchived] as const
+    const facts = [bytesOf(oid), bytesOf(digits), isLong ? 1 : 0, text, isArchived] as const
     const { lastInsertRowid } = file.run(ADD_REVISION, ...at, ...facts)
     if (text) file.run('INSERT INTO messages (rowid, message) VALUES (?, ?)', Number(lastInsertRowid), text)
   }
