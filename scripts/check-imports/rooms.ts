@@ -217,16 +217,8 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   json: {
     uses: ['scheduling'],
     surface: [
-      ...[
-        'bounded-json',
-        'canonical-json',
-        'count-values',
-        'is-light',
-        'json',
-        'json-pointer',
-        'json-stream',
-      ],
-      ...['json-text-error', 'json-values', 'parse-json', 'plain-json', 'print-json', 'remove-paths'],
+      ...['bounded-json', 'canonical-json', 'count-values', 'is-light', 'json', 'json-stream'],
+      ...['json-text-error', 'json-values', 'parse-json', 'print-json', 'remove-paths'],
       ...['stringify-json', 'diff/*'],
     ],
   },

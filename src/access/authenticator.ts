@@ -92,10 +92,13 @@ export function openKeyRing(options: KeyRingOptions): KeyRing {
 
   const callerOf: Authenticate = (token) => {
     const hash = hashes.get(token) ?? hashToken(token)
-    if (admin && timingSafeEqual(admin.hash, hash)) {
-      hashes.set(token, hash)
-      return admin.caller
-    }
+    const caller = admin && timingSafeEqual(admin.hash, hash) ? admin.caller : storedCaller(hash)
+    if (caller) hashes.set(token, hash)
+    else hashes.delete(token)
+    return caller
+  }
+
+  function storedCaller(hash: Buffer): Caller | undefined {
     const name = hash.toString('latin1')
     const home = homes.get(name)
     for (const project of home === undefined ? projectNames(fs, storeDir) : [home]) {
@@ -103,13 +106,12 @@ export function openKeyRing(options: KeyRingOptions): KeyRing {
       if (!found) continue
       homes.set(name, project)
       onUse?.(found.caller)
-      hashes.set(token, hash)
       return found.caller
     }
     homes.delete(name)
-    hashes.delete(token)
     return undefined
   }
+
   const liveKey: KeyRing['liveKey'] = (project, id) => {
     if (id === SERVER_KEY_ID) return project === DEFAULT_PROJECT ? admin?.caller : undefined
     const found = current(project).entries.find(({ caller }) => caller.key.id === id)

@@ -190,8 +190,10 @@ export function refusedKey(): Refusal {
  */
 export function apiKeyIn({ authorization = '', 'x-api-key': alone }: IncomingHttpHeaders): string {
   const [, inHeader] = /^(?:ApiKey|Bearer) +(\S+)$/i.exec(authorization) ?? []
-  if (alone === undefined) return inHeader ?? refuseHeader(authorization)
-  const key = String(alone)
+  return alone === undefined ? (inHeader ?? refuseHeader(authorization)) : soleKey(String(alone), inHeader)
+}
+
+function soleKey(key: string, inHeader: string | undefined): string {
   if (!/^\S+$/.test(key)) throw noKey(`The X-API-Key header ${key === '' ? 'is empty' : 'is not one key'}`)
   if (inHeader === undefined || inHeader === key) return key
   throw new Refusal(

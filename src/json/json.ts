@@ -96,7 +96,9 @@ export function withKey(object: JsonObject, key: string, value: Json): JsonObjec
 /** A new object without the member `key`; the same object if it has none. */
 export function withoutKey(object: JsonObject, key: string): JsonObject {
   if (!hasKey(object, key)) return object
-  return fromEntries(entriesOf(object).filter(([other]) => other !== key))
+  const members = new Map(entriesOf(object))
+  members.delete(key)
+  return fromEntries(members)
 }
 
 /** The nearest double to a number of either representation (±Infinity past its range); undefined for anything else. */
@@ -119,4 +121,78 @@ export function isAwkwardKey(key: string): boolean {
 export function setOwn(object: Record<string, unknown>, key: string, value: unknown): void {
   if (key !== '__proto__') object[key] = value
   else Object.defineProperty(object, key, { value, writable: true, enumerable: true, configurable: true })
+}
+
+/**
+ * Whether two values say the same: key order does not count, array order does, and numbers are equal when their decimal
+ * values are exactly (`1.0`, `1` and `10e-1` are; two twenty-digit numbers that share a double are not).
+ */
+export function equalJson(a: Json, b: Json): boolean {
+  if (a === b) return true
+  if (isNumber(a)) return isNumber(b) && equalNumbers(a, b)
+  if (isJsonArray(a)) {
+    return isJsonArray(b) && a.length === b.length && a.every((item, index) => equalMember(item, b[index]))
+  }
+  if (!isJsonObject(a) || !isJsonObject(b)) return false
+  if (keysOf(a).length !== keysOf(b).length) return false
+  return entriesOf(a).every(([key, member]) => equalMember(member, getKey(b, key)))
+}
+
+function isNumber(value: Json): value is number | ExactNumber {
+  return typeof value === 'number' || value instanceof ExactNumber
+}
+
+function equalNumbers(a: number | ExactNumber, b: number | ExactNumber): boolean {
+  // two doubles would have been the same above; a plain number stands for the literal that prints it
+  if (typeof a === 'number' && typeof b === 'number') return false
+  return decimalOf(a) === decimalOf(b)
+}
+
+/** The one spelling of a number's decimal value: sign, digits without zeros at either end, power of ten. */
+function decimalOf(number: number | ExactNumber): string {
+  const literal = typeof number === 'number' ? String(number) : number.literal
+  const unsigned = literal.startsWith('-') ? literal.slice(1) : literal
+  const [mantissa = '', power = '0'] = unsigned.split(/[eE]/)
+  const [whole = '', fraction = ''] = mantissa.split('.')
+  const digits = whole + fraction
+  let start = 0
+  while (digits.charAt(start) === '0') start++
+  if (start === digits.length) return '0'
+  let end = digits.length
+  while (digits.charAt(end - 1) === '0') end--
+  // the power may be past every safe integer; past a thousand digits, where even reading it takes long, spelling counts
+  if (power.length > 1000) return literal
+  const exponent = BigInt(power) + BigInt(digits.length - end - fraction.length)
+  return `${literal.startsWith('-') ? '-' : ''}${digits.slice(start, end)}e${exponent}`
+}
+
+function equalMember(a: Json, b: Json | undefined): boolean {
+  return b !== undefined && equalJson(a, b)
+}
+
+/**
+ * The value as ordinary JavaScript, for readers that know nothing else (ajv, zod). It loses what the exact classes
+ * hold: numbers become the nearest double, integer-like keys move to the front. `__proto__` becomes an own key and
+ * never a prototype. So nothing that was made from the answer may be stored.
+ */
+export function plainJson(value: Json): unknown {
+  if (value instanceof ExactNumber) return Number(value.literal)
+  if (isJsonArray(value)) return value.map(plainJson)
+  if (!isJsonObject(value)) return value
+  const plain: [string, unknown][] = []
+  for (const [key, member] of entriesOf(value)) plain.push([key, plainJson(member)])
+  return Object.fromEntries(plain)
+}
+
+/** A key as RFC 6901 writes it in a pointer. */
+export function pointerToken(key: string): string {
+  return key.replaceAll('~', '~0').replaceAll('/', '~1')
+}
+
+/** The keys of a pointer, those of arrays as digits. */
+export function pointerKeys(pointer: string): string[] {
+  return pointer
+    .split('/')
+    .slice(1)
+    .map((token) => token.replaceAll('~1', '/').replaceAll('~0', '~'))
 }

@@ -72,13 +72,9 @@ const BYTE_ORDER_MARK = 0xfeff
 
 /** The characters of a string literal that mean themselves. */
 const PLAIN_CHARACTERS = /[^"\\\u0000-\u001f]*/y
-/** A whole number literal: none of which a part would be one as well. */
-const NUMBER = /-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?(?![.eE0-9])/y
-const WORDS = [
-  ['true', true],
-  ['false', false],
-  ['null', null],
-] as const
+/** A word, or a number as long as it goes. */
+const LITERAL = /true|false|null|-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?(?![.eE0-9])/y
+const WORDS: Readonly<Record<string, Json>> = { true: true, false: false, null: null }
 const HEX = /[0-9a-fA-F]{4}/y
 
 /** Keys may be as long as the text; a sentence shows so much of one. */
@@ -202,35 +198,36 @@ class JsonParser {
     else members[key] = this.value
   }
 
+  /** A string, a number, true, false or null. */
   scalar(char: number): Json {
     if (char === QUOTE) return this.string(false)
-    if (char === MINUS || (char >= ZERO && char <= NINE)) return this.number()
-    for (const [word, value] of WORDS) {
-      if (!this.text.startsWith(word, this.pos)) continue
-      this.pos += word.length
-      return value
-    }
-    return this.unexpected('a value')
+    const isNumber = char === MINUS || (char >= ZERO && char <= NINE)
+    LITERAL.lastIndex = this.pos
+    if (!LITERAL.test(this.text)) return isNumber ? this.badNumber() : this.unexpected('a value')
+    const literal = this.text.slice(this.pos, LITERAL.lastIndex)
+    this.pos = LITERAL.lastIndex
+    if (!isNumber) return WORDS[literal] ?? null
+    const value = Number(literal)
+    return String(value) === literal ? value : new ExactNumber(literal)
   }
 
   string(isKey: boolean): string {
     const start = this.pos
-    let end = this.plainUntil(start + 1)
-    const isPlain = this.isWellFormed && this.text.charCodeAt(end) === QUOTE
-    while (this.text.charCodeAt(end) !== QUOTE) {
-      if (this.text.charCodeAt(end) !== BACKSLASH) this.endless(end)
-      end = this.plainUntil(Math.min(end + 2, this.text.length))
+    let end = start + 1
+    let isPlain = this.isWellFormed
+    for (;;) {
+      PLAIN_CHARACTERS.lastIndex = end
+      PLAIN_CHARACTERS.test(this.text)
+      end = PLAIN_CHARACTERS.lastIndex
+      const char = this.text.charCodeAt(end)
+      if (char === QUOTE) break
+      if (char !== BACKSLASH) this.endless(end)
+      isPlain = false
+      end = Math.min(end + 2, this.text.length)
     }
     const text = isPlain ? this.text.slice(start + 1, end) : this.unescape(start, end + 1, isKey)
     this.pos = end + 1
     return text
-  }
-
-  /** Where the characters end that mean themselves. */
-  plainUntil(from: number): number {
-    PLAIN_CHARACTERS.lastIndex = from
-    PLAIN_CHARACTERS.test(this.text)
-    return PLAIN_CHARACTERS.lastIndex
   }
 
   /** Refuses a string in which there is a control character at this place, or the end of the text. */
@@ -275,15 +272,6 @@ class JsonParser {
       if (!isHex && !'"\\/bfnrt'.includes(this.text.charAt(at + 1))) return at
       at += isHex ? 5 : 1
     }
-  }
-
-  number(): number | ExactNumber {
-    NUMBER.lastIndex = this.pos
-    if (!NUMBER.test(this.text)) this.badNumber()
-    const literal = this.text.slice(this.pos, NUMBER.lastIndex)
-    this.pos = NUMBER.lastIndex
-    const value = Number(literal)
-    return String(value) === literal ? value : new ExactNumber(literal)
   }
 
   /** Refuses what begins like a number, at the place where it goes wrong. */

@@ -1,6 +1,13 @@
 import type { OpenAICompatibleProvider } from '@ai-sdk/openai-compatible'
-import { fromEntries, getKey, isJsonArray, isJsonObject, type Json, type JsonObject } from '../json/json.ts'
-import { plainJson } from '../json/plain-json.ts'
+import {
+  fromEntries,
+  getKey,
+  isJsonArray,
+  isJsonObject,
+  type Json,
+  type JsonObject,
+  plainJson,
+} from '../json/json.ts'
 import { EXAMPLES, mockProblem, type ModelEndpoint } from './model-endpoint.ts'
 import { type ChatCall, ModelFailure } from './models.ts'
 

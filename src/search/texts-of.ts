@@ -1,6 +1,11 @@
-import type { Json, JsonObject } from '../json/json.ts'
-import { isJsonArray, isJsonObject, membersOf } from '../json/json.ts'
-import { pointerToken } from '../json/json-pointer.ts'
+import {
+  type Json,
+  type JsonObject,
+  isJsonArray,
+  isJsonObject,
+  membersOf,
+  pointerToken,
+} from '../json/json.ts'
 import { contentOf } from '../resources/testsets/rows/stored-row.ts'
 import type { ArtifactView, VariantView } from '../versioning/artifacts/artifact-view.ts'
 import type { Header } from '../versioning/artifacts/artifact-record.ts'

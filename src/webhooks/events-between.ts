@@ -2,8 +2,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { Refusal } from '../errors.ts'
 import { type HistoryNode, isOnChain } from '../git/history/first-parent-history.ts'
 import { type Commit, type Oid, parseCommit } from '../git/objects/object.ts'
-import { equalJson } from '../json/diff/equal-json.ts'
-import { fromEntries, type Json, type JsonObject } from '../json/json.ts'
+import { equalJson, fromEntries, type Json, type JsonObject } from '../json/json.ts'
 import { yieldToEventLoop } from '../scheduling/cooperative.ts'
 import {
   type ArtifactState,

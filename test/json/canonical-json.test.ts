@@ -1,8 +1,14 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
 import { canonicalJson } from '../../src/json/canonical-json.ts'
-import { equalJson } from '../../src/json/diff/equal-json.ts'
-import { type Json, entriesOf, fromEntries, isJsonArray, isJsonObject } from '../../src/json/json.ts'
+import {
+  equalJson,
+  type Json,
+  entriesOf,
+  fromEntries,
+  isJsonArray,
+  isJsonObject,
+} from '../../src/json/json.ts'
 import { parseJson } from '../../src/json/parse-json.ts'
 import { arbitraryJson } from '../support/values/arbitrary-json.ts'
 

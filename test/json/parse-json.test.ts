@@ -1,10 +1,9 @@
 import { deepStrictEqual } from 'node:assert'
 import { expect } from 'chai'
 import fc from 'fast-check'
-import { ExactNumber, ExactObject, keysOf, getKey, isJsonObject } from '../../src/json/json.ts'
+import { ExactNumber, ExactObject, keysOf, getKey, isJsonObject, plainJson } from '../../src/json/json.ts'
 import { JsonTextError } from '../../src/json/json-text-error.ts'
 import { parseJson } from '../../src/json/parse-json.ts'
-import { plainJson } from '../../src/json/plain-json.ts'
 
 describe('json: parse', () => {
   it('agrees with JSON.parse on ordinary texts, compact and indented', () => {

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { parseJson } from '../../src/json/parse-json.ts'
-import { plainJson } from '../../src/json/plain-json.ts'
+import { plainJson } from '../../src/json/json.ts'
 
 describe('json: the plain view for validators', () => {
   it('turns exact numbers into doubles and exact objects into plain ones', () => {

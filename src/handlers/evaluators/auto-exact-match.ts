@@ -1,6 +1,5 @@
 import { canonicalJson } from '../../json/canonical-json.ts'
-import { equalJson } from '../../json/diff/equal-json.ts'
-import { isJsonArray, isJsonObject, type Json } from '../../json/json.ts'
+import { equalJson, isJsonArray, isJsonObject, type Json } from '../../json/json.ts'
 import { closedObject } from '../../resources/workflows/schemas/object-schema.ts'
 import { type HandlerDefinition, type HandlerRequest, ReasonedVerdict } from '../handler.ts'
 import {

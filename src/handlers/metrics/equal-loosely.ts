@@ -1,5 +1,12 @@
-import { equalJson } from '../../json/diff/equal-json.ts'
-import { entriesOf, getKey, isJsonArray, isJsonObject, keysOf, type Json } from '../../json/json.ts'
+import {
+  equalJson,
+  entriesOf,
+  getKey,
+  isJsonArray,
+  isJsonObject,
+  keysOf,
+  type Json,
+} from '../../json/json.ts'
 
 /**
  * Equality as interface 11.5 has it, at every depth: `true` is 1 and `false` is 0; numbers are equal when their decimal values are,

@@ -94,7 +94,7 @@ export function commitEndpoints(context: SurfaceContext, answers: RevisionRespon
   const back = [...own, ...slugs, 'flags']
 
   const commit = async (
-    { registry, input, context: writeContext, headers }: Call<Commit>,
+    { registry, input, context: writeContext, headers: { 'if-match': ifMatch } }: Call<Commit>,
     more: Pick<CommitRequest, 'data' | 'delta' | 'baseRevisionId' | 'mustBeFirst' | 'ifChanged'>,
     deploy: readonly string[] = [],
   ): Promise<CommittedRevision> => {
@@ -125,7 +125,7 @@ export function commitEndpoints(context: SurfaceContext, answers: RevisionRespon
         header: { name, description, tags, meta },
         message: text,
         slug: chosen,
-        ifMatch: readIfMatch(headers['if-match']),
+        ifMatch: ifMatch === undefined ? undefined : readIfMatch(ifMatch),
         loc: ['body', member],
         ...more,
       },

@@ -202,7 +202,15 @@ export function testsetFileEndpoints(context: SurfaceContext, limits: TestsetLim
         changed: z.boolean().optional(),
         ...fileOutcome,
       }),
-      run: async ({ registry, params, input, upload, headers, context: write, untilGone }) => {
+      run: async ({
+        registry,
+        params,
+        input,
+        upload,
+        headers: { 'if-match': ifMatch },
+        context: write,
+        untilGone,
+      }) => {
         const place = await revisionIn(registry, family, params)
         assertRevisionActive(place)
         const committed = await commitFile(
@@ -212,7 +220,7 @@ export function testsetFileEndpoints(context: SurfaceContext, limits: TestsetLim
           {
             header: {},
             message: input.message,
-            ifMatch: readIfMatch(headers['if-match']),
+            ifMatch: ifMatch === undefined ? undefined : readIfMatch(ifMatch),
             ifChanged: input.if_changed,
             loc: ['body'],
           },

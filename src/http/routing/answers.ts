@@ -23,10 +23,19 @@ export async function answerTo(
     const preferred = call.headers.prefer === undefined ? answer : preferredOf(endpoint, call.headers, answer)
     return call.caller.may.read || showsAll(endpoint) ? preferred : withheldOf(endpoint, preferred)
   } catch (error) {
-    const nothing = isExisting ? nothingFound(endpoint, error) : undefined
-    if (nothing) return nothing
-    throw await told(endpoint, call, error)
+    return orNothing(endpoint, call, error, isExisting)
   }
+}
+
+async function orNothing(
+  endpoint: Endpoint,
+  call: Call<never>,
+  error: unknown,
+  isExisting: boolean,
+): Promise<EndpointResponse> {
+  const nothing = isExisting ? nothingFound(endpoint, error) : undefined
+  if (nothing) return nothing
+  throw await told(endpoint, call, error)
 }
 
 /** The endpoint as the OpenAPI document has it, with what else `answerTo` may answer in its name. */

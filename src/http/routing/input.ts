@@ -48,14 +48,9 @@ export async function readInput(
     throw withoutBody(endpoint, ctx.querystring, isStrict)
   const body = plainEnvelope(value ?? {}, 2, { keepNulls, parts: 0 })
   const unknown = isStrict ? unknownFields(schema, body, 'body', keepNulls) : []
-  if (ctx.querystring !== '')
-    return readWithQuery(endpoint, ctx.querystring, isStrict, {
-      body,
-      unknown,
-      text,
-      isSent: value !== undefined,
-    })
-  return { input: guard(schema, body, 'body', unknown), text }
+  if (ctx.querystring === '') return { input: guard(schema, body, 'body', unknown), text }
+  const sent = { body, unknown, text, isSent: value !== undefined }
+  return readWithQuery(endpoint, ctx.querystring, isStrict, sent)
 }
 
 /** What a request brought in its body: made plain, and with what of it nobody reads. */

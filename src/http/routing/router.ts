@@ -38,22 +38,24 @@ export interface RouterDependencies {
  * @koa/router for each first path segment, so that any other request is only compared with the routes of its surface.
  */
 export function createRouter(dependencies: RouterDependencies): Middleware<RequestState> {
-  let routers: ReadonlyMap<string, Middleware<RequestState>> | undefined
-  const fixed = new Map<string, Endpoint>()
+  let routes: { readonly fixed: ReadonlyMap<string, Endpoint>; readonly routers: Routers } | undefined
   return (ctx, next) => {
-    if (!routers) {
-      routers = routersOf(dependencies)
-      for (const it of dependencies.endpoints())
-        if (!HAS_PARAMETERS.test(it.path)) fixed.set(`${it.method} ${it.path}`, it)
-    }
-    const endpoint = fixed.get(`${ctx.method} ${ctx.path}`)
+    routes ??= { fixed: fixedOf(dependencies.endpoints()), routers: routersOf(dependencies) }
+    const endpoint = routes.fixed.get(`${ctx.method} ${ctx.path}`)
     if (endpoint) return answer(endpoint, ctx, dependencies)
-    const router = routers.get(segmentOf(ctx.path))
+    const router = routes.routers.get(segmentOf(ctx.path))
     return router ? router(ctx, next) : next()
   }
 }
 
-function routersOf(dependencies: RouterDependencies): ReadonlyMap<string, Middleware<RequestState>> {
+type Routers = ReadonlyMap<string, Middleware<RequestState>>
+
+function fixedOf(endpoints: readonly Endpoint[]): ReadonlyMap<string, Endpoint> {
+  const fixed = endpoints.filter(({ path }) => !HAS_PARAMETERS.test(path))
+  return new Map(fixed.map((it) => [`${it.method} ${it.path}`, it]))
+}
+
+function routersOf(dependencies: RouterDependencies): Routers {
   const routers = new Map<string, Middleware<RequestState>>()
   for (const [segment, endpoints] of groupBy(dependencies.endpoints(), ({ path }) => segmentOf(path))) {
     const router = new Router<RequestState>()
@@ -162,12 +164,13 @@ function filled(fields: Readonly<Record<string, string>>): Record<string, string
 async function run(
   endpoint: Endpoint,
   ctx: RequestContext,
-  { registries, intents, isExisting }: RouterDependencies,
+  dependencies: RouterDependencies,
   caller: Caller,
   params: Params,
   { input, text, upload }: GuardedInput,
 ): Promise<EndpointResponse> {
   const { session, isRead } = ctx.state
+  const { registries, isExisting } = dependencies
   const { headers } = ctx.req
   const { id, name, email } = caller.key
   const registry = await registries.of(caller.project)
@@ -183,12 +186,9 @@ async function run(
     untilGone: () => clientAbort(ctx.res),
     upload,
   }
-  const key = headers['idempotency-key']
-  if (key !== undefined && endpoint.recall) {
+  if (headers['idempotency-key'] !== undefined && endpoint.recall) {
     const asks = [endpoint.method, ctx.path, ctx.querystring, text]
-    // node joins a header that is sent twice, so this one is never a list.
-    const request = { project: caller.project, credential: id, key: String(key), asks }
-    return respondOnce(intents, request, endpoint, endpoint.recall, call, isExisting)
+    return respondOnce(dependencies, asks, endpoint, endpoint.recall, call)
   }
   const answered = await answerTo(endpoint, call, isExisting)
   return isRead && registry.index.age > 0 ? withFreshness(answered, registry.index.age) : answered
@@ -211,16 +211,17 @@ const NO_PARAMS = {}
  * as the thing at its address is now (interface 2.25).
  */
 function respondOnce(
-  intents: Intents,
-  request: KeyedRequest,
+  { intents, isExisting }: RouterDependencies,
+  asks: KeyedRequest['asks'],
   endpoint: Endpoint,
   recall: Recall<never>,
   call: Call<never>,
-  isExisting: boolean,
 ): Promise<EndpointResponse> {
-  const key = checkIdempotencyKey(request.key)
+  const { caller, headers } = call
+  // node joins a header that is sent twice, so this one is never a list.
+  const key = checkIdempotencyKey(String(headers['idempotency-key']))
   return intents.once(
-    { ...request, key },
+    { project: caller.project, credential: caller.key.id, key, asks },
     {
       run: async ({ artifactId, earlier, ...attempt }) => {
         const keyed = { idempotencyKey: key, artifactId, attemptedAt: earlier, attempt }

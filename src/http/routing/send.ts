@@ -23,20 +23,25 @@ import type { EndpointResponse } from './endpoint.ts'
 
 /** Writes an answer out; of a stream, waits for the first piece, so that a refusal until then is answered as one. */
 export async function send(ctx: RequestContext, answer: EndpointResponse): Promise<void> {
-  const { body, text = '', stream, notModified, status = 200, writing } = answer
-  if (stream && !notModified) return sendStream(ctx, answer, stream)
+  const { body, text = '', stream, status = 200, writing } = answer
+  if (answer.notModified) return sendNotModified(ctx, answer)
+  if (stream) return sendStream(ctx, answer, stream)
   if (body && (writing ? writing === 'streamed' : holdsStream(body)))
     return sendStream(ctx, { ...answer, contentType: JSON_TYPE }, stringifyStreams(body))
   const printed = !body ? text : writing ? stringifyJson(body) : await printJson(body)
   const length = Buffer.byteLength(printed)
-  const encoding = notModified ? undefined : encodingFor(ctx, length)
+  const encoding = encodingFor(ctx, length)
   const sent = encoding ? await compress(printed, encoding) : printed
-  ctx.status = notModified ? 304 : status
+  ctx.status = status
   setOwnHeaders(ctx, answer, encoding)
-  if (notModified) return
   ctx.set('Content-Type', JSON_TYPE)
   ctx.body = sent
   if (length >= LEAST_BYTES) ctx.set('Vary', 'Accept-Encoding')
+}
+
+function sendNotModified(ctx: RequestContext, answer: EndpointResponse): void {
+  ctx.status = 304
+  setOwnHeaders(ctx, answer)
 }
 
 const JSON_TYPE = 'application/json; charset=utf-8'
@@ -256,8 +261,7 @@ export function etagOf(revision: Revision, shape: string): string {
 }
 
 /** `If-Match: *` asks only that there is a revision; otherwise one of our entity tags, of which the id counts. */
-export function readIfMatch(ifMatch: string | undefined): string | undefined {
-  if (ifMatch === undefined) return undefined
+export function readIfMatch(ifMatch: string): string {
   if (ifMatch.trim() === '*') return '*'
   const id = revisionOfEtag(ifMatch)
   if (id !== undefined) return id

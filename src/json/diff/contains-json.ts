@@ -1,6 +1,4 @@
-import type { Json } from '../json.ts'
-import { entriesOf, getKey, isJsonObject } from '../json.ts'
-import { equalJson } from './equal-json.ts'
+import { type Json, entriesOf, getKey, isJsonObject, equalJson } from '../json.ts'
 
 /**
  * Whether `value` has at least what `part` has: objects are compared member by member as deep as `part` goes, anything

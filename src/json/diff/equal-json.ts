@@ -1,32 +1,8 @@
 import type { TimeSlice } from '../../scheduling/cooperative.ts'
 import { isLight } from '../is-light.ts'
-import {
-  ExactNumber,
-  type Json,
-  entriesOf,
-  getKey,
-  isJsonArray,
-  isJsonObject,
-  keysOf,
-  membersOf,
-} from '../json.ts'
+import { equalJson, getKey, isJsonArray, isJsonObject, type Json, keysOf, membersOf } from '../json.ts'
 
-/**
- * Whether two values say the same: key order does not count, array order does, and numbers are equal when their decimal
- * values are exactly (`1.0`, `1` and `10e-1` are; two twenty-digit numbers that share a double are not).
- */
-export function equalJson(a: Json, b: Json): boolean {
-  if (a === b) return true
-  if (isNumber(a)) return isNumber(b) && equalNumbers(a, b)
-  if (isJsonArray(a)) {
-    return isJsonArray(b) && a.length === b.length && a.every((item, index) => equalMember(item, b[index]))
-  }
-  if (!isJsonObject(a) || !isJsonObject(b)) return false
-  if (keysOf(a).length !== keysOf(b).length) return false
-  return entriesOf(a).every(([key, member]) => equalMember(member, getKey(b, key)))
-}
-
-/** The same of heavy values, in slices. */
+/** Whether two values say the same, as `equalJson` has it: heavy ones are compared in slices. */
 export async function equalInSlices(a: Json, b: Json | undefined, slice: TimeSlice): Promise<boolean> {
   if (b === undefined) return false
   if (isLight(a) || isLight(b)) return equalJson(a, b)
@@ -37,7 +13,7 @@ export async function equalInSlices(a: Json, b: Json | undefined, slice: TimeSli
   await slice.each(ofA.entries, ([key, member]) => {
     if (!isEqual) return undefined
     const other = ofB.get(key)
-    if (isLight(member)) isEqual = equalMember(member, other)
+    if (isLight(member)) isEqual = other !== undefined && equalJson(member, other)
     else
       return equalInSlices(member, other, slice).then((equal) => {
         isEqual &&= equal
@@ -59,36 +35,4 @@ function membersIn(value: Json): Members | undefined {
   if (!isJsonObject(value)) return undefined
   const size = value instanceof Map ? value.size : keysOf(value).length
   return { size, entries: membersOf(value), get: (key) => getKey(value, String(key)) }
-}
-
-function isNumber(value: Json): value is number | ExactNumber {
-  return typeof value === 'number' || value instanceof ExactNumber
-}
-
-function equalNumbers(a: number | ExactNumber, b: number | ExactNumber): boolean {
-  // two doubles would have been the same above; a plain number stands for the literal that prints it
-  if (typeof a === 'number' && typeof b === 'number') return false
-  return decimalOf(a) === decimalOf(b)
-}
-
-/** The one spelling of a number's decimal value: sign, digits without zeros at either end, power of ten. */
-function decimalOf(number: number | ExactNumber): string {
-  const literal = typeof number === 'number' ? String(number) : number.literal
-  const unsigned = literal.startsWith('-') ? literal.slice(1) : literal
-  const [mantissa = '', power = '0'] = unsigned.split(/[eE]/)
-  const [whole = '', fraction = ''] = mantissa.split('.')
-  const digits = whole + fraction
-  let start = 0
-  while (digits.charAt(start) === '0') start++
-  if (start === digits.length) return '0'
-  let end = digits.length
-  while (digits.charAt(end - 1) === '0') end--
-  // the power may be past every safe integer; past a thousand digits, where even reading it takes long, spelling counts
-  if (power.length > 1000) return literal
-  const exponent = BigInt(power) + BigInt(digits.length - end - fraction.length)
-  return `${literal.startsWith('-') ? '-' : ''}${digits.slice(start, end)}e${exponent}`
-}
-
-function equalMember(a: Json, b: Json | undefined): boolean {
-  return b !== undefined && equalJson(a, b)
 }

@@ -1,8 +1,7 @@
 import { TimeSlice, atOnce } from '../../scheduling/cooperative.ts'
-import { equalInSlices, equalJson } from './equal-json.ts'
-import { isLight } from '../is-light.ts'
-import { pointerToken } from '../json-pointer.ts'
 import {
+  equalJson,
+  pointerToken,
   type Json,
   type JsonObject,
   entriesOf,
@@ -12,6 +11,8 @@ import {
   isJsonObject,
   membersOf,
 } from '../json.ts'
+import { equalInSlices } from './equal-json.ts'
+import { isLight } from '../is-light.ts'
 import { AlignmentSteps, type Difference, alignMiddles, alignNumbers } from './align-numbers.ts'
 import { printJson } from '../print-json.ts'
 import { stringifyJson } from '../stringify-json.ts'

@@ -2,8 +2,8 @@ import { TimeSlice } from '../../scheduling/cooperative.ts'
 import { createHash } from 'node:crypto'
 import { Refusal } from '../../errors.ts'
 import type { TreeEntry } from '../../git/objects/object.ts'
-import { pointerToken } from '../../json/json-pointer.ts'
 import {
+  pointerToken,
   type Json,
   type JsonObject,
   entriesOf,

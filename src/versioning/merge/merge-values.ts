@@ -1,9 +1,16 @@
-import { equalJson } from '../../json/diff/equal-json.ts'
-import { pointerToken } from '../../json/json-pointer.ts'
-import type { Json, JsonObject } from '../../json/json.ts'
-import { fromEntries, getKey, hasKey, isJsonArray, isJsonObject, keysOf } from '../../json/json.ts'
-import type { InSlices } from '../../scheduling/cooperative.ts'
-import { Pace } from '../../scheduling/cooperative.ts'
+import {
+  equalJson,
+  pointerToken,
+  type Json,
+  type JsonObject,
+  fromEntries,
+  getKey,
+  hasKey,
+  isJsonArray,
+  isJsonObject,
+  keysOf,
+} from '../../json/json.ts'
+import { type InSlices, Pace } from '../../scheduling/cooperative.ts'
 import { mergeOrder, pushTo } from './merge-order.ts'
 import { mergeTexts } from './merge-texts.ts'
 import type { ConflictKind, Merging, Place, Sides } from './merging.ts'

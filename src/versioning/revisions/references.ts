@@ -49,7 +49,8 @@ export async function resolveReference(
   )
 }
 
-async function inDefaultVariant(
+/** The revision of a version of an artifact, which counts on its default variant; the latest unless one is said. */
+export async function inDefaultVariant(
   registry: Registry,
   family: Family,
   reference: Reference,

@@ -10,7 +10,14 @@ import type { Family } from '../family/family.ts'
 import { objectUuid } from '../ids.ts'
 import type { Pin, Reference, References } from '../reference.ts'
 import type { Registry } from '../registry.ts'
-import { artifactById, incomplete, resolveArtifact, resolveReference, resolveVariant } from './references.ts'
+import {
+  artifactById,
+  inDefaultVariant,
+  incomplete,
+  resolveArtifact,
+  resolveReference,
+  resolveVariant,
+} from './references.ts'
 import { isHeldBy, type RevisionLocation } from './revision.ts'
 
 const PINS_BETWEEN_YIELDS = 50
@@ -55,8 +62,8 @@ export async function retrieveRevision(
   surface: AskedThrough,
 ): Promise<RetrievedRevision> {
   const { artifact, revision, variant, environment, key } = references
-  const isAlone = artifact && !revision && !variant && !environment && key === undefined
-  if (isAlone) return resolveReference(registry, family, references)
+  if (artifact && !revision && !variant && !environment && key === undefined)
+    return inDefaultVariant(registry, family, artifact, artifact.version)
   const place = await placeNamed(registry, family, references, surface)
   const disagreeing = await disagreementsWith(registry, references, place)
   return disagreeing.length > 0 ? { ...place, disagreeing } : place

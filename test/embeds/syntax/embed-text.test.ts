@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
 import { embedText } from '../../../src/embeds/resolve-embeds.ts'
-import { equalJson } from '../../../src/json/diff/equal-json.ts'
+import { equalJson } from '../../../src/json/json.ts'
 import { parseJson } from '../../../src/json/parse-json.ts'
 import { restsDuring } from '../../support/rests.ts'
 import { arbitraryJson } from '../../support/values/arbitrary-json.ts'

@@ -5,8 +5,7 @@ import { expect } from 'chai'
 import type { CatalogPreset } from '../../../src/handlers/catalog/catalog-template.ts'
 import { catalogTemplates } from '../../../src/handlers/catalog/find-in-catalog.ts'
 import { catalogTypes } from '../../../src/handlers/catalog/types/catalog-types.ts'
-import { getKey, type Json, type JsonObject } from '../../../src/json/json.ts'
-import { plainJson } from '../../../src/json/plain-json.ts'
+import { getKey, type Json, type JsonObject, plainJson } from '../../../src/json/json.ts'
 import { schemaProblems } from '../../../src/resources/workflows/schemas/schema-problems.ts'
 
 const ajv = new Ajv2020({ strict: false })

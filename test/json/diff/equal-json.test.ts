@@ -1,7 +1,13 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
-import { equalJson } from '../../../src/json/diff/equal-json.ts'
-import { type Json, entriesOf, fromEntries, isJsonArray, isJsonObject } from '../../../src/json/json.ts'
+import {
+  equalJson,
+  type Json,
+  entriesOf,
+  fromEntries,
+  isJsonArray,
+  isJsonObject,
+} from '../../../src/json/json.ts'
 import { parseJson } from '../../../src/json/parse-json.ts'
 import { arbitraryJson } from '../../support/values/arbitrary-json.ts'
 

@@ -1,8 +1,15 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
 import { type Operation, applyPatch } from 'rfc6902'
-import { equalJson } from '../../../src/json/diff/equal-json.ts'
-import { type Json, getKey, isJsonArray, isJsonObject, withKey, withoutKey } from '../../../src/json/json.ts'
+import {
+  equalJson,
+  type Json,
+  getKey,
+  isJsonArray,
+  isJsonObject,
+  withKey,
+  withoutKey,
+} from '../../../src/json/json.ts'
 import { type JsonPatchOperation, jsonPatch, patchInSlices } from '../../../src/json/diff/json-patch.ts'
 import { parseJson } from '../../../src/json/parse-json.ts'
 import { stringifyJson } from '../../../src/json/stringify-json.ts'

@@ -2,8 +2,15 @@ import { createHash } from 'node:crypto'
 import { expect } from 'chai'
 import { dataText } from './data-text.ts'
 import { PUBLIC_COLUMNS, publicData } from './public-data.ts'
-import { equalJson } from '../../../src/json/diff/equal-json.ts'
-import { type Json, type JsonObject, getKey, hasKey, isJsonObject, keysOf } from '../../../src/json/json.ts'
+import {
+  equalJson,
+  type Json,
+  type JsonObject,
+  getKey,
+  hasKey,
+  isJsonObject,
+  keysOf,
+} from '../../../src/json/json.ts'
 import { parseJson } from '../../../src/json/parse-json.ts'
 import { stringifyJson } from '../../../src/json/stringify-json.ts'
 import { csvRows } from '../../../src/resources/testsets/import/files/csv-rows.ts'

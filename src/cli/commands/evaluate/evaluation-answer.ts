@@ -1,6 +1,5 @@
 import { z } from 'zod'
-import type { Json } from '../../../json/json.ts'
-import { plainJson } from '../../../json/plain-json.ts'
+import { type Json, plainJson } from '../../../json/json.ts'
 
 const pinned = z.object({ revision_slug: z.string() })
 

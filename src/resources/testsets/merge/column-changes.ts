@@ -1,6 +1,12 @@
-import { equalJson } from '../../../json/diff/equal-json.ts'
-import type { Json, JsonObject } from '../../../json/json.ts'
-import { entriesOf, fromEntries, getKey, hasKey } from '../../../json/json.ts'
+import {
+  equalJson,
+  type Json,
+  type JsonObject,
+  entriesOf,
+  fromEntries,
+  getKey,
+  hasKey,
+} from '../../../json/json.ts'
 import type { TimeSlice } from '../../../scheduling/cooperative.ts'
 import type { Sides } from '../../../versioning/merge/merging.ts'
 import { DEDUP_COLUMN } from '../import/input-row.ts'

@@ -1,7 +1,6 @@
 import addFormats from 'ajv-formats'
 import type { ErrorObject } from 'ajv'
-import type { Json, JsonObject } from '../../../json/json.ts'
-import { plainJson } from '../../../json/plain-json.ts'
+import { type Json, type JsonObject, plainJson } from '../../../json/json.ts'
 import { draftOf } from './schema-problems.ts'
 
 /** Says where a value breaks a schema and how (`messages[0].role must be string`); undefined where it does not. */

@@ -10,8 +10,8 @@ import {
   entriesOf,
   isJsonArray,
   isJsonObject,
+  plainJson,
 } from '../../../json/json.ts'
-import { plainJson } from '../../../json/plain-json.ts'
 import { DRAFT_2020_12 } from './object-schema.ts'
 
 /**

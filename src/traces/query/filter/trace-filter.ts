@@ -8,6 +8,7 @@ import {
   type JsonObject,
   numberOf,
   withKey,
+  equalJson,
 } from '../../../json/json.ts'
 import { ProblemCollector } from '../../../resources/documents/problems.ts'
 import {
@@ -21,7 +22,6 @@ import { allOf, anyOf, MOST_HINT_VALUES, type SpanHint } from './span-hint.ts'
 import { readTime } from '../../span-time.ts'
 import { isoOf } from '../../recording/span-record.ts'
 import { containsJson } from '../../../json/diff/contains-json.ts'
-import { equalJson } from '../../../json/diff/equal-json.ts'
 
 /** A filtering (interface 12.12) made ready to be used. */
 export interface TraceFilter {

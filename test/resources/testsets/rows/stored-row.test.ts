@@ -1,7 +1,6 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
-import { equalJson } from '../../../../src/json/diff/equal-json.ts'
-import { fromEntries } from '../../../../src/json/json.ts'
+import { equalJson, fromEntries } from '../../../../src/json/json.ts'
 import { parseJson } from '../../../../src/json/parse-json.ts'
 import { stringifyJson } from '../../../../src/json/stringify-json.ts'
 import {

@@ -1,12 +1,10 @@
 import { handlerTable } from '../../../../src/handlers/workflows.ts'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import { expect } from 'chai'
-import type { Json, JsonObject } from '../../../../src/json/json.ts'
+import { type Json, type JsonObject, plainJson } from '../../../../src/json/json.ts'
 import { parseJson } from '../../../../src/json/parse-json.ts'
-import { plainJson } from '../../../../src/json/plain-json.ts'
 import { stringifyJson } from '../../../../src/json/stringify-json.ts'
-import { parseHandlerUri } from '../../../../src/resources/workflows/workflow-data.ts'
-import { fillSchemas } from '../../../../src/resources/workflows/workflow-data.ts'
+import { parseHandlerUri, fillSchemas } from '../../../../src/resources/workflows/workflow-data.ts'
 
 const ajv = new Ajv2020({ strict: false })
 
