@@ -5,27 +5,26 @@ import { setUp } from './session.ts'
 import { Socket } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
 
-/** So many connections to the primary are open at most, where nothing else is said. */
-const MOST_CONNECTIONS = 8
+const MAX_CONNECTIONS = 8
 
-/** How long a statement may take, in milliseconds, where nothing else is said. */
-const STATEMENT = 30_000
+/** The default time limit of a statement, in milliseconds. */
+const DEFAULT_STATEMENT_MS = 30_000
 
-/** A statement with its values; one with a name is prepared once a connection. */
+/** A statement with its values. A named statement is prepared once per connection. */
 export interface Statement {
   readonly text: string
   readonly values?: readonly unknown[]
   readonly name?: string
-  /** Milliseconds; then the connection is given up, and with it whatever is behind it. */
+  /** In milliseconds. After it the connection is closed, and so is the work on it. */
   readonly timeoutMs?: number
 }
 
-/** Asks within a transaction. */
+/** Runs a statement in a transaction. */
 export type Ask = <Row = unknown>(text: string, values?: readonly unknown[]) => Promise<readonly Row[]>
 
 /**
- * A database of one host or several, of which one is the primary: what is asked is asked there, wherever that is by now. Of two that say they are,
- * which happens where the one that was replaced lives on, it is the one that was promoted later.
+ * A database on one or several hosts. Statements go to the current primary. If two hosts claim to be the primary, because an old one still
+ * runs, the one that was promoted later is used.
  */
 export class Database {
   readonly #urls: readonly string[]
@@ -33,25 +32,25 @@ export class Database {
   readonly #connections: number
   #pool: Pool | undefined
   #finding: Promise<Pool> | undefined
-  /** Aborted at the end. */
+  /** Aborted by `close`. */
   readonly #ending = new AbortController()
 
   /**
-   * With `isFenced`, a host that cannot commit, because its standbys have gone to another primary, is none. So many connections are open at
-   * most.
+   * With `isFenced`, a host that cannot commit, because its standbys follow another primary, does not count as primary. `connections` is the
+   * maximum that is open at once.
    */
-  constructor(urls: readonly string[], isFenced = false, connections = MOST_CONNECTIONS) {
+  constructor(urls: readonly string[], isFenced = false, connections = MAX_CONNECTIONS) {
     this.#urls = urls
     this.#connections = connections
     this.#isFenced = isFenced
   }
 
   /**
-   * The rows of a statement that may be done twice: where the connection breaks it is done again. Refuses with `storage_unavailable` where
-   * no primary can be found in time.
+   * The rows of a statement that may safely run twice: it is repeated if the connection breaks. Throws a Refusal with `storage_unavailable`
+   * if no primary is found in time.
    */
   async query<Row>(statement: Statement): Promise<readonly Row[]> {
-    const deadline = Date.now() + PATIENCE
+    const deadline = Date.now() + MAX_SEARCH_MS
     for (;;) {
       try {
         return await this.queryOnce<Row>(statement)
@@ -63,12 +62,17 @@ export class Database {
   }
 
   /**
-   * The same, done once. Throws `LostConnection` where the connection broke, or the answer is none: whether it was done nobody knows.
-   * (Where no primary is found it was not: that is a refusal.)
+   * Runs a statement once. Throws `LostConnection` if it is unknown whether it was carried out. If no primary is found, it was not, and a
+   * Refusal is thrown.
    */
-  async queryOnce<Row>({ text, values, name, timeoutMs = STATEMENT }: Statement): Promise<readonly Row[]> {
+  async queryOnce<Row>({
+    text,
+    values,
+    name,
+    timeoutMs = DEFAULT_STATEMENT_MS,
+  }: Statement): Promise<readonly Row[]> {
     return this.#using(async (client) => {
-      // Of several statements without values the first one's rows.
+      // Several statements without values give several results; the first one's rows are answered.
       const result = (await client.query({
         text,
         ...(values ? { values: [...values] } : {}),
@@ -80,11 +84,10 @@ export class Database {
   }
 
   /**
-   * Does the work in one transaction, begun as `begin` says; again where the connection breaks before its end, or a question takes longer than
-   * `timeoutMs`.
+   * Runs work in a transaction that starts with `begin`. Repeats it if the connection breaks, or a statement takes longer than `timeoutMs`.
    */
   async transaction<T>(begin: string, work: (ask: Ask) => Promise<T>, timeoutMs?: number): Promise<T> {
-    const deadline = Date.now() + PATIENCE
+    const deadline = Date.now() + MAX_SEARCH_MS
     for (;;) {
       try {
         return await this.#using((client) => inTransaction(client, begin, work, timeoutMs))
@@ -95,7 +98,7 @@ export class Database {
     }
   }
 
-  /** A connection of its own to the primary, for who listens. Throws LostConnection where it cannot be had. */
+  /** A separate connection to the primary, for LISTEN. Throws LostConnection if there is none. */
   async listener(): Promise<Client> {
     const pool = await this.#primary()
     const client = new Client({ ...pool.options })
@@ -170,13 +173,13 @@ export class Database {
     const pool = new Pool({
       connectionString: url,
       max: this.#connections,
-      connectionTimeoutMillis: CONNECT,
+      connectionTimeoutMillis: MAX_CONNECT_MS,
       keepAlive: true,
       application_name: 'branchpoint',
       onConnect: setUp,
     })
     pool.on('error', () => this.#lose(pool))
-    // Whoever uses it is told by what it asked.
+    // The statement that uses the connection reports the error.
     pool.on('connect', (client) => client.on('error', () => undefined))
     return (this.#pool = pool)
   }
@@ -211,42 +214,40 @@ async function inTransaction<T>(
   }
 }
 
-/** How long (milliseconds) a primary is looked for before whoever waits is refused. */
-const PATIENCE = 10_000
-/** … and between two questions to a host … */
-const BETWEEN = 100
-/** … and a host may take to be connected to, and to answer. */
-export const CONNECT = 2_000
+const MAX_SEARCH_MS = 10_000
+/** The pause (milliseconds) between two attempts at a host. */
+const MS_BETWEEN_ATTEMPTS = 100
+/** How long (milliseconds) a host may take to connect, and to answer. */
+export const MAX_CONNECT_MS = 2_000
 
-/** How long (milliseconds) hosts that have not answered yet are waited for once one says that it is a primary. */
-const GRACE = 300
+/** How long (milliseconds) to wait for other hosts once one says that it is a primary. */
+const GRACE_MS = 300
 
-/** Where a primary is looked for, and how. */
 interface PrimarySearch {
   readonly urls: readonly string[]
-  /** Whether a host that cannot commit is none. */
+  /** Whether a host must be able to commit. */
   readonly isFenced: boolean
-  /** Ends it, and every connection it has open. */
+  /** Ends the search and its connections. */
   readonly signal: AbortSignal
-  /** Called with a host that was promoted later than the one that was taken, and said so afterwards. */
+  /** Called with a host that answers after the search and was promoted later than the chosen one. */
   readonly onLater: (url: string) => void
 }
 
 /**
- * The host that takes writes; of several that say they do, which happens where a primary that was replaced lives on, the one of the
- * latest timeline. Rejects with the last reason there was where none is found in time.
+ * Finds the host that takes writes; of several, for example when an old primary still runs, the one with the latest timeline. Rejects with
+ * the last error if none is found in time.
  *
- * A host that swallows packets takes seconds to be given up, and is not waited for: once one host says it is a primary, the others have
- * a moment to say better. So a primary that was replaced may be taken where the one of now is slower than that. What comes of it:
- * - With `isFenced` and a synchronous standby it is not taken, however slow the other one is: to count as a primary a host commits
- *   something, and the standby that would have to acknowledge that has been promoted and acknowledges nothing.
- * - Without, its reads are stale, as those of any primary are that was replaced and not noticed. That ends when the host of now answers
- *   after all (`onLater`), or with the first write, which a primary without its standby cannot commit. One that waits for no standby takes
- *   writes, and these are lost, as they are for a server that never lost its connection to it: only who promotes can keep it from that.
+ * A host that drops packets takes seconds to give up on. So once one host answers as primary, the others have only a moment to answer better.
+ * An old primary may therefore be chosen if the new one is slower. What happens then:
+ * - With `isFenced` and a synchronous standby it is not chosen, however slow the new one is: the check commits something, and the standby
+ * that would acknowledge that has been promoted.
+ * - Otherwise its reads are stale, until the new host answers (`onLater`), or until the first write, which a primary without its standby
+ * cannot commit. A primary that waits for no standby takes writes, and these are lost. Only the software that promotes hosts can prevent
+ * this.
  */
 function findPrimary(search: PrimarySearch): Promise<string> {
   const { urls, isFenced, signal, onLater } = search
-  const deadline = Date.now() + PATIENCE
+  const deadline = Date.now() + MAX_SEARCH_MS
   return new Promise((resolve, reject) => {
     const silent = new Set(urls)
     let best: Primary | undefined
@@ -267,7 +268,7 @@ function findPrimary(search: PrimarySearch): Promise<string> {
         if (!best || timeline > best.timeline) best = { url, timeline }
       }
       if (best && silent.size === 0) take()
-      else if (best) grace ??= setTimeout(take, GRACE)
+      else if (best) grace ??= setTimeout(take, GRACE_MS)
     }
     const isOver = (): boolean => taken !== undefined || signal.aborted || Date.now() > deadline
     const keepAsking = async (url: string): Promise<void> => {
@@ -277,7 +278,7 @@ function findPrimary(search: PrimarySearch): Promise<string> {
           return undefined
         })
         hear(url, timeline)
-        if (!isOver()) await pause(BETWEEN, undefined, { signal }).catch(() => undefined)
+        if (!isOver()) await pause(MS_BETWEEN_ATTEMPTS, undefined, { signal }).catch(() => undefined)
       }
     }
     void Promise.all(urls.map(keepAsking)).then(take)
@@ -289,28 +290,30 @@ interface Primary {
   readonly timeline: string
 }
 
-/** In hex, of one width. */
+/** The timeline in hexadecimal, of fixed width. */
 const CHECK =
   'select case when not pg_is_in_recovery() then substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) end as timeline'
 
 const COMMIT = "select pg_logical_emit_message(true, 'branchpoint', '')"
 
-/** The timeline of a host that takes writes: one that was promoted later has a later one. Throws where it cannot be asked. */
+/**
+ * The timeline of a host that takes writes; a later promotion has a later one. Undefined for other hosts. Throws if the host cannot be asked.
+ */
 async function timelineOf(url: string, isFenced: boolean, signal: AbortSignal): Promise<string | undefined> {
   const socket = new Socket()
   const giveUp = (): void => void socket.destroy(new Error('nobody wants to know any more'))
   signal.addEventListener('abort', giveUp)
   const client = new Client({
     connectionString: url,
-    connectionTimeoutMillis: CONNECT,
-    query_timeout: CONNECT,
+    connectionTimeoutMillis: MAX_CONNECT_MS,
+    query_timeout: MAX_CONNECT_MS,
     stream: () => socket,
   })
   client.on('error', () => undefined)
   try {
     await client.connect()
     await setUp(client)
-    // Of two statements two.
+    // Two statements give two results.
     const result = (await client.query<{ timeline: string | null }>(
       isFenced ? `${CHECK}; ${COMMIT}` : CHECK,
     )) as QueryResult | QueryResult[]

@@ -1,15 +1,15 @@
 import type { Proposal } from '../git/following/shared-log.ts'
 import { liveFolder, type FolderMove } from '../git/trash/folder-move.ts'
 
-/** What the function `append` of the database is given of a batch. */
+/** The arguments of the database function `append`. */
 export interface EncodedBatch {
-  /** What is locked, so that names are compared and new things made one after the other. */
+  /** Names that are locked, so that concurrent batches compare and create them one after the other. */
   readonly names: readonly string[]
-  /** The repositories that are locked. */
+  /** Repositories that are locked. */
   readonly repositories: readonly string[]
-  /** In JSON: what the proposals are, in rounds that come one after the other (see roundOf). In a round none is in the way of another. */
+  /** The proposals as JSON, in rounds that are applied in order (see roundOf). Proposals of one round do not affect each other. */
   readonly rounds: string
-  /** The bytes of all packs, one behind the other. */
+  /** The bytes of all packs, concatenated. */
   readonly packed: Buffer
 }
 
@@ -29,15 +29,15 @@ export function encodeBatch(proposals: readonly Proposal[]): EncodedBatch {
   }
 }
 
-/** The numbers of proposals by rounds: what comes after another one that touches the same comes in a later round. */
+/** The numbers of proposals by rounds. A proposal comes in a later round than an earlier one that touches the same names or repositories. */
 function inRounds(proposals: readonly Proposal[]): readonly (readonly number[])[] {
   const rounds: number[][] = []
-  /** The first round that is open to what touches this. */
+  /** The first round for a proposal that touches the name or repository. */
   const open = new Map<string, number>()
   let openToAll = 0
   for (const [number, proposal] of proposals.entries()) {
     const touched = [...namesIn(proposal), ...repositoriesIn(proposal)]
-    // Names that go with a repository are known to the database alone.
+    // Only the database knows which names a removed repository has, so a removal gets a round of its own.
     const isRemoval = proposal.moved !== undefined || proposal.purged !== undefined
     const round = isRemoval
       ? rounds.length
@@ -51,7 +51,7 @@ function inRounds(proposals: readonly Proposal[]): readonly (readonly number[])[
 
 type Place = (bytes: Buffer) => { readonly from: number; readonly size: number }
 
-/** Everything in flat lists: items by their numbers, and what writes have beside them by the number of the write in the round. */
+/** A round as flat lists: proposals by number, and the parts of a write by the write's number in the round. */
 function roundOf(proposals: readonly Proposal[], numbers: readonly number[], place: Place): object {
   const items: object[] = []
   const writes: object[] = []

@@ -1,7 +1,4 @@
-/**
- * The addresses in a connection URL that names one host or several, with commas between them: one URL for each, with what they share.
- * Undefined for what is none.
- */
+/** Splits a connection URL with several hosts, separated by commas, into one URL per host. Undefined if it is not a valid URL. */
 export function hostsIn(text: string): readonly string[] | undefined {
   const [, scheme, user = '', hosts, rest = ''] =
     /^(postgres(?:ql)?:\/\/)([^@/?#]*@)?([^/?#]+)(.*)$/.exec(text) ?? []
@@ -10,7 +7,7 @@ export function hostsIn(text: string): readonly string[] | undefined {
   return urls.every((url) => URL.canParse(url)) ? urls : undefined
 }
 
-/** Such a URL without its password, to be shown. */
+/** A connection URL without its password, for messages. */
 export function withoutPassword(text: string): string {
   return text.replace(/^([a-z]+:\/\/[^:@/]*):[^@/]*@/, '$1@').replace(/([?&]password=)[^&]*/, '$1…')
 }

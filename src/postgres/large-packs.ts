@@ -1,7 +1,7 @@
 import { NotInLog } from '../git/following/shared-log.ts'
 import type { Database } from './database.ts'
 
-/** Takes a pack in, in parts, before anything names it; answers its id. */
+/** Stores a pack in parts, before a proposal names it; answers its id. */
 export async function stageInParts(
   database: Database,
   name: string,
@@ -29,7 +29,10 @@ export async function stageInParts(
   return made.id
 }
 
-/** The bytes of a pack of a repository, part by part; undefined where it has none of that name. Throws NotInLog where it goes meanwhile. */
+/**
+ * The bytes of a repository's pack, part by part; undefined if there is no such pack. Iteration throws NotInLog if the pack is removed
+ * meanwhile.
+ */
 export async function readPack(
   database: Database,
   repository: string,
@@ -44,7 +47,7 @@ export async function readPack(
   return found && partsOf(database, found.id, Number(found.parts))
 }
 
-/** Throws NotInLog where one is gone. */
+/** The parts of a pack, in order. Throws NotInLog if one is gone. */
 export async function* partsOf(database: Database, pack: string, parts: number): AsyncGenerator<Buffer> {
   for (let part = 0; part < parts; part++) {
     const [row] = await database.query<{ bytes: Buffer }>({

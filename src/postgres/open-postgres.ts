@@ -17,11 +17,11 @@ import { FIFTH_MIGRATION } from './migrations/0005-sets.ts'
 import { SIXTH_MIGRATION } from './migrations/0006-flat.ts'
 
 /**
- * The tables and the one function of documents and leases, to be made once in the schema `branchpoint`. A document is kept in parts: what was put there,
- * and what was appended since, so that a log that grows is not written anew. `change_documents` makes changes in the order in which they are given,
- * each of them or not; callers give those of one call sorted by path, and call it last in their transaction, which is READ COMMITTED. A stream is
- * a server's: its row is locked until the commit, so that its numbers have no gaps and come in the order of the commits. Each call names the mark of the
- * one before and leaves its own: where an answer is lost, the mark tells whether the call was carried out, and none is carried out twice.
+ * The tables and the function of documents and leases, in the schema `branchpoint`. A document is stored in parts, what was put and what was
+ * appended since, so that a growing log is not rewritten. `change_documents` makes changes in the given order; each succeeds or fails by
+ * itself. Callers sort the changes of a call by path, and call it last in a READ COMMITTED transaction. Each server has a stream, whose row
+ * is locked until the commit, so that its numbers have no gaps and are in the order of commits. Each call names the previous call's mark and
+ * leaves its own: if an answer is lost, the mark tells whether the call was carried out, and no call is carried out twice.
  */
 export const SECOND_MIGRATION = `
 create sequence branchpoint.document_versions;
@@ -134,8 +134,8 @@ end $$;
 `
 
 /**
- * What a decision has to leave beside its refs (see DecisionNote) becomes a document in the same transaction, so that a folder that is filled
- * anew has it, too. These documents come in a stream of their own for each server, whose row is locked until the commit.
+ * A decision's notes (see DecisionNote) become documents in the same transaction, so that a newly filled folder gets them. Each server has a
+ * separate stream for them, whose row is locked until the commit.
  */
 const FOURTH_MIGRATION = `
 create function branchpoint.keep_notes() returns trigger language plpgsql as $$
@@ -179,21 +179,20 @@ with notes as (
 insert into branchpoint.document_parts (path, version, is_whole, bytes) select path, version, true, '' from kept;
 `
 
-/** How a database is used. */
 export interface PostgresOptions {
   /** `postgres://user@host,host/database`. */
   readonly url: string
-  /** Absent: `quorum` where the database waits for a standby, `primary` where it has none. */
+  /** By default `quorum` if the database waits for a standby, else `primary`. */
   readonly reads: Reads | undefined
-  /** Whether the folder goes when the log is closed, as that of a command does. */
+  /** Whether the folder is removed when the log is closed, as with a command. */
   readonly isPassing?: boolean
-  /** Says what an operator should know, in a sentence. */
+  /** Called with a warning for the operator. */
   readonly warn: (sentence: string) => void
 }
 
 /**
- * How the log in a PostgreSQL database is opened for a folder. Throws a CannotStart where the database cannot be had, would lose what it
- * acknowledged, or has a schema of another version.
+ * Opens the log in a PostgreSQL database for a folder. Throws CannotStart if the database is unreachable, could lose acknowledged writes, or
+ * has a schema of a later version.
  */
 export function openPostgres({ url, reads, isPassing, warn }: PostgresOptions): OpenLog {
   return async (stream) => {
@@ -216,8 +215,8 @@ export function openPostgres({ url, reads, isPassing, warn }: PostgresOptions): 
 }
 
 /**
- * The documents in a database for whoever has no folder of their own and asks for a few, such as the command line; `close` ends that. Refuses
- * what openPostgres refuses.
+ * Documents in a database, for callers without a folder, such as the command line. `close` closes the database. Throws as `openPostgres`
+ * does.
  */
 export async function openDocumentTable(
   url: string,
@@ -234,8 +233,8 @@ export async function openDocumentTable(
 }
 
 /**
- * The spans in a database that was opened with openPostgres, over connections of their own, which are made when there is something to do: no
- * question about traces keeps a commit waiting. A primary that its standbys have left is none for them.
+ * Spans in a database that was opened with openPostgres. Uses separate connections, opened when needed, so that queries of traces never delay
+ * a commit. Does not use a primary without its standbys.
  */
 export function openSpanTable(url: string): SpanTable {
   return new PostgresSpans(new Database(hostsIn(url) ?? [], true, MAX_SPAN_CONNECTIONS))
@@ -243,7 +242,7 @@ export function openSpanTable(url: string): SpanTable {
 
 const MAX_SPAN_CONNECTIONS = 4
 
-/** The hosts of a database that loses nothing, and how it is set. */
+/** The hosts and settings of a database, after checking that it loses no acknowledged writes. */
 async function checked(
   url: string,
 ): Promise<{ readonly hosts: readonly string[]; readonly settings: Settings }> {
@@ -266,7 +265,7 @@ async function checked(
   return { hosts, settings }
 }
 
-/** Two connections show whether a pooler lies between that mixes up those of different clients. */
+/** Uses two connections to detect a pooler that mixes up the sessions of different clients. */
 async function refusePooledTransactions(database: Database): Promise<void> {
   const clients: Client[] = []
   try {
@@ -307,8 +306,7 @@ async function settingsOf(database: Database): Promise<Settings> {
   return settings
 }
 
-/** The oldest version of PostgreSQL that has all that is used. */
-const OLDEST = 140_000
+const OLDEST_POSTGRES_VERSION = 140_000
 
 function refuseLoss(settings: Settings): void {
   const {
@@ -317,7 +315,7 @@ function refuseLoss(settings: Settings): void {
     server_version_num: version,
     server_encoding: encoding,
   } = settings
-  if (Number(version) < OLDEST)
+  if (Number(version) < OLDEST_POSTGRES_VERSION)
     throw new CannotStart(
       `The database is PostgreSQL ${Math.floor(Number(version) / 10_000)}; 14 or later is needed.`,
     )
@@ -345,13 +343,13 @@ function cannotStart(error: unknown, url: string): unknown {
   })
 }
 
-/** What the database said itself: whoever starts a server has stored nothing yet. */
+/** The database's own message; the Refusal around it would say that nothing was stored, which does not matter at a start. */
 function messageOf(error: unknown): string {
   const own = error instanceof Refusal && error.cause instanceof Error ? error.cause : error
   return (own as Error).message
 }
 
-/** In the order of their numbers, from 1. A database that has some gets the others; none is ever changed. */
+/** Migrations by number, from 1. A database gets those that it lacks; existing ones are never changed. */
 const MIGRATIONS: readonly string[] = [
   FIRST_MIGRATION,
   SECOND_MIGRATION,
@@ -361,12 +359,12 @@ const MIGRATIONS: readonly string[] = [
   SIXTH_MIGRATION,
 ]
 
-/** Any number that no other program has a lock of. */
+/** An arbitrary number for the advisory lock, unlikely to be used by other programs. */
 const LOCK = 7_203_486_551
 
 /**
- * Brings the schema of a database up to what this code knows, in one transaction, while no other server does; answers the database's own
- * id. Throws a CannotStart for a schema of a later version.
+ * Migrates the schema to this version in one transaction, under a lock; answers the database's id. Throws CannotStart for a schema of a later
+ * version.
  */
 export async function migrate(database: Database): Promise<string> {
   return database.transaction('begin', async (ask) => {

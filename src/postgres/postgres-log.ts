@@ -28,13 +28,12 @@ import {
 import { keepTidy } from './tidy.ts'
 import type { Client } from 'pg'
 
-/** How often a batch is sent again that was undone for a reason that is over. */
-const ATTEMPTS = 10
+const MAX_ATTEMPTS = 10
 
-/** A look that takes longer (milliseconds) is made elsewhere: a primary that lost its standbys never answers it. */
-const LOOK = 3_000
-/** The same of an append. */
-const APPEND = 5_000
+/** A look that takes longer (milliseconds) goes to another host, because a primary without its standbys never answers. */
+const MAX_LOOK_MS = 3_000
+/** The same limit for an append. */
+const MAX_APPEND_MS = 5_000
 
 /** The log that servers share in a PostgreSQL database. */
 export class PostgresLog implements SharedLog {
@@ -45,7 +44,7 @@ export class PostgresLog implements SharedLog {
   readonly #database: Database
   readonly #notices: Notices
   readonly #stopTidying: () => void
-  /** Who has the stream: this start of the server. */
+  /** The id of this start of the server, which holds the stream. */
   readonly #holder: string
   readonly #isPassing: boolean
   #n: number
@@ -65,8 +64,8 @@ export class PostgresLog implements SharedLog {
   }
 
   /**
-   * Takes over the stream of a folder, whoever had it; for a new folder one that was handed back, or a new one. With `isPassing` the folder goes when
-   * the log is closed, and the stream is handed back then.
+   * Takes over the stream of a folder from its holder. A new folder gets a stream that was handed back, or a new one. With `isPassing`, the
+   * stream is handed back when the log is closed, because the folder is then removed.
    */
   static async open(
     database: Database,
@@ -95,7 +94,7 @@ export class PostgresLog implements SharedLog {
 
   async append(proposals: readonly Proposal[]): Promise<AppendedBatch> {
     const batch = encodeBatch(proposals)
-    // The same for all attempts: one that was given up may be carried out yet, and by this it is known.
+    // All attempts use the same mark: an attempt that was given up may still be carried out, and is recognised by it.
     const mark = randomBytes(8).toString('hex')
     for (let attempt = 1; ; attempt++) {
       if (this.#taken) throw this.#taken
@@ -108,7 +107,7 @@ export class PostgresLog implements SharedLog {
             ...[this.stream, this.#holder, position.n, position.mark],
             ...[batch.names, batch.repositories, batch.rounds, batch.packed],
           ],
-          timeoutMs: APPEND,
+          timeoutMs: MAX_APPEND_MS,
         })
         this.#n = position.n
         this.#notices.send()
@@ -116,7 +115,7 @@ export class PostgresLog implements SharedLog {
       } catch (error) {
         const found = await this.#afterFailure(error, position, proposals.length)
         if (found) return found
-        if (attempt === ATTEMPTS) throw error
+        if (attempt === MAX_ATTEMPTS) throw error
         await pause(Math.random() * attempt * 5)
       }
     }
@@ -125,7 +124,7 @@ export class PostgresLog implements SharedLog {
   async look(): Promise<Look> {
     this.#notices.heard = false
     const asked = performance.now()
-    const rows = await this.#database.query<StreamRow>({ ...LOOKS[this.reads], timeoutMs: LOOK })
+    const rows = await this.#database.query<StreamRow>({ ...LOOKS[this.reads], timeoutMs: MAX_LOOK_MS })
     return {
       asked,
       era: rows[0]?.era ?? '',
@@ -153,7 +152,7 @@ export class PostgresLog implements SharedLog {
   count: SharedLog['count'] = () => countRepositories(this.#database)
   named: SharedLog['named'] = (project, name) => readNamed(this.#database, project, name)
 
-  /** What became of a batch whose append failed: what it came to, or nothing where it is to be sent again. */
+  /** Finds out what happened to a failed append: its outcome, or undefined if it must be sent again. */
   async #afterFailure(
     error: unknown,
     position: StreamPosition,
@@ -161,12 +160,12 @@ export class PostgresLog implements SharedLog {
   ): Promise<AppendedBatch | undefined> {
     if (isWorthAnotherTry(error)) return undefined
     if (!(error instanceof LostConnection) && !isOtherPlace(error)) throw error
-    // Waits for the append itself, if that is under way still, and for the standby.
+    // Waits for the append if it still runs, and for the standby.
     const [at] = await this.#database.query<StreamState>({
       text:
         `select n, mark, holder, refused from branchpoint.streams where id = ${Number(this.stream)} for update; ` +
         `select pg_logical_emit_message(true, 'branchpoint', '')`,
-      timeoutMs: APPEND,
+      timeoutMs: MAX_APPEND_MS,
     })
     if (at?.holder !== this.#holder) throw (this.#taken = taken(this.stream))
     this.#n = Number(at.n)
@@ -197,7 +196,7 @@ export class PostgresLog implements SharedLog {
   }
 }
 
-/** What a look asks: in one statement, which is prepared. One that commits does so whether there are streams or not. */
+/** The look is one prepared statement. The one for `quorum` commits, whether there are streams or not. */
 const POSITIONS = `select id, n, mark, substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) as era,
   (select coalesce(sum(n), 0) from branchpoint.document_streams) as documents`
 const LOOK_AT_PRIMARY = { name: 'look', text: `${POSITIONS} from branchpoint.streams` }
@@ -219,16 +218,16 @@ function taken(stream: string): Refusal {
 
 const TAKE = 'update branchpoint.streams set holder = $1, beat = now()'
 
-/** Nothing is told of a server that has written nothing. */
+/** The stream of a server that has written nothing can be deleted. */
 const FORGET = 'delete from branchpoint.streams where id = $1 and holder = $2 and n = 0'
 
-/** Who holds a stream that is nobody's. */
+/** The holder of streams that were handed back. */
 const NOBODY = "'00000000-0000-0000-0000-000000000000'::uuid"
 
 /**
- * A stream that ends is kept for the next one who needs a new one, and goes on from its number. It cannot be deleted: a folder learns only by
- * its row that there is something in it to read, and one that has been away for a year may not have yet. What was sent and is on its way still
- * finds another holder, and is refused.
+ * A stream that ends is handed back for the next new folder, and its numbers go on. It cannot be deleted: folders learn from its row that it
+ * has entries, and a folder that was away for a long time may not have read them yet. A late append of the old holder is refused, because the
+ * holder differs.
  */
 const HAND_BACK = `update branchpoint.streams set holder = ${NOBODY} where id = $1 and holder = $2`
 
@@ -245,11 +244,11 @@ interface StreamState {
   readonly n: string
   readonly mark: string
   readonly holder: string
-  /** Why items of the last batch were refused, by their numbers. */
+  /** The refusals of the last batch, by item number. */
   readonly refused: Readonly<Record<number, Outcome>>
 }
 
-/** With no stream at all, nothing but the era and the documents. */
+/** If there are no streams, the row has only the era and the documents. */
 interface StreamRow {
   readonly id: string | null
   readonly n: string
@@ -258,21 +257,19 @@ interface StreamRow {
   readonly documents: string
 }
 
-/** Hints are sent so often (milliseconds) at most. */
-const EVERY = 5
+const MIN_MS_BETWEEN_HINTS = 5
 
-/** A listener's connection that broke is made again so much later, in milliseconds. */
-const AGAIN = 500
+const MS_BEFORE_RECONNECT = 500
 
 /**
- * Hints from server to server that something was appended. They are sent behind the answer, by statements of their own: a transaction that
- * notifies holds a lock of the whole database while it commits. Some are lost, and nothing depends on them.
+ * Hints to other servers that something was appended. They are sent after the answer, in separate statements, because a transaction with
+ * NOTIFY locks the whole database while it commits. Hints may be lost; nothing depends on them.
  */
 class Notices {
   readonly #database: Database
   readonly #stream: string
   readonly #listeners = new Set<() => void>()
-  /** Whether there was a hint since somebody set this to false; true while nobody listens. */
+  /** Whether a hint came since this was last set to false; true while not listening. */
   heard = true
   #timer: NodeJS.Timeout | undefined
   #client: Client | undefined
@@ -284,7 +281,7 @@ class Notices {
     this.#stream = stream
   }
 
-  /** Tells the others that this server has appended something. */
+  /** Hints to the other servers that this one has appended something. */
   send(): void {
     this.#timer ??= setTimeout(() => {
       this.#timer = undefined
@@ -294,11 +291,11 @@ class Notices {
         text: `select pg_notify('branchpoint', $1)`,
         values: [this.#stream],
       })
-      told.catch(() => undefined) // the others look by themselves
-    }, EVERY).unref()
+      told.catch(() => undefined) // the other servers also look without hints
+    }, MIN_MS_BETWEEN_HINTS).unref()
   }
 
-  /** Calls the listener at each hint of another server. */
+  /** Calls the listener for each hint of another server. */
   listen(listener: () => void): void {
     this.#listeners.add(listener)
     this.#listening ??= this.#keepListening()
@@ -315,11 +312,11 @@ class Notices {
     while (!this.#isClosed) {
       await this.#listenOnce().catch(() => undefined)
       this.heard = true
-      if (!this.#isClosed) await pause(AGAIN, undefined, { ref: false })
+      if (!this.#isClosed) await pause(MS_BEFORE_RECONNECT, undefined, { ref: false })
     }
   }
 
-  /** Resolves when the connection is over. */
+  /** Listens until the connection ends. */
   async #listenOnce(): Promise<void> {
     const client = await this.#database.listener()
     this.#client = client

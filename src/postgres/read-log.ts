@@ -8,13 +8,13 @@ import type {
 } from '../git/following/shared-log.ts'
 import type { Ask, Database } from './database.ts'
 
-/** A pack of no more bytes lies in one part, and comes with the entry that names it. */
-export const SMALL = 1024 * 1024
+/** A pack up to this many bytes is stored in one part and comes with its journal entry. */
+export const MAX_SMALL_PACK_BYTES = 1024 * 1024
 
-/** So long (milliseconds) each question about repositories may take: whoever asks keeps a folder from being looked after. */
-const STATES = 10_000
+/** The time limit (milliseconds) of each query about repositories. A folder is not updated while it waits for one. */
+const MAX_STATES_MS = 10_000
 
-/** What lies between two looks at the journal, in one question. Throws NotInLog where a part of it was forgotten. */
+/** Reads the entries between two looks in one query. Throws NotInLog if some of them are no longer there. */
 export async function readEntries(
   database: Database,
   from: Positions,
@@ -33,9 +33,9 @@ export async function readEntries(
 }
 
 /**
- * A row for each stream, each entry and each small pack of it. Rows are found by their keys (`offset 0`, `limit 1`), and by one plan for all
- * questions: that is why the streams come as JSON, of which the planner guesses nothing from the values. That packs are a list, and what each
- * is called, is always so: the planner takes an equality for rare, and reckons with one pack of an entry in place of ten thousand.
+ * A row for each stream, each entry and each of its small packs. Rows are found by their keys (`offset 0`, `limit 1`) with one plan for all
+ * values; the streams come as JSON, from which the planner makes no estimates. The conditions that packs are an array with names that begin
+ * with `pack-` are always true: the planner takes an equality for rare, and so estimates one pack per entry instead of ten thousand.
  */
 const JOURNAL = `
 select streams.id as stream, trimmed, entry.n, item, what, small.repository, small.name, small.bytes
@@ -51,7 +51,7 @@ left join lateral (
       select bytes from branchpoint.repositories
       join branchpoint.packs on packs.repository = repositories.id
       join branchpoint.pack_parts on pack = packs.id and part = 0
-      where path = writes.repository and packs.name = listed.name and size <= ${SMALL}
+      where path = writes.repository and packs.name = listed.name and size <= ${MAX_SMALL_PACK_BYTES}
       limit 1
     ) as part
   where jsonb_typeof(writes.packs) = 'array' and left(listed.name, 5) = 'pack-'
@@ -70,7 +70,7 @@ interface JournalRow extends Omit<StreamRow, 'n'> {
   readonly what: Pick<LogEntry, 'moved' | 'purged'> & {
     readonly writes: readonly (Omit<LoggedWrite, 'packs'> & { readonly packs: readonly string[] })[]
   }
-  /** A small pack; absent where an entry has none. */
+  /** A small pack; null if the entry has none. */
   readonly repository: string | null
   readonly name: string | null
   readonly bytes: Buffer | null
@@ -100,7 +100,7 @@ function entriesIn(rows: readonly JournalRow[]): LogEntry[] {
   }))
 }
 
-/** Of these packs of a repository the bytes of those that are small. */
+/** The bytes of those of these packs that are small. */
 export async function readSmallPacks(
   database: Database,
   repository: string,
@@ -109,7 +109,7 @@ export async function readSmallPacks(
   const found = await database.query<{ name: string; bytes: Buffer }>({
     name: 'small-packs',
     text: `select packs.name, bytes from branchpoint.repositories
-      join branchpoint.packs on packs.repository = repositories.id and packs.name = any ($2) and size <= ${SMALL}
+      join branchpoint.packs on packs.repository = repositories.id and packs.name = any ($2) and size <= ${MAX_SMALL_PACK_BYTES}
       join branchpoint.pack_parts on pack = packs.id and part = 0
       where path = $1`,
     values: [repository, names],
@@ -117,7 +117,7 @@ export async function readSmallPacks(
   return new Map(found.map(({ name, bytes }) => [name, bytes]))
 }
 
-/** What these repositories are at one moment. */
+/** The states of these repositories, all at one moment. */
 export function readStates(
   database: Database,
   repositories: readonly string[],
@@ -125,7 +125,7 @@ export function readStates(
   return statesOf(database, 'path = any ($1)', [repositories])
 }
 
-/** What the next repositories behind one are at one moment, in the order of their paths. */
+/** The states of the next repositories after one, all at one moment, in the order of their paths. */
 export function readStatesBehind(
   database: Database,
   repository: string,
@@ -163,7 +163,7 @@ function statesOf(
     for (const { repository, name } of packs) states.get(repository)?.packs.push(name)
     return new Map([...states.values()].map(({ path, ...state }) => [path, state]))
   }
-  return database.transaction('begin isolation level repeatable read read only', read, STATES)
+  return database.transaction('begin isolation level repeatable read read only', read, MAX_STATES_MS)
 }
 
 interface RepositoryRow {
@@ -174,7 +174,6 @@ interface RepositoryRow {
   readonly head: string
 }
 
-/** The versions of these repositories now. */
 export async function readVersions(
   database: Database,
   repositories: readonly string[],
@@ -186,7 +185,7 @@ export async function readVersions(
   return new Map(rows.map(({ path, version }) => [path, Number(version)]))
 }
 
-/** How many repositories there are, of those whose paths begin so. */
+/** The number of repositories whose paths start with the prefix. */
 export async function countRepositories(database: Database, prefix = ''): Promise<number> {
   const [row] = await database.query<{ count: string }>({
     text: `select count(*) from branchpoint.repositories where state <> 'purged' and starts_with(path, $1)`,
@@ -195,7 +194,7 @@ export async function countRepositories(database: Database, prefix = ''): Promis
   return Number(row?.count)
 }
 
-/** The paths of the repositories of a project that have a name. */
+/** The paths of a project's repositories that claim a name. */
 export async function readNamed(
   database: Database,
   project: string,
@@ -210,7 +209,7 @@ export async function readNamed(
   return rows.map(({ path }) => path)
 }
 
-/** Whether a repository was removed for good. */
+/** Whether a repository was purged. */
 export async function readPurged(database: Database, repository: string): Promise<boolean> {
   const rows = await database.query({
     text: `select from branchpoint.repositories where path = $1 and state = 'purged'`,

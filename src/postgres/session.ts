@@ -2,31 +2,31 @@ import { randomUUID } from 'node:crypto'
 import type { ClientBase } from 'pg'
 import { codeOf } from './errors.ts'
 
-/** The connection is useless if a setting takes longer, in milliseconds. */
-const ANSWERED = 2_000
+/** The time limit (milliseconds) of a setting; a slower connection is useless. */
+const MAX_SETTING_MS = 2_000
 
 /**
- * What a connection sets for itself, whatever the server, the database and the user have as defaults (`alter database … set …`). A setting
- * that this version of PostgreSQL does not know is left out.
+ * Settings that each connection makes for itself, whatever the defaults of the server, database and user (`alter database … set …`). Settings
+ * unknown to the PostgreSQL version are skipped.
  */
 const SETTINGS: Readonly<Record<string, string>> = {
-  // Statements are short. Compiling one takes longer than anything it does.
+  // Statements are short, and compiling one takes longer than running it.
   jit: 'off',
   max_parallel_workers_per_gather: '0',
   geqo: 'off',
   plan_cache_mode: 'auto',
-  // `append` compares behind the locks that it takes: it has to see what was committed while it waited.
+  // `append` must see what was committed while it waited for its locks.
   default_transaction_isolation: 'read committed',
   default_transaction_read_only: 'off',
   default_transaction_deferrable: 'off',
-  // The statements have time limits of their own, by their kind.
+  // Each kind of statement has its own time limit.
   statement_timeout: '0',
   lock_timeout: '0',
   transaction_timeout: '0',
   idle_session_timeout: '0',
-  // A server that stands still in the middle of a transaction has its locks for a minute at most.
+  // A server that hangs within a transaction keeps its locks for a minute at most.
   idle_in_transaction_session_timeout: '60000',
-  // How values are read and written.
+  // Formats of values.
   datestyle: 'ISO, MDY',
   intervalstyle: 'postgres',
   timezone: 'UTC',
@@ -34,7 +34,7 @@ const SETTINGS: Readonly<Record<string, string>> = {
   standard_conforming_strings: 'on',
   array_nulls: 'on',
   transform_null_equals: 'off',
-  // A warning says that no standby has a commit: without it a lost one would count as safe.
+  // Warnings must arrive, because one of them says that no standby has a commit, so that it may be lost.
   client_min_messages: 'notice',
 }
 
@@ -43,9 +43,9 @@ const NEEDED = Object.entries(SETTINGS)
   .join(', ')
 
 /**
- * The time limits come first and by themselves, since the statement behind them would have to keep to them. Each `enable_…`, by which a
- * database may forbid the planner its indexes, gets what PostgreSQL has by itself. `local` and `off` of synchronous_commit acknowledge what a
- * crash or a failover may lose; what waits for a standby in one way or another is the operator's to choose.
+ * The time limits are set first, in statements of their own, so that they do not limit the next statement. Each `enable_…`, with which a
+ * database may turn off the use of indexes, is reset to PostgreSQL's default. synchronous_commit is reset if it is `local` or `off`, because
+ * a crash or failover could lose acknowledged writes; the operator may choose among the other values.
  */
 const SET = `set statement_timeout = 0; set lock_timeout = 0; set search_path = pg_catalog;
 select count(set_config(there.name, coalesce(needed.value, there.boot_val), false))
@@ -54,23 +54,23 @@ where needed.name is not null
   or there.name like 'enable\\_%' and there.setting <> there.boot_val
   or there.name = 'synchronous_commit' and there.setting in ('off', 'local')`
 
-/** Has a new connection set what is needed. Rejects where it cannot. */
+/** Makes the settings of a new connection. Rejects if that fails. */
 export async function setUp(client: ClientBase): Promise<void> {
-  await client.query({ text: SET, query_timeout: ANSWERED } as object & { text: string })
+  await client.query({ text: SET, query_timeout: MAX_SETTING_MS } as object & { text: string })
 }
 
-/** A pooler may give the same connection again by chance. */
+/** A pooler may answer with the same connection by chance. */
 const SAME_CONNECTION_CHECKS = 8
 
 /**
- * Whether what is set in a connection stays there. A pooler that gives each transaction, or each statement, a connection of its own would
- * mix up settings, prepared statements and listeners of different clients.
+ * Whether a connection keeps its settings. A pooler that switches connections by transaction or statement would mix up settings, prepared
+ * statements and listeners of clients.
  */
 export async function keepsSessions(one: ClientBase, other: ClientBase): Promise<boolean> {
   const ask = async (client: ClientBase, text: string): Promise<string | null | undefined> => {
     const result = await client.query<{ mark: string | null }>({
       text,
-      query_timeout: ANSWERED,
+      query_timeout: MAX_SETTING_MS,
     } as object & { text: string })
     return result.rows[0]?.mark
   }
@@ -80,11 +80,11 @@ export async function keepsSessions(one: ClientBase, other: ClientBase): Promise
     await ask(one, `select pg_catalog.set_config('branchpoint.session', '${mark}', false) as mark`)
     try {
       await ask(other, 'begin')
-      // If it has the connection of the other one, that one is given another now.
+      // If `other` got the connection of `one`, `one` now gets another.
       if ((await ask(other, own)) === mark || (await ask(one, own)) !== mark) return false
       await ask(other, 'rollback')
     } catch (error) {
-      // A pooler by the statement allows no transactions; one with a single connection has none left for the first client.
+      // A pooler by statement allows no transactions; one with a single connection has none left for the first client.
       if (codeOf(error) === '08P01' || /timeout/i.test((error as Error).message)) return false
       throw error
     }

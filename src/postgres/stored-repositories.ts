@@ -4,20 +4,20 @@ import { NotInLog, type RepositoryState } from '../git/following/shared-log.ts'
 import { Database } from './database.ts'
 import { hostsIn, withoutPassword } from './hosts.ts'
 import { partsOf } from './large-packs.ts'
-import { countRepositories, readStates, readStatesBehind, SMALL } from './read-log.ts'
+import { countRepositories, readStates, readStatesBehind, MAX_SMALL_PACK_BYTES } from './read-log.ts'
 
 const JOURNAL_READ_MS = 10 * 60 * 1000
 
 const SMALL_PACKS_READ_AT_ONCE = 16
 
-/** A pack that is not what it is named after. */
+/** A pack whose bytes do not match its name or size. */
 interface PackProblem {
   readonly pack: string
-  /** What is wrong, in a few words. */
+  /** A short phrase. */
   readonly problem: string
 }
 
-/** What a database holds, for who checks it: nothing is changed, the schema neither. */
+/** Reads a database in order to verify it. Changes nothing, not even the schema. */
 export class StoredRepositories {
   readonly #database: Database
 
@@ -25,7 +25,7 @@ export class StoredRepositories {
     this.#database = database
   }
 
-  /** Throws a CannotStart where there is no database of servers. */
+  /** Throws CannotStart if it is not a database of Branchpoint servers. */
   static async open(url: string): Promise<StoredRepositories> {
     const hosts = hostsIn(url)
     if (!hosts)
@@ -44,7 +44,7 @@ export class StoredRepositories {
     throw new CannotStart(`The database ${withoutPassword(url)} holds nothing of Branchpoint.`)
   }
 
-  /** How many repositories there are whose names begin so. */
+  /** The number of repositories whose names start with the prefix. */
   count(prefix: string): Promise<number> {
     return countRepositories(this.#database, prefix)
   }
@@ -59,14 +59,14 @@ export class StoredRepositories {
     return readStates(this.#database, repositories)
   }
 
-  /** Reads every byte of a repository's packs, of which a few megabytes lie in memory at a time. */
+  /** Checks every byte of a repository's packs, with a few megabytes in memory at a time. */
   async packProblems(repository: string): Promise<readonly PackProblem[]> {
     const problems: PackProblem[] = []
     for (let last = '0'; ;) {
       const packs = await this.#database.query<PackRow>({
         name: 'verify-packs',
         text: `select packs.id, packs.name, size, (select count(*) from branchpoint.pack_parts where pack = packs.id) as parts,
-            case when size <= ${SMALL} then (select bytes from branchpoint.pack_parts where pack = packs.id and part = 0) end as bytes
+            case when size <= ${MAX_SMALL_PACK_BYTES} then (select bytes from branchpoint.pack_parts where pack = packs.id and part = 0) end as bytes
           from branchpoint.packs join branchpoint.repositories on repositories.id = repository
           where path = $1 and packs.id > $2 order by packs.id limit ${SMALL_PACKS_READ_AT_ONCE}`,
         values: [repository, last],
@@ -80,7 +80,7 @@ export class StoredRepositories {
     }
   }
 
-  /** What the journal tells of repositories that they do not know themselves, in a few words, by repository. */
+  /** Contradictions between the journal and the repositories' versions, one phrase per repository. */
   async journalProblems(): Promise<ReadonlyMap<string, string>> {
     const rows = await this.#database.query<JournalProblem>({ text: TOLD, timeoutMs: JOURNAL_READ_MS })
     return new Map(
@@ -110,13 +110,13 @@ export class StoredRepositories {
         text: 'select from branchpoint.packs where id = $1',
         values: [id],
       })
-      // What was made one with others meanwhile is not missed.
+      // A pack that was replaced by a joined one meanwhile is not missing.
       return there.length === 0 ? undefined : `${error.message} is missing`
     }
   }
 }
 
-/** The repositories that are not of the versions that the journal tells of. */
+/** Repositories whose version does not match the journal. */
 const TOLD = `
 with told as (
   select write ->> 'repository' as path, (write ->> 'version')::bigint as version
@@ -147,7 +147,7 @@ interface PackRow {
   readonly name: string
   readonly size: string
   readonly parts: string
-  /** Of a small one. */
+  /** Only for a small pack. */
   readonly bytes: Buffer | null
 }
 
@@ -155,7 +155,7 @@ async function* inOnePiece(bytes: Buffer): AsyncGenerator<Buffer> {
   yield bytes
 }
 
-/** What is wrong with a pack: its name is the checksum of all but its last 20 bytes, which are that checksum, too. */
+/** The problem of a pack. Its name, and its last 20 bytes, must be the checksum of all bytes before. */
 async function problemOf(
   name: string,
   size: number,

@@ -2,15 +2,13 @@ import type { DocumentTable } from '../storage/documents/document-table.ts'
 import type { Database } from './database.ts'
 import { joinInMemory } from '../git/following/folder/index-bytes.ts'
 import { stageInParts } from './large-packs.ts'
-import { SMALL } from './read-log.ts'
+import { MAX_SMALL_PACK_BYTES } from './read-log.ts'
 
-/**
- * How long, for SQL, the journal tells what happened, a pack waits for somebody to name it, and one that the journal may name is left as it is.
- */
+/** How long, in SQL, the journal is kept, a staged pack waits for a proposal, and packs that the journal may name are not joined. */
 const JOURNAL_KEPT = "interval '24 hours'"
 
-/** How often a server tidies up, in milliseconds. Several may do so at once. */
-const EVERY = 60 * 60 * 1000
+/** Several servers may tidy up at once. */
+const MS_BETWEEN_RUNS = 60 * 60 * 1000
 
 const TRIM = `
 with gone as (
@@ -22,41 +20,39 @@ update branchpoint.streams set trimmed = greatest(trimmed, last.n) from last whe
 
 const SWEEP = `delete from branchpoint.packs where repository is null and made < now() - ${JOURNAL_KEPT}`
 
-/** Forgets what happened a day ago, which a folder that is further behind takes over as it is now, and packs that nothing ever named. */
+/** Deletes journal entries older than a day, and packs that no proposal named. A folder that is further behind copies the current state. */
 export async function tidy(database: Database): Promise<void> {
   await database.query({ text: TRIM })
   await database.query({ text: SWEEP })
 }
 
-/** Does so now and then, and makes many packs one (see compactPacks). Answers how to stop it. */
+/** Runs `tidy` and `compactPacks` regularly. Answers a function that stops this. */
 export function keepTidy(database: Database, leases: DocumentTable): () => void {
   const timer = setInterval(() => {
-    // The next one tries again.
+    // After a failure the next run tries again.
     void tidy(database)
       .then(() => compactPacks(database, leases))
       .catch(() => undefined)
-  }, EVERY).unref()
+  }, MS_BETWEEN_RUNS).unref()
   return () => clearInterval(timer)
 }
 
-/** A repository that has more small packs than this becomes one with one in their place. */
-const MANY = 50
+const MAX_SMALL_PACKS = 50
 
 const MAX_JOINED_PACK_BYTES = 8 * 1024 * 1024
 
-/** A large pack is written in pieces of so many bytes. */
-const PIECE = 1024 * 1024
+const BYTES_PER_PIECE = 1024 * 1024
 
-/** Whoever has it compacts, and has it for so long (milliseconds) from one repository to the next. */
+/** The server with this lease compacts. It is renewed for each repository. */
 const LEASE = 'compaction'
-const LEASED = 10 * 60 * 1000
+const LEASE_MS = 10 * 60 * 1000
 
-/** Packs that may go: the journal names none of them any more, so nobody who reads it looks for one. */
-const OLD = `size <= ${SMALL} and made < now() - ${JOURNAL_KEPT}`
+/** Packs that may be removed: no journal entry names them any more, so no reader looks for them. */
+const OLD = `size <= ${MAX_SMALL_PACK_BYTES} and made < now() - ${JOURNAL_KEPT}`
 
 const CROWDED = `
 select repository from branchpoint.packs where repository is not null and ${OLD}
-group by repository having count(*) > ${MANY}`
+group by repository having count(*) > ${MAX_SMALL_PACKS}`
 
 const CHOSEN = `
 select chosen.id, name, bytes
@@ -68,17 +64,17 @@ where upto <= ${MAX_JOINED_PACK_BYTES}
 order by chosen.id`
 
 /**
- * Makes one pack of the many small ones that repositories have in the database, while no other server does: every object stays. A
- * folder that has the packs keeps them; one that is filled gets the new one. Answers how many packs have gone.
+ * Joins many small packs of a repository into one; only one server does so at a time. All objects stay. A folder that has the packs keeps
+ * them; a newly filled folder gets the joined pack. Answers how many packs were removed.
  */
 export async function compactPacks(database: Database, leases: DocumentTable): Promise<number> {
-  const token = await leases.takeLease(LEASE, LEASED)
+  const token = await leases.takeLease(LEASE, LEASE_MS)
   if (token === undefined) return 0
   const lease = { name: LEASE, token }
   let gone = 0
   try {
     for (const { repository } of await database.query<{ repository: string }>({ text: CROWDED })) {
-      if (!(await leases.renewLease(lease, LEASED))) break
+      if (!(await leases.renewLease(lease, LEASE_MS))) break
       gone += await compactRepository(database, repository)
     }
   } finally {
@@ -87,7 +83,7 @@ export async function compactPacks(database: Database, leases: DocumentTable): P
   return gone
 }
 
-/** Answers how many packs have gone. */
+/** Answers how many packs were removed. */
 async function compactRepository(database: Database, repository: string): Promise<number> {
   const packs = await database.query<SmallPack>({ text: CHOSEN, values: [repository] })
   const joined = await joinInMemory(packs)
@@ -108,13 +104,13 @@ async function compactRepository(database: Database, repository: string): Promis
   }
 }
 
-/** In one transaction. Throws PacksGone where not all of the old ones are there any more. */
+/** Replaces packs in one transaction. Throws PacksGone if some of the old ones no longer exist. */
 function replacePacks(
   database: Database,
   { repository, old, made }: { readonly repository: string; readonly old: string[]; readonly made: string },
 ): Promise<void> {
   return database.transaction('begin isolation level read committed', async (ask) => {
-    // Whoever writes to the repository waits: it takes this lock before those of packs, too.
+    // Writers take this lock before the locks of packs too, so they wait.
     await ask('select from branchpoint.repositories where id = $1 for update', [repository])
     const gone = await ask(
       'delete from branchpoint.packs where id = any ($1) and repository = $2 returning id',
@@ -134,5 +130,5 @@ interface SmallPack {
 }
 
 async function* piecesOf(bytes: Buffer): AsyncGenerator<Buffer> {
-  for (let at = 0; at < bytes.length; at += PIECE) yield bytes.subarray(at, at + PIECE)
+  for (let at = 0; at < bytes.length; at += BYTES_PER_PIECE) yield bytes.subarray(at, at + BYTES_PER_PIECE)
 }

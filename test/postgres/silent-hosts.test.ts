@@ -6,7 +6,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { Client } from 'pg'
 import { Link } from '../support/postgres/link.ts'
 import { type PostgresPair, startPair } from '../support/postgres/postgres.ts'
-import { Database, CONNECT } from '../../src/postgres/database.ts'
+import { Database, MAX_CONNECT_MS } from '../../src/postgres/database.ts'
 import { needsPostgres } from '../support/postgres/needs-postgres.ts'
 
 describe('postgres: looking for the primary among hosts', function () {
@@ -51,7 +51,7 @@ describe('postgres: looking for the primary among hosts', function () {
     ends.push(() => hole.stop())
     const database = over([hole.port, pair.primary.port])
     // Somebody else who asks it, as long as anybody does.
-    const other = new Client({ host: '127.0.0.1', port: hole.port, connectionTimeoutMillis: CONNECT })
+    const other = new Client({ host: '127.0.0.1', port: hole.port, connectionTimeoutMillis: MAX_CONNECT_MS })
     const gaveUp = other.connect().then(
       () => 'connected',
       () => 'gave up',

@@ -1,10 +1,10 @@
-/** What is asked of the tables of migrations/0002-documents.ts. */
+/** Statements on the tables of migrations/0002-documents.ts. */
 
 export const CHANGE = `select * from branchpoint.change_documents($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`
 
 export const BEGIN_STREAM = `insert into branchpoint.document_streams (stream) values ($1) on conflict do nothing`
 
-/** Waits for the call, if it is under way still. */
+/** Waits for a call that is still running. */
 export const MARK = `select mark from branchpoint.document_streams where stream = $1 for update`
 
 export const MADE = `select item, version from branchpoint.document_log where stream = $1 and mark = $2`
@@ -52,7 +52,7 @@ export const DROP_LEASE = `delete from branchpoint.leases where name = $1 and to
 
 export const IS_LEASED = `select 1 from branchpoint.leases where name = $1 and until > clock_timestamp()`
 
-/** Names between a folder's and the next one's: a slash comes right before a zero. */
+/** Names in a folder: those from the folder's prefix up to the same with `0` in place of the slash, which is the next character. */
 export const LEASED_IN = `
 select substr(name, length($1) + 1) as name from branchpoint.leases
 where name >= $1 and name < overlay($1 placing '0' from length($1)) and position('/' in substr(name, length($1) + 1)) = 0

@@ -13,34 +13,33 @@ import type {
 import { isOtherPlace, isWorthAnotherTry, LostConnection } from '../errors.ts'
 import * as sql from './document-sql.ts'
 
-/** A statement with its values; it is prepared once a connection. */
+/** A statement with its values, prepared once per connection. */
 export interface DocumentStatement {
   readonly name: string
   readonly text: string
   readonly values: readonly unknown[]
 }
 
-/** What is asked of the database: rows of a statement. */
+/** Runs statements in the database. */
 export interface DocumentDatabase {
-  /** Does it again where the connection breaks: it may be done twice. */
+  /** Repeats the statement if the connection breaks, so it may run twice. */
   query<Row>(statement: DocumentStatement): Promise<readonly Row[]>
-  /** Does it once; where that rejects, it may have been done. */
+  /** Runs the statement once. After a rejection it may still have been carried out. */
   queryOnce<Row>(statement: DocumentStatement): Promise<readonly Row[]>
 }
 
-/** How long it is remembered what changed, in milliseconds: who was away for longer compares everything. */
-const REMEMBERED = 60 * 60 * 1000
+/** How long (milliseconds) changes are remembered. A server that was away for longer compares everything. */
+const REMEMBERED_MS = 60 * 60 * 1000
 
-/** How often a batch is sent that was not carried out for a reason that is over. */
-const ATTEMPTS = 10
+const MAX_ATTEMPTS = 10
 
-/** So many changes, or bytes, are made in one transaction at most. */
-const MOST_TOGETHER = 200
-const MOST_BYTES = 8 * 1024 * 1024
+const MAX_CHANGES_PER_BATCH = 200
+const MAX_BYTES_PER_BATCH = 8 * 1024 * 1024
 
 /**
- * Documents in PostgreSQL. Changes of one server that wait together are made in one transaction, each of them or not; what was made is in its
- * stream, whose numbers say what another server lacks. Versions are of a sequence, leases by the clock of the database.
+ * Documents in PostgreSQL. Changes of a server that wait together are made in one transaction; each succeeds or fails by itself. Changes are
+ * recorded in the server's stream, whose numbers tell what another server lacks. Versions come from a sequence; leases use the database's
+ * clock.
  */
 export class PostgresTable implements DocumentTable, TableFeed {
   readonly table = this
@@ -49,12 +48,12 @@ export class PostgresTable implements DocumentTable, TableFeed {
   readonly #waiting: Waiting[] = []
   #isAtWork = false
   #hasBegun = false
-  /** That of the last call that was carried out. */
+  /** The mark of the last call that was carried out. */
   #mark = ''
   /** How far this server has read each stream. */
   #read = new Map<string, number>()
 
-  /** `stream` is this server's, and no other living one has it. */
+  /** `stream` belongs to this server alone. */
   constructor(database: DocumentDatabase, stream: string) {
     this.#database = database
     this.#stream = stream
@@ -78,7 +77,7 @@ export class PostgresTable implements DocumentTable, TableFeed {
     return [...found.values()]
   }
 
-  /** What is new from here on, `entries` answers. */
+  /** Later changes are answered by `entries`. */
   async summaries(): Promise<readonly DocumentSummary[]> {
     await this.#begin()
     const positions = await this.#positions()
@@ -88,8 +87,8 @@ export class PostgresTable implements DocumentTable, TableFeed {
   }
 
   /**
-   * What changed since the call before, by this server and the others, in any order; undefined where that is not known any more, and
-   * everything has to be compared. One call at a time.
+   * The changes of all servers since the previous call, in any order. Undefined if they are no longer known, so that everything must be
+   * compared. One call at a time.
    */
   async entries(): Promise<readonly DocumentEntry[] | undefined> {
     const behind = (await this.#positions()).filter(({ stream, n }) => n > (this.#read.get(stream) ?? 0))
@@ -106,7 +105,7 @@ export class PostgresTable implements DocumentTable, TableFeed {
     }))
   }
 
-  /** Forgets what changed longer ago than so many milliseconds: who has not read it by then compares everything. */
+  /** Forgets changes older than this. A server that has not read them compares everything. */
   async trim(milliseconds: number): Promise<void> {
     await this.#ask('trim', sql.TRIM, [milliseconds])
   }
@@ -138,7 +137,7 @@ export class PostgresTable implements DocumentTable, TableFeed {
   }
 
   async tidy(): Promise<void> {
-    await this.trim(REMEMBERED)
+    await this.trim(REMEMBERED_MS)
     await this.#ask('sweep', sql.SWEEP_LEASES, [])
   }
 
@@ -156,7 +155,7 @@ export class PostgresTable implements DocumentTable, TableFeed {
     this.#isAtWork = false
   }
 
-  /** Makes the changes of a batch once, also where the answer is lost. Rejects where it cannot be found out what became of them. */
+  /** Makes the changes of a batch exactly once, even if the answer is lost. Rejects if the outcome cannot be found out. */
   async #change(batch: readonly Waiting[]): Promise<readonly DocumentOutcome[]> {
     await this.#begin()
     const mark = randomUUID()
@@ -173,14 +172,14 @@ export class PostgresTable implements DocumentTable, TableFeed {
         const there = await this.#markThere()
         if (there === mark) return await this.#outcomesOf(batch, mark)
         this.#mark = there
-        // Where somebody else had the stream meanwhile, only what was refused for that is known not to have been carried out.
+        // If another process has used the stream meanwhile, only a refusal for that reason proves that the batch was not carried out.
         const isKnown = isOtherPlace(error) || (there === previous && mayBeSentAgain(error))
-        if (attempt === ATTEMPTS || !isKnown) throw error
+        if (attempt === MAX_ATTEMPTS || !isKnown) throw error
       }
     }
   }
 
-  /** Makes the stream, unless it is there. */
+  /** Creates the stream unless it exists. */
   async #begin(): Promise<void> {
     if (this.#hasBegun) return
     await this.#ask('begin', sql.BEGIN_STREAM, [this.#stream])
@@ -192,26 +191,26 @@ export class PostgresTable implements DocumentTable, TableFeed {
     return (await this.#ask<{ mark: string }>('mark', sql.MARK, [this.#stream]))[0]?.mark ?? ''
   }
 
-  /** What became of a batch of which only its mark is known: what was not made was refused. */
+  /** The outcomes of a batch whose answer was lost: changes that were not made were refused. */
   async #outcomesOf(batch: readonly Waiting[], mark: string): Promise<readonly DocumentOutcome[]> {
     const made = await this.#ask<{ item: number; version: string }>('made', sql.MADE, [this.#stream, mark])
     this.#mark = mark
     const versions = new Map(made.map(({ item, version }) => [item, Number(version)]))
     return batch.map(({ change }, at): DocumentOutcome => {
       const version = versions.get(at + 1)
-      // What it was made on is not told: who has a copy reads it anew.
+      // The true version before is unknown, so a server with a copy reads the document again.
       if (version !== undefined) return { kind: 'done', version, before: version - 1 }
       return { kind: change.expected === undefined ? 'lost' : 'moved' }
     })
   }
 
-  /** Those that wait, sorted by path, so that no two servers wait for each other; those of one path stay in their order. */
+  /** The next changes, sorted by path, so that servers do not deadlock. Changes of one path keep their order. */
   #nextBatch(): readonly Waiting[] {
     let bytes = 0
     let count = 0
     for (const { change } of this.#waiting) {
       bytes += change.bytes?.length ?? 0
-      if (count === MOST_TOGETHER || (count > 0 && bytes > MOST_BYTES)) break
+      if (count === MAX_CHANGES_PER_BATCH || (count > 0 && bytes > MAX_BYTES_PER_BATCH)) break
       count++
     }
     return this.#waiting
@@ -239,7 +238,7 @@ interface Waiting {
   readonly reject: (error: unknown) => void
 }
 
-/** Numbers of eight bytes come as text. */
+/** The driver answers 8-byte integers as text. */
 interface OutcomeRow {
   readonly outcome: 'done' | 'moved' | 'lost'
   readonly made: string
@@ -276,7 +275,7 @@ function columnsOf(batch: readonly Waiting[]): unknown[] {
   return [
     of(({ path }) => path),
     of(({ kind }) => kind),
-    // In one piece: many are sent as text, twice as long.
+    // As one value: an array would be sent as text, twice as long.
     Buffer.concat(batch.map(({ change: { bytes } }) => bytes ?? EMPTY)),
     of(({ bytes }) => bytes?.length ?? 0),
     of(({ mode }) => mode ?? null),
@@ -286,7 +285,7 @@ function columnsOf(batch: readonly Waiting[]): unknown[] {
   ]
 }
 
-/** Whether a batch was undone, or not begun, for a reason that is over. */
+/** Whether a batch was not carried out, for a temporary reason. */
 function mayBeSentAgain(error: unknown): boolean {
   return error instanceof LostConnection || isWorthAnotherTry(error)
 }

@@ -1,6 +1,6 @@
 /**
- * What the servers of a database share: repositories with their refs, packs and names, and the journal of all that was decided.
- * Everything lies in the schema `branchpoint`.
+ * The tables that the servers of a database share, in the schema `branchpoint`: repositories with refs, packs and names, and the journal of
+ * all decisions.
  */
 export const FIRST_MIGRATION = `
 create table branchpoint.repositories (

@@ -1,13 +1,12 @@
 /**
- * The tables of traces, to be made once in the schema `branchpoint`. A trace is a row of `traces`, which orders traces and says how many bytes
- * its records have, and some rows of `spans`, which is partitioned by day: all spans of a trace lie in the partition of the day on which
- * its first recorded span began, whatever comes later, so that a trace is whole in one and a day goes by one drop. Partitions are made
- * when they are needed. Times are texts as `isoOf` writes them (27 characters, UTC), which have the order of time. `record` is JSON as
- * a text and not jsonb, since that changes numbers and key order and has no U+0000.
+ * The tables of traces, in the schema `branchpoint`. A trace is a row of `traces`, with its order and the bytes of its records, and rows of
+ * `spans`. `spans` is partitioned by day: all spans of a trace are in the partition of the day of its first recorded span, so that each trace
+ * is in one partition and a day is removed by one drop. Partitions are created when needed. Times are texts in the form of `isoOf` (27
+ * characters, UTC), which sort by time. `record` is JSON as text: jsonb changes numbers and the order of keys, and cannot hold U+0000.
  *
- * `record_spans` stores the spans of one project in one statement, and nothing where it answers the days that have no partition yet.
- * Traces are locked in the order of their ids, so that no two servers wait for each other. Records come in one piece with their lengths:
- * as an array of texts they would be quoted and unquoted.
+ * `record_spans` stores spans of a project in one statement. If days have no partition yet, it stores nothing and answers those days. It
+ * locks traces in the order of their ids, so that servers do not deadlock. Records come as one value with their lengths, because the elements
+ * of a text array would be quoted and unquoted.
  */
 export const THIRD_MIGRATION = `
 create table branchpoint.traces (

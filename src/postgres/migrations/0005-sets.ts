@@ -1,10 +1,10 @@
 /**
- * A batch is compared and carried out in a few statements for all of its items together, in place of thirty for each. Items come in rounds, one
- * after the other: within a round no item is in the way of another (see encodeBatch), so it does not matter which comes first.
+ * Checks and applies a batch in a few statements for all of its items, instead of thirty per item. Items come in rounds; items of one round
+ * do not affect each other (see encodeBatch), so their order does not matter.
  *
- * Rows are found by their keys, one after the other: by `limit 1` and `any (array (…))`, and not by `exists`, which would become a join. The
- * planner believes that there are a hundred items in a round, and would read a whole table for so many. So a plan does not depend on values,
- * and a connection makes it once (`force_generic_plan`); it would make it six times.
+ * Rows are found one by one by their keys, with `limit 1` and `any (array (…))`; `exists` would become a join. The planner assumes a hundred
+ * items per round, and would scan a whole table for a join of that size. Plans do not depend on the values, so each connection plans once
+ * (`force_generic_plan`) instead of six times.
  */
 export const FIFTH_MIGRATION = `
 drop function branchpoint.append(bigint, uuid, bigint, text, text[], text[], jsonb, bytea);

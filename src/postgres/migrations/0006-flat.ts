@@ -1,13 +1,12 @@
 /**
- * A round of a batch comes as flat lists (see encodeBatch): items, their writes, the moves and claims of these, what items need and have seen.
- * The planner reckons with a hundred entries in each JSON list, whatever is in it. Of lists in lists in lists it made a million, for which
- * PostgreSQL compiles a statement, where it has a compiler (`jit`), and reads tables as a whole. Of flat ones it stays a hundred.
+ * A round of a batch comes as flat lists (see encodeBatch): items, their writes, the moves and claims of the writes, and what the items need
+ * and have seen. The planner assumes a hundred entries per JSON list. For three levels of nested lists it assumed a million, so PostgreSQL
+ * compiled the statement (`jit`) and scanned whole tables. For flat lists the estimate stays at a hundred.
  *
- * The functions set for themselves what their statements go by, also where whoever calls them has not: no compiler, one plan a connection, no
- * names but PostgreSQL's and those with their schema. `append` refuses to compare in a transaction that does not see what was committed while
- * it waited for its locks.
+ * The functions fix their own settings, whatever the caller has: no compilation, one plan per connection, no names except PostgreSQL's and
+ * qualified ones. `append` refuses to run in a transaction that would not see what was committed while it waited for its locks.
  *
- * A stream keeps why items of its last batch were refused: an answer that was lost can be given again.
+ * A stream keeps the refusals of its last batch, so that a lost answer can be given again.
  */
 export const SIXTH_MIGRATION = `
 alter table branchpoint.streams add column refused jsonb not null default '{}';

@@ -15,8 +15,7 @@ import type { Ask, Database, Statement } from '../database.ts'
 import { codeOf, isWorthAnotherTry } from '../errors.ts'
 import * as sql from './span-sql.ts'
 
-/** How often a statement is sent again that was undone for a reason that is over. */
-const ATTEMPTS = 5
+const MAX_ATTEMPTS = 5
 
 const TRACES_PER_DELETE = 1000
 
@@ -46,8 +45,8 @@ export class PostgresSpans implements SpanTable {
         if (!row?.missing) return
         for (const day of row.missing) await this.#ask('make_day', sql.MAKE_DAY, [day])
       } catch (error) {
-        // The day went between two looks.
-        if (attempt === ATTEMPTS || codeOf(error) !== NO_PARTITION) throw error
+        // The day's partition was removed meanwhile.
+        if (attempt === MAX_ATTEMPTS || codeOf(error) !== NO_PARTITION) throw error
       }
     }
   }
@@ -101,7 +100,7 @@ export class PostgresSpans implements SpanTable {
   async removeDays(before: string): Promise<boolean> {
     const [oldest] = await this.#ask<{ day: string }>('oldest_day', sql.OLDEST_DAY, [before])
     if (!oldest) return false
-    // A day's traces are many: they go before its partition, which nobody can use while it does.
+    // Delete the traces first, in parts, because the table cannot be used while its partition is dropped.
     if (
       (await this.#count('forget_day', sql.FORGET_DAY, [oldest.day, TRACES_PER_DELETE])) === TRACES_PER_DELETE
     )
@@ -126,13 +125,16 @@ export class PostgresSpans implements SpanTable {
     return this.#database.close()
   }
 
-  /** Drops a partition and what is left of its traces. Whether more may remain; not where somebody is at work there: the next round tries again. */
+  /**
+   * Drops a day's partition and its remaining traces. Answers whether more days may remain; false if the table is in use, and then the next
+   * round tries again.
+   */
   async #dropDay(day: string): Promise<boolean> {
     if (!/^[0-9-]+$/.test(day)) throw new Error(`"${day}" is no day of spans`)
     try {
       await this.#inTransaction(`begin; set local lock_timeout = ${LOCK_MS}`, async (ask) => {
         await ask('lock table branchpoint.spans in access exclusive mode')
-        // Another server may have done so meanwhile.
+        // Another server may have dropped it meanwhile.
         await ask(`drop table if exists branchpoint."spans_${day}"`)
         await ask('delete from branchpoint.traces where day = $1', [day])
       })
@@ -143,7 +145,7 @@ export class PostgresSpans implements SpanTable {
     }
   }
 
-  /** What is recorded of them meanwhile goes, too. Answers how many there were. */
+  /** Removes traces, including spans that are recorded meanwhile. Answers their number. */
   #removeTraces(project: string, traceIds: readonly string[]): Promise<number> {
     return this.#inTransaction('begin isolation level read committed', async (ask) => {
       await ask(sql.LOCK_TRACES, [project, traceIds])
@@ -170,53 +172,53 @@ export class PostgresSpans implements SpanTable {
   }
 }
 
-/** The stream whose mark says how far a file is brought over. */
+/** The stream whose mark says how far a file was imported. */
 function noteOf(file: string): string {
   return `traces of the file ${file}`
 }
 
-/** Begins a walk. */
+/** Starts the transaction of a walk. */
 function walking(timeoutMs: number): string {
   return `begin read only; set local statement_timeout = ${timeoutMs}; ${BY_THE_INDEXES}`
 }
 
-/** The indexes have the order of the walks. That few rows are wanted of many is not always seen, and then all are read and sorted. */
+/** The indexes have the order of the walks. Without these settings the planner may read and sort all rows although few are wanted. */
 const BY_THE_INDEXES = ['sort', 'seqscan', 'bitmapscan', 'hashjoin', 'mergejoin']
   .map((way) => `set local enable_${way} = off`)
   .join('; ')
 
-/** Spans that take longer (milliseconds) are stored elsewhere: a primary that lost its standbys never says that they are. */
+/** Writing that takes longer (milliseconds) goes to another host, because a primary without its standbys never acknowledges it. */
 const WRITE_MS = 10_000
 
-/** A database that says nothing for so long (milliseconds) is looked for anew. */
+/** A database that does not answer within this time (milliseconds) is searched for again. */
 const REACH_MS = 2000
 
-/** So long (milliseconds) a day that is to go waits for those who are at work, and others behind it. */
+/** How long (milliseconds) dropping a day waits for other transactions, which also block new ones behind it. */
 const LOCK_MS = 2000
 
 const LOCK_NOT_HAD = '55P03'
 const NO_PARTITION = '23514'
 
-/** Carries something out, again where two stood in each other's way. Rejects with `DatabaseTrouble` where it may go later. */
+/** Runs an action, and repeats it after a deadlock or similar conflict. Rejects with `DatabaseTrouble` if it may succeed later. */
 async function withTrouble<T>(carryOut: () => Promise<T>): Promise<T> {
   for (let attempt = 1; ; attempt++) {
     try {
       return await carryOut()
     } catch (error) {
-      if (attempt < ATTEMPTS && isWorthAnotherTry(error) && codeOf(error) !== LOCK_NOT_HAD) continue
+      if (attempt < MAX_ATTEMPTS && isWorthAnotherTry(error) && codeOf(error) !== LOCK_NOT_HAD) continue
       throw mayGoLater(error) ? new DatabaseTrouble((error as Error).message, false) : error
     }
   }
 }
 
-/** Whether an error is about the database, and not about what was asked: a value that cannot be kept (22), a row (23), a lock that was not waited for. */
+/** Whether the error is about the state of the database. Invalid values (class 22), invalid rows (23) and a lock timeout are not. */
 function mayGoLater(error: unknown): boolean {
   const code = codeOf(error)
   if (code === LOCK_NOT_HAD) return false
   return error instanceof Refusal || (code !== undefined && !/^2[23]/.test(code))
 }
 
-/** What record_spans takes behind the project. The last of two that are the same span counts, in the place of the first. */
+/** The arguments of record_spans after the project. If a span occurs twice, its last version counts, at the place of the first. */
 function columnsOf(spans: readonly StoredSpan[]): unknown[] {
   const unique = [...new Map(spans.map((span) => [`${span.trace_id}.${span.span_id}`, span])).values()]
   const starts = new Map<string, string>()

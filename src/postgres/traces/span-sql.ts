@@ -3,14 +3,14 @@ import { sqlOfHint } from '../../traces/query/filter/span-hint.ts'
 import { STAND_IN } from '../../traces/recording/span-record.ts'
 import type { NamedRow, WalkOf, WalkStep } from '../../traces/shared/span-table.ts'
 
-/** What is asked of the tables of migrations/0003-spans.ts. */
+/** Statements on the tables of migrations/0003-spans.ts. */
 
 export const RECORD = `
 select branchpoint.record_spans($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15) as missing`
 
 /**
- * The same, and notes how far a file is brought over, unless that is noted already: then it was done, and the answer lost. The note is a
- * stream of documents of which there is only the mark: nobody else reads one.
+ * As RECORD, and notes how far a file was imported. If that is already noted, the spans were recorded and only the answer was lost. The note
+ * is the mark of a document stream that is otherwise unused.
  */
 export const RECORD_UP_TO = `
 with recorded as (
@@ -31,8 +31,8 @@ export const MAKE_DAY = `select branchpoint.make_span_day($1)`
 const IN_TRACE = `s.project = t.project and s.day = t.day and s.trace_id = t.trace_id`
 
 /**
- * OFFSET 0 has PostgreSQL look into the tables in the order in which they stand here, trace after trace by the keys and until there are
- * enough: what it guesses of tables that grew a moment ago may lead it to read all of them.
+ * OFFSET 0 makes PostgreSQL read the tables in this order, trace by trace by key, until there are enough rows. Its estimates for tables that
+ * just grew could make it read all of them.
  */
 const SPANS_IN_TRACE = `lateral (select * from branchpoint.spans s where ${IN_TRACE} offset 0) s`
 
@@ -53,18 +53,18 @@ where s.parent_id is null or s.parent_id = s.span_id or not exists (
   where p.project = s.project and p.day = s.day and p.trace_id = s.trace_id and p.span_id = s.parent_id
 )${IN_ORDER}`
 
-/** A few at a time: each may be large. */
+/** Ten at a time, because each may be large. */
 export const SPANS_WITH = `
 select s.day, s.trace_id as "traceId", s.span_id as "spanId", s.record from branchpoint.spans s
 where s.project = $1 and strpos(s.record, $2) > 0
   and ($3::text is null or (s.day, s.trace_id, s.span_id) > ($3, $4, $5))
 order by s.day, s.trace_id, s.span_id limit 10`
 
-/** Waits for those who record spans of these traces. */
+/** Waits for transactions that record spans of these traces. */
 export const LOCK_TRACES = `
 select from branchpoint.traces where project = $1 and trace_id = any ($2) order by trace_id for update`
 
-/** Only behind LOCK_TRACES, in a statement of its own: it sees the spans that were waited for. */
+/** Run it after LOCK_TRACES as a statement of its own, so that it sees the spans that were waited for. */
 export const REMOVE = `
 with gone as (
   delete from branchpoint.traces where project = $1 and trace_id = any ($2) returning project, day, trace_id
@@ -73,13 +73,13 @@ with gone as (
 )
 select count(*) as count from gone`
 
-/** How many bytes the traces of a project have; not counted, and 0, where all partitions together have no more than is allowed. */
+/** The bytes of a project's traces; 0, without counting, if all partitions together are below the limit. */
 export const SIZE = `
 select case when (
   select coalesce(sum(pg_total_relation_size(inhrelid)), 0) from pg_inherits where inhparent = 'branchpoint.spans'::regclass
 ) > $2 then (select coalesce(sum(bytes), 0) from branchpoint.traces where project = $1) else 0 end as bytes`
 
-/** The oldest traces, some of them, that have so many bytes. */
+/** Some of the oldest traces, with this many bytes in total. */
 export const OLDEST = `
 with oldest as (
   select trace_id, start_time, bytes from branchpoint.traces where project = $1 order by start_time, trace_id limit $3
@@ -88,13 +88,13 @@ with oldest as (
 )
 select trace_id from ranked where before < $2`
 
-/** The first partition of a day before another. */
+/** The earliest day before a given one that has a partition. */
 export const OLDEST_DAY = `
 select substr(c.relname, 7) as day from pg_inherits i join pg_class c on c.oid = i.inhrelid
 where i.inhparent = 'branchpoint.spans'::regclass and substr(c.relname, 7) < $1 collate "C"
 order by 1 limit 1`
 
-/** Some of the traces of a day, whose spans go with their partition. */
+/** Deletes some of the traces of a day; their spans go with the partition. */
 export const FORGET_DAY = `
 with gone as (
   delete from branchpoint.traces where ctid = any (array(
@@ -103,13 +103,12 @@ with gone as (
 )
 select count(*) as count from gone`
 
-/** A question with its values. */
 interface Question {
   readonly text: string
   readonly values: readonly unknown[]
 }
 
-/** The columns by which a walk is ordered, behind the project. */
+/** The columns that order a walk, after the project. */
 const ORDERS: Readonly<Record<WalkOf, readonly string[]>> = {
   traces: ['s.start_time', 's.trace_id'],
   spansByTrace: ['t.start_time', 't.trace_id', 's.span_id'],
@@ -126,7 +125,7 @@ from branchpoint.traces t cross join ${SPANS_IN_TRACE} where t.project = $1`,
   spans: `select ${SPAN_COLUMNS}, s.start_time as start from branchpoint.spans s where s.project = $1`,
 }
 
-/** The next rows of a walk. */
+/** The query for the next rows of a walk. */
 export function walkQuestion(project: string, step: WalkStep): Question {
   const values: unknown[] = [project]
   const bind = (value: string | number): string => `$${values.push(value)}`
@@ -160,7 +159,7 @@ function dialect(bind: (value: string) => string): HintDialect {
   }
 }
 
-/** Where the row that a cursor names stands. */
+/** The query for the position of the row that a cursor names. */
 export function placeQuestion(project: string, named: NamedRow): Question {
   if (!('traceId' in named))
     return {
@@ -179,7 +178,7 @@ export function placeQuestion(project: string, named: NamedRow): Question {
   }
 }
 
-/** A text as PostgreSQL can keep it; records are JSON, which spells U+0000 out. */
+/** Replaces U+0000, which PostgreSQL cannot store. Records do not need this, because JSON escapes it. */
 export function withoutNul(text: string): string {
   return text.replaceAll('\0', STAND_IN)
 }
