@@ -10,9 +10,9 @@ import type { EvaluationEnd, EvaluationPlan, RowResult } from './evaluation.ts'
 import { type LogLine, readLogLine } from './log-lines.ts'
 
 /**
- * What is kept of an evaluation while it runs, and afterwards, in `<project>/evaluations/<id>.jsonl`: the plan, a line for each row
- * that is done, and when all are, a line with the summary, so that a finished one is told by its last line. Lines are added behind one
- * another and count once they are synced; a line that a power cut left half written is cut off.
+ * The log of an evaluation, `<project>/evaluations/<id>.jsonl`: the plan, a line for each finished row, and at the end a line with the
+ * summary, which marks the evaluation as finished. Lines are appended and count once they are synced. A line that a power cut left incomplete
+ * is removed.
  */
 export class EvaluationLog {
   readonly plan: EvaluationPlan
@@ -25,19 +25,22 @@ export class EvaluationLog {
     this.plan = plan
   }
 
-  /** Begins one; resolves once it is on the disk. */
+  /** Creates a log; resolves when it is on the disk. */
   static async create(fs: Fs, folder: string, plan: EvaluationPlan): Promise<EvaluationLog> {
     await documentsOf(fs).put(pathOf(folder, plan.id), lineOf({ plan: plan as unknown as Json })) // a plan is plain JSON
     return new EvaluationLog(fs, folder, plan)
   }
 
-  /** The one of this id; undefined if there is none, or none whose beginning was answered. Refuses one that begins with no plan. */
+  /**
+   * Opens the log of an evaluation; undefined if there is none, or its first line is incomplete. Refuses a log that does not begin with the
+   * evaluation's plan.
+   */
   static open(fs: Fs, folder: string, id: string): EvaluationLog | undefined {
     const path = pathOf(folder, id)
     const [first] = wholeLines(fs, path, 0)
     if (first === undefined) return undefined
     const { plan } = parsed(first.text, path)
-    // Where its next rows go follows from the id.
+    // The path of further rows is derived from the id.
     if (plan?.id === id) return new EvaluationLog(fs, folder, plan)
     throw new Refusal(
       'damaged_repository',
@@ -45,30 +48,30 @@ export class EvaluationLog {
     )
   }
 
-  /** The ids of all, the oldest first. */
+  /** The ids of all logs, oldest first. */
   static ids(fs: Fs, folder: string): string[] {
     const names = fs.readDir(folder) ?? []
     const ids = names.flatMap((name) => (name.endsWith('.jsonl') ? [name.slice(0, -'.jsonl'.length)] : []))
     return ids.filter((id) => parseUuid(id) === id).sort()
   }
 
-  /** Adds rows, for who has the lease to run it; resolves once they are on the disk. */
+  /** Appends rows, under the lease of the evaluation; resolves when they are on the disk. */
   add(lease: Lease, results: readonly RowResult[]): Promise<void> {
-    const lines = results.map((row) => lineOf({ row: row as unknown as Json })) // results hold JSON
+    const lines = results.map((row) => lineOf({ row: row as unknown as Json })) // results are JSON
     return lease.append(this.#path, Buffer.concat(lines))
   }
 
-  /** Says that all rows are done, for who has the lease to run it. */
+  /** Appends the line that marks the evaluation as finished, under its lease. */
   finish(lease: Lease, end: EvaluationEnd): Promise<void> {
-    return lease.append(this.#path, lineOf({ end: end as unknown as Json })) // plain JSON, too
+    return lease.append(this.#path, lineOf({ end: end as unknown as Json })) // plain JSON
   }
 
-  /** How it ended, if it did: its last line says so, so the others are not read. */
+  /** How the evaluation ended; undefined if it is not finished. Reads only the last line. */
   end(): EvaluationEnd | undefined {
     const file = this.#fs.open(this.#path)
     if (!file) return undefined
     try {
-      const tail = Buffer.alloc(Math.min(file.size, LONGEST_END))
+      const tail = Buffer.alloc(Math.min(file.size, MAX_BYTES_OF_END))
       const got = tail.subarray(0, file.read(tail, file.size - tail.length))
       const stop = got.lastIndexOf(NEWLINE)
       const start = stop < 0 ? -1 : got.lastIndexOf(NEWLINE, stop - 1)
@@ -79,9 +82,7 @@ export class EvaluationLog {
     }
   }
 
-  /**
-   * The rows that are done, in the order in which they were, from byte `from` on; others have their turn between two pieces of the file.
-   */
+  /** The finished rows in the order of completion, starting at byte `from`. Yields to other work after each piece of the file. */
   async *rows(from = 0): AsyncGenerator<LoggedRow> {
     let begin = from
     for (const { text, end, endsPiece } of wholeLines(this.#fs, this.#path, from)) {
@@ -91,14 +92,14 @@ export class EvaluationLog {
     }
   }
 
-  /** Where the row of each testcase is that is done, in the order in which they were. */
+  /** The place of each testcase's row, in the order of completion. */
   async places(): Promise<Map<string, RowPlace>> {
     const places = new Map<string, RowPlace>()
     for await (const row of this.rows()) places.set(row.testcaseId, row.place)
     return places
   }
 
-  /** The rows at these places, in their order, each read when it is asked for. */
+  /** The rows at these places, in their order, read one by one. */
   async *rowsAt(places: Iterable<RowPlace>): AsyncGenerator<LoggedRow> {
     const file = this.#fs.open(this.#path)
     if (!file) return
@@ -117,7 +118,7 @@ export class EvaluationLog {
     }
   }
 
-  /** Cuts off what a power cut left behind the last whole line, so that the next line begins at the start of one. */
+  /** Cuts off an incomplete last line after a power cut, so that the next line starts at the beginning of a line. */
   async mend(lease: Lease): Promise<void> {
     if (this.#endsWhole()) return
     const bytes = this.#fs.readFile(this.#path) ?? Buffer.alloc(0)
@@ -136,13 +137,13 @@ export class EvaluationLog {
   }
 }
 
-/** Where a line is in a log, in bytes; the end is behind its newline. */
+/** The byte range of a line in a log; `end` is after the newline. */
 export interface RowPlace {
   readonly begin: number
   readonly end: number
 }
 
-/** A row of a log. It is read when it is asked for: who looks for one passes by many. */
+/** A row of a log. It is parsed on `read` only, because a search skips many rows. */
 export class LoggedRow {
   readonly place: RowPlace
   readonly #text: string
@@ -156,7 +157,7 @@ export class LoggedRow {
 
   get testcaseId(): string {
     const id = this.#text.slice(ROW.length, this.#text.indexOf('"', ROW.length))
-    // A slice keeps the whole line in memory for as long as it is kept itself.
+    // A slice would keep the whole line in memory.
     return Buffer.from(id).toString()
   }
 
@@ -173,11 +174,11 @@ export class LoggedRow {
 
 const NEWLINE = 0x0a
 
-/** What the line of a row begins with: `testcase_id` is the first member of a `RowResult`. */
+/** The start of a row's line: `testcase_id` is the first member of a `RowResult`. */
 const ROW = '{"row":{"testcase_id":"'
 
-/** More than the summary of as many evaluators as there can be. */
-const LONGEST_END = 64 * 1024
+/** Larger than the summary of the maximum number of evaluators. */
+const MAX_BYTES_OF_END = 64 * 1024
 
 function pathOf(folder: string, id: string): string {
   return `${folder}/${id}.jsonl`
@@ -189,18 +190,18 @@ function lineOf(value: Json): Buffer {
 
 interface Line {
   readonly text: string
-  /** The byte behind it. */
+  /** The offset after the newline. */
   readonly end: number
-  /** Whether the next one has to be read from the disk. */
+  /** Whether the next line has to be read from the disk. */
   readonly endsPiece: boolean
 }
 
-/** The lines of a file, a piece of it in memory at a time. What follows the last newline was never answered for, and is left out. */
+/** The complete lines of a file, read in pieces. An incomplete last line was never acknowledged and is skipped. */
 function* wholeLines(fs: Fs, path: string, from: number): Generator<Line> {
   const file = fs.open(path)
   if (!file) return
   try {
-    const piece = Buffer.alloc(Math.max(1, Math.min(PIECE, file.size - from)))
+    const piece = Buffer.alloc(Math.max(1, Math.min(BYTES_PER_PIECE, file.size - from)))
     let rest = Buffer.alloc(0)
     for (let at = from; ;) {
       const read = file.read(piece, at)
@@ -222,9 +223,9 @@ function* wholeLines(fs: Fs, path: string, from: number): Generator<Line> {
   }
 }
 
-const PIECE = 256 * 1024
+const BYTES_PER_PIECE = 256 * 1024
 
-/** A line of ours. */
+/** Refuses a line that no evaluation writes. */
 function parsed(text: string, path: string): LogLine {
   const line = readLogLine(text)
   if (line) return line

@@ -11,13 +11,13 @@ import type { WriteContext } from '../versioning/write-context.ts'
 import type { LoggedRow } from './evaluation-log.ts'
 import type { EvaluationPlan, EvaluationSummary, RowResult } from './evaluation.ts'
 
-/** Where result sets are: `git log --notes=evaluations` shows them beside the revisions. */
+/** The ref of result sets: `git log --notes=evaluations` shows them next to the revisions. */
 export const NOTES_REF = 'refs/notes/evaluations'
 
 /**
- * Writes the result set of an evaluation as a git note on the application's revision: JSON Lines, the summary of the evaluation and then
- * a line a row, behind those of other evaluations of the same revision. Writing it again replaces it. Rows that would make the note
- * longer than whoever clones should have to take (evaluators answer what they like) are left out; the summary always is there.
+ * Writes the results of an evaluation as a git note on the application's revision, in JSON Lines: the summary, then a line per row, after
+ * those of other evaluations. Writing again replaces the evaluation's lines. Rows are left out if they would make the note too large for
+ * clones; the summary is always written.
  */
 export async function writeEvaluationNote(
   registry: Registry,
@@ -34,9 +34,9 @@ export async function writeEvaluationNote(
       tree: await changeNotes(transaction, root, [oid], async (note) => {
         const before = note === undefined ? Buffer.alloc(0) : await readBytes(transaction, note, 'blob')
         const others = await withoutEvaluation(withFinalLineFeed(before), plan.id)
-        // What was read, what is joined and what is hashed may be long, each by itself.
+        // Reading, joining and hashing may each take long.
         await yieldToEventLoop()
-        const fits = others.length + rows.length <= MOST_NOTE
+        const fits = others.length + rows.length <= MAX_BYTES_OF_NOTE
         const joined = Buffer.concat(fits ? [others, head, rows] : [others, head])
         await yieldToEventLoop()
         return transaction.write('blob', joined)
@@ -48,7 +48,6 @@ export async function writeEvaluationNote(
   })
 }
 
-/** A finished evaluation. */
 export interface ResultSet {
   readonly plan: EvaluationPlan
   readonly summary: EvaluationSummary
@@ -75,10 +74,10 @@ function headLine(plan: EvaluationPlan, summary: EvaluationSummary, finishedAt: 
       summary,
     },
   }
-  return stringifyJson(head as unknown as Json) // of plain members
+  return stringifyJson(head as unknown as Json) // only plain members
 }
 
-/** Scores and verdicts; the outputs are in the run's own log and its traces. */
+/** A row's scores and verdicts. The outputs are in the log and the traces. */
 function rowLine(evaluation: string, { testcase_id, trace_id, application, evaluators }: RowResult): string {
   const line = {
     evaluation,
@@ -90,7 +89,7 @@ function rowLine(evaluation: string, { testcase_id, trace_id, application, evalu
   return stringifyJson(line as unknown as Json) // as above
 }
 
-/** The lines of the rows of an evaluation; none of them if they are too long together. */
+/** The lines of an evaluation's rows; empty if they are too large together. */
 async function rowLines(evaluation: string, results: ResultSet['results']): Promise<Buffer> {
   const lines: Buffer[] = []
   let length = 0
@@ -99,24 +98,23 @@ async function rowLines(evaluation: string, results: ResultSet['results']): Prom
     await slice.pause()
     const line = bytesOf(rowLine(evaluation, row.read()))
     length += line.length
-    if (length > MOST_ROWS) return Buffer.alloc(0)
+    if (length > MAX_BYTES_OF_ROWS) return Buffer.alloc(0)
     lines.push(line)
   }
   return Buffer.concat(lines)
 }
 
-/** Bytes of the rows of one evaluation in a note, and of a note with all evaluations of a revision that have rows in it. */
-const MOST_ROWS = 32 * 1024 ** 2
-const MOST_NOTE = 128 * 1024 ** 2
+const MAX_BYTES_OF_ROWS = 32 * 1024 ** 2
+const MAX_BYTES_OF_NOTE = 128 * 1024 ** 2
 
 function bytesOf(line: string): Buffer {
   return Buffer.from(`${line}\n`)
 }
 
-/** The lines of a note that are not of this evaluation. */
+/** The lines of other evaluations. */
 async function withoutEvaluation(note: Buffer, id: string): Promise<Buffer> {
   const marks = [`{"evaluation":{"id":"${id}"`, `{"evaluation":"${id}"`].map((mark) => Buffer.from(mark))
-  // Most often it is not among them, and nothing has to be taken apart.
+  // Usually the note has no lines of this evaluation.
   if (!marks.some((mark) => note.includes(mark))) return note
   const slice = new TimeSlice()
   const others: Buffer[] = []
@@ -131,7 +129,7 @@ async function withoutEvaluation(note: Buffer, id: string): Promise<Buffer> {
   return Buffer.concat(others)
 }
 
-/** A note that somebody wrote with git may end without one. */
+/** Notes written by git may lack the final newline. */
 function withFinalLineFeed(note: Buffer): Buffer {
   return note.length === 0 || note.at(-1) === LINE_FEED ? note : Buffer.concat([note, Buffer.from('\n')])
 }

@@ -7,14 +7,14 @@ import { asStored } from '../resources/testsets/testset-payload.ts'
 import { rowPath } from '../resources/testsets/testset-tree.ts'
 import type { Revision } from '../versioning/revisions/revision.ts'
 
-/** A row as workflows see it: the inputs of a run. */
+/** A row as the input of a workflow. */
 export interface EvaluationRow {
   readonly testcaseId: string
-  /** Its data without the dedup id. */
+  /** The row without the dedup id. */
   readonly data: JsonObject
 }
 
-/** The rows of a testset revision, in order, some in memory at a time. */
+/** The rows of a testset revision, in order, read in batches. */
 export async function* evaluationRows({ artifact, stored }: Revision): AsyncGenerator<EvaluationRow> {
   if (stored.payload === undefined) return
   const { tree } = asStored(stored.payload)
@@ -28,7 +28,7 @@ export async function* evaluationRows({ artifact, stored }: Revision): AsyncGene
   }
 }
 
-/** The ids of the testcases of a testset revision, in order, of some rows at a time. */
+/** The testcase ids of a testset revision, in order, in batches. */
 export async function* testcaseIdsOf({ artifact, stored }: Revision): AsyncGenerator<readonly string[]> {
   if (stored.payload === undefined) return
   const { tree } = asStored(stored.payload)
@@ -36,7 +36,6 @@ export async function* testcaseIdsOf({ artifact, stored }: Revision): AsyncGener
     yield batch.map(({ oid }) => testcaseId(oid, artifact.id))
 }
 
-/** How many there are. */
 export async function countTestcases({ artifact, stored }: Revision): Promise<number> {
   if (stored.payload === undefined) return 0
   return countRows(artifact.repository.objects, asStored(stored.payload).tree, rowCounts)

@@ -8,36 +8,35 @@ import type { Registry } from '../versioning/registry.ts'
 import type { Revision } from '../versioning/revisions/revision.ts'
 import type { WriteContext } from '../versioning/write-context.ts'
 
-/** What is to be evaluated, by what. */
 export interface EvaluationOrder {
   readonly testset: Revision
   readonly application: Revision
   readonly evaluators: readonly Revision[]
   readonly concurrency: number
-  /** The finished evaluation of the same testset and application whose outputs are judged; without one the application runs. */
+  /** The finished evaluation of the same testset and application whose outputs are judged. Without it, the application runs. */
   readonly outputsFrom?: string
 }
 
-/** With what an evaluation's outputs are judged anew. */
+/** How to judge the outputs of an evaluation again. */
 export interface JudgingOrder {
   readonly evaluators: readonly Revision[]
-  /** As the evaluation's own unless given. */
+  /** By default that of the evaluation. */
   readonly concurrency?: number | undefined
 }
 
-/** Who has something evaluated. */
+/** The caller who starts an evaluation. */
 export interface Evaluator {
   readonly context: WriteContext
   readonly caller: InvocationCaller
 }
 
-/** What evaluations need beside what every invocation does. */
+/** The services that evaluations need besides those of every invocation. */
 export interface EvaluationServices {
   readonly invocation: InvocationServices
-  /** How many may run at once, those of other projects included. */
+  /** Limits the evaluations of all projects that run at once. */
   readonly permits: Semaphore
   tracesOf(registry: Registry): Pick<ProjectTraces, 'stored' | 'remove'>
-  /** Told of every evaluation that could not go on, and of a log that cannot be read. */
+  /** Called for each evaluation that failed, and for each log that cannot be read. */
   onTrouble(error: unknown, evaluationId: string): void
 }
 
@@ -51,14 +50,14 @@ const note = z.strictObject({
   caller: z.strictObject({ mayRead: z.boolean(), mayWrite: z.boolean() }),
 })
 
-/** What another server needs to go on in the name of who had something evaluated. */
+/** The identity and rights of the caller, for a server that takes over the evaluation. */
 export function noteOf({ context: { actor }, caller: { mayRead, mayWrite } }: Evaluator): string {
   const { id, name, email, mayDeploy } = actor
   const by = { id, name, email, ...(mayDeploy === undefined ? {} : { mayDeploy }) }
   return JSON.stringify({ actor: by, caller: { mayRead, mayWrite } })
 }
 
-/** In whose name to go on; undefined where the note says nothing of that. */
+/** The caller in a note; undefined if the note is not valid. */
 export function evaluatorIn(text: string): Evaluator | undefined {
   const read = note.safeParse(parsedOrUndefined(text))
   return read.success ? { context: { actor: read.data.actor }, caller: read.data.caller } : undefined

@@ -1,8 +1,8 @@
 import type { Json } from '../json/json.ts'
 
 /**
- * One run of a testset through an application and evaluators. Everything it is of is pinned by revision id when it begins, so that a
- * resumed run goes on with the same.
+ * A run of a testset through an application and evaluators. All revisions are pinned by id at the start, so that a resumed run uses the same
+ * ones.
  */
 export interface EvaluationPlan {
   readonly id: string
@@ -11,18 +11,17 @@ export interface EvaluationPlan {
   readonly testset: PinnedRevision
   readonly application: PinnedRevision
   readonly evaluators: readonly NamedEvaluator[]
-  /** How many rows are run at once. */
+  /** The number of rows that run at once. */
   readonly concurrency: number
-  /** How many rows the testset revision has. */
+  /** The number of rows of the testset revision. */
   readonly rows: number
-  /** The evaluation that ran the application, where this one only judges its outputs anew. */
+  /** The evaluation that ran the application, if this one only judges its outputs. */
   readonly outputs_from?: string
 }
 
-/** So many rows of an evaluation may run at once. */
+/** The maximum concurrency of an evaluation. */
 export const MOST_AT_ONCE = 64
 
-/** A revision by everything that names it. */
 export interface PinnedRevision {
   readonly artifact_id: string
   readonly artifact_slug: string
@@ -31,34 +30,34 @@ export interface PinnedRevision {
   readonly version: number
 }
 
-/** An evaluator under the name that results have: its slug, or its revision's where several of the same take part. */
+/** An evaluator and its name in results: its slug, or its revision's slug if several revisions of it take part. */
 export interface NamedEvaluator extends PinnedRevision {
   readonly name: string
 }
 
-/** What came of a row: the application's outputs and what each evaluator made of them. */
+/** The result of a row: the application's outputs, and the evaluators' results. */
 export interface RowResult {
   readonly testcase_id: string
   readonly trace_id: string
   readonly application: RunResult
-  /** By the names of the evaluators; empty where the application failed. */
+  /** By evaluator name; empty if the application failed. */
   readonly evaluators: Readonly<Record<string, RunResult>>
 }
 
-/** The outputs of a run, or why there are none. */
+/** The outputs of a run, or its error. */
 export type RunResult =
   { readonly outputs: Json } | { readonly error: { readonly code: string; readonly message: string } }
 
 /**
- * How a row ended. `error`: the application failed on it, or an evaluator did. Else `failed`: a verdict was no. Else `passed`: there was a verdict.
- * A score alone is no verdict.
+ * The outcome of a row. `error`: the application or an evaluator failed. Else `failed`: a verdict was negative. Else `passed`: there was a
+ * verdict. A score alone is no verdict.
  */
 export const RESULT_OUTCOMES = ['passed', 'failed', 'error'] as const
 
-/** `finished` all rows are done; `interrupted` it can be resumed. */
+/** `finished`: all rows are done. `interrupted`: it can be resumed. */
 export type EvaluationState = 'running' | 'finished' | 'interrupted'
 
-/** An evaluation as it stands. */
+/** The current state of an evaluation. */
 export interface Evaluation {
   readonly plan: EvaluationPlan
   readonly state: EvaluationState
@@ -66,40 +65,41 @@ export interface Evaluation {
   readonly summary: EvaluationSummary
 }
 
-/** `done`: in which rows were done. `testset`: in which the testset has them. */
+/** `done`: the order of completion. `testset`: the order of the testset. */
 export const RESULT_ORDERS = ['done', 'testset'] as const
 
-/** The order that results are answered in. */
 export type ResultOrder = (typeof RESULT_ORDERS)[number]
 
-/** How an evaluation ended whose rows are all done. */
+/** The end of a finished evaluation. */
 export interface EvaluationEnd {
   readonly finished_at: string
   readonly summary: EvaluationSummary
 }
 
-/** What an evaluation has come to. */
 export interface EvaluationSummary {
   /** Rows that were run. */
   readonly done: number
-  /** Rows whose application failed. */
+  /** Rows on which the application failed. */
   readonly failed: number
   readonly evaluators: Readonly<Record<string, EvaluatorSummary>>
 }
 
-/** What an evaluator made of all rows. It does not run on rows whose application failed, but they count in both rates. */
+/** An evaluator's results. It does not run on rows on which the application failed, but they count in both rates. */
 export interface EvaluatorSummary {
-  /** Rows it gave a score, or a verdict, which counts as 1 or 0. */
+  /** Rows with a score; a verdict counts as 1 or 0. */
   readonly scored: number
   readonly passed: number
-  /** Rows that did not pass, by its verdict; a score alone is no verdict. Absent where an earlier version finished the evaluation. */
+  /** Rows with a negative verdict; a score alone is no verdict. Absent if an earlier version finished the evaluation. */
   readonly failed?: number
-  /** Rows that it failed on itself. */
+  /** Rows on which the evaluator failed. */
   readonly errors: number
-  /** Over `mean_rows`; null where it scored none. */
+  /** The mean over `mean_rows`; null if no row has a score. */
   readonly mean_score: number | null
-  /** The rows it scored, and, as 0, those that it or the application failed on. Absent as `failed` is: then they are the rows it scored. */
+  /**
+   * The scored rows, and those on which the evaluator or the application failed, which count as 0. Absent if `failed` is, and then the mean
+   * is over the scored rows.
+   */
   readonly mean_rows?: number
-  /** Passed rows of all that were done; null where there are none. */
+  /** Passed rows divided by finished rows; null without rows. */
   readonly success_rate: number | null
 }

@@ -12,20 +12,20 @@ export interface LogLine {
 }
 
 /**
- * Reads a line of an evaluation's log. Files are restored, copied and edited, so nothing in it is believed before it was looked at:
- * undefined for what no evaluation writes.
+ * Parses a line of a log; undefined for what no evaluation writes. Lines are validated, because files may have been restored, copied or
+ * edited.
  */
 export function readLogLine(text: string): LogLine | undefined {
   try {
-    const read = line.safeParse(parseJson(text, { maxDepth: DEEPEST }))
+    const read = line.safeParse(parseJson(text, { maxDepth: MAX_LEVELS }))
     return read.success ? read.data : undefined
   } catch {
     return undefined // no JSON
   }
 }
 
-/** Outputs may be as deep as any body, and lie within a row. */
-const DEEPEST = MOST_LEVELS + 8
+/** Outputs may be as deep as a request body, and are nested in a row. */
+const MAX_LEVELS = MOST_LEVELS + 8
 
 const pinned = {
   artifact_id: z.string(),
@@ -71,7 +71,7 @@ const row = z.object({
 
 const line = z.object({ plan: plan.optional(), row: row.optional(), end: end.optional() })
 
-/** An object by slugs: one may be a name that JavaScript has its own ideas of (`42`, `__proto__`), which parsed JSON keeps apart. */
+/** An object by slugs. A slug may be special in JavaScript (`42`, `__proto__`); parsed JSON handles these. */
 function named<T>(read: (member: Json) => T | undefined) {
   return z
     .custom<JsonObject>((value) => isJsonObject(value as Json))

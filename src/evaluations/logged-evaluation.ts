@@ -2,11 +2,11 @@ import type { Evaluation } from './evaluation.ts'
 import type { EvaluationLog } from './evaluation-log.ts'
 import { RunningSummary } from './tally.ts'
 
-/** What the log of an evaluation says that does not run here. What it said before is not read again. */
+/** The state of an evaluation that does not run in this process, from its log. Each row of the log is read only once. */
 export class LoggedEvaluation {
   readonly #log: EvaluationLog
   readonly #tally: RunningSummary
-  /** So many bytes of the log are counted. */
+  /** How many bytes of the log were counted. */
   #position = 0
   #ended: Evaluation | undefined
   #reading: Promise<unknown> = Promise.resolve()
@@ -16,16 +16,16 @@ export class LoggedEvaluation {
     this.#tally = new RunningSummary(log.plan.evaluators.map(({ name }) => name))
   }
 
-  /** How it stands; `isRunning` says whether somebody works on it, which no log does. */
+  /** The current state. `isRunning` tells whether some server runs the evaluation, which the log does not. */
   async now(isRunning: () => Promise<boolean>): Promise<Evaluation> {
     const { plan } = this.#log
     const ended = this.#end()
     if (ended) return ended
     const state = (await isRunning()) ? 'running' : 'interrupted'
-    // It may have come to its end before that was asked.
+    // The evaluation may have ended before `isRunning` was called.
     const late = state === 'interrupted' ? this.#end() : undefined
     if (late) return late
-    // One after the other: two that read at once would count rows twice.
+    // Reads are queued, because concurrent ones would count rows twice.
     const reading = this.#reading.then(() => this.#readOn())
     this.#reading = reading.catch(() => undefined)
     await reading

@@ -41,24 +41,26 @@ import { pinnedRevision, runEvaluation } from './run-evaluation.ts'
 import { RunningEvaluation } from './running-evaluation.ts'
 import type { Revision } from '../versioning/revisions/revision.ts'
 
-/** Of so many evaluations it is remembered what their logs say. */
-const MOST_REMEMBERED = 10_000
+const MAX_CACHED_EVALUATIONS = 10_000
 
-/** The most rows whose order in their testset is kept in memory, for all finished evaluations together: some 200 bytes each. */
-const MOST_ORDERED = 500_000
+/** The maximum number of rows whose order is cached, over all finished evaluations; about 200 bytes each. */
+const MAX_CACHED_ROWS = 500_000
 
-/** Which results are asked for: `next` is a cursor, as a page has answered it. */
+/** The requested results; `next` is the cursor of a previous page. */
 export type ResultsAsked = Omit<ResultsWanted, 'order'> & { readonly order?: ResultOrder | undefined }
 
-/** The evaluations of a project: those that run here, and what is kept of all others. */
+/** The evaluations of a project: those that run in this process, and the logs of all others. */
 export class ProjectEvaluations {
   readonly #registry: Registry
   readonly #services: EvaluationServices
   readonly #folder: string
   readonly #documents: Documents
   readonly #running = new Map<string, RunningEvaluation>()
-  readonly #logged = new LRUCache<string, LoggedEvaluation>({ max: MOST_REMEMBERED })
-  readonly #orders = recentlyUsed<string, ReadonlyMap<string, RowPlace>>(MOST_ORDERED, ({ size }) => size + 1)
+  readonly #logged = new LRUCache<string, LoggedEvaluation>({ max: MAX_CACHED_EVALUATIONS })
+  readonly #orders = recentlyUsed<string, ReadonlyMap<string, RowPlace>>(
+    MAX_CACHED_ROWS,
+    ({ size }) => size + 1,
+  )
   #isClosed = false
 
   constructor(registry: Registry, services: EvaluationServices) {
@@ -69,8 +71,8 @@ export class ProjectEvaluations {
   }
 
   /**
-   * Begins an evaluation; resolves once it could be resumed. Where an earlier attempt at the same request began it, that is gone on with.
-   * Refuses one for which there is no permit.
+   * Starts an evaluation; resolves when it could be resumed. If an earlier attempt of the same request started it, resumes that. Refuses an
+   * evaluation without a permit.
    */
   async start(
     { testset, application, evaluators, concurrency, outputsFrom }: EvaluationOrder,
@@ -107,8 +109,8 @@ export class ProjectEvaluations {
   }
 
   /**
-   * Begins one that has the outputs of a finished one judged by other evaluators: the application does not run. Refuses one that is not
-   * finished, as its outputs are not all there.
+   * Starts an evaluation that judges the outputs of a finished one with other evaluators, without running the application. Refuses an
+   * unfinished one, because outputs would be missing.
    */
   async judge(
     id: string,
@@ -132,8 +134,8 @@ export class ProjectEvaluations {
   }
 
   /**
-   * Goes on with one that was interrupted; the one that runs here is answered as it is. Refuses one that another server runs, and one
-   * for which there is no permit.
+   * Resumes an interrupted evaluation; one that runs in this process is answered unchanged. Refuses one that another server runs, and one
+   * without a permit.
    */
   async resume(id: string, by: Evaluator): Promise<RunningEvaluation> {
     this.#assertOpen()
@@ -157,7 +159,7 @@ export class ProjectEvaluations {
     return this.#loggedAs(id, log).now(() => this.#isHeld(id))
   }
 
-  /** All of them, the oldest first. A log that cannot be read is left out and told of. */
+  /** All evaluations, oldest first. A log that cannot be read is skipped and reported. */
   async list(): Promise<Evaluation[]> {
     const found: Evaluation[] = []
     const ids = EvaluationLog.ids(this.#registry.store.fs, this.#folder)
@@ -169,7 +171,7 @@ export class ProjectEvaluations {
         if (evaluation) found.push(evaluation)
       } catch (error) {
         if (!isOfOneLog(error)) throw error
-        // Of one that was never answered for there is nothing to tell.
+        // An evaluation whose start was never acknowledged is skipped silently.
         if (!(error instanceof Refusal) || error.code !== 'evaluation_not_found')
           this.#services.onTrouble(error, id)
       }
@@ -178,8 +180,8 @@ export class ProjectEvaluations {
   }
 
   /**
-   * Goes on with one whose server died or was stopped, unless somebody else does, in the name of whom it noted; resolves once it runs no
-   * more. Where there is no permit, it is left to another server, or to the next call.
+   * Resumes an evaluation whose server died or stopped, in the name of the caller in the note, unless another server has it. Resolves when it
+   * no longer runs. Without a permit, it is left to another server or a later call.
    */
   async takeOver({ path, note }: AbandonedLease): Promise<void> {
     const id = basename(path)
@@ -199,8 +201,8 @@ export class ProjectEvaluations {
   }
 
   /**
-   * A page of the rows that are done. Unless an order is asked for, or a cursor is of one, they come in the testset's once the evaluation has
-   * finished, and until then, or where the testset cannot be read, as they were done. Refuses a cursor of another order than is asked for.
+   * A page of the finished rows. Without an order or a cursor, a finished evaluation answers the testset's order; an unfinished one, or one
+   * whose testset cannot be read, the order of completion. Refuses a cursor of a different order.
    */
   async results(id: string, { order: asked, next, ...wanted }: ResultsAsked): Promise<Window<RowResult>> {
     const log = this.#log(id)
@@ -226,7 +228,7 @@ export class ProjectEvaluations {
       : resultsPage(log, rowsAsDone(log), { ...behind, order: 'done' })
   }
 
-  /** It is kept for the next page once the evaluation has finished, as then its log stays as it is. */
+  /** The order is cached only for a finished evaluation, because its log no longer changes. */
   async #testsetOrder(log: EvaluationLog, isFinished: boolean): Promise<ReadonlyMap<string, RowPlace>> {
     const { id, testset } = log.plan
     const kept = this.#orders.get(id)
@@ -239,7 +241,7 @@ export class ProjectEvaluations {
     return order
   }
 
-  /** Interrupts one that runs here; resolves once nothing of it runs any more. Refuses one that another server runs. */
+  /** Interrupts an evaluation of this process; resolves when it no longer runs. Refuses one that another server runs. */
   async stop(id: string): Promise<Evaluation> {
     await this.#running.get(id)?.stop()
     const evaluation = await this.get(id)
@@ -247,7 +249,7 @@ export class ProjectEvaluations {
     return evaluation
   }
 
-  /** Interrupts all of them, and begins no more; resolves once nothing runs. */
+  /** Interrupts all evaluations and starts no more; resolves when none runs. */
   async close(): Promise<void> {
     this.#isClosed = true
     await Promise.all([...this.#running.values()].map((running) => running.stop()))
@@ -273,7 +275,7 @@ export class ProjectEvaluations {
     return logged
   }
 
-  /** The ids of those that are run now, by whichever server. */
+  /** The ids of evaluations that any server runs now. */
   running(): Promise<readonly string[]> {
     return this.#documents.leased(this.#folder)
   }
@@ -293,7 +295,7 @@ export class ProjectEvaluations {
     )
   }
 
-  /** A permit to run one, which may be held for hours: whoever finds none is refused at once. */
+  /** A permit to run an evaluation. It may be held for hours, so a caller without one is refused at once. */
   #acquire(): Release {
     const { permits } = this.#services
     const release = permits.tryAcquire()
@@ -305,7 +307,7 @@ export class ProjectEvaluations {
     )
   }
 
-  /** `release` gives its permit back. */
+  /** `release` returns the permit. */
   #run(log: EvaluationLog, by: Evaluator, isResumed: boolean, release: Release): RunningEvaluation {
     const running = this.#begin(log.plan)
     const work = this.#documents
@@ -314,7 +316,7 @@ export class ProjectEvaluations {
       })
       .finally(() => this.#ended(log.plan.id, release))
     running.follow(work.catch((error: unknown) => this.#interrupted(log.plan.id, error)))
-    // Closed while the log was made: it is there to be resumed.
+    // If closed meanwhile, the evaluation can be resumed later.
     if (this.#isClosed) void running.stop()
     return running
   }
@@ -337,7 +339,7 @@ export class ProjectEvaluations {
     by: Evaluator,
     isResumed: boolean,
   ): Promise<Evaluation> {
-    // Another server may run it by now, and what is done here would be refused.
+    // The lease is lost: another server may run the evaluation, and writes would be refused.
     lease.signal.addEventListener('abort', () => void running.stop(), { once: true })
     const { outputs_from: from } = log.plan
     const source = from === undefined ? undefined : this.#log(from)
@@ -347,7 +349,7 @@ export class ProjectEvaluations {
     return evaluation
   }
 
-  /** Says what kept it from going on, and how to go on. */
+  /** Reports why an evaluation was interrupted, and how to resume it. */
   #interrupted(id: string, error: unknown): never {
     this.#services.onTrouble(error, id)
     const { syscall, message } = error as Partial<NodeJS.ErrnoException> // anything may be thrown
@@ -360,13 +362,13 @@ export class ProjectEvaluations {
   }
 }
 
-/** Whether an error says that one log cannot be read, and nothing of the others. */
+/** Whether an error concerns a single log only. */
 export function isOfOneLog(error: unknown): boolean {
   const isOther = error instanceof Refusal && error.code !== 'storage_unavailable'
   return isOther || damageOf(error, '') !== undefined
 }
 
-/** The names of a revision that stay. */
+/** The names that identify a revision permanently. */
 function pinnedRevisionOf({ artifact, id, slug, version }: Revision): PinnedRevision {
   return {
     artifact_id: artifact.id,
@@ -377,7 +379,7 @@ function pinnedRevisionOf({ artifact, id, slug, version }: Revision): PinnedRevi
   }
 }
 
-/** Evaluators under names that tell them apart; one that is listed twice takes part once. */
+/** The distinct evaluators, with distinct names. */
 function nameEvaluators(evaluators: readonly Revision[]): readonly NamedEvaluator[] {
   const unique = [...new Map(evaluators.map((it) => [it.id, it])).values()]
   return unique.map((evaluator) => {

@@ -7,18 +7,18 @@ import type { EvaluationLog, LoggedRow, RowPlace } from './evaluation-log.ts'
 import { testcaseIdsOf } from './evaluation-rows.ts'
 import { verdictOf } from './tally.ts'
 
-/** Which results are wanted: in which order, at most so many, those behind a row, those that a filter leaves. */
+/** The requested results: their order, number, start and filter. */
 export interface ResultsWanted extends ResultFilter {
   readonly order: ResultOrder
   readonly limit?: number | undefined
-  /** The testcase of a row. */
+  /** The testcase after which the page starts. */
   readonly next?: string | undefined
 }
 
-/** Rows that are done, in some order, from one of them on; undefined where that one is not among them. */
+/** Answers the finished rows after the row `next`, in some order; undefined if there is no such row. */
 export type RowsBehind = (next: string | undefined) => Promise<AsyncIterable<LoggedRow> | undefined>
 
-/** A page of the rows that are done. Refuses an evaluator that took no part, and a `next` that is none of them. */
+/** A page of the finished rows. Refuses an evaluator that took no part, and an unknown `next`. */
 export async function resultsPage(
   { plan }: EvaluationLog,
   rowsBehind: RowsBehind,
@@ -51,19 +51,19 @@ export async function resultsPage(
   return { rows, next: undefined }
 }
 
-/** The rows in the order in which they were done. */
+/** The rows in the order of completion. */
 export function rowsAsDone(log: EvaluationLog): RowsBehind {
   return async (next) => {
     const rows = log.rows()
     if (next === undefined) return rows
-    // Not in a loop of its own, which would end what is read on behind it.
+    // A `for await` loop would close the generator, which is still needed.
     for (let row = await rows.next(); !row.done; row = await rows.next())
       if (row.value.isOf(next)) return rows
     return undefined
   }
 }
 
-/** The rows in the order that a testset has them in; behind these, what a log has of others. */
+/** The rows in the order of a testset, then rows that the testset does not have. */
 export function rowsInOrder(log: EvaluationLog, order: ReadonlyMap<string, RowPlace>): RowsBehind {
   return async (next) => {
     if (next !== undefined && !order.has(next)) return undefined
@@ -79,7 +79,7 @@ export function rowsInOrder(log: EvaluationLog, order: ReadonlyMap<string, RowPl
   }
 }
 
-/** Where the rows of a log are, in the order of the testset that was run. */
+/** The places of a log's rows, in the order of the testset. */
 export async function testsetOrder(
   log: EvaluationLog,
   testset: Revision,
@@ -96,12 +96,12 @@ export async function testsetOrder(
   return order
 }
 
-/** A cursor says which order it is of: the order of an evaluation's results changes when it ends, and a page must not. */
+/** A cursor includes its order, because the default order changes when an evaluation ends, and pages must not. */
 function cursorOf(order: ResultOrder, id: string | undefined): string | undefined {
   return id !== undefined && order === 'done' ? `${DONE}${id}` : id
 }
 
-/** The order that a cursor is of, and the testcase behind which it goes on. */
+/** The order of a cursor, and the testcase after which it continues. */
 export function readCursor(cursor: string): { readonly order: ResultOrder; readonly id: string } {
   return cursor.startsWith(DONE)
     ? { order: 'done', id: cursor.slice(DONE.length) }
@@ -110,15 +110,14 @@ export function readCursor(cursor: string): { readonly order: ResultOrder; reado
 
 const DONE = 'done:'
 
-/** Which rows are wanted; what is undefined leaves none out. */
+/** Undefined members do not filter. */
 interface ResultFilter {
   readonly outcome?: (typeof RESULT_OUTCOMES)[number] | undefined
-  /** The outcome by this evaluator alone. */
+  /** Filter by the outcome of this evaluator only. */
   readonly evaluator?: string | undefined
   readonly testcaseIds?: ReadonlySet<string> | undefined
 }
 
-/** Whether a row is wanted for how it ended. */
 function hasOutcome(row: RowResult, { outcome, evaluator }: ResultFilter): boolean {
   return outcome === undefined || outcomeOf(row, evaluator) === outcome
 }

@@ -17,24 +17,24 @@ import { fromEntries, type Json, type JsonObject } from '../json/json.ts'
 import { startTrace } from '../traces/recording/open-span.ts'
 import type { Span, SpanLink } from '../traces/span.ts'
 
-/** More rows than this are no note: whoever clones the application would have them all. */
-const MOST_NOTED = 100_000
+/** With more rows than this, the note has no rows, because every clone of the application gets it. */
+const MAX_ROWS_IN_NOTE = 100_000
 
 export interface EvaluationRun {
   readonly registry: Registry
   readonly services: EvaluationServices
-  /** To run it. */
+  /** The lease to run the evaluation. */
   readonly lease: Lease
   readonly log: EvaluationLog
-  /** The log of the evaluation whose outputs are judged; undefined where the application is to run. */
+  /** The log of the evaluation whose outputs are judged; undefined to run the application. */
   readonly source: EvaluationLog | undefined
   readonly running: RunningEvaluation
   readonly by: Evaluator
-  /** Whether rows were run before. */
+  /** Whether rows may have been run before. */
   readonly isResumed: boolean
 }
 
-/** Runs the rows that are not done, and writes what came of all of them; one that is stopped is answered as interrupted. */
+/** Runs the unfinished rows and writes all results. An aborted evaluation is answered as interrupted. */
 export async function runEvaluation({
   registry,
   services: { tracesOf, invocation },
@@ -49,7 +49,7 @@ export async function runEvaluation({
   const { signal } = running
   await log.mend(lease)
   const end = log.end()
-  // Another server was quicker.
+  // Another server has finished the evaluation.
   if (end) return { plan, state: 'finished', finishedAt: end.finished_at, summary: end.summary }
   const [testset, application] = await Promise.all([
     pinnedRevision(registry, 'testset', plan.testset.revision_id),
@@ -71,7 +71,7 @@ export async function runEvaluation({
     rows: evaluationRows(testset),
     done,
     run: async (row) => {
-      // Parts of a run that was cut short must not be left beside those of the next.
+      // Remove what an interrupted run of the row has recorded.
       if (mayHaveBegun-- > 0) await traces.remove(rowTraceId(plan, row)).catch(ignoreRefusal)
       return runRow(setting, row)
     },
@@ -86,14 +86,14 @@ export async function runEvaluation({
   await writeEvaluationNote(
     registry,
     application,
-    { plan, summary, finishedAt, results: plan.rows > MOST_NOTED ? [] : log.rows() },
+    { plan, summary, finishedAt, results: plan.rows > MAX_ROWS_IN_NOTE ? [] : log.rows() },
     by.context,
   )
   await log.finish(lease, { finished_at: finishedAt, summary })
   return { plan, state: 'finished', finishedAt, summary }
 }
 
-/** What the application made of each row. Of rows only the places are kept in memory: outputs may be long. */
+/** The application's result of each row. Only places are kept in memory, because outputs may be long. */
 async function outputsIn(log: EvaluationLog): Promise<(testcaseId: string) => Promise<RunResult>> {
   const places = await log.places()
   return async (testcaseId) => {
@@ -107,43 +107,46 @@ async function outputsIn(log: EvaluationLog): Promise<(testcaseId: string) => Pr
   }
 }
 
-/** A revision that an evaluation has pinned. */
+/** A revision pinned by an evaluation. */
 export async function pinnedRevision(registry: Registry, family: string, id: string): Promise<Revision> {
   const found = registry.families.find(({ name }) => name === family)
   if (!found) throw new Error(`the registry has no family ${family}`)
   return readRevisionAt(await revisionById(registry, found, id))
 }
 
-/** What cannot be removed cannot be written beside either. */
+/** A refusal to remove spans is ignored, because recording them would be refused too. */
 function ignoreRefusal(error: unknown): void {
   if (!(error instanceof Refusal)) throw error
 }
 
-/** No further row begins while so many results wait for the disk. */
+/** No further row starts while this many results wait for the disk. */
 const MAX_RESULTS_WAITING = 200
 
-/** So many rows may have been begun, at most, that are not in the log when the process is killed: those first in line are among them. */
+/**
+ * The maximum number of rows that may have started without being in the log when the process is killed. They are among the first unfinished
+ * rows.
+ */
 const mostCutShort = (concurrency: number): number => 2 * (MAX_RESULTS_WAITING + concurrency) + concurrency
 
 interface RowRun {
-  /** So many are run at once. */
+  /** The number of rows that run at once. */
   readonly concurrency: number
-  /** Keeps results; resolves once they are on the disk. */
+  /** Saves results; resolves when they are on the disk. */
   readonly keep: (results: readonly RowResult[]) => Promise<void>
   readonly rows: AsyncIterable<EvaluationRow>
-  /** The testcases whose rows are done already. */
+  /** Testcases whose rows are finished. */
   readonly done: ReadonlySet<string>
   readonly run: (row: EvaluationRow) => Promise<RowResult>
-  /** Resolves once the traces of the rows that were run are stored: a row that is done has one. */
+  /** Resolves when the traces of the rows are stored, so that each finished row has one. */
   readonly settle: () => Promise<void>
-  /** Told of results once they are on the disk. */
+  /** Called with results that are on the disk. */
   readonly onDone: (results: readonly RowResult[]) => void
   readonly signal: AbortSignal
 }
 
 /**
- * Runs the rows that are not done yet, `plan.concurrency` at once, and logs each. Results are written together with those that came
- * while the ones before were on their way to the disk. What was cut short by the signal is not logged, and will be run again.
+ * Runs the unfinished rows, `plan.concurrency` at once, and logs the results. Results that come during a write are written together in the
+ * next one. Rows interrupted by the signal are not logged, and will be run again.
  */
 async function runRows({
   concurrency,
@@ -186,7 +189,7 @@ async function runRows({
     writing ??= writeWaiting()
   }
 
-  /** Checks for more and says that it is through in one step, so that nothing is left behind. */
+  /** The check for more results and the reset of `writing` happen in one step, so that no result is left waiting. */
   async function writeWaiting(): Promise<void> {
     try {
       while (waiting.length > 0) {
@@ -203,30 +206,29 @@ async function runRows({
   }
 }
 
-/** What rows are run with. */
 interface RowSetting {
   readonly registry: Registry
   readonly services: InvocationServices
   readonly plan: EvaluationPlan
   readonly caller: InvocationCaller
   readonly signal: AbortSignal
-  /** What the application made of a row in the evaluation whose outputs are judged; undefined where the application is to run. */
+  /** The application's result in the evaluation whose outputs are judged; undefined to run the application. */
   readonly outputsOf: ((testcaseId: string) => Promise<RunResult>) | undefined
 }
 
-/** The trace of a row. Its id follows from the evaluation and the row: a row that is run again after a crash leaves no second one. */
+/** The trace id of a row, derived from the evaluation and the row, so that a second run after a crash makes no second trace. */
 function rowTraceId({ id }: Pick<EvaluationPlan, 'id'>, { testcaseId }: EvaluationRow): string {
   return digits(`${id} ${testcaseId}`, 32)
 }
 
-/** The span of a part of a row's trace: that of the application, or of an evaluator by its name. */
+/** The span of the application or of an evaluator in a row's trace. */
 function spanOf(traceId: string, part: string): SpanLink {
   return { traceId, spanId: digits(`${traceId} ${part}`, 16) }
 }
 
 /**
- * Runs a row through the application, and what comes out of it through the evaluators. All of it is one trace, recorded when the row is
- * done; one that is cut short leaves none. Where outputs of another evaluation are judged, the trace links to the run that made them.
+ * Runs a row through the application, and its outputs through the evaluators. All spans are one trace, recorded at the end of the row; an
+ * interrupted row records none. If outputs of another evaluation are judged, the trace links to the run that made them.
  */
 async function runRow(setting: RowSetting, row: EvaluationRow): Promise<RowResult> {
   const { registry, services, plan, caller, signal, outputsOf } = setting
@@ -297,12 +299,12 @@ async function runRow(setting: RowSetting, row: EvaluationRow): Promise<RowResul
   }
 }
 
-/** So many hex digits that follow from a text. */
+/** Hexadecimal digits derived from a text. */
 function digits(text: string, count: number): string {
   return hash('sha256', text, 'hex').slice(0, count)
 }
 
-/** What came of a run. What refuses it (a reference that points at nothing, say) is a failure of this row. */
+/** The result of a run. A refusal, for example of a missing reference, is an error of this row. */
 async function resultOf(run: () => Promise<Invocation>): Promise<RunResult> {
   try {
     const { result } = await run()

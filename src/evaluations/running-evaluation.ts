@@ -3,10 +3,10 @@ import { setTimeout as pause } from 'node:timers/promises'
 import type { Evaluation, EvaluationPlan, RowResult } from './evaluation.ts'
 import { RunningSummary } from './tally.ts'
 
-/** How often those who follow an evaluation are told how far it is, in milliseconds. */
-const RHYTHM = 100
+/** How often (milliseconds) the progress is reported. */
+const MS_BETWEEN_REPORTS = 100
 
-/** An evaluation while it runs in this process. */
+/** An evaluation that runs in this process. */
 export class RunningEvaluation {
   readonly plan: EvaluationPlan
   readonly #tally: RunningSummary
@@ -16,16 +16,16 @@ export class RunningEvaluation {
   constructor(plan: EvaluationPlan) {
     this.plan = plan
     this.#tally = new RunningSummary(plan.evaluators.map(({ name }) => name))
-    // One for each call that is made for a row, and it is known how many rows are run at once.
+    // Each call for a row adds a listener, and the concurrency limits their number.
     setMaxListeners(0, this.#abort.signal)
   }
 
-  /** Aborted when it is to stop. */
+  /** Aborted to stop the evaluation. */
   get signal(): AbortSignal {
     return this.#abort.signal
   }
 
-  /** How it ends: finished, or interrupted. Rejects with what made it impossible to go on. */
+  /** Resolves to the finished or interrupted evaluation. Rejects with the error that made it fail. */
   get outcome(): Promise<Evaluation> {
     if (!this.#outcome) throw new Error('the evaluation has not begun')
     return this.#outcome
@@ -33,7 +33,7 @@ export class RunningEvaluation {
 
   follow(outcome: Promise<Evaluation>): void {
     this.#outcome = outcome
-    // It goes on whether or not anybody waits for it; whoever does is told.
+    // Avoids an unhandled rejection if nothing awaits the outcome.
     outcome.catch(() => undefined)
   }
 
@@ -45,7 +45,7 @@ export class RunningEvaluation {
     return { plan: this.plan, state: 'running', finishedAt: undefined, summary: this.#tally.summary() }
   }
 
-  /** How far it is, at once and again and again, until it ends; then how it ended. */
+  /** The progress, at once and then repeatedly, and finally the outcome. */
   async *progress(): AsyncGenerator<Evaluation> {
     const { outcome } = this
     const ended = new AbortController()
@@ -53,12 +53,12 @@ export class RunningEvaluation {
     const { signal } = ended
     do {
       yield this.now()
-      await pause(RHYTHM, undefined, { signal }).catch(() => undefined)
+      await pause(MS_BETWEEN_REPORTS, undefined, { signal }).catch(() => undefined)
     } while (!signal.aborted)
     yield await outcome
   }
 
-  /** Resolves once nothing of it runs any more. */
+  /** Resolves when nothing of the evaluation runs any more. */
   async stop(): Promise<void> {
     this.#abort.abort()
     await this.#outcome?.catch(() => undefined)

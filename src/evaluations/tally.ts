@@ -1,13 +1,12 @@
 import { getKey, isJsonObject, numberOf, type Json } from '../json/json.ts'
 import type { EvaluationSummary, EvaluatorSummary, RowResult, RunResult } from './evaluation.ts'
 
-/** Counts results as they come in. */
 export class RunningSummary {
   #done = 0
   #failed = 0
   readonly #evaluators = new Map<string, Count>()
 
-  /** `names` are those of the evaluators, in the order in which they are shown. */
+  /** `names` are the evaluators, in the order of display. */
   constructor(names: readonly string[]) {
     for (const name of names)
       this.#evaluators.set(name, { scored: 0, passed: 0, failed: 0, errors: 0, sum: 0 })
@@ -62,7 +61,7 @@ function take(count: Count, result: RunResult): void {
   count.sum += score
 }
 
-/** What outputs say: `score` (or `aggregate_score`), `success`; a verdict without a score counts as 1 or 0. */
+/** Reads `score` (or `aggregate_score`) and `success`. A verdict without a score counts as 1 or 0. */
 export function verdictOf(outputs: Json): {
   readonly score: number | undefined
   readonly success: boolean | undefined
