@@ -2,8 +2,8 @@ import { type Json, entriesOf, isJsonArray, isJsonObject } from '../../json/json
 import { wordOf } from './value-text.ts'
 
 /**
- * A value as Python shows it: `{'a': [1, None], 'b': "it's"}` (interface 11.22: objects and arrays in fstring and jinja2).
- * `spend` is told how long each piece is before the next is made, and may throw.
+ * A value as Python shows it: `{'a': [1, None], 'b': "it's"}` (interface 11.22: objects and arrays in fstring
+ * and jinja2). `spend` receives the length of each piece before the next is built, and may throw.
  */
 export function pythonRepr(value: Json, spend: (characters: number) => void = free): string {
   if (isJsonArray(value)) {
@@ -23,25 +23,25 @@ export function pythonRepr(value: Json, spend: (characters: number) => void = fr
   return text
 }
 
-/** As `str()` shows it: a string as it is, everything else as `pythonRepr` does. */
+/** A value as `str()` shows it: a string unchanged, everything else as `pythonRepr` does. */
 export function pythonText(value: Json, spend: (characters: number) => void = free): string {
   return typeof value === 'string' ? value : pythonRepr(value, spend)
 }
 
-/** A text with everything beyond ASCII escaped, as `ascii()` does to a repr. */
+/** Escapes non-ASCII characters, as `ascii()` does to a repr. */
 export function asciiOnly(repr: string): string {
   return repr.replace(/[^\0-\x7f]/gu, escaped)
 }
 
 function free(): void {}
 
-/** A text as Python shows it: in single quotes, unless it holds one of these and no double quote. */
+/** Quotes a text as Python does: in single quotes, unless it contains these and no double quotes. */
 export function pythonQuoted(text: string): string {
   const quote = text.includes("'") && !text.includes('"') ? '"' : "'"
   const inner = text
     .replace(/[\\\n\r\t]/g, (character) => ESCAPES[character] ?? character)
     .replaceAll(quote, `\\${quote}`)
-    // what cannot be printed, and every space but the common one
+    // unprintable characters, and every space except the ASCII one
     .replace(/(?! )[\p{C}\p{Z}]/gu, escaped)
   return quote + inner + quote
 }

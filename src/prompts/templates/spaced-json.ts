@@ -1,21 +1,22 @@
 import { ExactNumber, type Json, type JsonObject, entriesOf, isJsonArray } from '../../json/json.ts'
 
-/** How JSON text is laid out; each is what Python's `json.dumps` calls it. */
+/** The layout of JSON text, with the options of Python's `json.dumps`. */
 export interface JsonLayout {
-  /** Between items; `, ` unless said, or `,` with an indentation. */
+  /** The separator between items; defaults to `, `, or `,` with an indentation. */
   readonly itemSeparator?: string | undefined
-  /** Between a key and its value; `: ` unless said. */
+  /** The separator between a key and its value; defaults to `: `. */
   readonly keySeparator?: string | undefined
-  /** Spaces a level, every item on its own line; all on one line unless said. */
+  /** Spaces per level, with every item on its own line; one line by default. */
   readonly indent?: number | undefined
   readonly sortKeys?: boolean | undefined
-  /** Everything beyond ASCII as `\uXXXX`. */
+  /** Writes non-ASCII characters as `\uXXXX`. */
   readonly ensureAscii?: boolean | undefined
 }
 
 /**
- * The JSON text of a value as templates show it (interface 11.21): keys in their order, a space after each comma and colon,
- * nothing beyond ASCII escaped. `spend` is told how long each piece is before the next is made, and may throw.
+ * The JSON text of a value as templates show it (interface 11.21): keys in their order, a space after each
+ * comma and colon, non-ASCII characters unescaped. `spend` receives the length of each piece before the next
+ * is built, and may throw.
  */
 export function spacedJson(
   value: Json,

@@ -2,8 +2,8 @@ import { type Json, ExactNumber, isJsonArray, isJsonObject } from '../../json/js
 import { spacedJson } from './spaced-json.ts'
 
 /**
- * What a placeholder becomes (interface 11.21): strings as they are, objects and arrays as JSON text with a space after each
- * comma and colon, `True`, `False` and `None`, numbers digit for digit.
+ * The text of a placeholder's value (interface 11.21): strings unchanged, objects and arrays as JSON text
+ * with a space after each comma and colon, `True`, `False` and `None`, numbers digit for digit.
  */
 export function valueText(value: Json): string {
   if (typeof value === 'string') return value
@@ -11,7 +11,7 @@ export function valueText(value: Json): string {
   return wordOf(value)
 }
 
-/** Python's word for a value that holds no others: `None`, `True`, `1.0`. */
+/** Python's word for a scalar: `None`, `True`, `1.0`. */
 export function wordOf(value: null | boolean | number | ExactNumber): string {
   if (value === null) return 'None'
   if (typeof value === 'boolean') return value ? 'True' : 'False'

@@ -12,21 +12,21 @@ import type { Reference } from '../reference.ts'
 export interface RevisionQuery extends Omit<ArtifactQuery, 'filter'> {
   readonly filter: RevisionFilter
   readonly revisions?: readonly Reference[] | undefined
-  /** Only those that changed what is pinned of one of these artifacts (interface 9.12). */
+  /** Only revisions that changed the pins of one of these artifacts (interface 9.12). */
   readonly pinned?: readonly Reference[] | undefined
-  /** Ends it. */
+  /** Aborts the query. */
   readonly signal?: AbortSignal | undefined
 }
 
-/** A query of revisions, with what had to be looked up for it. */
+/** A query of revisions with its references resolved. */
 export interface RevisionAsk extends RevisionQuery {
-  /** The only ids that are wanted, if it is there. */
+  /** The only ids wanted, if set. */
   readonly named: ReadonlySet<string> | undefined
-  /** The place of the row that the window's cursor names: what is asked for lies behind it. */
+  /** The key of the row that the cursor names; the page begins behind it. */
   readonly cursor: RevisionKey | undefined
 }
 
-/** Whether the query names artifacts, variants or revisions, so that most artifacts are not wanted. */
+/** Whether the query names artifacts, variants or revisions, so that it excludes most artifacts. */
 export function isNarrow({ named, of, artifacts, variants }: RevisionAsk): boolean {
   return (
     named !== undefined ||
@@ -37,7 +37,7 @@ export function isNarrow({ named, of, artifacts, variants }: RevisionAsk): boole
   )
 }
 
-/** What the index is asked for a query. */
+/** The question that a query asks the index. */
 export function questionOf(family: Family, ask: RevisionAsk): RevisionQuestion {
   const { filter, named, of, roles, windowing } = ask
   const asked = Object.entries(filter.flags ?? {}).filter(([name]) => family.roles.includes(name))
@@ -58,12 +58,12 @@ export function questionOf(family: Family, ask: RevisionAsk): RevisionQuestion {
   }
 }
 
-/** What a filter asks for by a single and by a list; undefined if it has neither. */
+/** The values a filter gives by a single field and by a list; undefined if it gives neither. */
 export function oneOf<T>(one: T | undefined, several: readonly T[] | undefined): readonly T[] | undefined {
   return one === undefined ? several : [one, ...(several ?? [])]
 }
 
-/** The seconds that a window and the times of commit asked for (RFC 3339) leave, in the order of the list. */
+/** The spans of seconds that the window and the requested commit times (RFC 3339) allow, in list order. */
 function spansOf(
   windowing: Windowing | undefined,
   dates: readonly string[] | undefined,

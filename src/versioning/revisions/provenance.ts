@@ -13,14 +13,17 @@ import { unlessDamaged } from '../index/damaged-repositories.ts'
 import type { Pin } from '../reference.ts'
 import { pinnedRevision } from '../environments/pinned-revision.ts'
 
-/** Where a revision comes from, and where it went: its commit, whose signature that has, and what runs it now. */
+/**
+ * The origin of a revision and its current use: its commit, the commit's signature, and the environments that
+ * run it.
+ */
 export interface Provenance extends SignedRevision {
-  /** How the commit came, as a record of ours proves it. */
+  /** How the commit arrived, as proved by a record of the service. */
   readonly arrival: Arrival | { readonly door: 'rest' } | undefined
   readonly environments: readonly Running[]
 }
 
-/** A revision and what its commit's signature is worth. */
+/** A revision and the verification of its commit's signature. */
 export interface SignedRevision {
   readonly revision: Revision
   readonly commit: Commit
@@ -31,11 +34,11 @@ export interface SignedRevision {
 export interface Running {
   readonly environment: Revision
   readonly key: string
-  /** The deployment: the environment's revision since which the key has held what it holds. */
+  /** The deployment: the revision of the environment that gave the key its current value. */
   readonly since: SignedRevision
 }
 
-/** The provenance of a revision. One whose payload does not decode has one all the same. */
+/** The provenance of a revision, even if its payload does not decode. */
 export async function provenanceOf(registry: Registry, place: RevisionLocation): Promise<Provenance> {
   const environments: Running[] = []
   for (const holding of await deployedIn(registry, place)) environments.push(await running(registry, holding))
@@ -45,7 +48,7 @@ export async function provenanceOf(registry: Registry, place: RevisionLocation):
   return { ...own, arrival: pushed ?? (isOurs(registry, own) ? { door: 'rest' } : undefined), environments }
 }
 
-/** The service signs what is committed over REST, and nothing else that is a revision. */
+/** Whether the service made the commit: it signs only revisions committed over REST. */
 function isOurs({ signing: { key } }: Registry, { signature }: SignedRevision): boolean {
   return key !== undefined && signature.status === 'good' && signature.key === key.publicKey.fingerprint
 }
@@ -65,7 +68,9 @@ async function signedRevision(registry: Registry, place: RevisionLocation): Prom
   return { revision, commit: revision.stored.commit, signature }
 }
 
-/** An environment's latest revision that holds something under a key, and since which of its revisions it has done so. */
+/**
+ * An environment's latest revision that holds a revision under a key, and the revision since which it does.
+ */
 interface DeployedIn {
   readonly environment: RevisionLocation
   readonly key: string
@@ -75,8 +80,9 @@ interface DeployedIn {
 const REVISIONS_BETWEEN_YIELDS = 50
 
 /**
- * Where the revision is deployed now: in the latest revision of every variant of every environment that is not archived. What does
- * not decode holds nothing. A pin counts by what it leads to at this moment, and since it has said what it says.
+ * Where the revision is deployed now: in the latest revision of every unarchived variant of every unarchived
+ * environment. A revision that does not decode holds nothing. A pin counts by its current target, and since
+ * its current value.
  */
 async function deployedIn(
   registry: Registry,
@@ -101,7 +107,7 @@ async function deployedIn(
   return holdings
 }
 
-/** The oldest revision, from this one back, up to which the key has held just this. */
+/** The oldest revision, going back from the latest, in which the key has held this same pin. */
 async function heldSince(latest: RevisionLocation, pin: Pin): Promise<RevisionLocation> {
   const { artifact, variant } = latest
   let since: HistoryNode = await artifact.repository.history.node(latest.oid)

@@ -21,13 +21,14 @@ import { findRevisionById, homeAmong, readListedRevision, revisionFlags } from '
 
 const REVISIONS_BETWEEN_YIELDS = 50
 
-/** Names are in the commits, and each commit is read. */
+/** Sorting by name must read each commit, since only commits hold names. */
 const MAX_SORTED_BY_NAME = 10_000
 
 /**
- * The revisions that match, by date unless the window asks for names; each once, at its home, or at the variant asked for. Hidden while
- * archived by itself, with its artifact, or with every variant that holds it (interface 4.27). What a commit alone says is asked of all of
- * them, the rest of those that are left, in order, until the page is full. Refuses with `query_too_slow` to order very many by name.
+ * Lists the revisions that match, by date unless the window sorts by name. Each is listed once, at its home
+ * variant or the variant asked for. A revision is hidden while it, its artifact, or every variant that holds
+ * it is archived (interface 4.27). Conditions on the commit alone are checked by the index; the others are
+ * checked in order until the page is full. Throws `query_too_slow` to sort too many by name.
  */
 export async function queryRevisions(
   registry: Registry,
@@ -52,13 +53,13 @@ export async function queryRevisions(
   return { rows: found, next: undefined, total }
 }
 
-/** A revision does not change, so the last change of each is its creation. */
+/** A revision never changes, so sorting by update means sorting by creation. */
 function sinceCreated(windowing: Windowing | undefined): Windowing | undefined {
   if (!windowing?.order?.endsWith('updated')) return windowing
   return { ...windowing, order: windowing.order === 'updated' ? 'created' : '-created' }
 }
 
-/** All that match are looked through for each page: the index does not know their names. */
+/** Scans all matching revisions for each page, because the index does not know their names. */
 async function queryByName(
   registry: Registry,
   family: Family,
@@ -89,7 +90,7 @@ function tooManyNames(): Refusal {
   })
 }
 
-/** How many revisions match. They are decoded only where the filter asks for what a commit alone does not say. */
+/** Counts the matching revisions. Decodes them only if the filter needs more than the commit. */
 async function countRevisions(registry: Registry, family: Family, ask: RevisionAsk): Promise<number> {
   const { author, authors, date, dates, ...rest } = ask.filter
   let count = 0
@@ -102,7 +103,7 @@ async function countRevisions(registry: Registry, family: Family, ask: RevisionA
   return count
 }
 
-/** The revisions that match, in the order of the index, each decoded when it is asked for. */
+/** The matching revisions in index order, each decoded on demand. */
 async function* matching(registry: Registry, family: Family, ask: RevisionAsk): AsyncGenerator<Revision> {
   const question = questionOf(family, ask)
   const { pinned = [] } = ask
@@ -123,8 +124,8 @@ async function* matching(registry: Registry, family: Family, ask: RevisionAsk): 
 }
 
 /**
- * Notes the artifacts that are left out because their commits cannot be read. Refuses with `damaged_repository` where just such artifacts
- * are named.
+ * Records artifacts left out because their commits cannot be read. Throws `damaged_repository` if the query
+ * names only such artifacts.
  */
 function noteUnreadable({ index }: Registry, ask: RevisionAsk, question: RevisionQuestion): void {
   const { unreadable, areAll } = index.unreadable(question)
@@ -134,25 +135,25 @@ function noteUnreadable({ index }: Registry, ask: RevisionAsk, question: Revisio
   }
 }
 
-/** What the index does not know. */
+/** Checks conditions that the index does not know. */
 function isWanted({ artifact, oid, depth, holders }: ListedRevision, ask: RevisionAsk): boolean {
   const id = objectUuid(oid, artifact.digits)
   if (ask.named?.has(id) === false || ask.among?.has(id) === false) return false
   if (!ask.includeArchived && artifact.archived.has(id)) return false
   const slugs = oneOf(ask.filter.slug, ask.filter.slugs)
-  // Which of these it has depends on its home; so much is sure before that is known.
+  // Which slug it has depends on its home, which is not known yet; this check excludes only impossible ones.
   const mayHave = (slug: string): boolean =>
     artifact.tags.get(slug) === oid || holders.some((it) => slug === `${it.slug}-${depth}`)
   return !slugs || slugs.some(mayHave)
 }
 
-/** What only the decoded revision says. */
+/** Checks conditions that need the decoded revision. */
 function matches({ artifact, slug, stored }: Revision, filter: RevisionFilter): boolean {
   if (!matchesHeader(slug, stored.header, filter) || !holdsText(stored.message, filter.message)) return false
   return !filter.flags || matchesFlags(revisionFlags(artifact, stored.payload), filter.flags)
 }
 
-/** The references, and the ids of the artifacts that slugs among them name: a pin may hold nothing but ids. */
+/** Adds the ids of artifacts that references name by slug, because a pin may hold only ids. */
 async function withIds(registry: Registry, references: readonly Reference[]): Promise<readonly Reference[]> {
   const ids: Reference[] = []
   for (const { id, slug } of references) {
@@ -165,7 +166,7 @@ async function withIds(registry: Registry, references: readonly Reference[]): Pr
   return [...references, ...ids]
 }
 
-/** Where the row that a cursor names stands, in view or not (any more): paging goes on from there. */
+/** The key of the row that a cursor names, even if that row is no longer visible. */
 async function keyOf(registry: Registry, family: Family, next: string): Promise<RevisionKey> {
   const artifact = await registry.index.findByDigits(next)
   const place = artifact?.family === family ? await findRevisionById(artifact, next) : undefined
@@ -175,7 +176,7 @@ async function keyOf(registry: Registry, family: Family, next: string): Promise<
   return { oid, depth: version, digits: place.artifact.digits, seconds: commit.committer.seconds }
 }
 
-/** A revision as it is listed: at its home among the variants that are listed. */
+/** A listed revision, placed at its home among the listed variants. */
 async function revisionOf(
   { artifact, oid, depth, holders }: ListedRevision,
   signal: AbortSignal | undefined,
@@ -188,7 +189,7 @@ async function revisionOf(
   return home === first ? revision : readListedRevision({ ...place, variant: home }, signal)
 }
 
-/** The ids that the references name, each as a retrieve by it would; undefined if they name nothing at all. */
+/** The ids that the references name, resolved as a retrieve would; undefined if they name nothing. */
 async function idsNamed(
   registry: Registry,
   family: Family,
@@ -204,7 +205,7 @@ async function idsNamed(
   return ids
 }
 
-/** Of the ids that references name, or of all, the one that is asked for, where one is. */
+/** Narrows the named ids, or all ids, to the requested id if there is one. */
 function theNamed(
   named: ReadonlySet<string> | undefined,
   id: string | undefined,
@@ -213,7 +214,7 @@ function theNamed(
   return new Set(named && !named.has(id) ? [] : [id])
 }
 
-/** The id of the revision that a slug names; undefined if there is none. */
+/** The id of the revision that a slug names, if any. */
 async function idOf(registry: Registry, family: Family, revision: Reference): Promise<string | undefined> {
   try {
     const { artifact, oid } = await resolveReference(registry, family, { revision })

@@ -11,11 +11,11 @@ import type { ChangedRows, Family, MetRows, Payload, WrittenPayload } from '../f
 import type { Pin } from '../reference.ts'
 import { LONGEST_NAME, LONGEST_SUBJECT, shownName, shownPlace } from '../subjects/shown-name.ts'
 
-/** What a revision is compared with, and what it says. */
+/** A revision and the parent it is compared with. */
 interface SubjectSides {
   readonly families: readonly Family[]
   readonly family: Family
-  /** The slug of the artifact that it is a revision of. */
+  /** The slug of its artifact. */
   readonly artifact: string
   /** Undefined for a revision without a parent. */
   readonly before: RevisionContent | undefined
@@ -24,26 +24,25 @@ interface SubjectSides {
   readonly met?: WrittenPayload['met']
 }
 
-/** Payload and header of a revision. */
 interface RevisionContent {
   readonly header: Header
   readonly payload: Payload | undefined
-  /** The files that texts of the payload lie in, by JSON Pointer. */
+  /** The files that hold texts of the payload, by JSON Pointer. */
   readonly files?: ReadonlyMap<string, string> | undefined
   /** Why they could not be decoded. */
   readonly damage?: unknown
 }
 
 /**
- * The subject of a revision that was committed without a message: what it changed of its parent, by names and counts, in at most 72
- * characters. Values are shown of numbers and booleans only. The same change has the same subject; the work is bounded, and nothing that
- * goes wrong in it fails the write.
+ * The subject of a revision committed without a message: its changes by names and counts, in at most 72
+ * characters. Shows only numbers and booleans as values. The same change has the same subject. The work is
+ * bounded, and an error never fails the write.
  */
 export async function revisionSubject(sides: SubjectSides): Promise<string> {
   try {
     return (await subjectOfPins(sides)) ?? (await subjectOfContent(sides))
   } catch {
-    // The commit is good, whatever keeps it from being compared.
+    // A failed comparison must not fail a valid commit.
     return UNKNOWN
   }
 }
@@ -77,7 +76,7 @@ async function subjectOfContent({
   }
   const data = documentChanges(documentIn(before), documentIn(after), after.files)
   if (!data || !header) return UNKNOWN
-  // A header is sent anew with each revision, so that one is missing says little beside what changed.
+  // Each revision sends a whole header, so a missing member means little beside a change of the data.
   const ofHeader = data.length > 0 ? header.filter(({ isRemoval }) => !isRemoval) : header
   return sentenceOf([...data, ...ofHeader])
 }
@@ -90,7 +89,7 @@ function asJson(header: Header): Json {
   return header as Json // it was decoded from JSON, or is about to be written as such
 }
 
-/** In `room` characters at most; with very large numbers only their sum. */
+/** The sentence in at most `room` characters; very large counts are shown as their sum. */
 function sentenceOfRows({ added, changed, removed }: ChangedRows, room: number): string {
   const parts = [
     ['Add', added],
@@ -106,7 +105,7 @@ function sentenceOfRows({ added, changed, removed }: ChangedRows, room: number):
   return sentence.length <= room ? sentence : `Change ${rowsInWords(added + changed + removed)}`
 }
 
-/** What became of rows that were sent and are none of the revision's: ` (2 collapsed, 1 replaced)`. */
+/** What happened to sent rows that became no rows of the revision: ` (2 collapsed, 1 replaced)`. */
 function metInWords({ collapsed, replaced }: MetRows): string {
   const parts = [collapsed > 0 && `${collapsed} collapsed`, replaced > 0 && `${replaced} replaced`]
   const said = parts.filter((part) => part !== false).join(', ')
@@ -117,10 +116,12 @@ function rowsInWords(count: number): string {
   return `${count} ${count === 1 ? 'row' : 'rows'}`
 }
 
-/** More pins than these are not compared one by one. */
-const MANY_PINS = 1000
+const MAX_PINS_COMPARED = 1000
 
-/** What a revision of an environment deployed or undeployed; undefined if it is of another family, or did neither. */
+/**
+ * What a revision of an environment deployed or undeployed; undefined for another family, or if it did
+ * neither.
+ */
 async function subjectOfPins({
   families,
   family,
@@ -130,7 +131,7 @@ async function subjectOfPins({
 }: SubjectSides): Promise<string | undefined> {
   if (!family.pins || before?.damage !== undefined) return undefined
   const [old, now] = [pinsOf(family, before), pinsOf(family, after)]
-  if (old.size > MANY_PINS || now.size > MANY_PINS) return undefined
+  if (old.size > MAX_PINS_COMPARED || now.size > MAX_PINS_COMPARED) return undefined
   const deployed = [...now.values()].filter((pin) => !isDeepStrictEqual(pin, old.get(pin.key)))
   const gone = [...old.values()].filter(({ key }) => !now.has(key))
   const [first] = [...deployed, ...gone]
@@ -151,7 +152,7 @@ function pinsOf(family: Family, content: RevisionContent | undefined): ReadonlyM
   return new Map((content?.payload && family.pins?.(content.payload))?.map((pin) => [pin.key, pin]))
 }
 
-/** What a pin is of: its variant, else its artifact, else the key it is under. */
+/** The target of a pin: its variant, else its artifact, else its key. */
 function pinned(
   families: readonly Family[],
   pin: Pin,
@@ -164,19 +165,19 @@ function pinned(
   return { name: pin.key, version: undefined }
 }
 
-/** One change of a document, in words: a verb, what it is done to, and what comes behind that. */
+/** One change of a document in words: a verb, its place, and what follows. */
 interface ChangeInWords {
   readonly verb: string
   readonly place: readonly string[]
-  /** The file that the text there lies in. */
+  /** The file that holds the text at that place. */
   readonly file?: string | undefined
   readonly rest: string
   readonly isRemoval: boolean
 }
 
 /**
- * What changed between two documents, in order; undefined if they are too large to tell in a millisecond or so. `files` are those that texts
- * of the later one lie in, by JSON Pointer.
+ * The changes between two documents, in order; undefined if they are too large to compare in about a
+ * millisecond. `files` are the files that hold texts of the later one, by JSON Pointer.
  */
 function documentChanges(
   before: Json | undefined,
@@ -190,7 +191,7 @@ function documentChanges(
   return lightChanges(before, after)?.map((change) => wordsOf(change, files, steps))
 }
 
-/** Changes as a subject: the first of them, and how many more there are. */
+/** A subject from changes: the first one, and the number of others. */
 function sentenceOf(changes: readonly ChangeInWords[]): string {
   const [first] = changes
   if (!first) return 'Change nothing'
@@ -218,7 +219,7 @@ function wordsOf(
   return inWords(value === null ? 'Clear' : 'Change', place)
 }
 
-/** The file of the text at a pointer, or of the first one below: of a message, what it says. */
+/** The file of the text at a pointer, or of the first text below it: for a message, its content. */
 function fileAt(pointer: string, files: ReadonlyMap<string, string>): string | undefined {
   const file = files.get(pointer)
   if (file !== undefined) return file
@@ -230,7 +231,7 @@ function inWords(verb: string, place: readonly string[], rest = ''): ChangeInWor
   return { verb, place, rest, isRemoval: verb === 'Remove' }
 }
 
-/** Numbers and booleans; undefined for what is not shown. */
+/** The text of a number or boolean; undefined for other values. */
 function shownValue(value: Json): string | undefined {
   const isShown = typeof value === 'number' || typeof value === 'boolean' || value instanceof ExactNumber
   const text = isShown ? stringifyJson(value) : ''
@@ -239,13 +240,16 @@ function shownValue(value: Json): string | undefined {
 
 const LONGEST_VALUE = 20
 
-/** Lines and edits of texts that are aligned. */
+/** Limits on aligning two texts. */
 const MOST_LINES = 5000
 const MOST_EDITS = 200
-/** Steps of aligning all texts that changed. */
+/** Alignment steps for all changed texts of a document. */
 const MOST_STEPS = 200_000
 
-/** How many lines came and went, as `git diff --stat` counts them; empty where texts are too different to tell quickly. */
+/**
+ * Added and removed lines as `git diff --stat` counts them; empty if the texts differ too much to compare
+ * quickly.
+ */
 function changedLines(before: string, after: string, steps: AlignmentSteps): string {
   const numbers = new Map<string, number>()
   const numbered = (text: string): number[] =>

@@ -25,7 +25,7 @@ import { LargeDocument } from '../family/large-document.ts'
 import { readBytes, readTree } from '../family/tree-files.ts'
 import type { WriteContext } from '../write-context.ts'
 
-/** The file of a commit's tree for what came beside the payload. */
+/** The file in a commit's tree for the revision's data besides the payload. */
 export const REVISION_FILE = 'revision.json'
 
 /** A commit decoded as a revision: what follows from the commit alone, and so never changes. */
@@ -35,29 +35,32 @@ export interface StoredRevision extends CommitMessage {
   readonly header: RevisionHeader
   /** The payload as stored; undefined for a revision without one. */
   readonly payload: Payload | undefined
-  /** Bytes of memory that it takes, roughly. */
+  /** Approximate memory use in bytes. */
   readonly size: number
-  /** The files that texts of the payload lie in, by their JSON Pointers; undefined where it has none, or they are not known. */
+  /**
+   * The files that hold texts of the payload, by JSON Pointer; undefined if there are none or they are
+   * unknown.
+   */
   readonly files?: ReadonlyMap<string, string> | undefined
   /**
-   * Why header and payload could not be decoded, when git brought files that are none of ours, or a later server's, or what unfolds to more
-   * than a document may; they are absent then.
+   * Why header and payload could not be decoded and are absent: files that git brought in another format, a
+   * later server's format, or a document past the limits.
    */
   readonly damage?: Refusal
 }
 
 /**
- * Decoded revisions, 32 MB of them for all projects together, and none that was not asked for lately. A commit
- * never changes, so neither do these.
+ * Recently used decoded revisions, at most 32 MB for all projects together. A commit never changes, so an
+ * entry stays valid.
  */
 const revisions = recentlyUsed<string, StoredRevision>(
   32 * 1024 * 1024,
-  // Decoded, a payload takes some three times its text, and what a commit says two kilobytes.
+  // A decoded payload takes about three times its text; the rest of a revision takes about 2 kB.
   ({ size }) => 3 * size + 2000,
 )
 let caches = 0
 
-/** The decoded revisions of one family in one project: what another one has is none of its. */
+/** The decoded revisions of one family in one project, kept apart from those of others. */
 export class RevisionCache {
   readonly family: Family
   readonly #limits: DocumentLimits
@@ -71,14 +74,17 @@ export class RevisionCache {
     this.#gitBase = gitBase
   }
 
-  /** The revision. Refuses with `damaged_repository` or `unsupported_format` what does not decode, naming the file. */
+  /**
+   * Reads a revision. Throws `damaged_repository` or `unsupported_format`, naming the file, if it does not
+   * decode.
+   */
   async read(source: ObjectReader, oid: Oid): Promise<StoredRevision> {
     const revision = await this.readForList(source, oid)
     if (revision.damage) throw revision.damage
     return revision
   }
 
-  /** The revision as far as it decodes: one bad commit must not hide the others of a list. */
+  /** Reads as much of a revision as decodes, so that one bad commit does not hide the others of a list. */
   async readForList(source: ObjectReader, oid: Oid, signal?: AbortSignal): Promise<StoredRevision> {
     const key = `${this.#serial} ${oid}`
     const known = revisions.get(key)
@@ -88,23 +94,24 @@ export class RevisionCache {
     }
     counts.lookups.revisions.misses++
     const revision = await this.#readAnew(source, oid, { signal })
-    // What does not decode may be a disk that fails for a while.
+    // A revision that does not decode may be caused by a temporary disk failure.
     if (!revision.damage) revisions.set(key, revision)
     return revision
   }
 
-  /** The same for a list that shows no payload: what of it lies in files of its own is not read, and left out. */
+  /** The same for a list without payloads: skips the parts of the payload that are in separate files. */
   async readOutline(source: ObjectReader, oid: Oid, signal?: AbortSignal): Promise<StoredRevision> {
     const key = `${this.#serial} ${oid}`
     const known = revisions.get(key)
     if (known) return known
     const revision = await this.#readAnew(source, oid, { part: 'outline', signal })
-    // A large document is never held, so its outline is all of it: without this, each list would open it in a thread again.
+    // A large document is never held in memory, so its outline is complete; without this, each list would
+    // open it in a thread again.
     if (revision.payload instanceof LargeDocument) revisions.set(key, revision)
     return revision
   }
 
-  /** What the commit alone says: who, when and why; without header and payload, which may be large. */
+  /** Reads only the commit: who, when and why. Leaves out header and payload, which may be large. */
   async readCommit(source: ObjectReader, oid: Oid): Promise<StoredRevision> {
     const known = revisions.get(`${this.#serial} ${oid}`)
     if (known) return known
@@ -112,12 +119,12 @@ export class RevisionCache {
     return { oid, commit, ...decodeMessage(commit.message), header: {}, payload: undefined, size: 0 }
   }
 
-  /** The revision, if it is here. */
+  /** The revision, if it is cached. */
   known(oid: Oid): StoredRevision | undefined {
     return revisions.get(`${this.#serial} ${oid}`)
   }
 
-  /** Takes a revision as it was built, in place of reading it back. */
+  /** Caches a revision that was just written, to save reading it back. */
   keep(revision: StoredRevision): void {
     revisions.set(`${this.#serial} ${revision.oid}`, revision)
   }
@@ -152,12 +159,12 @@ async function readRevision(
     const { payload, size: payloadSize = 0, files } = read ?? {}
     return { oid, commit, ...said, header, payload, size: size + payloadSize, files }
   } catch (error) {
-    // Nothing is wrong with the revision.
+    // An aborted read says nothing about the revision.
     if (context.signal?.aborted) throw error
     if (error instanceof Refusal && OF_THE_SERVER.has(error.code)) throw error
     if (error instanceof Refusal && error.code === 'document_too_large')
       return { oid, commit, ...said, header: {}, payload: undefined, size, damage: error }
-    // it may quote what is as long as a file
+    // the message may quote a whole file
     const why = boundedText(error instanceof Error ? error.message : String(error), LONGEST_WHY)
     const sentence = `Commit ${oid} does not decode as a ${family.name} revision: ${why}`
     const isLater = error instanceof Refusal && error.code === 'unsupported_format'
@@ -166,7 +173,7 @@ async function readRevision(
   }
 }
 
-/** What the server cannot do now. */
+/** Errors of the server, not of the revision. */
 const OF_THE_SERVER: ReadonlySet<RefusalCode> = new Set(['storage_unavailable', 'overloaded'])
 
 const LONGEST_WHY = 8000
@@ -227,50 +234,50 @@ export interface Trailers {
   readonly variant?: string
   /** The revision slug its committer chose. */
   readonly slug?: string
-  /** The environments it was committed and deployed to in one write. */
+  /** The environments it was deployed to in the same write. */
   readonly deploy?: string
-  /** A deployment: the key, what it held before, and what it holds now. */
+  /** A deployment: the key, its previous value and its new value. */
   readonly deployKey?: string
   readonly deployFrom?: string
   readonly deployTo?: string
   readonly idempotencyKey?: string
-  /** The hash of a subject that we made; see `decodeMessage`. */
+  /** The hash of a generated subject; see `decodeMessage`. */
   readonly generatedSubject?: string
 }
 
 export interface CommitMessage {
-  /** As the client gave it; undefined if it gave none. */
+  /** The client's message; undefined if there is none. */
   readonly message: string | undefined
-  /** What `git log --format=%s` shows: of the message, or made where there is none. */
+  /** What `git log --format=%s` shows: from the message, or generated if there is none. */
   readonly subject: string
   readonly trailers: Trailers
 }
 
-/** The registry that a commit is made in: its clock, and the service's key, where it has one. */
+/** What a registry contributes to its commits: the clock, and the service's signing key, if any. */
 interface Clerk {
   readonly now: () => Date
   readonly signing: { readonly key: SigningKey | undefined }
 }
 
-/** What a new commit says, beside who makes it and when. */
+/** The content of a new commit, apart from who makes it and when. */
 interface NewCommit extends Pick<Commit, 'tree' | 'parents'> {
   readonly author?: Ident | undefined
   readonly message: string | undefined
-  /** One line that stands where there is no message, and is told from one. */
+  /** A generated line to use if there is no message; its trailer marks it as generated. */
   readonly subject?: string | undefined
   readonly trailers?: Trailers
 }
 
-/** A commit that was written, with what reading it back says. */
+/** A written commit, with what decoding it would give. */
 export interface WrittenCommit extends CommitMessage {
   readonly oid: Oid
   readonly commit: Commit
 }
 
 /**
- * Writes a commit by the actor, in UTC, with the write's key among its trailers. Every commit of a registry is made here, and so is
- * every signature: with the service's key whoever the author is, where the service has one. `author` is who wrote what is in it, where
- * that is somebody else.
+ * Writes a commit by the actor, in UTC, with the idempotency key among its trailers. Every commit of a
+ * registry is made and signed here; the service's key, if any, signs for every author. `author` is the author
+ * of the content, if that is not the actor.
  */
 export function writeCommit(
   { signing, now }: Clerk,
@@ -308,8 +315,9 @@ const OURS =
 const TRAILER = /^[A-Za-z0-9-]+: /
 
 /**
- * The text of a commit: the client's message exactly, then our trailers as its last lines. They join a block of trailers
- * that the message ends with (`Signed-off-by: …`), except where the message's own end could be taken for ours.
+ * The text of a commit: the client's exact message, then our trailers as its last lines. They join a block of
+ * trailers at the end of the message (`Signed-off-by: …`), unless the message's last line could be taken for
+ * ours.
  */
 function encodeMessage(message: string | undefined, trailers: Trailers): string {
   let lines = ''
@@ -324,8 +332,8 @@ function encodeMessage(message: string | undefined, trailers: Trailers): string 
 }
 
 /**
- * The inverse; also reads what plain git wrote, where the message's final newline is git's. A subject that we made is no message as long
- * as its trailer fits it: who amends it has written one.
+ * The inverse. Also reads messages that plain git wrote, whose final newline is git's. A generated subject
+ * counts as no message while its trailer matches; after an amend it counts as one.
  */
 export function decodeMessage(text: string): CommitMessage {
   const { message, trailers } = takeApart(text)
@@ -337,7 +345,7 @@ export function decodeMessage(text: string): CommitMessage {
   return { message: isMade ? undefined : message, subject, trailers }
 }
 
-/** The lines up to the first blank one, as one: what git shows of a message where there is room for a line. */
+/** The lines up to the first blank one, joined: what git shows of a message in one line. */
 export function subjectIn(text: string): string {
   const lines: string[] = []
   for (let start = 0; start < text.length;) {
@@ -352,7 +360,7 @@ export function subjectIn(text: string): string {
   return lines.join(' ')
 }
 
-/** What git counts as blank. */
+/** The characters that git treats as blank. */
 const BLANK = new Set([' ', '\t', '\r', '\n'])
 
 function hashOfSubject(subject: string): string {
@@ -375,13 +383,16 @@ function takeApart(text: string): Omit<CommitMessage, 'subject'> {
   return { message: text.slice(0, start - blank), trailers }
 }
 
-/** Whether the message's last paragraph is trailers (git-interpret-trailers(1)) that ours may join without doubt. */
+/**
+ * Whether the message ends with a paragraph of trailers (git-interpret-trailers(1)) that ours may safely
+ * join.
+ */
 function endsInForeignTrailers(message: string): boolean {
   const lines = message.slice(message.lastIndexOf('\n\n') + 2).split('\n')
   return lines.every((line) => TRAILER.test(line)) && !OURS.test(lines.at(-1) ?? '')
 }
 
-/** Where the run of our own lines at the end of the text begins; its length if there is none. */
+/** The start of our own lines at the end of the text; the text's length if there are none. */
 function startOfOwnLines(text: string): number {
   let start = text.length
   while (start > 0 && text[start - 1] === '\n') {

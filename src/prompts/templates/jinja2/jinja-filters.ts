@@ -26,7 +26,7 @@ import {
   View,
 } from './jinja-values.ts'
 
-/** The filter of this name. Throws a `TemplateFailure` where there is none. */
+/** Finds a filter by name. Throws a `TemplateFailure` if there is none. */
 export function jinjaFilter(name: string): JinjaFilter {
   const filter = FILTERS.get(name)
   if (filter) return filter
@@ -35,12 +35,11 @@ export function jinjaFilter(name: string): JinjaFilter {
   throw new TemplateFailure(`There is no filter '${name}'; there are ${[...FILTERS.keys()].join(', ')}.`)
 }
 
-/** Whether there is a filter of this name. */
 export function hasFilter(name: string): boolean {
   return FILTERS.has(name)
 }
 
-/** Filters that Jinja2 has and this service has not, and why. */
+/** Jinja2 filters that this service does not have, and why. */
 const REFUSED: ReadonlyMap<string, string> = new Map([
   ['random', 'a prompt is the same each time that it is rendered'],
   ['urlize', 'a prompt has no links of HTML'],
@@ -209,7 +208,7 @@ const FILTERS: ReadonlyMap<string, JinjaFilter> = new Map<string, JinjaFilter>([
   ['rejectattr', (value, args, runtime) => selected(value, args, runtime, false, true)],
   named('attr', ['name'], (value, given, { operators }) => {
     const name = operators.text(given.get('name') ?? '')
-    // what a dictionary has under a key is no attribute of it
+    // a dictionary's keys are not its attributes
     return isDict(value) ? new Missing(name) : itemOf(value, name, name, operators)
   }),
 ])
@@ -262,7 +261,7 @@ type Getter = (item: JinjaValue) => JinjaValue
 
 const same: Getter = (item) => item
 
-/** What stands at an attribute: `a.b.0`, or a position. `usual` is in place of what is not there. */
+/** Returns a getter for an attribute path such as `a.b.0`, or a position. `usual` replaces missing values. */
 function getterOf(attribute: JinjaValue | undefined, runtime: JinjaRuntime, usual?: JinjaValue): Getter {
   if (attribute === undefined || attribute === null) return same
   const { operators } = runtime
@@ -282,7 +281,7 @@ function getterOf(attribute: JinjaValue | undefined, runtime: JinjaRuntime, usua
   }
 }
 
-/** Without case where texts are not told apart by it. */
+/** Lowercases text keys unless the comparison is case-sensitive. */
 function keyedBy(getter: Getter, given: ReadonlyMap<string, JinjaValue>): Getter {
   if (isTrue(given.get('case_sensitive') ?? false)) return getter
   const lowered = (value: JinjaValue): JinjaValue => {
@@ -291,7 +290,7 @@ function keyedBy(getter: Getter, given: ReadonlyMap<string, JinjaValue>): Getter
   }
   return (item) => {
     const value = getter(item)
-    // a list that is an item itself is compared as it is
+    // an item that is itself a list is compared unchanged
     return getter === same && Array.isArray(value) ? value : lowered(value)
   }
 }
@@ -304,7 +303,7 @@ function sorted(
 ): JinjaValue[] {
   operators.spend(items.length * ITEM_SIZE)
   const all = items.map((item) => ({ item, key: keyed(item) }))
-  // what is equal keeps its order, also the other way round
+  // equal items keep their order, also when reversed
   all.sort((a, b) => (isReversed ? operators.order(b.key, a.key) : operators.order(a.key, b.key)))
   return all.map(({ item }) => item)
 }
@@ -335,7 +334,7 @@ function int(value: JinjaValue, usual: JinjaValue, base: JinjaValue = 10n): Jinj
   return fraction !== undefined && Number.isFinite(fraction) ? BigInt(Math.trunc(fraction)) : usual
 }
 
-/** The whole number that a text writes in a base. */
+/** Parses a whole number in a base. */
 function wholeIn(text: string, base: number): bigint | undefined {
   const [, sign = '', rest = ''] = /^([-+]?)([0-9a-z_]+)$/i.exec(text) ?? []
   const prefix = { 2: '0b', 8: '0o', 16: '0x' }[base]
@@ -364,7 +363,7 @@ function float(value: JinjaValue, usual: JinjaValue): JinjaValue {
   return isText(value) ? (floatIn(textOf(value).trim()) ?? usual) : usual
 }
 
-/** The float that a text writes, as Python's float() reads it. */
+/** Parses a float as Python's float() does. */
 function floatIn(text: string): number | undefined {
   if (/^[-+]?(?:[0-9][0-9_]*\.?[0-9_]*|\.[0-9][0-9_]*)(?:e[-+]?[0-9]+)?$/i.test(text))
     return Number(text.replaceAll('_', ''))
@@ -373,7 +372,7 @@ function floatIn(text: string): number | undefined {
   return word[2]?.toLowerCase() === 'nan' ? Number.NaN : word[1] === '-' ? -Infinity : Infinity
 }
 
-/** An int stays one; of a float, halves go to the even digit. */
+/** Rounds a number. An int stays an int; a float's halves go to the even digit. */
 function round(value: JinjaValue, given: ReadonlyMap<string, JinjaValue>): JinjaValue {
   const number = neededNumber(value, 'round')
   const places = Number(numberIn(given.get('precision') ?? 0n) ?? 0)
@@ -415,7 +414,7 @@ function fileSize(value: JinjaValue, isBinary: boolean): string {
   return `${size} ${letters.charAt(power - 1)}${isBinary ? 'iB' : 'B'}`
 }
 
-/** As Python's: keys sorted, everything beyond ASCII escaped, and what HTML would read. */
+/** Writes JSON as Jinja2 does: keys sorted, non-ASCII characters and HTML characters escaped. */
 function toJson(
   value: JinjaValue,
   given: ReadonlyMap<string, JinjaValue>,
@@ -438,5 +437,5 @@ function toJson(
   return new Markup(text.replace(/[<>&']/g, (it) => `\\u00${it.charCodeAt(0).toString(16)}`))
 }
 
-/** Spaces that one level may be indented by. */
+/** Maximum number of spaces per level. */
 const WIDEST_INDENT = 100

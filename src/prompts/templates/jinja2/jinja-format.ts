@@ -3,7 +3,6 @@ import { asciiOnly } from '../python-repr.ts'
 import { TemplateFailure } from '../template-format.ts'
 import { isDict, type JinjaValue, kindOf, numberIn, reprText, shownText, Tuple } from './jinja-values.ts'
 
-/** What pays for texts. */
 interface Spending {
   readonly spend: (size: number) => void
 }
@@ -11,8 +10,9 @@ interface Spending {
 const PLACE = /%(?:\(([^)]*)\))?([-+ #0]*)(\*|[0-9]+)?(?:\.(\*|[0-9]+))?[hlL]?([^])?/g
 
 /**
- * Python's `text % values`: `%s`, `%5.2f`, `%(name)s`. A tuple is one value a place, a dictionary has them by name, anything else is the
- * one value. Throws a `TemplateFailure` for places and values that do not go together.
+ * Formats as Python's `text % values`: `%s`, `%5.2f`, `%(name)s`. A tuple gives one value per place, a
+ * dictionary gives values by name, anything else is the only value. Throws a `TemplateFailure` if places and
+ * values do not match.
  */
 export function formatPercent(template: string, values: JinjaValue, { spend }: Spending): string {
   const list = values instanceof Tuple ? values.items : [values]

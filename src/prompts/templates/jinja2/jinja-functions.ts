@@ -15,7 +15,7 @@ import {
   View,
 } from './jinja-values.ts'
 
-/** The functions that every template can call. A variable of the same name hides one. */
+/** The functions that every template can call; a variable of the same name hides one. */
 export function jinjaFunctions(operators: JinjaOperators): ReadonlyMap<string, Callable> {
   const functions: readonly (readonly [string, Callable['call']])[] = [
     ['range', (args) => range(args, operators)],
@@ -60,7 +60,7 @@ function range({ positional, named }: CallArguments, operators: JinjaOperators):
   return new View(items, `range(${start}, ${end}${step === 1 ? '' : `, ${step}`})`)
 }
 
-/** The dictionary of a dictionary or of pairs, and of arguments by name. */
+/** Builds a dictionary from a dictionary or pairs, and from named arguments. */
 function dictOf(
   name: string,
   { positional: [source, ...more], named }: CallArguments,
@@ -81,7 +81,7 @@ function dictOf(
   return members
 }
 
-/** Goes round its values: `next()`, `reset()`, `current`. */
+/** Cycles through its values: `next()`, `reset()`, `current`. */
 function cycler({ positional }: CallArguments): JinjaValue {
   const [first] = positional
   if (first === undefined) throw new TemplateFailure('cycler() takes the values to go round.')
@@ -103,7 +103,7 @@ function cycler({ positional }: CallArguments): JinjaValue {
   return bag
 }
 
-/** Nothing the first time that it is called, and its separator from then on. */
+/** Returns an empty text on the first call, and its separator on later calls. */
 function joiner({ positional, named }: CallArguments): JinjaValue {
   const separator = positional[0] ?? named.get('sep') ?? ', '
   let isFirst = true

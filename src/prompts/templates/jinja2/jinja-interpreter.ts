@@ -31,17 +31,16 @@ import {
   valueOfJson,
 } from './jinja-values.ts'
 
-/** Steps that a turn of a loop costs beside what is in it. */
-const TURN_STEPS = 3
+const STEPS_PER_ITERATION = 3
 
-/** Filters and tests that do not look through a text. */
+/** Filters and tests whose cost does not depend on the length of a text. */
 const OF_NO_LENGTH: ReadonlySet<string> = new Set([
   ...['default', 'd', 'safe', 'string'],
   ...['defined', 'undefined', 'none', 'true', 'false', 'boolean', 'number', 'integer', 'float', 'mapping'],
   ...['sequence', 'iterable', 'callable', 'escaped', 'sameas', 'filter', 'test'],
 ])
 
-/** The names of a scope, and of those around it. */
+/** The names of a scope and its outer scopes. */
 class Scope {
   readonly values = new Map<string, JinjaValue>()
   readonly #outer: Scope | undefined
@@ -59,12 +58,12 @@ class Scope {
   }
 }
 
-/** How a body ended: at its end, or by a tag that leaves the turn or the loop. */
+/** How a body ended: normally, or by a break or continue tag. */
 type Ending = 'continue' | 'break' | undefined
 
 /**
- * Renders the statements of a template. Each step and each value that is made counts, and whatever could make much of little counts
- * before it does. Nothing but the variables is in reach.
+ * Renders the statements of a template. Each step and each value counts against the budget; operations that
+ * could grow a value count before they run. Templates can reach only the variables.
  */
 export class JinjaInterpreter implements JinjaRuntime {
   readonly operators: JinjaOperators
@@ -72,7 +71,7 @@ export class JinjaInterpreter implements JinjaRuntime {
   readonly #budget: RenderBudget
   readonly #top = new Scope()
   readonly #functions: ReadonlyMap<string, Callable>
-  /** What is written so far, by the block that takes it. */
+  /** The output of the current block so far. */
   #written = ''
 
   constructor(variables: JsonObject, budget: RenderBudget) {
@@ -82,7 +81,6 @@ export class JinjaInterpreter implements JinjaRuntime {
     this.#functions = jinjaFunctions(this.operators)
   }
 
-  /** The text that the statements write. */
   render(statements: readonly Statement[]): string {
     this.#run(statements, this.#top)
     this.#budget.output(this.#written.length)
@@ -99,7 +97,7 @@ export class JinjaInterpreter implements JinjaRuntime {
     return jinjaTest(name)(value, args, this)
   }
 
-  /** Most filters and some tests look through all of a text, and a loop may ask the same one again and again. */
+  /** Most filters and some tests scan a whole text, and a loop may repeat them. */
   #payFor(name: string, value: JinjaValue): void {
     if (isText(value) && !OF_NO_LENGTH.has(name)) this.operators.spend(textOf(value).length)
   }
@@ -161,7 +159,7 @@ export class JinjaInterpreter implements JinjaRuntime {
     this.#written += text
   }
 
-  /** What a body writes, instead of writing it. */
+  /** Runs a body and returns its output instead of writing it. */
   #captured(body: readonly Statement[], scope: Scope): string {
     const before = this.#written
     this.#written = ''
@@ -180,7 +178,7 @@ export class JinjaInterpreter implements JinjaRuntime {
 
   #with({ values, body }: Statement & { kind: 'with' }, scope: Scope): Ending {
     const inner = new Scope(scope)
-    // none of the values sees the others
+    // the values are evaluated before any of the names is set
     const given = values.map(([target, value]) => [target, this.#value(value, scope)] as const)
     for (const [target, value] of given) this.#assign(target, value, inner)
     return this.#run(body, inner)
@@ -189,7 +187,7 @@ export class JinjaInterpreter implements JinjaRuntime {
   #loop(statement: Statement & { kind: 'for' }, iterable: JinjaValue, scope: Scope, depth: number): void {
     const { target, test, isRecursive, body, otherwise } = statement
     const all = this.operators.items(iterable)
-    this.#budget.step(TURN_STEPS * all.length)
+    this.#budget.step(STEPS_PER_ITERATION * all.length)
     const items = test ? all.filter((item) => this.#passes(target, item, test, scope)) : all
     const recurse = ({ positional: [next = [] as JinjaValue] }: CallArguments): JinjaValue => {
       if (!isRecursive) throw new TemplateFailure('Only a loop that says recursive can be called.')
@@ -348,7 +346,7 @@ export class JinjaInterpreter implements JinjaRuntime {
     return valueText(value)
   }
 
-  /** What attributes and items are asked of. */
+  /** Evaluates the object of an attribute or item; refuses a missing one. */
   #object(node: Expression, scope: Scope): JinjaValue {
     const object = this.#value(node, scope)
     if (!(object instanceof Missing)) return object
@@ -376,7 +374,7 @@ export class JinjaInterpreter implements JinjaRuntime {
     throw new TemplateFailure(`'${pathOf(callee)}' is ${kindOf(called)} and cannot be called.`)
   }
 
-  /** A method where it is called: a key of a dictionary hides none. */
+  /** Resolves a callee. A dictionary's key does not hide a method. */
   #called(callee: Expression, scope: Scope): JinjaValue {
     if (callee.kind !== 'attribute') return this.#value(callee, scope)
     const object = this.#object(callee.object, scope)
@@ -404,7 +402,7 @@ function signed(sign: '-' | '+', value: JinjaValue): JinjaValue {
   return typeof number === 'bigint' ? bounded(-number) : -number
 }
 
-/** What is known of a loop in one of its turns. */
+/** The variable `loop` in one iteration. */
 function loopAt(
   at: number,
   items: readonly JinjaValue[],
@@ -435,7 +433,7 @@ function loopAt(
   return new Bag('loop', new Map(attributes), recurse)
 }
 
-/** An expression for messages: `a.b`. */
+/** An expression in a message: `a.b`. */
 function pathOf(node: Expression): string {
   if (node.kind === 'name') return node.name
   if (node.kind === 'attribute') return `${pathOf(node.object)}.${node.name}`

@@ -1,11 +1,11 @@
 import { TemplateFailure } from '../template-format.ts'
 
-/** A piece of a Jinja2 template: text outside of tags, where a tag begins or ends, or what is inside of one. */
+/** A token of a Jinja2 template: text outside tags, the start or end of a tag, or a part of one. */
 export interface JinjaToken {
   readonly kind: TokenKind
-  /** Of a string its value, of a number its digits, else what is written. */
+  /** The value of a string, the digits of a number, otherwise the text. */
   readonly value: string
-  /** Where it stands in the template. */
+  /** Its position in the template. */
   readonly at: number
 }
 
@@ -15,7 +15,7 @@ type TokenKind =
   | 'end print'
   | 'begin tag'
   | 'end tag'
-  /** A JSONPath that is all of a print: `{{ $.rows[0] }}`. */
+  /** A JSONPath that fills a print tag: `{{ $.rows[0] }}`. */
   | 'path'
   | 'name'
   | 'string'
@@ -23,7 +23,10 @@ type TokenKind =
   | 'float'
   | 'operator'
 
-/** The pieces of a template (line breaks are line feeds, one at the end is dropped). Throws a `TemplateFailure` for what is not closed. */
+/**
+ * Splits a template into tokens. Line breaks become line feeds; one at the end is dropped. Throws a
+ * `TemplateFailure` for an unclosed tag, comment or text.
+ */
 export function jinjaTokens(template: string): readonly JinjaToken[] {
   return new Lexer(template.replace(/\r\n?/g, '\n').replace(/\n$/, '')).tokens()
 }
@@ -32,7 +35,7 @@ const OPENING = /\{[{%#]/g
 const CLOSING_COMMENT = /([-+]?)#\}/g
 const RAW = /([-+]?)\s*raw\s*([-+]?)%\}/y
 const END_RAW = /\{%([-+]?)\s*endraw\s*([-+]?)%\}/g
-/** As long as the first brace pair: a path has no braces of its own. */
+/** Ends at the first `}}`, because a path has no braces. */
 const PATH = /([-+]?)\s*(\$[^]*?)([-+]?)\}\}/y
 const SPACE = /\s*/y
 const NAME = /[\p{XIDS}_]\p{XIDC}*/uy
@@ -44,7 +47,7 @@ class Lexer {
   readonly #template: string
   readonly #tokens: JinjaToken[] = []
   #at = 0
-  /** Whether white space at the beginning of the text that follows goes. */
+  /** Whether to trim white space at the start of the next text. */
   #trimsNext = false
 
   constructor(template: string) {
@@ -82,7 +85,7 @@ class Lexer {
     this.#trimsNext = closing[1] === '-'
   }
 
-  /** What stands in a raw block is text, whatever it looks like. */
+  /** Reads a raw block, whose content is plain text. */
   #raw(open: number): boolean {
     RAW.lastIndex = this.#at
     const begun = RAW.exec(this.#template)
@@ -116,7 +119,7 @@ class Lexer {
     this.#inside('%}', 'end tag', open)
   }
 
-  /** Up to the braces that close what began at `open`; those of a dictionary do not. */
+  /** Reads tokens up to the closing braces of the tag that began at `open`, ignoring a dictionary's. */
   #inside(close: string, kind: TokenKind, open: number): void {
     if ('-+'.includes(this.#template.charAt(this.#at) || ' ')) this.#at++
     let depth = 0
@@ -148,7 +151,7 @@ class Lexer {
     const before = this.#template.charAt(at - 1)
     const first = this.#template.charAt(at)
     if (first === '"' || first === "'") return { kind: 'string', value: this.#string(first), at }
-    // behind a dot there are positions: a.0.1
+    // behind a dot stand positions: a.0.1
     const float = before === '.' ? undefined : this.#take(FLOAT)
     if (float !== undefined) return { kind: 'float', value: float.replaceAll('_', ''), at }
     const integer = this.#take(INTEGER)
@@ -188,7 +191,7 @@ class Lexer {
     return text
   }
 
-  /** What a backslash and what is behind it stand for, as in Python; one that means nothing is itself. */
+  /** Reads an escape sequence as Python does; an unknown one stays unchanged. */
   #escape(): string {
     for (const [pattern, base] of ESCAPES) {
       const digits = this.#take(pattern)
@@ -223,7 +226,7 @@ const LETTERS: Readonly<Record<string, string>> = {
   v: '\v',
 }
 
-/** A failure that says in which line of the template. */
+/** A failure that names the line of the template. */
 export function failureAt(template: string, at: number, sentence: string): TemplateFailure {
   const line = template.slice(0, at).split('\n').length
   return new TemplateFailure(`${sentence.replace(/\.$/, '')} (line ${line} of the jinja2 template).`)

@@ -17,7 +17,7 @@ import {
   Tuple,
 } from './jinja-values.ts'
 
-/** A method of a value; undefined where it has none of this name. */
+/** Finds a method of a value by name; undefined if there is none. */
 export function methodOf(object: JinjaValue, name: string, operators: JinjaOperators): Callable | undefined {
   if (isText(object)) {
     const method = textMethods.get(name)
@@ -37,16 +37,16 @@ export function methodOf(object: JinjaValue, name: string, operators: JinjaOpera
   return undefined
 }
 
-/** Methods that look at the ends of a text only. */
+/** Methods that read only the ends of a text. */
 const AT_ENDS: ReadonlySet<string> = new Set(['startswith', 'endswith'])
 
-/** The text, paid for: most methods look through all of it, and a loop may ask it again and again. */
+/** Charges for scanning a text: most methods scan all of it, and a loop may repeat them. */
 function lookedThrough(text: string, method: string, { spend }: JinjaOperators): string {
   if (!AT_ENDS.has(method)) spend(text.length)
   return text
 }
 
-/** `object.name`: what a dictionary has under the name, else a method. `path` is what is said to be missing where there is nothing. */
+/** Evaluates `object.name`: a dictionary's key, otherwise a method. A missing value is reported as `path`. */
 export function attributeOf(
   object: JinjaValue,
   name: string,
@@ -64,7 +64,7 @@ export function attributeOf(
   return methodOf(object, name, operators) ?? new Missing(path)
 }
 
-/** `object[key]`: an item of a list, a character, what a dictionary has under the key; else an attribute. */
+/** Evaluates `object[key]`: an item of a list, a character, a dictionary's key, otherwise an attribute. */
 export function itemOf(
   object: JinjaValue,
   key: JinjaValue,
@@ -83,7 +83,7 @@ export function itemOf(
   return orElse(items?.at(Number(number)), new Missing(path))
 }
 
-/** `object[start:end:step]` of a list, a tuple or a text. */
+/** Evaluates `object[start:end:step]` for a list, a tuple or a text. */
 export function sliceOf(
   object: JinjaValue,
   limits: readonly JinjaValue[],

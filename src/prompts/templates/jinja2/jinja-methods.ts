@@ -17,10 +17,9 @@ import {
   View,
 } from './jinja-values.ts'
 
-/** A method of values of one kind. */
 type Method<Of> = (value: Of, args: CallArguments, operators: JinjaOperators) => JinjaValue
 
-/** The methods of Python's texts that read or change no locale, encoding or table. */
+/** The methods of Python's str that need no locale, encoding or translation table. */
 export const textMethods: ReadonlyMap<string, Method<string>> = new Map<string, Method<string>>([
   ['upper', (text) => text.toUpperCase()],
   ['lower', (text) => text.toLowerCase()],
@@ -135,7 +134,7 @@ export const textMethods: ReadonlyMap<string, Method<string>> = new Map<string, 
   ['isupper', (text) => text === text.toUpperCase() && text !== text.toLowerCase()],
 ])
 
-/** The methods of lists and tuples. What was given to the template cannot be changed. */
+/** The methods of lists and tuples. Variables of the template cannot be changed. */
 export const listMethods: ReadonlyMap<string, Method<JinjaValue[] | Tuple>> = new Map<
   string,
   Method<JinjaValue[] | Tuple>
@@ -211,7 +210,7 @@ export const listMethods: ReadonlyMap<string, Method<JinjaValue[] | Tuple>> = ne
   ],
 ])
 
-/** The methods of dictionaries. What was given to the template cannot be changed. */
+/** The methods of dictionaries. Variables of the template cannot be changed. */
 export const dictMethods: ReadonlyMap<string, Method<Map<JinjaKey, JinjaValue>>> = new Map<
   string,
   Method<Map<JinjaKey, JinjaValue>>
@@ -277,7 +276,7 @@ export const dictMethods: ReadonlyMap<string, Method<Map<JinjaKey, JinjaValue>>>
   ],
 ])
 
-/** The members of a dictionary, each a tuple. */
+/** The members of a dictionary as tuples. */
 export function pairsOf(
   dict: ReadonlyMap<JinjaKey, JinjaValue>,
   spend: (size: number) => void,
@@ -286,7 +285,7 @@ export function pairsOf(
   return [...dict].map(([key, value]) => new Tuple([key, value]))
 }
 
-/** A text with its first letter as a capital and the others small. */
+/** Capitalises the first letter and lowercases the others. */
 export function capitalized(text: string): string {
   return upperFirst(text.toLowerCase())
 }
@@ -296,7 +295,7 @@ function upperFirst(text: string): string {
   return text === '' ? '' : first.toUpperCase() + text.slice(first.length)
 }
 
-/** Without white space, or these characters, at its ends. */
+/** Strips white space, or these characters, from the ends. */
 export function stripped(text: string, chars: JinjaValue | undefined, start: boolean, end: boolean): string {
   if (chars === undefined || chars === null) {
     const begun = start ? text.trimStart() : text
@@ -310,14 +309,14 @@ export function stripped(text: string, chars: JinjaValue | undefined, start: boo
   return all.slice(from, to).join('')
 }
 
-/** The lines of a text, without their ends; an end at the end begins no line. */
+/** Splits a text into lines without line breaks; a final line break adds no line. */
 export function linesOf(text: string): string[] {
   const lines = text.split(/\r\n|[\n\r\v\f\x1c-\x1e\x85\u2028\u2029]/)
   if (lines.at(-1) === '') lines.pop()
   return lines
 }
 
-/** A text with another one in place of each, or the first so many, of its parts that are `from`. */
+/** Replaces each occurrence of `from`, or only the first `most` of them. */
 export function replaced(
   text: string,
   from: string,
@@ -325,7 +324,7 @@ export function replaced(
   most: number | undefined,
   { spend }: JinjaOperators,
 ): string {
-  // Python puts the new text before and after every character
+  // Python inserts the new text before and after every character
   spend((text.length / Math.max(from.length, 1)) * 8)
   const pieces = from === '' ? ['', ...text, ''] : text.split(from)
   spend(pieces.length * ITEM_SIZE)
@@ -334,7 +333,7 @@ export function replaced(
   return [pieces.slice(0, limit + 1).join(to), ...pieces.slice(limit + 1)].join(from)
 }
 
-/** A text with spaces around it, as Python places them. */
+/** Centres a text with spaces as Python does. */
 export function centered(text: string, width: number, fill = ' '): string {
   const missing = width - Array.from(text).length
   if (missing <= 0) return text
@@ -418,7 +417,7 @@ function itemsOf(list: JinjaValue[] | Tuple): readonly JinjaValue[] {
   return Array.isArray(list) ? list : list.items
 }
 
-/** The same, to be changed. Refuses a tuple, and what was given. */
+/** The value as a mutable one. Refuses tuples and variables of the template. */
 function changing<Of extends JinjaValue>(value: Of): Exclude<Of, Tuple> {
   if (value instanceof Tuple) throw new TemplateFailure('A tuple cannot be changed.')
   if (isGiven(value))

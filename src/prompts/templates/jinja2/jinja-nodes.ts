@@ -1,4 +1,4 @@
-/** What has a value. */
+/** An expression node. */
 export type Expression =
   | { readonly kind: 'constant'; readonly value: null | boolean | bigint | number | string }
   | { readonly kind: 'name'; readonly name: string }
@@ -37,22 +37,21 @@ export type Expression =
       readonly otherwise: Expression | undefined
     }
 
-/** What a filter, test or function is called with. */
+/** The arguments of a filter, test or call. */
 export interface Arguments {
   readonly positional: readonly Expression[]
   readonly named: readonly (readonly [string, Expression])[]
-  /** A list whose items are arguments by position, and a dictionary of those by name. */
+  /** A list of further positional arguments, and a dictionary of further named ones. */
   readonly spread: Expression | undefined
   readonly namedSpread: Expression | undefined
 }
 
-/** A filter with its arguments. */
 export interface FilterCall {
   readonly name: string
   readonly args: Arguments
 }
 
-/** What is assigned to. */
+/** The target of an assignment. */
 export type Target =
   | { readonly kind: 'name'; readonly name: string }
   | { readonly kind: 'names'; readonly targets: readonly Target[] }
@@ -61,7 +60,7 @@ export type Target =
 /** A parameter of a macro, and its default. */
 export type Parameter = readonly [name: string, usual: Expression | undefined]
 
-/** What writes text, or does something. */
+/** A statement node. */
 export type Statement =
   | { readonly kind: 'text'; readonly text: string }
   | { readonly kind: 'print'; readonly value: Expression }

@@ -19,7 +19,7 @@ import {
   Tuple,
 } from './jinja-values.ts'
 
-/** What one pair of values makes, at a price: whatever could make much of little counts before it does. */
+/** Operators on values. Operations that could grow a value are charged to the budget before they run. */
 export class JinjaOperators {
   readonly #budget: RenderBudget
 
@@ -27,13 +27,13 @@ export class JinjaOperators {
     this.#budget = budget
   }
 
-  /** A text as it is shown. */
+  /** A value as text. */
   readonly text = (value: JinjaValue): string => shownText(value, this.spend)
 
-  /** Pays for what is about to be made. */
+  /** Charges the budget for a value before it is built. */
   readonly spend = (size: number): void => this.#budget.work(size)
 
-  /** `left operator right` of numbers, texts and lists, as in Python. */
+  /** Evaluates `left operator right` on numbers, texts and lists, as Python does. */
   binary(operator: string, left: JinjaValue, right: JinjaValue): JinjaValue {
     refuseMissing(left, right)
     const [a, b] = [numberIn(left), numberIn(right)]
@@ -76,7 +76,7 @@ export class JinjaOperators {
     )
   }
 
-  /** The texts of values, one behind the other. */
+  /** Concatenates the texts of values. */
   joined(values: readonly JinjaValue[]): string {
     let all = ''
     for (const value of values) {
@@ -87,7 +87,7 @@ export class JinjaOperators {
     return all
   }
 
-  /** Whether `left operator right`, for the operators that compare. */
+  /** Evaluates a comparison `left operator right`. */
   compares(operator: string, left: JinjaValue, right: JinjaValue): boolean {
     switch (operator) {
       case '==':
@@ -109,7 +109,7 @@ export class JinjaOperators {
     }
   }
 
-  /** Numbers and booleans are equal by their value; lists, tuples and dictionaries by what they hold. */
+  /** Numbers and booleans are equal by value; lists, tuples and dictionaries by content. */
   equal(left: JinjaValue, right: JinjaValue): boolean {
     this.#budget.step()
     if (left === right) return true
@@ -117,7 +117,7 @@ export class JinjaOperators {
       return left instanceof Missing && right instanceof Missing
     if (isText(left)) return isText(right) && textOf(left) === textOf(right)
     const [a, b] = [numberIn(left), numberIn(right)]
-    // of an int and a float, too
+    // also compares an int with a float
     if (a !== undefined || b !== undefined) return a !== undefined && b !== undefined && a == b
     if (isDict(left)) return isDict(right) && this.#equalDicts(left, right)
     const [items, others] = [sequenceIn(left), sequenceIn(right)]
@@ -150,7 +150,10 @@ export class JinjaOperators {
     throw new TemplateFailure(`${capital(kindOf(whole))} holds nothing that one could look for.`)
   }
 
-  /** Below zero where the first comes first, above where the second does. Texts go by their characters, lists item by item. */
+  /**
+   * Compares two values: negative if the first sorts first, positive if the second does. Compares texts by
+   * code points, lists item by item.
+   */
   order(left: JinjaValue, right: JinjaValue): number {
     this.#budget.step()
     refuseMissing(left, right)
@@ -171,7 +174,7 @@ export class JinjaOperators {
     )
   }
 
-  /** Every item of what can be gone through: of a text its characters, of a dictionary its keys. */
+  /** The items of an iterable value: a text's characters, a dictionary's keys. */
   items(value: JinjaValue): readonly JinjaValue[] {
     if (value instanceof Missing) return []
     const items = sequenceIn(value)
@@ -188,14 +191,14 @@ export class JinjaOperators {
   }
 }
 
-/** Refuses what is missing where a value is needed. */
+/** Throws if a value is missing. */
 export function refuseMissing(...values: readonly JinjaValue[]): void {
   for (const value of values) {
     if (value instanceof Missing) throw new TemplateFailure(`'${value.what}' is missing.`)
   }
 }
 
-/** By code points, which UTF-16 units are not always in the order of. */
+/** Compares texts by code points; UTF-16 units may sort differently. */
 function orderOfTexts(left: string, right: string): number {
   if (left === right) return 0
   let at = 0
@@ -230,7 +233,7 @@ function floored(a: bigint, b: bigint): bigint {
   return quotient * b !== a && a < 0n !== b < 0n ? quotient - 1n : quotient
 }
 
-/** Has the sign of the divisor. */
+/** The remainder with the sign of the divisor. */
 function remainder(a: number, b: number): number {
   const rest = a % b
   return rest !== 0 && rest < 0 !== b < 0 ? rest + b : rest

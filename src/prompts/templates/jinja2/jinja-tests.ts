@@ -20,10 +20,9 @@ import {
   View,
 } from './jinja-values.ts'
 
-/** Whether something is true of a value. */
 export type JinjaTest = (value: JinjaValue, args: CallArguments, runtime: JinjaRuntime) => boolean
 
-/** The test of this name. Throws a `TemplateFailure` where there is none. */
+/** Finds a test by name. Throws a `TemplateFailure` if there is none. */
 export function jinjaTest(name: string): JinjaTest {
   const test = TESTS.get(name)
   if (test) return test
@@ -99,7 +98,7 @@ function remainderOf(value: JinjaValue, by: bigint, name: string): number {
   throw new TemplateFailure(`The test ${name} is for numbers, and not for ${kindOf(value)}.`)
 }
 
-/** Whether a text has letters of a case, and all of the one. */
+/** Whether a text has letters with case, all in this case. */
 function isCased(text: string, cased: (text: string) => string): boolean {
   return text === cased(text) && text.toLowerCase() !== text.toUpperCase()
 }

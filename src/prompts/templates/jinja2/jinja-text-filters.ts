@@ -19,7 +19,7 @@ import {
   Tuple,
 } from './jinja-values.ts'
 
-/** The filters of Jinja2 that make a text of a value. */
+/** The filters of Jinja2 that convert a value to text. */
 export const TEXT_FILTERS: readonly (readonly [string, JinjaFilter])[] = [
   cased('upper', (text) => text.toUpperCase()),
   cased('lower', (text) => text.toLowerCase()),
@@ -55,7 +55,7 @@ export const TEXT_FILTERS: readonly (readonly [string, JinjaFilter])[] = [
   }),
   named('indent', ['width', 'first', 'blank'], (value, given, { operators }) => {
     const by = given.get('width') ?? 4n
-    const margin = isText(by) ? textOf(by) : ' '.repeat(size(by, 'indent', WIDEST))
+    const margin = isText(by) ? textOf(by) : ' '.repeat(size(by, 'indent', MAX_INDENT))
     const [first, blank] = [isTrue(given.get('first') ?? false), isTrue(given.get('blank') ?? false)]
     const lines = linesOf(`${neededText(value, 'indent')}\n`)
     operators.spend(lines.length * (ITEM_SIZE + margin.length))
@@ -142,7 +142,7 @@ export const TEXT_FILTERS: readonly (readonly [string, JinjaFilter])[] = [
   }),
 ]
 
-/** A filter that changes letters; a text that was escaped stays it. */
+/** A filter that changes letters; an escaped text stays escaped. */
 function cased(name: string, change: (text: string) => string): readonly [string, JinjaFilter] {
   return named(name, [], (value, _, { operators }) => asMarkup(value, change(operators.text(value))))
 }
@@ -151,8 +151,8 @@ function asMarkup(value: JinjaValue, text: string): string | Markup {
   return value instanceof Markup ? new Markup(text) : text
 }
 
-/** Spaces that one line may be indented by. */
-const WIDEST = 100
+/** Maximum number of spaces by which a line may be indented. */
+const MAX_INDENT = 100
 const MOST_WIDTH = 1_000_000
 
 function size(value: JinjaValue, filter: string, most: number): number {
@@ -183,7 +183,7 @@ const HTML: Readonly<Record<string, string>> = {
   '"': '&#34;',
 }
 
-/** Without comments and tags, with one space for each white space, and with characters for the commonest entities. */
+/** Removes comments and tags, collapses white space, and decodes the most common entities. */
 function withoutTags(text: string): string {
   const bare = withoutSpans(withoutSpans(text, '<!--', '-->'), '<', '>')
   const spaced = bare.split(/\s+/).filter(Boolean).join(' ')
@@ -206,7 +206,7 @@ const ENTITIES: Readonly<Record<string, string>> = {
   nbsp: '\u00a0',
 }
 
-/** What is between an open and the next close goes, with them. What is joined by that is looked at again. */
+/** Removes each span from `open` to the next `close`, in one pass. */
 function withoutSpans(text: string, open: string, close: string): string {
   let kept = ''
   let at = 0
@@ -221,13 +221,16 @@ function withoutSpans(text: string, open: string, close: string): string {
 
 function urlQuoted(text: string, spend: (size: number) => void): string {
   spend(text.length * 9)
-  // lone surrogates cannot be written in UTF-8
+  // UTF-8 cannot encode lone surrogates
   return encodeURIComponent(text.toWellFormed())
     .replace(/[!'()*]/g, (it) => `%${it.charCodeAt(0).toString(16).toUpperCase()}`)
     .replaceAll('%2F', '/')
 }
 
-/** The pieces of a line that can stand on lines of their own: words, parts of words with hyphens, dashes, white space (Python's textwrap). */
+/**
+ * The pieces at which a line may break: words, hyphenated parts of words, dashes, white space (Python's
+ * textwrap).
+ */
 const PIECES =
   /\s+|(?<=[\p{L}\p{N}_!"'&.,?])-{2,}(?=[\p{L}\p{N}_])|\S+?(?:-(?:(?<=[\p{L}_]{2}-)|(?<=[\p{L}_]-[\p{L}\p{N}_!"'&.,?]-))(?=[\p{L}_]-?[\p{L}_])|(?=\s|$)|(?<=[\p{L}\p{N}_!"'&.,?])(?=-{2,}[\p{L}\p{N}_]))/gu
 
@@ -237,7 +240,7 @@ interface Wrapping {
   readonly spend: (size: number) => void
 }
 
-/** The lines that a line is wrapped to, as Python's textwrap does it without touching white space inside. */
+/** Wraps a line as Python's textwrap does, without changing inner white space. */
 function wrappedLine(
   line: string,
   width: number,
@@ -257,7 +260,7 @@ function wrappedLine(
       pieces.pop()
     }
     const long = pieces.pop()
-    // A long word is looked through once for each line that it is broken to.
+    // A long word is scanned once for each line it is broken into.
     spend(long?.length ?? 0)
     if (long !== undefined && Array.from(long).length > width) {
       const room = Math.max(1, width - length)
@@ -274,7 +277,7 @@ function wrappedLine(
   return lines
 }
 
-/** A word that is too long, behind so many characters; behind a hyphen before that, if there is one. */
+/** Breaks a long word after `room` characters, or after an earlier hyphen. */
 function brokenWord(word: string, room: number, breaksAtHyphens: boolean): readonly [string, string] {
   const characters = Array.from(word)
   let end = room

@@ -2,12 +2,12 @@ import { ExactNumber, type Json, entriesOf, fromEntries, isJsonArray } from '../
 import { pythonQuoted } from '../python-repr.ts'
 import { TemplateFailure } from '../template-format.ts'
 
-/** A list costs so much an item, as against a text a character. */
+/** The cost of a list item, where a text costs 1 per character. */
 export const ITEM_SIZE = 64
 
 /**
- * A value as Jinja2 has it: a bigint is Python's int, a number its float; an `ExactNumber` is a float with digits that no double has, which
- * it keeps until something is computed of it.
+ * A value in Jinja2: a bigint is Python's int, a number its float. An `ExactNumber` is a float with more
+ * digits than a double holds; it keeps them until it is used in a computation.
  */
 export type JinjaValue =
   | Missing
@@ -25,12 +25,12 @@ export type JinjaValue =
   | Bag
   | Callable
 
-/** What a dictionary can have as a key; `true` and `1.0` are kept as the int that they equal. */
+/** A dictionary's key; `true` and `1.0` are stored as the equal int. */
 export type JinjaKey = string | bigint | number | null
 
-/** What a name that is not there gives: an empty text that cannot be used as anything else. */
+/** The value of an undefined name: an empty text that allows no other use. */
 export class Missing {
-  /** What is missing, for messages. */
+  /** The name to show in messages. */
   readonly what: string
 
   constructor(what: string) {
@@ -38,7 +38,7 @@ export class Missing {
   }
 }
 
-/** A text that is not escaped again. */
+/** A text that is already escaped. */
 export class Markup {
   readonly text: string
 
@@ -47,7 +47,7 @@ export class Markup {
   }
 }
 
-/** A tuple; its items may have names, as those of a group have. */
+/** A tuple; its items may have names, as those of `groupby` have. */
 export class Tuple {
   readonly items: readonly JinjaValue[]
   readonly names: readonly string[]
@@ -58,10 +58,10 @@ export class Tuple {
   }
 }
 
-/** What can be gone through and is no list: a range, the keys of a dictionary. */
+/** An iterable that is no list: a range, the keys of a dictionary. */
 export class View {
   readonly items: readonly JinjaValue[]
-  /** How it is shown: `dict_keys`, around its items, or `range(0, 5)`. */
+  /** Its text form: `dict_keys`, shown with its items, or `range(0, 5)`. */
   readonly shown: string
 
   constructor(items: readonly JinjaValue[], shown: string) {
@@ -70,11 +70,11 @@ export class View {
   }
 }
 
-/** Something with attributes and no items: a namespace, `loop`, what `cycler` makes. */
+/** An object with attributes but no items: a namespace, `loop`, a `cycler`. */
 export class Bag {
   readonly kind: string
   readonly attributes: Map<string, JinjaValue>
-  /** What it does when it is called, if it can be. */
+  /** Its function, if it can be called. */
   readonly call: Callable['call'] | undefined
 
   constructor(kind: string, attributes: Map<string, JinjaValue>, call?: Callable['call']) {
@@ -84,7 +84,7 @@ export class Bag {
   }
 }
 
-/** What can be called: `range`, a macro, a method. */
+/** A callable value: `range`, a macro, a method. */
 export class Callable {
   readonly name: string
   readonly call: (args: CallArguments) => JinjaValue
@@ -95,13 +95,12 @@ export class Callable {
   }
 }
 
-/** The arguments of a call. */
 export interface CallArguments {
   readonly positional: readonly JinjaValue[]
   readonly named: ReadonlyMap<string, JinjaValue>
 }
 
-/** Which kind a value is of. */
+/** Type guards for values. */
 export const isText = (value: JinjaValue): value is string | Markup =>
   typeof value === 'string' || value instanceof Markup
 export const isFloat = (value: JinjaValue): value is number | ExactNumber =>
@@ -110,7 +109,7 @@ export const isNumber = (value: JinjaValue): value is bigint | number | ExactNum
   typeof value === 'bigint' || isFloat(value)
 export const isDict = (value: JinjaValue): value is Map<JinjaKey, JinjaValue> => value instanceof Map
 
-/** The word for what a value is, for messages. */
+/** The name of a value's type, for messages. */
 export function kindOf(value: JinjaValue): string {
   if (value instanceof Missing) return 'nothing'
   if (value === null) return 'none'
@@ -124,43 +123,41 @@ export function kindOf(value: JinjaValue): string {
   return value instanceof Bag ? `a ${value.kind}` : 'a function'
 }
 
-/** The int that digits write, in the bases that Python has. */
+/** Parses an int in any of Python's bases. */
 export function wholeNumber(digits: string): bigint {
   if (digits.length > MOST_DIGITS) throw tooManyDigits()
   return BigInt(digits.replace(/^0+(?=[0-9])/, ''))
 }
 
-/** Python writes no more digits of an int. */
+/** Python's limit on the digits of an int. */
 const MOST_DIGITS = 4300
 const MOST_INT = 10n ** BigInt(MOST_DIGITS)
 
-/** An int, unless it has too many digits to be written. */
+/** Returns an int, unless it has too many digits to be written. */
 export function bounded(int: bigint): bigint {
   if (int < MOST_INT && int > -MOST_INT) return int
   throw tooManyDigits()
 }
 
-/** A number that would have too many digits. */
 export function tooManyDigits(): TemplateFailure {
   return new TemplateFailure(`The template makes a number of more than ${MOST_DIGITS} digits.`)
 }
 
-/** The float that a number is. */
 export function floatOf(value: bigint | number | ExactNumber | boolean): number {
   return value instanceof ExactNumber ? Number(value.literal) : Number(value)
 }
 
-/** Values never change, so what was converted can be used again. */
+/** Conversions of variables, which are immutable, for reuse. */
 const converted = new WeakMap<object, JinjaValue>()
 
-/** Whether a value was given to the template, and so must not change. */
+/** Whether a value is a variable of the template, and therefore immutable. */
 export function isGiven(value: JinjaValue): boolean {
   return typeof value === 'object' && value !== null && given.has(value)
 }
 
 const given = new WeakSet()
 
-/** The value that JSON is. */
+/** Converts JSON to a value. */
 export function valueOfJson(json: Json): JinjaValue {
   if (typeof json === 'number') return Number.isInteger(json) ? BigInt(json) : json
   if (typeof json !== 'object' || json === null) return json
@@ -183,13 +180,13 @@ function valueOfLiteral(number: ExactNumber): JinjaValue {
 }
 
 /**
- * The JSON that a value is. `spend` is told of each value before it is looked into: lists can hold one another so often that their text
- * would never end. Throws a `TemplateFailure` for what JSON has no word for.
+ * Converts a value to JSON. Calls `spend` before descending into each value, because nested lists could grow
+ * without bound. Throws a `TemplateFailure` for a value that JSON cannot express.
  */
 export function jsonOfValue(value: JinjaValue, spend: (size: number) => void): Json {
   if (value === null || typeof value === 'boolean' || typeof value === 'string') return value
   if (typeof value === 'bigint') return new ExactNumber(String(value))
-  // JSON as Python writes it has words for these
+  // Python's JSON writes these as words
   if (typeof value === 'number')
     return new ExactNumber(Number.isFinite(value) ? floatText(value) : wordOfNone(value))
   if (value instanceof ExactNumber) return value
@@ -219,12 +216,12 @@ function jsonKey(key: JinjaKey): string {
   return typeof key === 'number' ? floatText(key) : String(key)
 }
 
-/** A sentence's beginning. */
+/** Capitalises the first letter. */
 export function capital(text: string): string {
   return text.charAt(0).toUpperCase() + text.slice(1)
 }
 
-/** A float as Python shows it: the shortest digits that mean it, `1.0`, `1e+16`, `inf`. */
+/** A float as Python shows it: the shortest exact digits, `1.0`, `1e+16`, `inf`. */
 export function floatText(value: number): string {
   if (!Number.isFinite(value)) return Number.isNaN(value) ? 'nan' : value > 0 ? 'inf' : '-inf'
   if (value === 0) return Object.is(value, -0) ? '-0.0' : '0.0'
@@ -238,14 +235,20 @@ export function floatText(value: number): string {
   return `${digits}e${exponent < 0 ? '-' : '+'}${size}`
 }
 
-/** A value as it is shown in a text: as Python's `str()` does; nothing for what is missing. `spend` is told how long each piece is. */
+/**
+ * A value as text, as Python's `str()` shows it; a missing value is empty. `spend` receives the length of
+ * each piece.
+ */
 export function shownText(value: JinjaValue, spend: (size: number) => void): string {
   if (typeof value === 'string') return value
   if (value instanceof Markup) return value.text
   return value instanceof Missing ? '' : reprText(value, spend)
 }
 
-/** A value as Python's `repr()` shows it. Throws a `TemplateFailure` for what can only be called or asked for attributes. */
+/**
+ * A value as Python's `repr()` shows it. Throws a `TemplateFailure` for functions and objects that have only
+ * attributes.
+ */
 export function reprText(value: JinjaValue, spend: (size: number) => void): string {
   if (value === null) return 'None'
   if (typeof value === 'boolean') return value ? 'True' : 'False'
@@ -279,7 +282,7 @@ function spent(text: string, spend: (size: number) => void): string {
   return text
 }
 
-/** Whether a value counts as true: nothing, none, zero and what is empty do not. */
+/** Whether a value is true; missing values, none, zero and empty values are not. */
 export function isTrue(value: JinjaValue): boolean {
   if (value === null || value instanceof Missing) return false
   if (isText(value)) return textOf(value) !== ''
@@ -290,19 +293,18 @@ export function isTrue(value: JinjaValue): boolean {
   return isDict(value) ? value.size > 0 : true
 }
 
-/** The characters of a text, escaped or not. */
 export function textOf(value: string | Markup): string {
   return typeof value === 'string' ? value : value.text
 }
 
-/** The number that a value counts as in arithmetic; booleans are 1 and 0. Undefined for anything else. */
+/** The number that a value counts as in arithmetic; booleans are 1 and 0. Undefined for other values. */
 export function numberIn(value: JinjaValue): bigint | number | undefined {
   if (typeof value === 'boolean') return value ? 1n : 0n
   if (typeof value === 'bigint' || typeof value === 'number') return value
   return value instanceof ExactNumber ? Number(value.literal) : undefined
 }
 
-/** The key that a value is in a dictionary. Throws a `TemplateFailure` for what can be none. */
+/** Converts a value to a dictionary's key. Throws a `TemplateFailure` if it cannot be one. */
 export function keyOf(value: JinjaValue): JinjaKey {
   if (value === null) return null
   if (isText(value)) return textOf(value)
@@ -312,13 +314,12 @@ export function keyOf(value: JinjaValue): JinjaKey {
   return typeof number === 'number' && Number.isInteger(number) ? BigInt(number) : number
 }
 
-/** The items of a list, a tuple or a view. */
 export function sequenceIn(value: JinjaValue): readonly JinjaValue[] | undefined {
   if (Array.isArray(value)) return value
   return value instanceof Tuple || value instanceof View ? value.items : undefined
 }
 
-/** A value, or another where there is none; `null` is a value, as Python's None is. */
+/** Replaces undefined with another value. `null` is a value, as Python's None is. */
 export function orElse<Value, Other>(value: Value | undefined, otherwise: Other): Value | Other {
   return value === undefined ? otherwise : value
 }

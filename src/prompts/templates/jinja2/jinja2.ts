@@ -9,16 +9,19 @@ import { CONSTANTS, ExpressionParser } from './jinja-expressions.ts'
 import { failureAt, jinjaTokens } from './jinja-lexer.ts'
 
 /**
- * Renders Jinja2 as its version 3.1 does in Python, without autoescaping and without extensions but `break` and `continue`: what is
- * missing becomes nothing, an attribute of what is missing is an error, values are shown as Python shows them. `{{$…}}` is a JSONPath
- * into all variables that has to find something, and becomes JSON text. Nothing but the variables is in reach, and tags, filters and
- * tests that are not here are refused by name.
+ * Renders a template as Jinja2 3.1 does in Python, without autoescaping and without extensions except `break`
+ * and `continue`. A missing value renders as nothing; an attribute of a missing value is an error; values are
+ * shown as Python shows them. `{{$…}}` is a JSONPath into all variables; it must match, and renders as JSON
+ * text. Templates can reach only the variables. Unsupported tags, filters and tests are refused by name.
  */
 export function renderJinja2(template: string, variables: JsonObject, budget: RenderBudget): string {
   return new JinjaInterpreter(variables, budget).render(statementsOf(template))
 }
 
-/** Throws a `TemplateFailure` for a template that cannot be read, or that names a filter or a test that there is not, wherever it stands. */
+/**
+ * Throws a `TemplateFailure` for a template that does not parse, or that names an unknown filter or test
+ * anywhere.
+ */
 export function readJinja2(template: string): void {
   const open: unknown[] = [...statementsOf(template)]
   for (let node = open.pop(); node !== undefined; node = open.pop()) {
@@ -34,7 +37,7 @@ export function readJinja2(template: string): void {
   }
 }
 
-/** What of a node names something that has to be there. */
+/** The members of a node that name filters or tests. */
 interface Named {
   readonly kind?: Expression['kind'] | Statement['kind']
   readonly name?: unknown
@@ -47,12 +50,15 @@ function statementsOf(template: string): readonly Statement[] {
   return parseJinja(template)
 }
 
-/** The statements of a template, by the grammar of Jinja2 3.1. Throws a `TemplateFailure` that says in which line something is wrong. */
+/**
+ * Parses a template by the grammar of Jinja2 3.1. Throws a `TemplateFailure` that names the line of a
+ * problem.
+ */
 function parseJinja(template: string): readonly Statement[] {
   return new Parser(template, jinjaTokens(template)).statements()
 }
 
-/** Tags that Jinja2 has and this service has not, and why. */
+/** Jinja2 tags that this service does not have, and why. */
 const REFUSED: ReadonlyMap<string, string> = new Map([
   ...['include', 'import', 'from', 'extends'].map(
     (tag) => [tag, 'there are no other templates to take something from'] as const,
@@ -64,7 +70,7 @@ const REFUSED: ReadonlyMap<string, string> = new Map([
 ])
 
 class Parser extends ExpressionParser {
-  /** How many loops are around what is read. */
+  /** The number of enclosing loops. */
   #loops = 0
 
   statements(): readonly Statement[] {
@@ -73,7 +79,10 @@ class Parser extends ExpressionParser {
     return statements
   }
 
-  /** Statements up to a tag of one of these names, which is not taken; to the end where there are none. */
+  /**
+   * Parses statements up to a tag with one of these names, which is not consumed; up to the end if there are
+   * no names.
+   */
   #body(ends: readonly string[]): readonly Statement[] {
     const body: Statement[] = []
     for (;;) {
@@ -95,7 +104,7 @@ class Parser extends ExpressionParser {
     }
   }
 
-  /** A body and the tag that ends it, which is taken; answers its name. */
+  /** Parses a body and consumes its closing tag, whose name is returned. */
   #bodyTo(...ends: readonly string[]): { readonly body: readonly Statement[]; readonly end: string } {
     this.needs('end tag')
     const body = this.#body(ends)

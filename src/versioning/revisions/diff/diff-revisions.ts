@@ -28,19 +28,19 @@ async function readSide({ artifact, oid }: RevisionLocation): Promise<DiffSide> 
   }
 }
 
-/** Bytes of the files that are compared, those of the payload aside, which commits have a limit for. */
+/** Maximum size of the compared files; payload files do not count, because commits limit these. */
 const MOST_BYTES = 64 * 1024 * 1024
 
 export interface DiffFilesOptions {
-  /** Whether a file in the root is one of the payload. */
+  /** Whether a file in the root belongs to the payload. */
   readonly ownsFile: (name: string) => boolean
-  /** Nobody waits for it any more. */
+  /** Aborts when the client is gone. */
   readonly signal?: AbortSignal | undefined
 }
 
 /**
- * Each file of the trees that differs, as a unified text diff like `git diff` prints. Refuses with `limit_exceeded` what is more than an
- * answer can hold.
+ * A unified text diff, as `git diff` prints, for each file that differs. Throws `limit_exceeded` if the
+ * answer would be too large.
  */
 export async function diffFiles(
   base: DiffSide,
@@ -66,28 +66,28 @@ async function bytesOf(source: ObjectReader, oid: Oid | undefined): Promise<Buff
   return oid === undefined ? undefined : readBytes(source, oid, 'blob')
 }
 
-/** A file that is another one in two trees, or only in one of them. */
+/** A file that differs between two trees, or exists in only one. */
 interface ChangedFile {
   readonly path: string
   readonly before: Oid | undefined
   readonly after: Oid | undefined
 }
 
-/** A tree to compare: its entries, and where those below are read from. */
+/** A tree to compare: its entries, and where its subtrees are read. */
 interface TreeSide {
   readonly source: ObjectReader
   readonly entries: readonly TreeEntry[]
 }
 
-/** Entries of trees that a comparison looks at, and files that it finds. A tree that is the same on both sides is not looked into. */
+/** Limits on the entries compared and the files found. Equal subtrees are skipped. */
 const MOST_ENTRIES = 500_000
 const MOST_FILES = 10_000
-/** Characters of the paths that it finds. */
+/** Maximum total length of the paths found. */
 const LONGEST_PATHS = 16 * 1024 * 1024
 
 /**
- * The files that differ between two trees, in order of path. Refuses with `limit_exceeded` when there are more than an answer can hold: git
- * may have brought trees that name one folder again and again.
+ * The files that differ between two trees, sorted by path. Throws `limit_exceeded` for too many: a push may
+ * bring trees that repeat one folder.
  */
 async function changedFiles(
   before: TreeSide,
@@ -131,13 +131,12 @@ async function changedFiles(
   }
 }
 
-/** The entries of one name, of which one at least is there. */
+/** The entries of one name; at least one exists. */
 interface Pair {
   readonly old?: TreeEntry
   readonly now?: TreeEntry
 }
 
-/** The refusal to compare what nobody could read. */
 function tooDifferent(): Refusal {
   return new Refusal(
     'limit_exceeded',
@@ -155,19 +154,24 @@ function folderIn(entry: TreeEntry | undefined): Oid | undefined {
   return entry?.mode === '40000' ? entry.oid : undefined
 }
 
-/** Aligning takes the square of the lines that differ. */
+/** Alignment cost grows with the square of the lines that differ. */
 const MAX_LINES_ALIGNED = 1000
 
-/** Texts that have so many characters together, and no more changed lines than so many, are compared in some milliseconds. */
-const LARGE = 100_000
-const FEW_EDITS = 200
+/**
+ * Texts up to this total length, with at most this many changed lines, are compared in a few milliseconds.
+ */
+const MAX_QUICK_CHARACTERS = 100_000
+const MAX_QUICK_EDITS = 200
 
-/** How many steps of alignment the files of one comparison may take, all together; the others are shown as removed and added whole. */
+/**
+ * Alignment steps for all files of one comparison; beyond these, files are shown as removed and added whole.
+ */
 const STEPS_OF_DIFF = 8_000_000
 
 /**
- * A file's change as `git diff` prints it, without the lines that only git needs; undefined stands for a file that is not
- * there. Two texts with too little in common are shown as removed and added whole. Large ones are compared in slices.
+ * A file's change as `git diff` prints it, without the lines only git needs; undefined stands for a missing
+ * file. Texts with too little in common are shown as removed and added whole. Large texts are compared in
+ * slices.
  */
 export async function unifiedDiff(
   path: string,
@@ -181,8 +185,8 @@ export async function unifiedDiff(
     after === undefined ? '/dev/null' : `b/${path}`,
   ]
   const [oldText, newText] = [before ?? '', after ?? '']
-  if (oldText.length + newText.length <= LARGE) {
-    const options = { context: 3, headerOptions: FILE_HEADERS_ONLY, maxEditLength: FEW_EDITS }
+  if (oldText.length + newText.length <= MAX_QUICK_CHARACTERS) {
+    const options = { context: 3, headerOptions: FILE_HEADERS_ONLY, maxEditLength: MAX_QUICK_EDITS }
     const diff = createTwoFilesPatch(oldName, newName, oldText, newText, undefined, undefined, options)
     if (diff !== undefined) return diff
   }
@@ -192,15 +196,13 @@ export async function unifiedDiff(
   return `--- ${oldName}\n+++ ${newName}\n${hunks}`
 }
 
-/** Lines shown around a change. */
-const CONTEXT = 3
+const CONTEXT_LINES = 3
 
-/** A text is put together from pieces of so many lines. */
-const PIECE = 1000
+const LINES_PER_PIECE = 1000
 
 /**
- * The hunks of a unified diff of two texts, in slices; undefined if they have so little in common that aligning them takes
- * more than `maxEdits` lines removed and added, or more than the steps that are left.
+ * The hunks of a unified diff of two texts, in slices. Undefined if aligning them takes more than `maxEdits`
+ * removed and added lines, or more than the remaining steps.
  */
 async function diffLines(
   before: string,
@@ -219,7 +221,7 @@ async function diffLines(
   return writer.end()
 }
 
-/** The texts as removed and added whole. */
+/** The hunk that removes and adds the whole texts. */
 async function replaceLines(before: string, after: string, slice: TimeSlice): Promise<string> {
   const [old, now] = [await linesOf(before, slice), await linesOf(after, slice)]
   const writer = new HunkWriter(old, now, slice)
@@ -235,12 +237,12 @@ async function linesOf(text: string, slice: TimeSlice): Promise<readonly string[
     const end = feed < 0 ? text.length : feed + 1
     lines.push(text.slice(start, end))
     start = end
-    if (lines.length % PIECE === 0 && slice.isOver) await slice.rest()
+    if (lines.length % LINES_PER_PIECE === 0 && slice.isOver) await slice.rest()
   }
   return lines
 }
 
-/** A number for each line, the same for the same text. */
+/** Numbers lines so that equal lines have equal numbers. */
 async function numbered(
   lines: readonly string[],
   numbers: Map<string, number>,
@@ -255,12 +257,12 @@ async function numbered(
   return list
 }
 
-/** Differences whose surroundings touch are shown together. */
+/** Groups differences whose context overlaps. */
 function* grouped(differences: readonly Difference[]): Generator<readonly Difference[]> {
   let group: Difference[] = []
   for (const difference of differences) {
     const last = group.at(-1)
-    if (last && difference.from - (last.from + last.removed) > 2 * CONTEXT) {
+    if (last && difference.from - (last.from + last.removed) > 2 * CONTEXT_LINES) {
       yield group
       group = []
     }
@@ -284,9 +286,9 @@ class HunkWriter {
   async hunk(group: readonly Difference[]): Promise<void> {
     const [first, last] = [group[0], group.at(-1)]
     if (!first || !last) return
-    const lead = Math.min(CONTEXT, first.from)
+    const lead = Math.min(CONTEXT_LINES, first.from)
     const [from, to] = [first.from - lead, first.to - lead]
-    const end = Math.min(this.#old.length, last.from + last.removed + CONTEXT)
+    const end = Math.min(this.#old.length, last.from + last.removed + CONTEXT_LINES)
     const newEnd = last.to + last.added + (end - last.from - last.removed)
     this.#pieces.push(`@@ -${range(from, end)} +${range(to, newEnd)} @@\n`)
     let at = from
@@ -304,8 +306,8 @@ class HunkWriter {
   }
 
   async #lines(mark: string, lines: readonly string[], from: number, to: number): Promise<void> {
-    for (let at = from; at < to; at += PIECE) {
-      const piece = lines.slice(at, Math.min(to, at + PIECE))
+    for (let at = from; at < to; at += LINES_PER_PIECE) {
+      const piece = lines.slice(at, Math.min(to, at + LINES_PER_PIECE))
       this.#pieces.push(piece.map((line) => mark + (line.endsWith('\n') ? line : line + NO_FEED)).join(''))
       if (this.#slice.isOver) await this.#slice.rest()
     }
@@ -314,7 +316,7 @@ class HunkWriter {
 
 const NO_FEED = '\n\\ No newline at end of file\n'
 
-/** Lines are counted from 1; of none, git names the line before them. */
+/** Lines are counted from 1; for an empty range, git names the line before it. */
 function range(from: number, to: number): string {
   return `${to === from ? from : from + 1},${to - from}`
 }
