@@ -24,7 +24,7 @@ import { chat } from './prompts/chat.ts'
 import { completion } from './prompts/completion.ts'
 import { llm } from './prompts/llm.ts'
 
-/** Every handler of this service, in the order in which a refusal names them (interface 11.1, 7.2). */
+/** All handlers of this service, in the order in which refusals name them (interface 11.1, 7.2). */
 export const handlerDefinitions: readonly HandlerDefinition[] = [
   chat,
   completion,
@@ -58,7 +58,7 @@ export const handlerDefinitions: readonly HandlerDefinition[] = [
   mock,
 ]
 
-/** Those that run here, by key. */
+/** The handlers that run in this service, by key. */
 export const builtInHandlers: ReadonlyMap<string, Handler> = new Map(
   handlerDefinitions.flatMap(({ key, run }) => (run ? [[key, run] as const] : [])),
 )

@@ -2,9 +2,9 @@ import type { ModelFailure, ModelFailureKind } from '../models/models.ts'
 import { type FailureId, HandlerFailure } from './handler-failure.ts'
 
 /**
- * A model's failure as the run's (interface 11.2, 11.17, 11.20). What is wrong with keys and connections has ids of its own,
- * and the message of the failure, which says what to set. Everything else is `otherwise`, and when the provider answered, the
- * message ends with its status.
+ * Converts a model's failure to the run's (interface 11.2, 11.17, 11.20). Failures of keys and connections
+ * have their own ids and keep the message, which says what to set. All others get `otherwise`; if the
+ * provider answered, its status is appended to the message.
  */
 export function failureOfModel(
   failure: ModelFailure,
@@ -25,7 +25,7 @@ const IDS: Readonly<Partial<Record<ModelFailureKind, FailureId>>> = {
   mismatch: 'v0:schemas:connection-model-mismatch',
 }
 
-/** `429 (too many requests)`: for those that tell the reader what to do about them, a word beside the number. */
+/** A status with words for those that suggest a remedy: `429 (too many requests)`. */
 function statusInWords(status: number): string {
   const words = STATUS_WORDS[status]
   return words === undefined ? String(status) : `${status} (${words})`

@@ -11,8 +11,8 @@ import {
 } from './handler-failure.ts'
 
 /**
- * What went wrong with a prompt as the run's failure: what is written in it, what its templates ask for (`before` stands before where),
- * or what its model did. Anything else comes back as it is.
+ * Converts the failure of a prompt to the run's: a problem in the prompt, in its templates (the message
+ * begins with `before`), or of its model. Other errors are returned unchanged.
  */
 export function failureOfPrompt(error: unknown, before = 'Error in '): unknown {
   if (error instanceof ModelFailure) return failureOfModel(error)

@@ -18,7 +18,9 @@ import { testcaseEndpoints } from './testcase-endpoints.ts'
 import { testsetFileEndpoints } from './testset-file-endpoints.ts'
 import { variantEndpoints } from './variant-endpoints.ts'
 
-/** Every route that needs a key, those asked most often first: the same set for every surface, and the shared fork. */
+/**
+ * All routes that need a key, the most frequent first: the same set for every surface, and the shared fork.
+ */
 export function allEndpoints(surfaces: readonly SurfaceContext[], settings: ResourceSettings): Endpoint[] {
   return [
     legacyTemplatesEndpoint,

@@ -204,7 +204,7 @@ export function idInQuery(singulars: readonly string[]): { id: { names: string[]
   return { id: { names: singulars.map((name) => `${name}_id`), schema: uuid } }
 }
 
-/** What a create says to an id in its record. */
+/** The problem reported for an id inside the record of a create. */
 export function idElsewhere(singular: string): { id: string } {
   return {
     id: `a new ${singular} is given its id; to choose it, send ?${singular}_id=… in the address`,

@@ -28,7 +28,7 @@ export function blameEndpoint({ surface, present }: SurfaceContext): Endpoint {
     summary: `Who wrote each line of a text of the revision; the first ${MAX_LINES_PER_PAGE} lines`,
     scope: 'read',
     input: z.object({
-      // Who leaves it out is told which there are.
+      // Optional, so that the refusal can name the texts there are.
       place: z.string().max(10_000, 'must have at most 10000 characters').optional().meta({
         description:
           'The JSON Pointer of a text in data. Without it the answer is 422 and names those that there are.',
@@ -81,7 +81,7 @@ export function blameEndpoint({ surface, present }: SurfaceContext): Endpoint {
 const blamedLine = z.strictObject({
   line: z.int().min(1),
   text: z.string(),
-  /** The revision on the first-parent chain that brought the line: of what a merge took in, the merge. */
+  /** The revision on the first-parent chain that brought the line; for merged lines, the merge. */
   revision: shortRevision.optional(),
   commit: gitId,
   author: z.string(),
@@ -92,7 +92,9 @@ const blamedLine = z.strictObject({
 
 const MAX_PLACES_NAMED = 50
 
-/** The text at a place of the revision's data; refuses any other place, and none, naming those that are texts. */
+/**
+ * The text at a place of the revision's data. Refuses a missing or unknown place, naming the texts there are.
+ */
 async function textAt({ artifact, oid }: RevisionLocation, place: string | undefined): Promise<PlacedText> {
   const { family, repository } = artifact
   const { payload } = await artifact.revisions.read(repository.objects, oid)

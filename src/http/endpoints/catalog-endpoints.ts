@@ -13,14 +13,13 @@ import { type JsonObject, keysOf } from '../../json/json.ts'
 import type { BuiltInSchemas } from '../../resources/workflows/schemas/built-in.ts'
 
 /**
- * The catalog as a surface shows it (interface 7.13): templates and presets of the surface's own roles, and
- * the types that every schema may refer to.
+ * The catalog of a surface (interface 7.13): templates and presets with the surface's roles, and the types
+ * that any schema may refer to.
  */
 export function catalogEndpoints({ surface }: SurfaceContext): Endpoint[] {
   const path = `/${surface.path}/catalog`
   const common = { method: 'GET', tag: 'catalog', ...anyKey } as const
 
-  /** The template of the surface that a path names. */
   const templateIn = (params: Readonly<Record<string, string>>): CatalogTemplate => {
     const key = params['key'] ?? ''
     const template = findTemplate(key, surface.fixedFlags)
@@ -81,7 +80,7 @@ export function catalogEndpoints({ surface }: SurfaceContext): Endpoint[] {
       path: `${path}/templates/:key/presets`,
       summary: 'The presets of this template',
       params: byKey,
-      // None of them is archived.
+      // Presets are never archived.
       unusedQuery: ['include_archived'],
       output: list('presets', catalogPreset),
       run: ({ params }) => {
@@ -120,7 +119,7 @@ const filters = ['include_archived', 'is_application', 'is_evaluator', 'is_snipp
 
 const filterInput = {
   input: z.object(
-    // One schema for each of these names.
+    // The keys are exactly these names.
     Object.fromEntries(filters.map((name) => [name, z.boolean().optional()])) as Readonly<
       Record<(typeof filters)[number], z.ZodOptional<z.ZodBoolean>>
     >,
@@ -138,7 +137,7 @@ function notFound(
   return new Refusal(`${what}_not_found`, `There is no ${what} ${shown(key)}; ${others}.`)
 }
 
-/** A template as an answer has it: what it is made of at the top level and under `data` (interface 7.13), and its presets. */
+/** A template in an answer: its data at the top level and under `data` (interface 7.13), and its presets. */
 function presentTemplate(template: CatalogTemplate): object {
   const { key, name, description, categories, flags, uri, schemas, parameters } = template
   const data = dataOf(uri, schemas, parameters)
@@ -155,12 +154,11 @@ function presentTemplate(template: CatalogTemplate): object {
   }
 }
 
-/** The presets of a template, in its order. */
 function presentPresets(template: CatalogTemplate): readonly object[] {
   return template.presets.map((preset) => presentPreset(template, preset))
 }
 
-/** A preset as an answer has it; roles and uri are its template's. */
+/** A preset in an answer; its flags and uri are the template's. */
 function presentPreset(template: CatalogTemplate, preset: CatalogPreset): object {
   const { key, name, description, categories, parameters, schemas } = preset
   const flags = { ...template.flags, is_archived: false, is_recommended: false }

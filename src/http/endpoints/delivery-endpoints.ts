@@ -12,7 +12,7 @@ import { list, single } from '../schemas/record-schemas.ts'
 import { windowing } from '../schemas/request-schemas.ts'
 import { deliveryFilter, deliveryRecord } from '../schemas/webhook.ts'
 
-/** What became of the events that a webhook was sent. */
+/** The deliveries of a webhook's events. */
 export function deliveryEndpoints(webhooksOf: (registry: Registry) => ProjectWebhooks): Endpoint[] {
   const tag = 'webhooks'
   const output = single('delivery', deliveryRecord)

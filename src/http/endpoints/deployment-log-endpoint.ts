@@ -15,7 +15,7 @@ import { list, shortRevision, timestamp } from '../schemas/record-schemas.ts'
 import { newestFirstWindowing, reference } from '../schemas/request-schemas.ts'
 import type { SurfaceContext } from '../surface-context.ts'
 
-/** `POST /deployments/log`: what was deployed to an environment, and when, without what else it held. */
+/** `POST /deployments/log`: what was deployed to an environment and when, without the rest of its content. */
 export function deploymentLogEndpoint({ surface, present }: SurfaceContext): Endpoint {
   return endpoint({
     method: 'POST',
@@ -38,9 +38,9 @@ export function deploymentLogEndpoint({ surface, present }: SurfaceContext): End
   })
 }
 
-/** What was under a key, as the environment names it. */
+/** The target of a key, as the environment names it. */
 const target = z.strictObject({
-  // Of what family it is; absent where the key names nothing that is known.
+  // Its family; absent if the target is unknown.
   kind: z.string().optional(),
   artifact: z.string().optional(),
   variant: z.string().optional(),
@@ -54,7 +54,7 @@ const entry = z.strictObject({
   date: timestamp,
   message: z.string().optional(),
   subject: z.string(),
-  // `from` is absent where the key is new, `to` where it was taken away.
+  // `from` is absent for a new key, `to` for a removed one.
   moved: z.array(z.strictObject({ key: z.string(), from: target.optional(), to: target.optional() })),
 })
 

@@ -14,7 +14,9 @@ import { archivedLevels, list, shortRevision, timestamp } from '../schemas/recor
 import { pageWindowing, reference, slug } from '../schemas/request-schemas.ts'
 import type { SurfaceContext } from '../surface-context.ts'
 
-/** `POST /deployments/query`: what runs where, since when and by whom, and how far behind it is. */
+/**
+ * `POST /deployments/query`: what runs where, since when and by whom, and how many revisions it is behind.
+ */
 export function deploymentsEndpoint({ surface, present }: SurfaceContext): Endpoint {
   return endpoint({
     method: 'POST',
@@ -66,15 +68,15 @@ const named = z.strictObject({ id: z.string(), slug: z.string() })
 const deploymentRecord = z.strictObject({
   environment: named,
   key: z.string(),
-  // Absent where the key leads nowhere.
+  // Absent if the key's target does not exist.
   artifact: z
     .strictObject({ id: z.string(), slug: z.string(), name: z.string().optional(), kind: z.string() })
     .optional(),
   variant: named.optional(),
   revision: shortRevision.extend({ subject: z.string() }).optional(),
-  // What of the revision is archived: it goes on running.
+  // Which level is archived; a deployment keeps running.
   archived: archivedLevels.optional(),
-  // Why it leads nowhere.
+  // Why the target does not exist.
   problem: z.string().optional(),
   since: z.strictObject({
     environment_revision: shortRevision,
@@ -82,7 +84,7 @@ const deploymentRecord = z.strictObject({
     date: timestamp,
     message: z.string().optional(),
   }),
-  // Absent where the variant went another way.
+  // Absent if the variant's history no longer contains the revision.
   latest: shortRevision.optional(),
   behind: z.int().min(0).optional(),
 })

@@ -22,7 +22,7 @@ import { list, pagedList, single } from '../schemas/record-schemas.ts'
 import { reference, uuid, windowing } from '../schemas/request-schemas.ts'
 import type { SurfaceContext } from '../surface-context.ts'
 
-/** Running testsets through applications and evaluators. */
+/** Runs testsets through applications and evaluators. */
 export function evaluationEndpoints(
   evaluationsOf: (registry: Registry) => ProjectEvaluations,
   surfaces: readonly SurfaceContext[],
@@ -34,7 +34,7 @@ export function evaluationEndpoints(
   const output = single('evaluation', evaluationRecord)
   const order = z.intersection(
     z.intersection(
-      // An environment is where the application is: testsets are not deployed.
+      // An environment names the application, because testsets are not deployed.
       retrieveReferences(testsets.names).transform(({ artifact, variant, revision }) => ({
         testset: { artifact, variant, revision },
       })),
@@ -232,7 +232,7 @@ const wait = {
   schema: z.boolean().meta({ description: 'false answers at once; the evaluation goes on by itself.' }),
 } as const
 
-/** Who is to judge, and how. */
+/** The evaluators, and how they run. */
 const judging = {
   revisions: { names: ['evaluator_revision_refs'], schema: z.array(reference).max(MOST_EVALUATORS) },
   artifacts: { names: ['evaluator_refs'], schema: z.array(reference).max(MOST_EVALUATORS) },
@@ -271,7 +271,7 @@ async function revisionNamed(
   return readRevisionAt(await retrieveRevision(registry, surface.family, references, surface))
 }
 
-/** What cannot run at all is told before a whole testset fails on it. */
+/** Refuses a revision that cannot run before a whole testset fails on it. */
 function assertRunnable({ slug, stored }: Revision): void {
   if (stored.payload && handlerOf(documentOf(stored.payload))) return
   throw new Refusal(
@@ -288,7 +288,10 @@ function answer(evaluation: Evaluation): EndpointResponse {
   return { body: { count: 1, evaluation: presentEvaluation(evaluation) } }
 }
 
-/** The evaluation once it has ended; or, for who wants a stream, how far it is until then. It goes on without anybody listening. */
+/**
+ * The finished evaluation, or its progress if the client accepts a stream. The evaluation continues without
+ * listeners.
+ */
 function follow({ headers, untilGone }: Call<unknown>, running: RunningEvaluation): EndpointResponse {
   const form = negotiateOutput(headers.accept, undefined)
   if (form === 'json') return { contentType: JSON_TYPE, stream: ending(running, untilGone()) }
@@ -302,9 +305,12 @@ function follow({ headers, untilGone }: Call<unknown>, running: RunningEvaluatio
 
 const JSON_TYPE = 'application/json; charset=utf-8'
 
-/** One piece, so that a failure until then is answered as one; and whoever repeats the request need not wait for it. */
+/**
+ * Yields one piece, so that an earlier failure can still be an error response. A repeated request need not
+ * wait for this one.
+ */
 async function* ending(running: RunningEvaluation, gone: AbortSignal): AsyncGenerator<string> {
-  // The request of who has left is over; the evaluation may go on for hours.
+  // Ends the request when its client leaves; the evaluation may run for hours.
   const left = new Promise<never>((_, reject) => {
     const leave = (): void => reject(gone.reason as Error) // a departure's
     if (gone.aborted) leave()

@@ -5,14 +5,14 @@ import type { OpenEvents } from '../../events/open-events.ts'
 import type { Endpoint } from '../routing/endpoint.ts'
 import { endpoint } from '../routing/endpoint.ts'
 
-/** What events are told by. */
+/** Where events and callers come from. */
 export interface EventPlace {
   readonly events: OpenEvents
   readonly keys: Pick<KeyRing, 'liveKey'>
   readonly sessions: Pick<Sessions, 'find'>
 }
 
-/** `GET /events`: what happens in the key's project, while it happens (interface 13.8). */
+/** `GET /events`: the events of the key's project, live (interface 13.8). */
 export function eventEndpoint({ events, keys, sessions }: EventPlace): Endpoint {
   return endpoint({
     method: 'GET',
@@ -25,7 +25,7 @@ export function eventEndpoint({ events, keys, sessions }: EventPlace): Endpoint 
     downloads: [EVENT_STREAM],
     run: ({ registry, caller, session, headers, untilGone }) => ({
       stream: events.follow(registry, caller.key.id, {
-        // node joins a header that is sent twice, so this one is never a list.
+        // Node joins repeated headers, so this is never a list.
         lastId: headers['last-event-id'] as string | undefined,
         isStillIn: () =>
           (session ? sessions.find(session.token) : keys.liveKey(caller.project, caller.key.id)) !==
@@ -33,7 +33,7 @@ export function eventEndpoint({ events, keys, sessions }: EventPlace): Endpoint 
         gone: untilGone(),
       }),
       contentType: `${EVENT_STREAM}; charset=utf-8`,
-      // nginx would keep events back until it has many.
+      // nginx would otherwise buffer the events.
       headers: { 'Cache-Control': 'no-store', 'X-Accel-Buffering': 'no' },
     }),
   })

@@ -63,7 +63,7 @@ const filePage = z.object({
 const TEXT = 'text/plain; charset=utf-8'
 const BYTES = 'application/octet-stream'
 
-/** Whatever a file holds, a browser shows it as text or keeps it: nothing of it may run under the server's name. */
+/** A browser shows a file as text or downloads it, so that no content runs under the server's origin. */
 function answerFile(
   { oid, name, bytes }: Awaited<ReturnType<typeof findFile>>,
   ifNoneMatch: string | undefined,
@@ -89,7 +89,7 @@ async function* pieces(bytes: Buffer): AsyncGenerator<Buffer> {
   for (let at = 0; at < bytes.length; at += BYTES_PER_CHUNK) yield bytes.subarray(at, at + BYTES_PER_CHUNK)
 }
 
-/** A name as RFC 8187 has it in a header. */
+/** Encodes a name for a header (RFC 8187). */
 function inHeader(name: string): string {
   return encodeURIComponent(name).replace(
     /['()*]/g,

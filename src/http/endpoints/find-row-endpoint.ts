@@ -19,7 +19,10 @@ const place = z.strictObject({
   offset: z.int().min(0).meta({ description: 'How many rows of the revision stand before it.' }),
 })
 
-/** `POST /testsets/rows/find`: where a row stands in a revision, so that a page which begins there can be asked for. */
+/**
+ * `POST /testsets/rows/find`: the position of a row in a revision, so that a client can request a page from
+ * there.
+ */
 export function findRowEndpoint({ surface, names }: SurfaceContext): Endpoint {
   const { family, path, singular, plural } = surface
   return endpoint({

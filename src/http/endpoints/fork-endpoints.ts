@@ -55,7 +55,7 @@ export function forkEndpoint(surfaceContext: SurfaceContext, path: string): Endp
       },
       artifactRef: { names: spellings(names, '_ref'), schema: reference },
       variantRef: { names: spellings(names, '_variant_ref'), schema: reference },
-      // Existing clients say it in the query string (interface 4.22).
+      // Existing clients send it in the query string (interface 4.22).
       variantId: { names: idSpellings(names, '_variant'), schema: uuid },
       revisionRef: { names: spellings(names, '_revision_ref'), schema: reference },
     }),
@@ -88,7 +88,10 @@ export function forkEndpoint(surfaceContext: SurfaceContext, path: string): Endp
   })
 }
 
-/** `POST /variants/fork`, which takes the keys of any surface, and answers in the words of the first one that the body names (interface 2.8). */
+/**
+ * `POST /variants/fork`, which accepts the keys of any surface and answers in the words of the first one that
+ * the body names (interface 2.8).
+ */
 export function sharedForkEndpoint(contexts: readonly SurfaceContext[]): Endpoint {
   const all = contexts.map((context) => ({
     family: context.surface.family,
@@ -103,13 +106,13 @@ export function sharedForkEndpoint(contexts: readonly SurfaceContext[]): Endpoin
     const fork = (all.find(({ key }) => Object.hasOwn(body as object, key)) ?? first).endpoint
     const parsed = fork.input?.safeParse(body)
     for (const issue of parsed?.error?.issues ?? []) context.addIssue({ ...issue, code: 'custom' })
-    // A refused input never gets further.
+    // An invalid input never reaches the endpoint.
     return { fork, input: parsed?.data as never }
   })
   return endpoint({
     ...first.endpoint,
     input: declare(input, { anyOf: forks.flatMap(({ endpoint: { input: of } }) => of ?? []) }).meta({
-      /** Asked for where a document is made: a start has no time for it. */
+      /** Built on demand, to keep the start fast. */
       get anyOf() {
         return forks.map(
           ({ endpoint: { input: of } }) => of && z.toJSONSchema(of, { io: 'input', unrepresentable: 'any' }),
@@ -126,7 +129,7 @@ export function sharedForkEndpoint(contexts: readonly SurfaceContext[]): Endpoin
   })
 }
 
-/** What a fork of one surface answers, or why it refuses in the words of that surface. */
+/** Runs a fork; a refusal uses the words of its surface. */
 async function inWordsOfFork(
   call: Call<ForkOfSurface>,
   answer: (asked: ForkOfSurface) => EndpointResponse | Promise<EndpointResponse>,
@@ -138,7 +141,7 @@ async function inWordsOfFork(
   }
 }
 
-/** Which surface's fork a body asks for, and what it asks of that. */
+/** The surface's fork that a body selects, and its parsed input. */
 interface ForkOfSurface {
   readonly fork: Endpoint
   readonly input: never

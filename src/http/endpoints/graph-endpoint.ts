@@ -12,7 +12,7 @@ import { graphNode, list } from '../schemas/record-schemas.ts'
 import { newestFirstWindowing } from '../schemas/request-schemas.ts'
 import type { SurfaceContext } from '../surface-context.ts'
 
-/** `POST …/graph` of a surface: the commits of all variants of an artifact, for a drawing of its history. */
+/** `POST …/graph` of a surface: the commits of all variants of an artifact, for drawing its history. */
 export function graphEndpoint({ surface, names, present }: SurfaceContext): Endpoint {
   const { family, path, singular, plural } = surface
   return endpoint({

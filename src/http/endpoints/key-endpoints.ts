@@ -15,12 +15,12 @@ import { queryFilters } from '../schemas/queries/query-parameters.ts'
 import { list, single } from '../schemas/record-schemas.ts'
 import { windowing } from '../schemas/request-schemas.ts'
 
-/** Where keys are kept. */
+/** Where keys are stored. */
 export interface KeyPlace {
   readonly fs: Fs
   readonly storeDir: string
   readonly uses: KeyUses
-  /** Whether there is an admin key (SVC_API_KEY) that is not among them. */
+  /** Whether there is an admin key (SVC_API_KEY), which is not stored here. */
   readonly hasAdminKey: boolean
 }
 
@@ -91,7 +91,7 @@ export function keyEndpoints({ fs, storeDir, uses, hasAdminKey }: KeyPlace): End
         })
         return answer(registry, made.key, made.token)
       },
-      // What is secret is kept nowhere, so only the first answer has it.
+      // Secrets are not stored, so only the first answer contains one.
       recall: async ({ registry }, { id }) => answer(registry, keyNamed(keysOf(registry), id)),
     }),
     query('GET', '/keys'),

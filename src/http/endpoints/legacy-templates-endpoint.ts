@@ -7,7 +7,7 @@ import { list } from '../schemas/record-schemas.ts'
 import type { CatalogTemplate } from '../../handlers/catalog/catalog-template.ts'
 import { entriesOf, getKey, isJsonArray, isJsonObject, type Json } from '../../json/json.ts'
 
-/** The templates of evaluators as older clients ask for them (interface 7.13). */
+/** The evaluator templates in the format of older clients (interface 7.13). */
 export const legacyTemplatesEndpoint = endpoint({
   method: 'GET',
   path: '/simple/evaluators/templates',
@@ -23,7 +23,7 @@ export const legacyTemplatesEndpoint = endpoint({
   },
 })
 
-/** An evaluator's template in the shape that clients had before there was a catalog (interface 7.13). */
+/** An evaluator's template in the format from before the catalog (interface 7.13). */
 function presentLegacyTemplate(template: CatalogTemplate): object {
   const { key, name = key, description, categories, flags, schemas, presets, callsModels } = template
   const settings = settingsOf(template)
@@ -33,7 +33,7 @@ function presentLegacyTemplate(template: CatalogTemplate): object {
   return {
     name,
     key,
-    // Whether it can be used as it is, with nothing filled in.
+    // Whether it can be used without filling in anything.
     direct_use: Object.values(settings).every((setting) => !setting.required || 'default' in setting),
     ...(pinned.length > 0 ? { settings_presets: pinned } : {}),
     settings_template: settings,
@@ -55,7 +55,7 @@ interface Setting {
   readonly advanced?: true
 }
 
-/** What can be set, by the name of the parameter. */
+/** The settings by parameter name. */
 function settingsOf({ schemas, parameters }: CatalogTemplate): Readonly<Record<string, Setting>> {
   const properties = schemas.parameters && getKey(schemas.parameters, 'properties')
   if (!isJsonObject(properties)) return {}

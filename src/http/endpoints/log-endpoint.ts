@@ -85,7 +85,10 @@ const NONE: ReadonlyMap<Oid, Arrival> = new Map()
 
 export type AnswerRevisions = ReturnType<typeof listRevisions>
 
-/** Answers the rows of a list, each with its payload unless that is left out, or cannot be read, and how it came if that is asked. */
+/**
+ * Answers a list of revisions. Each has its payload, unless that is left out or unreadable, and its arrival
+ * if that was requested.
+ */
 export function listRevisions({ surface, present, namesOf }: SurfaceContext) {
   return (
     registry: Registry,

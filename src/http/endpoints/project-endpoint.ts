@@ -13,7 +13,10 @@ import type { SurfaceContext } from '../surface-context.ts'
 
 const NEWEST_REVISIONS_SHOWN = 10
 
-/** `GET /projects/current`: what a first page shows of the key's project (interface 13.7). What is archived is left out. */
+/**
+ * `GET /projects/current`: an overview of the key's project for a start page (interface 13.7), without
+ * archived items.
+ */
 export function projectEndpoint(contexts: readonly SurfaceContext[]): Endpoint {
   return endpoint({
     method: 'GET',

@@ -27,8 +27,8 @@ import {
 import type { SurfaceContext } from '../surface-context.ts'
 
 /**
- * `GET …/revisions/{id}/provenance` of a surface: the commit that the revision is, whose signature it has, and which environments
- * run it now, each with the deployment that brought it there and that one's signature.
+ * `GET …/revisions/{id}/provenance` of a surface: the revision's commit and signature, and the environments
+ * that run it now, each with its deployment and that one's signature.
  */
 export function provenanceEndpoint({ surface, present, namesOf }: SurfaceContext): Endpoint {
   const { family, path, plural } = surface
@@ -75,7 +75,7 @@ function presentRunning({ environment, key, since }: Running, options: PresentOp
   }
 }
 
-/** Who and when, as everywhere (interface 4.19), and who else committed it. */
+/** Author and date as everywhere (interface 4.19), and the committer. */
 function presentCommit({ revision, commit, signature }: SignedRevision, options: PresentOptions): object {
   const { author, committer } = commit
   return {
@@ -112,7 +112,7 @@ export const provenance = z.strictObject({
   ...commitOfRevision,
   tree: gitId,
   parents: z.array(gitId),
-  // Who pushed the commit; that it was made over REST, where its signature proves it; null where nothing says.
+  // Who pushed the commit, or `rest` if its signature proves that; null if unknown.
   arrival: z.union([arrival, z.strictObject({ door: z.literal('rest') })]).nullable(),
   trailers: z.strictObject({
     variant: z.string().optional(),
@@ -127,7 +127,7 @@ export const provenance = z.strictObject({
     z.strictObject({
       ...revisionReferencesSchema('environment'),
       key: z.string(),
-      // The deployment: the environment's revision since which the key has held it.
+      // The deployment: the revision of the environment that gave the key its current value.
       since: referenced.extend(commitOfRevision),
     }),
   ),

@@ -17,14 +17,14 @@ import type { RevisionResponses } from '../revisions/revision-responses.ts'
 import type { SurfaceContext } from '../surface-context.ts'
 import { UNUSED_HEADER, unusedOfRevisions } from '../schemas/unused-fields.ts'
 
-/** Whether revisions of the family can be asked for with what they embed in its place. */
+/** Whether revisions of the family can be retrieved with their embeds resolved. */
 export function isResolvable({ mayEmbed, pins }: Family): boolean {
   return mayEmbed === true || pins !== undefined
 }
 
 /**
- * `POST …/revisions/resolve` of a surface (interface 10.1): a revision, or one that the request brings itself,
- * with every `@svc.embed` and `@{{…}}` token replaced by what it points at.
+ * `POST …/revisions/resolve` of a surface (interface 10.1): a revision, stored or sent with the request, with
+ * every `@svc.embed` and `@{{…}}` token replaced by its target.
  */
 export function resolveEndpoint(
   { surface, names, records, present }: SurfaceContext,
@@ -98,7 +98,7 @@ export function resolveEndpoint(
   }
 }
 
-/** A revision that a request brings: what it says of itself, and its data. */
+/** A revision sent with the request: its description and data. */
 const inlineRecord = z.strictObject({
   id: z.string().optional(),
   slug: z.string().optional(),

@@ -19,7 +19,10 @@ const ROW = 'row'
 
 const MAX_HITS = 1000
 
-/** `POST /search`: artifacts, revisions and rows of the project by the words of their names, messages and data. */
+/**
+ * `POST /search`: finds artifacts, revisions and rows of the project by the words of their names, messages
+ * and data.
+ */
 export function searchEndpoint(
   searchOf: (registry: Registry) => ProjectSearch,
   surfaces: readonly Surface[],
@@ -52,7 +55,7 @@ export function searchEndpoint(
     example: { query: 'capital "of France" pari*' },
     run: async ({ registry, input, untilGone }) => {
       const asked = surfaces.filter(({ singular }) => input.kinds?.includes(singular) ?? true)
-      // The surface of all workflows has what the narrower ones have not.
+      // The surface of all workflows matches what no narrower one matches.
       const narrowFirst = [...asked].sort((a, b) => flagsOf(b).length - flagsOf(a).length)
       const query = {
         search: parseSearch(input.query, ['body', 'query']),

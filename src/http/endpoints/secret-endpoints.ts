@@ -7,7 +7,7 @@ import { envelope } from '../schemas/spellings.ts'
 import { secretRecord, secretValue } from '../schemas/key.ts'
 import { list, single } from '../schemas/record-schemas.ts'
 
-/** The secrets of the project, by their names (interface 14.3). No answer has a value. */
+/** The secrets of the project by name (interface 14.3). No answer contains a value. */
 export function secretEndpoints(secretsOf: (registry: Registry) => ProjectSecrets): Endpoint[] {
   const tag = 'secrets'
   const output = single('secret', secretRecord)

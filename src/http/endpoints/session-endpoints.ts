@@ -17,16 +17,16 @@ import { isOverHttps } from '../sessions/own-origin.ts'
 import { signInLink } from '../sessions/sign-in-link.ts'
 import { cookieOf, cookieRemoved } from '../sessions/session-cookie.ts'
 
-/** What sessions are made with. */
+/** What sessions need. */
 export interface SessionPlace {
   readonly keys: Pick<KeyRing, 'callerOf' | 'liveKey'>
   readonly sessions: Sessions
   readonly door: SessionDoor
-  /** The address that browsers know, where it is set. */
+  /** The server's public address, if set. */
   readonly publicUrl: string | undefined
 }
 
-/** Signing in, signing out, and who is signed in (interface 14.4). */
+/** Sign-in, sign-out, and the current session (interface 14.4). */
 export function sessionEndpoints({ keys, sessions, door, publicUrl }: SessionPlace): Endpoint[] {
   const common = { tag: 'sessions', ...anyKey, output: single('session', sessionRecord) } as const
   const current = '/sessions/current'
@@ -48,7 +48,7 @@ export function sessionEndpoints({ keys, sessions, door, publicUrl }: SessionPla
       run: async ({ caller, headers }) => {
         const before = door.tokenIn(headers)
         const begun = await sessions.begin(caller)
-        // The browser has one cookie, so nobody could end this one any more.
+        // The new cookie replaces the old one, so nothing could end the old session later.
         if (before !== undefined) await sessions.end(before)
         return answer(begun.session, cookieOf(begun.token, isOverHttps(headers, publicUrl)))
       },
@@ -90,7 +90,10 @@ export function sessionEndpoints({ keys, sessions, door, publicUrl }: SessionPla
   ]
 }
 
-/** Who a link signs in. Refuses another key than the caller's without the scope admin, and one that is not live. */
+/**
+ * The caller that a link signs in. Refuses a key other than the caller's without the scope admin, and a key
+ * that is not live.
+ */
 function callerOfLink({ liveKey }: Pick<KeyRing, 'liveKey'>, caller: Caller, id = caller.key.id): Caller {
   if (id === caller.key.id) return caller
   if (!caller.key.scopes.includes('admin'))

@@ -44,7 +44,7 @@ import { OF_FLAT } from '../schemas/unused-fields.ts'
 import type { SurfaceContext } from '../surface-context.ts'
 import { idElsewhere, idInQuery } from './artifact-endpoints.ts'
 
-/** The simple routes of a surface: one flat record an artifact (interface 1.11). */
+/** The simple routes of a surface: one flat record per artifact (interface 1.11). */
 export function simpleEndpoints(context: SurfaceContext): Endpoint[] {
   const { surface, names, present, records, isExisting } = context
   const { family, singular, plural } = surface
@@ -85,7 +85,7 @@ export function simpleEndpoints(context: SurfaceContext): Endpoint[] {
   const answer = async (artifact: ArtifactView): Promise<EndpointResponse> =>
     answerFlat(await flatten(artifact))
 
-  /** With the revision that was the latest then, though there may be later ones now. */
+  /** Answers with the revision that was the latest at the time, even if there are later ones now. */
   const recallFlat = async (registry: Registry, address: ResultAddress): Promise<FlatArtifact> => {
     const artifact = await artifactById(registry, family, address.id)
     if (address.revision === undefined) return { artifact, revision: undefined }
@@ -109,7 +109,7 @@ export function simpleEndpoints(context: SurfaceContext): Endpoint[] {
       recall: async ({ registry }, address) => answerFlat(await recallFlat(registry, address)),
     })
 
-  /** Guards an artifact or takes the guard away; who may not deploy can do neither (interface 9.10). */
+  /** Guards or unguards an artifact; both need the scope deploy (interface 9.10). */
   const guarding = (action: 'guard' | 'unguard', flag: string): Endpoint =>
     endpoint({
       method: 'POST',
@@ -284,7 +284,7 @@ export function simpleEndpoints(context: SurfaceContext): Endpoint[] {
         const toBe = roles.flags?.(artifact.record.flags) ?? undefined
         assertUnguarded(family, { slug: artifact.slug, flags: toBe }, context.actor)
         assertActive('artifact', artifact.slug, artifact.record)
-        // The payload first: a refused one leaves the header as it was, too.
+        // Commits the payload first, so that a refused payload leaves the header unchanged.
         const commit = { data, message: text ?? undefined, header: {}, loc, ifChanged: input.ifChanged }
         const committed =
           data !== undefined && data !== null

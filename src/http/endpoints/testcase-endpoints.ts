@@ -34,7 +34,7 @@ const testcases = z.strictObject({
 
 const MAX_TESTCASE_IDS = 10_000
 
-/** Testcases by their ids, and lists of them; there is nothing to change about one (interface 8.2). */
+/** Testcases by id, and lists of them; a testcase never changes (interface 8.2). */
 export function testcaseEndpoints({ surface, names }: SurfaceContext): Endpoint[] {
   const { family } = surface
   const tag = 'testcases'
@@ -51,7 +51,7 @@ export function testcaseEndpoints({ surface, names }: SurfaceContext): Endpoint[
     },
   })
 
-  /** The testcases of these ids, in order; unknown ones are left out, as in any list (interface 3.5). */
+  /** The testcases with these ids, in order; unknown ids are skipped, as in any list (interface 3.5). */
   const byIds = async (
     { registry, untilGone }: Pick<Call<unknown>, 'registry' | 'untilGone'>,
     ids: readonly string[],

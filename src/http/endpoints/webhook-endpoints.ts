@@ -24,7 +24,10 @@ import { list, single } from '../schemas/record-schemas.ts'
 import { windowing } from '../schemas/request-schemas.ts'
 import { newWebhook, webhookEdit, webhookFilter, webhookRecord } from '../schemas/webhook.ts'
 
-/** Webhooks of a project: where its events are sent. Whoever may read sees them, an admin key writes them. */
+/**
+ * The webhooks of a project, which receive its events. Any key that may read sees them; an admin key changes
+ * them.
+ */
 export function webhookEndpoints(webhooksOf: (registry: Registry) => ProjectWebhooks): Endpoint[] {
   const tag = 'webhooks'
   const output = single('webhook', webhookRecord)
@@ -32,7 +35,7 @@ export function webhookEndpoints(webhooksOf: (registry: Registry) => ProjectWebh
     body: { count: 1, webhook: presentWebhook(webhook, { withSecret }) },
     address: { id: webhook.id },
   })
-  // Ids are kept, not bodies: a secret is in the first answer alone.
+  // Answers are rebuilt from ids, so only the first answer contains a secret.
   const recall = ({ registry }: Call<unknown>, { id }: ResultAddress): Promise<EndpointResponse> =>
     Promise.resolve(answer(webhooksOf(registry).shelf.get(id)))
 

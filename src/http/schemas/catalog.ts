@@ -1,6 +1,6 @@
 import { z } from 'zod'
 
-/** What the catalog answers, as schemas (interface 7.13). */
+/** The schemas of the catalog's answers (interface 7.13). */
 
 const schema = z.unknown().meta({ type: 'object', description: 'A JSON Schema.' })
 
@@ -31,20 +31,20 @@ const described = {
   data: z.strictObject(data),
 }
 
-/** A set of values pinned for a template. */
+/** A set of values for a template. */
 export const catalogPreset = z.strictObject({ ...described, name: z.string() })
 
-/** A template with its presets, in a list or by itself. */
+/** A template with its presets. */
 export const catalogTemplate = z.strictObject({
   ...described,
   name: z.string().optional(),
   presets: z.array(catalogPreset),
 })
 
-/** A JSON Schema under the name by which `x-svc-type-ref` refers to it. */
+/** A JSON Schema, and the name by which `x-svc-type-ref` refers to it. */
 export const catalogType = z.strictObject({ key: z.string(), json_schema: schema })
 
-/** A template as the list for older clients has it. */
+/** A template in the list for older clients. */
 export const legacyTemplate = z.strictObject({
   name: z.string(),
   key: z.string(),

@@ -32,7 +32,7 @@ const summary = z.strictObject({
   ),
 })
 
-/** A run of a testset through an application and evaluators, each pinned by its revision. */
+/** A run of a testset through an application and evaluators, each pinned to a revision. */
 export const evaluationRecord = z.strictObject({
   id,
   state: z.enum(['running', 'finished', 'interrupted']),
@@ -59,7 +59,7 @@ export const resultError = z.strictObject({
 
 const runResult = z.union([z.strictObject({ outputs: z.unknown() }), resultError])
 
-/** What came of a row. */
+/** The results of one row. */
 export const evaluationResult = z.strictObject({
   testcase_id: id,
   trace_id: z.string(),
@@ -67,7 +67,7 @@ export const evaluationResult = z.strictObject({
   evaluators: z.record(z.string(), runResult),
 })
 
-/** Which rows of an evaluation are wanted. */
+/** A filter for the rows of an evaluation. */
 export const resultFilter = z
   .object({
     outcome: z
@@ -82,7 +82,6 @@ export const resultFilter = z
   })
   .transform(({ testcase_ids: ids, ...filter }) => ({ ...filter, testcaseIds: ids && new Set(ids) }))
 
-/** An evaluation as a record. */
 export function presentEvaluation({ plan, state, finishedAt, summary }: Evaluation): object {
   const { id, created_at, created_by, testset, application, evaluators, concurrency, rows } = plan
   const { outputs_from: source } = plan

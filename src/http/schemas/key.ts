@@ -1,12 +1,12 @@
 import { z } from 'zod'
 import { SCOPES } from '../../access/scope.ts'
 
-/** What requests about API keys, sessions and secrets hold, and what is answered (interface 14.1). */
+/** The schemas of requests and answers about API keys, sessions and secrets (interface 14.1). */
 
 const timestamp = z.string().meta({ format: 'date-time' })
 const scopes = z.array(z.enum(SCOPES, `must be some of ${SCOPES.join(', ')}`))
 
-/** A key to be. Its name and email become the git author of what it commits. */
+/** A key to create. Its name and email become the git author of its commits. */
 export const newKey = z.object({
   name: z.string(),
   email: z.string().optional(),
@@ -37,7 +37,7 @@ export const keyRecord = z.strictObject({
 /** The API key that made a change (interface 14.2). */
 export const principal = z.strictObject({ id: z.string(), kind: z.literal('key'), name: z.string() })
 
-/** What somebody signs in with. */
+/** What a user signs in with. */
 export const newSession = z
   .object({
     key: z.string().optional().meta({ description: 'An API key.' }),
@@ -51,7 +51,7 @@ export const newSession = z
     issues.push({ code: 'custom', input: value, message: 'needs either "key" or "token"' })
   })
 
-/** Whose key a sign-in link stands for. */
+/** The key that a sign-in link stands for. */
 export const newLink = z.object({
   key: z.uuid().optional().meta({
     description:
@@ -72,7 +72,7 @@ export const sessionRecord = z.strictObject({
   expires_at: timestamp,
 })
 
-/** The value of a secret, and what it is for. */
+/** The value of a secret, and its use. */
 export const secretValue = z.object({
   value: z.string(),
   provider: z

@@ -2,13 +2,12 @@ import { z } from 'zod'
 import { LIST_ORDERS } from '../../versioning/pagination.ts'
 import type { SurfaceNames } from './spellings.ts'
 
-/** What we answer, as schemas: the source of /openapi.json, and what the tests hold every answer against. */
+/** The schemas of answers: the source of /openapi.json, and the reference for the tests. */
 
 const id = z.string().meta({ format: 'uuid' })
 export const timestamp = z.string().meta({ format: 'date-time' })
-/** What `git clone` takes; a key's own project is meant. */
+/** An address for `git clone`; the key selects the project. */
 const gitUrl = z.string().meta({ format: 'uri' })
-/** Any JSON object. */
 export const recordObject = z.unknown().meta({ type: 'object' })
 
 const header = {
@@ -39,7 +38,6 @@ export function artifactRecordSchema(roles: readonly string[]): z.ZodType {
   })
 }
 
-/** A variant record. */
 export function variantRecordSchema(names: SurfaceNames, roles: readonly string[]): z.ZodType {
   return z.strictObject({
     id,
@@ -51,14 +49,14 @@ export function variantRecordSchema(names: SurfaceNames, roles: readonly string[
   })
 }
 
-/** How a commit came from outside. */
+/** How a commit was pushed. */
 export const arrival = z.strictObject({
   door: z.literal('git'),
   principal: z.strictObject({ id: z.string(), kind: z.string(), name: z.string() }),
   time: timestamp,
 })
 
-/** A revision record; `data` is there unless the answer leaves payloads out. */
+/** A revision record; `data` is absent if the answer leaves payloads out. */
 export function revisionRecord(names: SurfaceNames, flagNames: readonly string[]): z.ZodType {
   return z.strictObject({
     id,
@@ -69,9 +67,9 @@ export function revisionRecord(names: SurfaceNames, flagNames: readonly string[]
     author: z.string(),
     date: timestamp,
     message: z.string().optional(),
-    // What git log --format=%s shows; made by the server where no message was sent.
+    // What git log --format=%s shows; generated if no message was sent.
     subject: z.string(),
-    // In a log, of a commit that was pushed.
+    // Only in a log, for a pushed commit.
     arrival: arrival.optional(),
     created_at: timestamp,
     deleted_at: timestamp.optional(),
@@ -101,7 +99,7 @@ export function flatRecord(
   })
 }
 
-/** What lies in the trash. */
+/** An artifact in the trash. */
 export const trashedRecord = z.strictObject({
   kind: z.string(),
   id,
@@ -111,7 +109,7 @@ export const trashedRecord = z.strictObject({
   until: z.string(),
 })
 
-/** `{count: 1, <key>: record}` and what else an answer may carry (interface 2.2). */
+/** `{count: 1, <key>: record}` and further members of the answer (interface 2.2). */
 export function single(
   key: string,
   record: z.ZodType,
@@ -120,7 +118,7 @@ export function single(
   return z.strictObject({ count: z.literal(1), [key]: record, ...more })
 }
 
-/** Where the next part of a list begins. */
+/** The window of a list's next page. */
 export const listWindow = z.strictObject({
   next: id,
   limit: z.int().optional(),
@@ -129,18 +127,21 @@ export const listWindow = z.strictObject({
   oldest: timestamp.optional(),
 })
 
-/** `{count: n, <key>: [record], windowing?}`; windowing is there exactly when more rows remain (interface 2.18). */
+/**
+ * `{count: n, <key>: [record], windowing?}`; windowing is present exactly when more rows remain (interface
+ * 2.18).
+ */
 export function list(key: string, record: z.ZodType): z.ZodType {
   return z.strictObject({ count: z.int().min(0), [key]: z.array(record), windowing: listWindow.optional() })
 }
 
-/** The same of a list of things with names. */
+/** The same for a list of named items. */
 export const orderedWindow = listWindow.extend({
   order: z.enum(LIST_ORDERS).optional(),
   count_total: z.boolean().optional(),
 })
 
-/** The same for a list of things with names, which may be in other orders and may say how many rows all pages have. */
+/** The same for a list of named items, which has more orders and may give the total over all pages. */
 export function orderedList(key: string, record: z.ZodType): z.ZodType {
   return z.strictObject({
     count: z.int().min(0),
@@ -150,22 +151,25 @@ export function orderedList(key: string, record: z.ZodType): z.ZodType {
   })
 }
 
-/** The same of a list whose cursors are no ids. */
+/** The same for a list whose cursors are not ids. */
 export function pagedList(key: string, record: z.ZodType): z.ZodType {
   return z.strictObject({ count: z.int().min(0), [key]: z.array(record), windowing: pageInfo.optional() })
 }
 
-/** Where the next part of a payload begins; there exactly when more of it remains (interface 2.18, 8.15). */
+/** The window of a payload's next part; present exactly when more remains (interface 2.18, 8.15). */
 export const pageInfo = z.strictObject({
   next: z.string(),
   limit: z.int().optional(),
   order: z.enum(['ascending', 'descending']).optional(),
 })
 
-/** The same of rows, which may be counted. */
+/** The same for rows, which may be counted. */
 export const rowsPageInfo = pageInfo.extend({ count_total: z.boolean().optional() })
 
-/** An immutable row of a testset (interface 8.1); its flags, tags and meta belong to the revision it is shown in. */
+/**
+ * An immutable row of a testset (interface 8.1); its flags, tags and meta belong to the revision that shows
+ * it.
+ */
 export const testcase = z.strictObject({
   id,
   testset_id: id,
@@ -192,19 +196,19 @@ export const rowDiff = z.strictObject({
   columns: z.strictObject({ added: z.array(z.string()), removed: z.array(z.string()) }),
 })
 
-/** Something accepted that deserves a look. */
+/** A warning about an accepted request. */
 export const warning = z.strictObject({
   code: z.string(),
   message: z.string(),
   target: z.array(z.union([z.string(), z.int()])).optional(),
 })
 
-/** References to a revision and what it belongs to, as things of this singular; each may be absent. */
+/** References to a revision and its parents under this singular; each may be absent. */
 export function revisionReferencesSchema(singular: string): Readonly<Record<string, z.ZodType>> {
   return Object.fromEntries(LEVELS.map((level) => [`${singular}${level}`, referenced.optional()]))
 }
 
-/** Which records a retrieve went through (interface 5.15). */
+/** The records a retrieve went through (interface 5.15). */
 export function retrievalInfo(names: SurfaceNames): z.ZodType {
   const [own = ''] = names.singulars
   return z.strictObject({
@@ -212,9 +216,9 @@ export function retrievalInfo(names: SurfaceNames): z.ZodType {
       ...revisionReferencesSchema('environment'),
       ...Object.fromEntries(LEVELS.map((level) => [`${own}${level}`, referenced])),
     }),
-    // Which deployment of the environment it was found through.
+    // The environment's key that led to it.
     selector: z.strictObject({ key: z.string() }).optional(),
-    // Where `include_head` asks for it.
+    // Only with `include_head`.
     head: shortRevision.optional(),
     archived: archivedLevels.optional(),
   })
@@ -222,7 +226,7 @@ export function retrievalInfo(names: SurfaceNames): z.ZodType {
 
 const LEVELS = ['', '_variant', '_revision']
 
-/** What a reference led to. */
+/** The target of a reference. */
 export const referenced = z.strictObject({
   id,
   slug: z.string(),
@@ -240,26 +244,26 @@ export const historyOfRow = z.strictObject({
   author: z.string(),
   date: timestamp,
   kind: z.enum(['added', 'changed', 'removed']),
-  // Absent where the row was removed.
+  // Absent if the row was removed.
   data: recordObject.optional(),
 })
 
 /** A file of a revision's tree. */
 export const revisionFile = z.strictObject({ path: z.string(), size: z.int().min(0), oid: gitId })
 
-/** What a commit's signature is worth (docs/guide/provenance.md). */
+/** The verification of a commit's signature (docs/guide/provenance.md). */
 export const commitSignature = z.strictObject({
   status: z.enum(['good', 'unknown_key', 'bad', 'none']),
   // As ssh-keygen -l prints it: SHA256:…
   key: z.string().optional(),
 })
 
-/** What of a thing is archived, the outermost of it: so an unarchive of that brings it back. */
+/** The outermost archived level; unarchiving that level makes the item visible. */
 export const archivedLevels = z.enum(['artifact', 'variant', 'revision']).meta({
   description: 'What is archived: the revision itself, the variant that holds it, or its artifact.',
 })
 
-/** A commit in the drawing of an artifact's history. */
+/** A commit in the graph of an artifact's history. */
 export const graphNode = z.strictObject({
   id,
   commit: gitId,
@@ -271,12 +275,12 @@ export const graphNode = z.strictObject({
   author: z.string(),
   date: timestamp,
   refs: z.array(z.strictObject({ kind: z.enum(['variant', 'tag', 'environment']), name: z.string() })),
-  // Where `include_signatures` asks for it.
+  // Only with `include_signatures`.
   signature: commitSignature.optional(),
   archived: archivedLevels.optional(),
 })
 
-/** What was done to resolve embeds (interface 10.13). */
+/** A report on resolving embeds (interface 10.13). */
 export const resolutionInfo = z.strictObject({
   references_used: z.array(recordObject),
   depth_reached: z.int().min(0),
@@ -297,7 +301,7 @@ function parents({ answered }: SurfaceNames, level: '' | '_variant'): Record<str
   return fields
 }
 
-/** What the answer to a write says of the rows that it brought, beside those that it stored. */
+/** Counts of sent rows that were not stored, in the answer to a write. */
 export const rowCounts = {
   collapsed: z.int().optional().describe('Rows sent that equal another one, and are one with it'),
   replaced: z

@@ -3,18 +3,24 @@ import { Refusal } from '../../errors.ts'
 import { declare } from '../routing/known-fields.ts'
 import { roleFlagsSchema } from './request-schemas.ts'
 
-/** The role flags of an artifact, as requests may say them: together under `flags`, or each as a field beside it (interface 1.4). */
+/**
+ * The role flags of an artifact in requests: together under `flags`, or each as a separate field (interface
+ * 1.4).
+ */
 
 type Flags = Readonly<Record<string, boolean>>
 
-/** `flags` of these names and no others; those that mean nothing there may be sent back all the same. */
+/** The schema of `flags` with only these names; `unused` names may be sent back without effect. */
 export function flagsNamed(names: readonly string[], unused: readonly string[] = []): typeof roleFlagsSchema {
   const properties = Object.fromEntries(names.map((name) => [name, { type: 'boolean' }]))
   const shape = { type: 'object', properties, additionalProperties: false }
   return declare(roleFlagsSchema.clone().meta(shape), { members: names, unused })
 }
 
-/** A record in which each role is a field, too: what they say is put into `flags`. Refuses a role that is said twice, and differently. */
+/**
+ * A record that also has each role as a field; these are merged into `flags`. Refuses a role given twice with
+ * different values.
+ */
 export function withRoles<S extends z.ZodRawShape>(
   shape: S,
   roles: readonly string[],
@@ -24,12 +30,15 @@ export function withRoles<S extends z.ZodRawShape>(
     const { rest, said } = apart(sent, roles)
     const flags = rest['flags'] as Flags | undefined // of the schema of every such record
     const whole = said && { ...flags, ...said }
-    // What is left is of the shape above.
+    // The rest has the shape above.
     return (whole ? { ...rest, flags: whole } : rest) as z.infer<z.ZodObject<S>>
   })
 }
 
-/** The same of an edit, in which each role that is said as a field, in `said`, is edited by itself; null clears it. */
+/**
+ * The same for an edit. Roles given as fields are returned in `said` and edited one by one; null clears a
+ * role.
+ */
 export function withRoleEdits<S extends z.ZodRawShape>(
   shape: S,
   roles: readonly string[],
@@ -41,7 +50,7 @@ export function withRoleEdits<S extends z.ZodRawShape>(
   })
 }
 
-/** The record without its role fields, and what these say; undefined if there are none. */
+/** Splits off the role fields; `said` is undefined if there are none. */
 function apart(
   sent: Readonly<Record<string, unknown>>,
   roles: readonly string[],

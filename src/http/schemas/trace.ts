@@ -7,7 +7,7 @@ import { readSpanId, readTraceId } from '../../traces/trace-ids.ts'
 import type { TraceWindow } from '../../traces/query/trace-page.ts'
 import { shown } from './request-schemas.ts'
 
-/** What requests about traces hold, and what is answered. */
+/** The schemas of requests and answers about traces. */
 
 export const traceId = hexId('trace', 32, readTraceId)
 export const spanId = hexId('span', 16, readSpanId)
@@ -62,7 +62,7 @@ function problem(context: z.RefinementCtx, message: string): never {
   return z.NEVER
 }
 
-/** Which of the traces or spans that match, newest first unless ascending (interface 12.11). */
+/** A page of the matching traces or spans, newest first unless ascending (interface 12.11). */
 export const traceWindowing: z.ZodType<TraceWindow> = z
   .object({
     newest: time.optional(),
@@ -76,7 +76,6 @@ export const traceWindowing: z.ZodType<TraceWindow> = z
   .transform(({ interval: _ofAnalytics, ...window }) => window)
   .meta({ description: 'oldest ≤ start_time < newest; `next` is that of the answer before.' })
 
-/** A window as an answer shows it. */
 export function presentWindow({ newest, oldest, ...window }: TraceWindow): object {
   return {
     ...window,
@@ -89,7 +88,7 @@ const timestamp = z.string().meta({ format: 'date-time' })
 const json = z.unknown().meta({ type: 'object' })
 const key = z.strictObject({ key: z.string() })
 
-/** A span (interface 12.9); in a trace, with the spans below it. */
+/** A span (interface 12.9); in a trace, with its child spans. */
 export const spanRecordSchema = z.strictObject({
   trace_id: z.string(),
   span_id: z.string(),
@@ -109,7 +108,7 @@ export const spanRecordSchema = z.strictObject({
       z.strictObject({
         id: z.string().optional(),
         slug: z.string().optional(),
-        // Of runs that were recorded of old, and where VERSION_TYPE says so, a text.
+        // A string for old runs, and where VERSION_TYPE asks for it.
         version: z.union([z.int(), z.string()]).optional(),
         attributes: key,
       }),
@@ -125,13 +124,12 @@ export const spanRecordSchema = z.strictObject({
     .optional(),
 })
 
-/** A trace as a tree. */
 export const traceRecord = z.strictObject({
   trace_id: z.string(),
   spans: z.record(z.string(), z.union([spanRecordSchema, z.array(spanRecordSchema)])),
 })
 
-/** Where the list goes on; there exactly when it does (interface 2.18). */
+/** The window of the next page; present exactly when there is one (interface 2.18). */
 export const traceWindowInfo = z.strictObject({
   next: z.string(),
   newest: timestamp.optional(),

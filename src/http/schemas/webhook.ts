@@ -5,7 +5,7 @@ import { comingBack } from './coming-back.ts'
 import { slug, uuid } from './request-schemas.ts'
 import { OF_WEBHOOKS } from './unused-fields.ts'
 
-/** What requests about webhooks hold, and what is answered. */
+/** The schemas of requests and answers about webhooks. */
 
 const MOST_EVENTS = 100
 
@@ -22,7 +22,7 @@ const url = z
 
 const isActive = z.boolean('must be true or false')
 
-/** An artifact by its id or slug; one that names nothing would fit nothing. */
+/** An artifact by id or slug; one is required, since an empty name would match nothing. */
 const named = z
   .object({ id: uuid.optional(), slug: slug.optional() })
   .refine(({ id, slug: name }) => id !== undefined || name !== undefined, 'must have an id or a slug')
@@ -40,7 +40,7 @@ const filters = z
     description: 'Of each list that is there one must fit. `environments` leaves only what happens to these.',
   })
 
-/** A webhook to be. */
+/** A webhook to create. */
 export const newWebhook = z.object({
   url,
   name: z.string().optional(),
@@ -50,7 +50,7 @@ export const newWebhook = z.object({
   is_active: isActive.optional(),
 })
 
-/** An edit of one, where null clears (interface 4.23). */
+/** An edit of a webhook; null clears (interface 4.23). */
 export const webhookEdit = declare(
   z.object({
     id: uuid.optional(),
@@ -65,14 +65,14 @@ export const webhookEdit = declare(
   { unused: OF_WEBHOOKS.unused },
 )
 
-/** What a query of webhooks may ask for. */
+/** The filter of a query of webhooks. */
 export const webhookFilter = z.object({
   name: z.string().optional(),
   description: z.string().optional(),
   is_active: isActive.optional(),
 })
 
-/** What a query of deliveries may ask for. */
+/** The filter of a query of deliveries. */
 export const deliveryFilter = z.object({
   status: z.enum(['pending', 'delivered', 'failed'], 'must be pending, delivered or failed').optional(),
   event_type: z.string().optional(),
@@ -83,7 +83,7 @@ const id = z.string().meta({ format: 'uuid' })
 const timestamp = z.string().meta({ format: 'date-time' })
 const answeredName = z.strictObject({ id: id.optional(), slug: z.string().optional() })
 
-/** A webhook as it is answered; with its secret when that is new, and never again. */
+/** A webhook in an answer; `secret` is present only when it is new. */
 export const webhookRecord = z.strictObject({
   id,
   name: z.string().optional(),
@@ -106,7 +106,6 @@ export const webhookRecord = z.strictObject({
   deleted_by_id: z.string().optional(),
 })
 
-/** A delivery as it is answered. */
 export const deliveryRecord = z.strictObject({
   id,
   webhook_id: id,

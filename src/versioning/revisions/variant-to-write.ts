@@ -5,18 +5,24 @@ import type { VariantLocation } from './references.ts'
 import type { RevisionLocation } from './revision.ts'
 import { isLive, variantsHolding } from './revision.ts'
 
-/** What a write names beside a revision, as it was found; both are of the revision's artifact. */
+/**
+ * The variant and artifact that a write names beside a revision, already resolved; both belong to the
+ * revision's artifact.
+ */
 export interface NamedBeside {
   readonly variant?: VariantLocation | undefined
   readonly artifact?: ArtifactView | undefined
 }
 
 /**
- * The variant that a write goes to which names a revision (interface 4.30). A revision that was found by its id, or by a slug of its own, is a
- * commit that several variants may hold: a fork holds one with the variant it was made from at once. The variant is then the one named
- * beside it; else the home, if its head is this revision and no other live variant has that head; else the only live variant that holds
- * it; else the default variant of the artifact named beside it, if that holds it. Refuses with `ambiguous_variant` where none of these
- * is.
+ * The variant that a write to a named revision goes to (interface 4.30). Several variants may hold a revision
+ * that was found by its id or its own slug; a fork shares its first revision with its source. The variant is
+ * the first of these that applies:
+ * - the variant named beside the revision;
+ * - the home, if its head is this revision and no other live variant has that head;
+ * - the only live variant that holds the revision;
+ * - the default variant of the artifact named beside it, if it holds the revision.
+ * Throws `ambiguous_variant` if none applies.
  */
 export async function variantToWrite(
   place: RevisionLocation,
@@ -33,7 +39,7 @@ export async function variantToWrite(
   const byDefault = named?.defaultVariant
   if (byDefault && holders.some(({ slug }) => slug === byDefault.slug))
     return { artifact, variant: byDefault }
-  // What only archived variants hold is refused as archived.
+  // A revision that only archived variants hold is refused later, as archived.
   if (live.length === 0 && holders.length > 0) return place
   throw ambiguous(place, live)
 }

@@ -25,7 +25,7 @@ import type { ProjectTraces } from '../../../traces/project-traces.ts'
 import type { ProjectWebhooks } from '../../../webhooks/project-webhooks.ts'
 import { namesArtifact } from '../../../webhooks/registry-event.ts'
 
-/** Removing what was made by mistake, and bringing it back (interface 4.32). */
+/** Removes artifacts made by mistake, and restores them (interface 4.32). */
 export function removalEndpoints(surfaces: readonly SurfaceContext[], places: UserPlaces): Endpoint[] {
   return [
     ...surfaces.flatMap((context) => inWordsOf(context, ofSurface(context, places))),
@@ -80,7 +80,7 @@ function ofSurface({ surface, present, records }: SurfaceContext, places: UserPl
       output: single(singular, records.flat),
       run: async ({ registry, params, context }) => {
         const trashed = await trashedOf(registry, params['id'] ?? '', family)
-        // One that is there was brought back already, or never removed.
+        // An artifact that exists was restored already or never removed.
         return answer(
           trashed
             ? await undeleteArtifact(registry, trashed, context)
@@ -130,14 +130,14 @@ function trashEndpoints(): Endpoint[] {
   ]
 }
 
-/** By id, else by slug, as paths name things. */
+/** Finds a removed artifact by id, else by slug, as paths name things. */
 async function trashedOf(
   { trash, index, store }: Registry,
   name: string,
   family?: Family,
 ): Promise<Trashed | undefined> {
   const id = parseUuid(name)
-  // What is not here yet comes when it is asked for, into the trash, too.
+  // While the store is filling, a lookup loads the artifact, also into the trash.
   if (store.filling && id !== undefined) await index.findByDigits(id)
   if (store.filling && family) await index.findBySlug(family, name)
   const found = id === undefined ? undefined : await trash.withDigits(id)
@@ -149,7 +149,7 @@ function presentTrashed({ artifact: { id, slug, family, record }, trashed_at: at
   return { kind: family.name, id, slug, name: record.name, trashed_at: at, until }
 }
 
-/** What is stored does not show to a key that may not read; the kinds of users are in the sentence. */
+/** Hides the users of an artifact from a key that may not read; the sentence still names their kinds. */
 function withoutUsers(error: unknown): unknown {
   if (!(error instanceof Refusal) || error.code !== 'in_use') return error
   const users = (error.data.users ?? []) as readonly ArtifactUser[] // what trashArtifact puts there
@@ -161,7 +161,7 @@ function article(singular: string): string {
   return `${/^[aeiou]/.test(singular) ? 'an' : 'a'} ${singular}`
 }
 
-/** Where it is found who needs an artifact. */
+/** Where the users of an artifact are found. */
 interface UserPlaces {
   readonly tracesOf: (registry: Registry) => Pick<ProjectTraces, 'naming'>
   readonly evaluationsOf: (registry: Registry) => Pick<ProjectEvaluations, 'list'>
@@ -169,8 +169,8 @@ interface UserPlaces {
 }
 
 /**
- * Who needs an artifact to be there, beside the environments that it is or was deployed to: revisions that embed it, traces and evaluations
- * that name it, webhooks that ask for its events, and artifacts whose history began as its.
+ * Lists what needs an artifact, apart from environments: revisions that embed it, traces and evaluations that
+ * name it, webhooks that subscribe to its events, and artifacts that share its first revision.
  */
 async function usersOf(
   places: UserPlaces,
@@ -193,7 +193,7 @@ async function embedding(registry: Registry, artifact: ArtifactView): Promise<Ar
     .map(({ revision: { id, slug } }) => ({ kind: 'embed', id, slug }))
 }
 
-/** Archived ones, too: they may be brought back. */
+/** Includes archived ones, because they may be restored. */
 function webhooks(places: UserPlaces, registry: Registry, artifact: ArtifactView): ArtifactUser[] {
   const all = places.webhooksOf(registry).shelf.list()
   return all.filter((it) => namesArtifact(it, artifact)).map(({ id }) => ({ kind: 'webhook', id }))
@@ -212,7 +212,10 @@ async function evaluations(
     .map(({ plan }) => ({ kind: 'evaluation', id: plan.id }))
 }
 
-/** Artifacts of the family that hold the first revision of one of its variants, as a push of a clone to another repository makes them. */
+/**
+ * Artifacts of the family that share the first revision of one of its variants, as after a clone was pushed
+ * to another repository.
+ */
 async function forks(registry: Registry, artifact: ArtifactView): Promise<ArtifactUser[]> {
   const { history } = artifact.repository
   const roots = new Set<string>()

@@ -12,8 +12,8 @@ import type { Enrich, Enrichment } from '../../schemas/enrichment.ts'
 import { presentWindow, traceWindowInfo, traceWindowing } from '../../schemas/trace.ts'
 
 /**
- * What a retrieve of a query may answer beside the query: the ids of the traces that it finds (`include_trace_ids`), or the traces
- * with their ids (`include_traces`); interface 13.5.
+ * What a retrieve of a query may return with it: the ids of the traces it finds (`include_trace_ids`), or the
+ * traces with their ids (`include_traces`); interface 13.5.
  */
 export function includeTraces(tracesOf: (registry: Registry) => ProjectTraces): Enrichment {
   const input = z
@@ -38,7 +38,7 @@ function withTraces(
   whole: boolean,
 ): Enrich {
   return async (registry, payload) => {
-    // A query's payload is a document, shown whole.
+    // A query's payload is a complete document.
     const data = payload.data as Json | undefined
     if (!isJsonObject(data)) return payload
     const saved = savedQuery(data)

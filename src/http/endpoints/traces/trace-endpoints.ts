@@ -33,7 +33,7 @@ const asked = {
 
 const query = envelope(asked)
 
-/** Traces and spans by their ids, and lists of those that a filter finds (interface 12.11). */
+/** Traces and spans by id, and lists filtered by a query (interface 12.11). */
 export function traceEndpoints(tracesOf: (registry: Registry) => ProjectTraces): Endpoint[] {
   const tag = 'traces'
   const byId = { path: '/traces/:id', params: z.object({ id: traceId }), tag } as const

@@ -7,15 +7,16 @@ import type { Registry } from '../../../versioning/registry.ts'
 import { guard } from '../../routing/input.ts'
 import { traceWindowing } from '../../schemas/trace.ts'
 
-/** What a request about traces or spans says. */
+/** The parts of a request about traces or spans. */
 export interface TracesRequest extends References {
   readonly filtering?: Json | undefined
   readonly windowing?: TraceWindow | undefined
 }
 
 /**
- * The question of a request: its own filtering and windowing, or those of the saved query that it names, of which it may change
- * only `limit` and `next` (interface 12.11). Refuses a query that is about the other thing (`focus_mismatch`).
+ * The question of a request: its own filtering and windowing, or those of the saved query it names. For a
+ * saved query it may change only `limit` and `next` (interface 12.11). Throws `focus_mismatch` if the saved
+ * query has another focus.
  */
 export async function traceQuery(
   registry: Registry,
@@ -42,7 +43,10 @@ export async function traceQuery(
   return savedQuestion(focus, saved, windowing)
 }
 
-/** The question of a saved query, of which a request may change `limit` and `next`; one without a windowing takes the request's. */
+/**
+ * The question of a saved query. A request may change its `limit` and `next`; if the query has no windowing,
+ * the request's is used.
+ */
 export function savedQuestion(
   focus: TraceQuestion['focus'],
   { filtering, windowing }: SavedQuery,

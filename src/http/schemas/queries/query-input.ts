@@ -24,12 +24,12 @@ import type { RevisionFilter } from '../../../versioning/artifacts/filters.ts'
 import { declare } from '../../routing/known-fields.ts'
 import { flagsNamed, withRoles } from '../role-fields.ts'
 
-/** Of the filter object's name. */
+/** The suffix of the filter object's name. */
 const SUFFIX = { artifact: '', variant: '_variant', revision: '_revision', flat: '' } as const
 
 const PLAIN = { '': 'artifact', _variant: 'variant', _revision: 'revision' } as const
 
-/** The input of a query endpoint: body and query string alike (interface 2.16, 2.10, 2.18). */
+/** The input of a query endpoint, from body and query string (interface 2.16, 2.10, 2.18). */
 export function queryInput(names: SurfaceNames, level: QueryLevel, family: Family) {
   const suffix = SUFFIX[level]
   const references = REFERENCED[level]
@@ -56,7 +56,7 @@ export function queryInput(names: SurfaceNames, level: QueryLevel, family: Famil
   }
 }
 
-/** What `queryInput` reads, as the use case takes it, with what its text finds. */
+/** Converts what `queryInput` reads for the use case, and runs its text search. */
 export async function queryOf(
   { registry, input }: Pick<Call<z.infer<ReturnType<typeof queryInput>['input']>>, 'registry' | 'input'>,
   { surface, searchOf }: Pick<SurfaceContext, 'surface' | 'searchOf'>,
@@ -93,7 +93,7 @@ export async function queryOf(
   }
 }
 
-/** The ids of what a list of each level has of a place where a text is found. */
+/** The ids that a list of each level takes from a place where text was found. */
 const IDS: Readonly<Record<QueryLevel, (place: SearchedPlace) => string | readonly string[]>> = {
   artifact: ({ artifact }) => artifact.id,
   flat: ({ artifact }) => artifact.id,
@@ -101,7 +101,7 @@ const IDS: Readonly<Record<QueryLevel, (place: SearchedPlace) => string | readon
   revision: ({ artifact, oid }) => (oid === undefined ? [] : objectUuid(oid, artifact.digits)),
 }
 
-/** The id that a filter and the body beside it name. */
+/** The id named by the filter or by the body beside it; they must agree. */
 function oneId(inside: string | undefined, beside: string | undefined): string | undefined {
   if (inside === undefined || beside === undefined || inside === beside) return inside ?? beside
   throw new Refusal(
@@ -110,7 +110,7 @@ function oneId(inside: string | undefined, beside: string | undefined): string |
   )
 }
 
-/** What one reference of a filter, or beside it, asks for is what a list of one would ask for. */
+/** A single reference, in a filter or beside it, counts as a list of one. */
 function oneList(
   many: readonly Reference[] | undefined,
   inside: Reference | undefined,
@@ -124,12 +124,12 @@ function oneList(
   )
 }
 
-/** At which level a query lists; `flat` is that of the simple endpoints. */
+/** The level that a query lists; `flat` is that of the simple endpoints. */
 type QueryLevel = 'artifact' | 'variant' | 'revision' | 'flat'
 
 type ReferenceLevel = '' | '_variant' | '_revision'
 
-/** Which lists of references each level takes (interface 2.16). */
+/** The lists of references each level takes (interface 2.16). */
 const REFERENCED: Readonly<Record<QueryLevel, readonly ReferenceLevel[]>> = {
   artifact: [''],
   flat: [''],
@@ -137,7 +137,7 @@ const REFERENCED: Readonly<Record<QueryLevel, readonly ReferenceLevel[]>> = {
   revision: ['', '_variant', '_revision'],
 }
 
-/** Each item is looked for in each record. */
+/** Limited, because each item is compared with each record. */
 const MAX_LIST_ITEMS = 1000
 
 function listOf<T>(item: z.ZodType<T>): z.ZodArray<z.ZodType<T>> {
@@ -146,7 +146,7 @@ function listOf<T>(item: z.ZodType<T>): z.ZodArray<z.ZodType<T>> {
     .max(MAX_LIST_ITEMS, `must have at most ${MAX_LIST_ITEMS} items; ask in several requests`)
 }
 
-/** The ids of what a thing belongs to, and its own, as parts of a request (interface 2.16). */
+/** The ids of an item and its parents as parts of a request (interface 2.16). */
 function parentParts(names: SurfaceNames, level: QueryLevel) {
   const part = (of: ReferenceLevel) => ({
     names: REFERENCED[level].includes(of) ? idSpellings(names, of) : [],
@@ -155,7 +155,7 @@ function parentParts(names: SurfaceNames, level: QueryLevel) {
   return { artifact: part(''), variant: part('_variant'), revision: part('_revision') }
 }
 
-/** References in the place of those ids. */
+/** References in place of those ids. */
 function referenceParts(names: SurfaceNames, level: QueryLevel) {
   const part = (of: ReferenceLevel) => ({
     names: REFERENCED[level].includes(of) ? spellings(names, `${of}_ref`) : [],
@@ -164,12 +164,12 @@ function referenceParts(names: SurfaceNames, level: QueryLevel) {
   return { artifactRef: part(''), variantRef: part('_variant'), revisionRef: part('_revision') }
 }
 
-/** What a filter asks for, and the ids of what it is to belong to. */
+/** A filter, with the ids of the parents it requires. */
 type QueryFilter = RevisionFilter &
   NonNullable<RevisionQuery['of']> &
   Beside & { readonly text?: string | undefined }
 
-/** The filter object of a query of this level. */
+/** The schema of the filter object at this level. */
 function queryFilter(
   names: SurfaceNames,
   level: QueryLevel,
@@ -193,7 +193,7 @@ function queryFilter(
     ...underNames(parents),
     ...underNames(references),
   }
-  // There are no folders: each thing is in the one that a client means.
+  // There are no folders, so `folder_id` is accepted and ignored.
   return declare(withRoles(fields, roles), { unused: ['folder_id'] }).transform((sent) => ({
     ...Object.fromEntries(
       Object.entries(sent).filter(([name]) => !parentNames.includes(name) && !referenceNames.includes(name)),

@@ -1,7 +1,7 @@
 import { Refusal } from '../../../errors.ts'
 import { parseJson } from '../../../json/parse-json.ts'
 
-/** Reads the query-string parameters of these names, as strings. */
+/** Reads these query-string parameters as strings. */
 export function queryParameters(
   names: readonly string[],
 ): (query: URLSearchParams) => Record<string, unknown> {
@@ -16,8 +16,8 @@ export function queryParameters(
 }
 
 /**
- * Reads what a write names beside its record (`parentsBeside`, `parentIdsBeside`): ids under these names, and references with a dot before
- * `id` and `slug` (`testset_variant_ref.slug=try`).
+ * Reads the parents a write names beside its record (`parentsBeside`, `parentIdsBeside`): ids under these
+ * names, and dotted references (`testset_variant_ref.slug=try`).
  */
 export function queryParents(
   ids: readonly string[],
@@ -35,7 +35,7 @@ export function queryParents(
   }
 }
 
-/** Reads a list of ids: `X_ids` with commas between them and `X_id`, each as often as wanted, as the member `X_ids`. */
+/** Reads a list of ids as the member `X_ids`: repeatable `X_ids`, comma-separated, and repeatable `X_id`. */
 export function queryIds(
   singular: string,
 ): (query: URLSearchParams) => Readonly<Record<string, readonly string[]>> {
@@ -48,10 +48,11 @@ export function queryIds(
 }
 
 /**
- * Reads the filters that existing clients send in the query string beside an empty body (interface 2.15): `X_id`,
- * `X_slug`, `X_version`, the repeatable `X_ids`, `X_slugs` and `X_versions`, the fields of the filter object (its lists
- * repeatable; flags, tags and meta as JSON text), and windowing. Answers the members that a body would have, save those that
- * `body` has itself. `filterNames` are the spellings of the filter object, `levels` those of what each kind of reference is to.
+ * Reads the filters that existing clients send in the query string beside an empty body (interface 2.15):
+ * `X_id`, `X_slug`, `X_version`, the repeatable `X_ids`, `X_slugs` and `X_versions`, the fields of the filter
+ * object (its lists repeatable; flags, tags and meta as JSON text), and windowing. Returns the members that a
+ * body would have, except those in `body`. `filterNames` are the spellings of the filter object, `levels` the
+ * spellings of each kind of reference.
  */
 export function queryFilters(
   filterNames: readonly string[],
@@ -79,7 +80,7 @@ export function queryFilters(
   }
 }
 
-/** Reads a windowing, save where `body` has one itself. */
+/** Reads a windowing, unless `body` has one. */
 export function queryWindowing(
   query: URLSearchParams,
   body: Readonly<Record<string, unknown>>,
@@ -89,8 +90,8 @@ export function queryWindowing(
 }
 
 /**
- * Reads what of payloads a request asks to see, `flags` and, where they come in parts, which part (`ROW_PAGE_PARAMETERS`), save what
- * `body` has itself.
+ * Reads which parts of payloads to return: `flags`, and the page if payloads are paged
+ * (`ROW_PAGE_PARAMETERS`). Skips members that `body` has.
  */
 export function queryReading(
   flags: readonly string[],
@@ -105,8 +106,8 @@ export function queryReading(
 }
 
 /**
- * Reads a GET form: dotted parameters as nested members (`workflow_variant_ref.slug=a`), `true` and `false` as booleans
- * where `booleans` names them.
+ * Reads a GET form: dotted parameters become nested members (`workflow_variant_ref.slug=a`); `true` and
+ * `false` become booleans for the names in `booleans`.
  */
 export function dottedParameters(
   booleans: readonly string[],
@@ -127,7 +128,7 @@ export function dottedParameters(
   }
 }
 
-/** Reads `if_changed`, save where `body` has it itself. */
+/** Reads `if_changed`, unless `body` has it. */
 export const ifChangedInQuery = queryReading(['if_changed'], false)
 
 type Reader = (name: string, text: string) => unknown
@@ -168,7 +169,7 @@ const ROW_PAGE_FIELDS: Readonly<Record<string, Reader>> = {
   count_total: toBoolean,
 }
 
-/** The parameters that say which rows of a payload are asked for. */
+/** The parameters that select rows of a payload. */
 export const ROW_PAGE_PARAMETERS: readonly string[] = Object.keys(ROW_PAGE_FIELDS)
 
 const WINDOWING_FIELDS: Readonly<Record<string, Reader>> = {
@@ -192,7 +193,7 @@ function collectLists(query: URLSearchParams, names: readonly string[]): Record<
   return Object.fromEntries(given.map((name) => [name, query.getAll(name)]))
 }
 
-/** The first version belongs to the first slug, and so on. */
+/** Pairs the first version with the first slug, and so on. */
 function referencesIn(query: URLSearchParams, singular: string): object[] {
   const all = (field: string): string[] => [
     ...query.getAll(`${singular}_${field}`),
