@@ -25,34 +25,36 @@ import { embedLookup } from './targets/embed-lookup.ts'
 import { findEmbedPlace } from './targets/find-embed-place.ts'
 import { pinToFollow } from './pinned-references.ts'
 
-/** What others may depend on: an artifact, one of its variants, or a revision of it. */
+/** What others may depend on: an artifact, one of its variants, or one of its revisions. */
 export interface DependencyTarget {
   readonly artifact: ArtifactView
   readonly variant?: VariantView | undefined
   readonly oid?: RevisionLocation['oid'] | undefined
 }
 
-/** A revision that depends on something, and where: locations in its data that embed it, or keys that deploy it. */
+/**
+ * A revision that depends on the target: through locations in its data that embed it, or keys that deploy it.
+ */
 export interface Dependent {
   readonly revision: Revision
   readonly locations?: readonly EmbedLocation[]
   readonly keys?: readonly string[]
 }
 
-/** Which dependents are wanted. */
+/** Which dependents to return. */
 export interface DependentQuery {
   readonly includeArchived?: boolean | undefined
   readonly windowing?: Windowing | undefined
-  /** Comes when nobody waits for the answer any more. */
+  /** Aborted when the caller is gone. */
   readonly signal?: AbortSignal | undefined
 }
 
 const PLACES_BETWEEN_YIELDS = 50
 
 /**
- * What embeds or deploys the target now, by date: the latest revision of every variant in view, what is deployed besides, and the
- * latest revisions of environments. A reference counts by what it leads to at this moment; one to an environment both as that
- * and as what it has deployed.
+ * Lists what embeds or deploys the target now, by date. It searches the latest revision of every visible
+ * variant, deployed revisions, and the latest revisions of environments. A reference counts by its current
+ * target; one to an environment counts both as the environment and as what it deploys.
  */
 export async function queryDependents(
   registry: Registry,
@@ -66,7 +68,7 @@ export async function queryDependents(
     const { revision } = dependent
     rows.push({ id: revision.id, createdAt: dateOf(revision), value: dependent })
   }
-  // One commit may be in two repositories, where it is two revisions.
+  // A commit in two repositories is two revisions.
   const embedding = new Map<string, RevisionLocation>()
   const look = (place: RevisionLocation): void => {
     embedding.set(`${place.artifact.id} ${place.oid}`, place)
@@ -90,7 +92,7 @@ export async function queryDependents(
   let looked = 0
   for (const place of embedding.values()) {
     if (++looked % PLACES_BETWEEN_YIELDS === 0) await yieldToEventLoop()
-    // Most are not read for that.
+    // The index rules most of them out unread.
     if (registry.index.database.isWithoutEmbeds(place)) continue
     const revision = await unlessDamaged(registry, place.artifact, () => readListedRevision(place, signal))
     if (!revision) continue
@@ -104,7 +106,7 @@ export async function queryDependents(
   return cutWindow(rows, query.windowing, () => true)
 }
 
-/** The latest revision of each variant in view. */
+/** The latest revision of each visible variant. */
 async function* latestRevisions(
   registry: Registry,
   families: readonly Family[],
@@ -130,7 +132,7 @@ function isOf({ artifact, variant, oid }: RevisionLocation, target: DependencyTa
   return target.variant === undefined || variant.id === target.variant.id
 }
 
-/** The tokens of documents that a thread has looked through. */
+/** The tokens of documents that a thread has searched. */
 const known = new WeakMap<object, readonly EmbedToken[]>()
 
 async function tokensOf(
@@ -148,7 +150,7 @@ async function tokensOf(
   return tokens
 }
 
-/** What references lead to, each looked up once. */
+/** The targets of references, each looked up once. */
 class Places {
   readonly #registry: Registry
   readonly #found = new Map<string, readonly RevisionLocation[]>()
@@ -167,7 +169,7 @@ class Places {
   }
 }
 
-/** What is not there depends on nothing. */
+/** A target that does not exist has no dependents. */
 async function orNothing<T>(find: () => Promise<T>): Promise<T | undefined> {
   try {
     return await find()
@@ -178,8 +180,8 @@ async function orNothing<T>(find: () => Promise<T>): Promise<T | undefined> {
 }
 
 /**
- * The places of the revisions that an embed points at now: its target, and what that has deployed if the embed goes on to it.
- * Refuses with an `EmbedRefusal` what cannot be found.
+ * The revisions an embed points at now: its target, and the revision that the target deploys if the embed
+ * follows a pin. Throws an `EmbedRefusal` if one cannot be found.
  */
 async function placesOf(
   registry: Registry,

@@ -1,28 +1,28 @@
 import { EmbedRefusal } from './embed-refusal.ts'
 
-/** How many embeds may be resolved for one request, and how deep (interface 10.10). */
+/** Limits on the embeds resolved for one request, and on their depth (interface 10.10). */
 export interface EmbedLimits {
-  /** Embeds inside embeds stay below it: 10 allows chains of 9. */
+  /** The depth of nested embeds must stay below this: 10 allows chains of 9. */
   readonly maxDepth: number
-  /** The number of embeds may equal it, embeds inside embeds included. */
+  /** The number of embeds, including nested ones, may equal this. */
   readonly maxEmbeds: number
 }
 
-/** Past these no request goes, whatever limits it names. */
+/** Upper bounds for the limits of any request. */
 export const MOST_EMBEDS = 10_000
 export const MOST_DEPTH = 100
-/** UTF-16 units of JSON text that embeds bring in, all together. */
+/** Maximum JSON text that all embeds together insert, in UTF-16 units. */
 export const MOST_INSERTED = 16 * 1024 * 1024
-/** Embeds that may fail under a policy that lets them. */
+/** Maximum number of failed embeds under a policy that tolerates failures. */
 export const MOST_FAILURES = 1000
-/** Levels of arrays and objects around an embed. */
+/** Maximum levels of arrays and objects around an embed. */
 export const MOST_EMBED_LEVELS = 256
-/** Values that JSONPath queries look at, all together. */
+/** Maximum number of values that all JSONPath queries visit. */
 export const MOST_VISITED = 250_000
 
 /**
- * What one request may still do: one budget, however its embeds are nested, so that the work is bounded whatever they point
- * at (interface 10.10). Nothing that was spent comes back.
+ * The budget of one request, shared by all nested embeds, so that the work is bounded for any targets
+ * (interface 10.10). Spent budget is never returned.
  */
 export class EmbedBudget {
   readonly #maxDepth: number
@@ -37,7 +37,7 @@ export class EmbedBudget {
     this.#maxEmbeds = Math.min(maxEmbeds, MOST_EMBEDS)
   }
 
-  /** Whether there is room for one more embed, at a depth that counts from 1. */
+  /** Checks that one more embed fits, at a depth counted from 1. */
   beginEmbed(depth: number): void {
     if (depth >= this.#maxDepth) {
       throw new EmbedRefusal(
@@ -49,7 +49,7 @@ export class EmbedBudget {
     if (this.#embeds >= this.#maxEmbeds) throw this.#oneTooMany()
   }
 
-  /** One more embed is resolved, after those inside it. */
+  /** Counts a resolved embed, after its nested embeds. */
   spendEmbed(): void {
     if (++this.#embeds > this.#maxEmbeds) throw this.#oneTooMany()
   }

@@ -4,9 +4,9 @@ import { Refusal, type RefusalCode, type RefusalData } from '../errors.ts'
 export type EmbedRefusalCode = Extract<RefusalCode, `embed_${string}`>
 
 /**
- * How far a failure goes. `embed`: the error policy may put something in the embed's place. `run`: the data that the embed
- * stands in cannot be resolved; where that was being resolved for an embed of forms B or C, this one fails. `request`:
- * nothing can be answered, whatever the policy (interface 10.12).
+ * How far a failure reaches. `embed`: the error policy may replace the embed. `run`: the data around the
+ * embed cannot be resolved; if an embed of form B or C caused that run, it fails. `request`: the request
+ * fails under any policy (interface 10.12).
  */
 export type Reach = 'embed' | 'run' | 'request'
 
@@ -20,18 +20,18 @@ export class EmbedRefusal extends Refusal {
     this.reach = reach
   }
 
-  /** The same as the failure of one embed: that for which a run was made that failed. */
+  /** The same as a failure of the one embed that caused the failed run. */
   asFailedEmbed(): EmbedRefusal {
     return new EmbedRefusal(this.code, this.message, 'embed', this.data)
   }
 }
 
-/** What stands in the place of an embed that failed, under the policy `placeholder`. */
+/** The replacement for a failed embed under the policy `placeholder`. */
 export function placeholderOf({ code }: EmbedRefusal): string {
   return `<error:${NAMES[code]}>`
 }
 
-/** The names that clients know the failures by (interface 10.12). */
+/** The failures' names for clients (interface 10.12). */
 const NAMES: Readonly<Record<EmbedRefusalCode, string>> = {
   embed_not_found: 'EmbedNotFoundError',
   embed_path_not_found: 'PathExtractionError',

@@ -4,7 +4,7 @@ import type { EmbedLookup } from './targets/embed-lookup.ts'
 import type { EmbedReference, EmbedReferences, EmbedToken } from './syntax/embed-token.ts'
 import { REFERENCE_FIELDS, type ReferenceField, referenceOfFields } from './reference-of-fields.ts'
 
-/** The references that an embed goes on with (interface 10.4, 10.9); undefined if its target itself is meant. */
+/** The pin that an embed follows (interface 10.4, 10.9); undefined if it means its target itself. */
 export function pinToFollow(
   form: EmbedToken['form'],
   key: string | undefined,
@@ -17,8 +17,8 @@ export function pinToFollow(
 }
 
 /**
- * The references that an environment's pin holds (interface 10.9): the pin of this key; else the one that the key leads
- * to, split at its dots; else the first whose variant has the key as slug. Refuses with `embed_not_found`.
+ * The references in an environment's pin (interface 10.9): the pin with this key; else the pin at the key's
+ * dotted path; else the first pin whose variant's slug is the key. Throws `embed_not_found`.
  */
 function pinnedReferences(pins: JsonObject | undefined, key: string): EmbedReferences {
   if (!pins) {
@@ -37,7 +37,9 @@ function pinnedReferences(pins: JsonObject | undefined, key: string): EmbedRefer
   return readPin(pin, key)
 }
 
-/** The references of an environment's only pin, which a form C embed without a key follows (interface 10.4). */
+/**
+ * The references of an environment's only pin, which a form C embed without a key follows (interface 10.4).
+ */
 function onlyPin(pins: JsonObject | undefined): EmbedReferences {
   const [key, ...others] = pins ? keysOf(pins) : []
   if (pins && key !== undefined && others.length === 0) return pinnedReferences(pins, key)
@@ -79,7 +81,7 @@ function readPin(pin: JsonObject, key: string): EmbedReferences {
   return references
 }
 
-/** A pin is stored by us, so its version may be a number too (interface 4.5). */
+/** The service stores pins, so a version may also be a number (interface 4.5). */
 function readReference(object: JsonObject): EmbedReference | undefined {
   const fields: Partial<Record<ReferenceField, string>> = {}
   for (const field of REFERENCE_FIELDS) {

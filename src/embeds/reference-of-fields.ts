@@ -1,21 +1,18 @@
 import { parseUuid } from '../versioning/ids.ts'
 import type { EmbedReference } from './syntax/embed-token.ts'
 
-/** A slug as the references of tokens may spell it (interface 10.1); nothing else ever reaches a lookup. */
+/** A slug as token references may spell it (interface 10.1); only such slugs are looked up. */
 const SLUG = /^[A-Za-z0-9_-][A-Za-z0-9_.-]*$/
 
-/** The fields of a reference. */
 export const REFERENCE_FIELDS = ['id', 'slug', 'version'] as const
 
-/** A field of a reference. */
 export type ReferenceField = (typeof REFERENCE_FIELDS)[number]
 
-/** Whether `name` is a field of a reference. */
 export function isReferenceField(name: string): name is ReferenceField {
   return name === 'id' || name === 'slug' || name === 'version'
 }
 
-/** The reference with these fields; undefined if one of them is ill-formed, which makes its token mere text. */
+/** The reference with these fields; undefined if one is ill-formed, which makes its token plain text. */
 export function referenceOfFields(
   fields: Readonly<Partial<Record<ReferenceField, string>>>,
 ): EmbedReference | undefined {

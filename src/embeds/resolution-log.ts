@@ -3,9 +3,9 @@ import type { EmbedToken } from './syntax/embed-token.ts'
 import { referencesJson } from './references-json.ts'
 import type { ResolutionContext, ResolutionCounts } from './resolution-context.ts'
 
-/** What was done to resolve the embeds of some data, as the wire has it (interface 10.13). */
+/** A report on resolving embeds, as the wire shows it (interface 10.13). */
 export interface ResolutionInfo {
-  /** The references of each embed of the host and of what form A brought into it, as its token spells them. */
+  /** The references of each embed in the host and in what form A inserted, as its token spells them. */
   readonly references_used: readonly JsonObject[]
   readonly depth_reached: number
   readonly embeds_resolved: number
@@ -20,12 +20,15 @@ interface Entry<T> {
   readonly what: T
 }
 
-/** Takes down what is done, and tells it in the order that clients know: pass by pass, form A before B before C. */
+/**
+ * Records what was resolved. Reports it in the order that clients expect: pass by pass, form A before B
+ * before C.
+ */
 export class ResolutionLog {
   readonly #used: Entry<JsonObject>[] = []
   readonly #errors: Entry<string>[] = []
 
-  /** One more embed resolved; `inner` is what that took inside its target. */
+  /** Records a resolved embed; `inner` counts the work inside its target. */
   resolved({ form, references }: Told, { run, depth }: ResolutionContext, inner?: ResolutionCounts): void {
     const { tally } = run
     tally.resolved += 1 + (inner?.resolved ?? 0)
@@ -33,7 +36,7 @@ export class ResolutionLog {
     if (run.target === undefined) this.#used.push({ pass: depth, form, what: referencesJson(references) })
   }
 
-  /** One that failed and was let pass; inside a target too, since its placeholder is seen in the answer. */
+  /** Records a tolerated failure, also inside a target, because its placeholder is visible in the answer. */
   failed(message: string, { form }: Told, { depth }: ResolutionContext): void {
     this.#errors.push({ pass: depth, form, what: message })
   }

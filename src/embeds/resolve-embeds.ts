@@ -27,25 +27,26 @@ import { isLight } from '../json/is-light.ts'
 /** How the embeds of a request are resolved (interface 10.1, 10.10, 10.12). */
 export interface ResolveOptions extends EmbedLimits {
   readonly errorPolicy: ErrorPolicy
-  /** The revision whose data this is, if it is one: embedding it is a cycle. */
+  /** The revision that holds the data, if any: embedding it is a cycle. */
   readonly host?: Ancestor | undefined
 }
 
-/** What becomes of an embed that fails: the request fails, it becomes `<error:NAME>`, or it stays as it is. */
+/** What a failed embed does: fails the request, becomes `<error:NAME>`, or stays unchanged. */
 export type ErrorPolicy = 'exception' | 'placeholder' | 'keep'
 
-/** Data whose embeds are resolved, and what was done to it. */
+/** Data with resolved embeds, and a report. */
 export interface ResolvedData {
   readonly data: JsonObject
   readonly info: ResolutionInfo
 }
 
 /**
- * The data with every embed token replaced by what it points at (interface 10.10): form A by the value, forms B and C by its
- * text. What comes in is resolved likewise. Form A selects from the target as it is stored, forms B and C from the target
- * with the embeds on the way and in the selected part resolved. Cycles are told by the ids of revisions, along the way from
- * the host to each place; all limits are shared by the whole request. Under the policy `exception` it refuses with an
- * `EmbedRefusal` that names place and reference. The caller checks whether the result still is what its family allows.
+ * Replaces every embed token in the data by its target (interface 10.10): form A by the value, forms B and C
+ * by its text. Inserted data is resolved too. Form A selects from the stored target; forms B and C select
+ * from the target with the embeds on the path and in the selected part resolved. Cycles are detected by
+ * revision ids along the path from the host to each place; the whole request shares all limits. Under the
+ * policy `exception`, throws an `EmbedRefusal` that names place and reference. The caller checks whether the
+ * result is still valid for its family.
  */
 export async function resolveEmbeds(
   data: JsonObject,
@@ -64,10 +65,10 @@ export async function resolveEmbeds(
   return { data: resolved, info: log.info(run.tally) }
 }
 
-/** A token whose place is told by where it stands. */
+/** A token without its location. */
 type Unplaced = Pick<EmbedToken, 'form' | 'references' | 'selector'>
 
-/** One request. */
+/** Resolves one request. */
 class Resolver {
   readonly #targets: TargetFinder
   readonly #policy: ErrorPolicy
@@ -84,8 +85,8 @@ class Resolver {
   }
 
   /**
-   * The value with its embeds replaced, and those of what they bring in. First all that are there now, form A before B before C
-   * as clients know it, then what came in, place by place.
+   * Replaces the embeds of a value, and those of inserted data. First all current ones, form A before B
+   * before C as clients expect, then the inserted data, place by place.
    */
   async resolve(value: Json, standingOf: (token: EmbedToken) => ResolutionContext): Promise<Json> {
     const sites = EmbedOccurrence.all(value, findEmbeds(value).tokens)
@@ -127,7 +128,7 @@ class Resolver {
     }
   }
 
-  /** What a form A embed brings in: selected from the target as it is stored. */
+  /** The value that a form A embed inserts, selected from the stored target. */
   async #valueOf(token: Unplaced, here: ResolutionContext): Promise<Brought> {
     const target = await this.#targets.targetOf(token, here)
     this.#budget.beginEmbed(here.depth)
@@ -138,7 +139,10 @@ class Resolver {
     return { value, here: enter(target, here) }
   }
 
-  /** What an embed of form B or C brings in: text, selected from the target whose embeds are resolved in a run of their own. */
+  /**
+   * The text that an embed of form B or C inserts, selected from the target after resolving its embeds in a
+   * separate run.
+   */
   async #textOf(token: Unplaced, here: ResolutionContext): Promise<Brought> {
     const target = await this.#targets.targetOf(token, here)
     this.#budget.beginEmbed(here.depth)
@@ -185,7 +189,7 @@ class Resolver {
     return { value: memberAt(value, step, path), here: { ...here, location } }
   }
 
-  /** What a path goes on from: an embed of form A is what it brings in. */
+  /** The value that a path continues from: an embed of form A stands for what it inserts. */
   async #opened(from: Brought): Promise<Brought> {
     let at = from
     while (isObjectEmbed(at.value)) {
@@ -202,18 +206,21 @@ class Resolver {
   }
 }
 
-/** How long the value's JSON text is, in UTF-16 units. */
+/** The length of the value's JSON text, in UTF-16 units. */
 async function lengthOf(value: Json): Promise<number> {
   return (await printJson(value)).toString().length
 }
 
-/** A value for a place. */
+/** A value for a location. */
 interface Replacement {
   readonly location: EmbedLocation
   readonly value: Json
 }
 
-/** A copy of `document` with these values in their places, none of which is inside another. The rest is shared. */
+/**
+ * A copy of `document` with these values at their locations, none of which is inside another. Other parts are
+ * shared.
+ */
 function replaceAt(document: Json, replacements: readonly Replacement[]): Json {
   return replaceBelow(document, replacements, 0)
 }
@@ -231,8 +238,8 @@ function replaceBelow(value: Json, replacements: readonly Replacement[], level: 
 }
 
 /**
- * The refusal with the place and the references of the token that failed, in its sentence and its details. A failure inside a
- * target's data comes by here once for each embed on the way out; its details name the outermost.
+ * The refusal with the location and references of the failed token, in its sentence and details. A failure
+ * inside a target passes through here once per enclosing embed; its details name the outermost.
  */
 function errorWithLocation(
   refusal: EmbedRefusal,
@@ -256,8 +263,9 @@ function shown(text: string): string {
 }
 
 /**
- * The text of a value inside a string (interface 10.3): a string as it is; anything else as JSON with a space after
- * every comma and colon, characters past ASCII escaped, every number digit for digit. A heavy one's is made in slices.
+ * The text of a value inside a string (interface 10.3): a string unchanged; anything else as JSON with a
+ * space after every comma and colon, non-ASCII characters escaped, every number digit for digit. Large values
+ * are written in slices.
  */
 export async function embedText(value: Json): Promise<string> {
   if (typeof value === 'string') return value
@@ -267,12 +275,12 @@ export async function embedText(value: Json): Promise<string> {
   return pieces.join('')
 }
 
-/** What is light is written in one go. */
+/** Writes light values at once. */
 async function write(value: Json, pieces: string[], slice: TimeSlice): Promise<void> {
   if (typeof value === 'string') {
     pieces.push('"')
     for (let from = 0; from < value.length; from += CHUNK) {
-      // A pair that is parted here is two escapes, as it would be in one piece.
+      // A surrogate pair split here is two escapes, the same as unsplit.
       pieces.push(quoted(value.slice(from, from + CHUNK)).slice(1, -1))
       if (slice.isOver) await slice.rest()
     }

@@ -4,8 +4,8 @@ import type { Json } from '../json/json.ts'
 import { ExactNumber, isJsonArray, isJsonObject } from '../json/json.ts'
 
 /**
- * What made a run fail, by the id that `status.type` ends with (interface 11.2). Those that blame the request answer 400;
- * what failed behind us (a model, a hook, a script) answers 424 (interface 3.9, 11.2).
+ * The failures of runs by the id at the end of `status.type` (interface 11.2). Faulty requests answer 400;
+ * failures of a model, a hook or a script answer 424 (interface 3.9, 11.2).
  */
 const STATUSES = {
   'v0:interface:invalid-uri': 400,
@@ -37,21 +37,20 @@ const STATUSES = {
   'v0:workflows:force-not-supported': 406,
 } as const
 
-/** What a failure is known by. */
 export type FailureId = keyof typeof STATUSES
 
 type FailureStatus = 400 | 406 | 422 | 424
 
-/** A run that failed in an expected way. The message says what, where and why, a line each. */
+/** A run that failed in an expected way. The message says what, where and why, one per line. */
 export class HandlerFailure extends Error {
   override readonly name = 'HandlerFailure'
   readonly id: FailureId
   /** The HTTP status of the answer. */
   readonly status: FailureStatus
-  /** Lines of where it happened in code that the user wrote. */
+  /** The stack trace lines in the user's code. */
   readonly stacktrace: readonly string[] | undefined
 
-  /** `status` where it is not the one that the id has. */
+  /** `status` overrides the status of the id. */
   constructor(
     id: FailureId,
     message: string,
@@ -70,22 +69,22 @@ export class HandlerFailure extends Error {
   }
 }
 
-/** A parameter that has to be there and is not; `path` is where: `prompt`, `matchers`. */
+/** A required parameter is missing; `path` is its place: `prompt`, `matchers`. */
 export function missingParameter(path: string): HandlerFailure {
   return new HandlerFailure('v0:schemas:missing-parameter', `Missing parameter:\nAt '${path}'`)
 }
 
-/** A parameter of another type or range than `expected` says. */
+/** A parameter has another type or range than `expected`. */
 export function invalidParameter(path: string, expected: string, got: Json | undefined): HandlerFailure {
   return parameterProblem(path, expectation(expected, got))
 }
 
-/** A parameter that nothing can be done with, for another reason than its type or range: a sentence says why. */
+/** A parameter is invalid for a reason other than its type or range; the sentence says why. */
 export function parameterProblem(path: string, sentence: string): HandlerFailure {
   return new HandlerFailure('v0:schemas:invalid-parameter', `Invalid parameter:\nAt '${path}'\n${sentence}`)
 }
 
-/** Parameters that are wrong as a whole. */
+/** The parameters are invalid as a whole. */
 export function invalidParameters(expected: string, got: Json | undefined): HandlerFailure {
   return new HandlerFailure(
     'v0:schemas:invalid-parameters',
@@ -93,12 +92,12 @@ export function invalidParameters(expected: string, got: Json | undefined): Hand
   )
 }
 
-/** An input that has to be there and is not. */
+/** A required input is missing. */
 export function missingInput(path: string): HandlerFailure {
   return new HandlerFailure('v0:schemas:missing-input', `Missing input:\nAt '${path}'`)
 }
 
-/** An input of another type than `expected` says. */
+/** An input has another type than `expected`. */
 export function invalidInput(path: string, expected: string, got: Json | undefined): HandlerFailure {
   return new HandlerFailure(
     'v0:schemas:invalid-input',
@@ -106,22 +105,22 @@ export function invalidInput(path: string, expected: string, got: Json | undefin
   )
 }
 
-/** Inputs that are wrong as a whole. */
+/** The inputs are invalid as a whole. */
 export function invalidInputs(expected: string, got: Json | undefined): HandlerFailure {
   return new HandlerFailure('v0:schemas:invalid-inputs', `Invalid inputs:\n${expectation(expected, got)}`)
 }
 
-/** Outputs, to be scored or answered, of another type than `expected` says. */
+/** Outputs to score or to answer have another type than `expected`. */
 export function invalidOutputs(expected: string, got: Json | undefined): HandlerFailure {
   return outputsProblem(expectation(expected, got))
 }
 
-/** Outputs that nothing can be done with, for another reason than their type: a sentence says why. */
+/** Outputs are invalid for a reason other than their type; the sentence says why. */
 export function outputsProblem(sentence: string): HandlerFailure {
   return new HandlerFailure('v0:schemas:invalid-outputs', `Invalid outputs:\n${sentence}`)
 }
 
-/** The name a type goes by in messages (interface 11.2). */
+/** The name of a type in messages (interface 11.2). */
 export function typeWord(value: Json | undefined): string {
   if (value === undefined || value === null) return 'NoneType'
   if (typeof value === 'string') return 'str'
@@ -136,10 +135,11 @@ function expectation(expected: string, got: Json | undefined): string {
   return `Expected '${expected}'\nGot ('${typeWord(got)}') '${shown(got)}'.`
 }
 
-/** Characters of a value that a message holds. */
-const SHOWN = 200
+const CHARACTERS_SHOWN = 200
 
 function shown(value: Json | undefined): string {
   if (value === undefined || value === null) return 'None'
-  return typeof value === 'string' ? boundedText(value, SHOWN) : boundedJson(value, SHOWN)
+  return typeof value === 'string'
+    ? boundedText(value, CHARACTERS_SHOWN)
+    : boundedJson(value, CHARACTERS_SHOWN)
 }

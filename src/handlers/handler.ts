@@ -6,30 +6,36 @@ import type { Sandbox } from '../sandbox/sandbox.ts'
 import type { OpenSpan } from '../traces/recording/open-span.ts'
 import type { CatalogPreset, HandlerTemplate } from './catalog/catalog-template.ts'
 
-/** All that there is to say of a handler. A new one is a file with its definition, and a line of `handlerDefinitions`. */
+/**
+ * The definition of a handler. To add one, write a file with its definition and a line in
+ * `handlerDefinitions`.
+ */
 export interface HandlerDefinition extends HandlerInterface {
-  /** Absent where workflows are only kept here, and run elsewhere or never. */
+  /** Absent if the service only stores such workflows and does not run them. */
   readonly run?: Handler
-  /** How the catalog offers it; absent where nobody is meant to begin from it. */
+  /** The catalog's template; absent if the catalog does not offer the handler. */
   readonly template?: HandlerTemplate
   readonly presets?: readonly CatalogPreset[]
-  /** A request that it answers by itself; the page on handlers shows it with what comes of it. */
+  /** A self-contained example request; the page on handlers shows it with its answer. */
   readonly example?: Partial<Pick<HandlerRequest, 'parameters' | 'inputs' | 'outputs'>>
 }
 
 /**
- * What runs a workflow (interface 11.1): makes outputs of a request. Throws a `HandlerFailure` for what the request, its
- * configuration or something behind us has wrong; anything else that it throws is a bug of ours.
+ * Runs a workflow (interface 11.1). Throws a `HandlerFailure` for a faulty request or configuration, or for a
+ * failed dependency; any other error is a bug.
  */
 export type Handler = (
   request: HandlerRequest,
   context: HandlerContext,
 ) => HandlerResult | Promise<HandlerResult>
 
-/** Outputs, whole or piece by piece; or a verdict with its reason. */
+/** Outputs, whole or streamed, or a verdict with a reason. */
 export type HandlerResult = Json | StreamedOutputs | ReasonedVerdict
 
-/** What a handler is given: the `data` of the request, and that of the revision which runs. Null in a request is absent here. */
+/**
+ * The input of a handler: the `data` of the request and of the running revision. A null in a request is
+ * absent here.
+ */
 export interface HandlerRequest {
   /** The effective configuration, embeds resolved; `{}` when there is none. */
   readonly parameters: JsonObject
@@ -38,24 +44,24 @@ export interface HandlerRequest {
   readonly outputs: Json | undefined
   readonly trace: JsonObject | undefined
   readonly testcase: JsonObject | undefined
-  /** The revision's data, for its script, runtime, url and headers; `{}` when none runs. */
+  /** The revision's data, which holds its script, runtime, url and headers; `{}` without a revision. */
   readonly data: JsonObject
   readonly flags: JsonObject
-  /** Whether it runs as an evaluator: what a script answers is then a verdict, else it is the outputs as it is. */
+  /** Whether it runs as an evaluator. A script's answer is then a verdict; otherwise it is the outputs. */
   readonly judges: boolean
-  /** Whether whoever asked would rather have the outputs piece by piece. A handler that cannot answers them whole. */
+  /** Whether the caller prefers streamed outputs. A handler that cannot stream returns them whole. */
   readonly wantsStream: boolean
 }
 
-/** What a handler may reach beside its request. */
+/** What a handler can use besides its request. */
 export interface HandlerContext {
-  /** Whose project runs it; what is kept warm for one project never serves another. */
+  /** The project that runs it; warm state of one project never serves another. */
   readonly project: string
-  /** The signal that is aborted when nobody waits for the outputs any more; made when it is first asked for. */
+  /** The signal that is aborted when the caller is gone; created on the first call. */
   readonly untilGone: () => AbortSignal
-  /** Whether it rather waits for long than is refused because many wait already. */
+  /** Whether it waits for a long time instead of being refused when many already wait. */
   readonly isPatient: boolean
-  /** The span of the run, for what happens inside. */
+  /** The span of the run, parent of inner spans. */
   readonly span: OpenSpan
   /** The value of a secret of the project. */
   readonly secret: (name: string) => Promise<string | undefined>
@@ -64,16 +70,16 @@ export interface HandlerContext {
   readonly outgoing: OutgoingSettings
 }
 
-/** How requests to addresses that users chose are made. */
+/** How requests to addresses chosen by users are made. */
 export interface OutgoingSettings {
   readonly policy: OutgoingPolicy
-  /** Largest answer that is read, in bytes. */
+  /** Maximum size of an answer in bytes. */
   readonly maxAnswerBytes: number
 }
 
 /**
- * The outputs of an evaluator, and a sentence that says why. The span always says it; the outputs do, as `reason`, where their schema
- * has room for it: the schema of an evaluator that was stored earlier may have none.
+ * An evaluator's outputs with a sentence of explanation. The span always records the reason. The outputs
+ * contain it as `reason` only if their schema allows it, because schemas stored earlier may not.
  */
 export class ReasonedVerdict {
   readonly outputs: JsonObject
@@ -85,10 +91,10 @@ export class ReasonedVerdict {
   }
 }
 
-/** Outputs that come piece by piece, `{type, data}` each (interface 12.5). */
+/** Outputs that arrive in pieces, `{type, data}` each (interface 12.5). */
 export class StreamedOutputs {
   readonly pieces: AsyncIterable<JsonObject>
-  /** The outputs as a whole, to be asked for once the last piece was taken. */
+  /** The complete outputs; call it after the last piece. */
   readonly whole: () => Json
 
   constructor(pieces: AsyncIterable<JsonObject>, whole: () => Json) {

@@ -23,7 +23,7 @@ import {
 import { parseJson } from '../json/parse-json.ts'
 import { closedObject, openObject } from '../resources/workflows/schemas/object-schema.ts'
 
-/** The JSON value that a text holds; undefined for a text that is no JSON this service can keep. */
+/** Parses a text as JSON; undefined if it is not JSON that this service can store. */
 export function jsonIn(text: string): Json | undefined {
   try {
     return parseJson(text)
@@ -34,39 +34,45 @@ export function jsonIn(text: string): Json | undefined {
 }
 
 /**
- * The document that a value is, or that a text holds: an object, an array or null. Undefined for anything else, which no path leads
- * into.
+ * The document that a value is, or that a text contains: an object, an array or null. Undefined for other
+ * values, because no path leads into them.
  */
 export function documentIn(value: Json): Json | undefined {
   const found = typeof value === 'string' ? jsonIn(value) : value
   return found === null || isJsonArray(found) || isJsonObject(found) ? found : undefined
 }
 
-/** What a failure says is expected where a document is needed. */
+/** The description of a document in failures. */
 export const DOCUMENT = 'dict, list or None, or its JSON text'
 
-/** The outputs to be scored, a string or an object (interface 11.3). Throws `invalid-outputs` for anything else, arrays too. */
+/**
+ * The outputs to score, a string or an object (interface 11.3). Throws `invalid-outputs` for anything else,
+ * including arrays.
+ */
 export function neededOutputs({ outputs }: HandlerRequest): string | JsonObject {
   if (typeof outputs === 'string' || isJsonObject(outputs)) return outputs
   throw invalidOutputs('dict or str', outputs)
 }
 
-/** The document that the outputs are or hold (`documentIn`); null where there are none. Throws `invalid-outputs` for anything else. */
+/**
+ * The document in the outputs (`documentIn`); null if there are no outputs. Throws `invalid-outputs` for
+ * anything else.
+ */
 export function outputsDocument({ outputs = null }: HandlerRequest): Json {
   const document = documentIn(outputs)
   if (document === undefined) throw invalidOutputs(DOCUMENT, outputs)
   return document
 }
 
-/** What an answer is known by, and is. */
+/** An expected output, and the key of its input. */
 export interface ExpectedOutput<Value extends Json = Json> {
   readonly key: string
   readonly value: Value
 }
 
 /**
- * The answer that outputs are compared with: the input that `correct_answer_key` names, `correct_answer` unless given (interface 11.3).
- * Throws `invalid-inputs`, `invalid-parameter` for a key that is no string, or `missing-input`.
+ * The expected output: the input that `correct_answer_key` names, by default `correct_answer` (interface
+ * 11.3). Throws `invalid-inputs`, `invalid-parameter` for a key that is no string, or `missing-input`.
  */
 export function expectedOutput({ parameters, inputs }: HandlerRequest): ExpectedOutput {
   if (inputs === undefined) throw invalidInputs('dict', inputs)
@@ -77,14 +83,14 @@ export function expectedOutput({ parameters, inputs }: HandlerRequest): Expected
   return { key, value }
 }
 
-/** The same where only a string or an object will do; else `invalid-input`. */
+/** The same for a string or an object only. Throws `invalid-input` for anything else. */
 export function expectedText(request: HandlerRequest): ExpectedOutput<string | JsonObject> {
   const { key, value } = expectedOutput(request)
   if (typeof value === 'string' || isJsonObject(value)) return { key, value }
   throw invalidInput(key, 'dict or str', value)
 }
 
-/** The document that the answer is or holds (`documentIn`); else `invalid-input`. */
+/** The document in the expected output (`documentIn`). Throws `invalid-input` if there is none. */
 export function expectedDocument(request: HandlerRequest): Json {
   const { key, value } = expectedOutput(request)
   const document = documentIn(value)
@@ -93,8 +99,9 @@ export function expectedDocument(request: HandlerRequest): Json {
 }
 
 /**
- * The outputs that the answer of a judge stands for, be it a model or somebody's server (interface 11.16, 11.17): an object is them,
- * a number or a boolean is the score, shown as it was sent. Undefined for anything else.
+ * Converts the answer of a judge, a model or a hook, to outputs (interface 11.16, 11.17). An object is
+ * returned unchanged; a number or a boolean becomes the score, shown as it was sent. Undefined for anything
+ * else.
  */
 export function judgedOutputs(answer: Json | undefined, threshold: number): Json | undefined {
   if (answer === undefined || isJsonObject(answer)) return answer
@@ -102,7 +109,10 @@ export function judgedOutputs(answer: Json | undefined, threshold: number): Json
   return score === undefined ? undefined : { score: answer, success: score >= threshold }
 }
 
-/** The texts of outputs and answer that a measure of likeness compares, in that order; lower case where case does not count. */
+/**
+ * The texts of outputs and expected output to compare for similarity, in that order; lowercased if case is
+ * ignored.
+ */
 export function scoredTexts(request: HandlerRequest): [outputs: string, answer: string] {
   const { value: answer } = expectedText(request)
   const texts: [string, string] = [textOf(neededOutputs(request)), textOf(answer)]
@@ -110,30 +120,28 @@ export function scoredTexts(request: HandlerRequest): [outputs: string, answer: 
   return [texts[0].toLowerCase(), texts[1].toLowerCase()]
 }
 
-/** The text of outputs, or of an answer, that is compared (interface 11.10): a string itself, else RFC 8785. */
+/** The text to compare (interface 11.10): a string itself, anything else as RFC 8785 JSON. */
 export function textOf(value: string | JsonObject): string {
   return typeof value === 'string' ? value : canonicalJson(value)
 }
 
-/** What a score comes to. */
 export type Verdict = { readonly score: number; readonly success: boolean }
 
-/** The verdict on a score: it succeeds where it reaches the threshold (interface 11.4). */
+/** The verdict on a score: it succeeds if it reaches the threshold (interface 11.4). */
 export function verdictOn(score: number, threshold: number): Verdict {
   return { score, success: score >= threshold }
 }
 
-/** Why two values cannot be equal, where that is because their types differ: a sentence that names both; undefined otherwise. */
+/** A sentence that names the types of two values if these differ; undefined otherwise. */
 export function differenceOfTypes(output: Json, expected: Json): string | undefined {
   if (kindOf(output) === kindOf(expected)) return undefined
   return `The types differ: the output is ${described(output)}, the expected output is ${described(expected)}.`
 }
 
-/** Characters of a value that a reason shows. */
-const SHOWN = 80
+const CHARACTERS_SHOWN = 80
 
 function described(value: Json): string {
-  return value === null ? 'null' : `the ${kindOf(value)} ${boundedJson(value, SHOWN)}`
+  return value === null ? 'null' : `the ${kindOf(value)} ${boundedJson(value, CHARACTERS_SHOWN)}`
 }
 
 function kindOf(value: Json): string {
@@ -147,8 +155,8 @@ function kindOf(value: Json): string {
 const USUAL = 0.5
 
 /**
- * The score from which on a run succeeds (interface 11.4): 0.5 where `value` is falsy, else a number above 0 and up to 1, an
- * integer or not. Throws `invalid-parameter`, always at `threshold`.
+ * The minimum score for success (interface 11.4): 0.5 if `value` is falsy, otherwise a number above 0 and up
+ * to 1. Throws `invalid-parameter`, always at `threshold`.
  */
 export function readThreshold(value: Json | undefined): number {
   const threshold = readFreeThreshold(value)
@@ -164,7 +172,7 @@ export function readFreeThreshold(value: Json | undefined): number {
   return threshold
 }
 
-/** The same for custom code (interface 11.14): a text that spells the number will do, and 0 is 0. */
+/** The same for custom code (interface 11.14): a numeric string is accepted, and 0 stays 0. */
 export function readLooseThreshold(value: Json | undefined): number {
   if (value === undefined || value === null || value === '') return USUAL
   const threshold = numberIn(value)
@@ -173,19 +181,22 @@ export function readLooseThreshold(value: Json | undefined): number {
   return threshold
 }
 
-/** The number that a value is, or that a text spells as Python's float() reads it; undefined for anything else. */
+/**
+ * The number that a value is, or that a text contains in the format of Python's float(); undefined for
+ * anything else.
+ */
 export function numberIn(value: Json): number | undefined {
   if (typeof value !== 'string') return numberOf(value)
   return /^\s*[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:e[+-]?[0-9]+)?\s*$/i.test(value) ? Number(value) : undefined
 }
 
-/** Whether upper and lower case are told apart: `case_sensitive` is `true`, or there is none (interface 11.8). */
+/** Whether the comparison is case-sensitive: `case_sensitive` is `true` or absent (interface 11.8). */
 export function isCaseSensitive(parameters: JsonObject): boolean {
   const value = getKey(parameters, 'case_sensitive')
   return value === undefined || value === true
 }
 
-/** Whether a parameter counts as one that is not there (interface 11.4): nothing, null, zero, false, or empty. */
+/** Whether a parameter counts as absent (interface 11.4): undefined, null, zero, false, or empty. */
 export function isFalsy(value: Json | undefined): boolean {
   if (value === undefined || value === null || value === '' || value === false) return true
   if (isJsonArray(value)) return value.length === 0
@@ -195,23 +206,23 @@ export function isFalsy(value: Json | undefined): boolean {
 
 const reason = { type: 'string', description: 'Why, where the verdict alone does not say it.' }
 
-/** The answer of an evaluator that only says yes or no. */
+/** The output schema of an evaluator with a yes or no. */
 export const passed: PlainObject = closedObject({ success: { type: 'boolean' }, reason }, ['success'])
 
-/** The answer of an evaluator that gives a number, and whether that is enough. */
+/** The output schema of an evaluator with a score and a yes or no. */
 export const scored: PlainObject = closedObject({
   score: { type: 'number' },
   success: { type: 'boolean' },
   reason,
 })
 
-/** The answer of somebody else, who may say more than was asked for; a number or a yes becomes a score. */
+/** The output schema of an external judge, which may add members; a number or a boolean becomes a score. */
 export const judged: PlainObject = openObject({
   score: { type: ['number', 'boolean'] },
   success: { type: 'boolean' },
 })
 
-/** The parameter that names the input which holds the expected answer. */
+/** The parameter that names the input with the expected answer. */
 export const answerKey: PlainObject = {
   type: 'string',
   default: 'correct_answer',
@@ -219,7 +230,7 @@ export const answerKey: PlainObject = {
   title: 'Input that holds the expected answer',
 }
 
-/** A parameter that most people leave alone. */
+/** Marks a parameter as advanced. */
 export function advanced(schema: PlainObject): PlainObject {
   return { ...schema, 'x-svc-ui-advanced': true }
 }

@@ -10,7 +10,7 @@ import { foldSlug, numberedBase, slugProblem } from './slugs/slug.ts'
 
 type Finding = () => Promise<Help | undefined>
 
-/** The refusal of an artifact that is not there. */
+/** The refusal for a missing artifact. */
 export function artifactMissing(
   registry: Registry,
   family: Family,
@@ -25,7 +25,7 @@ export function artifactMissing(
   })
 }
 
-/** The refusal of a variant that is not there; `artifact` is where it was looked for, if not everywhere. */
+/** The refusal for a missing variant; `artifact` is the artifact searched, if not all. */
 export function variantMissing(
   registry: Registry,
   family: Family,
@@ -43,7 +43,7 @@ export function variantMissing(
   })
 }
 
-/** The refusal of an artifact that has no variant yet. */
+/** The refusal for an artifact that has no variant yet. */
 export function noVariantYet({ family, slug }: ArtifactView): HelpfulRefusal {
   return new HelpfulRefusal('variant_not_found', {
     family: family.name,
@@ -52,7 +52,7 @@ export function noVariantYet({ family, slug }: ArtifactView): HelpfulRefusal {
   })
 }
 
-/** The refusal of a revision that is not there: `which` says what was asked for. */
+/** The refusal for a missing revision; `which` describes it. */
 export function revisionMissing(family: Family, which: string, help?: Finding): HelpfulRefusal {
   return new HelpfulRefusal('revision_not_found', {
     family: family.name,
@@ -61,7 +61,7 @@ export function revisionMissing(family: Family, which: string, help?: Finding): 
   })
 }
 
-/** What helps who asked for a revision of a variant: which is the latest. */
+/** Help for a missing revision of a variant: names the latest version. */
 export function helpWithVersion(artifact: ArtifactView, { slug, head }: VariantView): Finding {
   return async () => {
     if (head === undefined) return { sentence: `"${slug}" has no revision yet: commit one.` }
@@ -70,7 +70,7 @@ export function helpWithVersion(artifact: ArtifactView, { slug, head }: VariantV
   }
 }
 
-/** What helps who asked for the latest revision of a variant that has none to show. */
+/** Help for a variant that has no visible latest revision. */
 export function helpWithLatest(artifact: ArtifactView, { slug, head }: VariantView): Finding {
   return async () => {
     if (head === undefined) return { sentence: `"${slug}" has no revision: commit one.` }
@@ -79,7 +79,7 @@ export function helpWithLatest(artifact: ArtifactView, { slug, head }: VariantVi
   }
 }
 
-/** What helps who asked for a revision by a slug, or by a slug and a version, which was looked for in `meant`, or everywhere. */
+/** Help for a missing revision by slug, or by slug and version, searched in `meant` or everywhere. */
 export function helpWithRevision(
   registry: Registry,
   family: Family,
@@ -98,7 +98,7 @@ export function helpWithRevision(
   }
 }
 
-/** A slug that stood alone, and the artifact that it means; others have it, too. */
+/** A slug given alone, and the artifact it means, though other artifacts have it too. */
 export interface OtherClaims {
   readonly registry: Registry
   readonly family: Family
@@ -111,7 +111,7 @@ export interface OtherClaims {
 /** The oldest come first. */
 const MAX_OTHERS_READ = 20
 
-/** The same help, and in which other artifacts the slug leads to what was asked for: they have to be named beside it. */
+/** Adds which other artifacts have what the slug asks for: these must be named beside the slug. */
 export function helpWithOthers(
   help: Finding,
   { registry, family, wanted, meant, placeIn }: OtherClaims,
@@ -148,7 +148,7 @@ function isClaimed(registry: Registry, level: SlugLevel, family: Family, slug: s
   return registry.index.claims(level, family, slug).next().done !== true
 }
 
-/** Who has a slug, the oldest first, each view made when it is asked for. */
+/** The artifacts with a slug, oldest first; views are built on demand. */
 function* ownersOf(
   registry: Registry,
   level: SlugLevel,
@@ -158,7 +158,7 @@ function* ownersOf(
   for (const { entry } of registry.index.claims(level, family, slug)) yield entry.view
 }
 
-/** What helps who chose a slug that is taken: whether what has it is archived, and one that is free. */
+/** Help for a taken slug: whether its holder is archived, and a free slug. */
 export function helpWithTaken(
   isArchived: () => boolean,
   findFree: () => string | undefined | Promise<string | undefined>,
@@ -217,7 +217,7 @@ async function nearVariants(registry: Registry, family: Family, slug: string): P
   return near.flatMap(([artifact, folded]) => variantOf(artifact, folded) ?? [])
 }
 
-/** An id says which repository the thing is in, so what else it is the id of is found at once. */
+/** An id names its repository, so what else it may be the id of is found at once. */
 function helpWithId(registry: Registry, id: string): Finding {
   return async () => {
     const artifact = await registry.index.findByDigits(repositoryDigits(id))

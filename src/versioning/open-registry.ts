@@ -12,31 +12,35 @@ import type { RegistrySettings } from './registry.ts'
 import { Registry } from './registry.ts'
 import { purgeTrash } from './trash/trash-artifact.ts'
 
-/** How often plain git's changes to repositories that nobody names are looked for, in milliseconds. */
-const SWEEP_EVERY = 1000
+/** The interval between searches for plain git's changes to repositories, in milliseconds. */
+const SWEEP_INTERVAL_MS = 1000
 
-/** How often the trash is looked through, in milliseconds. */
-const PURGE_EVERY = 60 * 60 * 1000
+/** The interval between purges of the trash, in milliseconds. */
+const PURGE_INTERVAL_MS = 60 * 60 * 1000
 
-/** Who asked for a list so many milliseconds ago may ask again, and should not have to wait for a sweep then. */
-const SOON = 10_000
+/**
+ * A client that requested a list within these milliseconds may do so again, and should not have to wait for a
+ * sweep.
+ */
+const RECENTLY_MS = 10_000
 
-/** A registry that is read in, and kept current until it is closed. */
+/** A loaded registry, kept current until it is closed. */
 export interface OpenRegistry {
   readonly registry: Registry
   /**
-   * Removes what dead processes left in the repositories (see Repository), at rest; resolves when that is done, or the
-   * registry closed. Nothing that is served waits for it: who needs a dead process's lock takes it, and the rest nobody sees.
+   * Removes leftovers of dead processes from the repositories (see Repository), at low priority; resolves
+   * when done, or when the registry is closed. Requests do not wait for it: a write takes over a dead
+   * process's lock, and readers ignore the other files.
    */
   sweepLeftovers(): Promise<void>
-  /** Resolves once nothing of it writes to the folder any more. */
+  /** Resolves when it no longer writes to the folder. */
   close(): Promise<void>
 }
 
 /**
- * Reads a project in: from the index file, as a process of before left it, and by a look at every repository, for which a start waits only
- * where they are few. What a crash cut off was finished before, from the journal and from nothing else; only what mirrors environments is
- * moved to where these say, and it is recorded what plain git made meanwhile.
+ * Loads a project from the index file that an earlier process left, and checks every repository; the start
+ * waits for the check only in a small project. The journal already finished what a crash interrupted. Mirrors
+ * are moved to what their environments say, and branches and tags from plain git are recorded.
  */
 export async function openRegistry(
   store: ProjectStore,
@@ -48,7 +52,7 @@ export async function openRegistry(
   const mirrors = new Mirrors(registry)
   const claims = keepClaims(registry)
   const loaded = load(registry, mirrors, claims)
-  // Few are looked at within half a second, once they are here.
+  // A small project is checked within half a second, once it is filled.
   if (!isLarge(registry) && !store.filling) await loaded
   const closing = new AbortController()
   const stopSweeps = keepCurrent(registry, mirrors, loaded)
@@ -61,15 +65,15 @@ export async function openRegistry(
       stopSweeps()
       stopPurging()
       claims.stop()
-      // What is not written by then, also since the store is gone, is found at the next start.
+      // What is not written now, for example because the store is gone, is found at the next start.
       await registry.index.close().catch(() => undefined)
     },
   }
 }
 
-/** Looks at every repository; of very many once what a start has to do else is done, or somebody asks for a list. */
+/** Checks every repository. In a large project it waits until the start is done, or a list is requested. */
 async function load(registry: Registry, mirrors: Mirrors, claims: ClaimKeeper): Promise<void> {
-  if (isLarge(registry)) await pause(SWEEP_EVERY)
+  if (isLarge(registry)) await pause(SWEEP_INTERVAL_MS)
   await registry.index.load()
   await claims.recordSeen()
   await followEnvironments(registry, mirrors)
@@ -79,25 +83,25 @@ function isLarge({ families, store }: Registry): boolean {
   return families.some(({ folder }) => store.slugs(folder).length > MANY)
 }
 
-/** Removes for good, now and every hour, what has lain in the trash for its time; answers how to stop it. */
+/** Purges expired trash now and every hour; returns a function that stops it. */
 function keepPurged(registry: Registry): () => void {
-  // Somebody else has the slugs, or the disk fails: the next round tries again.
+  // If another artifact has the slugs, or the disk fails, the next round retries.
   const purge = (): void => void purgeTrash(registry).catch(() => undefined)
-  const soon = setTimeout(purge, SWEEP_EVERY).unref()
-  const rounds = setInterval(purge, PURGE_EVERY).unref()
+  const soon = setTimeout(purge, SWEEP_INTERVAL_MS).unref()
+  const rounds = setInterval(purge, PURGE_INTERVAL_MS).unref()
   return () => {
     clearTimeout(soon)
     clearInterval(rounds)
   }
 }
 
-/** The repository of every artifact; their views are not made for that. */
+/** The repositories of all artifacts, without building their views. */
 function* repositoriesOf({ families, index, store }: Registry): Generator<Repository> {
   for (const family of families)
     for (const slug of index.seen(family).slugs()) yield store.repository(family.folder, slug)
 }
 
-/** An artifact that cannot be swept now (somebody locks it, git left damage) is served as it is, like the others. */
+/** An artifact that cannot be swept now (it is locked, or damaged) is served anyway. */
 async function unlessRefused(sweep: Promise<unknown>): Promise<void> {
   try {
     await sweep
@@ -117,19 +121,19 @@ async function sweepLeftovers(
       unlessRefused(repository.sweepLeftovers()),
     )
   } catch {
-    // It closes; or the disk fails, and whoever needs it says so. The next start sweeps what stays.
+    // The registry closes, or the disk fails, which requests will report. The next start sweeps the rest.
   }
 }
 
-/** What plain git did to environments, and what a crash cut off after a deployment. */
+/** Follows plain git's changes to environments, and deployments that a crash interrupted. */
 async function followEnvironments(registry: Registry, mirrors: Mirrors): Promise<void> {
   if (registry.families.some(({ pins }) => pins)) await mirrors.syncAll()
 }
 
 /**
- * Sweeps each family again and again. With some thousand artifacts a sweep takes long: then it takes a half of the time at most while
- * lists are asked for, so that few have to wait for one, and a twenty-fifth while nobody asks; for environments their mirrors ask all the
- * time. One of very many rests while it is under way.
+ * Sweeps each family repeatedly. With thousands of artifacts a sweep takes long. It then takes at most half
+ * of the time while lists are requested, so that few requests wait for one, and a twenty-fifth otherwise.
+ * Mirrors request environments all the time. In a large project a sweep yields to other work.
  */
 function keepCurrent(registry: Registry, mirrors: Mirrors, loaded: Promise<void>): () => void {
   const timers = new Map<Family, NodeJS.Timeout>()
@@ -139,17 +143,17 @@ function keepCurrent(registry: Registry, mirrors: Mirrors, loaded: Promise<void>
   }
   const sweep = async (family: Family): Promise<void> => {
     const started = Date.now()
-    // A disk that fails here fails the requests that need it too, and they say so.
+    // Requests that need a failing disk report it.
     await registry.index
       .sweepAtRest(family)
       .then(() => (family.pins ? mirrors.syncAll() : undefined))
       .catch(() => undefined)
-    const share = registry.index.unasked(family) < SOON ? 1 : 24
+    const share = registry.index.unasked(family) < RECENTLY_MS ? 1 : 24
     const rest = registry.index.age > 0 ? 0 : (Date.now() - started) * share
-    again(family, Math.max(SWEEP_EVERY, rest))
+    again(family, Math.max(SWEEP_INTERVAL_MS, rest))
   }
-  const begin = (): void => registry.families.forEach((family) => again(family, SWEEP_EVERY))
-  // Where the first look fails, the next one finds what it did not.
+  const begin = (): void => registry.families.forEach((family) => again(family, SWEEP_INTERVAL_MS))
+  // If the first check fails, the next one finds the rest.
   void loaded.then(begin, begin)
   return () => {
     closed = true

@@ -2,30 +2,29 @@ import type { Refusal } from '../errors.ts'
 import { invalid } from '../errors.ts'
 import { TimeSlice } from '../scheduling/cooperative.ts'
 
-/** Which part of a list is wanted (interface 2.18). Times are RFC 3339. */
+/** The requested part of a list (interface 2.18). Times are RFC 3339. */
 export interface Windowing {
   readonly limit?: number | undefined
   readonly order?: ListOrder | undefined
   /** The id of the last row seen; the window starts behind it. */
   readonly next?: string | undefined
-  /** So many rows from where the list begins are left out, of payloads that come in parts. */
+  /** How many rows to skip from the start of the list; only for payloads that are paged. */
   readonly offset?: number | undefined
   readonly newest?: string | undefined
   readonly oldest?: string | undefined
-  /** Whether the answer says how many rows there are on all pages together. */
+  /** Whether the answer gives the total over all pages. */
   readonly count_total?: boolean | undefined
 }
 
-/** What lists are ordered by: creation, which is what the first two mean, too, name or last change; `-` goes from the end. */
+/** The orders of lists: creation (which the first two also mean), name or last change; `-` reverses. */
 export const LIST_ORDERS = [
   ...(['ascending', 'descending', 'created', '-created'] as const),
   ...(['name', '-name', 'updated', '-updated'] as const),
 ] as const
 
-/** See LIST_ORDERS. */
 export type ListOrder = (typeof LIST_ORDERS)[number]
 
-/** One row of a list: its id and what it is ordered by. */
+/** A row of a list: its id and sort keys. */
 export interface Ordered<T> {
   readonly id: string
   readonly createdAt: string
@@ -34,7 +33,7 @@ export interface Ordered<T> {
   readonly value: T
 }
 
-/** The order that `cutWindow` wants its rows in: by time, and where that is the same by id. */
+/** The row order that `cutWindow` needs: by time, then by id. */
 export function byCreation(a: Ordered<unknown>, b: Ordered<unknown>): number {
   if (a.createdAt !== b.createdAt) return a.createdAt < b.createdAt ? -1 : 1
   return a.id < b.id ? -1 : 1
@@ -42,15 +41,15 @@ export function byCreation(a: Ordered<unknown>, b: Ordered<unknown>): number {
 
 export interface Window<T> {
   readonly rows: readonly T[]
-  /** The id to send as `next` for the rows that remain; undefined when none remain. */
+  /** The id to send as `next` for the remaining rows; undefined when none remain. */
   readonly next: string | undefined
-  /** How many rows there are on all pages, where that was asked. */
+  /** The total over all pages, if requested. */
   readonly total?: number | undefined
 }
 
 /**
- * Cuts a window out of `rows`, which are in ascending order and hold every row of the list, so that a cursor is found even
- * if its row no longer passes `keep`. Ascending by default; descending when windowing is sent without an order.
+ * Cuts a window out of `rows`, which are ascending and complete, so that a cursor is found even if its row no
+ * longer passes `keep`. Ascending by default; descending when windowing is sent without an order.
  */
 export async function cutWindow<T>(
   rows: readonly Ordered<T>[],
@@ -61,7 +60,7 @@ export async function cutWindow<T>(
   return { ...window, rows: window.rows.map(({ value }) => value) }
 }
 
-/** What a list is ordered by, for rows that know it themselves. */
+/** Functions that read a row's sort keys. */
 export interface Order<T> {
   readonly id: (row: T) => string
   readonly createdAt: (row: T) => string
@@ -76,13 +75,13 @@ const ORDERED: Order<Ordered<unknown>> = {
   updatedAt: (row) => row.updatedAt,
 }
 
-/** Rows that are looked at one by one; an array is one. */
+/** Rows that are read one by one, such as an array. */
 export interface Rows<T> extends Iterable<T> {
   readonly length: number
   at(index: number): T | undefined
 }
 
-/** `cutWindow` for rows that nothing is wrapped around: of very many most are only passed by, in slices. */
+/** `cutWindow` for unwrapped rows. Most rows of a large list are only skipped, in slices. */
 export async function cutWindowOf<T>(
   unordered: Rows<T>,
   order: Order<T>,
@@ -120,7 +119,7 @@ export async function cutWindowOf<T>(
 
 const ROWS_BETWEEN_CLOCK_READS = 100
 
-/** How many rows there are on all pages, within the bounds of the first. */
+/** The number of rows on all pages, within the bounds of the first. */
 async function countKept<T>(
   rows: Rows<T>,
   { createdAt }: Order<T>,
@@ -139,7 +138,7 @@ async function countKept<T>(
   return count
 }
 
-/** The rows, ascending by what the window asks; what is of one name or time is in the order of ids. Nameless things come first. */
+/** Sorts rows in ascending order by the window's key, then by id. Rows without a name come first. */
 async function inOrder<T>(
   rows: Rows<T>,
   order: Order<T>,
@@ -158,25 +157,25 @@ async function inOrder<T>(
   return keyed.sort(byCreation).map(({ value }) => value)
 }
 
-/** Whether a list goes by creation, as it does unless a window asks for something else. */
+/** Whether a list is ordered by creation, the default. */
 export function isByCreation(windowing: Windowing | undefined): boolean {
   return !/name|updated/.test(windowing?.order ?? '')
 }
 
-/** Whether a list goes from the end, which is the newest: where a window says so, or says nothing about it. */
+/** Whether a list starts at the end, the newest: if the window says so, or does not say. */
 export function isDescending(windowing: Windowing | undefined): boolean {
   return windowing !== undefined && (windowing.order === undefined || /^(-|descending)/.test(windowing.order))
 }
 
-/** Which times (milliseconds since 1970) a window leaves out. */
+/** Which times (milliseconds since 1970) a window excludes. */
 export interface Bounds {
   readonly isTooOld: (at: number) => boolean
   readonly isTooNew: (at: number) => boolean
 }
 
 /**
- * The bounds of a window, which are times of creation; undefined if it has none. The bound a page begins at is exclusive until a cursor takes its place, so that
- * pages by time do not overlap.
+ * The bounds of a window on creation times; undefined if it has none. The bound where a first page begins is
+ * exclusive, so that pages by time do not overlap; with a cursor it is inclusive.
  */
 export function boundsOf(windowing: Windowing | undefined): Bounds | undefined {
   if (windowing?.newest === undefined && windowing?.oldest === undefined) return undefined
@@ -192,7 +191,7 @@ function isOutside({ isTooOld, isTooNew }: Bounds, at: number): boolean {
   return isTooOld(at) || isTooNew(at)
 }
 
-/** The refusal of a cursor that names no row. */
+/** The refusal for a cursor that names no row. */
 export function unknownCursor(next: string): Refusal {
   return invalid(
     ['body', 'windowing', 'next'],

@@ -2,33 +2,39 @@ import type { DecisionNote } from '../git/transactions/arbiter.ts'
 import type { Oid } from '../git/objects/object.ts'
 import type { MetRows } from './family/family.ts'
 
-/** Who does something: the API key's id, name and email. Name and email become the git author. */
+/** Who acts: the API key's id, name and email. Name and email become the git author. */
 export interface Actor {
   readonly id: string
   readonly name: string
   readonly email: string
-  /** Whether guarded artifacts may be written to. */
+  /** Whether it may write to guarded artifacts. */
   readonly mayDeploy?: boolean
 }
 
-/** How a write is known again: who, and the key that makes repeating it harmless. */
+/** What identifies a write: the actor, and the key that makes repeating it harmless. */
 export interface WriteContext {
   readonly actor: Actor
   readonly idempotencyKey?: string | undefined
-  /** The id of the artifact that this write creates, chosen beforehand so that an attempt that was cut off is found. */
+  /**
+   * The id of the artifact that this write creates, chosen beforehand so that an interrupted attempt is
+   * found.
+   */
   readonly artifactId?: string | undefined
-  /** When an earlier attempt at this very write began, if there was one. */
+  /** When an earlier attempt at this write began, if there was one. */
   readonly attemptedAt?: Date | undefined
   readonly attempt?: KeyedAttempt | undefined
 }
 
-/** One go at a write that may be sent again: what it decides is noted with the decision itself, never read out of commits. */
+/**
+ * An attempt at a repeatable write. Its decision is recorded together with the write, and never derived from
+ * commits.
+ */
 export interface KeyedAttempt {
-  /** The commits that earlier attempts decided to put on a ref of an artifact, or were about to. */
+  /** The commits that earlier attempts put, or were about to put, on a ref of an artifact. */
   decidedOn(
     digits: string,
     ref: string,
   ): readonly { readonly commit: Oid; readonly met: MetRows | undefined }[]
-  /** What a write has to note that puts a commit on a ref; `met` is what became of rows that were sent. */
+  /** The note for a write that puts a commit on a ref; `met` counts sent rows that were not stored. */
   noteOf(digits: string, ref: string, commit: Oid, met?: MetRows): DecisionNote
 }

@@ -14,10 +14,10 @@ import {
   withoutKey,
 } from '../../json/json.ts'
 
-/** Which templates are asked for: flags by name, each of which a template must have as it is given. */
+/** Flags that a template must have, by name. */
 export type CatalogFilter = Readonly<Partial<Record<string, boolean>>>
 
-/** The templates with these flags, in the order of the catalog; archived ones only if that is asked for. */
+/** The templates with these flags, in catalog order; archived ones only on request. */
 export function listTemplates(
   flags: CatalogFilter,
   { includeArchived }: { readonly includeArchived: boolean },
@@ -27,12 +27,12 @@ export function listTemplates(
   )
 }
 
-/** The template of this key, archived or not; undefined if there is none with these flags. */
+/** The template with this key and these flags, archived or not; undefined if there is none. */
 export function findTemplate(key: string, flags: CatalogFilter): CatalogTemplate | undefined {
   return catalogTemplates.find((template) => template.key === key && hasFlags(template, flags))
 }
 
-/** The preset of this key; undefined if the template has none. */
+/** The preset with this key; undefined if the template has none. */
 export function findPreset(template: CatalogTemplate, key: string): CatalogPreset | undefined {
   return template.presets.find((preset) => preset.key === key)
 }
@@ -43,8 +43,8 @@ function hasFlags(template: CatalogTemplate, wanted: CatalogFilter): boolean {
 }
 
 /**
- * The values that parameters have by default, by a schema of them (interface 7.13); `{}` if none has one. A default of null
- * is none: it says the same as leaving the parameter out.
+ * The default values in a schema of parameters (interface 7.13); `{}` if there are none. A null default
+ * counts as none, since it means the same as leaving the parameter out.
  */
 function parameterDefaults(schema: JsonObject | undefined): JsonObject {
   const properties = schema && getKey(schema, 'properties')
@@ -57,7 +57,7 @@ function parameterDefaults(schema: JsonObject | undefined): JsonObject {
   )
 }
 
-/** The schema without defaults that are objects or arrays, its own and those of the schemas in it. */
+/** The schema without defaults that are objects or arrays, at any level. */
 function withPlainDefaults(schema: JsonObject): JsonObject {
   const value = getKey(schema, 'default')
   const isPlain = !isJsonObject(value) && !isJsonArray(value)
@@ -66,7 +66,7 @@ function withPlainDefaults(schema: JsonObject): JsonObject {
   return plain
 }
 
-/** The value of a keyword, with the same done to the schemas that it holds. */
+/** The value of a keyword, with its schemas treated the same. */
 function insideOf(keyword: string, value: Json): Json {
   if (isJsonObject(value)) {
     if (keyword === 'items') return withPlainDefaults(value)
@@ -81,10 +81,12 @@ function insideOf(keyword: string, value: Json): Json {
   return value
 }
 
-/** The catalog begins with these, the most general ones; the others follow in the order of the table (interface 7.13). */
+/**
+ * The catalog begins with these, the most general ones; the others follow in table order (interface 7.13).
+ */
 const FIRST: readonly string[] = ['feedback', 'hook', 'code', 'mock', 'match', 'llm']
 
-/** Every template, archived ones included, in the order of the catalog (interface 7.13). */
+/** All templates in catalog order, including archived ones (interface 7.13). */
 export const catalogTemplates: readonly CatalogTemplate[] = handlerDefinitions
   .flatMap(templateOf)
   .sort((a, b) => placeOf(a) - placeOf(b))
@@ -94,7 +96,7 @@ function placeOf({ key }: CatalogTemplate): number {
   return place === -1 ? FIRST.length : place
 }
 
-/** None of a handler that nobody is meant to begin from. */
+/** Empty for a handler that the catalog does not offer. */
 function templateOf({
   key,
   schemas: own = {},

@@ -2,8 +2,8 @@ import { entriesOf, getKey, isJsonObject, type Json, type JsonObject, withKey } 
 import type { CatalogPreset, CatalogTemplate } from './catalog-template.ts'
 
 /**
- * The `data` of a workflow made from a template: its uri, and the values that the preset pins, or the template's default ones
- * (interface 7.13). The uri's schemas are filled in when it is committed.
+ * The `data` of a workflow made from a template: its uri, and the preset's values or the template's defaults
+ * (interface 7.13). The uri's schemas are added on commit.
  */
 export function templateData(template: CatalogTemplate, preset: CatalogPreset | undefined): JsonObject {
   const { parameters, schemas = {} } = preset ?? { parameters: template.parameters }
@@ -15,8 +15,8 @@ export function templateData(template: CatalogTemplate, preset: CatalogPreset | 
 }
 
 /**
- * `data` with what a client sent of its own over it: its members win, and of `parameters` and `schemas` those of them that it names.
- * What is no object is left for whoever refuses it.
+ * Merges a client's own data over `data`: its members win; `parameters` and `schemas` are merged member by
+ * member. A value that is no object is returned unchanged, to be refused later.
  */
 export function withOwnData(data: JsonObject, own: Json | undefined): Json {
   if (own === undefined) return data

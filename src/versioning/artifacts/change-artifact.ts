@@ -20,18 +20,18 @@ import type { RevisionLocation } from '../revisions/revision.ts'
 import { assertHeaderLength, writeCommit } from '../revisions/stored-revision.ts'
 import type { WriteContext } from '../write-context.ts'
 
-/** A change of what may change about an artifact, and the line of its history that says so. */
+/** A change to an artifact's state, and its line in the history. */
 export interface MetaChange extends StateChange {
   /** The commit's subject on refs/meta/artifact, such as `Archive variant main`. */
   readonly subject: string
 }
 
-/** What a change is worked out from: the state on the disk (or just before it in the same batch). */
+/** Computes a change from the stored state (or the state just before it in the same batch). */
 export type PlanChange = (state: ArtifactState, transaction: Transaction) => Promise<MetaChange> | MetaChange
 
 /**
- * Commits a change to an artifact's refs/meta/artifact by the actor and answers the artifact as it is then. Everything that
- * edits, archives, or adds variants goes through here.
+ * Commits a change to an artifact's refs/meta/artifact by the actor, and returns the changed artifact. Every
+ * edit, archive and new variant uses this.
  */
 export async function changeArtifact(
   registry: Registry,
@@ -52,7 +52,7 @@ export async function changeArtifact(
     const state = await readArtifactState(transaction, head)
     assertUnguarded(artifact.family, state.artifact, context.actor)
     const change = await plan(state, transaction)
-    // Who puts a guard up must be able to take it down.
+    // Whoever sets a guard must be able to remove it.
     if (change.artifact) assertUnguarded(artifact.family, change.artifact, context.actor)
     const commit = await commitChange(registry, artifact, state, change, context, transaction)
     const { attempt } = context
@@ -61,7 +61,7 @@ export async function changeArtifact(
   return registry.index.written(artifact.family, artifact.slug)
 }
 
-/** Adds a commit that makes the change of the state to refs/meta/artifact, in the transaction; answers it. */
+/** Adds a commit with the change to refs/meta/artifact in the transaction, and returns it. */
 export async function commitChange(
   registry: Registry,
   artifact: ArtifactView,
@@ -84,8 +84,8 @@ export async function commitChange(
 }
 
 /**
- * The change, and beside it since when branches and tags are there that have no record: of those that it records, and, where an earlier
- * version recorded no tags, of all (decision 40).
+ * Adds to the change since when branches and tags without a record exist: for those it changes, or for all if
+ * an earlier version recorded no tags (decision 40).
  */
 function withClaims(
   { variants, tagsSince }: ArtifactView,
@@ -110,12 +110,12 @@ function withClaims(
 /** An edit of a header: a field left out keeps its value, null clears it (interface 4.23). */
 export type HeaderEdit = { readonly [K in keyof Header]?: Header[K] | null }
 
-/** The same of an artifact, whose flags may be worked out from those it has when nobody else edits it. */
+/** The same for an artifact, whose flags may be computed from the current ones inside the transaction. */
 export interface ArtifactEdit extends Omit<HeaderEdit, 'flags'> {
   readonly flags?: HeaderEdit['flags'] | FlagsEdit
 }
 
-/** What becomes of the flags of an artifact; null clears them. */
+/** Computes the new flags of an artifact; null clears them. */
 export type FlagsEdit = (before: Header['flags']) => Header['flags'] | null
 
 /** Edits an artifact's name, description, flags, tags or meta. Refuses an archived artifact. */
@@ -134,7 +134,7 @@ export function editArtifact(
   })
 }
 
-/** Edits a variant's header likewise; flags are the artifact's and have no effect here. */
+/** Edits a variant's header in the same way; flags belong to the artifact and have no effect here. */
 export async function editVariant(
   registry: Registry,
   { artifact, variant }: VariantLocation,
@@ -156,7 +156,7 @@ export function variantInView(artifact: ArtifactView, variant: VariantView): Var
   return findVariant(artifact, variant.slug) ?? variant
 }
 
-/** When and by whom something was changed, as its record says it. */
+/** The time and author of a change, for its record. */
 export function updated(
   registry: Registry,
   { actor }: WriteContext,
@@ -167,16 +167,16 @@ export function updated(
 function applyEdit<T extends Header>(record: T, edit: HeaderEdit): T {
   assertHeaderLength(edit)
   const changed = { ...record, ...edit }
-  // What is null now is cleared: the codec leaves out undefined.
+  // Null clears a field: the codec leaves out undefined.
   return Object.fromEntries(
     Object.entries(changed).filter(([, value]) => value !== null && value !== undefined),
   ) as T
 }
 
-/** Whether to archive or to unarchive. Doing what is done already changes nothing (interface 4.26). */
+/** Whether to archive or to unarchive. Repeating either changes nothing (interface 4.26). */
 export type ArchiveAction = 'archive' | 'unarchive'
 
-/** Archives or unarchives an artifact, which hides or shows its variants and revisions with it. */
+/** Archives or unarchives an artifact, which hides or shows its variants and revisions. */
 export async function archiveArtifact(
   registry: Registry,
   artifact: ArtifactView,
@@ -205,7 +205,7 @@ export async function archiveVariant(
   return { artifact: changed, variant: variantInView(changed, variant) }
 }
 
-/** What hides a revision, or a variant or an artifact without one: the outermost of those that are archived; undefined where none is. */
+/** The outermost archived level of an artifact, variant or revision; undefined if none is archived. */
 export function archivedLevel(
   { record, archived }: ArtifactView,
   variant: VariantView | undefined,
@@ -216,7 +216,7 @@ export function archivedLevel(
   return revisionId !== undefined && archived.has(revisionId) ? 'revision' : undefined
 }
 
-/** Archives or unarchives one revision; it stays resolvable by id and version for ever. */
+/** Archives or unarchives a revision; it stays resolvable by id and version for ever. */
 export async function archiveRevision(
   registry: Registry,
   place: RevisionLocation,

@@ -22,13 +22,16 @@ import type { Registry } from '../registry.ts'
 import { slugProblem } from '../slugs/slug.ts'
 import { readBytes, readTree } from '../family/tree-files.ts'
 
-/** Bytes of a payload, a record or a note: writes over REST may be larger than what a push may bring, and shall come back. */
+/**
+ * Maximum size of a payload, record or note: writes over REST may exceed the limits of a push, and must be
+ * restorable.
+ */
 const LARGEST_OF_OURS = 256 * 1024 * 1024
 
 /** A tag may point to a tag. */
 const MAX_TAG_DEPTH = 8
 
-/** A repository that was brought back and does not have its name yet. */
+/** A restored repository that does not have its name yet. */
 export interface RestoredCopy {
   readonly family: Family
   readonly slug: string
@@ -38,9 +41,9 @@ export interface RestoredCopy {
 }
 
 /**
- * Judges a repository that was brought back as a push is judged, before anybody sees it: whole objects, heads and tags that are revisions,
- * a record of what it is, and names that do not clash. Payloads of older revisions may be what a commit today could not bring, as in a
- * store that lived. Throws a RefRefused, or a Refusal of what cannot be read.
+ * Checks a restored repository like a push, before it is visible: whole objects, heads and tags that are
+ * revisions, a valid record, and names that do not clash. Payloads of older revisions may exceed what a
+ * commit may bring today. Throws a RefRefused, or a Refusal for unreadable content.
  */
 export async function checkRestored(
   registry: Registry,
@@ -90,14 +93,14 @@ async function checkRef({ objects }: Repository, ref: string, oid: Oid): Promise
   )
 }
 
-/** What the artifact says of itself. */
+/** Checks the artifact's own record. */
 function checkRecord({ family, record, id }: ArtifactView): void {
   if (parseUuid(id) !== id) throw damagedRecord(`the id ${JSON.stringify(id)} is no UUID`)
   if (record.kind !== family.name)
     throw damagedRecord(`it is of the kind ${JSON.stringify(record.kind)}, not a ${family.name}`)
 }
 
-/** What of its record is of no variant or revision: readers leave such files out, and nobody would ever find them. */
+/** Refuses records of no variant or revision: readers skip such files, so they would stay hidden. */
 async function checkRecordNames({ repository, metaCommit, source }: ArtifactView): Promise<void> {
   const { objects } = repository
   const { tree } = parseCommit(await readBytes(objects, metaCommit, 'commit'))
@@ -112,7 +115,7 @@ async function checkRecordNames({ repository, metaCommit, source }: ArtifactView
   }
 }
 
-/** By folder: what readers find in it. */
+/** By folder: the names that readers look up. */
 const KNOWN: Readonly<Record<string, (state: ArtifactState) => ReadonlyMap<string, unknown>>> = {
   variants: ({ variants }) => variants,
   archived: ({ archived }) => archived,
@@ -122,7 +125,7 @@ function damagedRecord(why: string): RefRefused {
   return new RefRefused('damaged record', `${META_REF} is not right: ${why}.`)
 }
 
-/** As for a push, within the repository only (interface 5.9). */
+/** Checks names as for a push, within the repository only (interface 5.9). */
 function checkNames({ variants, tags }: ArtifactView, refs: AllRefs['refs']): void {
   const names = new NamesInUse()
   for (const { slug } of variants) {
@@ -142,11 +145,12 @@ function checkNames({ variants, tags }: ArtifactView, refs: AllRefs['refs']): vo
   }
 }
 
-/** What no revision may be, though it is an older one. */
+/** Refused even for older revisions. */
 const NEVER_RESTORED: readonly RefusalCode[] = ['unsupported_format', 'document_too_large']
 
 /**
- * Every commit on a branch or tag: none may unfold to more than can be walked or be of a later server's format, and the newest must decode.
+ * Checks every commit on a branch or tag: none may unfold to more than can be walked or have a later server's
+ * format, and the newest must decode.
  */
 async function checkHistory(view: ArtifactView, slice: TimeSlice): Promise<void> {
   const { family, repository, revisions, variants, tags } = view

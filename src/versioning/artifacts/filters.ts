@@ -3,7 +3,7 @@ import type { JsonObject } from '../../json/json.ts'
 import type { Reference } from '../reference.ts'
 import type { Header } from './artifact-record.ts'
 
-/** What a query may ask of a thing's slug and header; everything given must hold (interface 2.16). */
+/** Conditions on an item's slug and header; all must hold (interface 2.16). */
 export interface HeaderFilter {
   readonly slug?: string | undefined
   readonly slugs?: readonly string[] | undefined
@@ -14,7 +14,7 @@ export interface HeaderFilter {
   readonly meta?: JsonObject | undefined
 }
 
-/** What a query of revisions may ask beside. */
+/** Further conditions on revisions. */
 export interface RevisionFilter extends HeaderFilter {
   readonly message?: string | undefined
   readonly author?: string | undefined
@@ -23,7 +23,10 @@ export interface RevisionFilter extends HeaderFilter {
   readonly dates?: readonly string[] | undefined
 }
 
-/** Slug (exactly one of), name and description (case-insensitive part of), tags and meta (nested containment). */
+/**
+ * Slug (exactly one of), name and description (case-insensitive substring), tags and meta (nested
+ * containment).
+ */
 export function matchesHeader(slug: string, header: Header, filter: HeaderFilter): boolean {
   const slugs = filter.slug === undefined ? filter.slugs : [filter.slug, ...(filter.slugs ?? [])]
   if (slugs !== undefined && !slugs.includes(slug)) return false
@@ -32,7 +35,7 @@ export function matchesHeader(slug: string, header: Header, filter: HeaderFilter
   return filter.meta === undefined || containsJson(header.meta ?? {}, filter.meta)
 }
 
-/** Every flag asked for has that value; a flag that is not there counts as false. */
+/** Whether every wanted flag has its value; a missing flag counts as false. */
 export function matchesFlags(
   flags: Readonly<Record<string, boolean>>,
   wanted: Readonly<Record<string, boolean>> | undefined,
@@ -41,22 +44,22 @@ export function matchesFlags(
   return Object.entries(wanted).every(([name, value]) => (flags[name] ?? false) === value)
 }
 
-/** Whether a text holds the other, without regard to case; an absent text holds none. */
+/** Whether a text contains another, ignoring case; an absent text contains nothing. */
 export function holdsText(text: string | undefined, part: string | undefined): boolean {
   return part === undefined || (text !== undefined && text.toLowerCase().includes(part.toLowerCase()))
 }
 
-/** Whether a thing is the one that is asked for, where one is. */
+/** Whether an item has the wanted id, if one is given. */
 export function isThe(wanted: string | undefined, id: string): boolean {
   return wanted === undefined || wanted === id
 }
 
-/** The references that name something; a list of none asks for nothing. */
+/** The references that name something; an empty list means no condition. */
 export function naming(references: readonly Reference[] = []): readonly Reference[] {
   return references.filter(({ id, slug }) => id !== undefined || slug !== undefined)
 }
 
-/** Whether some reference of the list names this id or slug; a list that names nothing asks for nothing. */
+/** Whether a reference in the list names this id or slug; a list that names nothing means no condition. */
 export function matchesReferences(
   references: readonly Reference[] | undefined,
   id: string,

@@ -28,7 +28,7 @@ import { latestOf } from '../revisions/revision.ts'
 /** What a restore did with one repository. */
 export type Restored = 'restored' | 'replaced' | 'there'
 
-/** A repository to bring back, by its family and its slug. */
+/** A repository to restore, by its family and slug. */
 export interface RestoredRepository extends RepositoryCopy {
   readonly family: Family
   readonly slug: string
@@ -36,9 +36,10 @@ export interface RestoredRepository extends RepositoryCopy {
 }
 
 /**
- * Brings a repository back from a backup, in one step, after it was judged aside (see checkRestored): what is refused (`invalid_file`,
- * `slug_taken`, `id_taken`) leaves nothing. One that is there already stays as it is if it has the same history, and gives way if it is an
- * environment that nobody but the seeding has touched; any other is refused with `slug_taken`.
+ * Restores a repository from a backup in one step, after checking a copy of it (see checkRestored). A refused
+ * one (`invalid_file`, `slug_taken`, `id_taken`) leaves nothing behind. An existing repository stays if it
+ * has the same history, and is replaced if it is a seeded environment that was never changed; any other is
+ * refused with `slug_taken`.
  */
 export async function restoreArtifact(registry: Registry, backup: RestoredRepository): Promise<Restored> {
   const { store } = registry
@@ -83,7 +84,7 @@ export async function restoreArtifact(registry: Registry, backup: RestoredReposi
   }
 }
 
-/** What the copy says of itself, if nothing is wrong with it. */
+/** Checks the copy and returns its view. */
 async function judged(registry: Registry, aside: string, copy: RestoredRepository): Promise<ArtifactView> {
   const { repository, close } = registry.store.openAside(aside)
   try {
@@ -99,7 +100,7 @@ async function judged(registry: Registry, aside: string, copy: RestoredRepositor
   }
 }
 
-/** A project has a slug once, whatever its case (interface 4.9), also where the repository is not served. */
+/** A slug is unique in a project, ignoring case (interface 4.9), even if its repository is not served. */
 async function assertFree(registry: Registry, family: Family, slug: string): Promise<void> {
   const { name, folder } = family
   const { store, trash } = registry
@@ -121,7 +122,10 @@ async function assertFree(registry: Registry, family: Family, slug: string): Pro
   )
 }
 
-/** An id leads to one artifact. That of a seeded environment goes with it, and a copy (`cp -r`) gives way to its original. */
+/**
+ * An id leads to one artifact. A replaced environment frees its id, and a copy (`cp -r`) gives way to its
+ * original.
+ */
 async function assertIdFree(
   registry: Registry,
   view: ArtifactView,
@@ -153,7 +157,7 @@ async function replaceSeeded(
   { aside, there }: { readonly aside: string; readonly there: AllRefs },
 ): Promise<void> {
   const path = `${folder}/${family.folder}/${slug}.git`
-  // A name that a start sweeps when we are dead.
+  // A start sweeps files with this prefix if this process is dead.
   const seeded = `${folder}/${family.folder}/${BUILD_PREFIX}${identityName(thisProcess())}.seeded-${slug}`
   fs.rename(path, seeded)
   if (!isSameRefs(readAllRefs(fs, seeded), there)) {
@@ -165,7 +169,7 @@ async function replaceSeeded(
   fs.removeTree(seeded)
 }
 
-/** Those that would have git show another history than there is stay in the backup. */
+/** Leaves out replacement refs, which would make git show another history. */
 function withoutReplacements({ refs, head }: AllRefs): AllRefs {
   return { refs: new Map([...refs].filter(([name]) => !name.startsWith(REPLACEMENTS))), head }
 }
@@ -173,8 +177,8 @@ function withoutReplacements({ refs, head }: AllRefs): AllRefs {
 const REPLACEMENTS = 'refs/replace/'
 
 /**
- * What differs first between the history that is there and the one in a backup; what follows from environments does not count, nor what is
- * not restored.
+ * The first difference between the existing history and a backup. Ignores refs that follow from environments,
+ * and refs that are not restored.
  */
 export function differenceOf(there: AllRefs, restored: AllRefs): string | undefined {
   if (there.head !== restored.head) return `HEAD holds "${there.head}", in the backup "${restored.head}"`
@@ -191,8 +195,8 @@ export function differenceOf(there: AllRefs, restored: AllRefs): string | undefi
 }
 
 /**
- * What is there, without the commit by which a server has recorded branches and tags that the backup brought unrecorded: it comes a moment after
- * a restore, by itself, and the same restore again would find other content.
+ * The existing refs without the commit in which a server recorded branches and tags from the backup. The
+ * server makes it shortly after a restore, so repeating the restore would otherwise find different content.
  */
 async function withoutRecord(
   { store }: Registry,
@@ -209,7 +213,7 @@ async function withoutRecord(
   return { ...there, refs: new Map(there.refs).set(META_REF, before) }
 }
 
-/** Whether it was made by no key, and nothing happened to it since. */
+/** Whether it was seeded, not made with a key, and never changed. */
 async function isOnlySeeded(
   { store, environments }: Registry,
   family: Family,
@@ -232,7 +236,7 @@ function taken(difference: string): Refusal {
 
 const MIRRORS = 'refs/environments/'
 
-/** Which artifact refs are of. */
+/** The artifact that refs belong to. */
 interface MirroredArtifact {
   readonly family: Family
   readonly slug: string
@@ -240,8 +244,8 @@ interface MirroredArtifact {
 }
 
 /**
- * The refs without those that say what environments run, unless the environments themselves say so now: they are what decides, and have
- * what they run mirrored where it is missing (see Mirrors).
+ * Drops refs that say what environments run unless the environments confirm them: environments are
+ * authoritative, and missing mirrors are recreated (see Mirrors).
  */
 async function confirmedMirrors(
   registry: Registry,
@@ -257,7 +261,10 @@ async function confirmedMirrors(
   return { refs: confirmed, head }
 }
 
-/** The id of the artifact's revision that the environment runs; undefined where it runs none, or cannot be read now. */
+/**
+ * The id of the artifact's revision that the environment runs; undefined if it runs none, or cannot be read
+ * now.
+ */
 async function runningIn(
   registry: Registry,
   environment: string,

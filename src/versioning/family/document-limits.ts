@@ -1,14 +1,17 @@
-/** How large a document may be, whoever brings it. */
+/** Size limits for every document. */
 export interface DocumentLimits {
-  /** Most bytes that a stored document unfolds to, its texts filled in; what indentation would make longer is written without. */
+  /**
+   * Maximum size in bytes of a stored document with its texts filled in; one that indentation would make
+   * longer is written without it.
+   */
   readonly maxBytes: number
-  /** The same of what a commit brings, as it is sent and as it is stored. Environments have a bound of their own. */
+  /** The same limit for a commit, as sent and as stored. Environments have their own limit. */
   readonly maxDocumentBytes: number
-  /** Most values (members and items at any depth) of a file that is pushed. */
+  /** Maximum number of values (members and items at any depth) in a pushed file. */
   readonly maxValues: number
 }
 
-/** Those of a server that is told nothing else. */
+/** The default limits. */
 export const DOCUMENT_LIMITS: DocumentLimits = {
   maxBytes: 16 * 1024 ** 2,
   maxDocumentBytes: 1024 ** 2,

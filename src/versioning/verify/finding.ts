@@ -1,16 +1,13 @@
 import { Refusal } from '../../errors.ts'
 import { damageOf } from '../index/damaged-repositories.ts'
 
-/** Something that a verification found in a repository. */
+/** A result of a verification. */
 export interface Finding {
-  /**
-   * `damage` stays until somebody restores what is damaged; `derived` follows from what is sound and can be made again; a `note`
-   * is worth knowing and nothing wrong.
-   */
+  /** `damage` needs a restore; `derived` data can be rebuilt from sound data; a `note` is no problem. */
   readonly kind: 'damage' | 'derived' | 'note'
   /** What is wrong and, for damage, what to do about it. */
   readonly sentence: string
-  /** Puts in order what is derived, and answers what it did. */
+  /** Rebuilds derived data, and returns what it did. */
   readonly repair?: () => Promise<string>
 }
 
@@ -26,12 +23,12 @@ export function derived(sentence: string, repair: () => Promise<string>): Findin
   return { kind: 'derived', sentence, repair }
 }
 
-/** What the check finds; what keeps it from looking further is a finding, too. */
+/** Runs a check; an error that stops it becomes a finding. */
 export async function findingsOf(check: () => Promise<readonly Finding[]>): Promise<readonly Finding[]> {
   try {
     return await check()
   } catch (error) {
-    // One that nobody may read ends no verification of the others.
+    // An unreadable artifact does not stop the verification of others.
     const reason = error instanceof Refusal ? error : damageOf(error, 'It')
     if (reason) return [damage(reason.message)]
     throw error

@@ -6,22 +6,23 @@ import type { Repository } from '../../git/repository.ts'
 import type { Finding } from './finding.ts'
 import { damage } from './finding.ts'
 
-/** Rows lie on a level of their own. */
+/** Rows are on a level of their own. */
 const OBJECTS_PER_TREE_LEVEL = 200
-/** What every verification reads of a repository. */
+/** What every verification samples. */
 const SAMPLED_BRANCHES = 5
 const SAMPLED_COMMITS = 5
 const SAMPLED_OBJECTS_PER_TREE_LEVEL = 10
-/** isomorphic-git reads packs into memory whole. */
+/** isomorphic-git reads whole packs into memory. */
 const MAX_BYTES_OF_SAMPLED_PACKS = 16 * 1024 * 1024
-/** Each difference is looked at twice. */
+/** Each difference is checked twice. */
 const MAX_DIFFERENCES = 20
-/** How often refs are compared that a server may be moving. */
+/** How often refs are compared while a server may be moving them. */
 const ATTEMPTS = 5
 
 /**
- * Reads a repository through isomorphic-git, which shares no code with ours, and compares: every ref, every commit and note that refs
- * lead to, the trees of the heads and of notes, and below them a sample (of notes that lie flat, all). What differs is damage, named by ref and object.
+ * Reads a repository through isomorphic-git, an independent implementation, and compares: every ref, every
+ * commit and note reachable from refs, the trees of heads and notes, and a sample below them (all of flat
+ * notes). Differences are reported as damage, by ref and object.
  */
 export async function compareReaders(
   repository: Pick<Repository, 'fs' | 'path' | 'objects'>,
@@ -30,8 +31,8 @@ export async function compareReaders(
 }
 
 /**
- * Reads a few objects of a repository through isomorphic-git, found by our own reader, and compares them: the newest commits of some
- * branches, and some of each level of the trees of their heads. Nothing of a repository whose packs are large.
+ * Reads a sample of a repository through isomorphic-git and compares: the newest commits of some branches,
+ * and some objects on each level of their heads' trees. Skips a repository with large packs.
  */
 export async function compareSample(
   repository: Pick<Repository, 'fs' | 'path' | 'objects'>,
@@ -52,7 +53,7 @@ class Comparison {
   readonly #repository: Pick<Repository, 'fs' | 'path' | 'objects'>
   readonly #seen = new Set<Oid>()
   readonly #findings: Finding[] = []
-  /** isomorphic-git keeps whole packs in its cache, so it is this repository's alone. */
+  /** isomorphic-git caches whole packs, so each repository has its own cache. */
   #git: { readonly fs: ReturnType<typeof isomorphicFs>; readonly gitdir: string; readonly cache: object }
 
   constructor(repository: Pick<Repository, 'fs' | 'path' | 'objects'>) {
@@ -110,7 +111,7 @@ class Comparison {
     }
   }
 
-  /** Answers the refs that both see alike. */
+  /** Returns the refs on which both readers agree. */
   async #compareRefs(): Promise<ReadonlyMap<string, Oid>> {
     for (let attempt = 1; ; attempt++) {
       const ours = readAllRefs(this.#repository.fs, this.#repository.path).refs
@@ -127,7 +128,7 @@ class Comparison {
   async #theirRefs(): Promise<ReadonlyMap<string, string>> {
     const refs = new Map<string, string>()
     for (const name of await listRefs({ ...this.#git, filepath: 'refs' })) {
-      // isomorphic-git takes the lock of a ref for a ref.
+      // isomorphic-git mistakes a ref's lock for a ref.
       if (name.endsWith('.lock')) continue
       const ref = `refs/${name}`
       refs.set(ref, await resolveRef({ ...this.#git, ref }).catch(reasonOf))
@@ -135,7 +136,7 @@ class Comparison {
     return refs
   }
 
-  /** Level by level below the trees, at most OBJECTS_PER_TREE_LEVEL objects of each. */
+  /** Compares level by level below the trees, at most OBJECTS_PER_TREE_LEVEL objects each. */
   async #compareBelow(roots: readonly Place[]): Promise<void> {
     let trees = roots
     while (trees.length > 0) {
@@ -151,7 +152,7 @@ class Comparison {
     }
   }
 
-  /** One that differs is read again with an empty cache: upkeep may have moved it to another pack meanwhile. */
+  /** Rereads a differing object with an empty cache: maintenance may have moved it to another pack. */
   async #compare(place: Place): Promise<void> {
     if (this.#seen.has(place.oid) || this.#findings.length >= MAX_DIFFERENCES) return
     this.#seen.add(place.oid)
@@ -173,14 +174,14 @@ class Comparison {
   async #theirObject(oid: Oid): Promise<{ readonly kind: ObjectKind; readonly bytes: Uint8Array } | Error> {
     try {
       const { type, object } = await readObject({ ...this.#git, oid, format: 'content' })
-      // 'content' makes it bytes and a kind, which the declared type leaves open
+      // 'content' returns bytes and a kind, which the declared type leaves open
       return { kind: type as ObjectKind, bytes: object as Uint8Array }
     } catch (error) {
       return error as Error
     }
   }
 
-  /** Whatever isomorphic-git throws over a repository is its verdict on it, and ends no comparison of the rest. */
+  /** An error of isomorphic-git is a finding, and does not stop the comparison. */
   async #guarded({ ref, oid }: Place, work: () => Promise<void>): Promise<void> {
     try {
       await work()
@@ -202,7 +203,10 @@ function reasonOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error)
 }
 
-/** Systematic sampling: every n-th, from a place that the seed (an object id) chooses, so that a second run reads the same ones. */
+/**
+ * Systematic sampling: every n-th item from a start that the seed (an object id) determines, so that a second
+ * run reads the same items.
+ */
 function sample<T>(all: readonly T[], seed: Oid, most: number): readonly T[] {
   if (all.length <= most) return all
   const start = parseInt(seed.slice(0, 8), 16) / 2 ** 32

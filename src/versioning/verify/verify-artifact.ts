@@ -19,19 +19,19 @@ export interface Verification {
   readonly checkPayload: PayloadCheck | undefined
 }
 
-/** How many revisions an artifact has, and everything that is wrong with it. */
+/** The number of an artifact's revisions, and all findings. */
 export interface VerifiedArtifact {
   readonly revisions: number
   readonly findings: readonly Finding[]
 }
 
-/** Verifies one artifact, its bytes aside (see `fsck`); nothing is changed but the record of its heads. */
+/** Verifies one artifact except its bytes (see `fsck`); changes only the record of its heads. */
 export async function verifyArtifact(
   { registry, mirrors, checkPayload }: Verification,
   artifact: ArtifactView,
 ): Promise<VerifiedArtifact> {
   let revisions = 0
-  // Depths are believed from here on, so the file that keeps them goes first.
+  // Verify the file of first parents first, because depths are trusted below.
   const kept = await findingsOf(() => verifyFirstParents(artifact))
   const decoded = await findingsOf(async () => {
     const { count, findings } = await verifyRevisions(artifact, checkPayload)
@@ -50,7 +50,7 @@ export async function verifyArtifact(
   return { revisions, findings: [...kept, ...decoded, ...others.flat()] }
 }
 
-/** The refs, against what the last verification saw, and against each other. */
+/** Verifies the refs against the last verification and against each other. */
 async function verifyFollowers(registry: Registry, artifact: ArtifactView): Promise<readonly Finding[]> {
   const missing = missingRefs(artifact)
   const recorded = recordedHeads(artifact)
@@ -73,7 +73,7 @@ async function verifyFirstParents({ repository }: ArtifactView): Promise<readonl
   ]
 }
 
-/** What an id says must be what the artifact is, and lead to it (interface 1.13). */
+/** An id must match the artifact and lead to it (interface 1.13). */
 function verifyIdentity(registry: Registry, { id, record, family }: ArtifactView): readonly Finding[] {
   const findings: Finding[] = []
   if (!UUID.test(id)) findings.push(damage(`Its artifact id ${JSON.stringify(id)} is no UUID. ${RESTORE}`))
@@ -87,9 +87,9 @@ const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 const RESTORE = 'Restore refs/meta/artifact from a mirror.'
 
 /**
- * Names that git brought and no request could have: slugs of one artifact that differ in case only, which a clone on many a
- * file system would lose (interface 4.7); worth a note are tags that read as another revision's slug (interface 4.14) and names that are no
- * slugs.
+ * Names from git that no request could have made. Damage: slugs of one artifact that differ only in case,
+ * which a clone on many file systems would lose (interface 4.7). Notes: tags that read as another revision's
+ * slug (interface 4.14), and names that are no slugs.
  */
 function verifySlugs(artifact: ArtifactView): readonly Finding[] {
   const { variants, tags, source } = artifact
@@ -113,7 +113,7 @@ function verifySlugs(artifact: ArtifactView): readonly Finding[] {
   return findings
 }
 
-/** The slugs of an artifact to which an older one answers where they stand alone, and which: worth a note (decision 40). */
+/** Notes the slugs of an artifact that, given alone, mean an older artifact (decision 40). */
 async function verifyShadows(registry: Registry, artifact: ArtifactView): Promise<readonly Finding[]> {
   const made = [
     ['artifact', artifact.slug] as const,
@@ -138,8 +138,9 @@ function clashes(what: string, slugs: readonly string[]): Finding[] {
 }
 
 /**
- * The refs that are not where records of the registry prove that they belong (a fork's branch, HEAD), and files of processes that
- * are dead. A branch that was `recorded` elsewhere went on before it was lost, which is for `verifyHeads` to tell, and no repair.
+ * Finds refs that differ from the registry's records (a fork's branch, HEAD), and files of dead processes. A
+ * branch `recorded` at another commit had moved on before it was lost; `verifyHeads` reports it, and it is
+ * not repaired.
  */
 async function verifyRefs(
   registry: Registry,
@@ -176,7 +177,7 @@ async function verifyRefs(
   return [...findings, derived(`A dead process left ${left.join(', ')}.`, sweep)]
 }
 
-/** A record may have come with a backup, and say anything. */
+/** A record may come from a backup and contain anything. */
 async function isCommit({ repository }: ArtifactView, target: string): Promise<boolean> {
   return isRefTarget('refs/heads/any', target) && (await repository.objects.read(target))?.kind === 'commit'
 }
@@ -193,17 +194,18 @@ async function moveRef(
   return `moved ${ref} to ${target}`
 }
 
-/** The name of the record beside a repository. */
+/** The record's file in the repository's folder. */
 const VERIFIED_HEADS_FILE = 'verified-heads'
 
 /**
- * Compares an artifact with what the last verification saw: every branch and `refs/meta/artifact` must hold its recorded head
- * on its first-parent chain, or revisions that clients know have gone or have other versions now; tags must stand where they
- * stood. Where nothing is wrong, what is seen now becomes the record. `missing` are refs that can be put back where
- * they were, which is told elsewhere.
+ * Compares an artifact with the last verification. Every branch and `refs/meta/artifact` must have its
+ * recorded head on its first-parent chain; otherwise revisions that clients know are gone or renumbered. Tags
+ * must not have moved. If nothing is wrong, the current state is recorded. `missing` are refs that can be
+ * restored, which is reported elsewhere.
  *
- * The record is the file `verified-heads`, lines of `<commit> <ref>` and a checksum. It is no part of the repository: clones do
- * not have it, and the first verification of a repository only writes it. Deleting it is how a rewrite that was meant is accepted.
+ * The record is the file `verified-heads`: lines of `<commit> <ref>` and a checksum. It is not part of the
+ * repository: clones lack it, and the first verification only writes it. To accept an intended rewrite,
+ * delete it.
  */
 async function verifyHeads(
   artifact: ArtifactView,
@@ -230,7 +232,7 @@ async function verifyHeads(
   return findings
 }
 
-/** The refs that the last verification saw, and the commits they held; none if there was no verification. */
+/** The refs of the last verification with their commits; empty if there was none. */
 function recordedHeads(artifact: ArtifactView): ReadonlyMap<string, Oid> {
   return new Map(decodeHeads(recordOf(artifact).read() ?? Buffer.alloc(0)))
 }
@@ -239,7 +241,7 @@ function recordOf({ repository: { fs, path } }: ArtifactView): CacheFile {
   return new CacheFile(fs, `${path}/${VERIFIED_HEADS_FILE}`)
 }
 
-/** What became of a ref that held this commit. */
+/** What happened to a ref that held this commit. */
 async function problemOf(
   { repository, source }: ArtifactView,
   ref: string,
@@ -250,7 +252,7 @@ async function problemOf(
   if (now === undefined) return `${ref} is gone; it was at ${before}.`
   if (ref.startsWith(TAGS)) return `${ref} was moved from ${before} to ${now}.`
   const { history } = repository
-  // A commit that was pruned is on no chain.
+  // A pruned commit is on no chain.
   const isKept =
     (await repository.objects.has(before)) && isOnChain(await history.node(before), await history.node(now))
   return isKept
@@ -279,15 +281,15 @@ function* decodeHeads(content: Buffer): Generator<readonly [string, Oid]> {
   }
 }
 
-/** A ref that is not where records of our own say that it belongs. */
+/** A ref that differs from the registry's records. */
 interface MissingRef {
   readonly ref: string
   readonly target: string
 }
 
 /**
- * The refs that follow from what the registry's own records prove (interface 15.8): the branch of a fork, from the record of its
- * variant, and HEAD. What the messages of commits say proves nothing: they may have been pushed.
+ * The refs that follow from the registry's own records (interface 15.8): a fork's branch, from its variant's
+ * record, and HEAD. Commit messages prove nothing: they may have been pushed.
  */
 function missingRefs(artifact: ArtifactView): readonly MissingRef[] {
   return [...missingBranches(artifact), ...missingHead(artifact)]

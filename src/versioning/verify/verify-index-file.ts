@@ -7,7 +7,7 @@ import type { Registry } from '../registry.ts'
 import type { Finding } from './finding.ts'
 import { derived } from './finding.ts'
 
-/** What is wrong with a project's index file: that it says something else of revisions than their commits do. Undefined if nothing is. */
+/** Whether a project's index file disagrees with the commits of revisions; undefined if not. */
 export async function verifyIndexFile({ index, families, store }: Registry): Promise<Finding | undefined> {
   const paths: string[] = []
   for (const family of families)
@@ -25,10 +25,13 @@ export async function verifyIndexFile({ index, families, store }: Registry): Pro
 
 const SHOWN = 5
 
-/** How often revisions are compared that a server may be writing. */
+/** How often revisions are compared while a server may be writing them. */
 const ATTEMPTS = 5
 
-/** Those that differ though nothing moved: of one that is written to meanwhile file and commits are of two moments. */
+/**
+ * The artifacts that differ although nothing moved: during a write, file and commits may be of different
+ * moments.
+ */
 async function misjudgedAtRest(index: ArtifactIndex, family: Family): Promise<ReadonlySet<string>> {
   const found = new Set<string>()
   const viewOf = (slug: string): ArtifactView | undefined => index.viewAt(`${family.folder}/${slug}`)
@@ -43,14 +46,14 @@ async function misjudgedAtRest(index: ArtifactIndex, family: Family): Promise<Re
   return found
 }
 
-/** The artifacts of a family, by slug, of whose revisions the index file says something else than the commits do. */
+/** The slugs of a family's artifacts whose revisions differ between the index file and the commits. */
 export async function misjudged(index: ArtifactIndex, family: Family): Promise<ReadonlySet<string>> {
   await index.list(family)
   const anew = index.rebuilt()
   return compareRevisions(index.database, anew, family.folder).finally(() => anew.close())
 }
 
-/** The artifacts of a family, by slug, about whose revisions two databases differ. Both are brought up to date. */
+/** The slugs of a family's artifacts whose revisions differ between two databases. Updates both. */
 async function compareRevisions(
   one: IndexDatabase,
   other: IndexDatabase,
@@ -62,7 +65,7 @@ async function compareRevisions(
   const rows = one.revisions(allOf(family))
   const others = other.revisions(allOf(family))
   for (let row = await rows.next(), rival = await others.next(); !row.done || !rival.done;) {
-    // The one that stands first in the order of both is missing from the other.
+    // The row that sorts first is missing from the other.
     const order = row.done ? 1 : rival.done ? -1 : compare(placeOf(row.value), placeOf(rival.value))
     if (order <= 0 && !row.done) {
       const isSame = order === 0 && !rival.done && holdersOf(row.value) === holdersOf(rival.value)

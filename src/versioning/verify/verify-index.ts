@@ -3,8 +3,8 @@ import { pathOf } from '../index/index-entry.ts'
 import type { Registry } from '../registry.ts'
 
 /**
- * Where an index that has followed the changes of its repositories differs from one that has just been made of them; none if
- * it is as derived as it has to be. What moves between the two looks is left out.
+ * Compares the live index with a rebuilt one, and returns the differences. Ignores artifacts that change
+ * meanwhile.
  */
 export async function verifyIndex(live: Registry, rebuilt: Registry): Promise<readonly string[]> {
   await live.index.sweep()

@@ -12,11 +12,11 @@ import { derived, note } from './finding.ts'
 export interface ExpectedMirrors {
   /** By artifact id, then by ref. */
   readonly byArtifact: ReadonlyMap<string, ReadonlyMap<string, Oid>>
-  /** Refs of environments that say something which is not there (yet): what mirrors them is not judged. */
+  /** Refs of environments that name missing targets: their mirrors are not judged. */
   readonly unsure: ReadonlySet<string>
 }
 
-/** Reads what every environment of the project says. */
+/** Reads the targets of every environment of the project. */
 export async function expectedMirrors(registry: Registry): Promise<ExpectedMirrors> {
   const byArtifact = new Map<string, Map<string, Oid>>()
   const unsure = new Set<string>()
@@ -32,7 +32,7 @@ export async function expectedMirrors(registry: Registry): Promise<ExpectedMirro
   return { byArtifact, unsure }
 }
 
-/** What an environment says that is damaged itself nobody knows. */
+/** The targets of a damaged environment are unknown. */
 async function targetsOf(registry: Registry, environment: ArtifactView): Promise<MirrorTargets> {
   try {
     return await mirrorTargets(registry, environment)
@@ -43,8 +43,8 @@ async function targetsOf(registry: Registry, environment: ArtifactView): Promise
 }
 
 /**
- * The mirror refs of an artifact that are not what the environments say (interface 9.11): these are the truth, and mirrors follow. A
- * deployment that is on its way meanwhile is waited for.
+ * Finds mirror refs of an artifact that differ from their environments, which are authoritative (interface
+ * 9.11). Waits for a deployment in progress.
  */
 export async function verifyMirrors(
   registry: Registry,
@@ -53,10 +53,10 @@ export async function verifyMirrors(
 ): Promise<readonly Finding[]> {
   const before = new Map(differing(artifact, expected).map(({ ref, is }) => [ref, is]))
   if (before.size === 0) return []
-  await pause(PAUSE)
+  await pause(MIRROR_PAUSE_MS)
   const later = await registry.index.findByDigits(artifact.id)
   if (!later) return []
-  // A mirror that has moved since is looked after: what it differs in now is the next deployment.
+  // A mirror that moved since is being maintained; its new difference is the next deployment.
   return differing(later, await expectedMirrors(registry))
     .filter(({ ref, is }) => before.has(ref) && before.get(ref) === is)
     .map(({ ref, sentence, isSure }) =>
@@ -64,12 +64,11 @@ export async function verifyMirrors(
     )
 }
 
-/** Milliseconds in which a server moves the mirrors of a deployment. */
-const PAUSE = 100
+const MIRROR_PAUSE_MS = 100
 
 interface Difference {
   readonly ref: string
-  /** What the mirror holds; undefined where there is none. */
+  /** What the mirror holds; undefined if there is none. */
   readonly is: Oid | undefined
   readonly sentence: string
   readonly isSure: boolean
@@ -96,7 +95,7 @@ function differing({ id, source }: ArtifactView, { byArtifact, unsure }: Expecte
 
 const NONE: ReadonlyMap<string, Oid> = new Map()
 
-/** Moves the mirror to where the environment says by now. */
+/** Moves the mirror to the environment's current target. */
 async function moveMirror(registry: Registry, artifact: ArtifactView, ref: string): Promise<string> {
   let target: Oid | undefined
   await artifact.repository.transact(async (transaction) => {

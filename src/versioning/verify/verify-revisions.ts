@@ -9,8 +9,8 @@ import { slugProblem } from '../slugs/slug.ts'
 import { damage, note } from './finding.ts'
 
 /**
- * What is wrong inside a payload that decodes, as sentences. `isTip` says that a branch or tag names the revision, for
- * what is too much work for each of a long history.
+ * Finds problems inside a payload that decodes, as sentences. `isTip` says that a branch or tag names the
+ * revision; expensive checks may be limited to these.
  */
 export type PayloadCheck = (
   objects: ObjectDatabase,
@@ -18,15 +18,15 @@ export type PayloadCheck = (
   revision: { readonly isTip: boolean },
 ) => Promise<readonly string[]>
 
-/** The revisions of an artifact, each once, and what is wrong with them. */
+/** The number of an artifact's distinct revisions, and the findings. */
 export interface VerifiedRevisions {
   readonly count: number
   readonly findings: readonly Finding[]
 }
 
 /**
- * Reads every revision of every branch and tag: each must decode as its family has it, hold what its payload's check asks for,
- * and have an id of its own (interface 1.13: 74 bits of the commit).
+ * Reads every revision of every branch and tag. Each must decode, pass the payload's check, and have a unique
+ * id (interface 1.13: 74 bits of the commit).
  */
 export async function verifyRevisions(
   artifact: ArtifactView,
@@ -59,7 +59,7 @@ export async function verifyRevisions(
   return { count: byId.size, findings }
 }
 
-/** What a message says may have been pushed, or copied by a cherry-pick: it is no reason to put a tag in place. */
+/** A message may have been pushed or cherry-picked, so it does not justify setting a tag. */
 const TAG = 'If there was one, put it back with git tag.'
 const REMEDY = 'Restore it from a mirror, or commit a repaired version with git.'
 

@@ -4,14 +4,14 @@ import { messagesType } from './message-type.ts'
 import { nullable, objectType } from './object-type.ts'
 
 /*
- * What agents are described with. Agents do not run here, so these say no more than what a description that is kept for another
- * service has to look like.
+ * Types that describe agents. Agents do not run here, so these only define the format of descriptions stored
+ * for another service.
  */
 
 const anyObject: PlainObject = { type: 'object', additionalProperties: true }
 const closed: PlainObject = { additionalProperties: false }
 
-/** Something an agent knows how to do, in files. */
+/** A skill of an agent, in files. */
 export const skillTemplateType: PlainObject = objectType(
   {
     name: { type: 'string', maxLength: 64, pattern: '^[a-z0-9]+(-[a-z0-9]+)*$' },
@@ -36,7 +36,7 @@ export const skillTemplateType: PlainObject = objectType(
   { ...closed, title: 'Skill Template', 'x-svc-type': 'skill-template' },
 )
 
-/** An agent: what it is told, the model behind it, and what it may use. */
+/** An agent: its instructions, its model, and its tools. */
 export const agentTemplateType: PlainObject = objectType(
   {
     instructions: nullable({ type: 'string' }),
@@ -52,7 +52,7 @@ export const agentTemplateType: PlainObject = objectType(
   { ...closed, title: 'Agent Template', 'x-svc-type': 'agent-template' },
 )
 
-/** What a runner of agents is asked. */
+/** The request to a runner of agents. */
 export const runRequestType: PlainObject = objectType(
   {
     session_id: nullable({ type: 'string' }),
@@ -64,7 +64,7 @@ export const runRequestType: PlainObject = objectType(
   { title: 'Run Request', 'x-svc-type': 'run_request' },
 )
 
-/** What a runner of agents answers. */
+/** The answer of a runner of agents. */
 export const runResultType: PlainObject = objectType(
   {
     status: objectType({

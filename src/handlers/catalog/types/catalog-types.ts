@@ -15,8 +15,8 @@ import { modelType } from './model-type.ts'
 import { promptTemplateType } from './prompt-template-type.ts'
 
 /**
- * The JSON Schemas that schemas of workflows refer to by `x-svc-type-ref`, under their names, in the catalog's order
- * (interface 7.14). What one of them refers to is written out inside it, save by `x-svc-type-ref`.
+ * The JSON Schemas that workflow schemas refer to by `x-svc-type-ref`, by name, in catalog order (interface
+ * 7.14). Each is self-contained except for `x-svc-type-ref`.
  */
 export const catalogTypes: ReadonlyMap<string, PlainObject> = new Map([
   ['message', messageType],

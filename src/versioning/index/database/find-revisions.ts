@@ -10,7 +10,7 @@ import {
 import type { ArtifactView } from '../../artifacts/artifact-view.ts'
 import type { Reference } from '../../reference.ts'
 
-/** Where a revision stands in the order of lists: by date, of one second by version, then by oid and by artifact. */
+/** A revision's sort key in lists: by date, then version, oid and artifact. */
 export interface RevisionKey {
   readonly seconds: number
   readonly depth: number
@@ -18,45 +18,45 @@ export interface RevisionKey {
   readonly digits: string
 }
 
-/** What a list of revisions asks that can be told without decoding them. Everything given must hold. */
+/** The conditions of a list of revisions that need no decoding. All must hold. */
 export interface RevisionQuestion {
   readonly family: string
   /** Whether the newest comes first. */
   readonly isDown: boolean
-  /** Seconds since 1970, each end included; one after the other in the order of the list. */
+  /** Ranges of seconds since 1970, both ends included, in list order. */
   readonly spans: readonly (readonly [from: number, to: number])[]
-  /** Only what comes after it in the order of the list. */
+  /** Only revisions that come later in list order. */
   readonly behind?: RevisionKey | undefined
   readonly includeArchived: boolean
-  /** What flags of the artifact have to be; one that is not there counts as false. */
+  /** Required flags of the artifact; a missing one counts as false. */
   readonly flags: readonly (readonly [name: string, value: boolean])[]
-  /** Of each list, one names its artifact … */
+  /** From each list, a reference must name its artifact. */
   readonly artifacts: readonly (readonly Reference[])[]
-  /** … and the id of that ends in one of these digits. */
+  /** The artifact's id must end in one of these digits. */
   readonly digits?: readonly string[] | undefined
-  /** Of each list, one names a variant that holds it. */
+  /** From each list, a reference must name a variant that holds it. */
   readonly variants: readonly (readonly Reference[])[]
-  /** As git has them, or by id. */
+  /** Authors as git writes them, or ids. */
   readonly authors?: readonly string[] | undefined
-  /** In lower case: what the message holds. One too long to be kept may hold it. */
+  /** A lowercase part of the message. A message too long to be indexed may match. */
   readonly message?: string | undefined
 }
 
-/** A revision as lists know it. */
+/** A revision in a list. */
 export interface RevisionRow extends RevisionKey {
   /** The slug of its artifact. */
   readonly slug: string
-  /** The slugs of the variants that hold it and that the question asks for, in no order. */
+  /** The slugs of the requested variants that hold it, unordered. */
   readonly holders: readonly string[]
 }
 
-/** A statement looks at few rows at first, then twice as many each time: a page is often full soon. */
+/** A statement reads few rows at first, then twice as many each time, because a page is often full early. */
 const ROWS_AT_FIRST = 64
 const MAX_ROWS_AT_ONCE = 4096
 
 /**
- * The revisions that a question asks for, in its order. Others have their turn between two statements: a row that is written meanwhile
- * is there or not.
+ * The revisions that match a question, in its order. Yields to other work between statements, so a concurrent
+ * write may or may not be included.
  */
 export async function* findRevisions(
   file: DatabaseFile,
@@ -76,7 +76,7 @@ export async function* findRevisions(
   }
 }
 
-/** Whether it is known that a revision embeds nothing. */
+/** Whether a revision is known to embed nothing. */
 export function isWithoutEmbedsIn(
   file: DatabaseFile,
   { artifact: { family, slug }, oid }: { readonly artifact: ArtifactView; readonly oid: Oid },
@@ -88,7 +88,7 @@ const WITHOUT_EMBEDS = `
   SELECT 1 FROM artifacts a JOIN revisions r ON r.artifact = a.number
   WHERE a.family = ? AND a.slug = ? AND r.oid = ? AND r.embeds = 0`
 
-/** The artifacts of a question whose commits cannot be read, by slug, and whether it asks for no other. */
+/** The slugs of a question's artifacts whose commits cannot be read, and whether it matches no others. */
 export function unreadableIn(file: DatabaseFile, question: RevisionQuestion): Unreadable {
   const asked = conjunction([
     { sql: 'a.family = ?', values: [question.family] },
@@ -101,22 +101,21 @@ export function unreadableIn(file: DatabaseFile, question: RevisionQuestion): Un
   return { slugs, areAll: slugs.length > 0 && select('NULL AS slug', 'NOT a.unreadable').length === 0 }
 }
 
-/** See unreadableIn. */
 interface Unreadable {
   readonly slugs: readonly string[]
   readonly areAll: boolean
 }
 
-/** Rows that are gone through, one stretch after the other. */
+/** The state of walking rows, one batch after the other. */
 interface Walk {
   readonly question: RevisionQuestion
-  /** Which rows are gone through at all. */
+  /** The condition that selects the rows to walk. */
   readonly scope: Clause
   readonly span: readonly [from: number, to: number]
   readonly behind: RevisionKey | undefined
 }
 
-/** The last of the next `most` rows of a walk; undefined where there are fewer. */
+/** The last of the next `most` rows of a walk; undefined if there are fewer. */
 function endOf(file: DatabaseFile, walk: Walk, most: number): RevisionKey | undefined {
   const { sql, values } = stretch(walk)
   const [row] = file.rows<KeyRow>(
@@ -143,7 +142,7 @@ function rowsUpTo(file: DatabaseFile, walk: Walk, last: RevisionKey | undefined)
     ...values,
     ...held.values,
   )
-  // Our own array of strings.
+  // `holders` is built by the statement above.
   return rows.map((row) => ({
     ...keyOf(row),
     slug: utf8Of(row.slug),
@@ -185,7 +184,7 @@ function valuesOf({ seconds, depth, oid, digits }: RevisionKey): (number | Buffe
   return [seconds, depth, bytesOf(oid), bytesOf(digits)]
 }
 
-/** A part of a WHERE clause, and the values of its question marks. */
+/** A part of a WHERE clause, and its parameters. */
 interface Clause {
   readonly sql: string
   readonly values: readonly SqlValue[]
@@ -198,7 +197,7 @@ function conjunction(conditions: readonly Clause[]): Clause {
   }
 }
 
-/** What a question asks of artifacts `a`. */
+/** The conditions on artifacts `a`. */
 function artifactConditions(question: RevisionQuestion): Clause[] {
   const { includeArchived, flags, artifacts, digits } = question
   const conditions: Clause[] = []
@@ -215,7 +214,7 @@ function artifactConditions(question: RevisionQuestion): Clause[] {
   return conditions
 }
 
-/** What a question asks of revisions `r` by themselves. */
+/** The conditions on revisions `r` alone. */
 function revisionConditions({ authors, message }: RevisionQuestion): Clause[] {
   const conditions: Clause[] = []
   if (authors)
@@ -228,7 +227,7 @@ function revisionConditions({ authors, message }: RevisionQuestion): Clause[] {
   return conditions
 }
 
-/** That an artifact `a` has a variant that a question asks for. */
+/** The condition that an artifact `a` has a requested variant. */
 function hasVariant(question: RevisionQuestion): Clause {
   const { sql, values } = conjunction([
     { sql: 'v.artifact = a.number', values: [] },
@@ -237,7 +236,7 @@ function hasVariant(question: RevisionQuestion): Clause {
   return { sql: `EXISTS (SELECT 1 FROM variants v WHERE ${sql})`, values }
 }
 
-/** FROM and WHERE of the variants `v` that hold a revision `r` and that a question asks for. */
+/** FROM and WHERE of the requested variants `v` that hold a revision `r`. */
 function isHeld(question: RevisionQuestion): Clause {
   const isOnLine = { sql: 'l.segment = r.segment AND l.up_to >= r.depth', values: [] }
   const { sql, values } = conjunction([isOnLine, ...variantConditions(question)])
@@ -249,12 +248,12 @@ function variantConditions({ includeArchived, variants }: RevisionQuestion): Cla
   return includeArchived ? named : [{ sql: 'NOT v.archived', values: [] }, ...named]
 }
 
-/** Past so many, all rows in their order are a page sooner than these put in order. */
-const FEW = 2000
+/** Beyond this many rows, walking all rows in order gives a page faster than sorting these. */
+const MAX_NARROWED_ROWS = 2000
 
 /**
- * Which rows a question goes through, by an index that leaves few: those of the artifacts or variants that it names, those whose message
- * may hold its text, or of its author; else all of the family.
+ * Narrows the rows to walk by a selective index: the artifacts or variants named, the messages that may
+ * match, or the author; otherwise the whole family.
  */
 function narrowed(file: DatabaseFile, question: RevisionQuestion): Clause {
   const { family, artifacts, digits, variants, authors, message } = question
@@ -280,28 +279,33 @@ function narrowed(file: DatabaseFile, question: RevisionQuestion): Clause {
   return { sql: 'r.family = ?', values: [family] }
 }
 
-/** The revisions whose message may hold a text, by its trigrams; undefined where they are many, or it has none. */
+/**
+ * The revisions whose message may contain a text, by its trigrams; undefined if they are many, or the text
+ * has no trigrams.
+ */
 function mayHold(file: DatabaseFile, text: string): number[] | undefined {
   const characters = [...text]
   const trigrams = new Set(
     characters.slice(2).map((last, at) => `${characters[at]}${characters[at + 1]}${last}`),
   )
-  // No message holds a NUL, and no question of trigrams may.
+  // Messages contain no NUL, and trigram queries cannot.
   if (trigrams.size === 0 || text.includes('\0')) return undefined
   const match = [...trigrams].map((it) => `"${it.replaceAll('"', '""')}"`).join(' AND ')
   const found = file.rows<{ number: number }>(
-    `SELECT rowid AS number FROM messages WHERE messages MATCH ? LIMIT ${FEW}`,
+    `SELECT rowid AS number FROM messages WHERE messages MATCH ? LIMIT ${MAX_NARROWED_ROWS}`,
     match,
   )
-  const long = file.rows<{ number: number }>(`SELECT number FROM revisions WHERE is_long LIMIT ${FEW}`)
-  if (found.length + long.length >= FEW) return undefined
+  const long = file.rows<{ number: number }>(
+    `SELECT number FROM revisions WHERE is_long LIMIT ${MAX_NARROWED_ROWS}`,
+  )
+  if (found.length + long.length >= MAX_NARROWED_ROWS) return undefined
   return [...found, ...long].map(({ number }) => number)
 }
 
 const AUTHORS = `
   SELECT number FROM authors WHERE author IN (SELECT value FROM json_each(?)) OR id IN (SELECT value FROM json_each(?))`
 
-/** No author has it. */
+/** The number of no author. */
 const NOBODY = 0
 
 function authorsAmong(file: DatabaseFile, authors: readonly string[]): number[] {
@@ -310,14 +314,14 @@ function authorsAmong(file: DatabaseFile, authors: readonly string[]): number[] 
 }
 
 function isNamed(table: 'a' | 'v', references: readonly Reference[]): Clause {
-  // An id says more than a slug beside it.
+  // An id takes precedence over a slug beside it.
   const ids = references.flatMap(({ id }) => id ?? [])
   const slugs = references.flatMap(({ id, slug }) => (id === undefined && slug !== undefined ? slug : []))
   const sql = `${table}.id IN (SELECT value FROM json_each(?)) OR ${table}.slug IN (SELECT value FROM json_each(?))`
   return { sql, values: [JSON.stringify(ids), JSON.stringify(slugs)] }
 }
 
-/** One text for lists of any length, so that the statement is prepared once. */
+/** Uses the same SQL for lists of any length, so that the statement is prepared once. */
 function isAmong(column: string, values: readonly (string | number)[]): Clause {
   return { sql: `${column} IN (SELECT value FROM json_each(?))`, values: [JSON.stringify(values)] }
 }

@@ -1,16 +1,17 @@
 import type { Connection } from '../../../storage/sqlite/database-file.ts'
 import { DatabaseFile, inTransaction, userVersion } from '../../../storage/sqlite/database-file.ts'
 
-/** How long a write waits for another server of the folder, in milliseconds: it is made on the thread that serves. */
+/** How long a write on the serving thread waits for another server of the folder, in milliseconds. */
 export const INDEX_BUSY_MS = 50
 
-/** How long a thread of its own waits, in milliseconds. */
+/** How long a separate thread waits, in milliseconds. */
 export const THREAD_BUSY_MS = 5000
 
 /**
- * Opens `index.db` of a project for the thread that serves, making it if need be. One of another version is emptied: all of it can be made
- * again. What is written is put from the log into the file by the other thread, since that waits for the disk; by this one only where so
- * much is written that the other one has no turn meanwhile, as while a large store is read in for the first time.
+ * Opens a project's `index.db` for the serving thread, creating it if needed. A file of another version is
+ * emptied, since all of it can be rebuilt. A separate thread writes checkpoints, because they wait for the
+ * disk. This thread writes one only if the log grows too fast for the other, as while a large store is first
+ * loaded.
  */
 export function openIndexFile(path: string): DatabaseFile {
   return new DatabaseFile(path, INDEX_BUSY_MS, (database) => {
@@ -19,43 +20,50 @@ export function openIndexFile(path: string): DatabaseFile {
   })
 }
 
-/** 32 MB: eight times what the other thread lets the log grow to. */
+/** 32 MB: eight times the other thread's limit for the log. */
 const MOST_LOG_PAGES = 8000
 
-/** The same for a thread of its own. */
+/** The same for a separate thread. */
 export function openIndexFileAside(path: string): DatabaseFile {
   return new DatabaseFile(path, THREAD_BUSY_MS, prepare)
 }
 
 const VERSION = 7
 
-/** Of an artifact: whether its rows are to be found. */
+/** A condition on an artifact: whether its rows are searchable. */
 export const HAS_SEARCHED_ROWS =
   "family = 'testsets' AND iif(json_valid(flags), json_extract(flags, '$.search'), 0) = 1"
 
-/** Words come as `indexedText` cuts them, in any script: the tokenizer only splits at what is none of their characters. */
+/**
+ * `indexedText` has already split the text into words, for any script; the tokenizer only splits at other
+ * characters.
+ */
 const WORDS = "unicode61 remove_diacritics 0 categories 'L* N* M* Co'"
 
 /**
- * What can be told of artifacts without opening their repositories. Oids, and the digits of a revision, are bytes,
- * in the order of their hexadecimal form; dates are seconds since 1970.
+ * What is known about artifacts without opening their repositories. Oids, and the digits of a revision, are
+ * bytes in the order of their hexadecimal form; dates are seconds since 1970.
  *
- * A repository's first-parent lines are a tree, kept as **segments**: stretches of commits that each begin at another one's commit
- * (`base`, `base_depth`) or at a root. A variant holds the commits of its segments up to a depth each (`lines`): so a fork of ten
- * thousand revisions is one row more.
+ * A repository's first-parent lines are a tree, stored as **segments**: runs of commits that begin at another
+ * run's commit (`base`, `base_depth`) or at a root. A variant holds the commits of its segments up to a depth
+ * each (`lines`), so a fork of ten thousand revisions is one more row.
  *
- * `latest` of a variant is its newest revision that is not archived by itself (interface 4.24); null if there is none.
+ * `latest` is a variant's newest revision that is not archived itself (interface 4.24); null if there is
+ * none.
  *
- * `saved` is what a start has of an artifact (see saveView); null where its repository was written to just then.
+ * `saved` is an artifact's saved view for a start (see saveView); null if its repository was written to just
+ * then.
  *
- * The words of a revision stand in `search` under its number, those of an artifact without any under the negative of its own; `searched` says
- * whether they do, as of the artifact's `meta` commit. Another room writes them, when there is time (src/search), and with them whether the
- * revision `embeds` anything; null as long as nobody has looked.
+ * The words of a revision are in `search` under its number; the words of an artifact without revisions are
+ * under the negative of its own number. `searched` says whether they are there, as of the artifact's `meta`
+ * commit. The search (src/search) writes them in the background, and with them whether the revision `embeds`
+ * anything; null until then.
  *
- * The rows of testsets that opt in are content, so each stands once an artifact (`rows`), with its words in `row_words` under its number;
- * `variant_rows` says which variant has which row where. `row_heads` says as of which commit: `head` and its tree of rows, `tree`, once
- * `position` is null; until then `variant_rows` is as of `head` up to `position`, and as of `tree` behind that. Of one that is `gone`,
- * all is to be removed, a part at a time.
+ * The rows of testsets that opt in are stored once per artifact (`rows`), with their words in `row_words`
+ * under their number; `variant_rows` gives each variant's rows and positions. `row_heads` gives the commit
+ * they are as of: `head` and its tree of rows, `tree`, once `position` is null. Until then, `variant_rows` is
+ * as of `head` up to `position`, and as of `tree` behind it. The rows of a variant that is `gone` are removed
+ * in parts.
  */
 const TABLES = `
   CREATE TABLE artifacts (
@@ -166,7 +174,7 @@ const TABLES = `
 
 function prepare(database: Connection): void {
   database.exec('PRAGMA journal_mode = WAL')
-  // What a power cut takes from the end is found by what the rows were made of; no page is torn.
+  // A power cut may lose the latest rows, which a check against the repositories finds; no page is torn.
   database.exec('PRAGMA synchronous = NORMAL')
   database.exec('PRAGMA journal_size_limit = 16777216')
   if (userVersion(database) === VERSION) return
@@ -179,7 +187,10 @@ function prepare(database: Connection): void {
   })
 }
 
-/** Of another version, which had tables of its own; those of a virtual table go with it, and SQLite's own stay. */
+/**
+ * The tables of another version. Virtual tables come first, because dropping one drops its own tables;
+ * SQLite's own tables stay.
+ */
 function tableNames(database: Connection): string[] {
   const tables = database
     .prepare(
