@@ -28,7 +28,9 @@ export const autoContains = affixTest('substring', 'Text to find', containsText,
   sought: 'the',
 })
 
-/** An evaluator that asks for one piece of text: tests the text of the outputs with it. An empty piece is in every text. */
+/**
+ * An evaluator that tests the text of the outputs with one piece of text. Every text contains an empty piece.
+ */
 function affixTest(
   parameter: string,
   title: string,

@@ -4,12 +4,13 @@ import type { HandlerDefinition, HandlerRequest } from '../handler.ts'
 import { neededOutputs, passed } from '../scoring.ts'
 
 /**
- * Whether a JSON object or array stands whole somewhere in a text, whatever is before, around or behind it. `NaN` and `Infinity` pass for
- * numbers and a key may stand there twice, as many writers of JSON let them.
+ * Whether a text contains a complete JSON object or array, with anything around it. `NaN` and `Infinity`
+ * count as numbers and keys may repeat, as many JSON writers allow.
  *
- * Takes time that grows with the text only. The first container that closes ends the search, so all that a reading has opened when it
- * fails would fail at the same place, and no reading begins again there. A reading that begins inside of what an earlier one took for a
- * string sees strings where that one sees none, so of all readings at most two look at one place.
+ * Takes linear time. The first container that closes ends the search, so when an attempt fails, all
+ * containers that it opened would fail at the same place, and no attempt begins there again. An attempt that
+ * begins inside a string of an earlier one sees strings where that one sees none, so at most two attempts
+ * read any one place.
  */
 export function containsDocument(text: string): boolean {
   const opened = new Uint8Array(text.length)
@@ -30,10 +31,10 @@ const BACKSLASH = 0x5c
 const COMMA = 0x2c
 const COLON = 0x3a
 
-/** What may come next. A close may come where `first` or `behind` say so. */
+/** What is expected next. A container may close after `first` or `behind`. */
 type Next = 'first' | 'value' | 'key' | 'colon' | 'behind'
 
-/** Reads from a `{` or `[` until a container closes, or nothing can; marks each that it opens. */
+/** Reads from a `{` or `[` until a container closes, or parsing fails; marks each container it opens. */
 function closesFrom(text: string, start: number, opened: Uint8Array): boolean {
   let isObject = false
   let next: Next = 'value'
@@ -67,7 +68,7 @@ function isSpace(char: number): boolean {
   return char === 0x20 || char === 0x0a || char === 0x0d || char === 0x09
 }
 
-/** Where a string ends, behind its quote; -1 if it is none. */
+/** The position behind a string's closing quote; -1 if it is malformed. */
 function endOfString(text: string, start: number): number {
   for (let at = start + 1; at < text.length; at++) {
     const char = text.charCodeAt(at)
@@ -90,7 +91,10 @@ function endOfWord(text: string, start: number): number {
 const ESCAPE = /\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})/y
 const WORD = /-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?|true|false|null|NaN|-?Infinity/y
 
-/** `svc:builtin:auto_contains_json:v0` (interface 11.6): whether a JSON object or array stands whole in the outputs, or is them. */
+/**
+ * `svc:builtin:auto_contains_json:v0` (interface 11.6): whether the outputs are or contain a complete JSON
+ * object or array.
+ */
 export const autoContainsJson: HandlerDefinition = {
   key: 'auto_contains_json',
   kind: 'builtin',

@@ -12,8 +12,9 @@ import {
 } from '../scoring.ts'
 
 /**
- * `svc:builtin:auto_exact_match:v0` (interface 11.5): whether outputs and answer are the same JSON value: numbers by their value,
- * arrays and objects deeply, text only with text. No outputs are null. A reason says where only the types differ.
+ * `svc:builtin:auto_exact_match:v0` (interface 11.5): whether outputs and answer are the same JSON value:
+ * numbers by value, arrays and objects deeply, text only with text. Missing outputs are null. A reason is
+ * given if only the types differ.
  */
 export const autoExactMatch: HandlerDefinition = {
   key: 'auto_exact_match',
@@ -46,12 +47,12 @@ function equalWithoutCase(outputs: Json, answer: Json): boolean {
   return hasLetters(outputs) && hasLetters(answer) && lowered(outputs) === lowered(answer)
 }
 
-/** Whether case can make a difference in it. */
+/** Whether case can matter in a value. */
 function hasLetters(value: Json): boolean {
   return typeof value === 'string' || isJsonArray(value) || isJsonObject(value)
 }
 
-/** Its canonical text, in which a string has its quotes and so is like no other value. */
+/** The lowercased canonical text; its quotes keep a string distinct from other values. */
 function lowered(value: Json): string {
   return canonicalJson(value).toLowerCase()
 }

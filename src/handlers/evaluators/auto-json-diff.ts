@@ -17,8 +17,8 @@ import {
 } from '../scoring.ts'
 
 /**
- * `svc:builtin:auto_json_diff:v0` (interface 11.7): the share of the answer's leaves that the outputs have, too. Both are documents
- * or the texts of documents; no outputs are null.
+ * `svc:builtin:auto_json_diff:v0` (interface 11.7): the share of the answer's leaves that the outputs also
+ * have. Both are documents or texts of documents; missing outputs are null.
  */
 export const autoJsonDiff: HandlerDefinition = {
   key: 'auto_json_diff',

@@ -4,7 +4,10 @@ import type { HandlerContext, HandlerDefinition, HandlerRequest } from '../handl
 import { scoreLevenshtein } from '../metrics/score-levenshtein.ts'
 import { advanced, answerKey, readThreshold, scored, scoredTexts, verdictOn } from '../scoring.ts'
 
-/** `svc:builtin:auto_levenshtein_distance:v0` (interface 11.3): how few edits make the answer of the outputs. */
+/**
+ * `svc:builtin:auto_levenshtein_distance:v0` (interface 11.3): scores by how few edits turn the outputs into
+ * the answer.
+ */
 export const autoLevenshteinDistance: HandlerDefinition = {
   key: 'auto_levenshtein_distance',
   kind: 'builtin',

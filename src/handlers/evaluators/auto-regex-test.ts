@@ -6,7 +6,7 @@ import { isCaseSensitive, neededOutputs, passed, textOf } from '../scoring.ts'
 import { searchPattern } from '../worker/search-pattern.ts'
 import type { CatalogPreset } from '../catalog/catalog-template.ts'
 
-/** Patterns for what texts are most often tested for; the words in capitals are to be replaced. */
+/** Patterns for common tests; replace the words in capitals. */
 const regexPresets: readonly CatalogPreset[] = [
   pattern('starts_with', 'Starts With', '^PREFIX_PLACEHOLDER', 'The output begins with a text.'),
   pattern('ends_with', 'Ends With', 'SUFFIX_PLACEHOLDER$', 'The output ends with a text.'),
@@ -20,7 +20,7 @@ const regexPresets: readonly CatalogPreset[] = [
   pattern(
     'contains_all',
     'Contains All',
-    // Not with a dot: the texts may stand on different lines.
+    // Not with a dot: the texts may be on different lines.
     '^(?=[\\s\\S]*SUBSTRING1)(?=[\\s\\S]*SUBSTRING2)(?=[\\s\\S]*SUBSTRING3)',
     'The output contains each of several texts, in any order.',
   ),
@@ -32,8 +32,8 @@ function pattern(key: string, name: string, regex_pattern: string, description: 
 }
 
 /**
- * `svc:builtin:auto_regex_test:v0` (interface 11.3): whether `regex_pattern` is found in the outputs, or is not where
- * `regex_should_match` is there and not `true`.
+ * `svc:builtin:auto_regex_test:v0` (interface 11.3): whether `regex_pattern` matches in the outputs, or does
+ * not match if `regex_should_match` is given and not `true`.
  */
 export const autoRegexTest: HandlerDefinition = {
   key: 'auto_regex_test',

@@ -14,8 +14,8 @@ import {
 } from '../scoring.ts'
 
 /**
- * `svc:builtin:auto_semantic_similarity:v0` (interface 11.3): how alike outputs and answer are to an embedding model, which
- * `embedding_model` names.
+ * `svc:builtin:auto_semantic_similarity:v0` (interface 11.3): the similarity of outputs and answer by the
+ * embedding model in `embedding_model`.
  */
 export const autoSemanticSimilarity: HandlerDefinition = {
   key: 'auto_semantic_similarity',

@@ -4,7 +4,9 @@ import type { HandlerContext, HandlerDefinition, HandlerRequest } from '../handl
 import { scoreSequence } from '../metrics/score-sequence.ts'
 import { answerKey, isFalsy, readThreshold, scored, scoredTexts, verdictOn } from '../scoring.ts'
 
-/** `svc:builtin:auto_similarity_match:v0` (interface 11.3): how much of outputs and answer are blocks that both have. */
+/**
+ * `svc:builtin:auto_similarity_match:v0` (interface 11.3): how much of outputs and answer are common blocks.
+ */
 export const autoSimilarityMatch: HandlerDefinition = {
   key: 'auto_similarity_match',
   kind: 'builtin',

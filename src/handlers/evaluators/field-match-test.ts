@@ -8,8 +8,8 @@ import { neededText } from '../needed-text.ts'
 import { advanced, answerKey, differenceOfTypes, documentIn, expectedOutput, passed } from '../scoring.ts'
 
 /**
- * `svc:builtin:field_match_test:v0` (interface 11.3): whether the own top-level key `json_field` of the outputs, an object or the
- * text of one, holds the answer. Throws `invalid-outputs` for any other outputs.
+ * `svc:builtin:field_match_test:v0` (interface 11.3): whether the top-level key `json_field` of the outputs,
+ * an object or its text, holds the answer. Throws `invalid-outputs` for other outputs.
  */
 export const fieldMatchTest: HandlerDefinition = {
   key: 'field_match_test',

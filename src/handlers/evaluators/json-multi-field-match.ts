@@ -22,9 +22,10 @@ import { equalLoosely } from '../metrics/equal-loosely.ts'
 import { answerKey, differenceOfTypes, expectedDocument, outputsDocument } from '../scoring.ts'
 
 /**
- * `svc:builtin:json_multi_field_match:v0` (interface 11.3): 1 for each of `fields` (paths, interface 11.21) that outputs and
- * answer have the same at, or both lack, else 0; `aggregate_score` is the mean. Both are documents or the texts of documents; no outputs
- * are null. A reason names a field of which only the types differ.
+ * `svc:builtin:json_multi_field_match:v0` (interface 11.3): for each of `fields` (paths, interface 11.21), 1
+ * if outputs and answer have the same value there or both lack it, else 0; `aggregate_score` is the mean.
+ * Both are documents or texts of documents; missing outputs are null. A reason names a field where only the
+ * types differ.
  */
 export const jsonMultiFieldMatch: HandlerDefinition = {
   key: 'json_multi_field_match',
@@ -71,7 +72,7 @@ async function run(request: HandlerRequest): Promise<Json | ReasonedVerdict> {
   const scores: (readonly [string, number])[] = []
   let reason: string | undefined
   for (const field of fields) {
-    // nothing and null are the same here
+    // a missing value equals null here
     const [value, wanted] = [resolvePath(field, actual) ?? null, resolvePath(field, expected) ?? null]
     const agrees = equalLoosely(value, wanted)
     scores.push([field, agrees ? 1 : 0])
@@ -88,7 +89,7 @@ function reasonAt(field: string, value: Json, wanted: Json): string | undefined 
   return difference === undefined ? undefined : `At ${boundedJson(field, 80)}: ${difference}`
 }
 
-/** One number for each field, named by its path, and their mean. */
+/** A number for each field, named by its path, and their mean. */
 function fieldScores(fields: Json | undefined): JsonObject | undefined {
   if (!isJsonArray(fields)) return undefined
   const scores = fields

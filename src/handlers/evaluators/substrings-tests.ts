@@ -11,7 +11,10 @@ import { containsText } from '../metrics/contains-text.ts'
 import { isCaseSensitive, neededOutputs, textOf } from '../scoring.ts'
 import { textTest, type TextTest } from './text-test.ts'
 
-/** `svc:builtin:auto_contains_any:v0` (interface 11.3): one piece that is there decides. Without pieces it fails. */
+/**
+ * `svc:builtin:auto_contains_any:v0` (interface 11.3): passes at the first piece found. Without pieces it
+ * fails.
+ */
 export const autoContainsAny = substringsTest(true, 'Texts of which one must be found', {
   key: 'auto_contains_any',
   name: 'Contains Any',
@@ -19,7 +22,10 @@ export const autoContainsAny = substringsTest(true, 'Texts of which one must be 
   sought: ['Seine', 'Rhine'],
 })
 
-/** `svc:builtin:auto_contains_all:v0` (interface 11.3): one piece that is not there decides. Without pieces it succeeds. */
+/**
+ * `svc:builtin:auto_contains_all:v0` (interface 11.3): fails at the first missing piece. Without pieces it
+ * succeeds.
+ */
 export const autoContainsAll = substringsTest(false, 'Texts that must all be found', {
   key: 'auto_contains_all',
   name: 'Contains All',
@@ -27,7 +33,10 @@ export const autoContainsAll = substringsTest(false, 'Texts that must all be fou
   sought: ['Seine', 'Rhine'],
 })
 
-/** An evaluator that asks for several pieces of text, each trimmed: the first that is there, or is not, as `wanted`, decides. */
+/**
+ * An evaluator that searches several trimmed pieces of text; the first whose presence equals `wanted`
+ * decides.
+ */
 function substringsTest(wanted: boolean, title: string, about: TextTest): HandlerDefinition {
   const schema = { type: 'array', items: { type: 'string' }, 'x-svc-type': 'tags', title }
   return textTest('substrings', schema, about, async (request) => {

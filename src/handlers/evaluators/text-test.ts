@@ -3,16 +3,19 @@ import { closedObject } from '../../resources/workflows/schemas/object-schema.ts
 import type { Handler, HandlerDefinition } from '../handler.ts'
 import { passed } from '../scoring.ts'
 
-/** What tells an evaluator that looks for text from the others of its kind. */
+/** What distinguishes an evaluator that searches for text. */
 export interface TextTest {
   readonly key: string
   readonly name: string
   readonly description: string
-  /** What its parameter is in the example. */
+  /** Its parameter in the example. */
   readonly sought: Json
 }
 
-/** An evaluator that looks for the text of a parameter in the output. Presets of the regex test took the place of all of them. */
+/**
+ * An evaluator that searches for a parameter's text in the output. Presets of the regex test supersede all of
+ * these.
+ */
 export function textTest(
   parameter: string,
   schema: PlainObject,

@@ -9,7 +9,7 @@ import { judged, judgedOutputs, neededOutputs, readThreshold, textOf } from '../
 import { callHook } from './call-hook.ts'
 import { neededHookUrl } from './needed-hook-url.ts'
 
-/** What asks the user's server, with its time limit (interface 11.16, 11.15). */
+/** The handler with its time limit in milliseconds (interface 11.16, 11.15). */
 export const autoWebhookTestDefinition: HandlerDefinition = {
   key: 'auto_webhook_test',
   kind: 'builtin',
@@ -30,8 +30,9 @@ export const autoWebhookTestDefinition: HandlerDefinition = {
 }
 
 /**
- * `svc:builtin:auto_webhook_test:v0` (interface 11.16): sends outputs to `parameters.webhook_url` to be scored. An answered
- * number or boolean is a score to be compared with the threshold; an object or a string is the outputs as it is.
+ * `svc:builtin:auto_webhook_test:v0` (interface 11.16): sends outputs to `parameters.webhook_url` for
+ * scoring. A number or boolean in the answer is compared with the threshold; an object or a string becomes
+ * the outputs unchanged.
  */
 export function autoWebhookTest(timeoutMs: number): Handler {
   return async (request, context) => {

@@ -7,12 +7,12 @@ import { HandlerFailure } from '../handler-failure.ts'
 import type { HandlerContext } from '../handler.ts'
 import { maskSecretsInText } from './mask-secrets.ts'
 
-/** A call of somebody else's server. */
+/** A call of a user's server. */
 export interface HookCall {
   readonly url: string
-  /** By name in lower case; they come before ours. */
+  /** By lowercase name; they override the service's headers. */
   readonly headers: ReadonlyMap<string, string>
-  /** What no failure may show. */
+  /** Values that failures must not show. */
   readonly secrets: readonly string[]
   /** JSON. */
   readonly body: string
@@ -20,9 +20,10 @@ export interface HookCall {
 }
 
 /**
- * Posts to a hook and answers the body of its 200. Throws a `HandlerFailure`: `custom-hook-server-error` for any other status, saying
- * which and with what body, `custom-hook-client-error` where there was no answer in time, none that is short enough, or none that
- * may be asked for. The call is a child of the run's span and goes on the trace there (W3C `traceparent`).
+ * Posts to a hook and returns the body of its 200. Throws a `HandlerFailure`: `custom-hook-server-error` for
+ * any other status, with status and body; `custom-hook-client-error` if there was no answer in time, the
+ * answer was too long, or the address is not allowed. The call is a child of the run's span, and passes the
+ * trace on (W3C `traceparent`).
  */
 export async function callHook(call: HookCall, context: HandlerContext): Promise<string> {
   const span = context.span
@@ -68,13 +69,12 @@ async function answerOf(call: HookCall, context: HandlerContext, span: OpenSpan)
   }
 }
 
-/** As much of an answer as a message can hold. */
-const SHOWN = 2000
+const CHARACTERS_SHOWN = 2000
 
-/** Takes the text with its secrets masked, since one that is cut in two would not be recognised. */
+/** Takes text whose secrets are already masked, because a truncated secret would not be recognised. */
 function statusSentence(status: number, text: string): string {
   const isRedirect = status >= 300 && status < 400
-  const said = boundedText(text, SHOWN)
+  const said = boundedText(text, CHARACTERS_SHOWN)
   const hint = isRedirect ? '; redirects are not followed: give the URL that it leads to' : ''
   return `The hook answered ${status}${hint}${said === '' ? '.' : `: ${said}`}`
 }

@@ -18,26 +18,29 @@ import { maskSecrets } from './mask-secrets.ts'
 import { neededHookUrl } from './needed-hook-url.ts'
 import { COMMAND } from '../../command-name.ts'
 
-/** What a hook is sent beside the body. */
+/** The headers for a hook. */
 interface HookHeaders {
-  /** By name in lower case. */
+  /** By lowercase name. */
   readonly headers: ReadonlyMap<string, string>
-  /** The values among them that nobody may see. */
+  /** Secret values among them. */
   readonly secrets: readonly string[]
 }
 
 /**
- * The headers of a hook from `data.headers` (interface 11.15, 7.8): literals as they are, numbers and booleans as text,
- * `{"secret": NAME}` as the value of the project's secret; null counts as absent. Throws a `HandlerFailure` for a secret that the project
- * does not have, for reference objects, which name nothing that could be sent, and for headers that belong to the connection.
- * No value is shown in a failure.
+ * The headers of a hook from `data.headers` (interface 11.15, 7.8): literals unchanged, numbers and booleans
+ * as text, `{"secret": NAME}` as the project's secret; null counts as absent. Throws a `HandlerFailure` for
+ * an unknown secret, for reference objects, which cannot be sent, and for headers that belong to the
+ * connection. Failures show no values.
  */
 async function hookHeaders(given: Json, context: HandlerContext): Promise<HookHeaders> {
   if (given === null) return { headers: new Map(), secrets: [] }
   if (!isJsonObject(given)) throw invalidParameter('headers', 'dict', typeWord(given))
   const members = entriesOf(given)
-  if (members.length > MOST)
-    throw parameterProblem('headers', `There are ${members.length} headers; a hook is sent at most ${MOST}.`)
+  if (members.length > MAX_HEADERS)
+    throw parameterProblem(
+      'headers',
+      `There are ${members.length} headers; a hook is sent at most ${MAX_HEADERS}.`,
+    )
   const headers = new Map<string, string>()
   const secrets: string[] = []
   let length = 0
@@ -48,24 +51,24 @@ async function hookHeaders(given: Json, context: HandlerContext): Promise<HookHe
     if (secret !== undefined) secrets.push(secret)
     const text = checkedValue(name, secret ?? literal(name, value))
     length += name.length + text.length
-    if (length > LONGEST)
+    if (length > MAX_HEADER_CHARACTERS)
       throw parameterProblem(
         'headers',
-        `The headers have more than ${LONGEST} characters, the most that a hook is sent.`,
+        `The headers have more than ${MAX_HEADER_CHARACTERS} characters, the most that a hook is sent.`,
       )
     headers.set(name.toLowerCase(), text)
   }
   return { headers, secrets }
 }
 
-/** More headers than this no server takes; each may be a secret that is decrypted, and looked for in what comes back. */
-const MOST = 100
-/** All names and values together; room for a secret of any size. */
-const LONGEST = 128 * 1024
+/** No server accepts more headers; each may be a secret to decrypt, and to search for in the answer. */
+const MAX_HEADERS = 100
+/** Maximum length of all names and values together; leaves room for a secret of any size. */
+const MAX_HEADER_CHARACTERS = 128 * 1024
 
 /**
- * Headers that say how this very connection carries the message (RFC 9110 7.6.1, RFC 9112 6). One that disagrees with what is sent would
- * cut the message short, or let a part of the body pass for another request; answers are read as they come, never compressed.
+ * Headers about how this connection carries the message (RFC 9110 7.6.1, RFC 9112 6). A wrong one could
+ * truncate the message, or let a part of the body pass for another request. Answers are read uncompressed.
  */
 const OF_THE_CONNECTION = new Set([
   'host',
@@ -115,7 +118,7 @@ function literal(name: string, value: Json): string {
 }
 
 function checkedValue(name: string, value: string): string {
-  // tab and the printable characters of Latin-1 are what an HTTP field value may hold
+  // an HTTP field value may hold tab and the printable characters of Latin-1
   if (/^[\t\x20-\x7e\x80-\xff]*$/.test(value)) return value
   throw problem(
     name,
@@ -127,7 +130,7 @@ function problem(name: string, sentence: string): HandlerFailure {
   return parameterProblem(`headers.${name}`, `The header '${name}' ${sentence}`)
 }
 
-/** What asks the user's server, with its time limit (interface 11.16, 11.15). */
+/** The handler with its time limit in milliseconds (interface 11.16, 11.15). */
 export const hookDefinition: HandlerDefinition = {
   key: 'hook',
   kind: 'custom',
@@ -141,9 +144,9 @@ export const hookDefinition: HandlerDefinition = {
 }
 
 /**
- * `svc:custom:hook:v0` (interface 11.15): posts the request to `<data.url>/invoke` with the headers of `data.headers`, and gives
- * the JSON that is answered as outputs, or the text if it is no JSON. What whoever asked us sent as credentials goes nowhere. Secrets
- * that went out in headers are masked in whatever comes back.
+ * `svc:custom:hook:v0` (interface 11.15): posts the request to `<data.url>/invoke` with the headers in
+ * `data.headers`. The outputs are the answer as JSON, or as text if it is not JSON. The caller's own
+ * credentials are not sent on. Secrets sent in headers are masked in the answer.
  */
 export function hook(timeoutMs: number): Handler {
   return async (request, context) => {
@@ -154,7 +157,7 @@ export function hook(timeoutMs: number): Handler {
   }
 }
 
-/** `/invoke` below the path of the url, whose query stays behind it. */
+/** Adds `/invoke` to the path of the url and keeps its query. */
 function invokeUrl(data: JsonObject, allowPrivate: boolean): string {
   const given = neededHookUrl(getKey(data, 'url'), 'url', allowPrivate)
   const url = new URL(given)
@@ -163,14 +166,14 @@ function invokeUrl(data: JsonObject, allowPrivate: boolean): string {
   return url.href
 }
 
-/** Without the slashes at its end; `/\/+$/` would take quadratic time for many that stand elsewhere. */
+/** Removes trailing slashes; `/\/+$/` would take quadratic time for many slashes elsewhere. */
 function withoutSlashes(path: string): string {
   let end = path.length
   while (path.charAt(end - 1) === '/') end--
   return path.slice(0, end)
 }
 
-/** Flat, and without what the request does not have. */
+/** A flat body without absent parts. */
 function bodyOf({ inputs, parameters, outputs, trace, testcase }: HandlerRequest): string {
   return stringifyJson({
     inputs: inputs ?? {},

@@ -8,32 +8,35 @@ import {
 } from '../../json/json.ts'
 import { TimeSlice } from '../../scheduling/cooperative.ts'
 
-/** A shorter text is likely to be part of other words, and is left alone where it would spoil them. */
-const LONG_ENOUGH = 8
+/** Shorter texts are likely to be parts of other words, so masking them would damage the answer. */
+const MIN_MASKED_LENGTH = 8
 
 /**
- * The value with every secret in its strings and keys masked that is long enough to be told from ordinary words. Others have their turn
- * meanwhile.
+ * Masks every secret in the value's strings and keys that is long enough not to match ordinary words. Works
+ * in slices.
  */
 export async function maskSecrets(value: Json, secrets: readonly string[]): Promise<Json> {
-  const parts = partsOf(secrets).filter((part) => part.length >= LONG_ENOUGH)
+  const parts = partsOf(secrets).filter((part) => part.length >= MIN_MASKED_LENGTH)
   return parts.length === 0 ? value : maskIn(value, parts, new TimeSlice())
 }
 
-/** The text of an error with every secret masked, however short: better a sentence spoilt than a secret shown. */
+/**
+ * Masks every secret in an error's text, even short ones, because a damaged sentence is better than a leaked
+ * secret.
+ */
 export function maskSecretsInText(text: string, secrets: readonly string[]): string {
   return maskText(text, partsOf(secrets))
 }
 
 /**
- * Secrets as a whole and, since some are `Bearer sk-…`, what follows the scheme by itself; each also as the text of an answer has it that
- * is JSON. Longest first.
+ * The secrets, and the part after the scheme in those such as `Bearer sk-…`; each also as escaped in JSON
+ * text. Longest first.
  */
 function partsOf(secrets: readonly string[]): readonly string[] {
   const parts = [...new Set(secrets)].flatMap((secret) => [
     secret,
     secret.trim(),
-    ...secret.split(/[\s,;=:]+/).filter((part) => part.length >= LONG_ENOUGH),
+    ...secret.split(/[\s,;=:]+/).filter((part) => part.length >= MIN_MASKED_LENGTH),
   ])
   const escaped = parts.map((part) => JSON.stringify(part).slice(1, -1))
   return [...new Set([...parts, ...escaped])]

@@ -4,8 +4,8 @@ import { parameterProblem } from '../handler-failure.ts'
 import { filledText } from '../needed-text.ts'
 
 /**
- * The URL of a hook; `name` is what failures call it. Throws `missing-parameter`, or `invalid-parameter` for one that no hook may be
- * called at (`hookUrlProblem`).
+ * The URL of a hook; `name` is its name in failures. Throws `missing-parameter`, or `invalid-parameter` for a
+ * URL that is not allowed (`hookUrlProblem`).
  */
 export function neededHookUrl(value: Json | undefined, name: string, allowPrivate: boolean): string {
   const url = filledText(value, name)
@@ -15,9 +15,9 @@ export function neededHookUrl(value: Json | undefined, name: string, allowPrivat
 }
 
 /**
- * Why no hook may be called at this URL, as the end of a sentence that begins with it (interface 11.15); undefined if one may.
- * Hooks are sent secrets and data of users, so they need https, unless the configuration allows private addresses, where there
- * may be no certificates.
+ * Why a hook must not be called at this URL, as the end of a sentence that begins with it (interface 11.15);
+ * undefined if it may. Hooks receive secrets and user data, so they need https, unless the configuration
+ * allows private addresses, which may lack certificates.
  */
 export function hookUrlProblem(url: string, allowPrivate: boolean): string | undefined {
   const everywhere = outgoingUrlProblem(url, { allowPrivate: true })

@@ -6,7 +6,7 @@ import { readChoice } from './read-choice.ts'
 const SCORES = ['weighted', 'min', 'max'] as const
 const SUCCESSES = ['all', 'any', 'threshold'] as const
 
-/** How the results of several matchers become one. */
+/** How the results of several matchers are combined. */
 export interface Aggregation {
   readonly score: (typeof SCORES)[number]
   readonly success: (typeof SUCCESSES)[number]
@@ -14,8 +14,8 @@ export interface Aggregation {
 }
 
 /**
- * What a matcher, or the parameters, say of it: `weighted`, `threshold` and 1.0 unless given (interface 11.13). Throws
- * `invalid-parameter`; `path` is where the fields stand, with a dot at the end.
+ * The aggregation given by a matcher or the parameters: by default `weighted`, `threshold` and 1.0 (interface
+ * 11.13). Throws `invalid-parameter`; `path` is the place of the fields, ending in a dot.
  */
 export function readAggregation(fields: JsonObject, path: string): Aggregation {
   return {
@@ -25,7 +25,7 @@ export function readAggregation(fields: JsonObject, path: string): Aggregation {
   }
 }
 
-/** A number of a matcher, or a string that spells one; 1.0 unless given. Throws `invalid-parameter`. */
+/** A number of a matcher, or a numeric string; 1.0 by default. Throws `invalid-parameter`. */
 export function readNumber(fields: JsonObject, name: string, path: string): number {
   const value = getKey(fields, name) ?? 1
   const number = numberIn(value)
@@ -33,7 +33,7 @@ export function readNumber(fields: JsonObject, name: string, path: string): numb
   return number
 }
 
-/** The mean (0 where nothing has weight), the least or the greatest score of one result at least. */
+/** The mean (0 if all weights are 0), minimum or maximum score of at least one result. */
 export function aggregate(
   results: readonly (Verdict & { readonly weight: number })[],
   { score: kind, success, threshold }: Aggregation,

@@ -18,7 +18,9 @@ import { runMatchers } from './run-matchers.ts'
 import type { BuiltInSchemas } from '../../resources/workflows/schemas/built-in.ts'
 import { DRAFT_2020_12, openObject } from '../../resources/workflows/schemas/object-schema.ts'
 
-/** The result of one test: `error` is null, or why the test could not be made. Closed by those who know it is a leaf. */
+/**
+ * The result of one test: `error` is null, or why the test failed to run. Callers close the schema of a leaf.
+ */
 const resultNode = {
   type: 'object',
   properties: {
@@ -29,7 +31,10 @@ const resultNode = {
   required: ['success', 'score'],
 } as const satisfies PlainObject
 
-/** The configurable matcher: a tree of tests on the inputs, outputs and trace, and a tree of results of the same shape. */
+/**
+ * The configurable matcher: a tree of tests on inputs, outputs and trace, and a tree of results of the same
+ * shape.
+ */
 const matchSchemas: BuiltInSchemas = {
   parameters: {
     ...openObject(
@@ -85,7 +90,9 @@ function matcher(): PlainObject {
   }
 }
 
-/** The tree of results that a tree of matchers gives; the root's own score and success win over matchers so named. */
+/**
+ * The schema of a matcher tree's results; the root's own score and success override matchers of these names.
+ */
 function matchResults(matchers: Json | undefined): JsonObject | undefined {
   if (!isJsonArray(matchers) || matchers.length === 0) return undefined
   const own = { score: { type: 'number' }, success: { type: 'boolean' } }
@@ -100,7 +107,7 @@ function matchResults(matchers: Json | undefined): JsonObject | undefined {
   }
 }
 
-/** The results of some matchers by key; a matcher without one is kept under "", and of equal keys the last counts. */
+/** The results of matchers by key; one without a key is under "", and of equal keys the last counts. */
 function children(matchers: readonly Json[]): [string, Json][] {
   return matchers.filter(isJsonObject).map((matcher) => {
     const key = getKey(matcher, 'key')
@@ -110,7 +117,7 @@ function children(matchers: readonly Json[]): [string, Json][] {
   })
 }
 
-/** A matcher that sums others up: its own result, and theirs beside it. */
+/** A matcher with children: its own result and theirs. */
 function nestedResult(matchers: readonly Json[]): JsonObject {
   const below = children(matchers)
   const properties = fromEntries([...Object.entries(resultNode.properties), ...below])
@@ -123,8 +130,8 @@ function nestedResult(matchers: readonly Json[]): JsonObject {
 }
 
 /**
- * `svc:builtin:match:v0` (interface 11.13): a tree of matchers over inputs, outputs and trace. Answers `{<key>: node…, score,
- * success}`: of matchers with the same key the last is shown, all count.
+ * `svc:builtin:match:v0` (interface 11.13): a tree of matchers over inputs, outputs and trace. Answers
+ * `{<key>: node…, score, success}`: of matchers with the same key the last is shown, all count.
  */
 export const match: HandlerDefinition = {
   key: 'match',

@@ -1,7 +1,10 @@
 import { getKey, type JsonObject } from '../../json/json.ts'
 import { invalidParameter } from '../handler-failure.ts'
 
-/** A field that is one of some words, or absent. Throws `invalid-parameter`, naming them; `path` is where the fields stand. */
+/**
+ * A field that is one of these words, or absent. Throws `invalid-parameter`, naming them; `path` is the place
+ * of the fields.
+ */
 export function readChoice<Word extends string>(
   fields: JsonObject,
   name: string,

@@ -1,18 +1,18 @@
 import { getKey, isJsonArray, isJsonObject, type Json, type JsonObject } from '../../json/json.ts'
 import { invalidParameter } from '../handler-failure.ts'
 
-/** A matcher of which nothing is known to be right but its key and its children's. */
+/** A matcher; only its key and those of its children are validated. */
 export interface Matcher {
   readonly key: string
-  /** Where it stands: `matchers[0].`, for messages. */
+  /** Its place for messages: `matchers[0].`. */
   readonly path: string
   readonly fields: JsonObject
   readonly children: readonly Matcher[]
 }
 
 /**
- * A list of matchers (interface 11.13). Throws `invalid-parameter` for what no result could be shown for: no list, a matcher that is
- * no object, a key that is no string.
+ * Parses a list of matchers (interface 11.13). Throws `invalid-parameter` for anything whose result could not
+ * be shown: no list, a matcher that is no object, a key that is no string.
  */
 export function readMatchers(list: Json, path: string): readonly Matcher[] {
   if (!isJsonArray(list)) throw invalidParameter(path, 'list', list)

@@ -23,7 +23,7 @@ import { scoreSequence } from '../metrics/score-sequence.ts'
 import { searchPattern } from '../worker/search-pattern.ts'
 import { readChoice } from './read-choice.ts'
 
-/** What every matcher of one run looks at. */
+/** The input of every matcher in a run. */
 export interface MatchRun {
   /** `{inputs?, outputs?, trace?}`. */
   readonly document: JsonObject
@@ -31,16 +31,19 @@ export interface MatchRun {
   readonly slice: TimeSlice
 }
 
-/** What became of a matcher. */
+/** The result of a matcher. */
 export interface MatchResult extends Verdict {
   readonly key: string
-  /** How much it counts among its siblings. */
+  /** Its weight among its siblings. */
   readonly weight: number
-  /** As it is shown: `{success, score, error}` and the children's by their keys. */
+  /** The result as shown: `{success, score, error}`, and the children's by key. */
   readonly node: JsonObject
 }
 
-/** The results of matchers, in their order (interface 11.13). What one of them has wrong is the `error` of its own node. */
+/**
+ * Runs matchers and returns their results in order (interface 11.13). A faulty matcher's error is the `error`
+ * of its own node.
+ */
 export async function runMatchers(
   matchers: readonly Matcher[],
   run: MatchRun,
@@ -62,7 +65,7 @@ async function runMatcher(matcher: Matcher, run: MatchRun): Promise<MatchResult>
     weight = readWeight(matcher)
     verdict = await verdictOf(matcher, children, run)
   } catch (failure) {
-    // Of a request that was given up there is no verdict.
+    // An aborted request has no verdict.
     if (!(failure instanceof HandlerFailure) || run.context.untilGone().aborted) throw failure
     error = failure.message
   }
@@ -70,7 +73,7 @@ async function runMatcher(matcher: Matcher, run: MatchRun): Promise<MatchResult>
   return { key: matcher.key, weight, score, success, node: nodeOf({ success, score, error }, children) }
 }
 
-/** A negative weight, or an enormous one, would make the mean of scores something else than a score. */
+/** A negative or enormous weight would make the mean no valid score. */
 function readWeight({ fields, path }: Matcher): number {
   const weight = readNumber(fields, 'weight', path)
   if (weight >= 0 && weight <= 1e100) return weight
@@ -83,7 +86,7 @@ async function verdictOf(
   run: MatchRun,
 ): Promise<Verdict> {
   const target = getKey(fields, 'target') ?? ''
-  // a group needs no target; one that it names has to be there
+  // a group needs no target; if it names one, the target must exist
   if (length > 0 && target === '') return aggregate(children, readAggregation(fields, path))
   const found = typeof target === 'string' ? resolvePath(target, run.document) : undefined
   if (found === undefined) {
@@ -95,7 +98,7 @@ async function verdictOf(
   return runTest({ ...run, fields, path, target: found })
 }
 
-/** A child of such a key does not hide what the node says of itself. */
+/** The node's own members override children with the same key. */
 function nodeOf(own: JsonObject, children: readonly MatchResult[]): JsonObject {
   const names: readonly (readonly [string, Json])[] = Object.entries(own)
   return fromEntries([...names, ...children.map(({ key, node }) => [key, node] as const), ...names])
@@ -105,13 +108,13 @@ function matchError(message: string): HandlerFailure {
   return new HandlerFailure('v0:workflows:match-error', message)
 }
 
-/** What a matcher without children is to find out of its target. */
+/** The test of a matcher without children. */
 interface MatchTest {
   readonly fields: JsonObject
-  /** Where they stand, for messages. */
+  /** The place of the fields, for messages. */
   readonly path: string
   readonly target: Json
-  /** What references are looked up in. */
+  /** The document that references are resolved in. */
   readonly document: JsonObject
   readonly context: HandlerContext
   readonly slice: TimeSlice
@@ -131,7 +134,10 @@ const SIMILARITIES = ['jaccard', 'levenshtein', 'cosine'] as const
 const DIFFS = ['full', 'schema', 'strict'] as const
 const QUANTITIES = ['all', 'any'] as const
 
-/** The table of interface 11.13. Throws a `HandlerFailure` for what the fields have wrong and for what cannot be computed. */
+/**
+ * Runs a test from the table in interface 11.13. Throws a `HandlerFailure` for invalid fields and failed
+ * computations.
+ */
 async function runTest(test: MatchTest): Promise<Verdict> {
   const { fields, path } = test
   switch (readChoice(fields, 'match', TESTS, 'valid', path)) {
@@ -180,7 +186,9 @@ function isTree(value: Json): value is JsonObject | readonly Json[] {
   return isJsonObject(value) || isJsonArray(value)
 }
 
-/** What `reference` says: a part of the document where it is JSONPath or a pointer that leads to one, else itself. */
+/**
+ * The value of `reference`: a part of the document if it is JSONPath or a pointer that matches, else itself.
+ */
 function referenceOf({ fields, document }: MatchTest): Json {
   return resolved(getKey(fields, 'reference') ?? null, document)
 }
@@ -190,7 +198,7 @@ function resolved(reference: Json, document: JsonObject): Json {
   return resolvePath(reference, document) ?? reference
 }
 
-/** All or any of `references`; where there are none, the one `reference`. */
+/** Whether all or any of `references` are contained; without these, the one `reference`. */
 async function contains(test: MatchTest): Promise<boolean> {
   const { fields, path, document, slice } = test
   const wanted = readChoice(fields, 'contains', QUANTITIES, 'all', path) === 'any'
@@ -239,12 +247,12 @@ function noDocument(what: string, value: Json): HandlerFailure {
   )
 }
 
-/** In lower case where case does not count. */
+/** Lowercased if case is ignored. */
 function comparedText({ fields }: MatchTest, value: Json): string {
   return isCaseSensitive(fields) ? textOfAny(value) : textOfAny(value).toLowerCase()
 }
 
-/** Strings as they are, nothing for null, `True` and `False`, else RFC 8785. */
+/** Strings unchanged, null as an empty text, `True` and `False`, else RFC 8785. */
 function textOfAny(value: Json): string {
   if (typeof value === 'string') return value
   if (value === null) return ''
@@ -253,8 +261,8 @@ function textOfAny(value: Json): string {
 }
 
 /**
- * Whether a text is JSON, whatever this service would do with it: a key may stand there twice. `NaN` and `Infinity` pass for numbers, as
- * many writers of JSON let them (interface 11.3).
+ * Whether a text is JSON, even if this service could not store it: keys may repeat, and `NaN` and `Infinity`
+ * count as numbers, as many JSON writers allow (interface 11.3).
  */
 export function parsesAsJson(text: string): boolean {
   return isJson(text) || (/NaN|Infinity/.test(text) && isJson(withoutNonNumbers(text)))
@@ -269,7 +277,7 @@ function isJson(text: string): boolean {
   }
 }
 
-/** The text with a 0 for each, but not inside strings. */
+/** Replaces each with 0, except inside strings. */
 function withoutNonNumbers(text: string): string {
   let done = ''
   let start = 0

@@ -1,4 +1,4 @@
-/** The Unicode code points of a text, which is what lengths and distances count (interface 11.8). */
+/** The Unicode code points of a text, in which lengths and distances are counted (interface 11.8). */
 export function codePoints(text: string): Int32Array {
   const points = new Int32Array(text.length)
   let count = 0

@@ -9,8 +9,8 @@ import {
 } from '../../json/json.ts'
 
 /**
- * Equality as interface 11.5 has it, at every depth: `true` is 1 and `false` is 0; numbers are equal when their decimal values are,
- * objects whatever the order of their keys.
+ * Equality by interface 11.5, at every depth: `true` is 1 and `false` is 0; numbers are equal if their
+ * decimal values are, objects in any key order.
  */
 export function equalLoosely(a: Json, b: Json): boolean {
   if (isJsonArray(a)) {

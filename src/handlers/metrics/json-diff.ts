@@ -5,18 +5,18 @@ import { equalLoosely } from './equal-loosely.ts'
 
 /** How documents are compared. */
 export interface JsonDiffOptions {
-  /** Agree where the types do, integer and float being two, instead of the values. */
+  /** Compares types instead of values; integer and float differ. */
   readonly comparesTypesOnly: boolean
-  /** Leaves that only the output has count, too. */
+  /** Also counts leaves that only the output has. */
   readonly countsExtraLeaves: boolean
   readonly ignoresKeyCase: boolean
 }
 
 /**
- * The share of leaves in which a document agrees with the one that is expected (interface 11.7); 1 for a document and itself. A
- * leaf is anything but an object or array that holds something, known by its path: keys and indexes joined by dots, so `{"a.b": 1}` and
- * `{"a": {"b": 1}}` have the same; of two leaves with one path the later counts. Takes time that grows with the documents only; throws
- * what `slice` does.
+ * The share of leaves in which a document agrees with the expected one (interface 11.7); 1 for equal
+ * documents. A leaf is any value except a non-empty object or array. Its path is its keys and indexes joined
+ * by dots, so `{"a.b": 1}` and `{"a": {"b": 1}}` have the same; of two leaves with one path, the later
+ * counts. Takes linear time; throws what `slice` does.
  */
 export async function jsonDiff(
   expected: Json,
@@ -30,25 +30,24 @@ export async function jsonDiff(
   for (const [node, value, isLeaf] of nodesOf(expected, root, options)) {
     node.expected = value
     if (isLeaf) leaves.add(node)
-    if (++count % STRETCH === 0) await slice.pause()
+    if (++count % VALUES_BETWEEN_CLOCK_READS === 0) await slice.pause()
   }
   for (const [node, value, isLeaf] of nodesOf(actual, root, options)) {
     node.actual = value
     if (isLeaf && options.countsExtraLeaves) leaves.add(node)
-    if (++count % STRETCH === 0) await slice.pause()
+    if (++count % VALUES_BETWEEN_CLOCK_READS === 0) await slice.pause()
   }
   let sum = 0
   for (const leaf of leaves) if (agrees(leaf, options)) sum++
   return sum / leaves.size
 }
 
-/** Values that are taken at a time. */
-const STRETCH = 1000
+const VALUES_BETWEEN_CLOCK_READS = 1000
 
-/** A path, step by step: joined paths of deep documents would be far larger than they are. */
+/** A node in a tree of paths: joined paths of deep documents would be far larger than the documents. */
 class PathNode {
   #children: Map<string, PathNode> | undefined
-  /** Undefined where the document has nothing at the path. */
+  /** Undefined if the document has nothing at the path. */
   expected: Json | undefined
   actual: Json | undefined
 
@@ -84,7 +83,7 @@ function* nodesOf(
   }
 }
 
-/** What is in an object or array, by key or index; undefined for one that is empty, and for anything else. */
+/** The content of an object or array by key or index; undefined for an empty one or another value. */
 function membersOf(value: Json): Iterator<readonly [string | number, Json]> | undefined {
   if (isJsonArray(value)) return value.length === 0 ? undefined : value.entries()
   const members = isJsonObject(value) ? entriesOf(value) : NONE

@@ -1,24 +1,24 @@
 import { distance } from 'fastest-levenshtein'
 
-/** What does not fit a step of the computation: so many characters are compared with one at a time. */
-const WORD = 32
+/** A step of the computation compares one character with this many. */
+const CHARACTERS_PER_STEP = 32
 
-/** How many steps the distance takes at most: what the texts begin or end with alike costs next to nothing. */
+/** The maximum number of steps for the distance; common beginnings and ends cost almost nothing. */
 export function levenshteinSteps(left: Int32Array, right: Int32Array): number {
   const { columns, rows } = differences(left, right)
-  return Math.ceil(rows.length / WORD) * columns.length
+  return Math.ceil(rows.length / CHARACTERS_PER_STEP) * columns.length
 }
 
 /**
- * How many characters have to be inserted, removed or replaced to make one text of the other. Takes code points; needs memory for one
- * row. Throws a RangeError for texts of more than 65,536 different characters.
+ * The number of characters to insert, remove or replace to turn one text into the other. Takes code points;
+ * uses memory for one row. Throws a RangeError for texts of more than 65,536 different characters.
  */
 export function levenshteinDistance(left: Int32Array, right: Int32Array): number {
   const { columns, rows } = differences(left, right)
   return rows.length === 0 ? columns.length : distanceOf(columns, rows)
 }
 
-/** The texts without what they begin and end with alike: the longer as columns, the shorter as rows. */
+/** The texts without their common beginning and end: the longer as columns, the shorter as rows. */
 function differences(left: Int32Array, right: Int32Array): { columns: Int32Array; rows: Int32Array } {
   const [longer, shorter] = left.length >= right.length ? [left, right] : [right, left]
   let start = 0
@@ -32,10 +32,10 @@ function differences(left: Int32Array, right: Int32Array): { columns: Int32Array
   }
 }
 
-/** Code units of UTF-16 that a text of the library's can have. */
-const UNITS = 0x10000
+/** The number of UTF-16 code units. */
+const MAX_UNITS = 0x10000
 
-/** The library compares UTF-16 code units: each different code point gets one of its own. */
+/** The library compares UTF-16 code units, so each distinct code point is mapped to one. */
 function distanceOf(columns: Int32Array, rows: Int32Array): number {
   const units = new Map<number, number>()
   const textOf = (points: Int32Array): string => {
@@ -48,6 +48,6 @@ function distanceOf(columns: Int32Array, rows: Int32Array): number {
     return Buffer.from(text.buffer).toString('utf16le')
   }
   const [longer, shorter] = [textOf(columns), textOf(rows)]
-  if (units.size > UNITS) throw new RangeError(`texts of more than ${UNITS} different characters`)
+  if (units.size > MAX_UNITS) throw new RangeError(`texts of more than ${MAX_UNITS} different characters`)
   return distance(longer, shorter)
 }

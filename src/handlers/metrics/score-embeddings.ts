@@ -3,12 +3,13 @@ import { failureOfModel } from '../failure-of-model.ts'
 import { HandlerFailure } from '../handler-failure.ts'
 import type { HandlerContext } from '../handler.ts'
 
-/** The model that texts are embedded by where none is named. */
+/** The default embedding model. */
 export const USUAL_EMBEDDING_MODEL = 'text-embedding-3-small'
 
 /**
- * The cosine of the vectors that an embedding model makes of two texts; 0 if one of them is zero. Throws `invalid-secrets`,
- * `unknown-connection` or `connection-model-mismatch` for a credential that is wrong, else `semantic-similarity-error`.
+ * The cosine similarity of two texts' embeddings; 0 if one is the zero vector. Throws `invalid-secrets`,
+ * `unknown-connection` or `connection-model-mismatch` for a wrong credential, else
+ * `semantic-similarity-error`.
  */
 export async function scoreEmbeddings(
   model: string,
@@ -45,7 +46,7 @@ function cosine(a: readonly number[], b: readonly number[]): number {
   if (squaresOfA === 0 || squaresOfB === 0) return 0
   const score = product / Math.sqrt(squaresOfA * squaresOfB)
   if (!Number.isFinite(score)) throw similarityError('The vectors of the texts hold numbers without measure.')
-  // rounding may go past either end
+  // rounding may exceed either bound
   return Math.max(-1, Math.min(1, score))
 }
 

@@ -5,14 +5,17 @@ import { levenshteinSimilarity } from './levenshtein-similarity.ts'
 import type { WorkerCaller } from '../worker/long-jobs.ts'
 import { tooLarge } from '../worker/too-large.ts'
 
-/** Some milliseconds: two texts of 2,500 characters each, say. */
+/** A few milliseconds, for example two texts of 2,500 characters each. */
 const FEW_STEPS = 200_000
-/** About a second in a thread of its own: two texts of 56,000 characters each, or one of 3,000,000 and one of 1,000. */
+/**
+ * About a second in a separate thread, for example two texts of 56,000 characters each, or one of 3,000,000
+ * and one of 1,000.
+ */
 const MOST_STEPS = 100_000_000
 
 /**
- * How alike two texts are by the characters that have to be edited (`levenshteinSimilarity`). What they begin and end with alike may
- * have any length; throws `invalid-outputs` for texts whose remaining lengths multiply to more than 3.2·10⁹.
+ * The similarity of two texts by edit distance (`levenshteinSimilarity`). Common beginnings and ends may have
+ * any length. Throws `invalid-outputs` if the product of the remaining lengths exceeds 3.2·10⁹.
  */
 export function scoreLevenshtein(a: string, b: string, caller: WorkerCaller): number | Promise<number> {
   if (a === b) return 1

@@ -1,10 +1,11 @@
-/** From so many characters on, the frequent ones of the second text cannot start a block (interface 11.8). */
+/** From this length on, frequent characters of the second text cannot start a block (interface 11.8). */
 const LONG_TEXT = 200
 
 /**
- * Ratcliff and Obershelp's measure as difflib has it (interface 11.8): twice what the matching blocks of two texts hold, by what
- * the texts do; 1 for two empty ones. Takes code points. It is not symmetric. Undefined once it took more than `mostSteps`, each a pair of
- * characters looked at: two texts of n characters may need n³.
+ * Ratcliff and Obershelp's measure as in difflib (interface 11.8): twice the length of the matching blocks,
+ * divided by the length of both texts; 1 for two empty ones. Takes code points. It is not symmetric.
+ * Undefined after more than `mostSteps`, each one compared pair of characters: two texts of n characters may
+ * need n³.
  */
 export function sequenceSimilarity(a: Int32Array, b: Int32Array, mostSteps: number): number | undefined {
   if (a.length + b.length === 0) return 1
@@ -13,16 +14,19 @@ export function sequenceSimilarity(a: Int32Array, b: Int32Array, mostSteps: numb
   return matched === undefined ? undefined : (2 * matched) / (a.length + b.length)
 }
 
-/** Parts of both texts, up to the end and without it. */
+/** Ranges of both texts; ends are exclusive. */
 type Parts = readonly [aStart: number, aEnd: number, bStart: number, bEnd: number]
 
 class Blocks {
   readonly #a: Int32Array
   readonly #b: Int32Array
-  /** Where in `b` the characters are that can start a block, ascending. */
+  /** The ascending positions in `b` of each character that can start a block. */
   readonly #places: ReadonlyMap<number, readonly number[]>
   #stepsLeft: number
-  /** How long the common text is that ends at each place of `b`, for two characters of `a` in turn; 0 outside a search. */
+  /**
+   * The length of the common text that ends at each position of `b`, for two consecutive characters of `a`; 0
+   * outside a search.
+   */
   #lengths: Int32Array
   #newLengths: Int32Array
 
@@ -35,7 +39,7 @@ class Blocks {
     this.#newLengths = new Int32Array(b.length + 1)
   }
 
-  /** What all matching blocks hold. */
+  /** The total length of all matching blocks. */
   total(): number | undefined {
     let total = 0
     const open: Parts[] = [[0, this.#a.length, 0, this.#b.length]]
@@ -51,7 +55,9 @@ class Blocks {
     return total
   }
 
-  /** The longest block of the parts: earliest in `a`, then earliest in `b`; then as far as it can be extended. */
+  /**
+   * The longest block in the ranges: earliest in `a`, then earliest in `b`, then extended as far as possible.
+   */
   #longest(parts: Parts): [aBlock: number, bBlock: number, size: number] {
     const [aStart, aEnd, bStart, bEnd] = parts
     let [aBlock, bBlock, size] = this.#longestOfStarters(parts)
@@ -113,7 +119,7 @@ function placesOf(b: Int32Array): Map<number, number[]> {
   return places
 }
 
-/** The index of the first place that is not before `start`. */
+/** The index of the first position that is not before `start`. */
 function firstFrom(places: readonly number[], start: number): number {
   let [low, high] = [0, places.length]
   while (low < high) {

@@ -1,9 +1,10 @@
-/** Flags at the start of a pattern, which JavaScript has none of: `(?i)`. */
+/** Inline flags at the start of a pattern, which JavaScript lacks: `(?i)`. */
 const INLINE_FLAGS = /^\(\?([ims]+)\)/
 
 /**
- * The JavaScript regular expression of a pattern: in Unicode mode, so that a dot is a whole character, or in the older mode where only
- * that takes it; `(?i)`, `(?m)`, `(?s)` and their combinations at its start become flags. Throws a SyntaxError.
+ * The JavaScript regular expression of a pattern. Uses Unicode mode, so that a dot matches a whole character,
+ * or the older mode if only that accepts the pattern; `(?i)`, `(?m)`, `(?s)` and combinations at its start
+ * become flags. Throws a SyntaxError.
  */
 export function compilePattern(pattern: string, isCaseSensitive: boolean): RegExp {
   const [head = '', inline = ''] = INLINE_FLAGS.exec(pattern) ?? []

@@ -1,13 +1,13 @@
 import { DeadlinePassed, runWithin } from '../../scheduling/run-within.ts'
 import { doWorkerJob, type WorkerJob, type WorkerJobResult } from './long-job.ts'
 
-/** A job, and how long it may take once it has begun. */
+/** A job, and its time limit once it has begun. */
 export interface TimedJob {
   readonly job: WorkerJob
   readonly limitMs: number
 }
 
-/** What a thread of `WorkerPool` does with a job. */
+/** Runs a job in a thread of `WorkerPool`. */
 export async function doTimedJob({ job, limitMs }: TimedJob): Promise<WorkerJobResult | 'late'> {
   const work = await workOf(job)
   try {
@@ -20,7 +20,7 @@ export async function doTimedJob({ job, limitMs }: TimedJob): Promise<WorkerJobR
 
 async function workOf(job: WorkerJob): Promise<() => WorkerJobResult> {
   if (job.kind !== 'schema') return () => doWorkerJob(job)
-  // what compiles schemas takes longer to load than most jobs take
+  // the schema compiler takes longer to load than most jobs take
   const { doSchemaJob } = await import('./schema-job.ts')
   return () => doSchemaJob(job)
 }

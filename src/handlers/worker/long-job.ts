@@ -3,10 +3,10 @@ import { compilePattern } from './compile-pattern.ts'
 import { levenshteinSimilarity } from '../metrics/levenshtein-similarity.ts'
 import { sequenceSimilarity } from '../metrics/sequence-similarity.ts'
 
-/** What may take long, in a form that can be sent to another thread. */
+/** A possibly long job, in a form that can be sent to another thread. */
 export type WorkerJob = Computation | SchemaJob
 
-/** What needs no library, and so no time to begin with. */
+/** A job that needs no library, so it starts at once. */
 export type Computation =
   | {
       readonly kind: 'pattern'
@@ -17,7 +17,7 @@ export type Computation =
   | { readonly kind: 'levenshtein'; readonly a: string; readonly b: string }
   | { readonly kind: 'sequence'; readonly a: string; readonly b: string; readonly mostSteps: number }
 
-/** A schema and a value, as JSON text; `part` is what the value is called. */
+/** A schema and a value, as JSON text; `part` is the value's name. */
 export interface SchemaJob {
   readonly kind: 'schema'
   readonly schema: string
@@ -25,13 +25,15 @@ export interface SchemaJob {
   readonly value: string
 }
 
-/** What a job found; a problem is a sentence for whoever asked, and so is why what was given cannot be used. */
+/**
+ * The result of a job. A problem is a sentence for the caller; `unusable` says why the input cannot be used.
+ */
 export type WorkerJobResult =
   | { readonly found: number | boolean | undefined }
   | { readonly problem: string }
   | { readonly unusable: string }
 
-/** Does it, here and now. */
+/** Runs a job on this thread. */
 export function doWorkerJob(job: Computation): WorkerJobResult {
   switch (job.kind) {
     case 'pattern':
@@ -48,7 +50,7 @@ function searched(pattern: string, isCaseSensitive: boolean, text: string): Work
     return { found: compilePattern(pattern, isCaseSensitive).test(text) }
   } catch (error) {
     if (error instanceof SyntaxError) return { problem: error.message }
-    // where the search keeps its ways back is full
+    // the search's backtracking stack is full
     if (error instanceof RangeError) return { problem: 'the search took more memory than it may' }
     throw error
   }

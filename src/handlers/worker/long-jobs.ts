@@ -6,29 +6,35 @@ import type { HandlerContext } from '../handler.ts'
 import type { TimedJob } from './long-job-thread.ts'
 import type { WorkerJob, WorkerJobResult } from './long-job.ts'
 
-/** What became of a job: its result; or that it took too long, that its thread broke down (out of memory), that nobody waited for it. */
+/**
+ * The outcome of a job: its result, or it took too long, its thread crashed (out of memory), or its caller
+ * left.
+ */
 export type WorkerOutcome = WorkerJobResult | 'late' | 'broken' | 'abandoned'
 
-/** Whom a job is done for: the project takes its turn, nobody waits any more once the signal `untilGone` is aborted. */
+/**
+ * The caller of a job: projects take turns, and the job is dropped when the signal `untilGone` is aborted.
+ */
 export type WorkerCaller = Pick<HandlerContext, 'project' | 'untilGone' | 'isPatient'>
 
 /**
- * Does jobs in threads of their own, so that nothing else waits for them. A job that takes longer than its limit is stopped there, one
- * whose caller has left with its thread. Threads start when they are needed, stay warm for a while, and keep no process alive. Jobs wait
- * here for a free one, projects in turns, and not in the pool's own queue, which knows no projects. The thread itself looks at the time:
- * what a job waits for before it begins, a thread that starts or this process that is busy, is not counted.
+ * Runs jobs in separate threads so that they do not block the server. A job past its time limit is stopped;
+ * the thread of a job whose caller left is ended. Threads start on demand, stay warm for a while, and do not
+ * keep the process alive. Jobs wait here for a free thread, projects in turn, because the pool's own queue
+ * knows no projects. The thread itself measures the time, so waiting for a thread to start or for this
+ * process is not counted.
  */
 export class WorkerPool {
   readonly #permits: Semaphore
   readonly #mostWaiting: number
   readonly #threads: Tinypool
 
-  /** `mostWaiting` for each project. */
+  /** `mostWaiting` is per project. */
   constructor(mostThreads: number, mostWaiting: number) {
     this.#permits = new Semaphore(mostThreads)
     this.#mostWaiting = mostWaiting
     this.#threads = new Tinypool({
-      // what runs is built, and built files end in .js
+      // workers run the built file, which ends in .js
       filename: new URL('./long-job-thread.js', import.meta.url).href,
       name: 'doTimedJob',
       minThreads: 0,
@@ -37,7 +43,7 @@ export class WorkerPool {
       env: {},
       resourceLimits: { maxOldGenerationSizeMb: 256 },
     })
-    // a thread that dies with nothing to do is missed by nobody
+    // an idle thread that dies is not missed
     this.#threads.on('error', () => undefined)
   }
 
@@ -47,8 +53,8 @@ export class WorkerPool {
   }
 
   /**
-   * Refuses with `overloaded` where too many of the project wait already. Those of patient callers always wait, in a line of their own,
-   * so that whoever is impatient does not stand behind them.
+   * Throws `overloaded` if too many jobs of the project wait. Jobs of patient callers always wait, in a
+   * separate queue, so that others do not wait behind them.
    */
   async do(
     job: WorkerJob,
@@ -58,7 +64,7 @@ export class WorkerPool {
     const signal = untilGone()
     try {
       const release = await this.#permits.acquire({
-        // no project has a space in its name
+        // project names contain no space
         key: isPatient ? `${project} patient` : project,
         signal,
         mostWaiting: isPatient ? Infinity : this.#mostWaiting,
@@ -85,11 +91,10 @@ export class WorkerPool {
   }
 }
 
-/** How long a thread without a job stays. */
 const WARM_MS = 5 * 60_000
 
 /**
- * The threads of this process: as many as it has processors, and one that hangs is never all of them. Of each project so many jobs may
- * wait that the last of them has its turn within a minute or so.
+ * The threads of this process: one per processor, from two to four, so that a hanging one never blocks all.
+ * The number of waiting jobs per project is limited so that the last one starts within about a minute.
  */
 export const workerPool = new WorkerPool(Math.max(2, Math.min(4, availableParallelism())), 100)

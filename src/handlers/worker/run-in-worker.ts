@@ -3,10 +3,12 @@ import type { WorkerJob } from './long-job.ts'
 import { workerPool, type WorkerCaller } from './long-jobs.ts'
 import { tooLarge } from './too-large.ts'
 
-/** Far more than what the steps allow takes, unless the machine is very busy. */
+/** Far more than the limit on steps allows, except on a very busy machine. */
 const LIMIT_MS = 30_000
 
-/** The measure of two texts, computed in another thread. Throws `tooLarge` if it did not come to an end; refuses as `WorkerPool` does. */
+/**
+ * Compares two texts in another thread. Throws `tooLarge` if it did not finish; refuses as `WorkerPool` does.
+ */
 export async function compareInWorker(
   job: Extract<WorkerJob, { readonly a: string }>,
   caller: WorkerCaller,

@@ -3,10 +3,10 @@ import { parseJson } from '../../json/parse-json.ts'
 import { compileSchema, type SchemaCheck } from '../../resources/workflows/schemas/compile-schema.ts'
 import type { WorkerJobResult, SchemaJob } from './long-job.ts'
 
-/** The schema that was asked for last, which is often asked for again. */
+/** The last schema, because it is often needed again. */
 let last: { readonly key: string; readonly check: SchemaCheck } | undefined
 
-/** Holds a value against a schema, here and now. */
+/** Validates a value against a schema on this thread. */
 export function doSchemaJob({ schema, part, value }: SchemaJob): WorkerJobResult {
   const key = `${part} ${schema}`
   try {
@@ -20,5 +20,5 @@ export function doSchemaJob({ schema, part, value }: SchemaJob): WorkerJobResult
   }
 }
 
-/** What comes here was read once already. */
+/** The text was already parsed once, within the limits. */
 const DEEP = { maxDepth: Infinity }

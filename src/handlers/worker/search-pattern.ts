@@ -4,16 +4,16 @@ import { HandlerFailure } from '../handler-failure.ts'
 import type { WorkerCaller, WorkerOutcome } from './long-jobs.ts'
 import { workerPool } from './long-jobs.ts'
 
-/** How long a search may go on (interface 11.9). */
+/** The time limit of a search (interface 11.9). */
 export const PATTERN_LIMIT_MS = 1000
 
-/** A pattern without an operator has one way to match, and is looked for where it is asked for. */
+/** A pattern without operators has one way to match, so it is searched on this thread. */
 const LITERAL = /^[^\\^$.*+?()[\]{}|]{0,1000}$/
 
 /**
- * Whether a regular expression matches somewhere in a text: JavaScript's (interface 11.9), with inline flags at its start (`compilePattern`).
- * Any but a plain text runs in a worker, and no longer than a second. Throws `regex-pattern-error`, quoting the
- * pattern, and refuses as `WorkerPool` does.
+ * Whether a JavaScript regular expression matches in a text (interface 11.9), with inline flags at its start
+ * (`compilePattern`). All but plain texts run in a worker, for at most a second. Throws
+ * `regex-pattern-error`, quoting the pattern, and refuses as `WorkerPool` does.
  */
 export function searchPattern(
   pattern: string,

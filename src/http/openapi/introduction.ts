@@ -1,4 +1,4 @@
-/** What the document says before its routes: how to get in, and what holds for every route. Markdown. */
+/** The document's introduction in Markdown: authentication, and what holds for every route. */
 export const INTRODUCTION = `A registry in which every artifact is a git repository: variants are branches, revisions are commits.
 
 ## Authentication
@@ -26,7 +26,10 @@ may invoke.
 - The words workflow, application and evaluator stand for each other in the names of members on these three surfaces, and ids of parents may be
 called plainly \`artifact_id\`, \`variant_id\` and \`revision_id\`. The document shows one name of each.`
 
-/** The groups of routes, in the order of what people do: what is versioned, then runs, then the server; what older clients use comes last. */
+/**
+ * The groups of routes, ordered by use: versioned items, then runs, then the server; routes for older clients
+ * last.
+ */
 export const TAGS = Object.entries({
   'simple applications': 'Applications as one flat record each: begin here.',
   applications: 'Prompts and programs, with their variants and revisions.',

@@ -3,8 +3,9 @@ import type { JsonSchema } from './json-schema.ts'
 import { schemasIn } from './schemas-in.ts'
 
 /**
- * Members that go together in many objects, by the name that they get as a component; `x_` and `X` stand for the singular of each surface.
- * Larger groups stand first: an object takes each group that it has whole in what is left of it.
+ * Members that many objects share, by the name of their component; `x_` and `X` stand for the singular of
+ * each surface. Larger groups come first: an object uses each group that its remaining members contain
+ * completely.
  */
 const GROUPS: readonly (readonly [name: string, members: string])[] = [
   [
@@ -30,12 +31,13 @@ const GROUPS: readonly (readonly [name: string, members: string])[] = [
   ['RoleEdits', 'is_application is_evaluator is_snippet'],
 ]
 
-/** A record with fewer members is as short as a reference to another. */
+/** A record with fewer members is as short as a reference. */
 const LEAST_MEMBERS = 6
 
 /**
- * Puts `allOf` into objects of the document in place of the members that they have in common: those of a whole component, or those of a group,
- * which becomes a component. The schemas are changed in place, and belong to the document alone. Yields after each object that is looked at.
+ * Replaces shared members of objects in the document by `allOf`: those of a whole component, or of a group,
+ * which becomes a component. Changes the schemas in place, so they must belong to the document alone. Yields
+ * after each object.
  */
 export function* groupMembers(
   paths: object,
@@ -58,7 +60,7 @@ export function* groupMembers(
 class Grouping {
   readonly #schemas: Record<string, JsonSchema>
   readonly #roots: ReadonlySet<JsonSchema>
-  /** The objects whose members may stand elsewhere, with what each member says as text. */
+  /** The objects whose members may be moved, with each member as text. */
   readonly #objects = new Map<JsonSchema, Texts>()
 
   constructor(schemas: Record<string, JsonSchema>) {
@@ -66,7 +68,7 @@ class Grouping {
     this.#roots = new Set(Object.values(schemas))
   }
 
-  /** Takes those of the schemas whose members may stand elsewhere. */
+  /** Adds the schemas whose members may be moved. */
   *read(candidates: readonly JsonSchema[]): InSlices<void> {
     for (const schema of candidates) {
       if (hasOpenMembers(schema)) this.#objects.set(schema, textsOf(schema))
@@ -74,7 +76,10 @@ class Grouping {
     }
   }
 
-  /** Objects that have all members of a component refer to it; of two components that are the same, the later does. */
+  /**
+   * Makes objects with all members of a component refer to it; of two equal components, the later refers to
+   * the earlier.
+   */
   *referToWholes(): InSlices<void> {
     const wholes = Object.entries(this.#schemas)
       .map(([name, schema]) => ({
@@ -94,7 +99,7 @@ class Grouping {
     }
   }
 
-  /** Makes a component of these members, one for each way in which they are the same in several objects. */
+  /** Makes a component of these members, one for each variation that several objects share. */
   *group(name: string, members: readonly string[]): InSlices<void> {
     const alike = new Map<string, JsonSchema[]>()
     for (const [object, texts] of this.#objects) {
@@ -115,7 +120,10 @@ class Grouping {
     }
   }
 
-  /** Objects in what other objects are made of get a name: generators of clients would make a class of each for each of those. */
+  /**
+   * Names inner objects of components that are used in `allOf`: client generators would otherwise make a
+   * class for each use.
+   */
   nameInnerObjects(): void {
     const names = new Map<string, string>()
     const parents = [...this.#objects.keys()].flatMap(({ allOf = [] }) => allOf as readonly Reference[])
@@ -137,7 +145,7 @@ class Grouping {
     const { properties, required } = part(object, kept)
     const allOf = [...((object['allOf'] ?? []) as readonly Reference[]), referenceTo(name)]
     for (const key of ['type', 'properties', 'required', 'allOf']) delete object[key]
-    // A component stays a schema of its own: some generators take no reference for one.
+    // A component stays its own schema: some generators do not accept a reference in its place.
     if (kept.length === 0 && allOf.length === 1 && !this.#roots.has(object)) Object.assign(object, allOf[0])
     else Object.assign(object, { allOf }, kept.length > 0 ? { properties } : {}, required ? { required } : {})
     this.#objects.set(object, textsOf(object))
@@ -152,14 +160,14 @@ interface Reference extends JsonSchema {
 
 const SCHEMAS = '#/components/schemas/'
 
-/** What a reference in `allOf` takes, about. */
+/** The approximate length of a reference in `allOf`. */
 const REFERENCE_CHARACTERS = 60
 
 function hasOpenMembers({ type, properties, additionalProperties }: JsonSchema): boolean {
   return type === 'object' && additionalProperties !== false && typeof properties === 'object'
 }
 
-/** Each member as text, with whether it is required. */
+/** Each member as text, including whether it is required. */
 function textsOf(object: JsonSchema): Texts {
   const needed = (object['required'] ?? []) as readonly string[]
   const entries = Object.entries(propertiesOf(object))

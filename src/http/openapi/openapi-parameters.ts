@@ -2,18 +2,18 @@ import { AskedQuery } from '../routing/input.ts'
 import type { Endpoint } from '../routing/endpoint.ts'
 import type { JsonSchema } from './json-schema.ts'
 
-/** Query-string parameters in /openapi.json. */
+/** The parts of the document that query-string parameters refer to. */
 
 export interface Parts {
-  /** The schema of references, as bodies name it. */
+  /** The reference to the schema of references, as bodies use it. */
   readonly reference: string
-  /** The other parts of bodies that have names, by what they are named. */
+  /** The other named parts of bodies, by reference. */
   readonly named: Readonly<Record<string, JsonSchema>>
 }
 
 /**
- * A GET form takes the references of its body as `member.field` parameters, of filters and windows the fields that it looks for, and
- * every other member under its own name.
+ * Lists the parameters of a GET form: references of its body as `member.field`, the fields it reads of
+ * filters and windows, and every other member under its own name.
  */
 export function openApiQueryParameters(schema: JsonSchema, { fromQuery }: Endpoint, parts: Parts): object[] {
   const query = new AskedQuery('')
@@ -27,7 +27,7 @@ export function openApiQueryParameters(schema: JsonSchema, { fromQuery }: Endpoi
   })
 }
 
-/** An upload whose body is the file takes the fields of the form in the query string. */
+/** Lists the form fields as query parameters, for an upload whose body is the file. */
 export function fieldParameters(schema: JsonSchema): object[] {
   return membersOf(schema).map(([name, member]) => ({
     ...parameter(name, member),

@@ -20,9 +20,9 @@ import { PROBLEMS } from '../problem.ts'
 import { SCOPES } from '../../access/scope.ts'
 
 /**
- * The OpenAPI 3.1 document of the endpoints, from the very schemas that guard them. Records and the shared parts of requests
- * are named components; everything else stands where it is used. What is answered without an endpoint is described beside them. Making it
- * takes a second or more, so other requests have their turns in between: after each schema, operation and path.
+ * The OpenAPI 3.1 document of the endpoints, built from the schemas that validate them. Records and shared
+ * parts of requests are named components; everything else is inline. Routes without an endpoint are described
+ * separately. Building takes a second or more, so it pauses after each schema, operation and path.
  */
 export async function openApiDocument(
   endpoints: readonly Endpoint[],
@@ -219,7 +219,7 @@ const RECORDS: JsonSchema = {
 
 const FILE: JsonSchema = { type: 'string', format: 'binary' }
 
-/** The JSON Schema of a zod schema; schemas that have a name become references to it. */
+/** The JSON Schema of a zod schema; named schemas become references. */
 function toJsonSchema(
   schema: z.ZodType,
   io: 'input' | 'output',
@@ -229,7 +229,7 @@ function toJsonSchema(
     io,
     unrepresentable: 'any',
     override: ({ zodSchema, jsonSchema }) => {
-      // The callback gets zod's core type of the same object that the map holds.
+      // The callback receives zod's core type of the same object that is in the map.
       const name = named.get(zodSchema as unknown as z.ZodType)
       if (name === undefined) return
       for (const key of Object.keys(jsonSchema)) delete jsonSchema[key as keyof typeof jsonSchema]
@@ -239,7 +239,10 @@ function toJsonSchema(
   return withoutSpellings(withoutBounds(json, io) as JsonSchema)
 }
 
-/** Without what zod adds to every whole number, and without what would make a client refuse the members of a later version. */
+/**
+ * Removes the bounds that zod adds to every whole number, and restrictions that would make a client reject
+ * members of a later version.
+ */
 function withoutBounds(value: unknown, io: 'input' | 'output'): unknown {
   if (Array.isArray(value)) return value.map((item) => withoutBounds(item, io))
   if (typeof value !== 'object' || value === null) return value
@@ -253,7 +256,7 @@ function withoutBounds(value: unknown, io: 'input' | 'output'): unknown {
   return Object.fromEntries(kept.map(([key, member]) => [key, withoutBounds(member, io)]))
 }
 
-/** The type first, so that what is the same is the same text. */
+/** Puts the type first, so that equal schemas have equal texts. */
 function inOrder(value: object): [string, unknown][] {
   const isType = ([key]: [string, unknown]): number => (key === 'type' ? 0 : 1)
   return Object.entries(value).sort((a, b) => isType(a) - isType(b))
@@ -277,7 +280,7 @@ function ref(name: string) {
   return { $ref: `#/components/schemas/${name}` } satisfies JsonSchema
 }
 
-/** Made with the document: a start has no time for it. */
+/** Built with the document, to keep the start fast. */
 function sharedParts(): Parts {
   const windowings = {
     Windowing: windowing,
@@ -330,7 +333,7 @@ function problemSchema(): JsonSchema {
   }
 }
 
-/** How keys are sent. What a session's cookie holds stands for a key, and no program sends it. */
+/** How keys are sent. A session's cookie also stands for a key, but programs do not send one. */
 const SECURITY_SCHEMES = {
   ApiKey: {
     type: 'apiKey',
@@ -353,7 +356,10 @@ const SECURITY_SCHEMES = {
   },
 }
 
-/** The `security` of an operation: any of the keys that may ask it. Undefined where that is the document's own, a key that may read. */
+/**
+ * The `security` of an operation: any of the keys that may call it. Undefined for the document's default, a
+ * key that may read.
+ */
 function securityOf({ scope, orScope, callerIn }: Endpoint): object[] | undefined {
   if (callerIn) return []
   const scopes = [scope, ...(orScope === undefined ? [] : [orScope].flat())]
@@ -361,7 +367,7 @@ function securityOf({ scope, orScope, callerIn }: Endpoint): object[] | undefine
   return scopes.length === SCOPES.length ? keyWith() : scopes.flatMap((scope) => keyWith(scope))
 }
 
-/** A key with this scope, sent in any of the ways there are; without a scope, any key. */
+/** A key with this scope, sent in any supported way; without a scope, any key. */
 function keyWith(...scopes: readonly string[]): object[] {
   return ['ApiKey', 'Bearer', 'KeyHeader'].map((way) => ({ [way]: scopes }))
 }

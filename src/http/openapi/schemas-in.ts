@@ -1,6 +1,6 @@
 import type { JsonSchema } from './json-schema.ts'
 
-/** Every object of a part of the document that may be a schema, values that a schema holds left out. */
+/** Every object in a part of the document that may be a schema, excluding values inside schemas. */
 export function schemasIn(part: object): JsonSchema[] {
   const found: JsonSchema[] = []
   const visit = (value: unknown, way: readonly string[]): void => {
@@ -12,7 +12,7 @@ export function schemasIn(part: object): JsonSchema[] {
   return found
 }
 
-/** Whether a member holds a value and no schema; what users call their members says nothing. */
+/** Whether a member holds a value, not a schema; members that a user named do not count. */
 export function isValue(key: string, way: readonly string[]): boolean {
   return VALUES.has(key) && way.at(-1) !== 'properties'
 }

@@ -2,19 +2,20 @@ import type { InSlices } from '../../scheduling/cooperative.ts'
 import type { JsonSchema } from './json-schema.ts'
 import { isValue } from './schemas-in.ts'
 
-/** What a document names once, by kind: `components` of OpenAPI. */
+/** The named parts of a document by kind: OpenAPI's `components`. */
 export interface Components {
   readonly schemas: Record<string, JsonSchema>
   readonly parameters: Record<string, unknown>
   readonly responses: Record<string, unknown>
 }
 
-/** What is shorter stands where it is used: a reference would hardly be shorter. */
+/** Shorter parts stay inline: a reference would not be shorter. */
 const LEAST_CHARACTERS = 64
 
 /**
- * The paths of a document in which every schema, parameter and response that stands in several places, of the components too, is a reference to
- * one of `components`, to which it is added under a name made of its first place. Yields after each path and component.
+ * Replaces every schema, parameter and response that occurs several times in the paths or components by a
+ * reference to `components`, where it is added under a name made from its first place. Yields after each path
+ * and component.
  */
 export function* share(
   paths: Readonly<Record<string, object>>,
@@ -38,7 +39,7 @@ export function* share(
   }
   return sharing
 
-  /** What stands in something that was met before is not counted again: it is shared with it. */
+  /** The content of a repeated part is not counted again: it is shared with that part. */
   function count(value: unknown, way: readonly string[]): void {
     if (typeof value !== 'object' || value === null) return
     const kind = kindOf(value, way)
@@ -46,7 +47,7 @@ export function* share(
       const text = JSON.stringify(value)
       const before = counts.get(text) ?? 0
       counts.set(text, before + 1)
-      // The schema of an answer that several operations have is named as well: clients get one class for it.
+      // Also name the schema of a shared response, so that clients get one class for it.
       if (before > 0 && kind !== 'responses') return
     }
     countMembers(value, way)
@@ -91,7 +92,10 @@ function kindOf(value: object, way: readonly string[]): 'schemas' | 'parameters'
   return typeof type === 'string' || [type, anyOf, oneOf, allOf].some(Array.isArray) ? 'schemas' : undefined
 }
 
-/** What a part may be called: `ApplicationRevisionCommit`, of the member that it is; `ApplicationsQueryAnswer`, of a body. */
+/**
+ * The candidate names of a part: `ApplicationRevisionCommit` from its member; `ApplicationsQueryAnswer` from
+ * its body.
+ */
 function namesOf(way: readonly string[], kind: string): readonly string[] {
   const [path = ''] = way
   const member = way.lastIndexOf('properties') + 1
@@ -100,7 +104,7 @@ function namesOf(way: readonly string[], kind: string): readonly string[] {
   return [...ofMember, pascal(kind === 'responses' ? path : `${path}/${PARTS[part] ?? 'part'}`)]
 }
 
-/** The first of the names that is not taken, or the last of them with a number. */
+/** The first free name, or the last one with a number. */
 function freeName(names: readonly string[], taken: Readonly<Record<string, unknown>>): string {
   const free = names.find((name) => taken[name] === undefined)
   if (free !== undefined) return free
@@ -123,7 +127,9 @@ function pascal(text: string): string {
   return words.map((word) => word.slice(0, 1).toUpperCase() + word.slice(1)).join('')
 }
 
-/** Components with each after those that it refers to: generators of clients read them from top to bottom. */
+/**
+ * Sorts components so that each follows those it refers to: client generators read them from top to bottom.
+ */
 export function inOrderOfReference<T>(named: Readonly<Record<string, T>>): Record<string, T> {
   const placed = new Map<string, T>()
   const seen = new Set<string>()

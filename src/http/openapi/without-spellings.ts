@@ -2,8 +2,9 @@ import { SPELLING_OF } from '../schemas/spellings.ts'
 import type { JsonSchema } from './json-schema.ts'
 
 /**
- * A schema without the members that are second names of others. What the document says once for all of them (one surface's word in place
- * of another's, `variant_id` for `application_variant_id`) is not repeated; any other second name stands in the description of the first.
+ * Removes members that are alternative names of others from a schema. Alternatives that the introduction
+ * explains (another surface's word, `variant_id` for `application_variant_id`) are dropped; others are listed
+ * in the description of the first name.
  */
 export function withoutSpellings(schema: JsonSchema): JsonSchema {
   return mapped(schema) as JsonSchema
@@ -39,7 +40,7 @@ function members(properties: Readonly<Record<string, JsonSchema>>): Record<strin
   return shown
 }
 
-/** A name with the word of its surface left open; ids of parents go without it, too. */
+/** A name with a placeholder for its surface's word; ids of parents may also lack the word. */
 function pattern(name: string): string {
   return name
     .replace(/^(?:workflow|application|evaluator)(?=_|s?$)/, '<x>')

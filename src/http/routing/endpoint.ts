@@ -24,114 +24,125 @@ import type { Upload } from '../body/upload.ts'
 import { shown } from '../schemas/request-schemas.ts'
 import type { SignedIn } from '../request.ts'
 
-/** A guarded request, with nothing of HTTP but its headers. */
+/** A validated request, without HTTP details except its headers. */
 export interface Call<I> {
   readonly registry: Registry
   readonly input: I
-  /** Path parameters; ids are UUIDs in lower case, unless the endpoint has `params` of its own. */
+  /** Path parameters; ids are lowercase UUIDs, unless the endpoint has its own `params`. */
   readonly params: Readonly<Record<string, string>>
   readonly context: WriteContext
-  /** Whose key it is, and what it may do. */
+  /** The key's owner and permissions. */
   readonly caller: Caller
-  /** The session that the request came with, where it was not the key itself. */
+  /** The session of the request, if it did not send a key. */
   readonly session: SignedIn | undefined
   readonly headers: IncomingHttpHeaders
-  /** Aborted when the client goes before it has its answer. */
+  /** Aborted when the client leaves before it has its answer. */
   untilGone(): AbortSignal
 }
 
-/** The call of an endpoint that takes an upload; `input` is made of its text fields. */
+/** The call of an endpoint that takes an upload; `input` is built from its text fields. */
 export interface UploadCall<I> extends Call<I> {
-  /** Its file is there until the answer is made, and then removed. */
+  /** Its file is removed after the answer. */
   readonly upload: Upload
 }
 
 /**
- * What an endpoint answers: a body to be written as JSON, ready JSON text, or a stream; with its entity tag if it is a
- * revision's.
+ * The answer of an endpoint: a body to write as JSON, JSON text, or a stream, with the entity tag of a
+ * revision.
  */
 export interface EndpointResponse {
-  /** 200 unless it says otherwise. */
+  /** 200 by default. */
   readonly status?: number
   readonly headers?: Readonly<Record<string, string>>
   readonly body?: object
-  /** How `body` is written, where that is known: at once, as it holds one document, or streamed, as it holds streams. */
+  /** How `body` is written, if known: at once if it holds one document, or streamed if it holds streams. */
   readonly writing?: 'at once' | 'streamed'
   readonly text?: Buffer | string
   /**
-   * A body written piece by piece, each asked for when the client has taken the one before. It is closed when the client goes;
-   * what it throws is answered as any error while nothing was written yet, and breaks the connection afterwards.
+   * A streamed body; each piece is requested once the client has received the previous one. The stream is
+   * closed when the client leaves. An error becomes an error response before the first write, and breaks the
+   * connection afterwards.
    */
   readonly stream?: AsyncIterable<string | Buffer>
   /** The Content-Type of `stream`. */
   readonly contentType?: string
-  /** Makes `stream` a download under this name. */
+  /** Makes `stream` a download with this name. */
   readonly fileName?: string
   readonly etag?: string
-  /** The client has what it would get (304). */
+  /** The client already has this answer (304). */
   readonly notModified?: boolean
-  /** Where a write's result is, for `recall`. */
+  /** The location of a write's result, for `recall`. */
   readonly address?: ResultAddress
-  /** This is the first result of the request's Idempotency-Key, again. */
+  /** Whether this repeats the first result of the request's Idempotency-Key. */
   readonly isReplayed?: boolean
 }
 
-/** Answers as `run` did, from where the result is. */
+/** Rebuilds the answer of `run` from the location of its result. */
 export type Recall<I> = (call: Call<I>, address: ResultAddress) => Promise<EndpointResponse>
 
-/** One route: how it is asked, what it needs, what it does; the router, the guard and /openapi.json all read this. */
+/**
+ * A route: its requests, its requirements and its work. The router, the validation and /openapi.json read
+ * this.
+ */
 export interface Endpoint {
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE'
-  /** As @koa/router writes it: `/workflows/:id/archive`. */
+  /** In the syntax of @koa/router: `/workflows/:id/archive`. */
   readonly path: string
   readonly tag: string
   readonly summary: string
-  /** How its surface calls the things of a family, where not as the family does. */
+  /** Its surface's word for a family's artifacts, if that differs from the family's. */
   readonly words?: { readonly family: string; readonly word: string }
   readonly scope: Scope
-  /** A scope, or any of several, that is enough, too. */
+  /** Alternative scopes; any one of them is enough. */
   readonly orScope?: Scope | readonly Scope[]
   /**
-   * Whether whoever is let in sees the whole answer, also without the scope `read`: it tells nothing that is stored, or just what the
-   * endpoint's own scope is for. Any other answer is withheld (see withholding).
+   * Whether callers without the scope `read` also see the whole answer, because it reveals no stored data, or
+   * only what the endpoint's own scope is for. Other answers are withheld (see withholding).
    */
   readonly showsAll?: true
-  /** What the path parameters are, where they are not all UUIDs; an object with a member for each. */
+  /** The path parameters that are not UUIDs; an object with a member for each parameter. */
   readonly params?: z.ZodObject<Readonly<Record<string, z.ZodType<string>>>>
   /** The body (POST, PUT) or the query string (GET); undefined where there is none. */
   readonly input?: z.ZodType
-  /** Whether the body may be left out, and read as `{}`. */
+  /** Whether the body is optional; a missing one is read as `{}`. */
   readonly optionalBody?: boolean
-  /** Whether null means something other than absent (PUT). */
+  /** Whether null differs from absent (PUT). */
   readonly keepNulls?: boolean
-  /** Makes body members out of query-string parameters (interface 2.15, and GET forms), beside those that the body has. */
+  /**
+   * Converts query-string parameters to body members (interface 2.15, and GET forms), in addition to the
+   * body's own.
+   */
   readonly fromQuery?: (
     query: URLSearchParams,
     body: Readonly<Record<string, unknown>>,
   ) => Readonly<Record<string, unknown>>
-  /** Query-string parameters that clients send and that mean nothing here. */
+  /** Query-string parameters that clients send and this route ignores. */
   readonly unusedQuery?: readonly string[]
-  /** Whether the body is an upload, whose text fields `input` guards; see `uploadEndpoint`. */
+  /** Whether the body is an upload, whose text fields `input` validates; see `uploadEndpoint`. */
   readonly upload?: true
   readonly output: z.ZodType
-  /** What is answered instead to whoever may or wants to see less; the documentation says so once for all endpoints. */
+  /**
+   * Answers for callers who may or want to see less; the documentation describes them once for all endpoints.
+   */
   readonly alsoAnswers?: readonly z.ZodType[]
-  /** The media types of a streamed answer, for the documentation; `output` is not used then. */
+  /** The media types of a streamed answer, for the documentation; it replaces `output`. */
   readonly downloads?: readonly string[]
-  /** Media types in which an answer may come as a stream of records, for the documentation; the last one is as `output` says. */
+  /**
+   * Media types of an answer as a stream of records, for the documentation; the last record matches `output`.
+   */
   readonly streams?: readonly string[]
-  /** What an answer is that is neither 200 nor a problem document, for the documentation. */
+  /** An answer that is neither 200 nor a problem document, for the documentation. */
   readonly failure?: z.ZodType
-  /** A request as it could be sent, for the documentation. */
+  /** An example request, for the documentation. */
   readonly example?: object
-  /** Tells whose request it is by its body, or refuses: of the route that is asked without a key. */
+  /** Finds the caller from the body, or refuses; only for the route that needs no key. */
   readonly callerIn?: (input: never) => Promise<Caller>
   readonly run: (call: Call<never>) => Promise<EndpointResponse> | EndpointResponse
-  /** Every POST that writes has it; its `run` answers with an address. */
+  /** Every POST that writes has it; its `run` returns an address. */
   readonly recall?: Recall<never>
 }
 
-/** Ties the type of an endpoint's input to what its `run` takes. */
+/** Ties the input type of an endpoint to its `run`. */
 export function endpoint<T>(
   definition: Omit<Endpoint, 'run' | 'recall' | 'input' | 'callerIn'> & {
     readonly input?: z.ZodType<T>
@@ -139,11 +150,11 @@ export function endpoint<T>(
     readonly recall?: Recall<T>
   },
 ): Endpoint {
-  // The router parses by `input` before it calls `run`, so a run never sees another type.
+  // The router parses with `input` before it calls `run`, so a run never sees another type.
   return definition as unknown as Endpoint
 }
 
-/** The same for an endpoint that is asked without a key, and learns from its input whose request it is. */
+/** The same for an endpoint without a key, which finds its caller from the input. */
 export function keylessEndpoint<T>(
   definition: Omit<Endpoint, 'run' | 'recall' | 'input' | 'callerIn'> & {
     readonly input: z.ZodType<T>
@@ -162,11 +173,14 @@ export function uploadEndpoint<T>(
     readonly recall?: Recall<T>
   },
 ): Endpoint {
-  // As above; and the router adds the upload to the call of every endpoint that says so.
+  // As above; the router adds the upload to the call.
   return { ...definition, method: 'POST', upload: true } as unknown as Endpoint
 }
 
-/** What an endpoint needs that any key may ask: it answers the same in every project, and tells nothing of any. */
+/**
+ * For endpoints that any key may call: their answers are the same in every project, and reveal nothing of
+ * any.
+ */
 export const anyKey: Pick<Endpoint, 'scope' | 'orScope' | 'showsAll'> = {
   scope: 'read',
   showsAll: true,
@@ -188,12 +202,14 @@ const idOrSlug = z
   })
   .meta({ description: 'The id, a UUID, or the slug.' })
 
-/** What `{id}` is in the path of an endpoint that finds its thing with one of the functions below. */
+/** The `{id}` in the path of an endpoint that uses one of the functions below. */
 export const named = { params: z.object({ id: idOrSlug }) } as const
 
 type Params = Readonly<Record<string, string>>
 
-/** The artifact that `{id}` names, by id or slug (interface 2.7). What is the id of one thing and the slug of another is the id. */
+/**
+ * The artifact that `{id}` names, by id or slug (interface 2.7). An id takes precedence over an equal slug.
+ */
 export function artifactIn(registry: Registry, family: Family, { id = '' }: Params): Promise<ArtifactView> {
   return idFirst(
     id,
@@ -228,7 +244,7 @@ export function revisionIn(
   )
 }
 
-/** A slug may look like an id, so what is no id of anything is looked for once more. */
+/** A slug may look like an id, so an unknown id is also looked up as a slug. */
 async function idFirst<T>(
   text: string,
   byId: (id: string) => Promise<T>,
@@ -250,7 +266,7 @@ function isNotFound(error: unknown): boolean {
   return error instanceof Refusal && error.code.endsWith('_not_found')
 }
 
-/** Refuses a PUT whose body names another thing than its path (interface 4.23). */
+/** Refuses a PUT whose body names another item than its path (interface 4.23). */
 export function assertSameId(inPath: string, inBody: string | undefined): void {
   if (inBody === undefined || inBody === inPath) return
   throw new Refusal(

@@ -1,9 +1,9 @@
 import { type Json, entriesOf, getKey, isJsonObject, equalJson } from '../json.ts'
 
 /**
- * Whether `value` has at least what `part` has: objects are compared member by member as deep as `part` goes, anything
- * else (arrays too) must be equal. What a filter by tags or meta means: `{"n":{"a":"b"}}` finds every record whose `n`
- * holds at least that, and `{}` finds every object.
+ * Whether `value` contains `part`: objects are compared member by member as deep as `part` goes; anything
+ * else (including arrays) must be equal. Filters by tags or meta use it: `{"n":{"a":"b"}}` matches every
+ * record whose `n` contains that, and `{}` matches every object.
  */
 export function containsJson(value: Json | undefined, part: Json): boolean {
   if (value === undefined) return false

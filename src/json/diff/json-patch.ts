@@ -17,17 +17,17 @@ import { AlignmentSteps, type Difference, alignMiddles, alignNumbers } from './a
 import { printJson } from '../print-json.ts'
 import { stringifyJson } from '../stringify-json.ts'
 
-/** One operation of an RFC 6902 patch; `path` is an RFC 6901 pointer. */
+/** An operation of an RFC 6902 patch; `path` is an RFC 6901 pointer. */
 export type JsonPatchOperation =
   | { readonly op: 'add' | 'replace'; readonly path: string; readonly value: Json }
   | { readonly op: 'remove'; readonly path: string }
 
 /**
- * The RFC 6902 patch (add, remove and replace) that turns `base` into `head` (interface 6.1), as exact as the values are.
- * Undefined stands for no document at all. Key order is no difference, as in RFC 6902 itself; nor are two spellings of
- * one number. Arrays whose difference is too large to align are replaced whole, so that the work stays bounded whatever
- * is compared. (Measured: rfc6902's createPatch doubles its time with each array inside an array, half a minute at 22
- * levels, and needs cubic memory for long ones, which anybody who may commit could make it meet.)
+ * The RFC 6902 patch (add, remove and replace) that turns `base` into `head` (interface 6.1), exact in all
+ * values. Undefined stands for no document. Key order is no difference, as in RFC 6902 itself; nor are two
+ * spellings of one number. Arrays whose difference is too large to align are replaced whole, which bounds the
+ * work. (rfc6902's createPatch was measured and rejected: each nested array doubles its time, half a minute
+ * at 22 levels, and long arrays need cubic memory, which anyone who may commit could exploit.)
  */
 export function jsonPatch(base: Json | undefined, head: Json | undefined): JsonPatchOperation[] {
   if (base === undefined || head === undefined) return patchOfOne(base, head)
@@ -36,7 +36,7 @@ export function jsonPatch(base: Json | undefined, head: Json | undefined): JsonP
   return comparison.operations
 }
 
-/** The same, heavy documents compared in slices; ends with the reason of `stop` once that comes. */
+/** The same in slices, for large documents; throws the reason of `stop` once it is aborted. */
 export async function patchInSlices(
   base: Json | undefined,
   head: Json | undefined,
@@ -48,15 +48,15 @@ export async function patchInSlices(
   return comparison.operations
 }
 
-/** An operation of a patch; of what is replaced also the value that was there. */
+/** An operation of a patch, with the replaced value, if any. */
 export interface JsonChange {
   readonly operation: JsonPatchOperation
   readonly before: Json | undefined
 }
 
 /**
- * The patch of two documents for people to read, in a millisecond or so: undefined if one is too large for that, and an array whose
- * difference is long is replaced whole.
+ * A patch for people to read, computed in about a millisecond. Undefined if a document is too large for that;
+ * an array with a long difference is replaced whole.
  */
 export function lightChanges(
   base: Json | undefined,
@@ -106,7 +106,9 @@ class Comparison {
     if (!hasKey(head, key)) this.operations.push({ op: 'remove', path: `${path}/${pointerToken(key)}` })
   }
 
-  /** Items removed and added at one place are compared in pairs, so that an edited message is not replaced whole. */
+  /**
+   * Compares items removed and added at one place in pairs, so that an edited message is not replaced whole.
+   */
   arrays(base: readonly Json[], head: readonly Json[], path: string): void {
     const hunks = this.align(base, head)
     if (hunks === undefined) {
@@ -135,8 +137,8 @@ class Comparison {
 }
 
 /**
- * The items removed and added at one place, in pairs, and where they are: what comes before the hunk is as in the second array
- * already, so a place there is a place in the patched array.
+ * The items removed and added at one place, in pairs, with their paths. Everything before the hunk already
+ * equals the second array, so indexes in it are indexes in the patched array.
  */
 function* pairsOf({ removed, to, added }: Hunk, path: string): Generator<readonly [Json, Json, string]> {
   for (let index = 0; index < removed.length && index < added.length; index++) {
@@ -144,7 +146,7 @@ function* pairsOf({ removed, to, added }: Hunk, path: string): Generator<readonl
   }
 }
 
-/** A comparison that rests: what is heavy is compared member by member, what is light at once. */
+/** A comparison in slices: compares large values member by member, small ones at once. */
 class HeavyComparison extends Comparison {
   readonly #slice: TimeSlice
 
@@ -157,7 +159,7 @@ class HeavyComparison extends Comparison {
     if (isLight(base) && isLight(head)) this.values(base, head, path)
     else if (isJsonObject(base) && isJsonObject(head)) await this.#objects(base, head, path)
     else if (isJsonArray(base) && isJsonArray(head)) await this.#arrays(base, head, path)
-    // of two kinds, or texts: told apart at a glance
+    // of different kinds, or texts: quick to compare
     else if (!equalJson(base, head)) this.replaced(base, head, path)
   }
 
@@ -190,7 +192,7 @@ class HeavyComparison extends Comparison {
   }
 }
 
-/** A comparison in bounded work that keeps what was replaced. */
+/** A comparison with bounded work that keeps replaced values. */
 class LightComparison extends Comparison {
   readonly replacedBy = new Map<JsonPatchOperation, Json>()
 
@@ -206,7 +208,7 @@ class LightComparison extends Comparison {
     this.replacedBy.set(operation, base)
   }
 
-  /** Most often one item has changed, and telling so takes no texts of items. */
+  /** Usually one item has changed, which can be found without the items' texts. */
   override align(base: readonly Json[], head: readonly Json[]): Hunk[] | undefined {
     const shorter = Math.min(base.length, head.length)
     let start = 0
@@ -227,7 +229,10 @@ class LightComparison extends Comparison {
   }
 }
 
-/** One place where two arrays differ: `removed` gave way to `added`, which begin at index `to` of the second array. */
+/**
+ * A place where two arrays differ: `removed` was replaced by `added`, which begins at index `to` of the
+ * second array.
+ */
 interface Hunk {
   readonly removed: readonly Json[]
   readonly to: number
@@ -235,20 +240,20 @@ interface Hunk {
 }
 
 /**
- * Finds what two arrays have in common, for any number of pairs of arrays, until a budget is spent. Time and memory grow
- * with the square of the number of differing items; the budget of a million steps is some tenths of a second.
+ * Aligns pairs of arrays until a budget is spent. Time and memory grow with the square of the number of
+ * differing items; the budget of a million steps is a few tenths of a second.
  */
 class ArrayAligner {
-  /** What is left of the budget, in steps of comparing two items. */
+  /** The remaining budget, in comparisons of two items. */
   steps = 1_000_000
-  /** How much text of items may still be made: arrays in arrays are looked at once a level. */
+  /** The remaining text of items that may be printed: nested arrays are printed once per level. */
   text = 100_000_000
-  /** Of what is spent beside: steps along items that are alike. */
+  /** A separate budget for steps along equal items. */
   readonly #alike = new AlignmentSteps(20_000_000)
 
   /**
-   * The places where the arrays differ, in order; undefined if finding them takes more than is left. Items are the same
-   * when their texts are.
+   * The places where the arrays differ, in order; undefined if finding them exceeds the budget. Items are
+   * equal if their texts are.
    */
   align(base: readonly Json[], head: readonly Json[]): Hunk[] | undefined {
     const numbers = new Map<string, number>()
@@ -259,7 +264,7 @@ class ArrayAligner {
     return this.#hunks(base, head, limit, atOnce(work))
   }
 
-  /** The same of heavy arrays, in slices. */
+  /** The same for large arrays, in slices. */
   async alignHeavy(
     base: readonly Json[],
     head: readonly Json[],
@@ -287,7 +292,7 @@ class ArrayAligner {
     return Math.floor(Math.sqrt(Math.max(0, this.steps)))
   }
 
-  /** A number for each item, the same for the same text, so that comparing two items takes one step. */
+  /** Numbers items so that equal texts have equal numbers, and comparing two items takes one step. */
   #number(text: string, numbers: Map<string, number>): number {
     this.text -= text.length
     const number = numbers.get(text) ?? numbers.size

@@ -13,7 +13,7 @@ import { acceptDocument, type MemberReader, readClosedObject } from '../document
 import { formatValueForPeople, type ProblemCollector } from '../documents/problems.ts'
 import { isWithinBound, oneOfWords, readFiltering } from './query-filtering.ts'
 
-/** Which traces of those that match, as it is stored (interface 13.4): every member as it was sent. */
+/** The stored windowing of a query of traces (interface 13.4): every member as it was sent. */
 function readWindowing(value: Json, problems: ProblemCollector): JsonObject {
   return readClosedObject(value, 'windowing', QUERY_WINDOWING_MEMBERS, problems)
 }
@@ -62,9 +62,9 @@ function isShare(value: Json): boolean {
 }
 
 /**
- * A `data` object as a client sent it, made ready to store (interface 13.4): what a filter of traces asks for, and not
- * the traces that it once found. Refuses with one `invalid_request` that lists every problem at its place below
- * `context.loc`; an unknown key, at any level, is one of them, and so is a filtering past its bounds.
+ * Converts a client's `data` object for storing (interface 13.4): the filter of traces, without the traces it
+ * once found. Throws one `invalid_request` with all problems at their places below `context.loc`, including
+ * unknown keys at any level and a filtering past its bounds.
  */
 export function acceptQueryData(data: Json, { loc }: PayloadContext): AcceptedDocument {
   return acceptDocument(data, loc, (value, problems) => {
@@ -74,7 +74,7 @@ export function acceptQueryData(data: Json, { loc }: PayloadContext): AcceptedDo
   })
 }
 
-/** A query's data as it is stored; one from before there were bounds may be past them. */
+/** A stored query's data; data from before the bounds may exceed them. */
 function readQueryData(data: Json, problems: ProblemCollector): JsonObject {
   return readClosedObject(data, 'data', MEMBERS, problems)
 }
@@ -84,7 +84,7 @@ const FORMATTING: ReadonlyMap<string, MemberReader> = new Map([
   ['format', oneOfWords('format', ['svc', 'opentelemetry'])],
 ])
 
-/** What a retrieve may have answered beside the query, and a client sends back. */
+/** What a retrieve may add to the query, and a client sends back. */
 const found: MemberReader = () => undefined
 
 const MEMBERS: ReadonlyMap<string, MemberReader> = new Map<string, MemberReader>([
@@ -95,22 +95,22 @@ const MEMBERS: ReadonlyMap<string, MemberReader> = new Map<string, MemberReader>
   ['traces', found],
 ])
 
-/** The file that is a query's data (interface 15.5). */
+/** The file of a query's data (interface 15.5). */
 const QUERY_DATA_FILE = 'data.json'
 
-/** Whether a path of a commit's tree is the one that the functions below write and read. */
+/** Whether a path of a commit's tree is this file. */
 export function isQueryFile(path: string): boolean {
   return path === QUERY_DATA_FILE
 }
 
-/** The file that holds a query's data (interface 15.5): `data.json`. */
+/** The file with a query's data (interface 15.5): `data.json`. */
 export function encodeQuery(data: JsonObject): readonly PayloadFile[] {
   return [{ path: QUERY_DATA_FILE, content: data }]
 }
 
 /**
- * The data in a commit's tree, undefined if there is no `data.json`. Data that a commit over REST could not have brought
- * is refused with `damaged_repository` naming the places.
+ * The data in a commit's tree, undefined if there is no `data.json`. Throws `damaged_repository`, naming the
+ * places, for data that a commit over REST could not have brought.
  */
 export async function decodeQuery(
   read: (path: string) => Promise<Buffer | undefined>,
@@ -122,7 +122,7 @@ export async function decodeQuery(
   return decodeDocument(QUERY_DATA_FILE, data, readQueryData)
 }
 
-/** What a query's payload is: its `data` object, and how it lies in a file. */
+/** A query's payload: its `data` object, and its file. */
 export const queryDocument: DocumentDefinition = {
   name: 'query',
   folder: 'queries',
@@ -143,9 +143,9 @@ export const queryDocument: DocumentDefinition = {
 export const queryFamily = documentFamily(queryDocument)
 
 /**
- * The data that a delta `{set, remove}` makes of `base`, as for workflows; a null in `set` unsets what it stands for, save
- * inside a condition's value. Refuses a delta of another shape with `invalid_delta`, and a result that is no valid
- * data with `invalid_request`.
+ * Applies a delta `{set, remove}` to `base`, as for workflows; a null in `set` unsets its member, except
+ * inside a condition's value. Throws `invalid_delta` for another shape, and `invalid_request` if the result
+ * is invalid.
  */
 export function applyQueryDelta(
   base: JsonObject | undefined,

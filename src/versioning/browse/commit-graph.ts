@@ -18,7 +18,7 @@ import { unknownCursor } from '../pagination.ts'
 import { decodeMessage } from '../revisions/stored-revision.ts'
 import { isLive } from '../revisions/revision.ts'
 
-/** A commit of an artifact, as a drawing of its history shows it. */
+/** A commit in the graph of an artifact's history. */
 export interface GraphNode {
   readonly id: string
   readonly commit: Oid
@@ -31,46 +31,48 @@ export interface GraphNode {
   readonly subject: string
   /** `Name <email>`. */
   readonly author: string
-  /** Seconds since 1970 of the commit. */
+  /** The commit's time in seconds since 1970. */
   readonly seconds: number
   readonly refs: readonly GraphRef[]
-  /** What the commit's signature is worth; only where it was asked for. */
+  /** The verification of the commit's signature; only on request. */
   readonly signature?: CommitSignature
 }
 
-/** A ref that names a commit, without the folder of its kind. */
+/** A ref to a commit, without the folder of its kind. */
 export interface GraphRef {
   readonly kind: 'variant' | 'tag' | 'environment'
   readonly name: string
 }
 
-/** What the order of the commits follows from; the rest of a node is read when it is shown. */
+/** What the order of commits depends on; the rest of a node is read when it is shown. */
 interface Place {
   readonly oid: Oid
   readonly parents: readonly Oid[]
   readonly seconds: number
 }
 
-/** The commits of an artifact as its refs were at one moment. */
+/** An artifact's commits at one state of its refs. */
 interface Graph {
   readonly refs: RefSnapshot
   /** Newest first, each before its parents. */
   readonly places: readonly Place[]
   readonly byOid: ReadonlyMap<Oid, Place>
-  /** The place in `variants` of the oldest variant whose first-parent line holds the commit. */
+  /** The index in `liveFirst` of the first variant whose first-parent line holds the commit. */
   readonly holders: ReadonlyMap<Oid, number>
 }
 
 /**
- * Graphs that were drawn lately, 32 MB of them. A page needs the order of all commits, because only that tells which of two commits
- * with odd dates is the parent; to walk 10,000 commits takes half a second, and to cut a page out of the kept order a few milliseconds.
- * When a ref has moved, the order is worked out anew from what is known of the commits, and only new ones are read.
+ * Recently drawn graphs, at most 32 MB. A page needs the order of all commits, because only that shows which
+ * of two commits with odd dates is the parent. Walking 10,000 commits takes half a second; cutting a page
+ * from a cached order takes a few milliseconds. When a ref moves, the order is recomputed from the cached
+ * commits, and only new commits are read.
  */
 const graphs = recentlyUsed<Repository, Graph>(32 * 1024 * 1024, ({ places }) => 1000 + 400 * places.length)
 
 /**
- * A page of the commits that the artifact's variants reach, archived or not, newest first, and no commit behind one of its parents.
- * With `signers`, it says what each signature is worth, which costs some 100 µs a commit. Refuses a cursor that is no node's id with `invalid_cursor`.
+ * A page of the commits that the artifact's variants reach, archived or not, newest first, each before its
+ * parents. With `signers`, each signature is verified, which costs about 100 µs per commit. Throws
+ * `invalid_cursor` for a cursor that is no node's id.
  */
 export async function graphOf(
   artifact: ArtifactView,
@@ -127,7 +129,7 @@ async function nodeOf(
   }
 }
 
-/** The variants in the order in which they may be a commit's home if it was made on none of them: the live ones first, each the oldest first. */
+/** The variants by precedence as home of a commit made on none of them: live ones first, then the oldest. */
 function liveFirst({ variants }: ArtifactView): readonly VariantView[] {
   return [...variants.filter(isLive), ...variants.filter((variant) => !isLive(variant))]
 }
@@ -160,7 +162,7 @@ async function orderOf(artifact: ArtifactView): Promise<Graph> {
   if (before?.refs === source.refs) return before
   const slice = new TimeSlice()
   const byOid = new Map<Oid, Place>()
-  /** How many children of a commit were not placed yet. */
+  /** How many children of a commit are not placed yet. */
   const children = new Map<Oid, number>()
   const unread = variants.flatMap(({ head }) => head ?? [])
   for (let oid = unread.pop(); oid !== undefined; oid = unread.pop()) {
@@ -189,8 +191,8 @@ async function readPlace({ objects }: Repository, oid: Oid): Promise<Place> {
 }
 
 /**
- * The commits by date, but none before a child of its own: a commit counts as no newer than its children. On the way from children to
- * parents `holders` learns which first-parent lines they are on.
+ * Sorts commits by date, each after its children: a commit counts as no newer than its children. On the way
+ * from children to parents, records in `holders` which first-parent line each is on.
  */
 async function sorted(
   byOid: ReadonlyMap<Oid, Place>,
@@ -201,7 +203,7 @@ async function sorted(
   const dates = new Map<Oid, number>()
   const order: Place[] = []
   for (const place of byOid.values()) if (!children.has(place.oid)) order.push(place)
-  // What is found to have no children left joins the end while this goes on.
+  // Commits without unplaced children are appended during the loop.
   for (const { oid, parents, seconds } of order) {
     const date = Math.min(seconds, dates.get(oid) ?? seconds)
     dates.set(oid, date)
@@ -217,6 +219,6 @@ async function sorted(
     }
     if (dates.size % COMMITS_BETWEEN_CLOCK_READS === 0) await slice.pause()
   }
-  // The sort is stable, so of one date children stay before their parents.
+  // The sort is stable, so children stay before parents of the same date.
   return order.sort((a, b) => (dates.get(b.oid) ?? 0) - (dates.get(a.oid) ?? 0))
 }

@@ -8,20 +8,21 @@ import { readBytes, readTree } from '../family/tree-files.ts'
 import type { Window } from '../pagination.ts'
 import type { RevisionLocation } from '../revisions/revision.ts'
 
-/** A file of a revision's tree. A symbolic link is the file of its target's text; nothing follows it. */
+/** A file of a revision's tree. A symbolic link is a file with its target's path; it is not followed. */
 export interface RevisionFile {
   readonly path: string
   readonly size: number
   readonly oid: Oid
 }
 
-/** So many files are listed on a page. */
 export const MOST_FILES = 1000
 
-/** Folders that may follow one another without a file; git keeps no empty folder, so whoever has more made trees to do harm. */
+/**
+ * Maximum number of consecutive folders without a file; git stores no empty folders, so more are an attack.
+ */
 const MOST_BARREN = 65_536
 
-/** A folder on the way to where the walk is. */
+/** A folder on the path to the walk's position. */
 interface Level {
   readonly entries: readonly TreeEntry[]
   readonly prefix: string
@@ -29,8 +30,8 @@ interface Level {
 }
 
 /**
- * A page of the files of a revision, in git's order, behind the one whose path is `next`. Submodules are left out: their files lie
- * elsewhere. Refuses a path that is no file's with `invalid_cursor`.
+ * A page of a revision's files in git's order, behind the file with the path `next`. Leaves out submodules,
+ * whose files are elsewhere. Throws `invalid_cursor` if `next` is no file's path.
  */
 export async function listFiles(
   place: RevisionLocation,
@@ -60,7 +61,10 @@ export async function listFiles(
   return { rows, next: undefined }
 }
 
-/** The folders from the root to the file of this path, each at what comes behind it; without a path, the beginning of the root. */
+/**
+ * The folders from the root to this file, each positioned behind the path; without a path, the start of the
+ * root.
+ */
 async function levelsUpTo(source: ObjectReader, root: Oid, path: string | undefined): Promise<Level[]> {
   const levels: Level[] = []
   let tree: Oid | undefined = root
@@ -96,8 +100,8 @@ function tooManyFolders({ artifact, oid }: RevisionLocation): Refusal {
 }
 
 /**
- * The file of a revision at a path: its oid and its bytes. Refuses a path with an empty name, `.` or `..` (`invalid_request`), and
- * with `file_not_found` what is no file there, naming what is near.
+ * The file at a path of a revision: its oid and bytes. Refuses a path with an empty name, `.` or `..`
+ * (`invalid_request`), and a path without a file (`file_not_found`), suggesting a similar one.
  */
 export async function findFile(
   place: RevisionLocation,
@@ -140,7 +144,7 @@ interface Missed {
   readonly entries: readonly TreeEntry[]
 }
 
-/** Names what is near in the deepest folder of the path that there is, else that folder. */
+/** Suggests a similar name in the deepest existing folder of the path, else names that folder. */
 function missingNear(place: RevisionLocation, path: string, { folder, name, entries }: Missed): Refusal {
   return missing(place, path, async () => {
     const known = entries.map((entry) => [entry.name.toLowerCase(), `${folder}${entry.name}`] as const)

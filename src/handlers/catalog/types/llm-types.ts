@@ -4,7 +4,7 @@ import { nullable, objectType } from './object-type.ts'
 
 const anyObject: PlainObject = { type: 'object', additionalProperties: true }
 
-/** What every configuration of a model call has, whichever handler makes the call. */
+/** The sampling options of every model call, for any handler. */
 export const samplingFields: Readonly<Record<string, PlainObject>> = {
   temperature: nullable({ type: 'number', minimum: 0, maximum: 2 }),
   top_p: nullable({ type: 'number', minimum: 0, maximum: 1 }),
@@ -18,20 +18,20 @@ export const samplingFields: Readonly<Record<string, PlainObject>> = {
   },
 }
 
-/** The model of a call: its id, and the stored credential to reach it with, if not the provider's usual one. */
+/** The model of a call: its id, and the stored credential to use instead of the provider's default one. */
 export const modelFields: Readonly<Record<string, PlainObject>> = {
   model: { type: 'string', default: 'gpt-4o-mini', 'x-svc-type-ref': 'model' },
   connection: nullable({ type: 'string' }, { 'x-svc-type': 'hidden' }),
 }
 
-/** How placeholders are written in messages. */
+/** The format of placeholders in messages. */
 export const templateFormatField: PlainObject = {
   type: 'string',
   enum: [...TEMPLATE_FORMATS],
   default: 'curly',
 }
 
-/** One model of the handler `llm`, with how it is called. */
+/** A model of the handler `llm`, with its options. */
 export const llmType: PlainObject = objectType(
   {
     ...modelFields,
@@ -59,7 +59,7 @@ export const loopType: PlainObject = objectType(
   { title: 'Loop', 'x-svc-type': 'loop' },
 )
 
-/** A tool that a model may call: `internal` ones run here, `external` ones where the request came from. */
+/** A tool that a model may call: the service runs `internal` ones, the client runs `external` ones. */
 export const toolType: PlainObject = objectType(
   {
     name: { type: 'string' },
@@ -70,7 +70,7 @@ export const toolType: PlainObject = objectType(
   { title: 'Tool', 'x-svc-type': 'tool' },
 )
 
-/** The tools of a call: internal ones by name, external ones as the model's provider wants them defined. */
+/** The tools of a call: internal ones by name, external ones in the provider's format. */
 export const toolsType: PlainObject = objectType(
   {
     internal: nullable({ type: 'array', items: { type: 'string' } }),
@@ -80,17 +80,17 @@ export const toolsType: PlainObject = objectType(
   { title: 'Tools', 'x-svc-type': 'tools' },
 )
 
-/** Whatever a workflow wants to know beside its messages. */
+/** Further context for a workflow, besides its messages. */
 export const contextType: PlainObject = { ...anyObject, title: 'Context', 'x-svc-type': 'context' }
 
-/** Whatever a workflow may do. */
+/** The permissions of a workflow. */
 export const permissionsType: PlainObject = {
   ...anyObject,
   title: 'Permissions',
   'x-svc-type': 'permissions',
 }
 
-/** The form of an answer. */
+/** The format of an answer. */
 export const responseType: PlainObject = objectType(
   {
     stream: { type: 'boolean', default: false },

@@ -1,7 +1,7 @@
 import type { PlainObject } from '../../../json/json.ts'
 import { nullable, objectType } from './object-type.ts'
 
-/** One message of a conversation, as the chat-completions protocol has it. */
+/** A message of a conversation in the chat-completions protocol. */
 export const messageType: PlainObject = objectType(
   {
     role: { type: 'string', enum: ['developer', 'system', 'user', 'assistant', 'tool', 'function'] },
@@ -48,7 +48,7 @@ function filePart(): PlainObject {
   return part('file', objectType(Object.fromEntries(fields.map((name) => [name, text]))))
 }
 
-/** A part of a message's content names its kind, and holds its value under the same name. */
+/** A part of a message's content gives its kind, and holds its value under that name. */
 function part(kind: string, value: PlainObject): PlainObject {
   return objectType({ type: { type: 'string', const: kind }, [kind]: value }, ['type', kind])
 }

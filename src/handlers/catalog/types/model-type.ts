@@ -1,14 +1,17 @@
 import type { PlainObject } from '../../../json/json.ts'
 
-/** A model that prompts can name, and what a million tokens cost in US dollars, where that is the same for everybody. */
+/**
+ * A model that prompts can name, and its price per million tokens in US dollars, if that is the same for all
+ * customers.
+ */
 interface ModelChoice {
   readonly id: string
   readonly price?: { readonly input: number; readonly output: number }
 }
 
 /**
- * Models worth offering, by provider (interface 11.19). An id is what `llm_config.model` says: bare for OpenAI, behind the
- * provider's prefix for the others. It is a choice, no limit: any other id is sent to its provider as well.
+ * Suggested models by provider (interface 11.19). An id is a value of `llm_config.model`: bare for OpenAI,
+ * with the provider's prefix for others. Other ids are allowed and sent to their provider too.
  */
 export const modelChoices: Readonly<Record<string, readonly ModelChoice[]>> = {
   openai: [
@@ -88,7 +91,7 @@ export const modelChoices: Readonly<Record<string, readonly ModelChoice[]>> = {
     unpriced('openrouter/qwen/qwen3-235b-a22b-2507'),
     unpriced('openrouter/mistralai/mistral-small-3.2-24b-instruct'),
   ],
-  // Perplexity also charges for each search, which is not part of these.
+  // Perplexity also charges per search, which these prices exclude.
   perplexityai: [
     priced('perplexity/sonar', 1, 1),
     priced('perplexity/sonar-pro', 3, 15),
@@ -106,7 +109,7 @@ export const modelChoices: Readonly<Record<string, readonly ModelChoice[]>> = {
     priced('together_ai/mistralai/Mixtral-8x7B-Instruct-v0.1', 0.6, 0.6),
   ],
   minimax: [priced('minimax/MiniMax-M2', 0.3, 1.2), unpriced('minimax/MiniMax-M1')],
-  // Answers without a key, from the examples in the conversation.
+  // Answers from the examples in the conversation, without a key.
   mock: [unpriced('mock/examples')],
 }
 
@@ -118,7 +121,7 @@ function unpriced(id: string): ModelChoice {
   return { id }
 }
 
-/** The id of a language model, with those worth offering by provider, and what a million tokens cost (in US dollars). */
+/** The id of a language model, with suggestions by provider and prices per million tokens (in US dollars). */
 export const modelType: PlainObject = {
   type: 'string',
   default: 'gpt-4o-mini',

@@ -1,6 +1,9 @@
 import type { PlainObject } from '../../../json/json.ts'
 
-/** The schema of an object with these properties; each that has no title gets one from its name. Open unless `more` closes it. */
+/**
+ * An object schema with these properties; those without a title get one from their name. Open unless `more`
+ * closes it.
+ */
 export function objectType(
   properties: Readonly<Record<string, PlainObject>>,
   required: readonly string[] = [],
@@ -18,7 +21,7 @@ export function objectType(
   }
 }
 
-/** What `schema` allows, or null, which is also what is meant when it is left out. */
+/** What `schema` allows, or null, which also means absent. */
 export function nullable(schema: PlainObject, more: PlainObject = {}): PlainObject {
   return { anyOf: [schema, { type: 'null' }], default: null, ...more }
 }

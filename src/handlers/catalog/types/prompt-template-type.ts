@@ -3,7 +3,7 @@ import { modelFields, samplingFields, templateFormatField } from './llm-types.ts
 import { messagesType } from './message-type.ts'
 import { nullable, objectType } from './object-type.ts'
 
-/** A prompt: what is sent to which model, and what happens when that fails (interface 7.9, 11.20). */
+/** A prompt: its messages and model, and what happens when the model fails (interface 7.9, 11.20). */
 export const promptTemplateType: PlainObject = objectType(
   {
     messages: {
@@ -66,7 +66,7 @@ function responseFormat(): PlainObject {
   }
 }
 
-/** Which failures are made up for: none, or those of a class and of every class before it. */
+/** The failures that a policy covers: none, or those of a class and of all classes before it. */
 function policy(...classes: readonly string[]): PlainObject {
   return nullable({ type: 'string', enum: ['off', ...classes] })
 }
