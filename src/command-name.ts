@@ -2,8 +2,9 @@ import { existsSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 
 /**
- * How messages call the command line: `branchpoint` where the package is installed, and `./branchpoint` in a checkout, where that is a
- * script at the root. Never by npx, which outside of a checkout runs another package of npm that is called branchpoint (decision 39).
+ * The command line's name in messages: `branchpoint` if the package is installed, `./branchpoint` in a
+ * checkout, where it is a script at the root. Never npx, which outside a checkout runs an unrelated npm
+ * package called branchpoint (decision 39).
  */
 export const COMMAND = existsSync(fileURLToPath(new URL('../../branchpoint', import.meta.url)))
   ? './branchpoint'

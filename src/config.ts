@@ -9,17 +9,17 @@ type Settings = {
 
 type Environment = Readonly<Record<string, string | undefined>>
 
-/** Everything an operator can set, checked. */
+/** The validated configuration. */
 export interface Config extends Settings {
-  /** What reaches the providers of language models, by provider. */
+  /** The credentials of language model providers, by provider. */
   readonly modelCredentials: ReadonlyMap<string, Credential>
-  /** The `OTEL_…` variables, which the exporter of traces reads as every OpenTelemetry exporter does. */
+  /** The `OTEL_…` variables, for the trace exporter. */
   readonly telemetry: Readonly<Record<string, string>>
 }
 
 /**
- * Reads the configuration from environment variables; an empty variable counts as unset. Throws one `ConfigError` that
- * names every bad variable, its value and what is allowed.
+ * Reads the configuration from environment variables; an empty variable counts as unset. Throws one
+ * `ConfigError` that names every invalid variable, its value and what is allowed.
  */
 export function readConfig(env: Environment): Config {
   const given = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== ''))
@@ -45,7 +45,7 @@ export function readConfig(env: Environment): Config {
   }
 }
 
-/** The start must not go on: the message lists every problem on its own line. */
+/** Prevents the start: the message lists every problem on its own line. */
 export class ConfigError extends CannotStart {
   override readonly name = 'ConfigError'
 
@@ -58,7 +58,9 @@ function isTelemetry(variable: [string, string | undefined]): variable is [strin
   return variable[0].startsWith('OTEL_')
 }
 
-/** Addresses of providers that no model could be reached at, and keys that no header carries. They are secret, and not shown. */
+/**
+ * Invalid provider addresses, and keys that cannot be sent in a header. The values are secret and not shown.
+ */
 function* modelProblems(given: Environment): Generator<string> {
   for (const provider of MODEL_PROVIDERS.keys()) {
     const [url, key] = [urlVariable(provider), keyVariable(provider)]

@@ -4,13 +4,13 @@ import { parseSecretsKey } from './secrets/secrets-key.ts'
 /** An environment variable of the server. */
 export interface Setting<T> {
   readonly variable: string
-  /** What it has to be, with its unit: the refusal of another value and docs/configuration.md say it so. */
+  /** The valid values, with their unit, as shown in refusals and docs/configuration.md. */
   readonly takes: string
-  /** The value of a text; undefined where it is not what the variable takes. */
+  /** Parses a text; undefined if it is invalid. */
   readonly read: (text: string) => T | undefined
-  /** The text that counts where it is not set. */
+  /** The default text. */
   readonly byDefault?: string
-  /** What happens without it, in words, where there is no such text. */
+  /** What happens if it is not set, if there is no default text. */
   readonly unset?: string
   /** In Markdown, for docs/configuration.md. */
   readonly meaning: string
@@ -41,8 +41,8 @@ const PAUSES = { takes: 'up to 20 numbers of seconds with commas between them', 
 const ON_OFF = oneOf(['on', 'off'])
 
 /**
- * Every variable that has a name of its own, by the member of `Config` that holds its value. The server reads them by this table, and
- * docs/configuration.md is made from it (`npm run docs`).
+ * The environment variables with fixed names, by their member of `Config`. The server reads them through this
+ * table, and docs/configuration.md is generated from it (`npm run docs`).
  */
 // prettier-ignore
 export const SETTINGS = {

@@ -12,22 +12,22 @@ import {
 } from './schemas/record-schemas.ts'
 import { type SurfaceNames, surfaceNames } from './schemas/spellings.ts'
 
-/** What the endpoints of a surface are built from. */
+/** What a surface's endpoints are built from. */
 export interface SurfaceContext {
   readonly surface: Surface
   readonly names: SurfaceNames
   readonly searchOf: (registry: Registry) => ProjectSearch
   readonly namesOf: NamesOf
   readonly present: PresentOptions
-  /** Whether it is asked by clients of the existing service (`COMPAT`). */
+  /** Whether it serves clients of the existing service (`COMPAT`). */
   readonly isExisting: boolean
-  /** The schemas of its records, each one object, so that /openapi.json can name it once. */
+  /** The schemas of its records, one object each, so that /openapi.json can name them. */
   readonly records: Readonly<Record<'artifact' | 'variant' | 'revision' | 'flat', z.ZodType>>
-  /** What a retrieve of the surface may be asked to answer beside what is stored. */
+  /** What a retrieve of the surface may return besides stored data. */
   readonly enrichment?: Enrichment
 }
 
-/** The names that the principals of a project have now, by id. */
+/** The current names of a project's principals, by id. */
 export type NamesOf = (registry: Registry) => ReadonlyMap<string, string>
 
 export interface SurfaceSettings extends Pick<SurfaceContext, 'searchOf' | 'namesOf' | 'isExisting'> {
@@ -38,7 +38,7 @@ export interface SurfaceSettings extends Pick<SurfaceContext, 'searchOf' | 'name
   readonly contradictions: 'warned' | 'refused'
 }
 
-/** The context of a surface among all surfaces. */
+/** The context of one surface among all surfaces. */
 export function surfaceContext(
   surface: Surface,
   surfaces: readonly Surface[],

@@ -11,16 +11,19 @@ import type { InvocationRequest } from './invocation-request.ts'
 import type { InvocationServices } from './invoke.ts'
 import { effective, handlerKeyOf, type InspectionWarning, schemaViolation, warned } from './effective.ts'
 
-/** A workflow as whoever wants to invoke it needs to know it. */
+/** A workflow, described for clients that want to invoke it. */
 export interface Inspection {
-  /** Its data; the schemas of its handler where it has none of its own. */
+  /** Its data, with its handler's schemas if it has none of its own. */
   readonly data: JsonObject
   readonly stored: Revision | undefined
-  /** What makes every run of it fail, and where its parameters break its own schema for them; places are from the top of `data`. */
+  /**
+   * Problems that make every run fail, and parameters that violate their own schema; places are from the top
+   * of `data`.
+   */
   readonly warnings: readonly InspectionWarning[]
 }
 
-/** What an invocation would run (interface 12.6): the handler's own interface where nothing else is named. */
+/** Describes what an invocation would run (interface 12.6): by default the handler's own interface. */
 export async function inspect(
   registry: Registry,
   request: WorkflowSought & Pick<InvocationRequest, 'key' | 'caller' | 'untilGone'>,
@@ -39,7 +42,9 @@ export async function inspect(
   return { data: own ? withKey(whole, 'schemas', schemas) : whole, stored, warnings }
 }
 
-/** Of the data with what it embeds in its place; embeds that cannot be resolved are the first thing that a run would say. */
+/**
+ * The warnings about the data with resolved embeds; an embed that cannot be resolved would fail a run first.
+ */
 async function warningsOf(
   registry: Registry,
   { caller, untilGone }: Pick<InvocationRequest, 'caller' | 'untilGone'>,

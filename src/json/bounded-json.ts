@@ -3,14 +3,14 @@ import type { Json } from './json.ts'
 import { ExactNumber, entriesOf, isJsonArray, isJsonObject } from './json.ts'
 
 /**
- * The JSON text of a value, cut off after `max` characters with an ellipsis. What lies behind the cut is not looked at, so a large value
- * costs no more than a small one.
+ * The JSON text of a value, truncated after `max` characters with an ellipsis. Stops reading at the limit, so
+ * a large value costs no more than a small one.
  */
 export function boundedJson(value: Json, max: number): string {
   return boundedText(append('', value, max), max)
 }
 
-/** `text` and the JSON of `value`, or at least so much of it that more than `max` characters are there. */
+/** `text` and the JSON of `value`, or enough of it to exceed `max` characters. */
 function append(text: string, value: Json, max: number): string {
   if (text.length > max) return text
   if (typeof value === 'string') return text + JSON.stringify(value.slice(0, max + 1))

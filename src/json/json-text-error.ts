@@ -1,12 +1,13 @@
 /**
- * Why a text is not JSON that this service can keep: `syntax` is not JSON at all (interface 3.3: 400), the others are JSON
- * that would be changed in silence (interface 2.9: 422), is nested too deeply or has too many values.
+ * Why a text is not JSON that this service can store: `syntax` is not JSON at all (interface 3.3: 400); the
+ * others are JSON that would be changed silently (interface 2.9: 422), is nested too deeply, or has too many
+ * values.
  */
 export type JsonTextProblem = 'syntax' | 'duplicate_key' | 'lone_surrogate' | 'too_deep' | 'too_many_values'
 
 const NEWLINE = 0x0a
 
-/** A refused JSON text: what is wrong, and where, in a whole sentence. */
+/** A refused JSON text: what is wrong, and where, as a sentence. */
 export class JsonTextError extends Error {
   override readonly name = 'JsonTextError'
   readonly kind: JsonTextProblem
@@ -14,10 +15,13 @@ export class JsonTextError extends Error {
   readonly line: number
   /** Counted from 1, in UTF-16 units of its line. */
   readonly column: number
-  /** The way from the root to the value that was being read; for a repeated key, to its member. */
+  /** The path from the root to the value that was being read; for a repeated key, to its member. */
   readonly path: readonly (string | number)[]
 
-  /** `sentence` says what is wrong and what to do; the place is put before it. `offset` counts UTF-16 units of `text`. */
+  /**
+   * `sentence` says what is wrong and what to do; the place is put before it. `offset` counts UTF-16 units of
+   * `text`.
+   */
   constructor(
     kind: JsonTextProblem,
     sentence: string,

@@ -1,9 +1,9 @@
 import { type Json, type JsonObject, entriesOf, fromEntries, getKey, isJsonObject } from './json.ts'
 
 /**
- * `target` without the members that `paths` lead to, key by key through objects. A path that leads nowhere (a missing key, something
- * that is no object on the way, no key at all) is passed over. Each object is copied once, however many paths go through it; what none
- * changes is shared.
+ * Removes members at these paths, key by key through objects. Paths that lead nowhere (a missing key, no
+ * object on the path, an empty path) are skipped. Each object is copied at most once; unchanged parts are
+ * shared.
  */
 export function removePaths(target: JsonObject, paths: readonly (readonly string[])[]): JsonObject {
   const root = new Removal()
@@ -11,12 +11,12 @@ export function removePaths(target: JsonObject, paths: readonly (readonly string
   return root.from(target)
 }
 
-/** What is to be removed of an object: itself, or some of what is in it. */
+/** What to remove from an object: itself, or parts of its content. */
 class Removal {
   readonly #below = new Map<string, Removal>()
   #isWhole = false
 
-  /** Goes no further than there is something. */
+  /** Follows the path only as far as it exists. */
   add(target: JsonObject, path: readonly string[]): void {
     let at: Removal = this
     let object: JsonObject = target

@@ -1,31 +1,31 @@
-/** How often a cache had what was asked of it, and how often not. */
+/** The hits and misses of a cache. */
 export interface Lookups {
   hits: number
   misses: number
 }
 
 /**
- * What this process has done since it started, for `GET /metrics`. Every room may count here what it does: adding one to a number is
- * all that it costs. Nothing reads these to decide anything.
+ * Counters of this process since its start, for `GET /metrics`. Any module may increment them, which costs
+ * only an addition. Nothing bases decisions on them.
  */
 export const counts = {
-  /** Commits that are on the disk: revisions, and records of what may change. */
+  /** Commits on the disk: revisions, and records of artifacts' states. */
   commits: 0,
-  /** Writes that reached the disk, and in how many rounds of packs, journal and refs they did together. */
+  /** Writes that reached the disk, and the shared rounds of packs, journal and refs they took. */
   writes: 0,
   writeRounds: 0,
-  /** Writes that wait for those before them in the same repository: the one number here that also goes down. */
+  /** Writes that wait for earlier ones in the same repository; the only value that also decreases. */
   waitingWrites: 0,
   pushes: 0,
-  /** Rounds of upkeep through all repositories, and the repositories that were tidied up. */
+  /** Maintenance rounds through all repositories, and the repositories cleaned up. */
   upkeepRounds: 0,
   tidied: 0,
   lookups: {
-    /** Answers that were written before, whole. */
+    /** Complete cached answers. */
     answers: none(),
     /** Decoded revisions. */
     revisions: none(),
-    /** Objects that this process wrote lately; others are read from the disk. */
+    /** Objects that this process wrote recently; others are read from the disk. */
     objects: none(),
   },
 }

@@ -5,28 +5,28 @@ import type { OpenSpan } from '../traces/recording/open-span.ts'
 export interface Models {
   /** One reply. Throws a `ModelFailure`. */
   chat(call: ChatCall, span: OpenSpan): Promise<ChatReply>
-  /** The same, told while it is made: pieces of text, then the reply. Throws a `ModelFailure`, also between pieces. */
+  /** The same as a stream: pieces of text, then the reply. Throws a `ModelFailure`, also between pieces. */
   streamChat(call: ChatCall, span: OpenSpan): AsyncGenerator<string, ChatReply, undefined>
-  /** One vector a text. Throws a `ModelFailure`. */
+  /** One vector per text. Throws a `ModelFailure`. */
   embed(call: EmbeddingCall, span: OpenSpan): Promise<readonly (readonly number[])[]>
-  /** What keeps a call of the model from being made, whatever is asked; undefined where nothing does. No provider is asked. */
+  /** Why every call of the model would fail; undefined if it would not. Does not contact the provider. */
   problemOf(call: Pick<ChatCall, 'model' | 'connection'>): Promise<ModelProblem | undefined>
 }
 
-/** Why a model cannot be asked: no provider can have it, there is no key for it, or its connection does not lead to it. */
+/** Why a model cannot be called: no provider for it, no key, or an unusable connection. */
 export interface ModelProblem {
   readonly code: 'unknown_model' | 'missing_api_key' | 'unknown_connection' | 'unusable_connection'
-  /** A sentence that says what to do. It names no connection but the one that was asked for. */
+  /** A sentence that says what to do. It names no connection except the requested one. */
   readonly message: string
 }
 
-/** One call of a chat model. What is undefined is not sent. */
+/** A call of a chat model. Undefined members are not sent. */
 export interface ChatCall {
-  /** As `llm_config.model` has it: `gpt-4o-mini`, `anthropic/claude-…`. */
+  /** As in `llm_config.model`: `gpt-4o-mini`, `anthropic/claude-…`. */
   readonly model: string
-  /** The name of a stored credential, instead of the provider's usual one. */
+  /** The name of a stored credential, instead of the provider's default one. */
   readonly connection?: string | undefined
-  /** In the form of the chat-completions protocol, rendered already. */
+  /** Rendered messages in the chat-completions format. */
   readonly messages: readonly JsonObject[]
   readonly temperature?: number | undefined
   readonly maxTokens?: number | undefined
@@ -42,7 +42,7 @@ export interface ChatCall {
   readonly signal: AbortSignal
 }
 
-/** What a model replied. */
+/** A model's reply. */
 export interface ChatReply {
   /** `{role, content?, refusal?, tool_calls?}`, without nulls. */
   readonly message: JsonObject
@@ -50,44 +50,45 @@ export interface ChatReply {
   readonly finishReason: string
 }
 
-/** Tokens of a call, as the provider counted them; 0 where it did not. */
+/** The tokens of a call, as the provider counted them; 0 if it did not. */
 export interface TokenUsage {
   readonly prompt: number
   readonly completion: number
   readonly total: number
 }
 
-/** One call of an embedding model. */
+/** A call of an embedding model. */
 export interface EmbeddingCall {
   readonly model: string
   readonly texts: readonly string[]
   readonly signal: AbortSignal
 }
 
-/** What is needed to reach a provider. */
+/** The credential for a provider. */
 export interface Credential {
-  /** Empty for a provider that asks for none. */
+  /** Empty for a provider that needs none. */
   readonly apiKey: string
   readonly baseUrl?: string | undefined
-  /** Whether whoever runs the service chose the base URL, so that it may lead to a private address. */
+  /** Whether the operator chose the base URL, so that it may be a private address. */
   readonly mayBePrivate?: boolean | undefined
 }
 
-/** Where credentials come from: the project's secrets, then the configuration. */
+/** The source of credentials: the project's secrets, then the configuration. */
 export interface CredentialSource {
-  /** The usual one of a provider (`openai`, `anthropic`, …). */
+  /** The default one of a provider (`openai`, `anthropic`, …). */
   ofProvider(provider: string): Promise<Credential | undefined>
-  /** The stored one of this name, with the provider it is for. */
+  /** The stored one with this name, and its provider. */
   named(name: string): Promise<(Credential & { readonly provider: string }) | undefined>
-  /** The names of those stored. */
+  /** The names of the stored ones. */
   names(): Promise<readonly string[]>
 }
 
 /**
- * Why a call failed, in words that may be shown to the client. `kind` decides whether the call is repeated or goes to a fallback (interface 11.20):
- * `availability` timeouts, network, 5xx; `capacity` 429; `transient` 409 and 423; `access` 401, 403; `context` a prompt too long for
- * the model; `request` any other refusal; `credential` there is no key; `connection` and `mismatch` the named credential is unknown or
- * for another provider; `answer` the reply cannot be read.
+ * Why a call failed, in words for the client. `kind` decides whether the call is retried or uses a fallback
+ * (interface 11.20): `availability` timeouts, network, 5xx; `capacity` 429; `transient` 409 and 423; `access`
+ * 401, 403; `context` the prompt is too long for the model; `request` any other refusal; `credential` there
+ * is no key; `connection` and `mismatch` the named credential is unknown or for another provider; `answer`
+ * the reply is unreadable.
  */
 export class ModelFailure extends Error {
   override readonly name = 'ModelFailure'
@@ -102,7 +103,7 @@ export class ModelFailure extends Error {
   }
 }
 
-/** Why a call failed; see `ModelFailure`. */
+/** See `ModelFailure`. */
 export type ModelFailureKind =
   | 'availability'
   | 'capacity'

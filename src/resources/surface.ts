@@ -2,8 +2,8 @@ import type { Family } from '../versioning/family/family.ts'
 
 /**
  * One set of routes over a family: `path` is its first segment (`/applications/…`, `/simple/applications/…`),
- * `singular` and `plural` its envelope keys. `fixedFlags` are the roles that an artifact created here always has and
- * that its lists select by; none means the whole family.
+ * `singular` and `plural` are its envelope keys. `fixedFlags` are the roles that artifacts created here
+ * always have and that its lists filter by; if empty, it shows the whole family.
  */
 export interface Surface {
   readonly path: string
@@ -11,14 +11,14 @@ export interface Surface {
   readonly plural: string
   readonly family: Family
   readonly fixedFlags: Readonly<Record<string, boolean>>
-  /** Flags by which a request says what of a payload it wants to see (`include_testcases`). */
+  /** Flags with which a request selects parts of a payload (`include_testcases`). */
   readonly readFlags: readonly string[]
   /** Whether revisions are deployed to environments under this surface's name. */
   readonly isDeployable: boolean
-  /** Whether its artifacts can be made from templates of the catalog. */
+  /** Whether its artifacts can be made from catalog templates. */
   readonly hasCatalog: boolean
-  /** What a payload is: one JSON document, or rows, which may be asked for in parts by a windowing. */
+  /** The kind of payload: one JSON document, or rows, which a windowing can page. */
   readonly payload: 'document' | 'rows'
-  /** A payload as a request may send it, for the documentation. */
+  /** An example payload in a request, for the documentation. */
   readonly example: object
 }

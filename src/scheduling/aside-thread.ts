@@ -1,6 +1,6 @@
 import type { AsideCall } from './run-aside.ts'
 
-/** What a thread of `runAside` does. */
+/** Runs a call in a thread of `runAside`. */
 export default async function callAside({ module, name, argument }: AsideCall): Promise<unknown> {
   const exported = (await import(module)) as Readonly<Record<string, (argument: unknown) => unknown>>
   const run = exported[name]

@@ -2,7 +2,7 @@ import { Tinypool } from 'tinypool'
 import { Refusal } from '../errors.ts'
 import { Semaphore } from './semaphore.ts'
 
-/** A function to be called in a thread: one that a built module exports, with an argument that can be sent there. */
+/** A function to call in a thread: exported by a built module, with an argument that can be sent there. */
 export interface AsideCall {
   /** Its URL. */
   readonly module: string
@@ -10,19 +10,20 @@ export interface AsideCall {
   readonly argument: unknown
 }
 
-/** Each thread holds in memory what it works on. */
+/** Each thread holds its work in memory. */
 const MAX_THREADS = 2
 
-/** So many calls may wait for a thread: whoever came behind them would wait long. */
+/** Maximum number of calls that wait for a thread; later ones would wait too long. */
 export const MOST_WAITING_ASIDE = 100
 
 const permits = new Semaphore(MAX_THREADS)
 
 /**
- * Calls a function in a thread, so that nothing in the server waits for it: its work is one piece, however long it takes. `prepare` is asked
- * for the call when it is its turn, so that what waits holds nothing. Rejects with what the function throws, which has lost all but its
- * message, and with an error of the code ERR_WORKER_OUT_OF_MEMORY. Refuses with `overloaded` where too many wait already, and rejects with
- * the signal's reason when that comes before its turn; what has begun goes on to its end.
+ * Calls a function in a thread, so that long uninterruptible work does not block the server. `prepare` is
+ * called when it is the call's turn, so that waiting calls hold no data. Rejects with what the function
+ * throws, reduced to its message, and with an error of the code ERR_WORKER_OUT_OF_MEMORY. Throws `overloaded`
+ * if too many calls wait, and the signal's reason if it is aborted before the call's turn; a call that has
+ * begun runs to its end.
  */
 export async function runAside<T>(
   prepare: () => AsideCall | Promise<AsideCall>,
@@ -44,11 +45,11 @@ export async function runAside<T>(
 
 let threads: Tinypool | undefined
 
-/** Threads start when there is something to do, stay warm for a while, and keep no process alive. */
+/** Threads start on demand, stay warm for a while, and do not keep the process alive. */
 function pool(): Tinypool {
   if (threads) return threads
   threads = new Tinypool({
-    // what runs is built, and built files end in .js
+    // workers run the built file, which ends in .js
     filename: new URL('./aside-thread.js', import.meta.url).href,
     minThreads: 0,
     maxThreads: MAX_THREADS,
@@ -56,7 +57,7 @@ function pool(): Tinypool {
     env: {},
     resourceLimits: { maxOldGenerationSizeMb: 1024 },
   })
-  // a thread that dies with nothing to do is missed by nobody
+  // an idle thread that dies is not missed
   threads.on('error', () => undefined)
   return threads
 }

@@ -1,8 +1,8 @@
-/** Jobs of one name take turns, in the order in which they came; those of other names pass them by. */
+/** Runs jobs with the same name one after the other, in order; jobs with other names do not wait for them. */
 export class Turns {
   readonly #last = new Map<string, Promise<unknown>>()
 
-  /** Does the job once those before it are over, however they ended. */
+  /** Runs the job after the earlier ones ended, even if they failed. */
   take<T>(name: string, job: () => Promise<T>): Promise<T> {
     const turn = (this.#last.get(name) ?? Promise.resolve()).then(job)
     const over = turn

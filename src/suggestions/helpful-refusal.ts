@@ -1,20 +1,22 @@
 import { Refusal, type RefusalCode, type RefusalData } from '../errors.ts'
 
-/** Who is told of a refusal. */
+/** The recipient of a refusal. */
 export interface Audience {
-  /** How the surface that was asked calls the things of a family: "application" for "workflow". */
+  /** The surface's word for a family's artifacts: "application" for "workflow". */
   word(family: string): string
-  /** Whether the names of things that the request did not name may be told. */
+  /** Whether it may see names that the request did not contain. */
   readonly mayRead: boolean
 }
 
-/** What helps who was refused: a sentence more, and what it says for programs. */
+/** Help for a refused request: a further sentence, and details for programs. */
 export interface Help {
   readonly sentence: string
   readonly details?: Readonly<Record<string, unknown>>
 }
 
-/** What makes a refusal. `help` is worked out only where the refusal becomes an answer: looking for names may take a while. */
+/**
+ * The source of a refusal. `help` is computed only for an actual answer, because searching names takes time.
+ */
 export interface RefusalSource {
   readonly family: string
   readonly sentenceOf: (word: string) => string
@@ -31,7 +33,7 @@ export class HelpfulRefusal extends Refusal {
     this.#told = told
   }
 
-  /** The same under another code, or with a sentence and data more. */
+  /** The same with another code, or a further sentence or data. */
   again(change: {
     readonly code?: RefusalCode
     readonly more?: string
@@ -46,7 +48,7 @@ export class HelpfulRefusal extends Refusal {
     })
   }
 
-  /** As it is told to this audience. */
+  /** The refusal for this audience. */
   async toldTo({ word, mayRead }: Audience): Promise<Refusal> {
     const { family, sentenceOf, data = {}, help: findHelp } = this.#told
     const help = mayRead ? await findHelp?.() : undefined

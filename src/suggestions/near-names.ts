@@ -1,20 +1,21 @@
 import { MOST_SLIPS, slipsBetween } from './nearest-name.ts'
 import { TimeSlice } from '../scheduling/cooperative.ts'
 
-/** So many names are looked at, so many of them letter by letter, and so many found. */
+/** Limits on the names scanned, compared letter by letter, and found. */
 const MOST_LOOKED_AT = 100_000
 const MOST_COMPARED = 5_000
 const MOST_FOUND = 3
 
 const STEPS = 256
 
-/** Searches at a time; who comes then goes without. */
+/** Maximum number of concurrent searches; further ones return undefined. */
 const MOST_SEARCHES = 2
 let searches = 0
 
 /**
- * What stands beside the names that are nearest to `name`, at most three, nearest first: a slip or two away, or the beginning of the
- * other up to a `-`, `_` or `.`. Names and `name` are in lower case. Bounded, in slices, and undefined where others are searching.
+ * The values of the names nearest to `name`, at most three, nearest first: names within two typing errors, or
+ * of which one is the beginning of the other up to a `-`, `_` or `.`. Names and `name` are lowercase. The
+ * work is bounded and in slices; undefined if too many searches run.
  */
 export async function nearNames<T>(
   name: string,
@@ -38,7 +39,7 @@ async function search<T>(name: string, known: Iterable<readonly [string, T]>): P
   let compared = 0
   const rankOf = (other: string): number | undefined => {
     if (continues(other, name) || continues(name, other)) return most + 1
-    // A slip takes a letter away, and brings one.
+    // A typing error changes at most two letters of the set: one removed, one added.
     const isFar = Math.abs(other.length - name.length) > most || bits(letters ^ lettersOf(other)) > 2 * most
     if (isFar || compared === MOST_COMPARED) return undefined
     compared++
@@ -62,7 +63,7 @@ function keepNearest(found: { readonly rank: number }[]): void {
   found.length = Math.min(found.length, MOST_FOUND)
 }
 
-/** Both without what they begin and end with alike, which has no slips. */
+/** Both names without their common beginning and end, which contain no errors. */
 function differing(one: string, other: string): [string, string] {
   const shorter = Math.min(one.length, other.length)
   let start = 0
@@ -72,12 +73,12 @@ function differing(one: string, other: string): [string, string] {
   return [one.slice(start, one.length - end), other.slice(start, other.length - end)]
 }
 
-/** Whether `long` goes on where `short` ends, as `support-bot` does after `support`. */
+/** Whether `long` continues `short` after a separator, as `support-bot` does `support`. */
 function continues(long: string, short: string): boolean {
   return long.length > short.length && long.startsWith(short) && /[-_.]/.test(long.charAt(short.length))
 }
 
-/** Which letters and digits a name has, a bit each. */
+/** The letters and digits of a name as bits. */
 function lettersOf(name: string): number {
   let letters = 0
   for (let at = 0; at < name.length; at++) letters |= 1 << (name.charCodeAt(at) % 32)

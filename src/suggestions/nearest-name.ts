@@ -1,6 +1,6 @@
 /**
- * Which of the known names somebody meant who wrote `name`: one that is a slip or two away, else one that goes on where `name`
- * ends (`environment` for `environment_ref`); undefined if none is near.
+ * The known name most likely meant by `name`: one within two typing errors, else one that continues it
+ * (`environment_ref` for `environment`); undefined if none is near.
  */
 export function nearestName(name: string, known: Iterable<string>): string | undefined {
   if (name.length > LONGEST) return undefined
@@ -21,13 +21,13 @@ export function nearestName(name: string, known: Iterable<string>): string | und
   return nearest ?? longer
 }
 
-/** Who makes more slips means another name. */
+/** More typing errors mean another name. */
 export const MOST_SLIPS = 2
 
-/** No name of ours is longer, and the work grows with it. */
+/** No known name is longer, and the work grows with the length. */
 const LONGEST = 64
 
-/** Letters that are missing, too many, wrong, or exchanged with the next one (optimal string alignment). */
+/** The number of missing, extra, wrong or transposed letters (optimal string alignment). */
 export function slipsBetween(one: string, other: string): number {
   let before: number[] = []
   let row = Array.from({ length: other.length + 1 }, (_, at) => at)

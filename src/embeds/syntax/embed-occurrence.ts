@@ -4,22 +4,22 @@ import type { ResolutionContext } from '../resolution-context.ts'
 import { valueAt } from '../values/select-value.ts'
 import type { EmbedLocation, EmbedToken } from './embed-token.ts'
 
-/** What an embed brings in, and where the tokens in that stand. */
+/** A value that an embed inserts, and the context of tokens in it. */
 export interface Brought {
   readonly value: Json
   readonly here: ResolutionContext
 }
 
-/** What a place holds after a pass; with `standingOf` there may be more tokens in it, which stand there. */
+/** The content of a place after a pass; with `standingOf` it may contain more tokens, in that context. */
 export interface OccurrenceOutcome {
   readonly value: Json
   readonly standingOf?: (token: EmbedToken) => ResolutionContext
 }
 
-/** A place with tokens: an object embed, or a string that holds some of forms B and C. */
+/** A place with tokens: an object embed, or a string with tokens of forms B and C. */
 export class EmbedOccurrence {
   readonly location: EmbedLocation
-  /** In the order of the text. */
+  /** In text order. */
   readonly tokens: readonly EmbedToken[]
   readonly #before: Json
   readonly #brought = new Map<EmbedToken, Brought>()
@@ -32,7 +32,7 @@ export class EmbedOccurrence {
     this.#before = before
   }
 
-  /** The places of a document's tokens, which come in document order. */
+  /** The places of a document's tokens, in document order. */
   static all(document: Json, tokens: readonly EmbedToken[]): EmbedOccurrence[] {
     // the tokens of one string share one location
     return [...groupBy(tokens, ({ location }) => location)].map(
@@ -40,7 +40,7 @@ export class EmbedOccurrence {
     )
   }
 
-  /** Whether its tokens are still to be resolved: one that fails leaves those after it. */
+  /** Whether to resolve its remaining tokens; false after one failed. */
   get isOpen(): boolean {
     return !this.#failed
   }
@@ -49,7 +49,7 @@ export class EmbedOccurrence {
     this.#brought.set(token, brought)
   }
 
-  /** Leaves what has not been brought in as it is, or puts a placeholder in place of everything (interface 10.12). */
+  /** Leaves unresolved tokens unchanged, or replaces everything by a placeholder (interface 10.12). */
   fail(placeholder: string | undefined): void {
     this.#failed = true
     this.#placeholder = placeholder
@@ -62,7 +62,7 @@ export class EmbedOccurrence {
     return brought ? { value: brought.value, standingOf: () => brought.here } : { value: this.#before }
   }
 
-  /** By position, so that nothing in a text that came in is taken for one of the tokens. */
+  /** Joins by position, so that inserted text is never mistaken for a token. */
   #joined(before: string): OccurrenceOutcome {
     const pieces: Piece[] = []
     let text = ''
@@ -87,7 +87,7 @@ interface Piece {
   readonly here: ResolutionContext
 }
 
-/** A token that is there after a pass came in with a piece of the text, at least in part. */
+/** The context of a token found after a pass; at least a part of it comes from an inserted piece. */
 function standingAt(pieces: readonly Piece[], token: EmbedToken): ResolutionContext {
   const [begin, end] =
     token.form === 'object' ? [0, Infinity] : [token.offset, token.offset + token.text.length]

@@ -3,19 +3,19 @@ import type { Reference } from '../../versioning/reference.ts'
 import { EmbedRefusal } from '../embed-refusal.ts'
 import type { EmbedReference, EmbedReferences } from '../syntax/embed-token.ts'
 
-/** Where to look for a target: applications, evaluators and workflows are one family (interface 10.6). */
+/** How to look up a target: applications, evaluators and workflows are one family (interface 10.6). */
 export interface EmbedLookup {
   readonly family: 'workflow' | 'environment'
   readonly references: Readonly<Partial<Record<EmbedLevel, Reference>>>
 }
 
-/** What the references of an embed can name. */
+/** The levels that an embed's references can name. */
 export type EmbedLevel = 'artifact' | 'variant' | 'revision'
 
 /**
- * The one lookup that the references of an embed ask for. Refuses what interface 10.6 does: `embed_invalid` for no
- * reference, `embed_unsupported_entity`, `embed_mixed_entities`, and `embed_contradictory` for one level named twice; and a
- * version that is no number with `embed_not_found`.
+ * Combines an embed's references into one lookup. Refuses as in interface 10.6: `embed_invalid` for no
+ * reference, `embed_unsupported_entity`, `embed_mixed_entities`, `embed_contradictory` for one level named
+ * twice, and `embed_not_found` for a version that is no number.
  */
 export function embedLookup(references: EmbedReferences): EmbedLookup {
   if (references.size === 0) {

@@ -7,7 +7,7 @@ import type { EmbedLookup } from './embed-lookup.ts'
 import { EmbedRefusal, type EmbedRefusalCode } from '../embed-refusal.ts'
 
 /**
- * The place of the revision that is looked for (interface 10.7): archived ones too, of whatever role. Refuses with an
+ * The place of the revision in a lookup (interface 10.7), archived or not and of any role. Throws an
  * `EmbedRefusal` if there is none.
  */
 export async function findEmbedPlace(
@@ -29,13 +29,13 @@ export async function findEmbedPlace(
     return await resolveReference(registry, family, references)
   } catch (error) {
     const code = error instanceof Refusal ? CODES.get(error.code) : undefined
-    // what is wrong with the store is no fault of the embed
+    // a problem of the store is not the embed's
     if (!(error instanceof Refusal) || code === undefined) throw error
     throw new EmbedRefusal(code, error.message, 'embed', error.data)
   }
 }
 
-/** What the refusals of a lookup mean for an embed. */
+/** The embed failures for refusals of a lookup. */
 const CODES: ReadonlyMap<string, EmbedRefusalCode> = new Map([
   ['artifact_not_found', 'embed_not_found'],
   ['variant_not_found', 'embed_not_found'],

@@ -9,8 +9,8 @@ import type { EmbedTarget, EmbedTargets } from './embed-targets.ts'
 import { findEmbedPlace } from './find-embed-place.ts'
 
 /**
- * The revisions of a registry as targets of embeds (interface 10.6): archived ones too, of whatever role. A revision
- * without data is none. `versionType` is how the versions of an environment's pins are shown.
+ * The revisions of a registry as embed targets (interface 10.6), archived or not and of any role. A revision
+ * without data is not found. `versionType` is how versions in an environment's pins are shown.
  */
 export function registryTargets(
   registry: Registry,

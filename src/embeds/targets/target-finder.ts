@@ -15,8 +15,8 @@ export class TargetFinder {
   }
 
   /**
-   * The revision that an embed points at, through an environment's pin if it names one. Refuses with `embed_cycle` one that the
-   * embed stands in the data of, directly or not.
+   * The revision that an embed points at, through an environment's pin if it names one. Throws `embed_cycle`
+   * if that revision's data contains the embed, directly or not.
    */
   async targetOf(
     { form, references, selector }: Pick<EmbedToken, 'form' | 'references' | 'selector'>,

@@ -11,20 +11,20 @@ import {
 import { tooManyVisited } from '../embed-budget.ts'
 import { EmbedRefusal } from '../embed-refusal.ts'
 
-/** Values that one query looks at: it cannot be interrupted, and others wait for so long. */
+/** Maximum number of values one query visits: it cannot be interrupted, and other work waits for it. */
 const MOST_VISITED_AT_ONCE = 50_000
 
-/** A query is read recursively, so its length bounds how deep that goes. */
+/** Queries are parsed recursively, so the length bounds the depth. */
 const LONGEST_QUERY = 1000
 
 const environment = new JSONPathEnvironment({ maxRecursionDepth: 1000 })
-// their regular expressions backtrack, so one query could hold the server up
+// their regular expressions backtrack, so one query could block the server
 environment.functionRegister.delete('match')
 environment.functionRegister.delete('search')
 
 /**
- * The locations of what an RFC 9535 query selects. `spend` is told how many values are looked at and may throw. Refuses a bad query with
- * `embed_path_not_found`; `match()` and `search()` are not offered.
+ * The locations that an RFC 9535 query selects. `spend` receives the number of values visited and may throw.
+ * Throws `embed_path_not_found` for an invalid query; `match()` and `search()` are not supported.
  */
 export function queryJsonPath(
   value: Json,
@@ -54,15 +54,16 @@ export function queryJsonPath(
   }
 }
 
-/** A value as ordinary JavaScript shows it. */
+/** A value as plain JavaScript. */
 type PlainValue = null | boolean | number | string | PlainValue[] | { [key: string]: PlainValue }
 
 /** A long text costs as much as many values. */
 const CHARACTERS_PER_VALUE = 256
 
 /**
- * Exact JSON as ordinary objects and arrays, for a library that knows nothing else: nothing is copied, members are their
- * own and in the order of the text, numbers are the nearest doubles. `spend` is told how much is looked at and may throw.
+ * Shows exact JSON as plain objects and arrays to a library that knows only these: without copying, with own
+ * members in text order, and numbers as the nearest doubles. `spend` receives the amount visited and may
+ * throw.
  */
 function jsonView(value: Json, spend: (values: number) => void): PlainValue {
   if (typeof value === 'string') spend(1 + value.length / CHARACTERS_PER_VALUE)
@@ -80,7 +81,7 @@ function arrayHandler(items: readonly Json[], spend: (values: number) => void): 
     get: (target, key) => {
       if (key === 'length') return items.length
       const item = itemAt(key)
-      // methods of arrays are those of the empty target
+      // array methods are those of the empty target
       return item === undefined ? Reflect.get(target, key) : jsonView(item, spend)
     },
     has: (target, key) => itemAt(key) !== undefined || Reflect.has(target, key),

@@ -8,7 +8,7 @@ import { runScript } from './run-script.ts'
 import { scriptRuntime } from './script-runtime.ts'
 import type { CatalogPreset } from '../catalog/catalog-template.ts'
 
-/** The source that a code evaluator begins with: an exact match. */
+/** The initial source of a code evaluator: an exact match. */
 const exactMatchInPython = `def evaluate(inputs, outputs, trace):
     matches = outputs == inputs.get("correct_answer")
     return {"score": 1.0 if matches else 0.0, "success": matches}
@@ -30,7 +30,7 @@ function evaluate(inputs: Record<string, unknown>, outputs: unknown, trace: unkn
 }
 `
 
-/** An exact match in each language, to be rewritten into something better. */
+/** An exact match in each language, as a starting point. */
 const codePresets: readonly CatalogPreset[] = [
   exactMatch('python', 'Python', exactMatchInPython),
   exactMatch('javascript', 'JavaScript', javascript),
@@ -48,9 +48,9 @@ function exactMatch(runtime: string, language: string, code: string): CatalogPre
 }
 
 /**
- * `svc:builtin:auto_custom_code_run:v0` (interface 11.14): calls `evaluate` of the parameter `code` in the sandbox. Parameter
- * `version`: "2" and "3" call it with inputs, outputs and trace; everything else is "1", which calls it with `{}`, inputs, outputs and
- * the correct answer.
+ * `svc:builtin:auto_custom_code_run:v0` (interface 11.14): calls `evaluate` of the parameter `code` in the
+ * sandbox. Parameter `version`: "2" and "3" call it with inputs, outputs and trace; anything else is "1",
+ * which calls it with `{}`, inputs, outputs and the correct answer.
  */
 export const autoCustomCodeRun: HandlerDefinition = {
   key: 'auto_custom_code_run',

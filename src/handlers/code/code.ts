@@ -7,9 +7,10 @@ import { runScript } from './run-script.ts'
 import { scriptRuntime } from './script-runtime.ts'
 
 /**
- * `svc:custom:code:v0` (interface 11.14): calls `evaluate(inputs, outputs, trace)` of the revision's script, or of the parameter
- * `code`, in the sandbox. An application answers what it returns. Of an evaluator, the parameter `version` says what is a verdict: "3"
- * takes any result, everything else is "2", whose results are scores.
+ * `svc:custom:code:v0` (interface 11.14): calls `evaluate(inputs, outputs, trace)` of the revision's script,
+ * or of the parameter `code`, in the sandbox. An application answers its result. For an evaluator, the
+ * parameter `version` defines verdicts: "3" accepts any result, anything else is "2", whose results are
+ * scores.
  */
 export const code: HandlerDefinition = {
   key: 'code',

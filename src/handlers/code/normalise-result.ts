@@ -6,8 +6,8 @@ import { numberIn, type Verdict, verdictOn } from '../scoring.ts'
 export type ResultVersion = '1' | '2' | '3'
 
 /**
- * The outputs that what `evaluate` returned stands for: a number is a score, with `success` where it reaches the threshold. Throws a
- * `ResultProblem` for what the version has no use for.
+ * Converts the result of `evaluate` to outputs: a number is a score, with `success` if it reaches the
+ * threshold. Throws a `ResultProblem` for a result that the version does not allow.
  */
 export function normaliseResult(result: Json | undefined, version: ResultVersion, threshold: number): Json {
   const given = givenResult(result)
@@ -21,7 +21,10 @@ export function normaliseResult(result: Json | undefined, version: ResultVersion
   throw new ResultProblem(`${got}; return one of these, or set the parameter version to "3".`)
 }
 
-/** What `evaluate` returned, as it is. Throws a `ResultProblem` for nothing, which most often is a `return` that was forgotten. */
+/**
+ * The result of `evaluate`, unchanged. Throws a `ResultProblem` for no result, which is usually a forgotten
+ * `return`.
+ */
 export function givenResult(result: Json | undefined): Json {
   if (result !== undefined && result !== null) return result
   throw new ResultProblem(
@@ -29,7 +32,7 @@ export function givenResult(result: Json | undefined): Json {
   )
 }
 
-/** What `evaluate` returned is of no use; the message says what would be. */
+/** An invalid result of `evaluate`; the message says what is valid. */
 export class ResultProblem extends Error {
   override readonly name = 'ResultProblem'
 }

@@ -4,20 +4,20 @@ import type { HandlerContext } from '../handler.ts'
 import { type FailureId, HandlerFailure } from '../handler-failure.ts'
 import { givenResult, normaliseResult, ResultProblem, type ResultVersion } from './normalise-result.ts'
 
-/** A run of a script of the user's. */
+/** A run of a user's script. */
 export interface ScriptRun {
   readonly runtime: SandboxJob['runtime']
   readonly script: string
   readonly args: readonly Json[]
   readonly version: ResultVersion
   readonly threshold: number
-  /** Whether what is returned is a verdict; else it is the outputs as it is. */
+  /** Whether the result is a verdict; otherwise it becomes the outputs unchanged. */
   readonly judges: boolean
-  /** What it is called if the script fails, or returns what is of no use. */
+  /** The id of the failure if the script fails or its result is invalid. */
   readonly failure: FailureId
 }
 
-/** The outputs that what the script's `evaluate` returns stands for. A script that fails is a `HandlerFailure`. */
+/** Runs the script's `evaluate` and returns its outputs. Throws a `HandlerFailure` if the script fails. */
 export async function runScript(run: ScriptRun, context: HandlerContext): Promise<Json> {
   const { runtime, script, args, version, threshold, judges, failure } = run
   const { project: owner, untilGone, sandbox } = context

@@ -4,7 +4,7 @@ import { invalidParameter } from '../handler-failure.ts'
 
 const RUNTIMES: readonly SandboxJob['runtime'][] = ['python', 'javascript', 'typescript']
 
-/** The runtime that the revision's data names, or else its parameters (interface 11.14); python where neither does. */
+/** The runtime in the revision's data, or else its parameters (interface 11.14); python by default. */
 export function scriptRuntime(data: JsonObject, parameters: JsonObject): SandboxJob['runtime'] {
   const named = getKey(data, 'runtime') ?? getKey(parameters, 'runtime') ?? 'python'
   const runtime = RUNTIMES.find((it) => it === named)

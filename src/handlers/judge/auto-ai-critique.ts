@@ -26,7 +26,7 @@ const score: PlainObject = {
   description: 'From 0, not at all, to 1, fully.',
 }
 
-/** What judges are most often asked for. */
+/** Presets for the most common judgements. */
 const judgePresets: readonly CatalogPreset[] = [
   judge({
     key: 'hallucination',
@@ -95,7 +95,7 @@ interface Judge {
   readonly description: string
   readonly system: string
   readonly user: string
-  /** The fields that the judge answers with, in the order in which it is to think of them. */
+  /** The fields of the judge's answer, in the order in which it should consider them. */
   readonly verdict: PlainObject
 }
 
@@ -120,7 +120,7 @@ function judge({ key, name, description, system, user, verdict }: Judge): Catalo
   return { key, name, description, categories: ['ai_llm'], parameters }
 }
 
-/** What a judge is configured with, and what it answers. */
+/** The schemas of a judge. */
 const judgeSchemas: BuiltInSchemas = {
   parameters: closedObject(
     {
@@ -160,11 +160,11 @@ const judgeSchemas: BuiltInSchemas = {
     ['prompt_template'],
   ),
   inputs: openObject({}),
-  // Of a judge that is given no form; the form's schema takes its place.
+  // For a judge without a response schema, which would replace this one.
   outputs: judged,
 }
 
-/** The judge's form: what the model is made to answer with. */
+/** The response schema of the model's verdict. */
 function judgement(): PlainObject {
   return {
     type: 'object',
@@ -189,8 +189,9 @@ function judgement(): PlainObject {
 }
 
 /**
- * `svc:builtin:auto_ai_critique:v0` (interface 11.17): a model grades outputs by a prompt. Its reply is read as JSON: a number or
- * a boolean is the score, an object is the outputs as it is. Throws a `HandlerFailure`.
+ * `svc:builtin:auto_ai_critique:v0` (interface 11.17): a model grades outputs by a prompt. Its reply is
+ * parsed as JSON: a number or a boolean is the score, an object becomes the outputs unchanged. Throws a
+ * `HandlerFailure`.
  */
 export const autoAiCritique: HandlerDefinition = {
   key: 'auto_ai_critique',
@@ -218,19 +219,19 @@ async function run(request: HandlerRequest, { models, span, untilGone }: Handler
       threshold,
     )
   } catch (error) {
-    // a judge's message begins with where it is (interface 11.17)
+    // a judge's message begins with its place (interface 11.17)
     throw failureOfPrompt(error, '')
   }
 }
 
-/** What the prompt may name (interface 11.17); of two with one name the later counts. */
+/** The variables of the prompt (interface 11.17); of two with the same name, the later counts. */
 function variablesOf(request: HandlerRequest, correctAnswerKey: string | undefined): JsonObject {
   const inputs = unwrapInputs(request.inputs ?? {})
   const answer = correctAnswerKey === undefined ? undefined : getKey(inputs, correctAnswerKey)
   return fromEntries([
     ['parameters', request.parameters],
     ...named(['ground_truth', 'correct_answer', 'reference'], answer),
-    // null unless they were sent, or the inputs have some
+    // null unless they were sent or are in the inputs
     ...named(['prediction', 'outputs', 'trace'], null),
     ...entriesOf(promptVariables(inputs)),
     ...named(['prediction', 'outputs'], request.outputs),
@@ -253,7 +254,7 @@ function render(
   return { messages: rendered, responseFormat: { type: responseType, json_schema: schema } }
 }
 
-/** Of the reply's text; of its refusal, or nothing, where it has none. */
+/** The outputs from the reply's text, or from its refusal if it has no text. */
 function outputsOf({ message }: ChatReply, threshold: number): Json {
   const reply = getKey(message, 'content') ?? getKey(message, 'refusal')
   const answer = typeof reply === 'string' ? jsonIn(reply.trim()) : reply
@@ -262,7 +263,7 @@ function outputsOf({ message }: ChatReply, threshold: number): Json {
   return outputs
 }
 
-/** A reply that is no verdict blames the model, not the request (interface 3.9). */
+/** A reply without a verdict is the model's fault, not the request's (interface 3.9). */
 function nonsense(reply: Json | undefined): HandlerFailure {
   const { id, message } = invalidOutputs('dict | float | bool', reply)
   const hint =

@@ -3,28 +3,28 @@ import { Fields, readMessages } from '../../prompts/prompt-object.ts'
 import { TEMPLATE_FORMATS, type TemplateFormat } from '../../prompts/templates/template-format.ts'
 import { readFreeThreshold } from '../scoring.ts'
 
-/** How a judge judges (interface 11.17). */
+/** The parameters of a judge (interface 11.17). */
 export interface JudgeParameters {
   readonly messages: readonly JsonObject[]
   readonly templateFormat: TemplateFormat
   readonly model: string
   readonly connection: string | undefined
   readonly responseType: ResponseType
-  /** Given with the response type `json_schema`, and only then. */
+  /** Set only with the response type `json_schema`. */
   readonly jsonSchema: JsonObject | undefined
-  /** The name of the expected answer among the inputs. */
+  /** The input with the expected answer. */
   readonly correctAnswerKey: string | undefined
   readonly threshold: number
 }
 
 const RESPONSE_TYPES = ['text', 'json_object', 'json_schema'] as const
 
-/** In which form the model is asked to reply. */
+/** The requested format of the model's reply. */
 export type ResponseType = (typeof RESPONSE_TYPES)[number]
 
 /**
- * Reads the parameters in the order in which refusals name them, null as absent. Throws a `PromptProblem`, or a `HandlerFailure` for the threshold, of
- * the first that is wrong.
+ * Reads the parameters in the order of refusals, null as absent. For the first invalid one, throws a
+ * `PromptProblem`, or a `HandlerFailure` for the threshold.
  */
 export function readJudgeParameters(parameters: JsonObject): JudgeParameters {
   const fields = new Fields(parameters, '')
@@ -51,7 +51,7 @@ export function readJudgeParameters(parameters: JsonObject): JudgeParameters {
   }
 }
 
-/** Of versions whose format is another than curly. */
+/** The format by version, where it is not curly. */
 const FORMATS: ReadonlyMap<string, TemplateFormat> = new Map([
   ['2', 'fstring'],
   ['5', 'mustache'],

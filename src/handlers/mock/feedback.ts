@@ -3,7 +3,10 @@ import { closedObject } from '../../resources/workflows/schemas/object-schema.ts
 import { HandlerFailure } from '../handler-failure.ts'
 import type { HandlerDefinition } from '../handler.ts'
 
-/** `svc:custom:feedback:v0` (interface 11.24): describes what people say about outputs. It always fails. */
+/**
+ * `svc:custom:feedback:v0` (interface 11.24): describes feedback that people give on outputs. Running it
+ * always fails.
+ */
 export const feedback: HandlerDefinition = {
   key: 'feedback',
   kind: 'custom',

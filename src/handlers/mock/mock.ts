@@ -19,8 +19,8 @@ import {
 import { verdictOn } from '../scoring.ts'
 
 /**
- * `svc:custom:mock:v0` (interface 11.24), for tests of whatever calls handlers: does what `parameters.key` says with
- * `parameters.kwargs`. The keys are those of `MOCKS`.
+ * `svc:custom:mock:v0` (interface 11.24), for tests of code that calls handlers: does what `parameters.key`
+ * says, with `parameters.kwargs`. The keys are those of `MOCKS`.
  */
 export const mock: HandlerDefinition = {
   key: 'mock',
@@ -79,7 +79,7 @@ function mockNamed(path: string, key: Json): Mock {
   throw invalidParameter(path, `one of ${[...MOCKS.keys()].join(', ')}`, key)
 }
 
-/** Whether these are outputs of an application, not the verdict of an evaluator. */
+/** Whether these are outputs of an application, not an evaluator's verdict. */
 function hasOwnResult(outputs: Json | undefined): boolean {
   return (
     isJsonObject(outputs) &&
@@ -89,10 +89,13 @@ function hasOwnResult(outputs: Json | undefined): boolean {
   )
 }
 
-/** An invocation that is older has long been given up. */
+/** Longer than any client waits for an invocation. */
 const MAX_SECONDS = 600
 
-/** Waits, then does what `kwargs.then` says, which cannot be to wait again. Ends at once when nobody waits for it. */
+/**
+ * Waits, then runs the mock in `kwargs.then`, which must not be another delay. Ends early when the client is
+ * gone.
+ */
 async function delayed(call: MockCall): Promise<HandlerResult> {
   const { kwargs, untilGone } = call
   const seconds = number(kwargs, 'seconds', 0.1)
@@ -104,7 +107,7 @@ async function delayed(call: MockCall): Promise<HandlerResult> {
   try {
     await pause(seconds * 1000, undefined, { signal: untilGone() })
   } catch {
-    // A timer is only ever cut short by its signal.
+    // Only the signal cuts the timer short.
     throw new HandlerFailure('v0:workflows:mock-error', 'The delay was given up: nobody waits for its end.')
   }
   return next(call)
@@ -124,8 +127,9 @@ function number(kwargs: JsonObject, name: string, otherwise: number): number {
 }
 
 /**
- * A reply that comes word by word, in the records of interface 11.24: `message_start`, one `message_delta` a word, `message_end`,
- * `usage`, `done`. A token is a word. As a whole it is what the mock `messages` answers.
+ * A reply streamed word by word, in the records of interface 11.24: `message_start`, one `message_delta` per
+ * word, `message_end`, `usage`, `done`. A token is a word. The whole equals the answer of the mock
+ * `messages`.
  */
 function mockEvents(text: string): StreamedOutputs {
   const message = { role: 'assistant', content: text }

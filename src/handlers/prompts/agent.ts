@@ -2,7 +2,7 @@ import { openObject } from '../../resources/workflows/schemas/object-schema.ts'
 import type { HandlerDefinition } from '../handler.ts'
 import { messageList, oneMessage } from './prompt-schemas.ts'
 
-/** `svc:builtin:agent:v0`, which is kept and versioned here and runs elsewhere. */
+/** `svc:builtin:agent:v0`, which is stored and versioned here, but run by another service. */
 export const agent: HandlerDefinition = {
   key: 'agent',
   kind: 'builtin',

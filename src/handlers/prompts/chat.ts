@@ -17,8 +17,8 @@ import { answerPrompt, preparedPrompt } from './answer-prompt.ts'
 import { messageList, oneMessage, promptParameters } from './prompt-schemas.ts'
 
 /**
- * One prompt, many turns (`svc:builtin:chat:v0`, interface 11.18): what was said so far, `inputs.messages`, follows the prompt
- * exactly as it is. Answers the next message, in which a refusal stands as its content.
+ * A prompt with many turns (`svc:builtin:chat:v0`, interface 11.18): the conversation so far,
+ * `inputs.messages`, follows the prompt unchanged. Answers the next message; a refusal becomes its content.
  */
 export const chat: HandlerDefinition = {
   key: 'chat',

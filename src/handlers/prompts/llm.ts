@@ -29,7 +29,7 @@ import { messageList } from './prompt-schemas.ts'
 
 const anyObject: PlainObject = { type: 'object', additionalProperties: true }
 
-/** What the llm handler takes and answers. */
+/** The schemas of the llm handler. */
 const llmSchemas: BuiltInSchemas = {
   parameters: llmParameters(),
   inputs: llmInputs(),
@@ -89,9 +89,9 @@ function llmOutputs(): PlainObject {
 }
 
 /**
- * Asks one model after the other until one answers (interface 11.18). The next is asked when one refuses the key or has none, has no
- * capacity, is not there or does not know the model; any other `ModelFailure` is thrown. When all were asked in vain, says what each
- * of them said.
+ * Calls models in order until one answers (interface 11.18). Moves on when a model refuses or lacks the key,
+ * has no capacity, is unavailable or unknown; throws any other `ModelFailure`. If all fail, the failure
+ * contains each one's message.
  */
 async function askInTurn(
   configs: readonly LlmConfig[],
@@ -120,8 +120,8 @@ function isUnavailable({ kind, upstreamStatus }: ModelFailure): boolean {
 const UNAVAILABLE: readonly string[] = ['access', 'credential', 'capacity', 'availability']
 
 /**
- * One call of the first model of a list that answers (`svc:builtin:llm:v0`, interface 11.18). Answers the whole conversation
- * with what it ended as. Neither a loop nor tools of ours are there: a request for them is refused.
+ * One call of the first model in a list that answers (`svc:builtin:llm:v0`, interface 11.18). Answers the
+ * whole conversation with its final status. Requests for a tool loop or internal tools are refused.
  */
 export const llm: HandlerDefinition = {
   key: 'llm',
@@ -174,7 +174,7 @@ function refuseLoop(parameters: Fields): void {
   throw new HandlerFailure('v0:workflows:not-implemented', sentence)
 }
 
-/** The messages of the parameters, then those of the inputs, rendered when there is anything to render them with. */
+/** The messages of the parameters, then those of the inputs, rendered if there are variables. */
 function conversationOf(parameters: Fields, inputs: Fields): readonly JsonObject[] {
   const format = parameters.choice('template_format', TEMPLATE_FORMATS) ?? 'curly'
   const written = readMessages(parameters.list('messages') ?? [], 'messages')
@@ -188,12 +188,12 @@ function conversationOf(parameters: Fields, inputs: Fields): readonly JsonObject
   ]
 }
 
-/** The members of both objects; where both have one, the second's. */
+/** The members of both objects; the second's take precedence. */
 export function mergedMembers(first: JsonObject = {}, second: JsonObject = {}): JsonObject {
   return fromEntries([...entriesOf(first), ...entriesOf(second)])
 }
 
-/** The same for consent, whose `decisions` are merged as well (interface 11.18). */
+/** The same for consent, whose `decisions` are also merged (interface 11.18). */
 export function mergedConsent(first: JsonObject = {}, second: JsonObject = {}): JsonObject {
   const [before, after] = [getKey(first, 'decisions'), getKey(second, 'decisions')]
   const merged = mergedMembers(first, second)
@@ -202,8 +202,8 @@ export function mergedConsent(first: JsonObject = {}, second: JsonObject = {}): 
 }
 
 /**
- * The models of the parameters, in their order, each with the external tools; those that name no model are left out. Throws a
- * `PromptProblem`, or a `HandlerFailure` when none is left.
+ * The models in the parameters, in order, each with the external tools; entries without a model are skipped.
+ * Throws a `PromptProblem`, or a `HandlerFailure` if none is left.
  */
 export function readLlms(parameters: Fields): readonly [LlmConfig, ...LlmConfig[]] {
   const tools = new Fields(parameters.object('tools') ?? {}, 'tools').list('external') ?? []

@@ -19,20 +19,19 @@ import { HandlerFailure } from '../handler-failure.ts'
 import { readJudgeParameters } from '../judge/judge-parameters.ts'
 import { readLlms } from './llm.ts'
 
-/** What makes every run of a workflow fail: `target` is its place from the top of `data`. */
+/** A problem that makes every run of a workflow fail; `target` is its place in `data`. */
 export interface ParameterProblem {
   readonly code: 'invalid_parameter' | 'unreadable_template' | ModelProblem['code']
   readonly message: string
   readonly target: readonly (string | number)[]
 }
 
-/** More templates that cannot be read are not named. */
 const MOST_TEMPLATES = 20
 
 /**
- * What is wrong with the parameters of a handler that asks a model, whatever the inputs are: the first that is of another type or range
- * than a run takes; else each template that cannot be read, and each model that cannot be asked: no provider has it, there is no key, or no
- * such connection. Parameters of other handlers have no problems here.
+ * Finds problems of the parameters of a handler that calls a model, for any inputs: the first of a wrong type
+ * or range; else each malformed template, and each model that cannot be called because it has no provider, no
+ * key or no such connection. Other handlers' parameters have no problems here.
  */
 export async function parameterProblems(
   key: string | undefined,
@@ -54,12 +53,12 @@ export async function parameterProblems(
 /** Steps from the top of the parameters. */
 type Place = readonly (string | number)[]
 
-/** What a handler reads of its parameters before it asks a model. */
+/** The parameters that a handler reads before it calls a model. */
 interface Written {
   readonly format: TemplateFormat
-  /** By where they are in the parameters. */
+  /** The messages and their place in the parameters. */
   readonly messages: { readonly at: string; readonly list: readonly JsonObject[] }
-  /** The values whose texts and keys are templates, too. */
+  /** Values whose texts and keys are also templates. */
   readonly formats: readonly { readonly at: Place; readonly value: Json | undefined }[]
   readonly models: readonly (Pick<LlmConfig, 'model' | 'connection'> & { readonly at: string })[]
 }
@@ -152,7 +151,7 @@ function textsOf(message: JsonObject, at: Place): readonly PlacedTemplate[] {
   })
 }
 
-/** Every text and every key of a value, as `renderJson` renders them. */
+/** Every text and key of a value, as `renderJson` renders them. */
 function* textsIn(value: Json | undefined, at: Place): Generator<PlacedTemplate> {
   if (typeof value === 'string') yield { at, text: value }
   else if (isJsonArray(value)) {

@@ -7,7 +7,10 @@ export const messageList: PlainObject = { type: 'array', 'x-svc-type-ref': 'mess
 /** An answer that is one message. */
 export const oneMessage: PlainObject = { $schema: DRAFT_2020_12, type: 'object', 'x-svc-type-ref': 'message' }
 
-/** The parameters of a prompt that nobody has written yet: it is committed to the user's repository, and must suit any. */
+/**
+ * The schema of a prompt's parameters with a default prompt, which is committed to the user's repository and
+ * must suit any use.
+ */
 export function promptParameters(...more: readonly PlainObject[]): PlainObject {
   const prompt = {
     type: 'object',

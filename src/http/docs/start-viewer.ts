@@ -8,11 +8,11 @@ import {
 } from './request-text.ts'
 
 /**
- * Starts Swagger UI in the page of `/docs`. This file runs in the browser, as the build has it: the page loads it as a module. Around
- * Swagger UI it puts the needed scope and a curl command to copy before the responses of each operation, and keeps keys out of commands.
+ * Starts Swagger UI in the page of `/docs`. This file runs in the browser as a module, as built. It adds the
+ * needed scope and a curl command before the responses of each operation, and keeps keys out of commands.
  */
 
-// As much of the browser and of Swagger UI as is used here.
+// The parts of the browser and of Swagger UI used here.
 declare const location: { readonly origin: string }
 declare const document: {
   querySelector(selector: string): { readonly dataset: { readonly document: string } }
@@ -54,7 +54,7 @@ SwaggerUIBundle({
   plugins: [() => ({ wrapComponents: { responses: withExample, curl: withoutKey } })],
 })
 
-/** Before the responses: which key is needed, and the request as a command. */
+/** Adds the needed key and the request as a command before the responses. */
 function withExample(Responses: Component, system: System): Component {
   const { React, Im, fn, specSelectors } = system
   return (props: { readonly path: string; readonly method: string }) => {
@@ -79,7 +79,7 @@ function withExample(Responses: Component, system: System): Component {
   }
 }
 
-/** A request that was sent, as a command: Swagger UI's own would show the key. */
+/** Shows a sent request as a command; Swagger UI's own would show the key. */
 function withoutKey(_curl: Component, system: System): Component {
   return ({ request }: { readonly request: object }) =>
     system.React.createElement(

@@ -6,8 +6,9 @@ import { pagePolicy } from '../public-routes/page-policy.ts'
 import type { PublicRoute } from '../request.ts'
 
 /**
- * `GET /docs`: Swagger UI over `/openapi.json`, and the files that it is made of. All of them come from here: Swagger UI's as the build copied
- * them, under an address with its version, so that browsers keep them; ours as the build has them. Files are read when they are first asked for.
+ * `GET /docs`: Swagger UI over `/openapi.json`, and its files. All are served from here: Swagger UI's copied
+ * by the build, at an address with its version, so that browsers cache them; our own as built. Files are read
+ * on first use.
  */
 export function viewer(): Readonly<Record<string, PublicRoute>> {
   const built = new URL('../../../swagger-ui/', import.meta.url)
@@ -35,7 +36,10 @@ const SCRIPT = 'text/javascript; charset=utf-8'
 
 const FOR_A_YEAR = 'public, max-age=31536000, immutable'
 
-/** The page: its links are relative, so that they hold under `/api`, behind a proxy that adds a prefix, and with a slash at the end. */
+/**
+ * The page. Its links are relative, so that they work under `/api`, behind a proxy with a prefix, and with a
+ * trailing slash.
+ */
 function page(folder: string): PublicRoute {
   const html = (up: string): PublicRoute =>
     immutableResponse('text/html; charset=utf-8', () => pageOf(folder, up))

@@ -1,6 +1,6 @@
 /**
- * What git over HTTP and the restore of a repository answer, as paths of an OpenAPI document: they stream what git makes and reads,
- * so they are no endpoints with schemas of their own. `gitSmartHttp` and `restoreBundle` answer them.
+ * OpenAPI paths for git over HTTP and for restoring a repository. They stream what git writes and reads, so
+ * they are no endpoints with schemas. `gitSmartHttp` and `restoreBundle` answer them.
  */
 export function gitPaths(): Readonly<Record<string, object>> {
   return {
@@ -78,7 +78,7 @@ export function gitPaths(): Readonly<Record<string, object>> {
 
 const REPOSITORY = '/git/{family}/{slug}.git'
 
-/** `replaced`: it took the place of an environment that the first start had seeded; `there`: everything was there already. */
+/** `replaced`: it replaced a seeded environment; `there`: everything already existed. */
 const RESTORED = {
   type: 'object',
   required: ['count', 'outcome'],

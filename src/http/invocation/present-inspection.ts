@@ -6,7 +6,7 @@ import { presentRevision, type PresentOptions } from '../presenters/record.ts'
 import { warning } from '../schemas/record-schemas.ts'
 import { PROTOCOL_VERSION } from './trace-headers.ts'
 
-/** What `/inspect` answers (interface 12.6). */
+/** The answer of `/inspect` (interface 12.6). */
 export const inspectOutput = z.strictObject({
   version: z.string(),
   revision: z.looseObject({ data: z.unknown().meta({ type: 'object' }) }),
@@ -19,7 +19,7 @@ export const inspectOutput = z.strictObject({
   warnings: z.array(warning).optional(),
 })
 
-/** What can be invoked, and a request that invokes it. */
+/** A workflow that can be invoked, and a request that invokes it. */
 export function presentInspection({ data, stored, warnings }: Inspection, options: PresentOptions): object {
   const { servicesBase } = options
   const whole = stored ? presentWorkflow(data, { servicesBase, revisionId: stored.id }) : data
@@ -32,7 +32,7 @@ export function presentInspection({ data, stored, warnings }: Inspection, option
   }
 }
 
-/** Scripts and headers are not needed to invoke, and of headers nobody should see more than has to. */
+/** Leaves out scripts and headers: invoking does not need them, and headers may be sensitive. */
 function invocationPart(data: JsonObject): JsonObject {
   return fromEntries(entriesOf(data).filter(([key]) => SHOWN.has(key)))
 }

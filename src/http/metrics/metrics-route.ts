@@ -4,9 +4,9 @@ import { requireScope } from '../../access/scope.ts'
 import type { RequestContext, PublicRoute } from '../request.ts'
 
 /**
- * `GET /metrics`: everything the registries hold, as Prometheus reads it. Asks for a key with the scope `read`, unless it is told
- * of no way to know one (METRICS=open): the numbers are sums over all projects and name none, nor anything that is stored, but
- * they tell an outsider how busy the server is and how to make it busier.
+ * `GET /metrics`: all metrics of the registries in Prometheus format. Needs a key with the scope `read`,
+ * unless `callerOf` is absent (METRICS=open). The numbers are totals over all projects and name nothing
+ * stored, but they tell an outsider how busy the server is and how to overload it.
  */
 export function metricsRoute(
   registries: Registry[],

@@ -2,11 +2,11 @@ import type { ParameterizedContext } from 'koa'
 import { Refusal } from '../../errors.ts'
 
 /**
- * What happens after the last route: 405 with the methods that the path does take, if the router recognised the path
- * (`ctx.matched`, as @koa/router leaves it), else 404.
+ * The fallback after all routes: 405 with the allowed methods if the path matched a route (`ctx.matched`, set
+ * by @koa/router), else 404.
  */
 export function notFound(ctx: ParameterizedContext<unknown>): never {
-  // Koa's context is open; the router's own field is checked for what is read of it.
+  // Koa's context is untyped; only the router's field is read.
   const matched =
     (ctx as { readonly matched?: readonly { readonly methods: readonly string[] }[] }).matched ?? []
   const allow = [...new Set(matched.flatMap((layer) => layer.methods))].sort()
@@ -18,7 +18,7 @@ export function notFound(ctx: ParameterizedContext<unknown>): never {
   )
 }
 
-/** The 405 for a path that takes only `allow`. */
+/** The 405 for a path that accepts only `allow`. */
 export function methodNotAllowed(method: string, path: string, allow: readonly string[]): Refusal {
   return new Refusal(
     'method_not_allowed',

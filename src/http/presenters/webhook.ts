@@ -2,7 +2,7 @@ import { JsonText } from '../../json/stringify-json.ts'
 import type { Delivery } from '../../webhooks/deliveries/delivery-store.ts'
 import type { Webhook } from '../../webhooks/webhook.ts'
 
-/** A webhook as a record: with its secret only where that was just made. */
+/** A webhook as a record; `withSecret` only for a new secret. */
 export function presentWebhook(webhook: Webhook, { withSecret }: { readonly withSecret: boolean }): object {
   const { secret, previous_secret: _, ...record } = webhook
   return withSecret ? { ...record, secret } : record

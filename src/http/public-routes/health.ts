@@ -4,11 +4,11 @@ import type { FillProgress } from '../../git/transactions/arbiter.ts'
 import type { RequestContext, PublicRoute } from '../request.ts'
 import type { ProjectsReadiness } from '../../versioning/registries.ts'
 
-/** How far the store is, and what is wrong in it, project by project. */
+/** The state of the store, and its problems by project. */
 export interface Readiness extends ProjectsReadiness {
   /** Why the store cannot be used now; nothing else is known then. */
   readonly storeProblem?: string | undefined
-  /** Whose traces cannot be stored, or were lost; the server is ready all the same. */
+  /** Projects whose traces cannot be stored or were lost; the server is ready anyway. */
   readonly traces?: readonly { readonly project: string }[]
 }
 
@@ -18,17 +18,18 @@ export const health: PublicRoute = (ctx) => {
   ctx.type = 'application/json'
 }
 
-/** `GET /services/health` and `/services/<key>/v0/health` (interface 12.7): handlers live where the process does. */
+/** `GET /services/health` and `/services/<key>/v0/health` (interface 12.7): handlers run in this process. */
 export function servicesHealth(): Readonly<Record<string, PublicRoute>> {
   const addresses = ['/services', ...handlerTable.keys.map((key) => `/services/${key}/v0`)]
   return Object.fromEntries(addresses.map((address) => [`${address}/health`, health]))
 }
 
 /**
- * `GET /ready`: 200 once every project is open, 503 with `Retry-After` until then (also while the folder is filled from a database, with how
- * far that is), and while the store is gone. A damaged repository is
- * counted but does not make the server unready: the others are served. Whoever has a key that may read is told what is wrong in its
- * project; any other key is as good as none: what probes a server should not take it for dead because a key was revoked.
+ * `GET /ready`: 200 once every project is open. 503 with `Retry-After` until then (while the folder is filled
+ * from a database, with the progress), and while the store is gone. A damaged repository is counted but does
+ * not make the server unready: the others are served. A key that may read is told the problems in its
+ * project. Any other key counts as none: a probe should not consider the server dead because a key was
+ * revoked.
  */
 export function ready(
   readiness: () => Readiness,
@@ -56,12 +57,12 @@ export function ready(
   }
 }
 
-/** How many repositories of the database the server has; without what keeps others from coming, which the log says. */
+/** How many of the database's repositories the server has; the log says what delays others. */
 function progressOf({ there, of }: FillProgress): object {
   return { repositories: there, of }
 }
 
-/** What is wrong in a project. */
+/** The problems in a project. */
 function named(
   problems: Readiness['problems'],
   traces: NonNullable<Readiness['traces']>,

@@ -3,18 +3,18 @@ import { compress, encodingFor, etagMatches } from '../routing/send.ts'
 import type { PublicRoute } from '../request.ts'
 
 export interface ImmutableOptions {
-  /** How long a client may keep the answer without asking; by default it asks each time whether its entity tag holds. */
+  /** How long a client may cache the answer; by default it revalidates the entity tag each time. */
   readonly cacheControl?: string
-  /** Whether compressing makes it shorter; unless told otherwise, it does. */
+  /** Whether compression shortens the answer; true by default. */
   readonly isWorthCompressing?: boolean
 }
 
-/** It is compressed once and sent often: twice the time for an eighth less. */
+/** Compressed once and sent often, so a higher level pays: twice the time for an eighth less. */
 const LASTING = 9
 
 /**
- * Answers what stays the same as long as the server runs: made once, with an entity tag, compressed for whoever takes that. Requests that come
- * while it is made wait for the same one; where making it fails, the next request tries again.
+ * A response that stays the same while the server runs: built once, with an entity tag, compressed for
+ * clients that accept it. Requests during the build wait for it; if it fails, the next request retries.
  */
 export function immutableResponse(
   type: string,

@@ -2,7 +2,10 @@ import { createRequire } from 'node:module'
 import { COMMAND } from '../../command-name.ts'
 import type { PublicRoute } from '../request.ts'
 
-/** `GET /` of whoever does not prefer HTML, as browsers do: what answers here, its version, where it is documented and how to get a key. */
+/**
+ * `GET /` for clients that do not prefer HTML: the service's name and version, its documentation, and how to
+ * get a key.
+ */
 export function serviceRecord(): PublicRoute {
   const record = JSON.stringify({
     name: 'branchpoint',
@@ -18,7 +21,7 @@ export function serviceRecord(): PublicRoute {
   }
 }
 
-/** `GET /favicon.ico`: there is none, which browsers keep for a day. */
+/** `GET /favicon.ico`: there is none; browsers cache this for a day. */
 export const noIcon: PublicRoute = (ctx) => {
   ctx.status = 204
   ctx.set('Cache-Control', 'public, max-age=86400')
@@ -28,7 +31,7 @@ const KEY =
   'Everything but the documentation needs an API key, sent as "Authorization: ApiKey <key>". Whoever runs the server makes one, in the ' +
   `server's folder: ${COMMAND} keys create --name me --scopes read,write,invoke`
 
-/** Of the package that this was built in. */
+/** The version of the package that contains this build. */
 function packageVersion(): string {
   const record: unknown = createRequire(import.meta.url)('../../../../package.json')
   return (record as { readonly version: string }).version // npm lets no package be without one

@@ -7,16 +7,16 @@ import { getKey, isJsonObject, type Json } from '../../json/json.ts'
 import type { Surface } from '../../resources/surface.ts'
 import { shown } from '../schemas/request-schemas.ts'
 
-/** What a create says of where its first revision comes from. */
+/** The part of a create request that determines the first revision. */
 export interface TemplateChoice {
   readonly template?: string | undefined
   readonly preset?: string | undefined
-  /** What is laid over the template's data. */
+  /** Data that overrides the template's. */
   readonly data?: Json | undefined
   readonly flags?: Readonly<Record<string, boolean>> | undefined
 }
 
-/** What a template makes of a new artifact: the first revision's data and message, and the roles as they were asked for. */
+/** What a template gives a new artifact: the first revision's data and message, and the roles. */
 export interface ChosenTemplate {
   readonly data: Json
   readonly message: string
@@ -31,15 +31,16 @@ const fields = {
   preset: z.string().optional().meta({ description: 'The key of a preset of that template.' }),
 }
 
-/** The fields of a create that choose a template; where there is no catalog they are unknown, and so ignored. */
+/** The fields of a create that choose a template; without a catalog they are unknown and ignored. */
 export function templateFields({ hasCatalog }: Surface): typeof fields {
-  // A schema that lacks a field reads it as absent, which both may be.
+  // A schema without a field reads it as absent, which both allow.
   return hasCatalog ? fields : ({} as typeof fields)
 }
 
 /**
- * What the chosen template makes of a new artifact of this surface (interface 7.15); undefined if none is chosen. `loc` is the artifact's
- * place in the request. Refuses keys that are not there or not this surface's, and data that names another handler.
+ * What the chosen template gives a new artifact of this surface (interface 7.15); undefined if none is
+ * chosen. `loc` is the artifact's place in the request. Refuses unknown keys, keys of other surfaces, and
+ * data that names another handler.
  */
 export function chosenTemplate(
   surface: Surface,
@@ -86,7 +87,7 @@ function assertSameUri({ key, uri }: CatalogTemplate, data: Json | undefined, lo
   throw invalid(loc, msg, 'contradictory_uri')
 }
 
-/** The roles that the client or the surface gives count; where neither does, the template's. */
+/** The roles from the client or the surface; if neither gives any, the template's. */
 function rolesOf(
   { family, fixedFlags }: Surface,
   { flags }: CatalogTemplate,

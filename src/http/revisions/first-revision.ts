@@ -8,23 +8,24 @@ import type { FirstContent } from '../../versioning/artifacts/create-artifact.ts
 import type { TemplateChoice } from './chosen-template.ts'
 import { chosenTemplate } from './chosen-template.ts'
 
-/** What a create says of its artifact's first revision. */
+/** The part of a create request about the first revision. */
 export interface FirstRevisionRequest extends TemplateChoice {
   readonly data?: Json | undefined
   readonly message?: string | undefined
   readonly header: Header
 }
 
-/** What a new artifact begins with. */
+/** The initial content of a new artifact. */
 export interface FirstRevision {
-  /** Undefined when neither data nor a template was sent: then there is no revision (interface 4.1). */
+  /** Undefined without data and template: then there is no revision (interface 4.1). */
   readonly revision: FirstContent | undefined
   readonly flags: Readonly<Record<string, boolean>> | undefined
   readonly warnings: readonly Warning[]
 }
 
 /**
- * The first revision and the roles of a new artifact, from its data, a template of the catalog, or both; `loc` is its place in the request.
+ * The first revision and roles of a new artifact, from its data, a catalog template, or both; `loc` is its
+ * place in the request.
  */
 export async function firstRevision(
   registry: Registry,
@@ -46,9 +47,9 @@ export async function firstRevision(
 }
 
 /**
- * The role flags an artifact is to have: all of the family's as soon as one is given (the others false), and those that its
- * surface fixes, always (interface 1.6). Undefined when no role is given or fixed. Flags that are no roles
- * are derived, never set, and ignored.
+ * The role flags of an artifact: all of the family's if any is given (the others false), and always those its
+ * surface fixes (interface 1.6). Undefined if no role is given or fixed. Other flags are derived, so they are
+ * ignored.
  */
 export function roleFlagsOf(
   { family, fixedFlags }: Surface,
@@ -60,8 +61,8 @@ export function roleFlagsOf(
 }
 
 /**
- * What an edit makes of an artifact's flags: those under `flags` in place of all it has (null clears them), then each role that is
- * said by itself; nothing if neither was sent.
+ * Computes an edit of an artifact's flags: `flags` replaces them all (null clears them), then each role given
+ * as a field is applied; empty if neither was sent.
  */
 export function editedRoles(
   surface: Surface,

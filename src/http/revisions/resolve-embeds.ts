@@ -7,17 +7,16 @@ import type { Family, PresentedPayload } from '../../versioning/family/family.ts
 import type { Registry } from '../../versioning/registry.ts'
 import type { PresentOptions } from '../presenters/record.ts'
 
-/** How a request wants embeds resolved (interface 10.1). */
+/** A request's options for resolving embeds (interface 10.1). */
 export type EmbedOptions = Omit<ResolveOptions, 'host'>
 
-/** How they are unless it says otherwise. */
 export const DEFAULT_EMBED_OPTIONS: EmbedOptions = { maxDepth: 10, maxEmbeds: 100, errorPolicy: 'exception' }
 
 const NOTHING: ResolutionInfo = { references_used: [], depth_reached: 0, embeds_resolved: 0, errors: [] }
 
 /**
- * Data with its embeds resolved; without data there is nothing to resolve. Refuses a result that its family would not take,
- * whatever the error policy (interface 10.1).
+ * Resolves the embeds in data, if there is any. Refuses a result that is invalid for its family, under any
+ * error policy (interface 10.1).
  */
 export async function resolveEmbedsOf(
   registry: Registry,
@@ -34,7 +33,7 @@ export async function resolveEmbedsOf(
   return resolved
 }
 
-/** The payloads of families whose revisions are resolved are documents, shown whole. */
+/** Families with resolvable revisions have documents as payloads, shown whole. */
 function isDocument(data: PresentedPayload['data']): data is JsonObject {
   return isJsonObject(data as Json | undefined)
 }

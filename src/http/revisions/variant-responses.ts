@@ -23,7 +23,7 @@ export function variantResponse(
   }
 }
 
-/** Answers a variant that was made just now, with what its maker should know of its slug. */
+/** Answers a new variant, with warnings about its slug. */
 export async function madeVariantResponse(
   context: SurfaceContext,
   registry: Registry,
@@ -35,13 +35,13 @@ export async function madeVariantResponse(
   return variantResponse(context, place, [...own, ...(await shadowWarnings(registry, artifact, made))])
 }
 
-/** The same again, from where it is. */
+/** Repeats the answer for a new variant. */
 export function recallMadeVariant(context: SurfaceContext): Recall<unknown> {
   return async ({ registry }, { id }) =>
     madeVariantResponse(context, registry, await variantById(registry, context.surface.family, id))
 }
 
-/** Answers a variant that was changed, once more. */
+/** Repeats the answer for a changed variant. */
 export function recallVariant(context: SurfaceContext): Recall<unknown> {
   return async ({ registry }, { id }) =>
     variantResponse(context, await variantById(registry, context.surface.family, id))

@@ -5,18 +5,19 @@ export const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', '
 
 export type LogLevel = (typeof LOG_LEVELS)[number]
 
-/** The log of a process, and how to empty its buffer before the process ends. */
+/** The log of a process, with ways to empty its buffer before the process ends. */
 export interface Log {
   readonly logger: Logger
-  /** Writes out what is buffered, at once. */
+  /** Writes the buffer synchronously. */
   flush(): void
-  /** Resolves once what was said is written out: never where nobody reads it. */
+  /** Resolves once the buffer is written; never if nothing reads the log. */
   flushed(): Promise<void>
 }
 
 /**
- * A structured log (one JSON object a line, its `time` in milliseconds since 1970) to `target`: a file descriptor, standard output unless
- * given. Lines are buffered, so that no request waits for the log, and written at the latest after half a second or at exit.
+ * Opens a structured log (one JSON object per line, `time` in milliseconds since 1970) to `target`: a file
+ * descriptor or path, by default standard output. Lines are buffered so that no request waits for the log,
+ * and written within half a second or at exit.
  */
 export function openLogger(level: LogLevel, target: number | string = 1): Log {
   const destination = pino.destination({ dest: target, sync: false, minLength: 16_000, periodicFlush: 500 })
@@ -24,14 +25,14 @@ export function openLogger(level: LogLevel, target: number | string = 1): Log {
   return {
     logger,
     flush: () => destination.flushSync(),
-    // Not at once: a pipe that nobody reads would hold up the whole process.
+    // Not synchronous: a pipe that nothing reads would block the whole process.
     flushed: () => new Promise((resolve) => destination.flush(() => resolve())),
   }
 }
 
 /**
- * What the log has of an error. Nothing else of it: node hangs the bytes of a request that it cannot parse on the error, and the
- * key is among them.
+ * The logged part of an error. Nothing else is logged: node attaches the bytes of an unparsable request,
+ * which include the key, to its error.
  */
 function plainError(error: unknown): object {
   if (!(error instanceof Error)) return { type: typeof error, message: String(error) }

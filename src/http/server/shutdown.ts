@@ -6,18 +6,19 @@ export interface ShutdownOptions {
   readonly server: Pick<RunningServer, 'stop' | 'unfinished'>
   /** Called with one sentence for the log. */
   readonly say: (sentence: string) => void
-  /** What has to happen after the last answer; answers what could not be ended. */
+  /** Closes everything after the last answer; returns the names of what could not be ended. */
   readonly close: () => Promise<readonly string[]>
-  /** Resolves once what was said is written out. */
+  /** Resolves once the log is written. */
   readonly flushed: () => Promise<void>
-  /** How long all of it may take, in milliseconds. */
+  /** The time limit of the whole stop, in milliseconds. */
   readonly limitMs: number
 }
 
 /**
- * Ends the process on SIGTERM or SIGINT: everything in flight is finished and answered, then `close`, then exit 0. What takes longer than a
- * third of the limit is cut off, and the exit code is 1. At the limit the process is killed, whatever keeps it: what was answered is on the
- * disk, and the next start finishes the rest. What kept it is said. A second signal ends the process at once.
+ * Ends the process on SIGTERM or SIGINT: finishes and answers all requests in flight, then calls `close`,
+ * then exits with 0. Requests that take longer than a third of the limit are cut off, and the exit code is 1.
+ * At the limit the process is killed: answered writes are on the disk, and the next start finishes the rest.
+ * The log names what delayed the stop. A second signal ends the process at once.
  */
 export function shutDownOnSignals(options: ShutdownOptions): void {
   let stopping = false
@@ -37,7 +38,7 @@ async function stopServing({ server, say, close, flushed, limitMs }: ShutdownOpt
     say(kept.length > 0 || isForced ? `stopped, not all of it ended${why}` : 'stopped')
     await Promise.race([flushed(), pause(LOG_FLUSH_MS)])
     if (isForced) process.kill(process.pid, 'SIGKILL')
-    // The write of the log that ends here counts until its callback is over.
+    // The pool counts the log's write until its callback is over.
     await untilPoolRests(LOG_FLUSH_MS)
     endProcess(code)
   }
@@ -46,7 +47,7 @@ async function stopServing({ server, say, close, flushed, limitMs }: ShutdownOpt
   const inTime = await server.stop(grace)
   if (!inTime) say(`requests are cut off after ${grace} ms: ${server.unfinished.join(', ')}`)
   const left = await close().catch((error: unknown) => {
-    // What cannot be closed since the store or the database is gone: the sentence says so, and the process ends.
+    // A gone store or database cannot be closed: log the sentence, and end the process.
     say(error instanceof Error ? error.message : String(error))
     return undefined
   })
@@ -61,7 +62,7 @@ async function stopServing({ server, say, close, flushed, limitMs }: ShutdownOpt
 
 const LOG_FLUSH_MS = 1000
 
-/** node waits for the threads of its pool before it ends: for a disk or a name server that does not answer, for ever. */
+/** node waits for its thread pool before it exits: for ever, if a disk or a name server does not answer. */
 function endProcess(code: number): never {
   if (poolRequests().length > 0) process.kill(process.pid, 'SIGKILL')
   process.exit(code)
@@ -73,14 +74,17 @@ async function untilPoolRests(withinMs: number): Promise<void> {
   while (poolRequests().length > 0 && performance.now() < end) await pause(10)
 }
 
-/** Work of the disk and the resolver that node has begun. */
+/** Requests to the disk and the resolver that node has begun. */
 function poolRequests(): string[] {
   return process
     .getActiveResourcesInfo()
     .filter((kind) => /^(?:FSReq|GetAddrInfoReq|GetNameInfoReq)/.test(kind))
 }
 
-/** What the process has open, as node names it, with how often: `ProcessWrap` is a child, `MessagePort` a thread. */
+/**
+ * The open resources of the process with node's names and counts: `ProcessWrap` is a child, `MessagePort` a
+ * thread.
+ */
 function openResources(): string[] {
   const counts = new Map<string, number>()
   for (const kind of process.getActiveResourcesInfo()) counts.set(kind, (counts.get(kind) ?? 0) + 1)

@@ -1,23 +1,23 @@
 import { setTimeout as pause } from 'node:timers/promises'
 
-/** The steps of a stop: one that takes too long, or fails, keeps none of the others. */
+/** The steps of a stop. A step that fails or takes too long does not prevent the others. */
 export class Steps {
   readonly #limitMs: number
   #end: number | undefined
   readonly #open = new Set<string>()
   readonly #failed = new Map<string, string>()
 
-  /** From the first step on, all of them have so long; each may take half of what is left. */
+  /** All steps share this time from the first one on; each may take half of the rest. */
   constructor(limitMs: number) {
     this.#limitMs = limitMs
   }
 
-  /** What has not ended, or could not: each by its name. */
+  /** The names of the steps that have not ended or have failed. */
   get kept(): readonly string[] {
     return [...this.#open, ...[...this.#failed].map(([name, why]) => `${name} (${why})`)]
   }
 
-  /** Takes a step; resolves once it is over, or its time is. It is left behind then. */
+  /** Runs a step; resolves when it ends or its time is over, leaving it running. */
   async take(name: string, step: () => unknown): Promise<void> {
     this.#open.add(name)
     this.#end ??= performance.now() + this.#limitMs

@@ -2,8 +2,9 @@ import type { IncomingHttpHeaders } from 'node:http'
 import { Refusal } from '../../errors.ts'
 
 /**
- * Whether a request was started by a page of this server, as the browser says: `Sec-Fetch-Site` where it sends that, else `Origin`, which has to
- * name the host that was asked or the one of `publicUrl`. Undefined where nothing says, as with every program that is no browser.
+ * Whether a page of this server started a request, according to the browser: by `Sec-Fetch-Site` if present,
+ * else by `Origin`, which must match the request's host or that of `publicUrl`. Undefined without either, as
+ * for programs that are no browsers.
  */
 export function isFromOwnPage(
   headers: IncomingHttpHeaders,
@@ -17,12 +18,12 @@ export function isFromOwnPage(
   return from === host || (publicUrl !== undefined && whole === new URL(publicUrl).origin)
 }
 
-/** Whether the browser calls this server by https: at its public address, or as the page that sends the request was loaded. */
+/** Whether the browser uses https: by the public address, or by the origin of the requesting page. */
 export function isOverHttps({ origin = '' }: IncomingHttpHeaders, publicUrl: string | undefined): boolean {
   return publicUrl?.startsWith('https:') === true || origin.startsWith('https:')
 }
 
-/** A 403 for what a page of another server, or nobody known, has a signed-in browser send. */
+/** The 403 for a signed-in browser's request from another server's page, or from an unknown one. */
 export function foreignOrigin({ origin, 'sec-fetch-site': site }: IncomingHttpHeaders): Refusal {
   const from =
     origin === undefined

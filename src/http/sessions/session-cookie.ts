@@ -1,24 +1,30 @@
 import { SESSION_SECONDS } from '../../access/sessions/sessions.ts'
 
 /**
- * The cookie that holds the token of a session. Over https it has a name that browsers take from https and this very host alone, so that no
- * page of a neighbouring host, and nobody on the line, can put a session of theirs in its place.
+ * The cookie with a session's token. Over https its name has a prefix that browsers accept only from https
+ * and this exact host, so that neither a page of a neighbouring host nor a network attacker can replace the
+ * session.
  */
 const SECURE = '__Host-branchpoint'
 const PLAIN = 'branchpoint'
 
-/** The token in a Cookie header; undefined if there is none. Where everybody comes over https, no other cookie counts. */
+/**
+ * The token in a Cookie header; undefined if there is none. If all clients use https, only the https cookie
+ * counts.
+ */
 export function sessionTokenIn(header: string | undefined, isAlwaysHttps: boolean): string | undefined {
   if (header === undefined || !header.includes(PLAIN)) return undefined
   return valueOf(header, SECURE) ?? (isAlwaysHttps ? undefined : valueOf(header, PLAIN))
 }
 
-/** What has a browser keep a token: no script reads it, and no request that another site starts carries it. */
+/**
+ * A cookie that stores a token: scripts cannot read it, and requests started by other sites do not send it.
+ */
 export function cookieOf(token: string, isSecure: boolean): string {
   return `${attributes(isSecure ? SECURE : PLAIN, token, isSecure)}; Max-Age=${SESSION_SECONDS}`
 }
 
-/** What has it forget the token of such a header. */
+/** A cookie that removes the token in such a header. */
 export function cookieRemoved(header: string | undefined): string {
   const isSecure = valueOf(header ?? '', SECURE) !== undefined
   return `${attributes(isSecure ? SECURE : PLAIN, '', isSecure)}; Max-Age=0`

@@ -3,8 +3,8 @@ import type { Sessions } from '../../access/sessions/sessions.ts'
 import { PAGES } from '../workbench/addresses.ts'
 
 /**
- * An address that signs a browser in with a key, once, within a quarter of an hour. Browsers send nobody what stands behind the `#`, so no log
- * has it: the page there reads it and posts it.
+ * An address that signs a browser in with a key, once, within 15 minutes. Browsers do not send the part after
+ * `#`, so no log contains the token: the page reads and posts it.
  */
 export async function signInLink(
   sessions: Pick<Sessions, 'makeLink'>,
@@ -15,7 +15,7 @@ export async function signInLink(
   return { url: `${url}/${PAGES.signIn}#token=${token}`, until }
 }
 
-/** An address, and until when it signs in (ISO 8601). */
+/** An address, and its expiry time (ISO 8601). */
 export interface SignInLink {
   readonly url: string
   readonly until: string

@@ -1,6 +1,7 @@
 /**
- * The first segment of the address of each page, by what the page shows. The server answers the page below them, and the page routes by
- * them; none is the first segment of a route of REST (test/http/workbench/addresses.test.ts). Plain data, for both.
+ * The first segment of each page's address. The server answers the page below these, and the page routes by
+ * them; none is the first segment of a REST route (test/http/workbench/addresses.test.ts). Plain data, for
+ * use by both.
  */
 export const PAGES = {
   artifact: 'a',
@@ -14,11 +15,14 @@ export const PAGES = {
   signIn: 'signin',
 } as const
 
-/** Where files of the page lie whose names hold a hash of what is in them. */
+/** The folder of the page's files whose names contain a content hash. */
 export const ASSETS = 'assets'
 
-/** The `<meta>` of the page whose content allows style elements that are made at run time: the nonce of its Content-Security-Policy. */
+/**
+ * The page's `<meta>` with the nonce of its Content-Security-Policy, which allows style elements made at run
+ * time.
+ */
 export const NONCE_META = 'csp-nonce'
 
-/** The `<meta>` of the page that says how the command line is called where the server runs. */
+/** The page's `<meta>` with the name of the command line where the server runs. */
 export const COMMAND_META = 'branchpoint-command'

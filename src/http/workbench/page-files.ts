@@ -5,20 +5,20 @@ import { immutableResponse } from '../public-routes/lasting-answer.ts'
 import type { PublicRoute } from '../request.ts'
 import { ASSETS } from './addresses.ts'
 
-/** The built page, ready to be answered. */
+/** The built page, ready to serve. */
 interface Build {
-  /** Changes when the page is built anew. */
+  /** Changes with each build. */
   readonly stamp: string
   /** The text of `index.html`. */
   readonly page: string
-  /** Every other file, by its path. */
+  /** The other files, by path. */
   readonly files: ReadonlyMap<string, PublicRoute>
 }
 
 /**
- * The files of the built page: `index.html`, what lies beside it, and `assets`. Only what was there as a plain file when the page was built is
- * answered, by its exact name, so that no path leads elsewhere and no symbolic link is followed. A file is read when it is first asked for, and
- * kept; a page that is built anew is seen by the next request.
+ * The files of the built page: `index.html`, its siblings, and `assets`. Serves only plain files of the build
+ * by their exact names, so that no path leads elsewhere and symbolic links are not followed. A file is read
+ * on first use and cached; the next request sees a new build.
  */
 export class PageFiles {
   readonly #fs: Pick<Fs, 'stat' | 'readDir' | 'readFile'>
@@ -30,12 +30,12 @@ export class PageFiles {
     this.#folder = folder
   }
 
-  /** The text of the page; undefined where it is not built. */
+  /** The text of the page; undefined if it is not built. */
   get page(): string | undefined {
     return this.#current()?.page
   }
 
-  /** What answers the file of a path such as `/assets/index-1a2b.js`; undefined if there is none. */
+  /** The route for a file path such as `/assets/index-1a2b.js`; undefined if there is none. */
   file(path: string): PublicRoute | undefined {
     return this.#current()?.files.get(path)
   }
@@ -82,7 +82,7 @@ export class PageFiles {
 const FOR_A_YEAR = 'public, max-age=31536000, immutable'
 const ASKED_EACH_TIME = 'no-cache'
 
-/** What is served, by the ending of its name. */
+/** The served file types, by extension. */
 const TYPES: Readonly<Record<string, string | undefined>> = {
   '.js': 'text/javascript; charset=utf-8',
   '.css': 'text/css; charset=utf-8',

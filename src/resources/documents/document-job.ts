@@ -8,7 +8,10 @@ import { HandlerTable } from '../workflows/workflow-data.ts'
 import { workflowDocumentOf } from '../workflows/workflow-family.ts'
 import type { SentDefinition } from './document-thread.ts'
 
-/** Called in a thread: the files beside the first, `main`, that hold parts of a document, and how many times each stands in it. */
+/**
+ * Runs in a thread: finds the files besides `main` that hold parts of a document, and how often each occurs
+ * in it.
+ */
 export function filesBeside({
   definition,
   main,
@@ -16,7 +19,7 @@ export function filesBeside({
   return unlessRefused(async () => definitionOf(definition).filesBeside?.(bufferOf(main)) ?? new Map())
 }
 
-/** Called in a thread: decodes a document of its files and does the work. */
+/** Runs in a thread: decodes a document from its files and does the work. */
 export function doDocumentJob({ definition, files, work }: DocumentJob): Promise<DocumentJobResult> {
   return unlessRefused(async () => {
     const known = definitionOf(definition)
@@ -63,7 +66,7 @@ function bufferOf({ buffer, byteOffset, byteLength }: Uint8Array): Buffer {
   return Buffer.from(buffer, byteOffset, byteLength)
 }
 
-/** An error that is sent to another thread loses its class: refusals are answered. */
+/** An error loses its class between threads, so refusals are returned as results. */
 async function unlessRefused(work: () => Promise<unknown>): Promise<DocumentJobResult> {
   try {
     return { done: await work() }

@@ -2,7 +2,7 @@ import { Refusal } from '../../errors.ts'
 import { createArtifact } from '../../versioning/artifacts/create-artifact.ts'
 import type { Registry } from '../../versioning/registry.ts'
 
-/** Who makes the environments that nobody asked for. */
+/** The author of the seeded environments. */
 const SEEDER = {
   id: '00000000-0000-0000-0000-000000000000',
   name: 'Branchpoint',
@@ -12,15 +12,16 @@ const SEEDER = {
 const SEEDS = ['development', 'staging', 'production']
 
 /**
- * Makes the environments that every project starts with (interface 9.2), each with its variant and no revision yet. A project in
- * which somebody made one, or in which all of them were made before, is left alone; what a crash cut off is finished.
+ * Creates the environments that every project starts with (interface 9.2), each with a variant and no
+ * revision. Leaves a project alone that has an environment made with a key, or that already has all of these;
+ * finishes what a crash interrupted.
  */
 export async function seedEnvironments(registry: Registry): Promise<void> {
   const family = registry.environments
   const there = [...(await registry.index.list(family))]
   if (there.some(({ record }) => record.created_by_id !== SEEDER.id)) return
   for (const slug of SEEDS) {
-    // One that is there and cannot be read is none to be made, nor is one that was removed.
+    // An environment that exists but is unreadable, or was removed, is not recreated.
     if (registry.store.exists(family.folder, slug)) continue
     if (await registry.store.trash.wasPurged(family.folder, slug)) continue
     const seed = { slug, header: { name: slug }, withVariant: {}, loc: ['environments', slug] }

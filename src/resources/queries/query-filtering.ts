@@ -37,15 +37,15 @@ export const CONDITION_OPERATORS = [
 
 export type ConditionOperator = (typeof CONDITION_OPERATORS)[number]
 
-/** What joins the conditions of a filtering. */
+/** The operators that join the conditions of a filtering. */
 export const FILTERING_OPERATORS = ['and', 'or', 'not', 'nand', 'nor'] as const
 
 export type FilteringOperator = (typeof FILTERING_OPERATORS)[number]
 
 /**
- * A filtering as it is stored (interface 13.4): conditions and further filterings, with the operator that joins
- * them filled in (`and`) where it was left out. Nothing else is filled in, and a condition's value is kept exactly. It may
- * be nested as deeply as a body.
+ * Parses a filtering for storing (interface 13.4): conditions and nested filterings. A missing operator
+ * becomes `and`; nothing else is filled in, and a condition's value is kept exactly. It may be nested as
+ * deeply as a body.
  */
 export function readFiltering(value: Json, problems: ProblemCollector): JsonObject {
   const filtering = readClosedObject(value, 'a filtering', FILTERING, problems)
@@ -72,7 +72,7 @@ function readConditions(value: Json, problems: ProblemCollector): Json | undefin
   )
 }
 
-/** Only its conditions tell a nested filtering from a condition. */
+/** Only `conditions` distinguish a nested filtering from a condition. */
 function isFiltering(item: Json): boolean {
   return isJsonObject(item) && (getKey(item, 'conditions') ?? null) !== null
 }
@@ -105,18 +105,18 @@ function ofType(name: string, type: 'string' | 'boolean'): MemberReader {
   }
 }
 
-/** So many conditions and nested filterings a filtering may have in all. */
+/** Maximum number of conditions and nested filterings in a filtering. */
 export const MOST_CONDITIONS = 1000
 
-/** So many values the `value`s of all its conditions may hold: what a list such as that of `in` has. */
+/** Maximum number of values in all `value`s of its conditions, such as the list of `in`. */
 export const MOST_FILTER_VALUES = 10_000
 
-/** So many characters the regular expressions of all its conditions may have: each costs more to prepare than to send. */
+/** Maximum number of characters in all its regular expressions: each costs more to compile than to send. */
 export const MOST_PATTERN = 100_000
 
 /**
- * Whether a filtering, of whatever shape, is of a size that is worth reading; adds the problem if it is not. Looks at no more of it
- * than that takes: what a filter costs, from its check to its search, grows with its size.
+ * Checks that a filtering of any shape is within the size limits, and adds the problem if not. Reads only as
+ * much as this takes: the cost of a filter, from its check to its search, grows with its size.
  */
 export function isWithinBound(filtering: Json, problems: ProblemCollector): boolean {
   const problem = problemOf(filtering)
@@ -157,7 +157,7 @@ function patternLength(condition: JsonObject): number {
   return getKey(condition, 'operator') === 'matches' && typeof value === 'string' ? value.length : 0
 }
 
-/** Reads a member that must be one of a few words; `name` is what the sentence calls it. */
+/** Reads a member that must be one of these words; `name` is its name in sentences. */
 export function oneOfWords(name: string, words: readonly string[]): MemberReader {
   return (value, problems) => {
     if (typeof value === 'string' && words.includes(value)) return value

@@ -8,22 +8,22 @@ import type { Registry } from '../registry.ts'
 import { logRevisions, logStart } from '../revisions/log-revisions.ts'
 import type { Revision } from '../revisions/revision.ts'
 
-/** What a revision of an environment did to one key; undefined on the side where nothing was under it. */
+/** A revision's change to one key of an environment; undefined on a side without a pin. */
 export interface MovedKey {
   readonly key: string
   readonly from: Pin | undefined
   readonly to: Pin | undefined
 }
 
-/** A revision of an environment, with the keys that it moved. */
+/** A revision of an environment, with the keys it changed. */
 export interface LoggedDeployment {
   readonly revision: Revision
   readonly moved: readonly MovedKey[]
 }
 
 /**
- * What was deployed to an environment, newest first: each revision of its default variant with the keys that it moved, set or took away. What
- * cannot be read counts as empty.
+ * The deployments to an environment, newest first: each revision of its default variant with the keys it set,
+ * changed or removed. An unreadable revision counts as empty.
  */
 export async function logDeployments(
   registry: Registry,
@@ -36,7 +36,7 @@ export async function logDeployments(
   const { artifact } = start
   const { rows, next } = await logRevisions(start, { windowing, includeArchived: true })
   const logged: LoggedDeployment[] = []
-  /** The pins before one revision are those of the next one of the list. */
+  /** The pins before one revision are those of the next one in the list. */
   let read: { readonly oid: Oid; readonly pins: ReadonlyMap<string, Pin> } | undefined
   for (const revision of rows) {
     const { parent } = await artifact.repository.history.node(revision.oid)

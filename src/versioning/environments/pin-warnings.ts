@@ -8,7 +8,7 @@ const MAX_PIN_WARNINGS = 100
 
 const PINS_BETWEEN_YIELDS = 50
 
-/** What the sender of pins should know: which of them point at nothing. They are stored as they are. */
+/** Warnings about pins that point at nothing; they are stored anyway. */
 export async function pinWarnings(
   registry: Registry,
   { pins }: Family,

@@ -23,28 +23,32 @@ import { isDeepStrictEqual } from 'node:util'
 export interface CurrentDeployment {
   readonly environment: ArtifactView
   readonly key: string
-  /** What runs; a refusal says why the key leads nowhere. */
+  /** The running revision, or a refusal that says why the target does not exist. */
   readonly revision: Revision | Refusal
   /** The environment's revision that deployed it. */
   readonly since: Revision
-  /** The latest revision of the variant that runs, and how many revisions it is ahead; undefined where the variant went another way. */
+  /**
+   * The variant's latest revision, and how many revisions it is ahead; undefined if the variant's history no
+   * longer contains the running one.
+   */
   readonly latest: { readonly revision: Revision; readonly ahead: number } | undefined
 }
 
-/** Which deployments are asked for; whatever is left out is not asked. */
+/** Conditions on deployments; all are optional. */
 export interface DeploymentFilter {
   readonly environment?: Reference | undefined
-  /** Part of the slug of the artifact, or of the key, without regard to case. */
+  /** A case-insensitive part of the artifact's slug or the key. */
   readonly contains?: string | undefined
   /** The slug of the artifact. */
   readonly artifact?: string | undefined
-  /** Whether archived environments are among those that are asked; one that is named is asked either way. */
+  /** Whether to include archived environments; a named one is always included. */
   readonly includeArchived?: boolean | undefined
 }
 
 /**
- * What runs in the default variants of environments, in the order of keys and then of environments, with what is newer. Archived
- * environments are left out unless they are asked for: they still answer whoever retrieves through them. What cannot be read of a damaged environment is left out.
+ * Lists what the default variants of environments run, by key and then environment, with newer revisions.
+ * Archived environments are left out by default, though retrieves through them still work. Unreadable parts
+ * of a damaged environment are left out.
  */
 export async function queryDeployments(
   registry: Registry,
@@ -70,7 +74,7 @@ export async function queryDeployments(
   return { rows, next: last && from + shown.length < held.length ? cursorOf(last) : undefined }
 }
 
-/** A key of an environment, as its latest revision has it. */
+/** A key in an environment's latest revision. */
 interface Held {
   readonly environment: ArtifactView
   readonly latest: RevisionLocation
@@ -101,11 +105,11 @@ async function heldNow(
       }
     })
   }
-  // The sort is stable: environments stay in the order of their list.
+  // The sort is stable: environments keep their list order.
   return held.sort((a, b) => (a.pin.key < b.pin.key ? -1 : a.pin.key > b.pin.key ? 1 : 0))
 }
 
-/** The slug that the pin gives its artifact. */
+/** The artifact's slug in a pin. */
 function slugOf({ families }: Registry, pin: Pin): string | undefined {
   for (const family of families) {
     const slug = referencesTo(family, pin)?.artifact?.slug
@@ -114,7 +118,7 @@ function slugOf({ families }: Registry, pin: Pin): string | undefined {
   return undefined
 }
 
-/** Since which revision of its environment each is held; a history is walked once for all of its keys. */
+/** The environment's revision since which each is held; walks each history once for all its keys. */
 async function sinceOf(
   registry: Registry,
   shown: readonly Held[],
@@ -127,7 +131,7 @@ async function sinceOf(
     if (!first) continue
     await unlessDamaged(registry, environment, async () => {
       const since = await holdingSince(first.latest, slice)
-      // One deployment may have brought thousands.
+      // One deployment may set thousands of keys.
       const revisions = new Map<Oid, Revision>()
       for (const it of own) {
         const place = since.get(it.pin.key)
@@ -180,15 +184,18 @@ function goneCursor(next: string): Refusal {
   )
 }
 
-/** By key, the oldest revision up to which it has held what it holds. */
+/** By key, the oldest revision since which it has its current value. */
 type Since = ReadonlyMap<string, RevisionLocation>
 
-/** What came of the last walk of each environment: the next one goes as far as that. A walk decodes every revision that it passes. */
+/**
+ * The result of each environment's last walk, so that the next one stops there. A walk decodes every revision
+ * it passes.
+ */
 const walked = new WeakMap<object, { readonly oid: Oid; readonly since: Since }>()
 
 /**
- * For each key that an environment's revision holds, the oldest revision, from this one back, up to which the key has held just this.
- * What does not decode holds nothing.
+ * For each key of an environment's revision, the oldest earlier revision since which the key has its current
+ * value. A revision that does not decode holds nothing.
  */
 async function holdingSince(latest: RevisionLocation, slice: TimeSlice): Promise<Since> {
   const { artifact, variant, oid } = latest

@@ -12,8 +12,8 @@ import type { Merged, MergeOptions, MergePlan, OpenTarget } from './write-merge.
 import { writeMerge } from './write-merge.ts'
 
 /**
- * Undoes on a variant what a revision changed; a merge's changes are those against its first parent. Refuses a first revision
- * (`no_parent`), and conflicts that no resolution ends. What is undone already is `up_to_date`.
+ * Undoes a revision's changes on a variant; a merge's changes are those against its first parent. Refuses a
+ * first revision (`no_parent`), and unresolved conflicts. Changes that are already undone are `up_to_date`.
  */
 export async function revertRevision(
   registry: Registry,
@@ -46,8 +46,9 @@ export async function revertRevision(
 }
 
 /**
- * Makes on a variant what a revision of another changed, by the author and with the message that it has; a merge's changes are those against
- * its first parent. Refuses conflicts that no resolution ends. What the variant has already is `up_to_date`.
+ * Applies a revision's changes to another variant, with its author and message; a merge's changes are those
+ * against its first parent. Refuses unresolved conflicts. Changes that the variant already has are
+ * `up_to_date`.
  */
 export async function cherryPickRevision(
   registry: Registry,
@@ -89,7 +90,7 @@ function latestIn({ latest }: OpenTarget, { variant }: VariantLocation): Oid {
   )
 }
 
-/** As git writes it, with the revision that clients know. */
+/** git's text, plus the revision's slug for clients. */
 function textOfRevert({ oid, slug, stored }: Revision): string {
   return `Revert "${stored.subject || slug}"\n\nThis reverts commit ${oid}, which is revision ${slug}.`
 }

@@ -7,18 +7,18 @@ import type { RevisionLocation } from '../revisions/revision.ts'
 import { homeOf, locate } from '../revisions/revision.ts'
 import { assertSameArtifact } from './merge-side.ts'
 
-/** How two revisions of an artifact stand to one another. */
+/** The comparison of two revisions of an artifact. */
 export interface Comparison extends PresentedDiff {
-  /** What they came from, if that is a revision. */
+  /** The merge base, if it is a revision. */
   readonly base: RevisionLocation | undefined
-  /** The head's revisions that the base does not have, newest first, and the other way round: along first parents. */
+  /** The head's revisions that the base lacks, newest first along first parents, and vice versa. */
   readonly ahead: readonly RevisionLocation[]
   readonly behind: readonly RevisionLocation[]
 }
 
 /**
- * Compares two revisions of one artifact: how far each has gone since they parted, and what the head changed since then. Where they have
- * nothing, or several things, in common, the difference is from the base itself.
+ * Compares two revisions of one artifact: how far each has moved since their merge base, and what the head
+ * changed since then. Without a single merge base, the difference is from the base itself.
  */
 export async function compareSides(
   base: RevisionLocation,

@@ -1,17 +1,17 @@
 import type { InSlices } from '../../scheduling/cooperative.ts'
 import type { Sides } from './merging.ts'
 
-/** An order of things that are known by ids, each once on a side. */
+/** An order of items known by ids, each once per side. */
 export interface MergedOrder {
   readonly order: readonly string[]
-  /** Whether both sides moved one thing, to different places: it is where the target has it then. */
+  /** Whether both sides moved an item to different places; it then stays where `preferred` has it. */
   readonly isContested: boolean
 }
 
 /**
- * The order of what is left of three lists: the target's, in which the source's moves are made, and what only the source has stands behind
- * its neighbour there. Where both put something behind the same neighbour, the target's comes first. Of what both moved, `preferred`
- * says whose place counts.
+ * Merges the order of the remaining items of three lists: the target's order, with the source's moves
+ * applied, and items of the source alone behind their neighbours there. Where both sides added behind the
+ * same neighbour, the target's come first. If both moved an item, `preferred` decides.
  */
 export function* mergeOrder(
   { base, target, source }: Sides<readonly string[]>,
@@ -34,7 +34,7 @@ export function* mergeOrder(
   const contested = new Set(
     [...moved.target].filter((id) => moved.source.has(id) && behind.target.get(id) !== behind.source.get(id)),
   )
-  /** Whose place of a thing counts. */
+  /** The side whose place of an item counts. */
   const sideOf = (id: string): keyof Sides<unknown> => {
     if (contested.has(id)) return preferred
     if (!inTarget.has(id)) return inSource.has(id) ? 'source' : 'base'
@@ -68,14 +68,14 @@ export function* mergeOrder(
   return { order, isContested: contested.size > 0 }
 }
 
-/** Adds to the list under a key; in place, since copying a long list for each item would take the square of it. */
+/** Appends to the list under a key in place, because copying it for each item would be quadratic. */
 export function pushTo<K, V>(lists: Map<K, V[]>, key: K, value: V): void {
   const list = lists.get(key)
   if (list) list.push(value)
   else lists.set(key, [value])
 }
 
-/** The nearest stable thing before each one; empty for the first. */
+/** The nearest stable item before each one; empty for the first. */
 function neighbours(ids: readonly string[], isStable: (id: string) => boolean): ReadonlyMap<string, string> {
   const before = new Map<string, string>()
   let last = ''
@@ -86,14 +86,14 @@ function neighbours(ids: readonly string[], isStable: (id: string) => boolean): 
   return before
 }
 
-/** What of both lists does not stand in the same order: all but a longest run that does. */
+/** Common items in a different order: all except a longest increasing run. */
 function movedIds(base: readonly string[], head: readonly string[]): ReadonlySet<string> {
   const places = new Map(base.map((id, at) => [id, at]))
   const common = head.flatMap((id) => {
     const place = places.get(id)
     return place === undefined ? [] : [{ id, place }]
   })
-  // patience sorting: the lowest end of a rising run of each length, and what stands before each
+  // patience sorting: the lowest end of an increasing run of each length, and each item's predecessor
   const ends: number[] = []
   const before: number[] = []
   for (const [at, { place }] of common.entries()) {

@@ -1,10 +1,11 @@
-/** Characters of a subject, as git advises, and of a name in it. */
+/** Maximum length of a subject, as git advises, and of a name in it. */
 export const LONGEST_SUBJECT = 72
 export const LONGEST_NAME = 40
 
 /**
- * A name (a key, a slug) for a subject, in `room` characters at most, of which there are four at least. One that is not printable on
- * one line, or longer, is quoted as JSON and cut, so that whoever chose it writes no line of the message, and none backwards.
+ * A name (a key, a slug) for a subject, in at most `room` characters, at least four. A longer name, or one
+ * that is not printable on one line, is quoted as JSON and truncated, so that a name can neither add a line
+ * to the message nor reverse it.
  */
 export function shownName(name: string, room = LONGEST_NAME): string {
   if (name.length <= room && isPlain(name)) return name
@@ -17,10 +18,7 @@ export function shownName(name: string, room = LONGEST_NAME): string {
   return `"${quoted}"`
 }
 
-/**
- * A place in a document for a subject, such as `parameters.temperature`: as many of its last keys as there is room for. What stands there
- * is shown by this name wherever a subject names it.
- */
+/** A place in a document for a subject, such as `parameters.temperature`: as many of its last keys as fit. */
 export function shownPlace(place: readonly string[], room = LONGEST_NAME): string {
   const last = place.length - 1
   let shown = shownName(place[last] ?? '', Math.min(room, LONGEST_NAME))
@@ -42,7 +40,7 @@ function isPlain(name: string): boolean {
   return name !== '' && name.trim() === name && !name.includes('"') && !UNPRINTABLE.test(name)
 }
 
-/** As JSON writes it: by UTF-16 units. */
+/** Escapes as JSON does: by UTF-16 units. */
 function escaped(character: string): string {
   return [...Array(character.length).keys()]
     .map((at) => `\\u${character.charCodeAt(at).toString(16).padStart(4, '0')}`)

@@ -6,36 +6,36 @@ import type { RevisionLocation } from '../revisions/revision.ts'
 import { matchTexts } from './match-texts.ts'
 import type { PlacedText } from './placed-text.ts'
 
-/** Who wrote a line of a text. */
+/** The author of a line of a text. */
 export interface BlamedLine {
   readonly text: string
   /** The commit that wrote it. */
   readonly oid: Oid
   readonly commit: Commit
-  /** The revision on the first-parent chain that brought it: a merge, where it is not the commit itself. */
+  /** The revision on the first-parent chain that brought it: a merge, or the commit itself. */
   readonly revision: Oid
 }
 
-/** Of texts with more lines removed and added than so many, those in the middle are taken for other lines … */
+/** If more lines were removed and added, the middle lines count as changed. */
 const MOST_EDITS = 4000
-/** … and so are those of texts that take more steps to align. */
+/** The same if alignment takes more steps. */
 const MOST_STEPS = 8_000_000
 
-/** Some lines of a text, as a commit has it, of which somebody wants to know who wrote them. */
+/** A text in a commit, with the lines whose authors are wanted. */
 interface Search {
   readonly oid: Oid
   readonly text: PlacedText
-  /** All that the commit has. */
+  /** All texts in the commit. */
   readonly texts: readonly PlacedText[]
-  /** By line of the text, the place of the line that is asked for, if it is one. */
+  /** By line of the text, the wanted line's index in the result, if any. */
   readonly wanted: readonly (number | undefined)[]
-  /** The merge on the first-parent chain by which this commit came in. */
+  /** The merge on the first-parent chain that brought this commit. */
   readonly merge: Oid | undefined
 }
 
 /**
- * For each line of a text of a revision, who wrote it: along the first parents, and where a merge took lines in, along its other parents. It
- * is the text that counts, however it lies in files.
+ * Finds the author of each line of a revision's text: along first parents, and for merged lines along other
+ * parents. Compares the texts themselves, not the files that hold them.
  */
 export async function blameText(
   { artifact, oid }: RevisionLocation,
@@ -76,7 +76,7 @@ export async function blameText(
   }
 }
 
-/** Of the texts of a parent, the one that the text of a search goes on from. */
+/** The parent's text from which a search's text continues. */
 async function textBefore(
   { text, texts }: Search,
   earlier: readonly PlacedText[],
@@ -89,13 +89,13 @@ async function textBefore(
   return undefined
 }
 
-/** The lines of a text, each without its line feed; one at the end begins no line. */
+/** The lines of a text without line feeds; a final line feed adds no line. */
 function linesOf({ text }: PlacedText): readonly string[] {
   if (text === '') return []
   return (text.endsWith('\n') ? text.slice(0, -1) : text).split('\n')
 }
 
-/** Which wanted lines stand in the earlier text already, by line of that; and which are left. */
+/** The wanted lines that the earlier text already has, by its lines, and the remaining ones. */
 async function pass(
   wanted: Search['wanted'],
   now: readonly string[],

@@ -11,20 +11,21 @@ import { repositoryDigits } from '../ids.ts'
 import type { Pin } from '../reference.ts'
 import { referencesTo } from '../environments/pin.ts'
 
-/** What keeps an artifact from being removed: somebody who needs it to be there. */
+/** A user of an artifact, which prevents its removal. */
 export interface ArtifactUser {
   readonly kind: 'deployment' | 'embed' | 'trace' | 'evaluation' | 'webhook' | 'fork'
   readonly id?: string
   readonly slug?: string
-  /** Under which an environment has or had it. */
+  /** The environment's current or past key for it. */
   readonly key?: string
 }
 
 const MAX_USERS_NAMED = 1000
 
 /**
- * Removes an artifact that nothing refers to: it lies in the trash from then on, whole. Refuses with `in_use`, naming those of `usersOf`
- * and what it is or was deployed to. A write that is answered before is kept; one that is not finds it gone.
+ * Moves an artifact that nothing refers to into the trash, complete. Throws `in_use` with the users from
+ * `usersOf` and its current and past deployments. A write that was answered before is kept; a later one does
+ * not find the artifact.
  */
 export async function trashArtifact(
   registry: Registry,
@@ -37,12 +38,12 @@ export async function trashArtifact(
   assertUnguarded(family, artifact.record, context.actor)
   const pins = new PinsEver(registry)
   assertUnused(artifact, [...(await deployments(pins, artifact)), ...(await usersOf())])
-  // The greater part of what is to be synced, while others write.
+  // Syncs most of the data while others can still write.
   await store.trash.sync(family.folder, slug)
   await store.claimingSlugs(async () => {
     const { record } = await artifactById(registry, family, id)
     const stamp = stampText({ trashed_at: registry.now().toISOString(), trashed_by_id: context.actor.id })
-    // Whoever deploys it writes to one of these.
+    // A deployment of the artifact writes to one of these.
     const environments = [...(await index.list(registry.environments))]
     const others = environments.filter((it) => it.id !== id).map(({ repository }) => repository.path)
     await store.trash.put(family.folder, slug, stamp, {
@@ -59,7 +60,9 @@ export async function trashArtifact(
   throw new Refusal('artifact_not_found', `The ${family.name} "${slug}" came back just now.`)
 }
 
-/** Brings an artifact back from the trash, exactly as it was; one that is not there any more is answered as it is. */
+/**
+ * Restores an artifact from the trash unchanged; if it is no longer there, returns the artifact with its id.
+ */
 export async function undeleteArtifact(
   registry: Registry,
   { artifact: { id, family, slug, record } }: Trashed,
@@ -92,7 +95,7 @@ export async function undeleteArtifact(
   })
 }
 
-/** Removes for good what has lain in the trash for its time, or one of it at once. */
+/** Purges expired trash, or only one artifact at once. */
 export async function purgeTrash(registry: Registry, only?: Trashed): Promise<readonly Trashed[]> {
   const now = registry.now().toISOString()
   const isDue = (it: Trashed): boolean => (only ? it.artifact.id === only.artifact.id : it.until <= now)
@@ -101,7 +104,7 @@ export async function purgeTrash(registry: Registry, only?: Trashed): Promise<re
     const due = (await registry.trash.list()).filter(isDue)
     for (const { artifact } of due) {
       const { family, slug } = artifact
-      // A start makes the first environments, and those that were removed not again.
+      // A start seeds the first environments; it must not recreate removed ones.
       await registry.store.trash.purge(family.folder, slug, family.pins !== undefined)
     }
     return due
@@ -148,7 +151,7 @@ const SENTENCES: Readonly<Record<ArtifactUser['kind'], string>> = {
   fork: 'other artifacts go on from its history',
 }
 
-/** Something that an environment runs, or ran. */
+/** A current or past deployment of an environment. */
 interface EverPinned {
   readonly environment: { readonly id: string; readonly slug: string }
   readonly key: string
@@ -157,8 +160,8 @@ interface EverPinned {
 const HEADS = 'refs/heads/'
 
 /**
- * Looks through the histories of environments, archived ones too, for what they ever had deployed. What was looked at once is not looked
- * at again: a second look costs what came since.
+ * Searches the histories of environments, including archived ones, for deployments. Skips revisions already
+ * read, so a second search costs only new ones.
  */
 class PinsEver {
   readonly #registry: Registry
@@ -168,7 +171,10 @@ class PinsEver {
     this.#registry = registry
   }
 
-  /** What is or was deployed of the artifact, by environment; of an environment whatever it had. Only what no earlier call looked at. */
+  /**
+   * Current and past deployments of the artifact, by environment; for an environment, all of its own.
+   * Excludes what an earlier call read.
+   */
   async of(artifact: ArtifactView): Promise<readonly EverPinned[]> {
     const { index, environments } = this.#registry
     const among = artifact.family === environments ? [artifact] : await index.list(environments)
@@ -176,7 +182,7 @@ class PinsEver {
     const slice = new TimeSlice()
     for (const environment of among) {
       const { id, slug, repository } = environment
-      // Afresh: whoever wrote last need not have told of it yet.
+      // Read refs from the disk: the index may not know the latest write yet.
       for (const [ref, head] of repository.refs.snapshot().refs) {
         if (!ref.startsWith(HEADS)) continue
         for (let node = await repository.history.node(head); ; node = node.parent) {
@@ -200,7 +206,7 @@ class PinsEver {
   }
 }
 
-/** By an id of anything of the artifact, which end in the same digits; else by its slugs. */
+/** Whether a pin names the artifact: by any of its ids, which end in the same digits; else by its slugs. */
 function names({ families }: Registry, pin: Pin, { digits, slug, variants, tags }: ArtifactView): boolean {
   return families.some((family) => {
     const { artifact, variant, revision } = referencesTo(family, pin) ?? {}

@@ -25,15 +25,15 @@ import { assertSlug } from '../slugs/slug.ts'
 import { claimVariant } from '../index/slug-table.ts'
 import type { WriteContext } from '../write-context.ts'
 
-/** What a request for a new variant says; `loc` is where its slug stands in the request. */
+/** A request for a new variant; `loc` is its slug's place in the request. */
 export interface NewVariant extends VariantPlan {
   readonly slug?: string | undefined
   readonly loc: readonly (string | number)[]
 }
 
 /**
- * Adds a variant to an artifact: its record, and for a fork a branch at the start commit and nothing else (interface 4.22). The
- * first variant of an artifact becomes the default one. Refuses archived artifacts and taken slugs.
+ * Adds a variant to an artifact: its record, and for a fork only a branch at the start commit (interface
+ * 4.22). An artifact's first variant becomes the default. Refuses archived artifacts and taken slugs.
  */
 export async function createVariant(
   registry: Registry,
@@ -60,7 +60,10 @@ export async function createVariant(
   })
 }
 
-/** The variant that an attempt added: its slug may have been generated, so it is read from what the commit changed. */
+/**
+ * The variant that an attempt added. Its slug may have been generated, so it is read from the commit's
+ * changes.
+ */
 async function variantMadeBy({ artifact, commit }: FinishedAttempt): Promise<VariantLocation> {
   const { objects } = artifact.repository
   const [parent] = parseCommit(await readBytes(objects, commit, 'commit')).parents
@@ -72,7 +75,7 @@ async function variantMadeBy({ artifact, commit }: FinishedAttempt): Promise<Var
   throw new Refusal('variant_not_found', `The variant that commit ${commit} made is gone.`)
 }
 
-/** What the record of a new variant is made of. */
+/** The content of a new variant's record. */
 export interface VariantPlan {
   readonly header: Header
   /** The commit it begins at (a fork); undefined for a variant without revisions. */
@@ -80,8 +83,8 @@ export interface VariantPlan {
 }
 
 /**
- * The change that adds a variant to an artifact, with the refs that follow from it: for a fork its branch, for the first
- * variant HEAD.
+ * The change that adds a variant to an artifact. Also sets the refs that follow from it: a fork's branch, and
+ * HEAD for the first variant.
  */
 export function planVariant(
   registry: Registry,
@@ -99,7 +102,7 @@ export function planVariant(
   return { subject, variants: { [slug]: newVariant(registry, slug, { header, start }, context) } }
 }
 
-/** The record of a variant that comes to be now. */
+/** The record of a new variant. */
 export function newVariant(
   registry: Registry,
   slug: string,

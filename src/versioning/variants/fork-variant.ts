@@ -8,8 +8,8 @@ import type { NewVariant } from './create-variant.ts'
 import { createVariant } from './create-variant.ts'
 
 /**
- * Makes a variant at an existing revision (default: the latest of the variant referred to): a branch at that commit, no
- * copies, the original untouched (interface 4.22). `check` may refuse what is forked.
+ * Creates a variant at an existing revision (by default the latest of the variant referred to): a branch at
+ * that commit, without copies or changes to the original (interface 4.22). `check` may refuse the source.
  */
 export async function forkVariant(
   registry: Registry,

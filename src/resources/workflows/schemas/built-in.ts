@@ -1,10 +1,10 @@
 import type { JsonObject } from '../../../json/json.ts'
 
 /**
- * What a built-in handler takes and answers, as JSON Schemas (interface 7.5): `parameters` is its
- * configuration, with defaults; `inputs` a request's payload; `outputs` the answer. A part the handler does not fix is
- * absent. `x-svc-type` names an editor for the value, `x-svc-type-ref` a type of the catalog, `x-svc-ui-advanced` a
- * field that most people leave alone.
+ * The interface of a built-in handler as JSON Schemas (interface 7.5): `parameters` is its configuration,
+ * with defaults; `inputs` a request's payload; `outputs` the answer. A part that the handler does not fix is
+ * absent. `x-svc-type` names an editor for the value, `x-svc-type-ref` a type of the catalog,
+ * `x-svc-ui-advanced` an advanced field.
  */
 export interface BuiltInSchemas {
   readonly parameters?: JsonObject

@@ -1,9 +1,9 @@
 import type { Json, PlainObject } from '../../../json/json.ts'
 
-/** The draft that every built-in schema is written in, and that a schema without `$schema` is read as. */
+/** The draft of all built-in schemas, and of schemas without `$schema`. */
 export const DRAFT_2020_12 = 'https://json-schema.org/draft/2020-12/schema'
 
-/** A root schema of an object that has these properties and no others. */
+/** A root schema of an object with only these properties. */
 export function closedObject(
   properties: Readonly<Record<string, Json>>,
   required: readonly string[] = [],
@@ -17,7 +17,7 @@ export function closedObject(
   }
 }
 
-/** A root schema of an object that has these properties and may have others. */
+/** A root schema of an object with these properties and possibly others. */
 export function openObject(
   properties: Readonly<Record<string, Json>>,
   required: readonly string[] = [],
