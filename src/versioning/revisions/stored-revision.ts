@@ -201,16 +201,13 @@ function decodeHeader(bytes: Buffer): RevisionHeader {
   }
 }
 
-/**
- * As JSON. The index keeps the headers of all artifacts, and lists add them up: what is larger belongs into
- * the payload.
- */
+/** The length as JSON. Indexes and lists hold the headers of all artifacts, so larger data belongs in the payload. */
 const MAX_HEADER_LENGTH = 256 * 1024
 
-/** In the order in which they are stored and answered. */
+/** The fields in the order in which they are stored and answered. */
 const HEADER_FIELDS = ['name', 'description', 'flags', 'tags', 'meta'] as const
 
-/** The parts of a header that a write brings, in their order. Refuses a header that is too long with `limit_exceeded`. */
+/** The fields of a header in stored order. Throws `limit_exceeded` if it is too long. */
 export function boundedHeader(header: Header): Header {
   const brought: Record<string, unknown> = {}
   for (const field of HEADER_FIELDS) if (header[field] !== undefined) brought[field] = header[field]
@@ -218,7 +215,7 @@ export function boundedHeader(header: Header): Header {
   return brought
 }
 
-/** Refuses a header, or an edit of one, that is too long with `limit_exceeded`. */
+/** Throws `limit_exceeded` if a header, or an edit of one, is too long. */
 export function assertHeaderLength(header: object): void {
   if (stringifyJson(header).length <= MAX_HEADER_LENGTH) return
   throw new Refusal(
@@ -228,7 +225,7 @@ export function assertHeaderLength(header: object): void {
   )
 }
 
-/** What our trailers say about a commit: hints about its origin (interface 15.4), never a reason to refuse. */
+/** A commit's trailers: hints about its origin (interface 15.4), never a reason to refuse it. */
 export interface Trailers {
   /** The variant it was committed to. */
   readonly variant?: string

@@ -89,7 +89,7 @@ export async function undeleteArtifact(
     }
     await store.trash.takeBack(family.folder, slug)
     const view = await index.takeInOwn(family, slug)
-    // What died while it was removed is nobody's any more.
+    // Processes that died while it was removed no longer own their leftovers.
     await view.repository.sweepLeftovers()
     return view
   })
