@@ -142,15 +142,8 @@ export async function presentPayload(
   asked: Reading = PLAIN_READING,
 ): Promise<PresentedPayload | undefined> {
   if (stored.payload === undefined) return undefined
-  return artifact.family.present(stored.payload, {
-    servicesBase,
-    artifactId: artifact.id,
-    revisionId: id,
-    source: artifact.repository.objects,
-    asked,
-    versionType,
-    signal,
-  })
+  const of = { artifactId: artifact.id, revisionId: id, source: artifact.repository.objects }
+  return artifact.family.present(stored.payload, { ...of, asked, servicesBase, versionType, signal })
 }
 
 /** A git author, `Name <email>`, as clients of this service know people (interface 2.30, 4.19). */

@@ -252,11 +252,8 @@ function lookAt(
   problems: FieldProblem[],
 ): void {
   if (known === undefined || typeof value !== 'object' || value === null) return
-  if (isJsonArray(value)) {
-    if (!('items' in known)) return
-    for (const [index, item] of value.entries())
-      lookAt(known.items, item, [...place, index], keepNulls, problems)
-  } else if ('members' in known && isJsonObject(value)) {
+  if (isJsonArray(value)) lookAtItems(known, value, place, keepNulls, problems)
+  else if ('members' in known && isJsonObject(value)) {
     for (const [key, member] of entriesOf(value)) {
       if (member === null && !keepNulls) continue
       if (known.members.has(key)) lookAt(known.members.get(key), member, [...place, key], keepNulls, problems)
@@ -267,6 +264,18 @@ function lookAt(
         problems.push({ loc: [...place, key], ...strayField(key, known) })
     }
   }
+}
+
+function lookAtItems(
+  known: Known,
+  items: readonly Json[],
+  place: FieldProblem['loc'],
+  keepNulls: boolean,
+  problems: FieldProblem[],
+): void {
+  if (!('items' in known)) return
+  for (const [index, item] of items.entries())
+    lookAt(known.items, item, [...place, index], keepNulls, problems)
 }
 
 /** What is wrong with a field that nobody reads. */

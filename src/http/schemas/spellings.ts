@@ -282,18 +282,13 @@ export function retrieveReferences(names: SurfaceNames): z.ZodType<RetrieveRefer
     artifact: { names: spellings(names, '_ref'), schema: reference },
     variant: { names: spellings(names, '_variant_ref'), schema: reference },
     revision: { names: spellings(names, '_revision_ref'), schema: reference },
-    environment: { names: ofEnvironment('environment_ref'), schema: reference },
-    environmentVariant: { names: ofEnvironment('environment_variant_ref'), schema: reference },
-    environmentRevision: { names: ofEnvironment('environment_revision_ref'), schema: reference },
+    through: { names: ofEnvironment('environment_ref'), schema: reference },
+    throughVariant: { names: ofEnvironment('environment_variant_ref'), schema: reference },
+    throughRevision: { names: ofEnvironment('environment_revision_ref'), schema: reference },
     key: { names: ofEnvironment('key'), schema: deploymentKey },
-  }).transform((sent): RetrieveReferences => {
-    const { artifact, variant, revision, key } = sent
-    const through = {
-      artifact: sent.environment,
-      variant: sent.environmentVariant,
-      revision: sent.environmentRevision,
-    }
-    const environment = through.artifact || through.variant || through.revision ? through : undefined
+  }).transform(({ artifact, variant, revision, key, ...sent }): RetrieveReferences => {
+    const of = { artifact: sent.through, variant: sent.throughVariant, revision: sent.throughRevision }
+    const environment = of.artifact || of.variant || of.revision ? of : undefined
     return { artifact, variant, revision, environment, key }
   })
 }

@@ -14,7 +14,7 @@ export function slugProblem(slug: string): string | undefined {
   if (/\.$|\.lock$|\.git$/i.test(slug)) return 'must not end with ".", ".lock" or ".git"'
   if (/^head$/i.test(slug)) return 'must not be "HEAD"'
   if (/^[0-9a-f]{40}$/i.test(slug)) return 'must not look like a git object id'
-  if (isDeviceName(slug)) return 'is a device name on Windows'
+  if (WINDOWS_DEVICE.test(slug)) return 'is a device name on Windows'
   return undefined
 }
 
