@@ -154,7 +154,7 @@ class JsonParser {
         into = this.open.at(-1)
       }
       if (!into) break
-      if (slice?.isOver && this.open.length <= OUTERMOST_LEVELS) return false
+      if (this.open.length <= OUTERMOST_LEVELS && slice?.isOver) return false
     }
     this.space()
     if (this.pos < this.text.length) this.unexpected('the end of the text')
