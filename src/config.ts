@@ -34,7 +34,7 @@ export function readConfig(env: Environment): Config {
         return [name, value]
       },
     ),
-  ) as unknown as Settings // each read by its own setting; what one of them does not take is a problem
+  ) as unknown as Settings // each value was read by its own setting; an invalid one is a problem
   for (const problem of modelProblems(given)) problems.push(problem)
   if (problems.length > 0) throw new ConfigError(problems)
   return {

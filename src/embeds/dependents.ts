@@ -169,7 +169,7 @@ class Places {
   }
 }
 
-/** A target that does not exist has no dependents. */
+/** Returns undefined if a target does not exist. */
 async function orNothing<T>(find: () => Promise<T>): Promise<T | undefined> {
   try {
     return await find()

@@ -189,7 +189,7 @@ class Resolver {
     return { value: memberAt(value, step, path), here: { ...here, location } }
   }
 
-  /** The value that a path continues from: an embed of form A stands for what it inserts. */
+  /** The value that a path continues from: an embed of form A is replaced by what it inserts. */
   async #opened(from: Brought): Promise<Brought> {
     let at = from
     while (isObjectEmbed(at.value)) {

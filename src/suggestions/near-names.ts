@@ -6,7 +6,7 @@ const MOST_LOOKED_AT = 100_000
 const MOST_COMPARED = 5_000
 const MOST_FOUND = 3
 
-const STEPS = 256
+const NAMES_BETWEEN_CLOCK_READS = 256
 
 /** Maximum number of concurrent searches; further ones return undefined. */
 const MOST_SEARCHES = 2
@@ -48,7 +48,7 @@ async function search<T>(name: string, known: Iterable<readonly [string, T]>): P
   }
   for (const [other, beside] of known) {
     if (++lookedAt > MOST_LOOKED_AT) break
-    if (lookedAt % STEPS === 0 && slice.isOver) await slice.rest()
+    if (lookedAt % NAMES_BETWEEN_CLOCK_READS === 0 && slice.isOver) await slice.rest()
     const rank = rankOf(other)
     if (rank === undefined) continue
     found.push({ rank, beside })

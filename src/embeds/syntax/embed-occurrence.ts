@@ -72,7 +72,7 @@ export class EmbedOccurrence {
       if (token.form === 'object' || !brought) continue
       text += before.slice(from, token.offset)
       const begin = text.length
-      text += String(brought.value) // forms B and C bring in text
+      text += String(brought.value) // forms B and C insert text
       from = token.offset + token.text.length
       pieces.push({ begin, end: text.length, here: brought.here })
     }

@@ -38,7 +38,7 @@ async function findTarget(
     asked: PLAIN_READING,
     versionType,
   })
-  const data = presented.data as JsonObject // the payloads of workflows and environments are documents, shown whole
+  const data = presented.data as JsonObject // workflows and environments have documents as payloads, shown whole
   const pins = lookup.family === 'environment' ? getKey(data, 'references') : undefined
   return { id, slug, data, ...(isJsonObject(pins) ? { pins } : {}) }
 }

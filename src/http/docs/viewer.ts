@@ -13,7 +13,7 @@ import type { PublicRoute } from '../request.ts'
 export function viewer(): Readonly<Record<string, PublicRoute>> {
   const built = new URL('../../../swagger-ui/', import.meta.url)
   const record: unknown = createRequire(import.meta.url)(fileURLToPath(new URL('package.json', built)))
-  const { version } = record as { readonly version: string } // npm lets no package be without one
+  const { version } = record as { readonly version: string } // npm requires a version
   const folder = `docs/swagger-ui-${version}`
   const ofSwaggerUi = (name: string, type: string): [string, PublicRoute] => [
     `/${folder}/${name}`,

@@ -312,7 +312,7 @@ const JSON_TYPE = 'application/json; charset=utf-8'
 async function* ending(running: RunningEvaluation, gone: AbortSignal): AsyncGenerator<string> {
   // Ends the request when its client leaves; the evaluation may run for hours.
   const left = new Promise<never>((_, reject) => {
-    const leave = (): void => reject(gone.reason as Error) // a departure's
+    const leave = (): void => reject(gone.reason as Error) // the error of a departed client
     if (gone.aborted) leave()
     else gone.addEventListener('abort', leave, { once: true })
   })

@@ -228,7 +228,7 @@ function retrieveEndpoints(context: SurfaceContext, answers: RevisionResponses):
   ]
 }
 
-/** What a retrieve may be asked to answer beside the revision (interface 5.15). */
+/** What a retrieve may return besides the revision (interface 5.15). */
 function besideInput({
   present,
   namesOf,
@@ -256,7 +256,7 @@ function besideInput({
     })
 }
 
-/** The latest revision of the variant, and the outermost of what is archived. */
+/** The latest revision of the variant, and the outermost archived level. */
 async function standingOf(
   { artifact, variant, oid }: RevisionLocation,
   present: PresentOptions,
@@ -271,7 +271,7 @@ async function standingOf(
 
 const MAX_REVISIONS_PER_SIDE = 1000
 
-/** `POST …/variants/compare` of a surface: how far two sides have gone since they parted, and what one changed since then (interface 6.4). */
+/** `POST …/variants/compare` of a surface: how far two sides have diverged, and what the head changed since then (interface 6.4). */
 export function compareEndpoint({ surface, present }: SurfaceContext): Endpoint {
   const { family, path, plural, payload } = surface
   const isRows = payload === 'rows'
@@ -334,8 +334,8 @@ export function compareEndpoint({ surface, present }: SurfaceContext): Endpoint 
 }
 
 /**
- * `POST …/revisions/dependents` of a surface: what embeds or deploys a revision, a variant or an artifact, to be looked at before
- * it is changed or archived.
+ * `POST …/revisions/dependents` of a surface: what embeds or deploys a revision, a variant or an artifact. Clients
+ * check this before they change or archive it.
  */
 export function dependentsEndpoint({ surface, names, present }: SurfaceContext): Endpoint {
   const { path, singular, plural } = surface
@@ -366,7 +366,7 @@ export function dependentsEndpoint({ surface, names, present }: SurfaceContext):
   })
 }
 
-/** A revision that depends on what was asked about. */
+/** A revision that depends on the target. */
 const dependentRecord = z.strictObject({
   kind: z.enum(['embed', 'deployment']),
   ...revisionReferencesSchema('workflow'),
@@ -376,7 +376,7 @@ const dependentRecord = z.strictObject({
   keys: z.array(z.string()).optional(),
 })
 
-/** All of an artifact, all of a variant, or one revision, whichever the references name most specifically. */
+/** The target: an artifact, a variant or a revision, whichever the references name most specifically. */
 async function targetOf(
   registry: Registry,
   surface: Surface,
@@ -384,7 +384,7 @@ async function targetOf(
 ): Promise<DependencyTarget> {
   const { family } = surface
   const { artifact, variant, revision, environment, key } = references
-  // A key without an environment is refused with whatever else names one revision.
+  // A key without an environment goes to the retrieve below, which refuses it.
   const mayBeWhole = !revision && (environment !== undefined || key === undefined)
   if (mayBeWhole && variant && variant.version === undefined) {
     return resolveVariant(registry, family, variant, artifact)

@@ -69,7 +69,7 @@ export function* share(
     const name = freeName(kind === 'parameters' ? [pascal(nameOf(value))] : namesOf(way, kind), named)
     const reference = { $ref: `#/components/${kind}/${name}` }
     references.set(text, reference)
-    named[name] = {} // takes the name before what it holds looks for one
+    named[name] = {} // reserves the name before its content needs one
     named[name] = members(value, way) as JsonSchema
     return reference
   }

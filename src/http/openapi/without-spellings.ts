@@ -30,7 +30,7 @@ function members(properties: Readonly<Record<string, JsonSchema>>): Record<strin
   for (const [name, schema] of Object.entries(properties)) {
     if (schema[SPELLING_OF] !== undefined) continue
     const spellings = others.get(name)
-    const told = new Map(spellings?.toReversed().map((it) => [pattern(it), it])) // the first of each pattern stays
+    const told = new Map(spellings?.toReversed().map((it) => [pattern(it), it])) // keeps the first of each pattern
     told.delete(pattern(name))
     const also =
       told.size > 0 ? `Also taken as ${[...told.values()].map((it) => `\`${it}\``).join(', ')}.` : undefined

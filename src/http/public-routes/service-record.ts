@@ -34,5 +34,5 @@ const KEY =
 /** The version of the package that contains this build. */
 function packageVersion(): string {
   const record: unknown = createRequire(import.meta.url)('../../../../package.json')
-  return (record as { readonly version: string }).version // npm lets no package be without one
+  return (record as { readonly version: string }).version // npm requires a version
 }

@@ -28,7 +28,7 @@ export function withRoles<S extends z.ZodRawShape>(
   const fields = Object.fromEntries(roles.map((role) => [role, z.boolean().optional()]))
   return z.object({ ...shape, ...fields }).transform((sent: Readonly<Record<string, unknown>>) => {
     const { rest, said } = apart(sent, roles)
-    const flags = rest['flags'] as Flags | undefined // of the schema of every such record
+    const flags = rest['flags'] as Flags | undefined // every such record has this schema
     const whole = said && { ...flags, ...said }
     // The rest has the shape above.
     return (whole ? { ...rest, flags: whole } : rest) as z.infer<z.ZodObject<S>>
@@ -58,7 +58,7 @@ function apart(
   const named = roles.filter((role) => sent[role] !== undefined)
   if (named.length === 0) return { rest: sent, said: undefined }
   const said = Object.fromEntries(named.map((role) => [role, sent[role] === true]))
-  const flags = (sent['flags'] ?? {}) as Flags // read by the same schema
+  const flags = (sent['flags'] ?? {}) as Flags // parsed with the same schema
   for (const [role, value] of Object.entries(said)) {
     if ((flags[role] ?? value) === value) continue
     throw new Refusal(

@@ -36,7 +36,7 @@ export function openLogger(level: LogLevel, target: number | string = 1): Log {
  */
 function plainError(error: unknown): object {
   if (!(error instanceof Error)) return { type: typeof error, message: String(error) }
-  const { name, message, stack, code, syscall, cause } = error as NodeJS.ErrnoException // fields that node's own errors have
+  const { name, message, stack, code, syscall, cause } = error as NodeJS.ErrnoException // node's own errors have these fields
   return {
     type: name,
     message,

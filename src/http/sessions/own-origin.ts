@@ -13,7 +13,7 @@ export function isFromOwnPage(
   const { origin, host, 'sec-fetch-site': site } = headers
   if (site !== undefined) return site === 'same-origin'
   if (origin === undefined) return undefined
-  if (!URL.canParse(origin)) return false // null: of a page that hides it, or was sent here by another one
+  if (!URL.canParse(origin)) return false // "null": a page that hides its origin, or a cross-origin redirect
   const { host: from, origin: whole } = new URL(origin)
   return from === host || (publicUrl !== undefined && whole === new URL(publicUrl).origin)
 }

@@ -142,7 +142,7 @@ class Comparison {
  */
 function* pairsOf({ removed, to, added }: Hunk, path: string): Generator<readonly [Json, Json, string]> {
   for (let index = 0; index < removed.length && index < added.length; index++) {
-    yield [removed[index] as Json, added[index] as Json, `${path}/${to + index}`] // both have so many
+    yield [removed[index] as Json, added[index] as Json, `${path}/${to + index}`] // both indexes exist
   }
 }
 

@@ -214,7 +214,7 @@ export interface PayloadContext {
   readonly isExisting?: boolean
   /** Limits for a commit, unless it is known to be within them. */
   readonly limits?: DocumentLimits
-  /** The JSON text of what was sent, without white space between its values, where it is at hand. */
+  /** The sent JSON text without white space between values, if available. */
   readonly text?: string | Buffer | undefined
 }
 

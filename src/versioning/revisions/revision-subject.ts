@@ -86,7 +86,7 @@ function documentIn({ payload }: RevisionContent): Json | undefined {
 }
 
 function asJson(header: Header): Json {
-  return header as Json // it was decoded from JSON, or is about to be written as such
+  return header as Json // decoded from JSON, or about to be written as JSON
 }
 
 /** The sentence in at most `room` characters; very large counts are shown as their sum. */

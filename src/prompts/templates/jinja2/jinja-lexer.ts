@@ -151,7 +151,7 @@ class Lexer {
     const before = this.#template.charAt(at - 1)
     const first = this.#template.charAt(at)
     if (first === '"' || first === "'") return { kind: 'string', value: this.#string(first), at }
-    // behind a dot stand positions: a.0.1
+    // a number after a dot is a position: a.0.1
     const float = before === '.' ? undefined : this.#take(FLOAT)
     if (float !== undefined) return { kind: 'float', value: float.replaceAll('_', ''), at }
     const integer = this.#take(INTEGER)

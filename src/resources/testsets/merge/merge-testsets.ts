@@ -308,7 +308,7 @@ class RowMerge {
 
   async #metaOf(oid: Oid | undefined): Promise<JsonObject> {
     if (oid === undefined) return {}
-    return decodeRowMeta(await readBytes(this.#target, oid, 'blob')) as JsonObject // a record of our own with JSON in it
+    return decodeRowMeta(await readBytes(this.#target, oid, 'blob')) as JsonObject // our own record, with JSON members
   }
 
   #row(id: string, data: JsonObject): Oid {
