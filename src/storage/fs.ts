@@ -1,99 +1,98 @@
 import type { Documents } from './documents/documents.ts'
 
-/** Permissions of files that hold hashes of keys, secrets, or what users sent: whatever the umask, their owner alone reads them. */
+/** Permissions of files with hashes of keys, secrets or user data: only the owner may read them, whatever the umask. */
 export const OWNER_ONLY = 0o600
 
 /**
- * The one door to the disk. Everything under `git/` (and the key and intent files of `access/`) goes through this
- * narrow interface, so that the same code runs on node:fs, on memory, and on a simulated disk that loses unsynced
- * writes.
+ * All access to the disk. Everything under `git/`, and the key and intent files of `access/`, uses this interface, so that the same code runs
+ * on node:fs, in memory, and on a simulated disk that loses unsynced writes.
  *
- * Small reads and metadata operations are synchronous: they are answered by the page cache in 2 to 5 µs, where the
- * same call through the thread pool costs 25 to 90 µs. What really waits for the disk (`sync…`) is asynchronous.
- * Errors are node's (`code` is ENOENT, EEXIST, ENOSPC …); absence is `undefined` where the signature says so.
+ * Small reads and metadata operations are synchronous: the page cache answers them in 2 to 5 µs, while a call through the thread pool costs
+ * 25 to 90 µs. Operations that wait for the disk (`sync…`) are asynchronous. Errors are node's (`code` is ENOENT, EEXIST, ENOSPC …); absence
+ * is `undefined` where the signature says so.
  */
 export interface Fs {
-  /** Whether other programs of this machine, git above all, find the same files under the same paths. */
+  /** Whether other programs on this machine, such as git, see the same files under the same paths. */
   readonly isSeenByOthers: boolean
-  /** Of a folder that only follows what a store holds that several folders share: how files outside repositories are written. */
+  /** Set if the folder is a copy of a shared store: writes files outside repositories. */
   readonly documents?: Documents | undefined
-  /** What `path` is now, or undefined if nothing is there. Follows no symbolic link. */
+  /** The kind and size of `path`; undefined if nothing is there. Does not follow symbolic links. */
   stat(path: string): FileStat | undefined
   /** Names in a folder, unsorted; undefined if there is no such folder. */
   readDir(path: string): string[] | undefined
-  /** The whole file, or undefined if there is none. */
+  /** The whole file; undefined if it does not exist. */
   readFile(path: string): Buffer | undefined
-  /** A handle for positioned reads of an existing file, or undefined if there is none. */
+  /** Opens an existing file for positioned reads; undefined if it does not exist. */
   open(path: string): ReadHandle | undefined
   /**
-   * Creates `path` (it must not exist: EEXIST) holding `bytes`; resolves once the bytes are on the disk. `mode` are the
-   * permissions of a file that is not for everybody: 0o600 for secrets.
+   * Creates `path` (it must not exist: EEXIST) with `bytes`; resolves once they are on the disk. `mode` is for private files: 0o600 for
+   * secrets.
    */
   createSynced(path: string, bytes: Uint8Array, mode?: number): Promise<void>
-  /** The same without waiting for the disk. */
+  /** As `createSynced`, without waiting for the disk. */
   create(path: string, bytes: Uint8Array, mode?: number): void
-  /** Creates `path` (it must not exist: EEXIST) to write on at its end. */
+  /** Creates `path` (it must not exist: EEXIST) for appending. */
   createLog(path: string): LogHandle
-  /** Creates `path` (it must not exist: EEXIST) to write on at its end, to read back and to correct. */
+  /** Creates `path` (it must not exist: EEXIST) for appending, reading and overwriting. */
   createFile(path: string): FileHandle
-  /** Resolves once what the file holds is on the disk; absence is fine. */
+  /** Resolves once the file's content is on the disk; absence is fine. */
   sync(path: string): Promise<void>
-  /** The same for files and for folders (see syncDir), for who is in no hurry; what else was written may be synced with them. */
+  /** As `sync` and `syncDir` for several files and folders, for callers that are not in a hurry. May sync other writes too. */
   syncAll(paths: readonly string[]): Promise<void>
-  /** Adds `bytes` at the end of `path` in one write, creating it if need be, without waiting for the disk. */
+  /** Appends `bytes` to `path` in one write, creating it if absent, without waiting for the disk. */
   append(path: string, bytes: Uint8Array): void
   /**
-   * Makes the folder and its missing parents. No repository comes to be that way: ENOENT where a missing parent is named `*.git`, which
-   * another server may have moved away just now.
+   * Creates the folder and its missing parents, except repositories: ENOENT if a missing parent is named `*.git`, because another server may
+   * just have moved it.
    */
   makeDir(path: string): void
   /** Atomically replaces `to` (a folder only where `to` is absent or empty). */
   rename(from: string, to: string): void
-  /** A second name for a file; EEXIST if `to` is taken. */
+  /** Gives a file a second name; EEXIST if `to` is taken. */
   link(from: string, to: string): void
   /** Removes a file; absence is fine. */
   remove(path: string): void
-  /** Removes files one after the other, in this order, without holding up anyone; absence is fine. */
+  /** Removes files in this order without blocking the event loop; absence is fine. */
   removeAll(paths: readonly string[]): Promise<void>
-  /** Removes a folder, if nothing is in it; true if it is gone, false if something is. */
+  /** Removes an empty folder; true if it is gone, false if it is not empty. */
   removeFolder(path: string): boolean
-  /** Removes a folder and everything in it; absence is fine. */
+  /** Removes a folder and its content; absence is fine. */
   removeTree(path: string): void
-  /** Resolves once what was created, renamed or removed in this folder is on the disk. */
+  /** Resolves once files created, renamed or removed in this folder are durable. */
   syncDir(path: string): Promise<void>
 }
 
 export interface FileStat {
   readonly kind: 'file' | 'folder' | 'other'
   readonly size: number
-  /** Milliseconds since 1970, with the fraction the file system keeps. */
+  /** Milliseconds since 1970, with a fraction. */
   readonly modified: number
   readonly inode: number
-  /** Of the file system that it is on. */
+  /** The file system's device number. */
   readonly device: number
-  /** How many names the file has. */
+  /** The number of the file's names. */
   readonly links: number
 }
 
 export interface ReadHandle {
   readonly size: number
-  /** Fills `target` from byte `position` of the file and answers how many bytes it got (fewer only at the end). */
+  /** Fills `target` from byte `position` of the file; answers the number of bytes read (fewer only at the end). */
   read(target: Uint8Array, position: number): number
   close(): void
 }
 
-/** A file that is written from its start to its end. */
+/** A file that is written from start to end. */
 export interface LogHandle {
-  /** Writes behind what was written last. */
+  /** Writes after the last write. */
   append(bytes: Uint8Array): void
-  /** What is written next goes to the start, over what is there; what is not written over stays. */
+  /** Continues writing at the start of the file. Content that is not overwritten stays. */
   rewind(): void
-  /** Resolves once everything appended before the call is on the disk. */
+  /** Resolves once everything appended before is on the disk. */
   sync(): Promise<void>
   close(): void
 }
 
-/** A file in the making: grows at its end, can be read, and what is written can be written over. */
+/** A file under construction: it is appended to, read, and overwritten. */
 export interface FileHandle extends Omit<LogHandle, 'rewind'> {
   /** Fills `target` from byte `position` of the file and answers how many bytes it got (fewer only at the end). */
   read(target: Uint8Array, position: number): number

@@ -4,18 +4,18 @@ import { parsedOrUndefined } from '../json/json-values.ts'
 import type { Changed, Documents, DocumentWriter, HowToPut } from './documents/documents.ts'
 import type { Fs } from './fs.ts'
 
-/** What a kind of files holds. */
+/** A kind of file. */
 export interface JsonRecordKind<T> {
   readonly schema: z.ZodType<T>
-  /** Says of a file that holds something else what it should hold and what to do; `why` is what is wrong with it. */
+  /** The error message for an invalid file, with what it should hold and what to do; `why` is the problem. */
   readonly damage: (path: string, why: string) => string
-  /** Laid out for people who look into it. */
+  /** For files that people read. */
   readonly indent?: 2
-  /** Of a file that is not for everybody. */
+  /** For private files. */
   readonly mode?: number
 }
 
-/** Files of one kind, each with one record of ours as JSON. */
+/** Files of one kind, each with one JSON record. */
 export class JsonRecordFile<T> {
   readonly #kind: JsonRecordKind<T>
 
@@ -23,18 +23,18 @@ export class JsonRecordFile<T> {
     this.#kind = kind
   }
 
-  /** The record in a file; undefined if there is none. Refuses a file that holds something else, by its path. */
+  /** The record in a file; undefined if there is no file. Refuses a file with other content, by its path. */
   read(fs: Fs, path: string): T | undefined {
     const bytes = fs.readFile(path)
     return bytes && this.#recordIn(bytes, path)
   }
 
-  /** There is a file, but it is not what should be there. */
+  /** The refusal of an invalid file. */
   damaged(path: string, why = ''): Refusal {
     return new Refusal('storage_unavailable', this.#kind.damage(path, why))
   }
 
-  /** Puts a record in place of what a document holds. `mayBeLost` is as in HowToPut. */
+  /** Replaces a document by a record. `mayBeLost` is as in HowToPut. */
   put(
     documents: DocumentWriter,
     path: string,
@@ -45,8 +45,8 @@ export class JsonRecordFile<T> {
   }
 
   /**
-   * Replaces a record by what `change` makes of it, and answers what that answers; see Documents. What `change` answers no record for stays.
-   * A file that holds something else is refused, or told to `onDamage` and taken for absent.
+   * Replaces a record by the result of `change`, and resolves to its answer; see Documents. Without a record in the result, the file stays
+   * unchanged. An invalid file is refused, or reported to `onDamage` and treated as absent.
    */
   update<R>(
     documents: Documents,
@@ -84,7 +84,7 @@ export class JsonRecordFile<T> {
   }
 }
 
-/** What `update` is to do: put this record there, or leave it as it is. */
+/** The result of a `change` function: a new record, or none to leave the file unchanged. */
 export interface ChangedRecord<T, R> {
   readonly record?: T | undefined
   readonly answer: R

@@ -6,8 +6,8 @@ import type { FileHandle, FileStat, Fs, LogHandle, ReadHandle } from './fs.ts'
 type Memory = InstanceType<typeof Volume>
 
 /**
- * A disk in memory that behaves as `nodeFs` does, one per call: for tests and for a server that keeps nothing. "On the
- * disk" means in memory.
+ * A file system in memory that behaves as `nodeFs`, for tests and for servers that keep nothing. Each call makes a new one. "On the disk"
+ * means in memory.
  */
 export function memoryFs(): Fs {
   const volume = new Volume()
@@ -17,12 +17,12 @@ export function memoryFs(): Fs {
   return {
     isSeenByOthers: false,
     stat: (path) => statOf(volume, path),
-    // encoding utf8 makes memfs answer names as strings, which its declared type leaves open
+    // with the encoding utf8 memfs answers names as strings, which its type does not say
     readDir: (path) =>
       statOf(volume, path)?.kind === 'folder'
         ? (volume.readdirSync(path, { encoding: 'utf8' }) as string[])
         : undefined,
-    // without an encoding memfs answers a Buffer, which its declared type leaves open
+    // without an encoding memfs answers a Buffer, which its type does not say
     readFile: (path) =>
       statOf(volume, path)?.kind === 'file' ? Buffer.from(volume.readFileSync(path) as Buffer) : undefined,
     open: (path) => (statOf(volume, path)?.kind === 'file' ? openHandle(volume, path) : undefined),
@@ -85,7 +85,7 @@ function statOf(volume: Memory, path: string): FileStat | undefined {
   const stats = lstat(volume, path)
   if (!stats) return undefined
   const kind = stats.isFile() ? 'file' : stats.isDirectory() ? 'folder' : 'other'
-  // memfs types the numbers as number | bigint; they are numbers unless bigint was asked for
+  // without the bigint option these are numbers; memfs types them as number | bigint
   return {
     kind,
     size: Number(stats.size),
@@ -126,7 +126,7 @@ function createHandle(volume: Memory, path: string): FileHandle {
   }
 }
 
-/** memfs replaces whatever is at `to`; POSIX keeps a folder that holds something, and never mixes files and folders. */
+/** Refuses renames that POSIX refuses and memfs does not: over a folder that is not empty, and between files and folders. */
 function refuseOverwriting(volume: Memory, from: string, to: string): void {
   const source = statOf(volume, from)
   const target = statOf(volume, to)

@@ -1,40 +1,40 @@
 /**
- * Where several servers with folders of their own agree on documents, whose paths are relative to the store here. Every change makes a
- * version, a number greater than those that the document had before; 0 stands for no document. Rejects where it cannot be reached: then
- * nobody knows whether a change happened.
+ * Decides changes of documents for servers that each have a folder of their own. Paths are relative to the store. Every change makes a
+ * version, a number greater than the document's earlier ones; 0 means no document. Methods reject if the table cannot be reached; a change
+ * may then have happened or not.
  */
 export interface DocumentTable {
-  /** Makes a change, durably, if what it expects is so. Once it resolves, the other servers' next look finds it. */
+  /** Makes a change, durably, if its conditions hold. After it resolves, the other servers see the change on their next look. */
   decide(change: DocumentChange): Promise<DocumentOutcome>
-  /** What documents hold beyond these versions. One of which there is nothing new, or that is not there, is left out. */
+  /** The content of documents after these versions. Documents that are unchanged or absent are left out. */
   newerThan(known: ReadonlyMap<string, number>): Promise<readonly DocumentNews[]>
-  /** Every document there is, in any order. */
+  /** Every document, in any order. */
   summaries(): Promise<readonly DocumentSummary[]>
   /**
-   * Takes a lease that nobody has, or whose time is over, for so many milliseconds by the clock that all share; answers a token that no
-   * holder before had, or undefined where somebody has it. The note is kept with it.
+   * Takes a free or expired lease for this long by the table's clock. Answers a new, unique token; undefined if the lease is held. The note
+   * is stored with the lease.
    */
   takeLease(name: string, milliseconds: number, note?: string): Promise<string | undefined>
-  /** Prolongs a lease from now; false if somebody else has taken it. */
+  /** Extends a lease from now; false if another server has taken it. */
   renewLease(lease: HeldLease, milliseconds: number): Promise<boolean>
-  /** Gives a lease back, unless somebody else has taken it. */
+  /** Returns a lease, unless another server has taken it. */
   dropLease(lease: HeldLease): Promise<void>
-  /** Whether somebody has a lease whose time is not over. */
+  /** Whether a lease is held and not expired. */
   isLeased(name: string): Promise<boolean>
-  /** What comes behind the name of a folder in the names of leases right in it, whose time is not over. */
+  /** The names, relative to the folder, of unexpired leases directly in it. */
   leased(folder: string): Promise<readonly string[]>
-  /** Leases with a note whose time is over, and which were not given back. */
+  /** Leases with a note that expired without being returned. */
   abandonedLeases(): Promise<readonly { readonly name: string; readonly note: string }[]>
-  /** Forgets leases without a note whose time was over long ago, and what changed longer ago than anybody should have to be told. */
+  /** Deletes leases without a note that expired long ago, and old records of changes. */
   tidy(): Promise<void>
 }
 
-/** What one server has of a table. */
+/** A server's access to a table. */
 export interface TableFeed {
   readonly table: DocumentTable
   /**
-   * What changed since the call before, or since the summaries, in any order; what this server changed may be among it. Undefined where that is
-   * not known any more, and everything has to be compared. One call at a time.
+   * The changes since the previous call, or since the summaries, in any order; this server's own may be included. Undefined if they are no
+   * longer known, so that everything must be compared. One call at a time.
    */
   entries(): Promise<readonly DocumentEntry[] | undefined>
 }
@@ -47,23 +47,23 @@ export interface HeldLease {
 
 export interface DocumentChange {
   readonly path: string
-  /** `put` replaces what is there, `append` adds to it, `remove` needs no document. */
+  /** `put` replaces the content, `append` adds to it, `remove` succeeds even without a document. */
   readonly kind: 'put' | 'append' | 'remove'
   readonly bytes?: Uint8Array | undefined
   readonly mode?: number | undefined
-  /** The version that it has to be made on; any, where there is none. */
+  /** The version that the document must have; undefined for any. */
   readonly expected?: number | undefined
-  /** It happens only while this is held. */
+  /** The change happens only while this lease is held. */
   readonly lease?: HeldLease | undefined
 }
 
-/** What became of a change: it was made on `before`; the document has another version than expected; the lease is somebody else's. */
+/** The outcome of a change: made after version `before`; the document has another version than expected; another server has the lease. */
 export type DocumentOutcome =
   | { readonly kind: 'done'; readonly version: number; readonly before: number }
   | { readonly kind: 'moved' }
   | { readonly kind: 'lost' }
 
-/** What is new of a document: changes in the order in which they were made, of which `put` forgets those before. */
+/** New changes of a document in order; a `put` replaces those before it. */
 export interface DocumentNews {
   readonly path: string
   readonly mode: number | undefined
@@ -72,12 +72,12 @@ export interface DocumentNews {
 
 export interface DocumentPart {
   readonly version: number
-  /** Whether it replaces what was there before, in place of adding to it. */
+  /** Whether the part replaces the content, instead of being added to it. */
   readonly isWhole: boolean
   readonly bytes: Uint8Array
 }
 
-/** That a document changed, as servers tell each other. */
+/** A change of a document, as recorded for other servers. */
 export interface DocumentEntry {
   readonly path: string
   readonly version: number
@@ -87,6 +87,6 @@ export interface DocumentEntry {
 export interface DocumentSummary {
   readonly path: string
   readonly version: number
-  /** MD5 of what it holds, in hex: tells a copy that is torn or old, nothing else. */
+  /** The MD5 of the content in hexadecimal, used only to detect a damaged or old copy. */
   readonly digest: string
 }

@@ -1,83 +1,83 @@
 /**
- * How everything of a store is written that lies outside its repositories: keys, sessions, secrets, webhooks and deliveries, intents, logs
- * of evaluations. A document is a file of the store, named by its path there. It is read from the folder, at once; writing goes through
- * here, where all servers of the store agree on it.
+ * Writes everything of a store outside its repositories: keys, sessions, secrets, webhooks and deliveries, intents, logs of evaluations. A
+ * document is a file of the store, named by its path. It is read directly from the folder. Writes go through this interface, on which all
+ * servers of the store agree.
  */
 export interface Documents extends DocumentWriter {
-  /** Whether nothing is lost, nor seen in another order than it was written in, also of what may be. */
+  /** Whether every write is durable and seen in order, including those with `mayBeLost`. */
   readonly isAlwaysDurable: boolean
   /**
-   * Replaces a document by what `change` makes of it, and answers what that answers; once this resolves it is durable. Nobody changes it
-   * in between: where another server was faster, `change` is called again with what is there by then. Refuses with `locked` where others
-   * keep it too long. `lease` is what others hold who change it, if not the path without its ending.
+   * Replaces a document by the result of `change`, and resolves to its answer when the document is durable. No other change comes in between:
+   * if another server was faster, `change` runs again on the new content. Refuses with `locked` if others hold the document too long. `lease`
+   * is the lease that other writers take, by default the path without its ending.
    */
   update<T>(
     path: string,
     change: (before: Buffer | undefined) => Changed<T> | Promise<Changed<T>>,
     how?: HowToPut & { readonly lease?: string },
   ): Promise<T>
-  /** Makes a document, unless there is one; true if it was made here. Once this resolves, one of them is durable. */
+  /** Creates a document unless it exists; true if this call created it. When this resolves, the document is durable. */
   create(path: string, bytes: Uint8Array, how?: HowToPut): Promise<boolean>
-  /**
-   * Runs `work` while no other server, nor another caller here, holds the lease of this path. Refuses with `locked` if somebody alive keeps
-   * it too long.
-   */
+  /** Runs `work` while no other server or caller holds the lease of this path. Refuses with `locked` if a live holder keeps it too long. */
   lease<T>(path: string, work: (lease: Lease) => Promise<T>, how?: HowToLease): Promise<T>
-  /** The same, but where somebody has it nothing is done, and undefined is answered at once. */
+  /** As `lease`, but if the lease is held, does nothing and answers undefined at once. */
   leaseIfFree<T>(
     path: string,
     work: (lease: Lease) => Promise<T>,
     how?: Pick<HowToLease, 'note'>,
   ): Promise<T | undefined>
-  /** Whether somebody who is not known to be dead holds the lease of this path. If not, what was done with it is in the folder. */
+  /** Whether a holder that may be alive has the lease. If not, everything written under the lease is in the folder. */
   isLeased(path: string): Promise<boolean>
-  /** The names of the leases right in a folder that are held. What was done with others is in the folder. */
+  /** The names of held leases directly in a folder. Everything written under other leases is in the folder. */
   leased(folder: string): Promise<readonly string[]>
-  /** Leases with a note whose holders died, or abandoned them: somebody else may go on. None where only processes of one host share. */
+  /**
+   * Leases with a note whose holders died or abandoned them, so that the work can be continued. Empty if only processes of one host share the
+   * store.
+   */
   abandoned(): Promise<readonly AbandonedLease[]>
-  /** Ends leases in a folder that dead processes hold. */
+  /** Releases leases in a folder whose holders are dead. */
   sweepLeases(folder: string, how?: Pick<HowToLease, 'beforeTakeOver'>): Promise<void>
 }
 
-/** Writes of who alone writes to a document: because of a lease, or because nobody else knows its name yet. */
+/** Writes for the sole writer of a document: the holder of its lease, or its creator. */
 export interface DocumentWriter {
-  /** Puts bytes in place of what a document holds, in one step; it is made if need be. Once this resolves, it is durable. */
+  /** Replaces the content atomically; creates the document if absent. When this resolves, it is durable. */
   put(path: string, bytes: Uint8Array, how?: HowToPut): Promise<void>
-  /** Adds bytes at its end; it is made if need be. Once this resolves, they are durable. */
+  /** Appends bytes; creates the document if absent. When this resolves, they are durable. */
   append(path: string, bytes: Uint8Array, how?: Pick<HowToPut, 'mayBeLost'>): Promise<void>
-  /** Removes it; absence is fine. A power cut may bring it back. */
+  /** Removes a document; absence is fine. A power cut may undo this. */
   remove(path: string): Promise<void>
 }
 
-/** What somebody may do while nobody else may. */
+/** An exclusive right to write. */
 export interface Lease extends DocumentWriter {
-  /** Aborted when another server may have the lease: writes with it are refused from then on. */
+  /** Aborted when another server may have the lease; later writes are refused. */
   readonly signal: AbortSignal
-  /** When the work is over, somebody else is to go on with it. */
+  /** Lets another server continue the work after this one ends. */
   abandon(): void
 }
 
 export interface HowToLease {
-  /** Puts in place what a dead holder decided, before its lease is taken from it; it is given a name that begins with that one's identity. */
+  /** Applies what a dead holder decided before its lease is taken. It gets a name that begins with the holder's identity. */
   readonly beforeTakeOver?: ((dead: string) => Promise<void>) | undefined
-  /** What somebody else needs to go on with the work. */
+  /** What another server needs to continue the work. */
   readonly note?: string
 }
 
-/** A lease that nobody holds, of work that is not over. */
+/** A lease of unfinished work that is no longer held. */
 export interface AbandonedLease {
   readonly path: string
   readonly note: string
 }
 
 export interface HowToPut {
-  /** The permissions of a file that is not for everybody: 0o600 for secrets. */
+  /** The permissions of a private file: 0o600 for secrets. */
   readonly mode?: number | undefined
-  /** A power cut may bring back what was there before, which is worked out again. */
+  /** A power cut may undo this write; the content can be computed again. */
   readonly mayBeLost?: boolean
 }
 
-/** What `update` is to do: put other bytes there, or leave it as it is. */
+/** The result of a `change` function: new content, or none to leave the document unchanged. */
 export interface Changed<T> {
   readonly bytes?: Uint8Array | undefined
   readonly answer: T

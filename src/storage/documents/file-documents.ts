@@ -7,19 +7,19 @@ import type { HeldLock } from '../lock-file.ts'
 import { endDeadLock, holdingLock, isLockHeld, sweepDeadLocks, LockFile } from '../lock-file.ts'
 import type { AbandonedLease, Changed, Documents, HowToLease, HowToPut, Lease } from './documents.ts'
 
-/** How the documents of a store are written: as it says itself where several folders have to agree, else as files of this folder. */
+/** The documents of a store: shared ones if the file system has them, else files of the folder. */
 export function documentsOf(fs: Fs): Documents {
   return fs.documents ?? new FileDocuments(fs)
 }
 
 /**
- * Documents of one folder, which the servers of one host share: the file itself is the truth. Leases are lock files in git's protocol, and
- * end with the process that holds them.
+ * Documents as plain files of one folder, shared by the servers of one host. Leases are lock files in git's protocol, and end with the
+ * process that holds them.
  */
 export class FileDocuments implements Documents {
   readonly isAlwaysDurable = false
   readonly #fs: Fs
-  /** Folders whose names are on the disk. */
+  /** Folders that are known to be on the disk. */
   readonly #folders = new Set<string>()
 
   constructor(fs: Fs) {
@@ -48,7 +48,7 @@ export class FileDocuments implements Documents {
     return isFirst
   }
 
-  /** A link, unlike a rename, never replaces: what was there first stays. */
+  /** Uses a link, because a rename would replace an existing file. */
   #link(temporary: string, path: string): boolean {
     try {
       this.#fs.link(temporary, path)
@@ -68,7 +68,7 @@ export class FileDocuments implements Documents {
   ): Promise<void> {
     await this.#ensureFolder(dirname(path))
     const temporary = `${path}.new`
-    this.#fs.remove(temporary) // what a process that died on the way left
+    this.#fs.remove(temporary) // left by a process that died while writing
     await this.#fs.createSynced(temporary, bytes, mode)
     this.#fs.rename(temporary, path)
     if (!mayBeLost) await this.#fs.syncDir(dirname(path))
@@ -131,7 +131,7 @@ export class FileDocuments implements Documents {
     return sweepDeadLocks(this.#fs, folder, [folder], beforeTakeOver)
   }
 
-  /** A lock is its holder's for as long as that lives. */
+  /** A lock file is held as long as its process lives. */
   #held(): Lease {
     return {
       signal: new AbortController().signal,

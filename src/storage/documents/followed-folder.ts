@@ -4,15 +4,15 @@ import { type Fs, OWNER_ONLY } from '../fs.ts'
 import type { DocumentEntry, DocumentNews, DocumentPart, DocumentSummary } from './document-table.ts'
 
 /**
- * The documents in a server's own folder: copies that follow what all servers agree on. They are read, and never decide anything; so
- * nothing is synced, and what is missing or torn after a crash is found when the folder is opened. Each change is one synchronous step.
+ * The documents in a server's own folder: copies that follow the shared table. They are only read, so nothing is synced; missing or damaged
+ * copies are detected when the folder is opened. Each change is one synchronous step.
  */
 export class FollowedFolder {
   readonly #fs: Fs
   readonly #dir: string
-  /** Which version the copies are of. */
+  /** The versions of the copies. */
   readonly #versions = new Map<string, number>()
-  /** Versions by which documents were removed, in that order: what was read of them before must not bring them back. */
+  /** Versions at which documents were removed, in order, so that content read earlier does not bring them back. */
   readonly #removed = new Map<string, { readonly version: number; readonly at: number }>()
 
   constructor(fs: Fs, dir: string) {
@@ -20,24 +20,24 @@ export class FollowedFolder {
     this.#dir = dir
   }
 
-  /** The version of the copy; 0 where there is none. */
+  /** The version of the copy; 0 if there is none. */
   version(path: string): number {
     return this.#versions.get(path) ?? 0
   }
 
-  /** Takes in what was read elsewhere, as far as it is newer. */
+  /** Applies what was read from the table, as far as it is newer. */
   takeNews({ path, mode, parts }: DocumentNews): void {
     for (const part of parts) this.#takePart(path, mode, part)
   }
 
-  /** Takes in a change that was made on the version `before`; false where the copy is of another and does not tell. */
+  /** Applies a change that was made after version `before`; false if the copy is older than that. */
   takeChange(path: string, before: number, mode: number | undefined, part: DocumentPart): boolean {
     if (!part.isWhole && this.version(path) < before) return false
     this.#takePart(path, mode, part)
     return true
   }
 
-  /** Removes the copy, unless it is of a later version. `at` is the number of the last question that was asked by then. */
+  /** Removes the copy, unless it is newer. `at` is the number of the last request to the table so far. */
   takeRemoval({ path, version }: Pick<DocumentEntry, 'path' | 'version'>, at: number): void {
     if (this.#isNewer(path, version)) return
     this.#fs.remove(this.#pathOf(path))
@@ -46,17 +46,17 @@ export class FollowedFolder {
     this.#removed.set(path, { version, at })
   }
 
-  /** There was nothing to read of it: what is not known to be a copy of something is none. */
+  /** Removes a file for which the table has no document. */
   takeAbsence(path: string): void {
     if (this.version(path) === 0) this.#fs.remove(this.#pathOf(path))
   }
 
-  /** What the copy holds is not known any more. */
+  /** Marks the copy's content as unknown. */
   distrust(path: string): void {
     this.#versions.delete(path)
   }
 
-  /** Every question before this one is answered: removals that only their answers could undo need not be remembered. */
+  /** Forgets removals that only answers to requests before this one could undo; all of those are answered. */
   forgetRemovals(before: number): void {
     for (const [path, { at }] of this.#removed) {
       if (at >= before) return
@@ -65,8 +65,8 @@ export class FollowedFolder {
   }
 
   /**
-   * Compares the copies with what there is: answers those that have to be read again, and removes those of which there is no document. Copies
-   * are the files that `isDocument` says yes to.
+   * Compares the copies with the table. Answers the documents that must be read again, and removes copies without a document. `isDocument`
+   * tells which files are copies.
    */
   compare(summaries: readonly DocumentSummary[], isDocument: (path: string) => boolean): readonly string[] {
     const known = new Map(summaries.map((summary) => [summary.path, summary]))
@@ -88,7 +88,7 @@ export class FollowedFolder {
     this.#versions.set(path, version)
   }
 
-  /** Whether the copy is as new as this version, or newer. */
+  /** Whether the copy has this version or a newer one. */
   #isNewer(path: string, version: number): boolean {
     return Math.max(this.version(path), this.#removed.get(path)?.version ?? 0) >= version
   }
@@ -105,7 +105,7 @@ export class FollowedFolder {
     return bytes && hash('md5', bytes)
   }
 
-  /** The files below a folder of the store, but what lies in repositories and in folders of the server's own. */
+  /** The files below a folder of the store, except those in repositories and hidden folders. */
   *#files(folder: string): Generator<string> {
     for (const name of this.#fs.readDir(this.#pathOf(folder)) ?? []) {
       if (name.startsWith('.') || name.endsWith('.git')) continue

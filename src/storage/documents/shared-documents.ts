@@ -23,20 +23,20 @@ import { FollowedFolder } from './followed-folder.ts'
 import { setTimeout as pause } from 'node:timers/promises'
 
 export interface SharedDocumentsOptions {
-  /** Of the server's own folder. */
+  /** The file system of the server's own folder. */
   readonly fs: Fs
-  /** That folder: paths below it are those of the store. */
+  /** The server's own folder; paths relative to it are those of the store. */
   readonly dir: string
   readonly feed: TableFeed
-  /** Resolves once everything that was acknowledged anywhere before the call is in the folder: repositories, and by `follow` documents. */
+  /** Resolves when everything acknowledged on any server before the call is in the folder: repositories, and, through `follow`, documents. */
   readonly fresh: () => Promise<void>
-  /** How long a lease lasts whose holder says nothing more, in milliseconds. */
+  /** The duration of a lease that is not extended, in milliseconds. */
   readonly leaseMs?: number
 }
 
 /**
- * Documents of a store that several servers with folders of their own share. A table decides every change, by comparing versions; the folder
- * follows. Leases are by the clock of the table, and what is written with one carries its token: who comes late writes nothing.
+ * Documents shared by servers that each have a folder. A table decides every change by comparing versions, and the folders follow. Leases use
+ * the table's clock. A write under a lease carries its token, so an expired holder writes nothing.
  */
 export class SharedDocuments implements Documents {
   readonly isAlwaysDurable = true
@@ -48,9 +48,9 @@ export class SharedDocuments implements Documents {
   readonly #leaseMs: number
   readonly #folder: FollowedFolder
   readonly #turns = new Turns()
-  /** Documents of which the folder does not have what was told, or which could not be put there. */
+  /** Documents whose copy is older than a known version, or could not be written. */
   readonly #behind = new Set<string>()
-  /** What is asked of the table and not answered yet, numbered in the order in which it began. */
+  /** Numbers of unanswered requests to the table, in order. */
   readonly #underWay = new Set<number>()
   #begun = 0
 
@@ -64,25 +64,25 @@ export class SharedDocuments implements Documents {
     this.#folder = new FollowedFolder(fs, dir)
   }
 
-  /** Brings a folder that may be old, torn, empty or ahead to what there is now: before anything else is asked of this, and later. */
+  /** Brings the folder up to date, whether it is old, damaged, empty or ahead. Called first, and again later. */
   async open(): Promise<void> {
     for (const path of this.#folder.compare(await this.#table.summaries(), isDocument)) this.#behind.add(path)
     await this.#catchUp()
   }
 
-  /** Brings some documents to what there is now, for who opened nothing. */
+  /** Brings single documents up to date, without `open`. */
   async fetch(names: readonly string[]): Promise<void> {
     for (const name of names) this.#behind.add(name)
     await this.#catchUp()
   }
 
-  /** Takes in what other servers changed. One call at a time. */
+  /** Applies the changes of other servers. One call at a time. */
   async follow(): Promise<void> {
     const entries = await this.#feed.entries()
     await (entries ? this.#takeIn(entries) : this.open())
   }
 
-  /** Told twice, or late, it does nothing. */
+  /** Repeated or late entries have no effect. */
   async #takeIn(entries: readonly DocumentEntry[]): Promise<void> {
     for (const entry of entries)
       if (this.#folder.version(entry.path) < entry.version) this.#behind.add(entry.path)
@@ -151,7 +151,7 @@ export class SharedDocuments implements Documents {
     return is
   }
 
-  /** What dead servers decided is there already, and their leases end by the clock. */
+  /** Dead servers' decisions are in the table already, and their leases expire. */
   sweepLeases(): Promise<void> {
     return this.#table.tidy()
   }
@@ -168,7 +168,7 @@ export class SharedDocuments implements Documents {
     return this.#writer().remove(path)
   }
 
-  /** What holders before did is in the folder when the work begins. */
+  /** When the work begins, everything written by earlier holders is in the folder. */
   async #hold<T>(lease: SharedLease, work: (lease: Lease) => Promise<T>): Promise<T> {
     try {
       await this.#lookAfresh()
@@ -189,7 +189,7 @@ export class SharedDocuments implements Documents {
     }
   }
 
-  /** Makes a change and takes it into the folder; false where the document has another version than expected. */
+  /** Makes a change in the table and the folder; false if the document has another version than expected. */
   async #decide(change: DocumentChange & { readonly lease?: SharedLease | undefined }): Promise<boolean> {
     return this.#asking(async () => this.#takeOutcome(change, await this.#table.decide(change)))
   }
@@ -225,7 +225,7 @@ export class SharedDocuments implements Documents {
     await this.#catchUp()
   }
 
-  /** Reads what is missing in the folder, or not known to be right. */
+  /** Reads documents that are missing or outdated in the folder. */
   async #catchUp(): Promise<void> {
     for (let paths = [...this.#behind]; paths.length > 0; paths = [...this.#behind]) {
       for (let at = 0; at < paths.length; at += DOCUMENTS_READ_AT_ONCE)
@@ -238,7 +238,7 @@ export class SharedDocuments implements Documents {
       const known = new Map(paths.map((path) => [path, this.#folder.version(path)]))
       const found = new Map((await this.#table.newerThan(known)).map((news) => [news.path, news]))
       for (const path of paths) {
-        // It was found to be wrong since that was asked: this tells only what is newer than it was.
+        // The copy was marked as unknown after this request, which therefore lacks older content.
         if (this.#folder.version(path) < (known.get(path) ?? 0)) continue
         const news = found.get(path)
         this.#behind.delete(path)
@@ -247,7 +247,7 @@ export class SharedDocuments implements Documents {
     })
   }
 
-  /** While an answer is awaited, removals are remembered: it may be of before. */
+  /** Removals are remembered while a request is unanswered, because its answer may be older than they are. */
   async #asking<T>(ask: () => Promise<T>): Promise<T> {
     const number = ++this.#begun
     this.#underWay.add(number)
@@ -260,7 +260,7 @@ export class SharedDocuments implements Documents {
     }
   }
 
-  /** Where the disk fails in the midst of it, what is decided is decided: it is read anew before the folder is read the next time. */
+  /** If the disk fails, the decided change is read again from the table before the folder is next used. */
   #take(path: string, step: () => void): void {
     try {
       step()
@@ -281,7 +281,7 @@ const EMPTY = new Uint8Array()
 
 const DOCUMENTS_READ_AT_ONCE = 500
 
-/** Where in a store documents are; what else lies there is in repositories, or the server's own. */
+/** The documents of a store; other files are in repositories or belong to the server. */
 function isDocument(path: string): boolean {
   return DOCUMENTS.test(path)
 }
@@ -289,22 +289,22 @@ function isDocument(path: string): boolean {
 const DOCUMENTS =
   /^(?:secrets\.key|[^/]+\/(?:(?:keys|sessions|secrets|key-uses)\.json|(?:idempotency|evaluations|webhooks)\/.+))$/
 
-/** So long a lease lasts whose holder says nothing more, in milliseconds. */
+/** The duration of a lease that is not extended, in milliseconds. */
 const LEASE_MS = 10_000
 
-/** A lease of this process, which is prolonged until it is dropped. */
+/** A lease of this process, extended until it is dropped. */
 class SharedLease implements HeldLease {
   readonly name: string
   readonly token: string
   readonly #table: DocumentTable
   readonly #milliseconds: number
   readonly #lost = new AbortController()
-  /** From when on somebody else may have it, on the clock of `performance`. */
+  /** When another server may take the lease, on the clock of `performance`. */
   #until: number
   #timer: NodeJS.Timeout | undefined
   #isAbandoned = false
 
-  /** `asked` is when it was asked for: what the other side counts began later. */
+  /** `asked` is when the lease was requested; the table's own period began later. */
   constructor(table: DocumentTable, { name, token }: HeldLease, asked: number, milliseconds: number) {
     this.#table = table
     this.name = name
@@ -314,23 +314,23 @@ class SharedLease implements HeldLease {
     this.#later()
   }
 
-  /** Aborted when somebody else may have it. */
+  /** Aborted when another server may have the lease. */
   get signal(): AbortSignal {
     return this.#lost.signal
   }
 
-  /** It is somebody else's. */
+  /** Another server has the lease. */
   lose(): void {
     clearTimeout(this.#timer)
     this.#lost.abort()
   }
 
-  /** Somebody else is to go on when it is dropped. */
+  /** Lets another server continue the work after `drop`. */
   abandon(): void {
     this.#isAbandoned = true
   }
 
-  /** Gives it back. Where that cannot be said, it ends by itself. */
+  /** Returns the lease. If that fails, it expires. */
   async drop(): Promise<void> {
     clearTimeout(this.#timer)
     const giveBack = (): Promise<unknown> =>
@@ -345,19 +345,19 @@ class SharedLease implements HeldLease {
 
   async #prolong(): Promise<void> {
     const asked = performance.now()
-    // No answer may come for a long time.
+    // An answer may take long, so the lease ends by the clock.
     const end = setTimeout(() => this.lose(), Math.max(0, this.#until - asked)).unref()
     const isOurs = await this.#table.renewLease(this, this.#milliseconds).catch(() => undefined)
     clearTimeout(end)
     if (this.signal.aborted) return
     if (isOurs) this.#until = asked + this.#milliseconds
-    // Where nothing could be asked, it is ours until its time is over.
+    // If the table could not be asked, the lease is held until it expires.
     if (isOurs === false || performance.now() >= this.#until) this.lose()
     else this.#later()
   }
 }
 
-/** Takes a lease; undefined where somebody has it. */
+/** Takes a lease; undefined if it is held. */
 async function takeLease(
   table: DocumentTable,
   name: string,
@@ -369,7 +369,7 @@ async function takeLease(
   return token === undefined ? undefined : new SharedLease(table, { name, token }, asked, milliseconds)
 }
 
-/** Takes a lease once nobody has it. Refuses with `locked` if somebody keeps it too long. */
+/** Takes a lease as soon as it is free. Refuses with `locked` if it is held too long. */
 async function awaitLease(
   table: DocumentTable,
   name: string,

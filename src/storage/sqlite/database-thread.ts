@@ -4,7 +4,7 @@ import { Refusal } from '../../errors.ts'
 import { END, type ThreadFailure, type ThreadReply, type Works } from './thread-messages.ts'
 import { ThreadSignal } from './thread-signal.ts'
 
-/** A thread that works on SQLite files, started when there is something to do; see serveFiles for its program. */
+/** A thread that works on SQLite files, started on first use; see serveFiles for its program. */
 export class DatabaseThread<W extends Works<W>> {
   readonly #program: URL
   readonly #waiting = new Map<number, Waiting>()
@@ -18,8 +18,8 @@ export class DatabaseThread<W extends Works<W>> {
   }
 
   /**
-   * Has work done, after all that was asked for before. Rejects with the refusal that the thread made, with a `DatabaseTrouble` when
-   * the file cannot be used, or with the bug.
+   * Runs work in the thread, after all earlier calls. Rejects with the Refusal that the thread threw, with `DatabaseTrouble` if the file
+   * cannot be used, or with an unexpected error.
    */
   call<N extends keyof W>(
     work: N,
@@ -30,13 +30,13 @@ export class DatabaseThread<W extends Works<W>> {
     const worker = (this.#worker ??= this.#start())
     const id = ++this.#lastId
     return new Promise((resolve, reject) => {
-      // What the thread answers to this work is of its type.
+      // The thread's answer has the type of the work.
       this.#waiting.set(id, { resolve: (answer) => resolve(answer as W[N]['answers']), reject })
       worker.postMessage({ id, work, file, asks, inodes })
     })
   }
 
-  /** Ends the thread in the midst of what it does; whoever waits gets the reason at once. Resolves once the thread has ended. */
+  /** Ends the thread during its work; pending calls reject with the reason at once. Resolves when the thread has ended. */
   async stop(reason: Error): Promise<void> {
     const worker = this.#worker
     this.#worker = undefined
@@ -71,17 +71,17 @@ export class DatabaseThread<W extends Works<W>> {
 }
 
 /**
- * Has a thread end by itself: one that is terminated while SQLite is at work takes the whole process with it. Only a match that does not
- * end is cut off, where SQLite is not.
+ * Lets the thread end by itself, because terminating it while SQLite works would end the process. Only an endless match is terminated, which
+ * does not use SQLite.
  */
 async function endThread(worker: Worker, signal: ThreadSignal): Promise<void> {
   const ended = once(worker, 'exit')
   signal.askToEnd()
   worker.postMessage(END)
-  // Asked for so long ago, it comes from this match to nothing else.
+  // After this time, the thread can only still be in the same match.
   const looking = setInterval(() => {
     if (signal.isMatching) void worker.terminate()
-  }, LOOK_EVERY_MS)
+  }, MS_BETWEEN_CHECKS)
   try {
     await ended
   } finally {
@@ -89,14 +89,14 @@ async function endThread(worker: Worker, signal: ThreadSignal): Promise<void> {
   }
 }
 
-const LOOK_EVERY_MS = 250
+const MS_BETWEEN_CHECKS = 250
 
 interface Waiting {
   readonly resolve: (answer: unknown) => void
   readonly reject: (reason: Error) => void
 }
 
-/** The file cannot be used now; with `isDamage`, it never will be. */
+/** The file cannot be used now; with `isDamage`, never. */
 export class DatabaseTrouble extends Error {
   override readonly name = 'DatabaseTrouble'
   readonly isDamage: boolean

@@ -9,8 +9,8 @@ import { END } from './thread-messages.ts'
 import { ownSignal } from './thread-signal.ts'
 
 /**
- * The program of a thread that works on SQLite files, one piece of work after the other: SQLite waits for the disk, and questions take
- * their time, where no request does. `done` does a piece of work and answers.
+ * The program of a thread that works on SQLite files, one request at a time, so that waiting for the disk and slow queries block no HTTP
+ * request. `done` does the work and returns the answer.
  */
 export function serveFiles<W extends Works<W>>(
   files: DatabaseFiles<DatabaseFile>,
@@ -21,9 +21,9 @@ export function serveFiles<W extends Works<W>>(
     try {
       return { id, answer: done(request) }
     } catch (error) {
-      // Of a file that somebody removed or replaced in the midst of the work, anything may be said: one part of it is of the other file.
+      // If the file was removed or replaced during the work, any error may result, because some pages are of the other file.
       const told = isUnusable(error) && files.wasReplaced(file) ? new OtherFile(file) : error
-      // Whatever went wrong, what is opened next is what then lies there.
+      // After any error, the file is opened again.
       files.forget(file)
       return { id, failure: failureOf(told, file) }
     }
@@ -31,13 +31,13 @@ export function serveFiles<W extends Works<W>>(
   parentPort?.on('message', (request: ThreadRequest<W> | typeof END) => {
     if (request === END) {
       files.close()
-      // With nothing to listen to, it ends.
+      // Without a listener, the thread ends.
       parentPort?.close()
     } else if (!ownSignal.isEnding) parentPort?.postMessage(replyTo(request))
   })
 }
 
-/** Sets a file aside that is damaged; answers the sentence to tell if so. */
+/** Sets a damaged file aside; answers the message about it, undefined if the file is not damaged. */
 export function setAsideDamaged(
   files: DatabaseFiles<DatabaseFile>,
   path: string,
@@ -47,7 +47,7 @@ export function setAsideDamaged(
   return aside && `${path} is damaged (${why}). It was set aside as ${aside}, and a new one is begun`
 }
 
-/** What is told goes to clients as well, whom the folders of the machine do not concern. */
+/** Messages go to clients too, so they name the file without its folder. */
 function failureOf(error: unknown, file: string): ThreadFailure {
   const message = (error instanceof Error ? error.message : String(error)).replaceAll(file, basename(file))
   if (error instanceof Refusal) return { kind: 'refusal', code: error.code, message, data: error.data }

@@ -1,20 +1,23 @@
-/** Whether SQLite said that a file is no database, or not a whole one. */
+/** Whether SQLite reported that the file is not a database, or is corrupt. */
 export function isDamage(error: unknown): boolean {
   const code = codeOf(error)
   return code.startsWith('SQLITE_NOTADB') || code.startsWith('SQLITE_CORRUPT')
 }
 
-/** Whether SQLite said so, or that rows contradict each other or the tables are others: of a file that nobody else writes, the same. */
+/**
+ * Whether SQLite reported damage, contradictory rows or unexpected tables. For a file that only this program writes, all of these mean
+ * damage.
+ */
 export function isUnusable(error: unknown): boolean {
   return codeOf(error).startsWith('SQLITE_') && !isStorageTrouble(error)
 }
 
-/** Whether another connection holds what was wanted. */
+/** Whether another connection holds a lock. */
 export function isBusy(error: unknown): boolean {
   return /^SQLITE_(BUSY|LOCKED)/.test(codeOf(error))
 }
 
-/** The file that guards another is no lock: somebody has written into it. */
+/** The lock file of a database is not empty, because another program wrote into it. */
 export class BrokenGuard extends Error {
   override readonly name = 'BrokenGuard'
 
@@ -23,7 +26,7 @@ export class BrokenGuard extends Error {
   }
 }
 
-/** Another file lies in the place of the one that was meant, or none. */
+/** The expected file was replaced or removed. */
 export class OtherFile extends Error {
   override readonly name = 'OtherFile'
 
@@ -32,12 +35,12 @@ export class OtherFile extends Error {
   }
 }
 
-/** Whether what was thrown is about the disk, another process or a guard, and may be over later. */
+/** Whether an error is about the disk, another process or a lock file, and may be temporary. */
 export function isStorageTrouble(error: unknown): boolean {
   if (error instanceof BrokenGuard || error instanceof OtherFile) return true
   const code = codeOf(error)
   if (TROUBLES.some((it) => code.startsWith(it))) return true
-  // Of a file that cannot be opened, the library says no code.
+  // If the file cannot be opened, the library's error has no code.
   return error instanceof Error && /^ConnectionFailed|Unable to open connection/.test(error.message)
 }
 

@@ -1,28 +1,28 @@
 import type { RefusalCode, RefusalData } from '../../errors.ts'
 
-/** What a thread can be asked to do with a file, by the name of the work. */
+/** The kinds of work of a thread, by name. */
 export type Works<W> = { readonly [N in keyof W]: { readonly asks: object; readonly answers: unknown } }
 
-/** A piece of work as it is sent to a thread. */
+/** A request to a thread. */
 export type ThreadRequest<W extends Works<W>> = {
   readonly [N in keyof W]: {
     readonly id: number
     readonly work: N
     readonly file: string
-    /** Where no other file may be opened than this one (see DatabaseFile). */
+    /** Set if only the file with these inodes may be opened (see DatabaseFile). */
     readonly inodes?: string
     readonly asks: W[N]['asks']
   }
 }[keyof W]
 
-/** Sent to a thread that is to end, after its `ThreadSignal` says so. */
+/** Tells the thread to end, after its `ThreadSignal` was set. */
 export const END = 'end'
 
-/** What comes back. */
+/** The thread's answer. */
 export type ThreadReply =
   { readonly id: number; readonly answer: unknown } | { readonly id: number; readonly failure: ThreadFailure }
 
-/** Why work was not done: a refusal to pass on, a file that cannot be used now, or a bug. */
+/** Why work failed: a refusal, a file that cannot be used now, or an unexpected error. */
 export type ThreadFailure =
   | {
       readonly kind: 'refusal'

@@ -1,6 +1,6 @@
 import { workerData } from 'node:worker_threads'
 
-/** What a thread and who started it tell each other while the thread is at work: two numbers in memory that both see. */
+/** Signals between a thread and its owner while the thread works: two numbers in shared memory. */
 export class ThreadSignal {
   readonly memory: SharedArrayBuffer
   readonly #numbers: Int32Array
@@ -10,12 +10,12 @@ export class ThreadSignal {
     this.#numbers = new Int32Array(memory)
   }
 
-  /** Whether the thread is to end as soon as it can. */
+  /** Whether the thread should end as soon as possible. */
   get isEnding(): boolean {
     return Atomics.load(this.#numbers, ENDING) === 1
   }
 
-  /** Whether the thread is in the midst of a match, which nothing but its own end would end. */
+  /** Whether the thread is in a match, which cannot be interrupted except by ending the thread. */
   get isMatching(): boolean {
     return Atomics.load(this.#numbers, MATCHING) === 1
   }
@@ -24,7 +24,7 @@ export class ThreadSignal {
     Atomics.store(this.#numbers, ENDING, 1)
   }
 
-  /** Does a match, which may be a regular expression that goes back for ever. */
+  /** Runs a match, whose regular expression may backtrack endlessly. */
   match(matches: () => boolean): boolean {
     Atomics.store(this.#numbers, MATCHING, 1)
     try {
@@ -38,5 +38,5 @@ export class ThreadSignal {
 const ENDING = 0
 const MATCHING = 1
 
-/** The one of this thread. */
+/** The signal of this thread. */
 export const ownSignal = new ThreadSignal(workerData instanceof SharedArrayBuffer ? workerData : undefined)
