@@ -1,15 +1,15 @@
 import { z } from 'zod'
 import { JsonRecordFile } from '../storage/json-record-file.ts'
 
-/** Where the result of a write is: ids, from which the answer is made anew. */
+/** The ids from which the result of a write is answered again. */
 export type ResultAddress = Readonly<z.infer<typeof resultAddress>>
 
 const resultAddress = z.strictObject({
-  /** Of the artifact, variant or revision that the answer is about. */
+  /** The artifact, variant or revision of the answer. */
   id: z.string(),
-  /** Of the revision that a flat record shows beside its artifact. */
+  /** The revision that a flat record shows with its artifact. */
   revision: z.string().optional(),
-  /** What became of rows that were sent, in a file or as JSON. */
+  /** What happened to the rows that were sent, in a file or as JSON. */
   file: z
     .strictObject({
       collapsed: z.int(),
@@ -17,24 +17,24 @@ const resultAddress = z.strictObject({
       renamed: z.array(z.strictObject({ from: z.string(), to: z.string() })).optional(),
     })
     .optional(),
-  /** Of the variant that the answer names, where the revision may be that of others, too. */
+  /** The variant that the answer names, if several could have the revision. */
   variant: z.string().optional(),
-  /** Of a commit that had nothing to commit: the slugs of the environments in which it deployed. */
+  /** For a commit without changes: the slugs of the environments to which it deployed. */
   unchanged: z.strictObject({ deployed_to: z.array(z.string()) }).optional(),
-  /** What a merge came to. */
+  /** The result of a merge. */
   merge: z.strictObject({ kind: z.string(), base: z.string().optional(), resolved: z.int() }).optional(),
 })
 
-/** What is kept of a request that carries an `Idempotency-Key` (interface 2.25): enough to know it again, never its body. */
+/** The record of a request with an `Idempotency-Key` (interface 2.25): enough to recognise the request, never its body. */
 export type Intent = Readonly<z.infer<typeof intent>>
 
 const intent = z.strictObject({
-  /** Hex SHA-256 of what was asked for. */
+  /** Hex SHA-256 of the request. */
   fingerprint: z.string().regex(/^[0-9a-f]{64}$/),
   created_at: z.iso.datetime(),
-  /** The id of the artifact that the request creates, if it creates one. */
+  /** The id of an artifact that the request creates. */
   artifact_id: z.uuid(),
-  /** Absent until the work is done. */
+  /** Absent until the request is done. */
   result: resultAddress.optional(),
 })
 

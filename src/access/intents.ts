@@ -11,44 +11,43 @@ import { projectNames } from './api-keys.ts'
 import { type Intent, type ResultAddress, intentFile } from './intent-file.ts'
 import type { DecisionNote } from '../git/transactions/arbiter.ts'
 
-/** A request that carries an `Idempotency-Key`. */
+/** A request with an `Idempotency-Key`. */
 export interface KeyedRequest {
   readonly project: string
-  /** The id of the API key it came with; each has keys of its own. */
+  /** The id of the API key; each has its own idempotency keys. */
   readonly credential: string
   readonly key: string
-  /** Everything that makes it another request: method, path, query string, body. */
+  /** Everything that distinguishes requests: method, path, query string, body. */
   readonly asks: readonly string[]
 }
 
-/** One go at the work of a keyed request. */
+/** One attempt at a keyed request. */
 export interface IntentAttempt extends AttemptDecisions {
-  /** The id that an artifact gets if the work creates one: the same in every attempt. */
+  /** The id of an artifact that the work creates, the same in every attempt. */
   readonly artifactId: string
-  /** When the first attempt began, if there was one: it may have done the work and died before it could say so. */
+  /** When the first attempt began, if there was one. It may have done the work and died before saving the result. */
   readonly earlier: Date | undefined
 }
 
-/** What `Intents.once` calls. */
 export interface KeyedWork<T> {
-  /** Does the work; `address` is where its result will be found again. */
+  /** Does the work; `address` is where its result can be found again. */
   readonly run: (attempt: IntentAttempt) => Promise<{ readonly answer: T; readonly address: ResultAddress }>
-  /** Answers from a result that is there already. */
+  /** Answers from an existing result. */
   readonly recall: (address: ResultAddress) => Promise<T>
-  /** Whether what `run` threw means that it stored nothing, and never will for this request. */
+  /** Whether an error of `run` means that nothing was stored, now or later, for this request. */
   readonly isRefusal: (error: unknown) => boolean
 }
 
 const HOUR = 60 * 60 * 1000
-/** How long a key is remembered, in milliseconds (interface 2.25). */
-const LIFETIME = 24 * HOUR
+/** The lifetime of an idempotency key, in milliseconds (interface 2.25). */
+const LIFETIME_MS = 24 * HOUR
 const FILES_BETWEEN_YIELDS = 100
 
 /**
- * Sees to it that a keyed request is carried out once, however often it is sent, across restarts and server processes. An
- * intent on the disk goes before the work and learns the result's address after it. Whoever works on a key holds its lock,
- * which a dead process loses: an intent without a result, found under the lock, is one whose attempt was cut off. What such an attempt
- * decided is noted in the journal's records, and beside the intent before the journal forgets them.
+ * Carries out a keyed request only once, however often it is sent, across restarts and servers. An intent is written to the disk before the
+ * work, and gets the address of the result afterwards. An attempt holds the key's lock, which a dead process loses. So an intent without a
+ * result, found under the lock, belongs to an interrupted attempt. The decisions of an attempt are noted in the journal's records, and next
+ * to the intent before the journal drops them.
  */
 export class Intents {
   readonly #fs: Fs
@@ -60,8 +59,8 @@ export class Intents {
   readonly #turns = new Turns()
 
   /**
-   * `finishFor` finishes what a dead process decided to write: before its place at a key is taken, so that what its attempt did can
-   * be seen. `notes` are those of the journals of the store.
+   * `finishFor` finishes the decided writes of a dead process before its lock is taken, so that the results of its attempt are visible.
+   * `notes` are those of the store's journals.
    */
   constructor(
     fs: Fs,
@@ -79,21 +78,21 @@ export class Intents {
   }
 
   /**
-   * Runs the work, or answers its first result again. Requests with one key take turns. Refuses a key that another request
-   * has used (`idempotency_key_reused`), and with `locked` one that another process keeps working on.
+   * Runs the work, or answers its first result again. Requests with the same key run one after the other. Refuses a key that was used for
+   * another request (`idempotency_key_reused`), and, with `locked`, one that another process holds too long.
    */
   once<T>({ project, credential, key, asks }: KeyedRequest, work: KeyedWork<T>): Promise<T> {
     const folder = this.#folderOf(project)
     const name = hash('sha256', `${credential}\n${key}`)
     const fingerprint = hash('sha256', asks.join('\n'))
-    // A queue of our own first: among ourselves, waiting in line beats trying for the lock again and again.
+    // Requests of this process queue first, which is faster than retrying for the lock.
     return this.#turns.take(`${folder}/${name}`, async () => {
       const attempt = (lease: Lease): Promise<T> => this.#attempt(lease, folder, name, fingerprint, work)
       return this.#documents.lease(`${folder}/${name}`, attempt, this.#leasing)
     })
   }
 
-  /** Removes what is past its time, and what dead processes left. */
+  /** Removes expired intents, and what dead processes left. */
   async purge(): Promise<void> {
     let looked = 0
     for (const project of projectNames(this.#fs, this.#storeDir)) {
@@ -106,9 +105,9 @@ export class Intents {
     }
   }
 
-  /** Purges now and every hour, until the function it answers is called. */
+  /** Purges now and every hour, until the answered function is called. */
   keepPurged(): () => void {
-    // A disk that fails here fails the requests that need it too, and they say so.
+    // A failing disk is reported by the requests that need it.
     const purge = () => void this.purge().catch(() => undefined)
     purge()
     const timer = setInterval(purge, HOUR).unref()
@@ -125,13 +124,13 @@ export class Intents {
     const path = `${folder}/${name}.json`
     const known = this.#readLive(path)
     if (known && known.fingerprint !== fingerprint) throw reused(known)
-    // What another process has just written is only sure to be seen by the requests of the next turn.
+    // The store shows recent writes of another process only to requests of the next turn of the event loop.
     if (known) await yieldToEventLoop()
     if (known?.result) return work.recall(known.result)
     const intent = known ?? { fingerprint, created_at: this.#now().toISOString(), artifact_id: uuidv7() }
     if (!known) await intentFile.put(lease, path, intent)
     const earlier = known && new Date(known.created_at)
-    // Who comes first has nothing to look for.
+    // The first attempt has no earlier decisions.
     const files = known ? this.#decidedFiles(folder, name) : []
     const decisions = new Decisions(folder, this.#storeDir, name, files)
     try {
@@ -142,7 +141,7 @@ export class Intents {
       })
       await intentFile.put(lease, path, { ...intent, result: address }, { mayBeLost: true }).then(
         () => this.#removeLater(decisions.forget()),
-        // The work is done, and noted: without its result the next request finds it, only slower.
+        // The work is done and noted, so a later request finds it without the result, only more slowly.
         () => undefined,
       )
       return answer
@@ -155,31 +154,31 @@ export class Intents {
   }
 
   /**
-   * Nobody waits for it. What stays because of a failure goes with the intent, and so does all where a power cut may take the result from it
-   * and leave these gone: the request would be carried out again.
+   * Removes files in the background. Files that remain are removed with the intent. Without durable writes all of them remain, because a
+   * power cut could undo the result but not the removals, and the request would be carried out again.
    */
   #removeLater(paths: readonly string[]): void {
     if (!this.#documents.isAlwaysDurable) return
     for (const path of paths) void this.#documents.remove(path).catch(() => undefined)
   }
 
-  /** The names of the files that say what earlier attempts decided, also of those that journals are still to make. */
+  /** The files that name decisions of earlier attempts, including those that journals have yet to create. */
   #decidedFiles(folder: string, name: string): readonly string[] {
     const noted = this.#notes().map((note) => note.slice(note.lastIndexOf('/') + 1))
     return [...(this.#fs.readDir(folder) ?? []), ...noted].filter((file) => file.startsWith(`${name}.`))
   }
 
-  /** The intent, unless its time is over. */
+  /** The intent, unless it has expired. */
   #readLive(path: string): Intent | undefined {
     const intent = intentFile.read(this.#fs, path)
-    if (!intent || this.#now().getTime() - Date.parse(intent.created_at) >= LIFETIME) return undefined
+    if (!intent || this.#now().getTime() - Date.parse(intent.created_at) >= LIFETIME_MS) return undefined
     return intent
   }
 
   async #purgeFile(folder: string, file: string): Promise<void> {
     const name = /^([0-9a-f]{64})\./.exec(file)?.[1]
     if (name === undefined || file.endsWith('.lock') || !this.#isOld(`${folder}/${file}`)) return
-    // Under the lock, because a request may be putting a new intent in its place. A busy one waits for the next round.
+    // Under the lock, because a request may be writing a new intent. A locked one is purged in a later round.
     const remove = async (lease: Lease): Promise<void> => {
       for (const path of [`${folder}/${name}.json`, `${folder}/${name}.json.new`, `${folder}/${file}`])
         if (this.#isOld(path)) await lease.remove(path)
@@ -187,10 +186,10 @@ export class Intents {
     await this.#documents.lease(`${folder}/${name}`, remove, this.#leasing).catch(() => undefined)
   }
 
-  /** An intent is never changed after its time is over, so its file's time is enough. */
+  /** An expired intent is never changed, so the file's time is enough. */
   #isOld(path: string): boolean {
     const stat = this.#fs.stat(path)
-    return stat !== undefined && this.#now().getTime() - stat.modified > LIFETIME
+    return stat !== undefined && this.#now().getTime() - stat.modified > LIFETIME_MS
   }
 
   #folderOf(project: string): string {
@@ -206,15 +205,15 @@ function reused({ created_at }: Intent): Refusal {
   )
 }
 
-/** What one go at a keyed request asks of what was decided, and tells of what it decides. */
+/** What an attempt asks about earlier decisions, and records of its own. */
 interface AttemptDecisions {
-  /** The commits that earlier attempts put on a ref of an artifact (known by the end of its id), or were about to. */
+  /** Commits that earlier attempts put on a ref of an artifact (by the last digits of its id), or were about to. */
   decidedOn(digits: string, ref: string): readonly DecidedCommit[]
-  /** What the journal has to note with a write that puts a commit on a ref; `met` is told to who sends the request again. */
+  /** The note for a write that puts a commit on a ref; a repeated request gets `met` in its answer. */
   noteOf(digits: string, ref: string, commit: string, met?: RowCounts): DecisionNote
 }
 
-/** What attempts at one keyed request decide: empty files beside its intent, whose names say it. */
+/** The decisions of attempts at one request: empty files next to its intent, described by their names. */
 class Decisions {
   readonly #folder: string
   readonly #storeDir: string
@@ -223,7 +222,7 @@ class Decisions {
   readonly #own: string[] = []
   #isOver = false
 
-  /** `intent` is the name of the intent's file without its end, `earlier` what was decided by now. */
+  /** `intent` is the name of the intent's file without its ending; `earlier` are the files of earlier decisions. */
   constructor(folder: string, storeDir: string, intent: string, earlier: readonly string[]) {
     this.#folder = folder
     this.#storeDir = storeDir
@@ -231,7 +230,6 @@ class Decisions {
     this.#earlier = earlier
   }
 
-  /** What the work of the request asks and tells. */
   get attempt(): AttemptDecisions {
     return {
       decidedOn: (digits, ref) => decidedIn(this.#earlier, this.#intent, digits, ref),
@@ -240,10 +238,7 @@ class Decisions {
     }
   }
 
-  /**
-   * The result is in the intent, or the request as if it had never been sent: nobody asks what was decided. Answers the files that say it,
-   * to be removed.
-   */
+  /** The decisions are no longer needed, because the intent has the result or was removed. Answers the files to remove. */
   forget(): readonly string[] {
     this.#isOver = true
     const decided = [...this.#earlier, ...this.#own].filter((file) => file.endsWith('.decided'))
@@ -257,7 +252,7 @@ class Decisions {
   }
 }
 
-/** That an attempt at a keyed request put a commit on a ref, or was about to: the name of an empty file beside its intent. */
+/** A commit that an attempt put on a ref, or was about to; recorded as the name of an empty file next to the intent. */
 interface Decided {
   /** The last twelve digits of the artifact's id. */
   readonly digits: string
@@ -266,28 +261,28 @@ interface Decided {
   readonly met?: RowCounts | undefined
 }
 
-/** How many rows of the request equal another one (`collapsed`), and how many gave way to a later one (`replaced`). */
+/** How many rows equal another one (`collapsed`), and how many were replaced by a later one (`replaced`). */
 interface RowCounts {
   readonly collapsed: number
   readonly replaced: number
 }
 
 /**
- * The name of the file; `intent` is that of the intent's, which is a hash of the credential and the key. Names without counts
- * are of requests that bring no rows, and of earlier versions.
+ * The name of the file. `intent` is the name of the intent, a hash of the credential and the key. Names without counts are of requests
+ * without rows, and of earlier versions.
  */
 function decidedFile(intent: string, { digits, ref, commit, met }: Decided): string {
   const counts = met ? `.${met.collapsed}-${met.replaced}` : ''
   return `${intent}.${digits}.${hash('sha256', ref).slice(0, 16)}.${commit}${counts}.decided`
 }
 
-/** A commit that was decided, and what became of the rows that were sent for it. */
+/** A decided commit, and the counts of its rows. */
 interface DecidedCommit {
   readonly commit: string
   readonly met: RowCounts | undefined
 }
 
-/** The commits that these files say were decided for a ref. */
+/** The commits that these files record for a ref. */
 function decidedIn(files: Iterable<string>, intent: string, digits: string, ref: string): DecidedCommit[] {
   const decided = new Map<string, DecidedCommit>()
   for (const file of files) {

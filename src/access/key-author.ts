@@ -1,14 +1,14 @@
 import { invalid } from '../errors.ts'
 
-/** The two halves of a git author, `Name <email>`. */
+/** The parts of a git author, `Name <email>`. */
 export interface KeyAuthor {
   readonly name: string
   readonly email: string
 }
 
 /**
- * The author that a key's commits will carry. Refuses what a commit header cannot hold (angle brackets, control
- * characters, emptiness). Without an email, `<slug of the name>@branchpoint.local`.
+ * The author of a key's commits. Refuses what a commit header cannot hold (angle brackets, control characters, an empty name). The default
+ * email is `<slug of the name>@branchpoint.local`.
  */
 export function keyAuthor(name: string, email?: string): KeyAuthor {
   const trimmed = name.trim()

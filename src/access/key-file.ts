@@ -4,7 +4,7 @@ import type { Fs } from '../storage/fs.ts'
 import { JsonRecordFile } from '../storage/json-record-file.ts'
 import { SCOPES } from './scope.ts'
 
-/** One key as `keys.json` keeps it: everything but the token, of which there are a hash and the last four characters. */
+/** A key in `keys.json`; of the token only a hash and the last four characters are stored. */
 export type ApiKey = Readonly<z.infer<typeof apiKey>>
 
 const apiKey = z.strictObject({
@@ -26,17 +26,17 @@ const keyFile = new JsonRecordFile({
   indent: 2,
 })
 
-/** Where a project's keys are, inside the store and outside every repository. */
+/** The path of a project's keys, in the store and outside every repository. */
 export function keyFilePath(storeDir: string, project: string): string {
   return `${storeDir}/${project}/${FILE}`
 }
 
-/** The project's keys, revoked ones included; none if there is no file. Refuses a file it cannot read, by its path. */
+/** The project's keys, including revoked ones; empty if there is no file. Refuses an unreadable file, by its path. */
 export function readApiKeyFile(fs: Fs, storeDir: string, project: string): readonly ApiKey[] {
   return keyFile.read(fs, keyFilePath(storeDir, project))?.keys ?? []
 }
 
-/** Replaces the project's keys by what `change` makes of them; once this resolves, the new list is durable. Others lose nothing by it. */
+/** Replaces the project's keys by the result of `change`; resolves when they are durable. Concurrent changes are not lost. */
 export function updateKeyFile<T>(
   fs: Fs,
   storeDir: string,

@@ -3,8 +3,7 @@ import { documentsOf } from '../storage/documents/file-documents.ts'
 import type { Fs } from '../storage/fs.ts'
 import { JsonRecordFile } from '../storage/json-record-file.ts'
 
-/** How often uses are written down, in milliseconds. */
-const WRITE_EVERY = 60_000
+const MS_BETWEEN_WRITES = 60_000
 
 const storedUses = z.strictObject({ format: z.literal(1), uses: z.record(z.uuid(), z.iso.datetime()) })
 type StoredUses = z.infer<typeof storedUses>
@@ -16,14 +15,14 @@ const usesFile = new JsonRecordFile<StoredUses>({
 })
 
 /**
- * When each key was used last, of all servers on the store: kept in memory and written down once a minute, so that a request costs nothing
- * more. A crash loses the last minute, and a file that cannot be read or written loses no request.
+ * When each key was last used, on any server of the store. Kept in memory and saved once a minute, so that requests cost nothing more. A
+ * crash loses the last minute. An unreadable or unwritable file makes no request fail.
  */
 export class KeyUses {
   readonly #fs: Fs
   readonly #storeDir: string
   readonly #now: () => Date
-  /** By project, by the key's id: milliseconds since 1970. */
+  /** By project and key id, in milliseconds since 1970. */
   readonly #seen = new Map<string, Map<string, number>>()
   readonly #timer: NodeJS.Timeout
 
@@ -31,22 +30,22 @@ export class KeyUses {
     this.#fs = fs
     this.#storeDir = storeDir
     this.#now = now
-    this.#timer = setInterval(() => void this.#write(), WRITE_EVERY).unref()
+    this.#timer = setInterval(() => void this.#write(), MS_BETWEEN_WRITES).unref()
   }
 
-  /** A request came with this key. */
+  /** Notes that a request used this key. */
   note(project: string, id: string): void {
     let uses = this.#seen.get(project)
     if (!uses) this.#seen.set(project, (uses = new Map()))
     uses.set(id, this.#now().getTime())
   }
 
-  /** When the project's keys were used last, by their ids, as ISO 8601. */
+  /** When the project's keys were last used, by id, as ISO 8601. */
   of(project: string): ReadonlyMap<string, string> {
     return toIso(this.#merged(project, this.#read(project)))
   }
 
-  /** Writes down what is not yet, and nothing more afterwards. */
+  /** Saves what is unsaved, and then no more. */
   async close(): Promise<void> {
     clearInterval(this.#timer)
     await this.#write()
@@ -57,7 +56,7 @@ export class KeyUses {
       try {
         await this.#writeOf(project)
       } catch {
-        // The store is away or full; what was seen is written down the next time.
+        // The store is unavailable or full; the next write includes these uses.
       }
     }
   }
@@ -73,12 +72,12 @@ export class KeyUses {
       { onDamage: () => undefined },
     )
     const seen = this.#seen.get(project)
-    // What came meanwhile is not in the file yet.
+    // Uses that came meanwhile are not in the file yet.
     for (const [id, time] of seen ?? []) if (written[id] === new Date(time).toISOString()) seen?.delete(id)
     if (seen?.size === 0) this.#seen.delete(project)
   }
 
-  /** What the file says and what was seen since: of each key the later one. */
+  /** The later of the file's time and the time in memory, for each key. */
   #merged(project: string, { uses = {} }: Partial<StoredUses> = {}): Map<string, number> {
     const merged = new Map(Object.entries(uses).map(([id, time]) => [id, Date.parse(time)]))
     for (const [id, time] of this.#seen.get(project) ?? [])

@@ -1,14 +1,14 @@
 import { invalid } from '../errors.ts'
 
-/** The project that a store always has. */
+/** The project that every store has. */
 export const DEFAULT_PROJECT = 'default'
 
-/** Whether `name` can be a project, which is also a folder of the store. */
+/** Whether `name` is a valid project name, which is also a folder name. */
 export function isProjectName(name: string): boolean {
   return /^[a-z0-9][a-z0-9_-]{0,63}$/.test(name)
 }
 
-/** `name` if it can be a project; refuses otherwise. */
+/** `name` if it is valid; refuses otherwise. */
 export function checkProjectName(name: string): string {
   if (isProjectName(name)) return name
   throw invalid(

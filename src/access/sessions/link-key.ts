@@ -6,14 +6,14 @@ import type { KeyRing } from '../authenticator.ts'
 import { type Caller, SERVER_KEY_ID } from '../caller.ts'
 import { DEFAULT_PROJECT } from '../project-name.ts'
 
-/** Whose key a link is to stand for. */
+/** The key of a sign-in link. */
 export interface LinkChoice {
   readonly project: string
-  /** Unless given, the key in SVC_API_KEY, else the oldest live one with the scope `admin`. */
+  /** By default the key in SVC_API_KEY, else the oldest live one with the scope `admin`. */
   readonly key?: KeyChoice | undefined
 }
 
-/** The key that a link signs in with. Refuses where the project has none that would do, and where several have the name. */
+/** The key with which a link signs in. Refuses if the project has no suitable key, and if several have the name. */
 export function keyOfLink(fs: Fs, storeDir: string, keys: KeyRing, { project, key }: LinkChoice): Caller {
   const all = listApiKeys(fs, storeDir, project)
   if (key === undefined) {

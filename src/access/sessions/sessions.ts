@@ -10,17 +10,17 @@ import { z } from 'zod'
 import { documentsOf } from '../../storage/documents/file-documents.ts'
 import { type ChangedRecord, JsonRecordFile } from '../../storage/json-record-file.ts'
 
-/** So long a session lasts, in seconds: a working day. */
+/** The duration of a session: a working day. */
 export const SESSION_SECONDS = 12 * 60 * 60
 
-/** So long a link that signs somebody in is good, in seconds. */
+/** The lifetime of a sign-in link. */
 export const LINK_SECONDS = 15 * 60
 
-/** A key may have so many sessions, and so many unused links: one more ends its oldest, and nobody else's. */
-const MOST_SESSIONS = 20
-const MOST_LINKS = 20
+/** One more ends the oldest session or link of the key. */
+const MAX_SESSIONS_PER_KEY = 20
+const MAX_LINKS_PER_KEY = 20
 
-/** Somebody who is signed in. */
+/** A session that is signed in. */
 export interface OpenSession {
   readonly caller: Caller
   /** As ISO 8601. */
@@ -33,16 +33,16 @@ export interface SessionsOptions {
   readonly storeDir: string
   readonly keys: Pick<KeyRing, 'liveKey' | 'sealOf'>
   readonly now: () => Date
-  /** Told once for each state of a file that cannot be read; nobody is signed in by it meanwhile. */
+  /** Called once for each state of an unreadable file; no one is signed in while it is unreadable. */
   readonly onDamage: (error: unknown) => void
 }
 
 /**
- * Sessions: a token that a browser keeps in place of an API key, and that is good for whatever the key is while both last. They are kept in
- * the store as hashes, so that every server of the store knows them, before and after a restart; what another server began or ended counts
- * from the next request on, and so does a key that was revoked.
+ * Sessions: a browser has a token in place of an API key, with the same rights, as long as both are valid. The store has hashes of the
+ * tokens, so that all its servers know them, also after a restart. Sessions that another server began or ended, and revoked keys, count from
+ * the next request on.
  *
- * A token names its project, so that a request costs one hash and one stat.
+ * A token names its project, so a request costs one hash and one stat.
  */
 export class Sessions {
   readonly #options: SessionsOptions
@@ -55,7 +55,7 @@ export class Sessions {
     this.#options = options
   }
 
-  /** The session of a token; undefined where it never was one, has ended, or its key is not live. */
+  /** The session of a token; undefined if it is unknown or ended, or its key is not live. */
   find(token: string): OpenSession | undefined {
     const project = projectOf(token)
     if (project === undefined) return undefined
@@ -64,18 +64,18 @@ export class Sessions {
     return caller && { caller, createdAt: found.created_at, expiresAt: found.expires_at }
   }
 
-  /** Begins a session with a token of its own, durable once this resolves. */
+  /** Begins a session with a new token; resolves when it is durable. */
   async begin(caller: Caller): Promise<{ readonly token: string; readonly session: OpenSession }> {
     const { project, key } = caller
     const { token, record } = this.#make(project, key.id, SESSION_SECONDS)
     await this.#change(project, ({ sessions, links }) => ({
-      sessions: withOneMore(sessions, record, MOST_SESSIONS),
+      sessions: withOneMore(sessions, record, MAX_SESSIONS_PER_KEY),
       links,
     }))
     return { token, session: { caller, createdAt: record.created_at, expiresAt: record.expires_at } }
   }
 
-  /** Ends the session of a token, durable once this resolves; nothing happens where there is none. */
+  /** Ends the session of a token, if there is one; resolves when this is durable. */
   async end(token: string): Promise<void> {
     const project = projectOf(token)
     const hash = hexOf(token)
@@ -86,21 +86,21 @@ export class Sessions {
     }))
   }
 
-  /** Makes a token that signs a browser in with a key once, until the time that is answered (ISO 8601). */
+  /** Creates a token that signs a browser in with a key once, until the answered time (ISO 8601). */
   async makeLink({ project, key }: Caller): Promise<{ readonly token: string; readonly until: string }> {
     const { token, record } = this.#make(project, key.id, LINK_SECONDS)
     await this.#change(project, ({ sessions, links }) => ({
       sessions,
-      links: withOneMore(links, record, MOST_LINKS),
+      links: withOneMore(links, record, MAX_LINKS_PER_KEY),
     }))
     return { token, until: record.expires_at }
   }
 
-  /** Uses up the token of a link and answers whose key it stands for. Refuses what is used up, too old, or no link. */
+  /** Uses up a link's token and answers its caller. Refuses a token that was used, has expired, or is unknown. */
   async useLink(token: string): Promise<Caller> {
     const project = projectOf(token)
     const hash = hexOf(token)
-    // Nothing is written for what is no link.
+    // An unknown token causes no write.
     const isThere = project !== undefined && this.#read(project).links.some(({ sha256 }) => sha256 === hash)
     let used: SessionRecord | undefined
     if (isThere) {
@@ -136,7 +136,7 @@ export class Sessions {
     return { token, record }
   }
 
-  /** Whose a record is, unless it is over. */
+  /** The caller of a record, unless it has expired. */
   #live(record: SessionRecord, project: string, token: string): Caller | undefined {
     const { keys, now } = this.#options
     if (Date.parse(record.expires_at) <= now().getTime()) return undefined
@@ -168,7 +168,7 @@ export class Sessions {
     }
   }
 
-  /** Changes the file, without what is over. */
+  /** Changes the file and drops expired records. */
   async #change(project: string, change: (records: SessionRecords) => SessionRecords): Promise<void> {
     const { fs, storeDir, now, onDamage } = this.#options
     await updateSessionFile(fs, storeDir, project, onDamage, ({ sessions, links }) => {
@@ -178,7 +178,7 @@ export class Sessions {
   }
 }
 
-/** The records with a new one, of whose key the oldest go where it would have more than `most`. */
+/** Adds a record; if its key then has more than `most`, removes the key's oldest ones. */
 function withOneMore(
   records: readonly SessionRecord[],
   record: SessionRecord,
@@ -200,20 +200,20 @@ function hexOf(token: string): string {
   return hashToken(token).toString('hex')
 }
 
-/** A session or a link as `sessions.json` keeps it: whose key it stands for, and a hash of its token. */
+/** A session or link in `sessions.json`, with its key and a hash of its token. */
 type SessionRecord = Readonly<z.infer<typeof record>>
 
 const record = z.strictObject({
   /** Hex SHA-256 of the token. */
   sha256: z.string().regex(/^[0-9a-f]{64}$/),
   key_id: z.uuid(),
-  /** Of SVC_API_KEY, which is stored nowhere: what only the token and that key together make. */
+  /** For SVC_API_KEY, which is not stored: a value derived from the token and the key. */
   seal: z.string().optional(),
   created_at: z.iso.datetime(),
   expires_at: z.iso.datetime(),
 })
 
-/** Who is signed in to a project, and the links that sign somebody in once. */
+/** The sessions and unused links of a project. */
 interface SessionRecords {
   readonly sessions: readonly SessionRecord[]
   readonly links: readonly SessionRecord[]
@@ -232,18 +232,18 @@ const sessionFile = new JsonRecordFile<StoredSessions>({
     `${path} is not a list of sessions: ${why}. Nothing but who is signed in is lost: remove it, and sign in again.`,
 })
 
-/** Where a project's sessions are, inside the store and outside every repository. */
+/** The path of a project's sessions, in the store and outside every repository. */
 function sessionFilePath(storeDir: string, project: string): string {
   return `${storeDir}/${project}/sessions.json`
 }
 
-/** The project's sessions and links, those that are over included; none if there is no file. Refuses a file it cannot read, by its path. */
+/** The project's sessions and links, including expired ones; empty if there is no file. Refuses an unreadable file, by its path. */
 function readSessionFile(fs: Fs, storeDir: string, project: string): SessionRecords {
   return sessionFile.read(fs, sessionFilePath(storeDir, project)) ?? SESSION_FILE_NOBODY
 }
 
 /**
- * Replaces them by what `change` makes of them; once this resolves, they are durable. A file that cannot be read is told to `onDamage`, and
+ * Replaces sessions and links by the result of `change`; resolves when they are durable. An unreadable file is reported to `onDamage` and
  * replaced.
  */
 function updateSessionFile(
