@@ -1,5 +1,5 @@
 /**
- * The microseconds that a client means: RFC 3339, or whole numbers of 10, 13, 16 or 19 digits, which are seconds, milliseconds,
+ * Parses a time of a client into microseconds: RFC 3339, or integers of 10, 13, 16 or 19 digits, which are seconds, milliseconds,
  * microseconds or nanoseconds (interface 12.11). Undefined for anything else.
  */
 export function readTime(text: string): number | undefined {

@@ -1,6 +1,6 @@
 import type { Json, JsonObject } from '../json/json.ts'
 
-/** What a span may be of (interface 12.9). */
+/** The types of spans (interface 12.9). */
 export const SPAN_TYPES = [
   'agent',
   'chain',
@@ -16,10 +16,9 @@ export const SPAN_TYPES = [
   'unknown',
 ] as const
 
-/** What a span is of. */
 export type SpanType = (typeof SPAN_TYPES)[number]
 
-/** On which side of a call a span is, in OpenTelemetry's words. */
+/** A span's side of a call, in OpenTelemetry's words. */
 export type SpanKind =
   | 'SPAN_KIND_UNSPECIFIED'
   | 'SPAN_KIND_INTERNAL'
@@ -28,7 +27,7 @@ export type SpanKind =
   | 'SPAN_KIND_PRODUCER'
   | 'SPAN_KIND_CONSUMER'
 
-/** A finished span (interface 12.9), as it is stored and exported. */
+/** A finished span (interface 12.9), for storing and exporting. */
 export interface Span {
   /** 32 hex digits. */
   readonly traceId: string
@@ -45,35 +44,34 @@ export interface Span {
   readonly statusCode: 'STATUS_CODE_OK' | 'STATUS_CODE_ERROR'
   readonly statusMessage: string | undefined
   readonly sessionId: string | undefined
-  /** Nested; everything of ours under `svc` (interface 12.8, 12.9), where `references` join it as it is stored or exported. */
+  /** Nested; our own are under `svc` (interface 12.8, 12.9). `references` are added to them for storing and exporting. */
   readonly attributes: JsonObject
-  /** What the run was of: artifact, variant, revision, environment, by name. */
+  /** What was run: artifact, variant, revision, environment, by name. */
   readonly references: ReadonlyMap<string, SpanReference>
-  /** Spans of other traces, by name: the run that is judged is `invocation`. */
+  /** Spans of other traces, by name: `invocation` is the run that is judged. */
   readonly links: ReadonlyMap<string, SpanLink>
   readonly exception: SpanException | undefined
 }
 
-/** A stored thing that a span is about. */
+/** A stored object that a span refers to. */
 export interface SpanReference {
   readonly id?: string | undefined
   readonly slug?: string | undefined
-  /** A number, or its text where answers carry versions as texts (interface 4.5), and in what was recorded of old. */
+  /** A number; a text if answers have versions as texts (interface 4.5), and in old records. */
   readonly version?: number | string | undefined
 }
 
-/** A span, by its ids. */
 export interface SpanLink {
   readonly traceId: string
   readonly spanId: string
 }
 
-/** What made a span fail. */
+/** The error that made a span fail. */
 export interface SpanException {
   readonly type: string
   readonly message: string
   readonly stacktrace: readonly string[] | undefined
 }
 
-/** Attributes that a span may be given while it runs, under names with dots (`svc.metrics.tokens`), each a JSON value. */
+/** Attributes set while a span runs, by names with dots (`svc.metrics.tokens`); the values are JSON. */
 export type SpanAttributes = ReadonlyMap<string, Json>

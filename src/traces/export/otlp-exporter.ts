@@ -19,18 +19,18 @@ import { withReferences } from '../recording/span-record.ts'
 import { boundedJson } from '../../json/bounded-json.ts'
 import { type Json, ExactNumber, entriesOf, isJsonArray, isJsonObject } from '../../json/json.ts'
 
-/** Sends finished spans to a collector of the operator's. */
+/** Sends finished spans to the operator's collector. */
 export interface OtlpExporter {
-  /** Takes spans to be sent some seconds later. Never waits, never fails. */
+  /** Queues spans, which are sent some seconds later. Never waits, never fails. */
   export(spans: readonly Span[]): void
-  /** Sends what is there, and gives up after three seconds. */
+  /** Sends the queued spans, and gives up after three seconds. */
   close(): Promise<void>
 }
 
 /**
- * Exports spans over OTLP, as OpenTelemetry's own variables in `env` say (see otlp-settings.ts); undefined where they name no collector.
- * Spans wait in memory for at most 32 MiB and 4,096 of them, those being sent included; what comes beyond that, because the collector is
- * slow or dead, is dropped. `warn` is told of it in a sentence when the trouble begins, and when it is over.
+ * Exports spans over OTLP, configured by OpenTelemetry's own variables in `env` (see otlpSettings); undefined if they name no collector. At
+ * most 32 MiB and 4,096 spans wait in memory, including those being sent; further spans, because the collector is slow or dead, are dropped.
+ * `warn` gets a sentence when the trouble begins and when it ends.
  */
 export function openOtlpExporter(
   env: Readonly<Record<string, string | undefined>>,
@@ -51,16 +51,16 @@ export function openOtlpExporter(
 const MAX_BYTES = 32 * 1024 * 1024
 const MAX_SPANS = 4096
 
-/** Small enough that making its message holds up nobody. */
-const BATCH_SPANS = 256
+/** Small enough to encode without blocking other work. */
+const SPANS_PER_BATCH = 256
 
 const CLOSE_MS = 3000
 
-/** The spans on their way, in OpenTelemetry's batch processor, which alone would count spans but not their sizes. */
+/** The queue of spans. OpenTelemetry's batch processor, which is used for it, limits the number of spans but not their sizes. */
 class Line {
   readonly #processor: BatchSpanProcessor
   readonly #sizes = new Map<ReadableSpan, number>()
-  /** As it may be shown: without what a URL can hold of credentials. */
+  /** The collector's URL without possible credentials, for messages. */
   readonly #place: string
   readonly #warn: (sentence: string) => void
   #bytes = 0
@@ -74,12 +74,12 @@ class Line {
     this.#processor = new BatchSpanProcessor({
       exporter: this.#watched(exporterOf(settings)),
       maxQueueSize: MAX_SPANS,
-      maxExportBatchSize: BATCH_SPANS,
+      maxExportBatchSize: SPANS_PER_BATCH,
       exportTimeoutMillis: 2 * settings.timeoutMs,
     })
   }
 
-  /** Whether another span fits; counts it as lost if not. */
+  /** Whether another span fits; if not, counts it as lost. */
   hasRoom(): boolean {
     if (this.#sizes.size < MAX_SPANS && this.#bytes < MAX_BYTES) return true
     this.#lost++
@@ -94,13 +94,13 @@ class Line {
   }
 
   async close(): Promise<void> {
-    const sent = this.#processor.shutdown().catch(() => undefined) // `#watched` has told of it
+    const sent = this.#processor.shutdown().catch(() => undefined) // failures were reported by `#watched`
     const late = new AbortController()
     await Promise.race([sent, pause(CLOSE_MS, undefined, { signal: late.signal }).catch(() => undefined)])
     late.abort()
   }
 
-  /** The exporter, with an eye on what leaves it and on how it fares. */
+  /** The exporter, which also updates the sizes and reports failures. */
   #watched(exporter: SpanExporter): SpanExporter {
     return {
       export: (spans, done) =>
@@ -141,30 +141,29 @@ function exporterOf({ url, protocol, headers, timeoutMs, compression }: OtlpSett
     url,
     headers: { ...headers },
     timeoutMillis: timeoutMs,
-    // the enum of the package has these two texts as its values, but cannot be imported from it
+    // the package's enum has these two values, but cannot be imported
     compression: compression as NonNullable<
       NonNullable<ConstructorParameters<typeof ProtobufExporter>[0]>['compression']
     >,
   })
 }
 
-/** Where finished spans are exported to, and how. */
 interface OtlpSettings {
   readonly url: string
   readonly protocol: 'http/protobuf' | 'http/json'
   readonly headers: Readonly<Record<string, string>>
   readonly timeoutMs: number
   readonly compression: 'gzip' | 'none'
-  /** What every span is a span of: `service.name` and whatever the operator adds. */
+  /** The resource of all spans: `service.name` and what the operator adds. */
   readonly resource: Readonly<Record<string, string>>
 }
 
 type Environment = Readonly<Record<string, string | undefined>>
 
 /**
- * Reads OpenTelemetry's own variables (https://opentelemetry.io/docs/specs/otel/protocol/exporter/): those of traces before the common
- * ones, an empty one counting as unset. Undefined where nothing is to be exported: no endpoint and no OTEL_TRACES_EXPORTER=otlp, or
- * exporting turned off. Refuses a value it cannot use by the name of its variable.
+ * Reads OpenTelemetry's own variables (https://opentelemetry.io/docs/specs/otel/protocol/exporter/). Those for traces come before the common
+ * ones; an empty variable counts as unset. Undefined if exporting is off, or there is neither an endpoint nor OTEL_TRACES_EXPORTER=otlp.
+ * Refuses an invalid value by the name of its variable.
  */
 function otlpSettings(env: Environment): OtlpSettings | undefined {
   const endpoint = read(env, ['OTEL_EXPORTER_OTLP_TRACES_ENDPOINT', 'OTEL_EXPORTER_OTLP_ENDPOINT'])
@@ -208,7 +207,7 @@ function ofTraces(env: Environment, setting: string): Variable | undefined {
   return read(env, [`OTEL_EXPORTER_OTLP_TRACES_${setting}`, `OTEL_EXPORTER_OTLP_${setting}`])
 }
 
-/** The endpoint of traces is used as it is; the path of traces goes below the common one. */
+/** The endpoint for traces is used unchanged; the path of traces is appended to the common endpoint. */
 function urlOf(endpoint: Variable | undefined): string {
   if (!endpoint) return 'http://localhost:4318/v1/traces'
   const { name, value } = endpoint
@@ -218,7 +217,7 @@ function urlOf(endpoint: Variable | undefined): string {
   return `${value.replace(/\/+$/, '')}/v1/traces`
 }
 
-/** The setting, which is one of these values; the first of them if it is not set. */
+/** The value of a setting; by default the first of `values`. Refuses other values. */
 function oneOf<const T extends string>(env: Environment, setting: string, values: readonly [T, ...T[]]): T {
   const given = ofTraces(env, setting)
   if (!given) return values[0]
@@ -240,7 +239,7 @@ function timeoutOf(env: Environment): number {
   )
 }
 
-/** `key=value,key=value`, keys and values percent-encoded. The values may be credentials, and are not shown. */
+/** Parses `key=value,key=value` with percent-encoded keys and values. Values may be credentials, so messages do not show them. */
 function pairsOf(env: Environment, name: string): Record<string, string> {
   const pairs: Record<string, string> = {}
   for (const pair of (env[name] ?? '').split(',')) {
@@ -256,15 +255,15 @@ function pairsOf(env: Environment, name: string): Record<string, string> {
   return pairs
 }
 
-/** A span as OpenTelemetry's exporters take it. */
+/** A span in the form of OpenTelemetry's exporters. */
 interface OtlpSpan {
   readonly readable: ReadableSpan
-  /** How many bytes of memory it holds, roughly. */
+  /** Its approximate memory, in bytes. */
   readonly size: number
 }
 
 /**
- * Turns a finished span into one of OpenTelemetry's, with nothing of it kept but what is exported. The exception is an event
+ * Converts a finished span to OpenTelemetry's form, and keeps only what is exported. The exception becomes an event
  * (https://opentelemetry.io/docs/specs/semconv/exceptions/exceptions-spans/) and `error.type`.
  */
 function otlpSpan(span: Span, resource: Resource): OtlpSpan {
@@ -298,13 +297,16 @@ function otlpSpan(span: Span, resource: Resource): OtlpSpan {
     droppedEventsCount: 0,
     droppedLinksCount: 0,
   }
-  return { readable, size: OVERHEAD + 2 * (size + (happened ? 2 * JSON.stringify(happened).length : 0)) }
+  return {
+    readable,
+    size: BYTES_OF_OBJECTS + 2 * (size + (happened ? 2 * JSON.stringify(happened).length : 0)),
+  }
 }
 
 const SCOPE = { name: 'branchpoint' }
 
-/** The objects that a span is made of, beside its texts. */
-const OVERHEAD = 2048
+/** The approximate bytes of a span's objects, without its texts. */
+const BYTES_OF_OBJECTS = 2048
 
 const KINDS: Readonly<Record<Span['kind'], SpanKind>> = {
   SPAN_KIND_UNSPECIFIED: SpanKind.INTERNAL,
@@ -315,7 +317,7 @@ const KINDS: Readonly<Record<Span['kind'], SpanKind>> = {
   SPAN_KIND_CONSUMER: SpanKind.CONSUMER,
 }
 
-/** A call of a model is named after it, as the GenAI conventions want; in our own traces names are keys, and the same for all models. */
+/** The GenAI conventions name a model call after its model; in our own traces, names are keys and do not depend on the model. */
 function nameOf(name: string, attributes: Attributes): string {
   const { 'gen_ai.operation.name': operation, 'gen_ai.request.model': model } = attributes
   return operation === undefined || model === undefined ? name : `${String(operation)} ${String(model)}`
@@ -325,7 +327,7 @@ function contextOf(traceId: string, spanId: string, isRemote = false): SpanConte
   return { traceId, spanId, traceFlags: TraceFlags.SAMPLED, isRemote }
 }
 
-/** Seconds and nanoseconds of milliseconds, which are good to the microsecond. */
+/** Seconds and nanoseconds, from milliseconds with microsecond precision. */
 function hrTime(milliseconds: number): HrTime {
   const microseconds = Math.round(milliseconds * 1000)
   return [Math.floor(microseconds / 1e6), (microseconds % 1e6) * 1000]
@@ -333,35 +335,35 @@ function hrTime(milliseconds: number): HrTime {
 
 function statusOf({ statusCode, statusMessage }: Span): ReadableSpan['status'] {
   if (statusCode === 'STATUS_CODE_OK') return { code: SpanStatusCode.OK }
-  return { code: SpanStatusCode.ERROR, message: boundedText(statusMessage ?? '', MAX_TEXT) }
+  return { code: SpanStatusCode.ERROR, message: boundedText(statusMessage ?? '', MAX_CHARACTERS_OF_TEXT) }
 }
 
 function exceptionAttributes({ type, message, stacktrace }: SpanException): Attributes {
   return {
     'exception.type': type,
-    'exception.message': boundedText(message, MAX_TEXT),
-    ...(stacktrace ? { 'exception.stacktrace': boundedText(stacktrace.join('\n'), MAX_TEXT) } : {}),
+    'exception.message': boundedText(message, MAX_CHARACTERS_OF_TEXT),
+    ...(stacktrace
+      ? { 'exception.stacktrace': boundedText(stacktrace.join('\n'), MAX_CHARACTERS_OF_TEXT) }
+      : {}),
   }
 }
 
-/** Longest text of an attribute, in characters: the whole of it is in our own store. */
-const MAX_TEXT = 16 * 1024
+/** The maximum length of a text attribute, in characters. The whole text is in our own store. */
+const MAX_CHARACTERS_OF_TEXT = 16 * 1024
 
-/** Most attributes of a span. */
 const MAX_ATTRIBUTES = 256
 
-/** The flat attributes of a span. */
 interface OtlpAttributes {
   readonly attributes: Attributes
-  /** How many characters they hold, roughly. */
+  /** The approximate number of characters. */
   readonly size: number
   readonly dropped: number
 }
 
 /**
- * The attributes of a span under names with dots, as OpenTelemetry has them: members of objects each by themselves, but inputs, outputs
- * and parameters (`svc.data.*`) as one JSON text each, a text among them as it is. Long texts are cut off, as is what is past 256
- * attributes. Names that have their dots already (`gen_ai.request.model`) stay.
+ * The attributes of a span, flattened to names with dots: members of objects become single attributes, but inputs, outputs and parameters
+ * (`svc.data.*`) are one JSON text each, or the text itself. Long texts are truncated, and attributes after the first 256 are dropped. Names
+ * that already have dots (`gen_ai.request.model`) stay.
  */
 function otlpAttributes(nested: Json): OtlpAttributes {
   const flat = new Map<string, AttributeValue>()
@@ -383,15 +385,15 @@ function otlpAttributes(nested: Json): OtlpAttributes {
 }
 
 function attributeValue(value: Json): AttributeValue {
-  if (typeof value === 'string') return boundedText(value, MAX_TEXT)
+  if (typeof value === 'string') return boundedText(value, MAX_CHARACTERS_OF_TEXT)
   if (typeof value === 'boolean') return value
   const number = value instanceof ExactNumber ? Number(value.literal) : value
-  // An integer goes out with 64 bits; what has no place there goes as it is written.
+  // Integers are exported with 64 bits; other numbers are exported as written.
   if (Number.isSafeInteger(number) || (Number.isFinite(number) && !Number.isInteger(number)))
     return number as number // only a number is either
   if (isJsonArray(value) && value.length <= MAX_ATTRIBUTES && value.every((item) => typeof item === 'string'))
     return value.map((item) => boundedText(item, 1024))
-  return boundedJson(value, MAX_TEXT)
+  return boundedJson(value, MAX_CHARACTERS_OF_TEXT)
 }
 
 function lengthOf(value: AttributeValue): number {

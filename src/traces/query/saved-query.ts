@@ -7,21 +7,21 @@ import type { Registry } from '../../versioning/registry.ts'
 import { resolveReference } from '../../versioning/revisions/references.ts'
 import { readRevisionAt } from '../../versioning/revisions/revision.ts'
 
-/** What a query's revision asks for, as far as it says. */
+/** The parts of a saved query; undefined if absent. */
 export interface SavedQuery {
   readonly focus: 'trace' | 'span' | undefined
   readonly filtering: JsonObject | undefined
   readonly windowing: JsonObject | undefined
 }
 
-/** What the query says that references name (interface 13.5). Refuses as `resolveReference` does. */
+/** The query that the references name (interface 13.5). Refuses as `resolveReference` does. */
 export async function findSavedQuery(registry: Registry, references: References): Promise<SavedQuery> {
   const place = await resolveReference(registry, queryFamily, references)
   const { stored } = await readRevisionAt(place)
   return savedQuery(stored.payload === undefined ? undefined : documentOf(stored.payload))
 }
 
-/** The same of the data of a revision; one without data leaves nothing out. */
+/** The query in a revision's data; without data it filters nothing. */
 export function savedQuery(data: JsonObject | undefined): SavedQuery {
   const part = (name: string): JsonObject | undefined => {
     const value = data && getKey(data, name)

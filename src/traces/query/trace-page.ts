@@ -6,46 +6,45 @@ import { readTraceFilter, type TraceFilter } from './filter/trace-filter.ts'
 import type { SpanRow } from '../recording/span-record.ts'
 import { readSpanId, readTraceId } from '../trace-ids.ts'
 
-/** Which traces or spans of those that match, newest first unless ascending (interface 12.11). Times are in microseconds. */
+/** The requested part of the matching traces or spans, newest first by default (interface 12.11). Times are in microseconds. */
 export interface TraceWindow {
   readonly order?: 'ascending' | 'descending' | undefined
   /** They began at this time or later. */
   readonly oldest?: number | undefined
-  /** They began before this time; behind a cursor, at it as well. */
+  /** They began before this time; with a cursor, at it as well. */
   readonly newest?: number | undefined
-  /** Behind this one: the `next` of the answer before, or the id of its last row. */
+  /** The cursor after which the page starts: the `next` of the previous answer, or the id of its last row. */
   readonly next?: string | undefined
   readonly limit?: number | undefined
-  /** About such a share of all traces, always the same ones. */
+  /** The share of all traces, approximately; always the same traces. */
   readonly rate?: number | undefined
 }
 
-/** What is asked of all traces of a project. */
+/** A query over all traces of a project. */
 export interface TraceQuestion {
-  /** Whole traces, one span of which matches; or the spans that match. */
+  /** `trace`: whole traces with a matching span. `span`: matching spans. */
   readonly focus: 'trace' | 'span'
-  /** The text of a filtering that has been read before; undefined leaves nothing out. */
+  /** The text of a filtering that was checked; undefined filters nothing. */
   readonly filtering: string | undefined
   readonly window: TraceWindow
-  /** Of traces: the spans that head them, without those below. */
+  /** For traces: only the root spans. */
   readonly headsOnly?: boolean | undefined
 }
 
-/** A part of the answer: spans, those of one trace together when traces were asked for. */
+/** A page of the answer: spans; for a query of traces, each trace's spans are together. */
 export interface TracePage {
   readonly spans: readonly SpanRow[]
-  /** Behind which row it goes on; there exactly when more remain (interface 2.18). */
+  /** The cursor after the last row; set exactly if more rows remain (interface 2.18). */
   readonly next: string | undefined
 }
 
-/** A question as it is answered. */
 export interface ReadQuestion {
   readonly filter: TraceFilter | undefined
-  /** That of the question, but for a filter that does nothing but name traces. */
+  /** The query's window; for a filter that only names traces, just its order and cursor. */
   readonly window: TraceWindow
 }
 
-/** Reads the filtering of a question again, which was checked before. */
+/** Parses the filtering of a query, which was checked before. */
 export function readQuestion({ filtering, window }: TraceQuestion): ReadQuestion {
   const filter =
     filtering === undefined
@@ -55,17 +54,17 @@ export function readQuestion({ filtering, window }: TraceQuestion): ReadQuestion
   return { filter, window: filter?.onlyNamesTraces ? { order, next } : window }
 }
 
-/** More than a body that was recorded can be nested. */
+/** Deeper than the body of any recorded request. */
 export const MOST_RECORD_LEVELS = 2000
 
-/** A page that is being filled: it ends at its limit, or where it has become as large as an answer should. */
+/** Collects a page until it reaches its limit, or the maximum size of an answer. */
 export class PageBuilder {
   readonly spans: SpanRow[] = []
   /** The trace that was added last. */
   lastTrace: string | undefined
   next: string | undefined
   #left: number
-  #room = PAGE_SIZE
+  #room = MAX_CHARACTERS_PER_PAGE
 
   constructor(limit: number | undefined) {
     this.#left = limit ?? Number.POSITIVE_INFINITY
@@ -75,7 +74,6 @@ export class PageBuilder {
     return this.#left <= 0 || this.#room <= 0
   }
 
-  /** Adds the spans of a trace. */
   addTrace(traceId: string, spans: readonly SpanRow[]): void {
     this.#add(spans, traceId, traceId)
   }
@@ -95,30 +93,30 @@ export class PageBuilder {
   }
 }
 
-/** Characters of records in one page, unless a single trace has more. */
-const PAGE_SIZE = 16 * 1024 * 1024
+/** The maximum characters of a page's records; a single trace may have more. */
+const MAX_CHARACTERS_PER_PAGE = 16 * 1024 * 1024
 
-/** How many rows are fetched at once, at most: more while they are small. */
+/** Adapts the number of rows per fetch: more while rows are small. */
 export class ChunkLimit {
   rows: number
 
-  /** At first a few, unless they are known to be small. */
+  /** Starts with few rows, unless they are known to be small. */
   constructor(rows = 10) {
     this.rows = rows
   }
 
-  /** Learns from what came: so many rows, or traces with these rows. */
+  /** Adapts to the fetched rows; `count` is the number of traces if traces were fetched. */
   learn(rows: readonly SpanRow[], count = rows.length): void {
     const size = rows.reduce((sum, { record }) => sum + record.length, 0)
-    this.rows = Math.max(1, Math.min(MOST_ROWS, Math.floor((CHUNK_SIZE * count) / (size + 1))))
+    this.rows = Math.max(1, Math.min(MOST_ROWS, Math.floor((CHARACTERS_PER_FETCH * count) / (size + 1))))
   }
 }
 
-/** So many rows at most, and about so many characters. */
+/** The maximum rows of a fetch, and its approximate characters. */
 export const MOST_ROWS = 200
-const CHUNK_SIZE = 4 * 1024 * 1024
+const CHARACTERS_PER_FETCH = 4 * 1024 * 1024
 
-/** The refusal of a cursor that names no row. */
+/** The refusal of an unknown cursor. */
 export function noSuchPlace(next: string): Refusal {
   const msg = `"${next}" is not the place of a row of this list. Send the \`next\` of the previous answer; the row may have been removed since`
   const loc = ['body', 'windowing', 'next']
@@ -127,7 +125,7 @@ export function noSuchPlace(next: string): Refusal {
   })
 }
 
-/** What a trace id has to be below, in its last eight digits, to belong to a share of all traces: they are random at their end. */
+/** The upper bound of the last eight digits of trace ids for a share of all traces; these digits are random. */
 export function sampleBound(rate: number | undefined): string | undefined {
   if (rate === undefined || rate >= 1) return undefined
   return Math.floor(rate * 2 ** 32)
@@ -135,13 +133,13 @@ export function sampleBound(rate: number | undefined): string | undefined {
     .padStart(8, '0')
 }
 
-/** A filtering that somebody sent, and where it stood. */
+/** A filtering in a request, and its place there. */
 export interface SentFiltering {
   readonly value: Json
   readonly loc: readonly (string | number)[]
 }
 
-/** Checks a question before it is asked; refuses with `invalid_request`. */
+/** Checks a query; refuses with `invalid_request`. */
 export function traceQuestion(
   focus: TraceQuestion['focus'],
   filtering: SentFiltering | undefined,
@@ -152,7 +150,7 @@ export function traceQuestion(
   return { focus, filtering: filtering && stringifyJson(filtering.value), window: { ...window, next } }
 }
 
-/** A trace by its id; a span by both, or by its own beside the time that the window begins at. */
+/** A trace's cursor is its id. A span's cursor is both ids, or its own with the start time of the window. */
 function cursorOf(focus: TraceQuestion['focus'], next: string): string {
   const [first = '', second] = next.split('.')
   const traceId = readTraceId(first)

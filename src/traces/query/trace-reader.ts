@@ -1,12 +1,12 @@
 import { Refusal } from '../../errors.ts'
 import { traceThread, type TraceThread } from '../storage/thread-work.ts'
 
-/** How a question is worked on: in a thread that ends when its time is over, as the signal says as well. */
+/** Works on a query in a thread. The signal aborts, and the thread ends, when the time limit is reached. */
 export type Work<T> = (thread: Pick<TraceThread, 'call'>, signal: AbortSignal) => Promise<T>
 
 /**
- * Answers questions with a thread of its own, one after the other, so that a slow one delays neither a request nor what is written.
- * One that takes too long (a regular expression that backtracks for ever) is ended with its thread.
+ * Answers queries in a separate thread, one at a time, so that a slow query delays neither requests nor writes. A query that exceeds the time
+ * limit (such as a regular expression that backtracks endlessly) is ended with its thread.
  */
 export class TraceReader {
   readonly #limitMs: number
@@ -20,12 +20,12 @@ export class TraceReader {
     this.#limitMs = limitMs
   }
 
-  /** How long a question may take, in milliseconds. */
+  /** The time limit of a query, in milliseconds. */
   get limitMs(): number {
     return this.#limitMs
   }
 
-  /** Works on a question in its turn. Refuses with `query_too_slow`, or with `overloaded` when too many wait. */
+  /** Works on a query in its turn. Refuses with `query_too_slow`, or with `overloaded` if too many wait. */
   async answer<T>(work: Work<T>): Promise<T> {
     if (this.#waiting >= MOST_WAITING) {
       throw new Refusal(
@@ -39,7 +39,7 @@ export class TraceReader {
     return answer.finally(() => this.#waiting--)
   }
 
-  /** Ends the question that is being answered, and asks none of those that wait. */
+  /** Ends the current query and rejects the waiting ones. */
   async close(): Promise<void> {
     this.#isClosed = true
     this.#current.abort(closed())

@@ -2,15 +2,15 @@ import { groupBy } from '../../json/json-values.ts'
 import { JsonText } from '../../json/stringify-json.ts'
 import type { SpanRow } from '../recording/span-record.ts'
 
-/** A trace as it is answered; `spans` is text that is ready to be written. */
+/** A trace in an answer; `spans` is serialised JSON. */
 export interface TraceRecord {
   readonly trace_id: string
   readonly spans: JsonText
 }
 
 /**
- * Traces as trees (interface 12.9): spans by name, siblings of one name in a list, children in the `spans` of their parent. A
- * span whose parent is not there heads a tree: the caller's span that a run is a part of lies with the caller.
+ * Traces as trees (interface 12.9): spans by name, siblings with the same name in a list, children in their parent's `spans`. A span whose
+ * parent is absent is a root: the parent may be a span of the caller's own tracing.
  */
 export function traceTrees(rows: readonly SpanRow[]): TraceRecord[] {
   return byTrace(rows).map(([traceId, spans]) => ({
@@ -19,7 +19,7 @@ export function traceTrees(rows: readonly SpanRow[]): TraceRecord[] {
   }))
 }
 
-/** Traces with their spans by id, side by side (interface 13.5). */
+/** Traces with a flat map of spans by id (interface 13.5). */
 export function flatTraces(rows: readonly SpanRow[]): TraceRecord[] {
   return byTrace(rows).map(([traceId, spans]) => ({
     trace_id: traceId,
@@ -27,7 +27,7 @@ export function flatTraces(rows: readonly SpanRow[]): TraceRecord[] {
   }))
 }
 
-/** The ids of traces, each once. */
+/** The distinct ids of traces. */
 export function traceIdsOf(rows: readonly SpanRow[]): string[] {
   return [...new Set(rows.map((row) => row.trace_id))]
 }

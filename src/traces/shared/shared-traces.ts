@@ -20,7 +20,7 @@ import type { FoundSpan, SpanKey, SpanTable, WalkedSpan, WalkOf, WalkPlace, Walk
 import { randomUUID } from 'node:crypto'
 import { basename, dirname } from 'node:path'
 
-/** The traces of servers whose spans lie in a table that they share. */
+/** Traces of servers that share a table of spans. */
 export function sharedTraces(table: SpanTable): SharedTraces {
   return {
     spansOf: (project, reader) => new SharedSpans(project, table, reader),
@@ -30,9 +30,9 @@ export function sharedTraces(table: SpanTable): SharedTraces {
 }
 
 /**
- * Brings the traces over that a server has in a file from a time when they did not lie in a database, and gives the file another name then.
- * With each part is written, in the same transaction, how far it goes: stopped before the end, by whatever, it goes on there the next time, and
- * does not bring back what was removed from the database meanwhile. Rejects where either cannot be used.
+ * Imports the traces of a server's file, written by an earlier version, into the database, then renames the file. The progress is saved in
+ * the same transaction as each part: an interrupted import continues from there, and does not restore traces that were deleted meanwhile.
+ * Rejects if the file or the database cannot be used.
  */
 async function bringOver(file: string, table: SpanTable, isEnding: () => boolean): Promise<void> {
   const project = basename(dirname(file))
@@ -43,7 +43,7 @@ async function bringOver(file: string, table: SpanTable, isEnding: () => boolean
     let last = await table.broughtUpTo(id)
     while (last !== ALL) {
       if (isEnding()) return
-      // Each with all of its spans: one that is removed in the middle of this is removed as a whole.
+      // Whole traces, so that a trace that is deleted during the import is deleted as a whole.
       const window = { order: 'ascending', next: last, limit: TRACES_READ_AT_ONCE } as const
       const question = { focus: 'trace', filtering: undefined, window } as const
       const page = await thread.call('query', file, { question })
@@ -53,7 +53,7 @@ async function bringOver(file: string, table: SpanTable, isEnding: () => boolean
   } finally {
     await thread.stop(new Error('the traces are brought over'))
   }
-  // Before the file goes: what a later file of that place is called is not what this one was.
+  // Removed before the file is renamed, because a later file at this path needs another id.
   nodeFs.remove(name)
   nodeFs.rename(file, `${file}.brought-over`)
   await table.forgetBrought(id)
@@ -61,10 +61,13 @@ async function bringOver(file: string, table: SpanTable, isEnding: () => boolean
 
 const TRACES_READ_AT_ONCE = 50
 
-/** What is noted in the place of the last trace when there are no more. */
+/** Saved as the last trace when all are imported. */
 const ALL = 'all'
 
-/** What the database knows a file by, which stands beside it: another server has a file of the same path. One that a power cut tore is made anew. */
+/**
+ * The file's id in the database, stored next to the file, because files of other servers may have the same path. An id damaged by a power cut
+ * is replaced.
+ */
 async function nameOf(path: string): Promise<string> {
   const known = nodeFs.readFile(path)?.toString('latin1') ?? ''
   if (/^[0-9a-f-]{36}$/.test(known)) return known
@@ -76,7 +79,7 @@ async function nameOf(path: string): Promise<string> {
   return id
 }
 
-/** A row with the columns that its record tells of. */
+/** A row with the columns from its record. */
 function storedSpanOf(row: SpanRow): StoredSpan {
   const { trace_type, span_type, span_kind, start_time, end_time, status_code, session_id } = JSON.parse(
     row.record,
@@ -88,7 +91,7 @@ function storedSpanOf(row: SpanRow): StoredSpan {
   }
 }
 
-/** The spans of a project in a database that servers share: what one has stored, the next question at any other finds. */
+/** The spans of a project in a shared database; each query finds what any server has stored. */
 class SharedSpans implements SpanStore {
   readonly name: string
   readonly #project: string
@@ -111,7 +114,7 @@ class SharedSpans implements SpanStore {
   }
 
   async query(question: TraceQuestion): Promise<TracePage> {
-    await this.#table.reach() // what that takes is not the question's
+    await this.#table.reach() // the time limit of the query begins after this
     return this.#reader.answer((...at) => this.#page(question, ...at))
   }
 
@@ -136,7 +139,7 @@ class SharedSpans implements SpanStore {
     return this.#table.remove(this.#project, traceId)
   }
 
-  /** Days, in UTC, go as a whole: a trace stays up to a day longer than it must. */
+  /** Whole days, in UTC, are removed, so a trace may stay up to a day too long. */
   async retain({ maxAgeDays, maxBytes }: TraceRetention, now: number): Promise<boolean> {
     const oldest = dayOf(isoOf((now - maxAgeDays * DAY_MS) * 1000))
     if (await this.#table.removeDays(oldest)) return true
@@ -144,8 +147,8 @@ class SharedSpans implements SpanStore {
   }
 
   /**
-   * Walks the traces or spans in their order, has the database leave out what it can, and the thread match the rest. Traces are read some
-   * at a time.
+   * Reads traces or spans in order. The database skips what the hint excludes, and the thread tests the rest. Spans of traces are read in
+   * batches.
    */
   async #page(question: TraceQuestion, ...[thread, signal]: Parameters<Work<TracePage>>): Promise<TracePage> {
     const read = readQuestion(question)
@@ -211,12 +214,12 @@ class SharedSpans implements SpanStore {
     }
   }
 
-  /** How long the database may take yet for a question that began then: a little longer than who asked, who then says why. */
+  /** The time that the database has left for a query that began then: slightly more than the reader's limit, which gives a better error. */
   #left(began: number): number {
     return Math.max(0, Math.ceil(began + this.#reader.limitMs - performance.now())) + GRACE_MS
   }
 
-  /** `time` is that at which the window begins, for a span that is named without its trace. */
+  /** `time` is the start of the window, for a span named without its trace. */
   async #cursorOf(of: WalkOf, next: string, time: number | undefined): Promise<WalkPlace> {
     const [id = '', spanId] = next.split('.')
     const named =
@@ -235,7 +238,7 @@ class SharedSpans implements SpanStore {
 
 const DAY_MS = 24 * 60 * 60 * 1000
 
-/** The day, in UTC, of a time as `isoOf` writes it. */
+/** The UTC day of a time in the form of `isoOf`. */
 function dayOf(time: string): string {
   return time.slice(0, '2026-03-01'.length)
 }
@@ -258,7 +261,7 @@ async function matchingRows(
   return rows.filter((_, at) => matches[at])
 }
 
-/** Whether a record has a text in its references. */
+/** Whether a record's references contain a text. */
 function namesInReferences({ record }: FoundSpan, text: string): boolean {
   const { references = [] } = JSON.parse(record) as { readonly references?: unknown }
   return JSON.stringify(references).includes(text)

@@ -2,70 +2,73 @@ import type { SpanHint } from '../query/filter/span-hint.ts'
 import type { SpanRow, StoredSpan } from '../recording/span-record.ts'
 
 /**
- * The spans of all projects in a database that several servers share. Everything rejects with `DatabaseTrouble` while the database cannot
- * be used, and may be asked again then, whatever became of it.
+ * Spans of all projects in a database that servers share. Methods reject with `DatabaseTrouble` while the database cannot be used, and may
+ * then be repeated, whatever happened.
  */
 export interface SpanTable {
-  /** Resolves once the database can be asked. */
+  /** Resolves when the database can be used. */
   reach(): Promise<void>
   /**
-   * Stores spans of a project, all of them or none; one that is there already, by its trace and its own id, is overwritten. With `upTo` that
-   * is noted with them, and nothing is stored where it has been noted already.
+   * Stores spans of a project, all or none. An existing span with the same trace id and span id is overwritten. `upTo` is saved in the same
+   * transaction; if it was saved before, nothing is stored.
    */
   write(project: string, spans: readonly StoredSpan[], upTo?: BroughtUpTo): Promise<void>
-  /** The last trace of a file that was noted with spans of it; undefined where none was. */
+  /** The last imported trace of a file; undefined if there is none. */
   broughtUpTo(file: string): Promise<string | undefined>
-  /** Forgets what was noted of a file. */
+  /** Deletes the saved progress of a file. */
   forgetBrought(file: string): Promise<void>
-  /** The spans of these traces, those of each together in the order in which they began; `headsOnly`: those whose parent is not there. */
+  /** The spans of these traces, each trace's together, by start time. `headsOnly`: only root spans. */
   spansOf(project: string, traceIds: readonly string[], headsOnly: boolean): Promise<readonly SpanRow[]>
-  /** The next rows of a walk. It is given up after so many milliseconds. */
+  /** The next rows of a walk. Gives up after `timeoutMs`. */
   walk(project: string, step: WalkStep, timeoutMs: number): Promise<readonly WalkedSpan[]>
-  /** The place of a trace, or of a span: by both ids, or by its own beside the time at which it began. Undefined where there is none. */
+  /** The position of a trace or a span, named by both ids, or by the span's id and start time. Undefined if it does not exist. */
   placeOf(project: string, named: NamedRow): Promise<WalkPlace | undefined>
-  /** Spans whose record has a text, a few in the order of their keys, behind one of them if that is given. Given up like a walk. */
+  /** Some spans whose record contains a text, in the order of their keys, after `behind` if given. Gives up after `timeoutMs`. */
   spansWith(
     project: string,
     text: string,
     behind: SpanKey | undefined,
     timeoutMs: number,
   ): Promise<readonly FoundSpan[]>
-  /** Removes a trace; answers whether there was one. */
+  /** Removes a trace; answers whether it existed. */
   remove(project: string, traceId: string): Promise<boolean>
-  /** Removes some of the traces, of all projects, that began before this day, such as `2026-03-01`; answers whether more remain. */
+  /** Removes some traces of all projects that began before this day, such as `2026-03-01`; answers whether more remain. */
   removeDays(before: string): Promise<boolean>
-  /** Removes some of the oldest traces of a project while all of them have more bytes than this; answers whether more remain to be removed. */
+  /** Removes some of a project's oldest traces if all together have more than `maxBytes`; answers whether more must be removed. */
   shrink(project: string, maxBytes: number): Promise<boolean>
   close(): Promise<void>
 }
 
-/** How far a file is brought over: the file, by a name that no other has, and the last of its traces. */
+/** The progress of importing a file: its unique name, and the last imported trace. */
 export interface BroughtUpTo {
   readonly file: string
   readonly last: string
 }
 
-/** What is walked, in the order of the beginnings: traces alone, traces each with its spans, or spans; ids decide between equals. */
+/** What a walk reads, by start time and then id: traces alone, traces with their spans, or spans. */
 export type WalkOf = 'traces' | 'spansByTrace' | 'spans'
 
-/** A row of a walk, and when what orders it began, as `isoOf` writes it. Of traces alone there is nothing else but the id. */
+/**
+ * A row of a walk. `start` is the start time by which it is ordered, in the form of `isoOf`. A walk of traces alone fills only this and the
+ * trace id.
+ */
 export interface WalkedSpan extends SpanRow {
   readonly start: string
 }
 
-/** A row's place in a walk, or as much of it as is known: when it began, and its ids. */
+/** A position in a walk, maybe partial: start time and ids. */
 export type WalkPlace = readonly [start: string, ...ids: string[]]
 
-/** Which rows of a walk are wanted: so many at most, behind a place if that is given. */
+/** The requested rows of a walk: up to `limit`, after `behind` if given. */
 export interface WalkStep {
   readonly of: WalkOf
   readonly isAscending: boolean
   readonly hint: SpanHint | undefined
-  /** They began then or later. */
+  /** They began at this time or later. */
   readonly from: string | undefined
   /** They began before this time, or at it if that is included. */
   readonly to: { readonly time: string; readonly isIncluded: boolean } | undefined
-  /** The last eight digits of the trace's id are below these. */
+  /** The last eight digits of the trace id are below this. */
   readonly sampleBound: string | undefined
   readonly behind: WalkPlace | undefined
   readonly limit: number
@@ -76,14 +79,14 @@ export type NamedRow =
   | { readonly traceId: string; readonly spanId?: string | undefined }
   | { readonly spanId: string; readonly start: string }
 
-/** Which span it is, and on which day its trace was begun. */
+/** A span's key, with the day of its trace's partition. */
 export interface SpanKey {
   readonly day: string
   readonly traceId: string
   readonly spanId: string
 }
 
-/** A span with all that it says. */
+/** A span with its record. */
 export interface FoundSpan extends SpanKey {
   readonly record: string
 }

@@ -3,41 +3,41 @@ import type { TracePage, TraceQuestion } from '../query/trace-page.ts'
 import type { SpanRow, StoredSpan } from '../recording/span-record.ts'
 import type { TraceRetention } from '../project-traces.ts'
 
-/** What a thread is asked to do with the file of a project's traces, by the name of the work. */
+/** The kinds of work of a thread on a project's file of traces. */
 export interface ThreadWork {
-  /** Stores spans; answers when they are on the way to the disk, as `examine` does if the file is damaged. */
+  /** Stores spans; answers when the operating system has them. If the file is damaged, answers as `examine` does. */
   readonly write: {
     readonly asks: { readonly spans: readonly StoredSpan[] }
     readonly answers: string | undefined
   }
-  /** Sets a file aside that is damaged; answers the sentence to tell if so. */
+  /** Sets a damaged file aside; answers the message about it, undefined if the file is not damaged. */
   readonly examine: { readonly asks: object; readonly answers: string | undefined }
-  /** The spans of these traces, those of each in the order in which they began. */
+  /** The spans of these traces, each trace's by start time. */
   readonly read: {
     readonly asks: { readonly traceIds: readonly string[] }
     readonly answers: readonly SpanRow[]
   }
   readonly query: { readonly asks: { readonly question: TraceQuestion }; readonly answers: TracePage }
-  /** The id of some trace that names something whose id ends in these digits. */
+  /** The id of a trace that refers to an object whose id ends in these digits. */
   readonly naming: { readonly asks: { readonly digits: string }; readonly answers: string | undefined }
-  /** Which of these records a filtering matches; of no file. */
+  /** Which of these records match a filtering; uses no file. */
   readonly match: {
     readonly asks: { readonly filtering: string; readonly records: readonly string[] }
     readonly answers: readonly boolean[]
   }
-  /** Removes a trace; answers whether it was there. */
+  /** Removes a trace; answers whether it existed. */
   readonly remove: { readonly asks: { readonly traceId: string }; readonly answers: boolean }
-  /** Removes a little of what is too old or too much; answers whether more remains. */
+  /** Removes some traces that are too old or exceed the size limit; answers whether more remain. */
   readonly retain: {
     readonly asks: { readonly retention: TraceRetention; readonly now: number }
     readonly answers: boolean
   }
 }
 
-/** A thread that works on the files of traces. */
+/** A thread that works on files of traces. */
 export type TraceThread = DatabaseThread<ThreadWork>
 
 export function traceThread(): TraceThread {
-  // The name that the compiler gives the file beside this one.
+  // The compiled name of the file next to this one.
   return new DatabaseThread<ThreadWork>(new URL('./trace-thread.js', import.meta.url))
 }

@@ -2,31 +2,29 @@ import { Refusal } from '../../errors.ts'
 import type { Connection } from '../../storage/sqlite/database-file.ts'
 import { DatabaseFile, inTransaction, userVersion } from '../../storage/sqlite/database-file.ts'
 
-/** An open file of traces. */
 export class TraceFile extends DatabaseFile {
   #mayHaveOlder = true
 
-  /** Opens the file, making it if need be; see DatabaseFile. Refuses a newer version. */
+  /** Opens the file, creating it if absent; see DatabaseFile. Refuses a file of a newer version. */
   static open(path: string): TraceFile {
     return new TraceFile(path, BUSY_MS, (database) => prepare(database, path))
   }
 
-  /** Whether it has rows of an older version that are not brought over yet; asked in the transaction that reads or moves them. */
+  /** Whether rows of an older version are still to be migrated; called in the transaction that reads or moves them. */
   get hasOlder(): boolean {
     this.#mayHaveOlder &&= this.rows(OLDER_TABLE).length > 0
     return this.#mayHaveOlder
   }
 }
 
-/** How long a writer waits for another process to have finished, in milliseconds. */
+/** How long a writer waits for another process, in milliseconds. */
 export const BUSY_MS = 5000
 
 const OLDER_TABLE = "SELECT name FROM sqlite_master WHERE type = 'table' AND name = 'older_spans'"
 
 /**
- * A row a span, with the whole of it as JSON in `record`: what is looked for stands in columns, under the names that it has in the
- * record. A row a trace, which orders and removes traces: it begins when its first span does. Small columns come before the record,
- * which may go on over many pages.
+ * A row per span, with all of it as JSON in `record`; searched members are also columns with the same names. A row per trace, used for order
+ * and removal; a trace begins with its first span. Small columns come before the record, which may span many pages.
  */
 const TABLES = `
   CREATE TABLE traces (
@@ -56,9 +54,9 @@ const TABLES = `
 const VERSION = 3
 
 /**
- * The tables of versions 1 and 2 get other names, and stay beside those of now until their last trace is brought over: each trace lies
- * in one or the other. No row is touched, however many there are. Times were microseconds since 1970. Of version 2, references that
- * many spans have are rows of their own, and a record has U+0001 and U+0002 where they go, which JSON has none of.
+ * Renames the tables of versions 1 and 2. They stay until their last trace is migrated; each trace is in one or the other. No row is changed.
+ * Their times are microseconds since 1970. In version 2, references that many spans share are separate rows, and records have U+0001 and
+ * U+0002 in their place, which JSON does not contain.
  */
 const PUT_ASIDE = `
   ALTER TABLE traces RENAME TO older_traces;
@@ -72,13 +70,13 @@ const FROM_1_TO_2 = `
 `
 
 function prepare(database: Connection, path: string): void {
-  // How large pages are and how they are given back must be said before there are any. A record takes 1 to 2 KB: so several share a
-  // page, and few go on over others.
+  // The page size and auto_vacuum must be set before the first page is written. A record has 1 to 2 KB, so several share a page, and few need
+  // overflow pages.
   database.exec('PRAGMA page_size = 8192')
   database.exec('PRAGMA auto_vacuum = INCREMENTAL')
   database.exec('PRAGMA journal_mode = WAL')
   database.exec('PRAGMA synchronous = NORMAL')
-  // 4 MB of the log: what a power cut may cost, some 1,700 small traces.
+  // 4 MB of the log, some 1,700 small traces, may be lost in a power cut.
   database.exec('PRAGMA wal_autocheckpoint = 500')
   database.exec('PRAGMA journal_size_limit = 16777216')
   const found = userVersion(database)
@@ -86,7 +84,7 @@ function prepare(database: Connection, path: string): void {
   if (found < VERSION) {
     inTransaction(database, 'IMMEDIATE', () => {
       const version = userVersion(database)
-      // Another process may have done so meanwhile.
+      // Another process may have migrated it meanwhile.
       if (version === VERSION) return
       if (version === 1) database.exec(FROM_1_TO_2)
       if (version > 0) database.exec(PUT_ASIDE)

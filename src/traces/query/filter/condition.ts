@@ -14,25 +14,25 @@ import type { ConditionOperator } from '../../../resources/queries/query-filteri
 import { readTime } from '../../span-time.ts'
 import { readSpanId, readTraceId } from '../../trace-ids.ts'
 
-/** A condition that means something: a field there is, an operator that it takes, a value of the right kind. */
+/** A valid condition: the field exists, it takes the operator, and the value has the right type. */
 export interface Condition {
   readonly field: string
   readonly kind: FieldKind
-  /** The path inside attributes; empty for any other field. */
+  /** The path in the attributes; empty for other fields. */
   readonly path: readonly string[]
   readonly operator: ConditionOperator
-  /** Ids in the form they are kept in, times as microseconds, the lists of `in` as lists; undefined for `exists`. */
+  /** Normalised: ids as stored, times in microseconds, the values of `in` as a list; undefined for `exists`. */
   readonly value: Json | undefined
   readonly isCaseSensitive: boolean
-  /** Of text: the whole of it must be the value, or match it. */
+  /** For text: whether the whole text must equal or match the value. */
   readonly isWhole: boolean
-  /** Of a list of values: all of them are wanted, not just one. */
+  /** For lists: whether all values are required, not just one. */
   readonly wantsAll: boolean
 }
 
 /**
- * The condition of a filtering whose shape has been checked (`readFiltering`). What means nothing is a problem and gives undefined: a
- * filter is never dropped in silence (interface 2.15).
+ * Reads a condition whose form was checked (`readFiltering`). An invalid condition is reported as a problem and answers undefined; a filter
+ * is never silently ignored (interface 2.15).
  */
 export function readCondition(condition: JsonObject, problems: ProblemCollector): Condition | undefined {
   const field = textOf(getKey(condition, 'field')) ?? ''
@@ -41,7 +41,7 @@ export function readCondition(condition: JsonObject, problems: ProblemCollector)
     const fields = [...FILTER_FIELDS.keys()].join(', ')
     return problem(problems, 'field', `there is no field ${stringifyJson(field)}; the fields are ${fields}`)
   }
-  // The vocabulary was checked before.
+  // Checked before, with the form.
   const operator = (textOf(getKey(condition, 'operator')) ??
     (kind === 'content' ? 'contains' : 'is')) as ConditionOperator
   if (!FIELD_OPERATORS[kind].includes(operator)) {
@@ -100,7 +100,7 @@ function textOf(value: Json | undefined): string | undefined {
 
 type Shape = Omit<Condition, 'value'>
 
-/** The value of an operator in the form that it is compared in. */
+/** The value of an operator, normalised for the comparison. */
 function readValue(shape: Shape, value: Json, problems: ProblemCollector): Json | undefined {
   const { kind, operator, field } = shape
   if (kind === 'list') return listOf(value).map((item) => partOf(field, item))
@@ -137,7 +137,7 @@ function isPattern(text: string, problems: ProblemCollector): boolean {
     new RegExp(text)
     return true
   } catch (error) {
-    // RegExp throws nothing but SyntaxErrors that say what is wrong.
+    // RegExp throws only SyntaxErrors, with a message about the problem.
     const why = (error as Error).message
     problems.add(`${stringifyJson(text)} is no regular expression of JavaScript: ${why}`, 'invalid_pattern')
     return false
@@ -196,18 +196,18 @@ function listOf(value: Json): readonly Json[] {
   return isJsonArray(value) ? value : [value]
 }
 
-/** A part of a reference, link or event, its ids and its version in the form that records have. */
+/** A part of a reference, link or event, with ids and version in the form of records. */
 function partOf(field: string, part: Json): Json {
   if (!isJsonObject(part)) return part
   return fromEntries(entriesOf(part).map(([key, value]) => [key, memberOf(field, key, value)]))
 }
 
-/** Records carry versions as numbers, and older ones as texts: both are compared as numbers. */
+/** Versions are compared as numbers; older records have them as texts. */
 export function versionAsNumber(value: Json): Json {
   return typeof value === 'string' && /^[0-9]{1,15}$/.test(value) ? Number(value) : value
 }
 
-/** Whether a path of attributes leads to the version of a reference. */
+/** Whether an attribute path leads to the version of a reference. */
 export function isVersion([first, second, ...rest]: readonly string[]): boolean {
   return first === 'svc' && second === 'references' && rest.length > 1 && rest.at(-1) === 'version'
 }
@@ -225,10 +225,10 @@ function memberOf(field: string, key: string, value: Json): Json {
   return value
 }
 
-/** What the value of a field is, which decides the operators and how they compare. */
+/** The type of a field, which determines its operators and comparisons. */
 type FieldKind = 'trace id' | 'span id' | 'word' | 'text' | 'time' | 'attribute' | 'list' | 'content'
 
-/** The fields of a condition (interface 12.12): the members of a span's record, and all of its text. */
+/** The fields of a condition (interface 12.12): members of a span's record, and all of its text. */
 const FILTER_FIELDS: ReadonlyMap<string, FieldKind> = new Map<string, FieldKind>([
   ['trace_id', 'trace id'],
   ['trace_type', 'word'],
@@ -263,7 +263,6 @@ const ORDER = ['gt', 'lt', 'gte', 'lte', 'btwn'] as const
 const TEXT = ['startswith', 'endswith', 'contains', 'matches', 'like'] as const
 const MEMBERSHIP = ['has', 'has_not'] as const
 
-/** The operators that a field of each kind takes. */
 const FIELD_OPERATORS: Readonly<Record<FieldKind, readonly ConditionOperator[]>> = {
   'trace id': EQUALITY,
   'span id': EQUALITY,

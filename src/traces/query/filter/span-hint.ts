@@ -1,12 +1,12 @@
 /**
- * What is true of every span that a filter matches, and maybe of others: what an index or a look at the text can tell without reading the
- * record.
+ * A condition that every matching span fulfils, and maybe other spans too. A database can check it with an index or the record's text,
+ * without parsing the record.
  */
 export type SpanHint =
   | { readonly kind: 'all' | 'any'; readonly hints: readonly SpanHint[] }
-  /** The record has this text. */
+  /** The record contains this text. */
   | { readonly kind: 'text'; readonly text: string }
-  /** A column is one of these values; with another sign, there is one value. */
+  /** The column has one of these values; with a sign other than `=`, there is one value. */
   | {
       readonly kind: 'column'
       readonly column: string
@@ -14,7 +14,7 @@ export type SpanHint =
       readonly values: readonly string[]
     }
 
-/** True where every one of these is that says something. */
+/** All of the hints; those that are undefined are skipped. */
 export function allOf(hints: readonly (SpanHint | undefined)[]): SpanHint | undefined {
   return joined(
     hints.filter((it) => it !== undefined),
@@ -22,13 +22,13 @@ export function allOf(hints: readonly (SpanHint | undefined)[]): SpanHint | unde
   )
 }
 
-/** True where one of these is; undefined if one of them says nothing. */
+/** One of the hints; undefined if one of them is. */
 export function anyOf(hints: readonly (SpanHint | undefined)[]): SpanHint | undefined {
   const known = hints.filter((it) => it !== undefined)
   return known.length === hints.length ? joined(known, 'any') : undefined
 }
 
-/** Databases take some thousands of parameters, and expressions of limited depth; a filter may have more. */
+/** Databases limit the number of parameters and the depth of expressions. */
 export const MOST_HINT_VALUES = 200
 
 function joined(hints: readonly SpanHint[], kind: 'all' | 'any'): SpanHint | undefined {
@@ -42,15 +42,15 @@ function countOf(hint: SpanHint): number {
   return hint.hints.reduce((sum, it) => sum + countOf(it), 0)
 }
 
-/** How a database is asked. */
+/** The SQL of a database. */
 export interface HintDialect {
-  /** Takes a value, and answers what stands for it in the text of the question. */
+  /** Adds a value, and answers its placeholder. */
   readonly bind: (value: string) => string
-  /** Whether a text has another within it. */
+  /** An expression that tests whether a text contains another. */
   readonly has: (text: string, part: string) => string
 }
 
-/** A hint in SQL on a span `s`. */
+/** A hint as an SQL condition on a span `s`. */
 export function sqlOfHint(hint: SpanHint, dialect: HintDialect): string {
   switch (hint.kind) {
     case 'text':

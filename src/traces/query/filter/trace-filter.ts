@@ -23,17 +23,17 @@ import { readTime } from '../../span-time.ts'
 import { isoOf } from '../../recording/span-record.ts'
 import { containsJson } from '../../../json/diff/contains-json.ts'
 
-/** A filtering (interface 12.12) made ready to be used. */
+/** A filtering (interface 12.12), ready for use. */
 export interface TraceFilter {
   /** Whether a span's record matches. */
   readonly matches: RecordTest
-  /** What a database can leave others out by; undefined when nothing can be said. */
+  /** A condition with which a database can skip spans; undefined if there is none. */
   readonly hint: SpanHint | undefined
-  /** Whether it does nothing but name traces; then windowing has no say (interface 12.12). */
+  /** Whether the filter only names traces; then windowing is ignored (interface 12.12). */
   readonly onlyNamesTraces: boolean
 }
 
-/** Reads a filtering, or refuses with `invalid_request` listing every problem at its place below `loc`. */
+/** Reads a filtering. Refuses with `invalid_request`, listing every problem at its place below `loc`. */
 export function readTraceFilter(filtering: Json, loc: readonly (string | number)[]): TraceFilter {
   const problems = new ProblemCollector(loc)
   const read = isWithinBound(filtering, problems) ? readFiltering(filtering, problems) : {}
@@ -45,9 +45,9 @@ export function readTraceFilter(filtering: Json, loc: readonly (string | number)
   return filter
 }
 
-/** A filtering without conditions leaves nothing out, whatever would join them. */
+/** A filtering without conditions matches everything, whatever its operator. */
 function filterOf(filtering: JsonObject, problems: ProblemCollector): TraceFilter {
-  // The shape was checked before: a list of objects, and one of these words.
+  // Checked before: a list of objects, and a valid operator.
   const conditions = getKey(filtering, 'conditions') as readonly JsonObject[]
   const operator = getKey(filtering, 'operator') as FilteringOperator
   const parts = conditions.map((item, index) =>
@@ -87,7 +87,7 @@ function isNaming({ operator }: Condition): boolean {
   return operator === 'is' || operator === 'eq' || operator === 'in'
 }
 
-/** The hint that a condition gives; undefined when it gives none. */
+/** The hint of a condition; undefined if there is none. */
 function hintOfCondition(condition: Condition): SpanHint | undefined {
   const { field, kind, operator, value = null } = condition
   if (NEGATIVE.includes(operator)) return undefined
@@ -109,7 +109,7 @@ function hintOfCondition(condition: Condition): SpanHint | undefined {
 
 const NEGATIVE: readonly ConditionOperator[] = ['is_not', 'neq', 'not_in', 'has_not', 'not_exists']
 
-/** Of which the texts in the value stand in the record as they are. */
+/** With these operators, texts in the value occur unchanged in the record. */
 const IDENTICAL: readonly ConditionOperator[] = ['is', 'eq', 'in']
 
 function listOf(value: Json): readonly Json[] {
@@ -142,7 +142,7 @@ const COMPARISONS: ReadonlyMap<ConditionOperator, Sign> = new Map<ConditionOpera
   ['lte', '<='],
 ])
 
-/** Every text within the value stands in the text that holds it, written the same way. */
+/** Every text in the value occurs in the record in the same JSON form. */
 function textCondition(value: Json): SpanHint | undefined {
   return allOf(textsIn(value).map((it) => ({ kind: 'text', text: JSON.stringify(it) })))
 }
@@ -153,7 +153,7 @@ function textsIn(value: Json): string[] {
   return isJsonObject(value) ? entriesOf(value).flatMap(([, member]) => textsIn(member)) : []
 }
 
-/** What is at a path has its last segment for a key, or for the end of one; unless it is in a list. */
+/** The last segment of the path is the key, or the end of the key, of the value in the record; except in a list. */
 function keyCondition({ path }: Condition): SpanHint | undefined {
   const last = path.at(-1) ?? ''
   if (/^[0-9]*$/.test(last)) return undefined
@@ -166,7 +166,7 @@ function columnCondition(field: string, values: readonly Json[]): SpanHint | und
   return { kind: 'column', column: field, sign: '=', values: texts }
 }
 
-/** The fields that are columns, too. */
+/** The fields that are also columns. */
 const COLUMNS: ReadonlySet<string> = new Set([
   ...[
     'trace_id',
@@ -184,8 +184,8 @@ const COLUMNS: ReadonlySet<string> = new Set([
 type RecordTest = (record: JsonObject) => boolean
 
 /**
- * The test that a condition is. `is` on attributes is containment, as deep as the value goes; the tests of text ignore case unless told
- * otherwise; a negation is true of every span that its positive is not true of, one without the field included.
+ * The test of a condition. `is` on attributes tests containment at any depth. Text tests ignore case by default. A negated operator is true
+ * for every span for which the positive one is false, including spans without the field.
  */
 function conditionTest(condition: Condition): RecordTest {
   const negated = NEGATIONS.get(condition.operator)
@@ -218,7 +218,7 @@ const NEGATIONS: ReadonlyMap<ConditionOperator, ConditionOperator> = new Map([
 
 type ValueTest = (value: Json | undefined) => boolean
 
-/** Null is absent (interface 2.13), and of what is absent no positive test is true. */
+/** Null counts as absent (interface 2.13); positive tests are false for absent values. */
 function valueTest(condition: Condition): ValueTest {
   const { operator, value: wanted = null } = condition
   const test = presentTest(condition, operator, wanted)
@@ -260,13 +260,13 @@ function presentTest(
   }
 }
 
-/** Containment: of objects member by member, of lists each wanted item in some item. */
+/** Containment: objects are compared member by member; of a list, some item must match each wanted item. */
 function holds(value: Json, wanted: Json): boolean {
   if (!isJsonArray(wanted) || !isJsonArray(value)) return containsJson(value, wanted)
   return wanted.every((part) => value.some((item) => holds(item, part)))
 }
 
-/** A list has as its values what it holds. */
+/** The values of a list are its items. */
 function inTest(wanted: readonly Json[], wantsAll: boolean): (value: Json) => boolean {
   return (value) => {
     const values = isJsonArray(value) ? value : [value]
@@ -275,7 +275,7 @@ function inTest(wanted: readonly Json[], wantsAll: boolean): (value: Json) => bo
   }
 }
 
-/** A list has items, an object has keys. */
+/** A list has its items, an object its keys. */
 function hasTest(wanted: readonly Json[], wantsAll: boolean): (value: Json) => boolean {
   return (value) => {
     const isThere = (part: Json): boolean =>
@@ -293,7 +293,7 @@ function ordered(wanted: Json, isRight: (sign: number) => boolean): (value: Json
   }
 }
 
-/** Numbers by what they are, texts by code unit; nothing else has an order. */
+/** Compares numbers by value and texts by code unit; other values have no order. */
 function order(value: Json, other: Json | undefined): number | undefined {
   const [a, b] = [numberOf(value), numberOf(other)]
   if (a !== undefined && b !== undefined) return Math.sign(a - b)
@@ -323,7 +323,7 @@ function foldedTest(operator: ConditionOperator, part: string, isWhole: boolean)
   return (text) => text.includes(part)
 }
 
-/** Conditions on references, links, events and hashes: parts of what they list. */
+/** Tests conditions on references, links, events and hashes against their items. */
 function listTest({ field, operator, value, wantsAll }: Condition): RecordTest {
   const parts = isJsonArray(value) ? value : []
   return (record) => {
@@ -344,7 +344,7 @@ function withNumber(item: Json): Json {
     : item
 }
 
-/** The text of a span is its name, its message and every text in its attributes and events. */
+/** Searches the span's name, its message, and all texts in its attributes and events. */
 function contentTest({ value, isCaseSensitive }: Condition): RecordTest {
   const fold = (text: string): string => (isCaseSensitive ? text : text.toLowerCase())
   const part = fold(String(value))
@@ -358,7 +358,7 @@ function contentTest({ value, isCaseSensitive }: Condition): RecordTest {
 
 const CONTENT = ['span_name', 'status_message', 'attributes', 'events']
 
-/** What is at a path; a segment is a key of an object or a position in a list. A key that has dots itself is found as well. */
+/** The value at a path. A segment is a key of an object or an index of a list. Keys with dots are found too. */
 function valueAt(json: Json | undefined, path: readonly string[]): Json | undefined {
   if (path.length === 0 || json === undefined) return json
   const [first = '', ...rest] = path
@@ -376,11 +376,11 @@ function microsecondsIn(record: JsonObject, field: string): number | undefined {
   return typeof value === 'string' ? readTime(value) : undefined
 }
 
-/** Whether a text is like a pattern of SQL: `%` stands for any text, `_` for one character. Takes the product of the lengths at worst. */
+/** Whether a text matches an SQL pattern: `%` is any text, `_` is one character. Takes at most the product of the lengths. */
 export function isLike(text: string, pattern: string): boolean {
   let at = 0
   let wanted = 0
-  // Where the last % stands, and from where on what follows it was last tried.
+  // The position of the last %, and where the rest of the pattern was last tried.
   let star = -1
   let tried = 0
   while (at < text.length) {
