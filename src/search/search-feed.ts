@@ -204,6 +204,7 @@ export async function searchedAt(artifact: ArtifactView, oid: string | undefined
   const stored = await artifact.revisions.readForList(artifact.repository.objects, oid)
   const heads: VariantView[] = []
   for (const variant of artifact.variants) if (variant.head === oid) heads.push(variant)
+  if (heads.length === 1) return { artifact, variant: heads[0], stored }
   const variant = homeAmong(heads, stored.trailers.variant) ?? (await homeOf(artifact, oid))?.variant
   return { artifact, variant, stored }
 }

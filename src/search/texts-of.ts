@@ -37,24 +37,20 @@ const MAX_DATA_LENGTH = 1_000_000
 
 /** The texts by which a revision is found, or an artifact without one: those of the artifact and its variant are among them. */
 export function textsOf({ artifact, variant, stored }: Searched): SearchText[] {
-  const headers: Header[] = [artifact.record]
-  for (const header of [variant?.record, stored?.header]) if (header) headers.push(header)
-  const names = [artifact.slug, variant?.slug, stored?.trailers.slug]
-  for (const { name } of headers) names.push(name)
+  const headers: readonly (Header | undefined)[] = [artifact.record, variant?.record, stored?.header]
+  const names = new Set([artifact.slug, variant?.slug, stored?.trailers.slug])
+  for (const header of headers) names.add(header?.name)
   const texts: SearchText[] = []
-  for (const text of new Set(names)) if (text) texts.push({ field: 'name', text })
-  for (const { description, tags } of headers) {
-    if (description) texts.push({ field: 'description', text: description })
-    if (tags) for (const text of textsOfTags(tags)) texts.push(text)
+  for (const text of names) if (text) texts.push({ field: 'name', text })
+  for (const header of headers) {
+    if (header?.description) texts.push({ field: 'description', text: header.description })
+    if (header?.tags) for (const text of textsOfTags(header.tags)) texts.push(text)
   }
-  if (stored?.message) texts.push({ field: 'message', text: stored.message })
+  const { message, payload } = stored ?? {}
+  if (message) texts.push({ field: 'message', text: message })
   // What is too large to be held is found by its names and its message.
-  if (
-    stored?.payload &&
-    artifact.family.rowsFolder === undefined &&
-    !(stored.payload instanceof LargeDocument)
-  )
-    for (const text of stringsIn(documentOf(stored.payload))) texts.push(text)
+  const isHeld = artifact.family.rowsFolder === undefined && !(payload instanceof LargeDocument)
+  if (payload && isHeld) for (const text of stringsIn(documentOf(payload))) texts.push(text)
   return texts
 }
 

@@ -81,6 +81,8 @@ export class IndexEntry {
   readonly #views: ViewCache
   /** What the view is, or is made of. */
   from: ArtifactView | RestoredArtifact
+  /** Whether the name of its folder is a slug; known once somebody asked. */
+  isSlug: boolean | undefined
   /** What was made of `from`. */
   #made: WeakRef<ArtifactView> | undefined
   /** Whether it is as its row in the index file says, which it was restored from. */

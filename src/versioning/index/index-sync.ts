@@ -142,9 +142,13 @@ export class IndexSync {
   }
 
   async findBySlug(family: Family, slug: string): Promise<ArtifactView | undefined> {
-    if (slugProblem(slug) !== undefined) return undefined
-    await this.poll()
     const path = pathOf(family, slug)
+    const known = this.tables.at(path)
+    // A folder of another name is listed, and found by no slug.
+    const isSlug = known?.isSlug ?? slugProblem(slug) === undefined
+    if (known) known.isSlug = isSlug
+    if (!isSlug) return undefined
+    await this.poll()
     if (this.store.isCopy && this.store.isToCome(family.folder, slug))
       await this.bring(claimedName(family, 'artifact', slug))
     else if (!this.tables.at(path) && this.store.exists(family.folder, slug)) await this.look(family, slug)
@@ -164,13 +168,13 @@ export class IndexSync {
     const path = pathOf(family, slug)
     this.#changes.publish(path)
     const before = this.tables.at(path)?.seen
-    const { repository } = before ?? {}
     // Else somebody took it in; or it was written by another object, whose view was let go of meanwhile.
-    if (before && repository && repository.refs.latest !== before.source.refs) {
-      // The disk need not be looked at again.
+    if (before && before.repository.refs.latest !== before.source.refs) {
+      const { repository, revisions } = before
       let now = before
+      // The disk need not be looked at again.
       for (let refs = repository.refs.latest; refs !== now.source.refs; refs = repository.refs.latest)
-        now = await viewArtifact(before.revisions, slug, repository, refs, now)
+        now = await viewArtifact(revisions, slug, repository, refs, now)
       if (this.tables.at(path)?.view.source.refs !== now.source.refs) this.tables.apply(now)
     } else await this.look(family, slug, made)
     const view = this.tables.at(path)?.view

@@ -253,14 +253,21 @@ export interface VariantLocation {
 }
 
 /** The variant that a reference names; `scope` is the artifact reference beside it, if any. Without one a slug means its oldest claim. */
-export async function resolveVariant(
+export function resolveVariant(
   registry: Registry,
   family: Family,
-  reference: Reference,
+  { id, slug }: Reference,
   scope?: Reference,
 ): Promise<VariantLocation> {
-  const { id, slug } = reference
-  if (id !== undefined) return variantById(registry, family, id)
+  return id === undefined ? variantBySlug(registry, family, slug, scope) : variantById(registry, family, id)
+}
+
+async function variantBySlug(
+  registry: Registry,
+  family: Family,
+  slug: string | undefined,
+  scope: Reference | undefined,
+): Promise<VariantLocation> {
   if (slug === undefined) throw incomplete(`${family.name}_variant_ref`, 'an id or a slug')
   const inScope = scope && (await resolveArtifact(registry, family, scope))
   const found = await meantBy(registry, family, [['variant', slug]], inScope)
