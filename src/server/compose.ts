@@ -70,7 +70,8 @@ export async function serve(
     },
   })
   const keyUses = new KeyUses(fs, storeDir, now)
-  const intents = new Intents(fs, storeDir, now, store.shared?.finishFor, store.shared?.notes)
+  const { shared } = store
+  const intents = new Intents(fs, storeDir, now, shared?.finishFor, () => shared?.notes() ?? [])
   const access = composeAccess(options, store, keyUses)
   const events = new OpenEvents((registry) => runtime.evaluationsOf(registry), config.eventsAtOnce)
   const parts = { options, store, families, projects, runtime, intents, keyUses, access, events }
