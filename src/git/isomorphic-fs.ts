@@ -2,8 +2,8 @@ import type { PromiseFsClient } from 'isomorphic-git'
 import type { Fs } from '../storage/fs.ts'
 
 /**
- * As much of a file system as isomorphic-git takes to read a repository, over any `Fs`. It refuses to write: isomorphic-git moves refs
- * and writes objects in place, without the locks and the journal that keep concurrent writes from being lost.
+ * The part of a file system that isomorphic-git needs to read a repository, over any `Fs`. Refuses writes, because isomorphic-git writes refs
+ * and objects in place, without the locks and the journal that protect concurrent writes.
  */
 export function isomorphicFs(fs: Fs): PromiseFsClient {
   const refuse = async (path: string): Promise<never> => {

@@ -2,14 +2,13 @@ import { basename } from 'node:path/posix'
 import { Refusal } from '../errors.ts'
 import type { Filling } from './transactions/arbiter.ts'
 
-/** A repository of a project. */
 export interface BroughtRepository {
-  /** Of its family. */
+  /** The folder of its family. */
   readonly folder: string
   readonly slug: string
 }
 
-/** A project of which not every repository is here yet. */
+/** A project whose repositories are still being copied from the database. */
 export class ProjectFilling {
   readonly #filling: Filling
   readonly #project: string
@@ -19,12 +18,12 @@ export class ProjectFilling {
     this.#project = project
   }
 
-  /** Resolves once every repository is here. */
+  /** Resolves when every repository has been copied. */
   get whole(): Promise<void> {
     return this.#filling.whole
   }
 
-  /** What whoever needs every repository is told. */
+  /** The refusal of requests that need every repository. */
   refusal(): Refusal {
     const { there, of, problem } = this.#filling.progress()
     const why = problem === undefined ? '' : ` At the moment none comes: ${problem}`
@@ -35,7 +34,7 @@ export class ProjectFilling {
     )
   }
 
-  /** Sees to it that the repositories that have a name (see NameClaim) are here, and answers which they are, also those in the trash. */
+  /** Copies the repositories that claim a name (see NameClaim) if they are missing; answers all of them, including those in the trash. */
   async bring(name: string): Promise<readonly BroughtRepository[]> {
     const paths = await this.#filling.bring(this.#project, name)
     return paths.map((path) => {
@@ -45,7 +44,7 @@ export class ProjectFilling {
   }
 }
 
-/** Refuses with `storage_unavailable` while not every repository of a project is here, for whoever goes over them. */
+/** Refuses with `storage_unavailable` while repositories of the project are missing, for requests that need all of them. */
 export function assertWhole({ filling }: { readonly filling: ProjectFilling | undefined }): void {
   if (filling) throw filling.refusal()
 }

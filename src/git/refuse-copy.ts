@@ -1,15 +1,15 @@
 import { CannotStart } from '../errors.ts'
 import type { Fs } from '../storage/fs.ts'
 
-/** In a folder that is a server's copy of a database: what only that server looks into. */
+/** The folder of a copy of a database that only its server uses. */
 export const COPY_FOLDER = '.copy'
 
-/** Of which database a folder is a copy; undefined where it is none. */
+/** The id of the database that a folder is a copy of; undefined if it is not a copy. */
 export function databaseOf(fs: Fs, dir: string): string | undefined {
   return fs.readFile(`${dir}/${COPY_FOLDER}/database`)?.toString('utf8').trim()
 }
 
-/** Throws a CannotStart where the folder is a server's copy of a database: nobody else would see what is written to it. */
+/** Throws CannotStart if the folder is a server's copy of a database, because writes to it would reach no other server. */
 export function refuseCopy(fs: Fs, dir: string): void {
   if (!fs.stat(`${dir}/${COPY_FOLDER}`)) return
   const database = databaseOf(fs, dir)

@@ -4,9 +4,9 @@ import { isomorphicFs } from './isomorphic-fs.ts'
 import type { Fs } from '../storage/fs.ts'
 
 /**
- * Refuses by name what this registry cannot serve: SHA-256 repositories, reftable refs, shallow history, alternates
- * (objects that a backup of the folder would miss), a symbolic link in a repository's place, and what is no bare
- * repository at all. Answers to repository-format in git's technical documentation.
+ * Refuses repositories that this registry cannot serve, by name: SHA-256, reftable, shallow history, alternates (a backup of the folder would
+ * miss objects), a symbolic link in place of a repository, and anything that is not a bare repository. See repository-format in git's
+ * technical documentation.
  */
 export async function assertServable(fs: Fs, gitdir: string): Promise<void> {
   const kind = fs.stat(gitdir)?.kind
@@ -30,7 +30,7 @@ export async function assertServable(fs: Fs, gitdir: string): Promise<void> {
   }
   const config = fs.readFile(`${gitdir}/config`)?.toString('utf8') ?? ''
   if (config === BARE_CONFIG) return
-  // Few repositories have another configuration than ours: what reads it is loaded only for them.
+  // Few repositories have another config than ours, so the reader is loaded only for them.
   const { getConfig } = await import('isomorphic-git')
   const read = (path: string): Promise<unknown> => getConfig({ fs: isomorphicFs(fs), gitdir, path })
   const format: unknown = await read('extensions.objectformat')

@@ -5,8 +5,8 @@ import type { Oid } from '../objects/object.ts'
 import { FIRST_PARENTS_FILE, decodeHistory } from './first-parent-history.ts'
 
 /**
- * What is wrong with the derived file `first-parents`: bytes that are no record, or a record that the commits contradict. Each
- * commit that it tells of and that is there is read. Undefined if nothing is wrong, or there is no file.
+ * Checks the cache file `first-parents` against the commits that it lists; commits that git has pruned are skipped. Answers the problem:
+ * bytes that are not a record, or a record that a commit contradicts. Undefined if there is no problem or no file.
  */
 export async function checkFirstParents(
   fs: Fs,
@@ -22,8 +22,7 @@ export async function checkFirstParents(
     const commit = await objects.read(oid)
     if (commit && commit.kind !== 'commit') return `tells of ${oid}, which is no commit`
     const before = parent === undefined ? 0 : depths.get(parent)
-    // Parents are written before their children.
-    // A commit that git has pruned since cannot contradict.
+    // Parents are written before their children. A commit that git has pruned cannot contradict the record.
     const isTrue = !commit || firstParent(commit.bytes) === parent
     if (!isTrue || before === undefined || depth !== before + 1) return `is wrong about commit ${oid}`
     depths.set(oid, depth)

@@ -12,13 +12,13 @@ import type { DecidedMove } from '../transactions/arbiter.ts'
 import { type FolderMove, isLeftToMove, liveFolder, moveFolder } from '../trash/folder-move.ts'
 import { type JournalRecord, type JournalWrite, decodeJournal } from './journal-record.ts'
 
-/** In the change log, the name of those who finish what others wrote: no reader's own, so that all of them look. */
+/** The writer's name in the change log of processes that finish others' writes. No reader has this name, so all readers see the entries. */
 const FINISHER = 'finisher'
 
 /**
- * Finishes what a dead process of this start of the machine decided and wrote to one of its journals (see finishWrites), and tells
- * every server of the store of the repositories in which that changed something. Answers the journal's records; none if
- * somebody has settled and removed it.
+ * Finishes what a dead process decided since the machine started and wrote to one of its journals (see finishWrites), and announces the
+ * repositories that changed to every server of the store. Answers the journal's records; none if another process has settled and removed the
+ * journal.
  */
 export async function finishJournal(
   fs: Fs,
@@ -28,7 +28,7 @@ export async function finishJournal(
 ): Promise<readonly JournalRecord[]> {
   await secure(fs, path)
   const records = decodeJournal(fs.readFile(path) ?? Buffer.alloc(0))
-  // First of all: what is written after a move is written where it led.
+  // Moves are finished first, because later writes go to the new folder.
   const moved = await finishFolderMoves(fs, store, records)
   const created = await finishCreations(fs, store, owner, records)
   const written = await finishWrites(fs, store, owner, records)
@@ -36,13 +36,13 @@ export async function finishJournal(
   return records
 }
 
-/** What the name of a journal's copy ends with. */
+/** The ending of the name of a journal's copy. */
 const COPY = '.copy'
 
 /**
- * Has what a journal holds on the disk: nothing must be done that a power cut could not do again. Its owner may have died before its own
- * sync was over; or that failed, and then a later sync says nothing of the bytes it was about. So it is written once more, in a file beside
- * it, which is the dead one's, too.
+ * Makes the content of a journal durable before it is applied, so that a power cut cannot lose a write that was finished. Its owner may have
+ * died before its sync ended, or the sync failed, and a later sync then proves nothing about those bytes. So the content is written and
+ * synced again, in a copy beside the journal that counts as the dead owner's.
  */
 async function secure(fs: Fs, path: string): Promise<void> {
   if (path.endsWith(COPY)) return
@@ -55,13 +55,13 @@ async function secure(fs: Fs, path: string): Promise<void> {
   await fs.syncDir(dirname(path))
 }
 
-/** Removes a journal that nobody needs any more: its copy first, which would be taken for a journal of its own. */
+/** Removes a journal that is no longer needed. Its copy is removed first, because alone it would be taken for a journal. */
 export function removeJournal(fs: Fs, path: string): void {
   fs.remove(`${path}${COPY}`)
   fs.remove(path)
 }
 
-/** Tells every server of the store to look at these repositories, named by their folders in it. */
+/** Announces changes of these repositories, named by their folders in the store, to every server of the store. */
 export function announceWrites(fs: Fs, store: string, repositories: Iterable<string>): void {
   for (const repository of repositories) {
     const [project = '', family = '', name = ''] = repository.split('/')
@@ -72,11 +72,10 @@ export function announceWrites(fs: Fs, store: string, repositories: Iterable<str
 }
 
 /**
- * Finishes the writes that a process decided and died before they were in place, while the machine was not restarted: moves of
- * one ref or several, in one repository or several. The locks that it left tell what is to do: a ref that it has locked still, for
- * the value that the record says, was not moved yet, and nobody else can have moved it. Several processes may do this at once, and
- * one that is killed meanwhile leaves the rest to the next. Answers the repositories, by their folders in the store, in which
- * something was left to do.
+ * Finishes the decided writes of a process that died, while the machine was not restarted: moves of one or several refs, in one or several
+ * repositories. The dead process's locks tell what is left: a ref that is still locked, for the value in the record, was not moved, and no
+ * other process can have moved it. Several processes may do this at once; if one is killed, the next continues. Answers the repositories, by
+ * their folders in the store, in which something was finished.
  */
 async function finishWrites(
   fs: Fs,
@@ -99,7 +98,7 @@ async function finishWrites(
   return finished
 }
 
-/** What a write does in one repository, and which of its refs have not moved yet. */
+/** A write to one repository, with its refs that have not moved yet. */
 interface Part {
   readonly write: JournalRecord['writes'][number]
   readonly gitdir: string
@@ -165,7 +164,7 @@ async function remove(
 ): Promise<void> {
   const lock = await new LockFile(fs, gitdir, '').acquire(`${gitdir}/packed-refs.lock`)
   try {
-    // Another process may have done it while this one waited.
+    // Another process may have finished this meanwhile.
     const refs = (await leftOf(fs, gitdir, owner, removals, slice)).map(({ ref }) => ref)
     await deleteRefFiles(fs, gitdir, refs)
     for (const ref of refs) await endDeadLock(fs, gitdir, refPath(gitdir, ref), { owner })
@@ -175,9 +174,8 @@ async function remove(
 }
 
 /**
- * Makes the moves of repositories, in this order, that a process decided and died before they were made. Several processes may do this
- * at once: who moves a repository has the slugs of its project. Answers the repositories, by where they are when they are not in the
- * trash, relative to the store.
+ * Makes the decided moves of repositories of a process that died, in order. Several processes may do this at once, because each move is under
+ * the project's lock `slugs`. Answers the repositories by their paths outside the trash, relative to the store.
  */
 export async function finishFolderMoves(
   fs: Fs,
@@ -187,7 +185,7 @@ export async function finishFolderMoves(
   const finished: string[] = []
   for (const { moved } of records) {
     if (!moved || !isLeftToMove(fs, store, moved)) continue
-    // The lock of the dead one, most likely, who decided nothing else while it had that.
+    // Usually the dead process held this lock, and decided nothing else under it.
     await holdingLock(fs, `${store}/${projectOf(moved)}`, 'slugs', async () => {
       if (isLeftToMove(fs, store, moved)) await moveFolder(fs, store, moved)
     })
@@ -200,13 +198,12 @@ function projectOf(move: FolderMove): string {
   return liveFolder(move).split('/')[0] ?? ''
 }
 
-/** A write that makes the repository it writes to. */
+/** A write that creates its repository. */
 type Creation = JournalWrite & Required<Pick<JournalWrite, 'created'>>
 
 /**
- * Gives the repositories their names that `owner` decided to make and died before they had them, while the machine was not restarted:
- * they lie where they were built. Several processes may do this at once: who names a repository has the slugs of its project. Answers
- * the repositories, relative to the store.
+ * Renames repositories that `owner` decided to create, and built, before it died, while the machine was not restarted. Several processes may
+ * do this at once, because each rename is under the project's lock `slugs`. Answers the repositories, relative to the store.
  */
 export async function finishCreations(
   fs: Fs,
@@ -218,7 +215,7 @@ export async function finishCreations(
   for (const creation of creationsIn(records)) {
     const { repository } = creation
     if (!isLeftToMake(fs, store, owner, creation)) continue
-    // The lock of the dead one, most likely.
+    // Usually the dead process held this lock.
     await holdingLock(fs, `${store}/${dirname(dirname(repository))}`, 'slugs', async () => {
       if (isLeftToMake(fs, store, owner, creation))
         fs.rename(asideOf(store, owner, creation), `${store}/${repository}`)
@@ -229,8 +226,8 @@ export async function finishCreations(
 }
 
 /**
- * Makes the repositories whole of a journal of `owner` that a power cut may have torn or taken, but for their packs. (Nothing that
- * is removed is made again: see `Journal.untilSettled`.)
+ * Restores the repositories that a journal of `owner` created and a power cut damaged or removed, except for their packs. Removed
+ * repositories are not created again: see `Journal.untilSettled`.
  */
 export function restoreCreations(
   fs: Fs,
@@ -242,7 +239,7 @@ export function restoreCreations(
     const gitdir = `${store}/${creation.repository}`
     if (!fs.stat(gitdir) && isLeftToMake(fs, store, owner, creation))
       fs.rename(asideOf(store, owner, creation), gitdir)
-    // A large one was synced where it was built.
+    // Repositories with large packs were synced where they were built.
     if (!fs.stat(gitdir) && !creation.pack) continue
     const refs = creation.moves.flatMap(({ ref, target }) =>
       target === undefined ? [] : [[ref, target] as const],
@@ -263,29 +260,29 @@ function asideOf(store: string, owner: ProcessIdentity, { repository, created }:
   return `${store}/${dirname(repository)}/${buildName(owner, created.build)}`
 }
 
-/** Does again what these records of one journal tell of, as far as it is not there: packs are put back, and refs moved on. */
+/** Applies the records of one journal again where their results are missing: restores packs and moves refs. */
 export async function redoWrites(fs: Fs, store: string, records: readonly JournalRecord[]): Promise<void> {
   const writes = writesIn(fs, store, records)
   await restorePacks(fs, store, writes)
   await restoreRefs(fs, store, writes)
 }
 
-/** What was written to repositories that are there still. */
+/** The writes to repositories that still exist. */
 export function writesIn(fs: Fs, store: string, records: readonly JournalRecord[]): JournalWrite[] {
   return records.flatMap(({ writes }) => writes).filter(({ repository }) => fs.stat(`${store}/${repository}`))
 }
 
-/** Puts packs back that are missing or torn. */
+/** Restores packs that are missing or damaged. */
 export async function restorePacks(fs: Fs, store: string, writes: readonly JournalWrite[]): Promise<void> {
   for (const write of writes) await restorePack(fs, store, write)
 }
 
-/** Moves refs on to where the last of these writes left them; one that somebody set elsewhere since stays. */
+/** Moves refs to where the last of these writes left them. Refs that were set to other values since stay. */
 export async function restoreRefs(fs: Fs, store: string, writes: readonly JournalWrite[]): Promise<void> {
   const trails = new Map<string, Trail>()
   for (const { repository, moves } of writes) {
     for (const { ref, expected = NONE, target = NONE } of moves) {
-      // A move to where the ref is already leads nowhere.
+      // A move to the same value has no effect.
       if (expected === target) continue
       const gitdir = `${store}/${repository}`
       const path = refPath(gitdir, ref)
@@ -295,20 +292,20 @@ export async function restoreRefs(fs: Fs, store: string, writes: readonly Journa
       trails.set(path, trail)
     }
   }
-  // Read once for each repository: one push may have moved ten thousand refs.
+  // Read once per repository, because one push may have moved ten thousand refs.
   const packed = new Map<string, ReadonlyMap<string, string>>()
   for (const [path, { gitdir, ref, values, end }] of trails) {
     const packedHere = packed.get(gitdir) ?? packedRefs(fs, gitdir)
     packed.set(gitdir, packedHere)
     const current = valueOf(fs, gitdir, ref, packedHere)
-    // Where it never was on this trail, somebody set it later.
+    // A value that the journals never saw was set later.
     if (current === end || (current !== TORN && !values.has(current))) continue
     if (end === NONE) await deleteRefFiles(fs, gitdir, [ref])
     else setRef(fs, path, end)
   }
 }
 
-/** Where the journals saw a ref. */
+/** The values of a ref in the journals. */
 interface Trail {
   readonly gitdir: string
   readonly ref: string
@@ -319,7 +316,7 @@ interface Trail {
 const NONE = ''
 const TORN = 'torn'
 
-/** What a ref holds, loose or packed; NONE if it does not exist, TORN if its file was cut off by the crash. */
+/** The value of a ref, loose or packed; NONE if it does not exist, TORN if a crash damaged its file. */
 function valueOf(fs: Fs, gitdir: string, ref: string, packed: ReadonlyMap<string, string>): string {
   const loose = fs.readFile(refPath(gitdir, ref))?.toString('utf8')
   if (loose !== undefined) return /^(?:[0-9a-f]{40}|ref: \S+)\n$/.test(loose) ? loose.trimEnd() : TORN
@@ -327,7 +324,7 @@ function valueOf(fs: Fs, gitdir: string, ref: string, packed: ReadonlyMap<string
   return packed.get(ref) ?? NONE
 }
 
-/** What `packed-refs` of a repository says, by ref. */
+/** The refs in `packed-refs`. */
 function packedRefs(fs: Fs, gitdir: string): ReadonlyMap<string, string> {
   const text = fs.readFile(`${gitdir}/packed-refs`)?.toString('utf8') ?? ''
   const lines = text.split('\n').filter((line) => /^[0-9a-f]{40} /.test(line))
@@ -343,8 +340,8 @@ function setRef(fs: Fs, path: string, value: string): void {
 }
 
 /**
- * Puts the pack of a journaled write in its repository, unless it is there and whole. Resolves once its bytes are on the disk. Several
- * processes may do it at once.
+ * Restores the pack of a write in its repository unless it is there and complete; resolves when it is on the disk. Several processes may do
+ * this at once.
  */
 export async function restorePack(fs: Fs, store: string, { repository, pack }: JournalWrite): Promise<void> {
   if (!pack) return

@@ -9,13 +9,13 @@ import { PackCache } from '../packs/pack-cache.ts'
 import { PackIndex } from '../packs/pack-index-reader.ts'
 
 export interface MaintenanceOptions {
-  /** Tidies up whatever there is, and not only what has become much. */
+  /** Tidies up even if little has accumulated. */
   readonly anyway?: boolean
-  /** Stops git where it is when aborted: nothing is lost, and the next time goes on. */
+  /** Stops git when aborted. Nothing is lost, and the next run continues. */
   readonly signal?: AbortSignal
 }
 
-/** What a repository was like before and after it was tidied up; what git said if it could not finish. */
+/** The counts before and after tidying up, and git's error if it could not finish. */
 export interface Maintained {
   readonly before: ObjectCounts
   readonly after: ObjectCounts
@@ -23,11 +23,10 @@ export interface Maintained {
 }
 
 /**
- * Repacks a repository and packs its refs by the git program, in the background, where that has become worth it; undefined where there was
- * nothing to do, or another process is long at work in the same project. Reading and writing go on: every object is in some pack all the
- * while, a pack that a write publishes meanwhile is either taken in or left alone, and nothing is ever pruned, reachable or not. A repack
- * from which packs were taken away (see consolidatePacks) ends without having done anything, and so does `pack-refs` when somebody holds a
- * ref: that is the problem which is answered, and no harm.
+ * Repacks a repository and packs its refs with git, in the background, if this is worthwhile. Undefined if there was nothing to do, or
+ * another process works on the same project for long. Reads and writes continue: every object is in some pack at all times, packs that are
+ * published meanwhile are included or left alone, and nothing is ever pruned, whether reachable or not. A repack whose packs are removed
+ * meanwhile (see consolidatePacks), and `pack-refs` while a ref is locked, fail without harm; this is the answered problem.
  */
 export async function maintain(
   fs: Fs,
@@ -37,7 +36,7 @@ export async function maintain(
   const before = countObjects(fs, gitdir)
   if (!(anyway ? isWorthAnything(before) : isMuch(before))) return undefined
   try {
-    // In the project's folder: one repository at a time, whichever process asks.
+    // The lock is in the project's folder: one repository of a project at a time, in all processes.
     return await holdingLock(fs, dirname(dirname(gitdir)), 'upkeep', async () => {
       const problem = await tidyUp(fs, gitdir, before, signal)
       return { before, after: countObjects(fs, gitdir), problem }
@@ -48,27 +47,26 @@ export async function maintain(
   }
 }
 
-/** So many packs, loose objects or loose refs are too many. */
-const MANY_PACKS = 8
-const MANY_OBJECTS = 256
-const MANY_REFS = 64
+const MAX_PACKS = 8
+const MAX_LOOSE_OBJECTS = 256
+const MAX_LOOSE_REFS = 64
 
-/** With more packs, git makes one of all. */
+/** With more packs, git joins all of them. */
 const MAX_PACKS_LEFT = 5
 
-/** What `git repack -a -d -k` has packed: everything, reachable or not. */
+/** The options of `git repack -a -d -k`: packs everything, whether reachable or not. */
 const ALL_IN_ONE = [
   'pack-objects',
   ...['--all', '--reflog', '--indexed-objects', '--keep-unreachable', '--pack-loose-unreachable'],
   ...['--honor-pack-keep', '--keep-true-parents', '--delta-base-offset', '--non-empty', '--quiet'],
 ]
 
-/** A history of so many bytes is read faster by git with a graph of its commits. */
-const WORTH_A_GRAPH = 256 * 1024
+/** Git reads a history of this many bytes faster with a commit graph. */
+const MIN_BYTES_FOR_GRAPH = 256 * 1024
 
 /**
- * Everything on the disk before anything goes; one thread, little memory; no bitmaps, reverse indexes or lists for dumb clients,
- * which take more room than they save time.
+ * Everything is on the disk before anything is removed; one thread and little memory; no bitmaps, reverse indexes or lists for dumb HTTP
+ * clients, because they cost more space than they save time.
  */
 const SETTINGS = [
   'core.fsync=all',
@@ -80,14 +78,14 @@ const SETTINGS = [
 ]
 
 function isMuch({ packs, looseObjects, looseRefs }: ObjectCounts): boolean {
-  return packs > MANY_PACKS || looseObjects > MANY_OBJECTS || looseRefs > MANY_REFS
+  return packs > MAX_PACKS || looseObjects > MAX_LOOSE_OBJECTS || looseRefs > MAX_LOOSE_REFS
 }
 
 function isWorthAnything({ packs, looseObjects, looseRefs }: ObjectCounts): boolean {
   return packs > 1 || looseObjects > 0 || looseRefs > 0
 }
 
-/** Does one thing after the other, and answers what git said when it refused one. */
+/** Tidies up step by step; answers git's message if a step failed. */
 async function tidyUp(
   fs: Fs,
   gitdir: string,
@@ -107,17 +105,17 @@ async function tidyUp(
     if (result.code === 0) await settle(fs, gitdir, older)
   }
   if (packs > 1 || looseObjects > 0) {
-    // Packs that are each at least twice as large as all smaller ones together stay as they are.
+    // Packs that are each at least twice as large as all smaller ones together are not changed.
     await repack(['repack', '--geometric=2', '-n', '-q'])
     if (signal?.aborted !== true && countObjects(fs, gitdir).packs > MAX_PACKS_LEFT)
       await repack([...ALL_IN_ONE, `${gitdir}/objects/pack/pack`])
-    // After a failure there may be a pack whose name is not on the disk yet.
+    // After a failure there may be a pack whose name is not synced yet.
     if (signal?.aborted !== true && results.every(({ code }) => code === 0))
       results.push(await git(['prune-packed', '-q']))
-    if (packedBytes > WORTH_A_GRAPH && signal?.aborted !== true)
+    if (packedBytes > MIN_BYTES_FOR_GRAPH && signal?.aborted !== true)
       results.push(await git(['commit-graph', 'write', '--reachable', '--no-progress']))
   }
-  // Twice: no loose ref goes before the name of a `packed-refs` that has it is on the disk.
+  // Run twice, so that loose refs are removed only after the `packed-refs` with them is synced.
   if (signal?.aborted !== true) results.push(await git(['pack-refs', '--all', '--no-prune']))
   await fs.syncDir(gitdir)
   if (signal?.aborted !== true) results.push(await git(['pack-refs', '--all']))
@@ -125,7 +123,7 @@ async function tidyUp(
   return failed && (failed.complaint || `git ended with ${failed.code}`)
 }
 
-/** git gives a new pack its name without waiting for the disk, so what the pack stands for goes only afterwards. */
+/** Syncs new packs before old ones are removed, because git renames a pack without waiting for the disk. */
 async function settle(fs: Fs, gitdir: string, older: readonly string[]): Promise<void> {
   const newer = packsOf(fs, gitdir).filter((name) => !older.includes(name))
   if (newer.length === 0) return
@@ -139,17 +137,17 @@ function packsOf(fs: Fs, gitdir: string): string[] {
     .map((file) => file.slice(0, -'.idx'.length))
 }
 
-/** What piles up in a repository that is written to. */
+/** What accumulates in a repository with writes. */
 interface ObjectCounts {
-  /** Packs that may be repacked: those without a `.keep`. */
+  /** Packs without a `.keep`, which may be repacked. */
   readonly packs: number
   readonly looseObjects: number
   readonly looseRefs: number
-  /** Of all packs. */
+  /** The bytes of all packs. */
   readonly packedBytes: number
 }
 
-/** Counts what lies about in a repository: a look at some folders, no file is opened. */
+/** Counts packs, loose objects and loose refs by listing folders, without opening files. */
 export function countObjects(fs: Fs, gitdir: string): ObjectCounts {
   const folder = `${gitdir}/objects/pack`
   const names = new Set(fs.readDir(folder) ?? [])
@@ -180,9 +178,9 @@ function sum(numbers: readonly number[]): number {
 const IDS_BETWEEN_YIELDS = 2000
 
 /**
- * Removes those of the `older` packs whose every object lies in the `newer` or in those that stay, too, with what git keeps beside them: a
- * pack that was pushed holds objects of others twice, and git leaves these out of the newer. The names of all of them must be on the disk:
- * then no power cut leaves an object in none. Packs with a `.keep` stay, and so does what cannot be read.
+ * Removes `older` packs all of whose objects are also in `newer` or in other remaining packs, with git's files beside them. A pushed pack may
+ * have objects that are in other packs too, and git leaves these out of the new pack. The names of all packs must be on the disk, so that a
+ * power cut loses no object. Packs with a `.keep` stay, and so do unreadable ones.
  */
 export async function dropRedundantPacks(
   fs: Fs,
@@ -194,7 +192,7 @@ export async function dropRedundantPacks(
   const cache = new PackCache()
   try {
     const made = await readable(fs, cache, folder, newer)
-    // With nothing new there is no more reason to remove any than there was before.
+    // Without a new pack there is no reason to remove any.
     if (made.length === 0) return
     const left = (await readable(fs, cache, folder, older)).sort((a, b) => a.index.count - b.index.count)
     for (const pack of [...left]) {
@@ -228,7 +226,7 @@ async function readable(
   return packs
 }
 
-/** Undefined if an index is damaged, or has been rolled up meanwhile. */
+/** Undefined if an index is damaged, or its pack was joined with others meanwhile. */
 async function ifReadable<T>(work: () => T | Promise<T>): Promise<T | undefined> {
   try {
     return await work()
@@ -247,10 +245,10 @@ async function areAllIn(others: readonly OpenPack[], pack: OpenPack): Promise<bo
   return true
 }
 
-/** The index first: what has no index is no pack to anyone. */
+/** The index goes first, because without it a pack is ignored. */
 async function removePack(fs: Fs, folder: string, name: string): Promise<void> {
   const names = fs.readDir(folder) ?? []
-  // It may tell of this pack, and git can derive it again.
+  // The multi-pack-index may name this pack, and git can write it again.
   const derived = names.filter((file) => file.startsWith('multi-pack-index'))
   const beside = names.filter((file) => file.startsWith(`${name}.`) && !/\.(?:idx|pack)$/.test(file))
   await fs.removeAll(

@@ -3,21 +3,20 @@ import { counts } from '../../metrics/counters.ts'
 import type { Fs } from '../../storage/fs.ts'
 import { maintain } from './maintain.ts'
 
-/** Milliseconds between two rounds, and before the first. */
-const EVERY = 30_000
+const MS_BETWEEN_ROUNDS = 30_000
 
 const REPOSITORIES_BETWEEN_YIELDS = 20
 
 /**
- * Goes through the repositories again and again and tidies up those that need it, one at a time. Answers how to stop it, which
- * ends what is under way. `repositories` lists them anew for each round.
+ * Tidies up repositories that need it, one at a time, again and again. `repositories` lists them for each round. Answers a function that
+ * stops this, including the current work.
  */
 export function startMaintenance(
   fs: Fs,
   repositories: () => readonly string[],
-  every = EVERY,
+  every = MS_BETWEEN_ROUNDS,
 ): () => Promise<void> {
-  // The git program sees no store in memory.
+  // Git cannot see a store in memory.
   if (!fs.isSeenByOthers) return async () => undefined
   const stopping = new AbortController()
   let timer: NodeJS.Timeout | undefined
@@ -41,7 +40,7 @@ async function goThrough(fs: Fs, repositories: () => readonly string[], signal: 
   let looked = 0
   for (const gitdir of listed(repositories)) {
     if (signal.aborted) return
-    // A disk that fails here, or a git that is missing, fails nobody: it is tried again with the next round.
+    // Errors of the disk, or a missing git, are ignored; the next round tries again.
     const tidied = await maintain(fs, gitdir, { signal }).catch(() => undefined)
     if (tidied) counts.tidied++
     if (++looked % REPOSITORIES_BETWEEN_YIELDS === 0) await yieldToEventLoop()

@@ -4,8 +4,8 @@ import { isQuarantine } from '../receive/quarantine.ts'
 import { lockFolders } from '../refs/ref-store.ts'
 
 /**
- * What dead processes of this host left in a repository, as paths below it: staged packs, `.keep` files, owner files of locks, and
- * what git was writing. `Repository.sweepLeftovers` removes them.
+ * Files that dead processes of this host left in a repository, as paths relative to it: staged packs, `.keep` files, owner files of locks,
+ * and unfinished files of git. `Repository.sweepLeftovers` removes them.
  */
 export function staleFiles(fs: Fs, gitdir: string): string[] {
   const packs = (fs.readDir(`${gitdir}/objects/pack`) ?? []).filter((name) => {
@@ -27,8 +27,8 @@ function isOfDead(owner: string): boolean {
 }
 
 /**
- * What git programs were writing in a repository when the machine stopped, as paths below it: nobody of before its start is alive to
- * finish it. A `packed-refs.new` that stays keeps git from ever packing refs again; unfinished packs take room.
+ * Unfinished files of git programs from before the machine started, as paths relative to the repository; no process is alive to finish them.
+ * A `packed-refs.new` that stays keeps git from packing refs; unfinished packs take space.
  */
 export function staleFilesOfGit(fs: Fs, gitdir: string): string[] {
   const packs = (fs.readDir(`${gitdir}/objects/pack`) ?? []).filter(isUnfinishedPack)
@@ -38,24 +38,24 @@ export function staleFilesOfGit(fs: Fs, gitdir: string): string[] {
   })
 }
 
-/** By git's names for it; packs that we stage say whose they are. */
+/** Recognised by git's names; our staged packs carry the name of their process. */
 function isUnfinishedPack(name: string): boolean {
   return /^(?:tmp_|\.tmp-)/.test(name) && !parseIdentity(name.replace(/^tmp_/, ''))
 }
 
-/** What git derives from a repository's commits and packs to read them faster (gitrepository-layout(5)). */
+/** Files that git derives from commits and packs for faster reads (gitrepository-layout(5)). */
 const DERIVED = [
   'objects/info/commit-graph',
   'objects/info/commit-graphs',
   'objects/pack/multi-pack-index',
 ] as const
 
-/** Whether a sentence of `git fsck` is about a file that git derived, and can derive again. */
+/** Whether a message of `git fsck` concerns a file that git can derive again. */
 export function isAboutGitCacheFile(problem: string): boolean {
   return /commit-graph|multi-pack-index/.test(problem)
 }
 
-/** Removes git's derived files, and answers which there were. git and we read the objects themselves without them. */
+/** Removes git's derived files; answers which existed. Objects remain readable without them. */
 export function removeGitCacheFiles(fs: Fs, gitdir: string): string[] {
   const present = DERIVED.filter((name) => fs.stat(`${gitdir}/${name}`))
   for (const name of present) {
@@ -66,8 +66,8 @@ export function removeGitCacheFiles(fs: Fs, gitdir: string): string[] {
 }
 
 /**
- * Whether a repository holds anything that a server or git makes while it writes and takes away in the end: in use now, or left by who
- * died. Most have nothing, so it lists each folder once and opens no file.
+ * Whether a repository has files that servers or git create during writes and remove afterwards, in use or left by a dead process. Most
+ * repositories have none, so this lists each folder once and opens no file.
  */
 export function mayHaveStaleFiles(fs: Fs, gitdir: string): boolean {
   const top = fs.readDir(gitdir) ?? []

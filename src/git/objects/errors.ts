@@ -1,13 +1,13 @@
 import { Refusal } from '../../errors.ts'
 import type { Oid } from './object.ts'
 
-/** One copy that could not be used: which file, and what is wrong with it. */
+/** A copy of an object that could not be used, and why. */
 export interface DamagedCopy {
   readonly file: string
   readonly reason: string
 }
 
-/** No sound copy of an object is left in a repository (`damaged_repository`); damaged bytes are never served. */
+/** An object of a repository has no intact copy left (`damaged_repository`). Damaged bytes are never served. */
 export class DamagedObject extends Refusal {
   readonly oid: Oid
   readonly copies: readonly DamagedCopy[]
@@ -23,12 +23,12 @@ export class DamagedObject extends Refusal {
   }
 }
 
-/** Bytes that are not what git's formats promise: one copy of an object, or a pack index. The message says why. */
+/** Bytes that violate git's formats: a copy of an object, or a pack index. The message says why. */
 export class CorruptObject extends Error {
   override readonly name = 'Unreadable'
 }
 
-/** A pack that was listed is gone: `git gc` or `git repack` has put its objects elsewhere meanwhile. Look again. */
+/** A listed pack is gone, because `git gc` or `git repack` has moved its objects. Look again. */
 export class PackGone extends Error {
   override readonly name = 'Vanished'
 }

@@ -3,13 +3,12 @@ import type { Fs } from '../../storage/fs.ts'
 import type { Oid } from '../objects/object.ts'
 import { isRefName } from '../refs/ref-store.ts'
 
-/** No repository has so many refs that their lines are longer. */
-const LONGEST_HEADER = 16 * 1024 * 1024
-const PIECE = 64 * 1024
+const MAX_HEADER_BYTES = 16 * 1024 * 1024
+const BYTES_PER_PIECE = 64 * 1024
 
 /**
- * The refs that a bundle brings (gitformat-bundle(5), version 2), without HEAD. Refuses with `invalid_file` what is no bundle, one that
- * builds on commits it does not bring, and names that no ref may have.
+ * The refs of a bundle (gitformat-bundle(5), version 2), without HEAD. Refuses with `invalid_file` what is not a bundle, a bundle with
+ * prerequisites, and invalid ref names.
  */
 export function bundleRefs(fs: Fs, path: string): ReadonlyMap<string, Oid> {
   const [signature, ...lines] = header(fs, path).split('\n')
@@ -27,13 +26,13 @@ export function bundleRefs(fs: Fs, path: string): ReadonlyMap<string, Oid> {
   return refs
 }
 
-/** Everything before the empty line, after which the pack comes. */
+/** Everything before the empty line that precedes the pack. */
 function header(fs: Fs, path: string): string {
   const handle = fs.open(path)
   try {
     let bytes = Buffer.alloc(0)
-    while (handle && bytes.length < Math.min(handle.size, LONGEST_HEADER)) {
-      const piece = Buffer.alloc(PIECE)
+    while (handle && bytes.length < Math.min(handle.size, MAX_HEADER_BYTES)) {
+      const piece = Buffer.alloc(BYTES_PER_PIECE)
       bytes = Buffer.concat([bytes, piece.subarray(0, handle.read(piece, bytes.length))])
       const end = bytes.indexOf('\n\n')
       if (end >= 0) return bytes.toString('utf8', 0, end)

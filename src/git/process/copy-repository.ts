@@ -6,7 +6,7 @@ import { replaceRefs } from '../refs/packed-refs.ts'
 import type { FetchSource } from './fetch-objects.ts'
 import { fetchObjects } from './fetch-objects.ts'
 
-/** What a copy is made of: the refs it shall have, and where what they need is fetched from. */
+/** The refs of a copy, and the source of their objects. */
 export interface RepositoryCopy {
   readonly refs: AllRefs
   readonly source: FetchSource
@@ -14,9 +14,8 @@ export interface RepositoryCopy {
 }
 
 /**
- * Makes a bare repository at `folder/name` that holds what these refs lead to and nothing else of the source: no hooks, no config of
- * its own, no file that both share. Built aside, synced, renamed in whole, as createRepository does it; refuses a taken name with
- * `slug_taken`.
+ * Creates a bare repository at `folder/name` with only these refs and what they reach: no hooks, no config of the source, no shared files.
+ * Built in a temporary folder, synced, and renamed as a whole, as createRepository does. Refuses a taken name with `slug_taken`.
  */
 export async function copyRepository(
   fs: Fs,
@@ -33,7 +32,7 @@ export async function copyRepository(
   }
 }
 
-/** Builds the copy in `folder`, under a name that nobody looks at and a start sweeps when we are dead; answers its path. */
+/** Builds the copy in `folder` under a temporary name; answers its path. If this process dies, the next start removes it. */
 export async function buildCopy(
   fs: Fs,
   folder: string,
@@ -42,7 +41,7 @@ export async function buildCopy(
   const aside = buildFolder(fs, folder)
   try {
     await fs.createSynced(`${aside}/config`, Buffer.from(BARE_CONFIG))
-    // git takes a folder for a repository only if it has these.
+    // git recognises a repository only with these.
     fs.create(`${aside}/HEAD`, Buffer.from('ref: refs/heads/main\n'))
     fs.makeDir(`${aside}/refs`)
     await fetchObjects(fs, aside, source, refs.refs.values(), signal)
@@ -55,7 +54,7 @@ export async function buildCopy(
   }
 }
 
-/** Gives a copy its name; refuses a taken one with `slug_taken`. */
+/** Renames a copy to its final name; refuses a taken one with `slug_taken`. */
 export async function placeCopy(fs: Fs, aside: string, folder: string, name: string): Promise<void> {
   try {
     fs.rename(aside, `${folder}/${name}`)

@@ -3,18 +3,17 @@ import type { Oid } from '../objects/object.ts'
 import { gitCommand } from './git-process.ts'
 import type { GitConfig } from './git-environment.ts'
 
-/** Where objects come from. */
+/** The source of objects. */
 export interface FetchSource {
-  /** The folder of a repository, or an address that git fetches from. */
+  /** A repository's folder, or a URL that git can fetch from. */
   readonly url: string
-  /** What the git program has to be told to get them: a key, for one. */
+  /** Settings that git needs for the source, such as a key. */
   readonly config?: GitConfig
 }
 
 /**
- * Brings these objects and all they lead to into a repository, and moves no ref. git reads and hashes each on its way in, and
- * looks whether anything is missing, so what is damaged at the source does not pass. One pack, of files of its own, on the disk
- * when it resolves; rejects with a GitFailure.
+ * Fetches objects and everything they reach into a repository, without moving refs. git parses and hashes each object and checks that none is
+ * missing, so damage in the source is detected. The objects are in one pack, on the disk when this resolves. Rejects with a GitFailure.
  */
 export async function fetchObjects(
   fs: Fs,
@@ -24,16 +23,16 @@ export async function fetchObjects(
   signal?: AbortSignal,
 ): Promise<void> {
   const wanted = [...new Set(oids)]
-  // git would take another text for a refspec, and move refs.
+  // git would take any other text for a refspec, and move refs.
   for (const oid of wanted)
     if (!/^[0-9a-f]{40}$/.test(oid)) throw new Error(`${JSON.stringify(oid)} is no object id`)
   if (wanted.length === 0) return
   const folder = `${gitdir}/objects/pack`
   const files = (): string[] => fs.readDir(folder) ?? []
-  // What a fetch that was cut off had begun.
+  // Files left by an interrupted fetch.
   for (const name of files()) if (name.startsWith('tmp_')) fs.remove(`${folder}/${name}`)
   const before = new Set(files())
-  // In protocol version 2 any object may be asked for by its id, so a ref that moves meanwhile is no matter.
+  // Protocol version 2 allows any object id, so refs that move meanwhile do not matter.
   const settings = { 'protocol.version': '2', 'fetch.unpackLimit': '1', ...config }
   const options = ['--quiet', '--no-tags', '--no-write-fetch-head', '--no-auto-maintenance', '--stdin']
   if (url.startsWith('/')) options.push(UPLOAD_PACK)
@@ -49,5 +48,5 @@ export async function fetchObjects(
   await fs.syncDir(folder)
 }
 
-/** For a folder of this machine, which may belong to another user than the one who makes a backup of it. */
+/** For a folder on this machine that may belong to another user. */
 const UPLOAD_PACK = "--upload-pack=git -c safe.directory='*' upload-pack"

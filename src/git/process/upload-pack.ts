@@ -3,19 +3,18 @@ import { gitEnvironment } from './git-environment.ts'
 import type { GitChild } from './git-process.ts'
 import { startGit } from './git-process.ts'
 
-/** What a client asks of a repository (git-upload-pack(1)). */
+/** A request of a client (git-upload-pack(1)). */
 export interface Fetch {
-  /** What it sent, inflated; undefined asks for the advertisement. */
+  /** The inflated body; undefined asks for the advertisement. */
   readonly input: AsyncIterable<Buffer> | undefined
-  /** The protocol it speaks, as its `Git-Protocol` header says it: `version=2`. */
+  /** The protocol in the `Git-Protocol` header: `version=2`. */
   readonly protocol: string | undefined
-  /** The client has gone. */
+  /** Aborted when the client disconnects. */
   readonly signal: AbortSignal
 }
 
 /**
- * Has the git program answer a fetch, and resolves once it begins to answer or has ended: partial and shallow clones and any
- * object by its id are allowed.
+ * Answers a fetch with git; resolves when its output begins or it has ended. Partial and shallow clones, and any object by id, are allowed.
  */
 export async function uploadPack(gitdir: string, { input, protocol, signal }: Fetch): Promise<GitChild> {
   const child = startGit({

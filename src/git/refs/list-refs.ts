@@ -2,20 +2,20 @@ import { Refusal } from '../../errors.ts'
 import type { Fs } from '../../storage/fs.ts'
 import type { Oid } from '../objects/object.ts'
 
-/** Every ref of a repository, wherever it lies under `refs/`, and HEAD. */
+/** All refs under `refs/`, and HEAD. */
 export interface AllRefs {
   readonly refs: ReadonlyMap<string, Oid>
-  /** What HEAD holds: `ref: refs/heads/main`, or an object id. */
+  /** HEAD's content: `ref: refs/heads/main`, or an object id. */
   readonly head: string
 }
 
 /**
- * Reads every ref of a bare repository, loose and packed, also those the registry leaves alone (notes, deeper names): what a copy of the
- * repository has to have. Symbolic refs are answered by what they lead to. Refuses a damaged ref by name.
+ * Reads all refs of a bare repository, loose and packed, including those the registry ignores (notes, deeper names), as a copy needs them.
+ * Symbolic refs are resolved. Refuses a damaged ref by name.
  */
 export function readAllRefs(fs: Fs, gitdir: string): AllRefs {
   const loose = new Map<string, string>()
-  // Loose before packed: `git pack-refs` writes the packed file before it removes a loose one, so nothing is missed.
+  // Loose refs are read first: `git pack-refs` writes the packed file before it removes loose ones, so none is missed.
   for (const name of looseRefs(fs, gitdir)) {
     const text = fs.readFile(`${gitdir}/${name}`)?.toString('utf8').trim()
     if (text !== undefined) loose.set(name, text)
@@ -32,7 +32,7 @@ export function readAllRefs(fs: Fs, gitdir: string): AllRefs {
   return { refs, head: fs.readFile(`${gitdir}/HEAD`)?.toString('utf8').trim() ?? '' }
 }
 
-/** The names of the refs that have a file of their own. */
+/** The names of loose refs. */
 export function looseRefs(fs: Fs, gitdir: string, below = 'refs'): string[] {
   return (fs.readDir(`${gitdir}/${below}`) ?? []).flatMap((name) => {
     const path = `${below}/${name}`
@@ -41,7 +41,7 @@ export function looseRefs(fs: Fs, gitdir: string, below = 'refs'): string[] {
   })
 }
 
-/** Whether two repositories have the same refs. */
+/** Whether two repositories have the same refs and HEAD. */
 export function isSameRefs(a: AllRefs, b: AllRefs): boolean {
   if (a.head !== b.head || a.refs.size !== b.refs.size) return false
   return [...a.refs].every(([name, oid]) => b.refs.get(name) === oid)

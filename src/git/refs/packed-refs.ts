@@ -6,9 +6,8 @@ import { looseRefs } from './list-refs.ts'
 import { assertRef, refPath } from './ref-store.ts'
 
 /**
- * Removes refs from where git keeps them: their packed lines first and on the disk, so that neither anyone who looks now nor a
- * power cut ever uncovers an older value behind a loose file. Whoever calls it sees to it that nobody else writes them or
- * `packed-refs` meanwhile.
+ * Deletes refs: first their packed lines, synced, so that neither a reader nor a power cut ever uncovers an older packed value behind a
+ * removed loose file. The caller ensures that no other process writes these refs or `packed-refs` meanwhile.
  */
 export async function deleteRefFiles(fs: Fs, gitdir: string, refs: readonly string[]): Promise<void> {
   const paths = refs.map((ref) => refPath(gitdir, ref))
@@ -20,18 +19,18 @@ export async function deleteRefFiles(fs: Fs, gitdir: string, refs: readonly stri
   for (const path of paths) if (fs.stat(path)?.kind === 'file') fs.remove(path)
 }
 
-/** A new `packed-refs` that is on the disk under a name of ours. Whoever uses it holds `packed-refs.lock`. */
+/** A new `packed-refs`, synced under a temporary name. The user holds `packed-refs.lock`. */
 export interface StagedPackedRefs {
-  /** Puts it in the place of the old one; not yet on the disk: sync the folder. */
+  /** Replaces `packed-refs`; not durable until the folder is synced. */
   publish(): void
-  /** Removes it, if it was not published. */
+  /** Removes the file if it was not published. */
   discard(): void
 }
 
 /**
- * Prepares `packed-refs` without the refs of these names; undefined if it holds none of them. All other lines stay byte for
- * byte; the peeled value of a tag goes with its line (git-pack-refs(1)). It is synced, other than a loose ref: torn by a power
- * cut, it would take refs along that no journal tells of.
+ * Prepares a `packed-refs` without these refs; undefined if it has none of them. Other lines are unchanged, byte by byte; a tag's peeled
+ * value goes with its line (git-pack-refs(1)). The file is synced, unlike a loose ref: if a power cut damaged it, refs would be lost that no
+ * journal has.
  */
 export async function rewritePackedRefs(
   fs: Fs,
@@ -51,7 +50,7 @@ export async function rewritePackedRefs(
   }
 }
 
-/** Undefined if no line is of these names. Every byte is one character on the way: names need not be UTF-8. */
+/** Undefined if no line has one of the names. Latin-1 keeps every byte, because names need not be UTF-8. */
 function withoutLinesOf(packed: Buffer, names: readonly string[]): Buffer | undefined {
   const gone = new Set(names.map((name) => Buffer.from(name).toString('latin1')))
   const kept: string[] = []
@@ -66,8 +65,8 @@ function withoutLinesOf(packed: Buffer, names: readonly string[]): Buffer | unde
 }
 
 /**
- * Makes these the only refs of a repository that nobody else writes to: all of them packed (git-pack-refs(1)), so that one rename
- * moves them together; on the disk when it resolves.
+ * Replaces all refs of a repository that no other process writes to. All are packed (git-pack-refs(1)), so that one rename sets them
+ * together; durable when this resolves.
  */
 export async function replaceRefs(fs: Fs, gitdir: string, { refs, head }: AllRefs): Promise<void> {
   for (const [name, oid] of refs) assertRef(name, oid)
@@ -76,11 +75,11 @@ export async function replaceRefs(fs: Fs, gitdir: string, { refs, head }: AllRef
   await replace(fs, `${gitdir}/packed-refs`, packedRefs(refs))
   await replace(fs, `${gitdir}/HEAD`, `${head}\n`)
   await fs.syncDir(gitdir)
-  // Somebody's own git may have left some, and git believes these first.
+  // Loose refs that another git left would take precedence.
   for (const name of looseRefs(fs, gitdir)) fs.remove(`${gitdir}/${name}`)
 }
 
-/** Nothing is said of what annotated tags peel to, so git looks for itself. */
+/** Does not declare peeled tags, so git peels them itself. */
 function packedRefs(refs: AllRefs['refs']): string {
   const names = [...refs.keys()].sort((a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b)))
   return `# pack-refs with: sorted \n${names.map((name) => `${refs.get(name)} ${name}\n`).join('')}`

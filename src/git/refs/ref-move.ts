@@ -5,17 +5,17 @@ import type { Oid } from '../objects/object.ts'
 export interface RefMove {
   /** A full name (`refs/heads/main`), or `HEAD` to point it at a branch. */
   readonly ref: string
-  /** What it must hold now; undefined means "must not exist". HEAD is not compared. */
+  /** The value that it must have now; undefined means "must not exist". HEAD is not compared. */
   readonly expected: Oid | undefined
-  /** An object id, or for HEAD `ref: refs/heads/<branch>`; undefined for a ref that is to be deleted. */
+  /** An object id, or for HEAD `ref: refs/heads/<branch>`; undefined deletes the ref. */
   readonly target: string | undefined
-  /** False for the operation's ref of truth; true for a ref that follows from it, moved once the truth is on the disk. */
+  /** False for the deciding ref of the operation; true for a derived ref, which is moved once the decision is on the disk. */
   readonly follows: boolean
 }
 
 /**
- * Thrown when a ref no longer holds what the mover expected: nothing was moved, work it out again. Where nobody does, the client may: it is
- * told so.
+ * Thrown when a ref does not have the expected value: nothing was moved, and the write must be computed again. If no caller does that, the
+ * client is told to retry.
  */
 export class RefMoved extends Refusal {
   constructor(what: string) {

@@ -3,19 +3,19 @@ import { KEY_TYPES } from './ssh/key-types.ts'
 import { parsePublicKey } from './ssh/public-key.ts'
 import { GIT_NAMESPACE } from './ssh/signature.ts'
 
-/** A key whose signatures of commits are believed. */
+/** A key whose commit signatures are trusted. */
 export interface AllowedSigner {
-  /** The public key's wire form. */
+  /** The public key in wire format. */
   readonly blob: Buffer
-  /** Seconds since 1970 before and after which they are not; absent for no limit. */
+  /** Seconds since 1970, the limits of the key's validity; absent for no limit. */
   readonly validAfter?: number | undefined
   readonly validBefore?: number | undefined
 }
 
 /**
- * Reads what `gpg.ssh.allowedSignersFile` names (ssh-keygen(1), ALLOWED SIGNERS): a line a key, `principals [options] type base64`.
- * Keys that are for other namespaces than git's, that certify others, or of a type that is not checked here are passed over. Throws
- * `CorruptObject`, naming the line, for what is none.
+ * Parses a file in the format of `gpg.ssh.allowedSignersFile` (ssh-keygen(1), ALLOWED SIGNERS): one key per line, `principals [options] type
+ * base64`. Skips keys for other namespaces than git's, certificate authorities, and types that are not checked here. Throws `CorruptObject`,
+ * with the line number, for an invalid line.
  */
 export function parseAllowedSigners(text: string): readonly AllowedSigner[] {
   return text.split(/\r?\n/).flatMap((line, index) => {
@@ -29,7 +29,7 @@ export function parseAllowedSigners(text: string): readonly AllowedSigner[] {
   })
 }
 
-/** Principals, perhaps in quotes; options, whose values are; the type of the key; the key; and perhaps a comment. */
+/** Principals, optionally quoted; options with quoted values; key type; key; optional comment. */
 const LINE =
   /^\s*(?:"[^"]*"|\S+)\s+(?:((?:[^\s"]|"[^"]*")+)\s+)?((?:ssh|ecdsa|sk)-[\w@.-]+)\s+([A-Za-z0-9+/]+={0,2})(?:\s|$)/
 
@@ -71,12 +71,12 @@ function readOptions(text: string): SignerOptions {
   }
 }
 
-/** `name` or `name="value"`, with commas between them. */
+/** `name` or `name="value"`, separated by commas. */
 const OPTION_LIST = /^(?:[^=,"]+(?:="[^"]*")?(?:,(?=.)|$))*$/
 
 const OPTIONS = ['cert-authority', 'namespaces', 'valid-after', 'valid-before']
 
-/** `YYYYMMDD` or `YYYYMMDDHHMM[SS]`, in this machine's time unless it ends in Z. */
+/** `YYYYMMDD` or `YYYYMMDDHHMM[SS]`, in local time unless it ends in Z. */
 function secondsOf(text: string | undefined): number | undefined {
   if (text === undefined) return undefined
   const parts = /^(\d{4})(\d\d)(\d\d)(?:(\d\d)(\d\d)(\d\d)?)?(Z?)$/.exec(text)

@@ -6,18 +6,18 @@ import type { SigningKey } from './signing-key.ts'
 import { BEGIN, GIT_NAMESPACE, checkSsh, signSsh } from './ssh/signature.ts'
 
 /**
- * What a commit's signature is worth:
+ * The result of checking a commit's signature:
  *
- * - `good`: it is of this commit, by a key that was allowed to sign when it was made;
+ * - `good`: valid, by a key that was allowed to sign at that time;
  * - `unknown_key`: by another key, or of a kind that is not checked here (OpenPGP, X.509, certificates and security keys of SSH);
- * - `bad`: it is not of this commit, or no signature at all;
+ * - `bad`: invalid for this commit, or malformed;
  * - `none`: the commit is not signed.
  */
 export type SignatureStatus = 'good' | 'unknown_key' | 'bad' | 'none'
 
 export interface CommitSignature {
   readonly status: SignatureStatus
-  /** The fingerprint of the key it says it is by, if it is an SSH signature. */
+  /** The fingerprint of the key in an SSH signature. */
   readonly key?: string
 }
 
@@ -40,11 +40,11 @@ export function verifyCommit(bytes: Buffer, allowed: readonly AllowedSigner[]): 
 }
 
 /**
- * The bytes that were signed, which are the commit without any `gpgsig…` header, and the signature. As git does it: line by line,
- * and several headers of the name are one text, whose armour is not whole then.
+ * The signed bytes, which are the commit without `gpgsig…` headers, and the signature. As in git, several `gpgsig` headers are joined, and
+ * the result is then not valid armour.
  */
 function takeApart(bytes: Buffer): { readonly signed: Buffer; readonly signature: string | undefined } {
-  // Latin-1 gives every byte back as it was.
+  // Latin-1 keeps every byte.
   const text = bytes.toString('latin1')
   const end = text.indexOf('\n\n')
   const headers = end < 0 ? text : text.slice(0, end)
@@ -65,7 +65,7 @@ function takeApart(bytes: Buffer): { readonly signed: Buffer; readonly signature
 
 const SIGNATURE = 'gpgsig '
 
-/** Signatures of other hashes, `gpgsig-sha256`, are no part of what is signed either. */
+/** Signatures for other hashes (`gpgsig-sha256`) are not part of the signed bytes either. */
 function kindOf(line: string): 'signature' | 'other signature' | 'signed' {
   if (line.startsWith(SIGNATURE)) return 'signature'
   return line.startsWith('gpgsig') ? 'other signature' : 'signed'
@@ -75,7 +75,7 @@ function isOf({ blob, validAfter, validBefore }: AllowedSigner, by: Buffer, seco
   return blob.equals(by) && seconds >= (validAfter ?? 0) && seconds <= (validBefore ?? Infinity)
 }
 
-/** The commit with a signature of its bytes as its last header, which is where `git commit -S` puts it. */
+/** The commit with a signature as its last header, as `git commit -S` adds it. */
 export function signCommit(commit: Commit, key: SigningKey): Commit {
   const gpgsig = { key: 'gpgsig', value: signSsh(GIT_NAMESPACE, encodeCommit(commit), key) }
   return { ...commit, headers: [...(commit.headers ?? []), gpgsig] }

@@ -6,16 +6,15 @@ import type { SshPublicKey } from './ssh/public-key.ts'
 import { publicKeyOf } from './ssh/public-key.ts'
 import { SshReader } from './ssh/wire.ts'
 
-/** What commits are signed with. */
+/** The key that signs commits. */
 export interface SigningKey {
   readonly privateKey: KeyObject
   readonly publicKey: SshPublicKey
 }
 
 /**
- * Reads an Ed25519 private key without a passphrase: the file that `ssh-keygen -t ed25519` writes (openssh-key-v1, PROTOCOL.key), or
- * PKCS#8 in PEM, as `openssl genpkey -algorithm ed25519` writes it. Throws `CorruptObject`, which says what is wrong and nothing of
- * the key.
+ * Parses an Ed25519 private key without a passphrase: a file of `ssh-keygen -t ed25519` (openssh-key-v1, PROTOCOL.key), or PKCS#8 in PEM, as
+ * of `openssl genpkey -algorithm ed25519`. Throws `CorruptObject` with the reason, which reveals nothing of the key.
  */
 export function parseSigningKey(text: string): SigningKey {
   const openSsh = OPENSSH.exec(text)
@@ -34,21 +33,21 @@ function fromOpenSsh(bytes: Buffer): KeyObject {
   if (reader.take(MAGIC.length).toString('latin1') !== MAGIC) throw damaged('it does not begin as a key')
   const [cipher, kdf] = [reader.text(), reader.text()]
   if (cipher !== 'none' || kdf !== 'none') throw hasPassphrase()
-  reader.string() // options of the key derivation, which there is none of
+  reader.string() // options of the key derivation; empty
   const count = reader.uint32()
   if (count !== 1) throw damaged(`it holds ${count} keys instead of one`)
-  reader.string() // the public key, which is in the private part again
+  reader.string() // the public key, which the private part repeats
   return fromPrivatePart(reader.string())
 }
 
-/** Two equal numbers by which a decryption would be checked, the key, a comment, and a padding of 1, 2, 3 …. */
+/** The private part: two equal check numbers, the key, a comment, and a padding of 1, 2, 3 …. */
 function fromPrivatePart(bytes: Buffer): KeyObject {
   const reader = new SshReader(bytes)
   if (reader.uint32() !== reader.uint32()) throw damaged('its check numbers differ')
   const type = reader.text()
   if (type !== ED25519) throw wrongType(type)
   const publicKey = reader.string()
-  const secret = reader.string() // the seed, then the public key once more
+  const secret = reader.string() // the seed, then the public key again
   if (secret.length !== 64) throw damaged(`its key has ${secret.length} bytes instead of 64`)
   const seed = secret.subarray(0, 32)
   const key = createPrivateKey({
@@ -73,7 +72,7 @@ function fromPem(text: string): KeyObject {
   try {
     return createPrivateKey(text)
   } catch {
-    // What OpenSSL says is about its own decoders.
+    // OpenSSL's message would be about its own decoders.
     throw new CorruptObject('is no private key of OpenSSH or in PEM; make one with ssh-keygen -t ed25519')
   }
 }

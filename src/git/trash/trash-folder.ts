@@ -12,13 +12,11 @@ import { identityName, thisProcess } from '../../storage/process-identity.ts'
 import { Repository } from '../repository.ts'
 import { repositoryPath } from '../repository-path.ts'
 
-/** How often a repository is trashed anew because it was written to elsewhere. */
-const ATTEMPTS = 20
+const MAX_ATTEMPTS = 20
 
 /**
- * The repositories of a project that were removed, each whole, in `<project>/.trash`. A record of the journal decides that one goes there
- * or comes back, one rename does it, and where a process dies in between, any other makes the move. Everything here but reading is done
- * by who has the slugs of the project.
+ * A project's removed repositories, each complete, in `<project>/.trash`. A journal record decides a move to or from the trash, and a rename
+ * makes it. If the process dies in between, another one makes the move. All methods except reads require the project's lock `slugs`.
  */
 export class TrashFolder {
   readonly #fs: Fs
@@ -37,22 +35,19 @@ export class TrashFolder {
     return new Repository(this.#fs, this.#pathOf(family, slug), this.#packs, this.#arbiter)
   }
 
-  /** What was noted when it was trashed; undefined if there is nothing. */
+  /** The stamp of the removal; undefined if nothing is there. */
   stamp(family: string, slug: string): string | undefined {
     return this.#fs.readFile(`${this.#pathOf(family, slug)}/${STAMP_FILE}`)?.toString('utf8')
   }
 
-  /**
-   * Has everything of a repository on the disk, whatever the journal says of it: that tells of where it was. What is synced already
-   * costs little.
-   */
+  /** Syncs a whole repository, because the journal refers to its old path. What is synced already costs little. */
   async sync(family: string, slug: string): Promise<void> {
     await syncTree(this.#fs, repositoryPath(this.#project, family, slug))
   }
 
   /**
-   * Moves a repository to the trash while nobody writes to it, nor to those at the paths `others`, unless `check`, which is called when
-   * that is so, rejects. `stamp` is one that no other has.
+   * Moves a repository to the trash while it, and those at the paths `others`, are fenced. `check` is called under the fence, and its
+   * rejection cancels the move. `stamp` must be unique.
    */
   async put(
     family: string,
@@ -77,9 +72,9 @@ export class TrashFolder {
     })
   }
 
-  /** Does it again where a server elsewhere, which no fence here keeps out, was faster. */
+  /** Repeats the work if a server with another folder, which the fence does not stop, was faster. */
   async #unlessMoved(slug: string, work: () => Promise<void>): Promise<void> {
-    for (let attempt = 1; attempt <= ATTEMPTS; attempt++) {
+    for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt++) {
       try {
         return await work()
       } catch (error) {
@@ -93,10 +88,10 @@ export class TrashFolder {
     )
   }
 
-  /** Moves it back to where it was. Refuses with `slug_taken` if another has come there meanwhile. */
+  /** Moves a repository back. Refuses with `slug_taken` if another one is at its path. */
   async takeBack(family: string, slug: string): Promise<void> {
     const [from, to] = [this.#pathOf(family, slug), repositoryPath(this.#project, family, slug)]
-    // A server of before, or git, that was at work when it went may have left a folder there.
+    // An earlier server, or git, that worked while the repository was removed may have left a folder here.
     if (this.#fs.stat(`${to}/HEAD`)) throw taken(slug, 'is there again')
     this.#fs.removeTree(to)
     await createDurableFolder(this.#fs, dirname(to))
@@ -110,7 +105,7 @@ export class TrashFolder {
     await this.#move({ from, to, stamp }, await this.#arbiter.elsewhere?.seen([to]))
   }
 
-  /** Whether one of this slug was removed for good, and it was to be remembered. */
+  /** Whether a repository with this slug was purged and remembered. */
   async wasPurged(family: string, slug: string): Promise<boolean> {
     const path = this.#pathOf(family, slug)
     return (
@@ -119,13 +114,13 @@ export class TrashFolder {
     )
   }
 
-  /** Removes it for good: in one step, and then its files. With `isRemembered`, it is remembered that it was. */
+  /** Purges a repository: a rename, then the removal of its files. With `isRemembered`, the purge is recorded. */
   async purge(family: string, slug: string, isRemembered = false): Promise<void> {
     const path = this.#pathOf(family, slug)
     const decided = await this.#arbiter.decide([], { purged: { gitdir: path, isRemembered } })
     if (isRemembered && !this.#fs.stat(purgeMark(path)))
       await this.#fs.createSynced(purgeMark(path), Buffer.alloc(0))
-    // A name that is swept when we are dead.
+    // If this process dies, the name is recognised and removed.
     const aside = `${dirname(path)}/${BUILD_PREFIX}${identityName(thisProcess())}.purged-${slug}`
     this.#fs.rename(path, aside)
     await this.#fs.syncDir(dirname(path))
@@ -146,7 +141,7 @@ export class TrashFolder {
     } finally {
       decided.complete()
     }
-    // What is open stays open for whoever reads it now; nobody finds it there again.
+    // Open packs stay usable for current readers, but are not found again.
     this.#packs.drop(from)
   }
 

@@ -3,15 +3,15 @@ import { createPublicKey, verify } from 'node:crypto'
 import { CorruptObject } from '../../objects/errors.ts'
 import { SshReader } from './wire.ts'
 
-/** Whether the key made this signature, by this algorithm, of the data. */
+/** Whether the signature of the data, with this algorithm, is valid for the key. */
 export type CheckSignature = (data: Buffer, algorithm: string, signature: Buffer) => boolean
 
-/** The type of key that this service signs with. */
+/** The key type that this service signs with. */
 export const ED25519 = 'ssh-ed25519'
 
 /**
- * The types of keys whose signatures are checked here: what follows the type in a public key is read, and how its signatures are
- * checked is answered. Those of certificates and of security keys (`sk-…`) are not among them.
+ * The key types whose signatures are checked here: each function parses the rest of a public key and answers its check. Certificates and
+ * security keys (`sk-…`) are not supported.
  */
 export const KEY_TYPES: ReadonlyMap<string, (reader: SshReader) => CheckSignature> = new Map([
   [ED25519, readEd25519],
@@ -29,7 +29,7 @@ function readEd25519(reader: SshReader): CheckSignature {
   return (data, algorithm, signature) => algorithm === ED25519 && verify(null, data, key, signature)
 }
 
-/** RFC 4253, section 6.6, signed as RFC 8332 says: never with SHA-1. */
+/** RFC 4253, section 6.6, with the signatures of RFC 8332; SHA-1 is not accepted. */
 function readRsa(reader: SshReader): CheckSignature {
   const [e, n] = [reader.string(), reader.string()]
   const key = keyOf({
@@ -68,12 +68,12 @@ function keyOf(jwk: JsonWebKey): KeyObject {
   try {
     return createPublicKey({ format: 'jwk', key: jwk })
   } catch {
-    // OpenSSL found that the numbers are no key, in words of its own.
+    // OpenSSL rejects the numbers, with a message of its own.
     throw new CorruptObject('holds a key that is none')
   }
 }
 
-/** An mpint without the zeros that say it is not negative. */
+/** An mpint without its leading zeros. */
 function unsigned(mpint: Buffer): Buffer {
   const first = mpint.findIndex((byte) => byte !== 0)
   return first < 0 ? Buffer.alloc(0) : mpint.subarray(first)

@@ -2,18 +2,18 @@ import { createHash, createPublicKey, type KeyObject } from 'node:crypto'
 import { ED25519, KEY_TYPES, type CheckSignature } from './key-types.ts'
 import { SshReader, sshStrings } from './wire.ts'
 
-/** A public key as SSH knows it. */
+/** An SSH public key. */
 export interface SshPublicKey {
   readonly type: string
-  /** Its wire form: what `authorized_keys` has in base64. */
+  /** The wire format, which `authorized_keys` has in base64. */
   readonly blob: Buffer
-  /** `SHA256:…`, as `ssh-keygen -l` and git print it. */
+  /** `SHA256:…`, as shown by `ssh-keygen -l` and git. */
   readonly fingerprint: string
-  /** Undefined for a type of key that is not checked here. */
+  /** Undefined for an unsupported key type. */
   readonly check: CheckSignature | undefined
 }
 
-/** The key in this wire form. Throws `CorruptObject` for one that is malformed. */
+/** Parses a key in wire format. Throws `CorruptObject` if it is malformed. */
 export function parsePublicKey(blob: Buffer): SshPublicKey {
   const digest = createHash('sha256').update(blob).digest('base64')
   const reader = new SshReader(blob)
@@ -23,7 +23,7 @@ export function parsePublicKey(blob: Buffer): SshPublicKey {
   return { type, blob, fingerprint: `SHA256:${digest.replace(/=+$/, '')}`, check }
 }
 
-/** The public half of an Ed25519 private key. */
+/** The public key of an Ed25519 private key. */
 export function publicKeyOf(privateKey: KeyObject): SshPublicKey {
   const { x = '' } = createPublicKey(privateKey).export({ format: 'jwk' })
   return parsePublicKey(sshStrings(ED25519, Buffer.from(x, 'base64url')))

@@ -6,16 +6,15 @@ import type { SshPublicKey } from './public-key.ts'
 import { parsePublicKey } from './public-key.ts'
 import { SshReader, sshStrings } from './wire.ts'
 
-/** What an SSH signature says of a message. */
+/** The result of checking an SSH signature. */
 export interface SshSignature {
   readonly publicKey: SshPublicKey
-  /** Whether the key made it of this message, for this namespace; undefined for a type of key that is not checked here. */
+  /** Whether the signature is valid for the message and namespace; undefined for an unsupported key type. */
   readonly isRight: boolean | undefined
 }
 
 /**
- * Signs a message as `ssh-keygen -Y sign -n <namespace>` does, byte for byte (PROTOCOL.sshsig, SHA-512): armoured, without a line
- * break at the end.
+ * Signs a message exactly as `ssh-keygen -Y sign -n <namespace>` does (PROTOCOL.sshsig, SHA-512); armoured, without a line break at the end.
  */
 export function signSsh(namespace: string, message: Buffer, { privateKey, publicKey }: SigningKey): string {
   const signed = signedData(namespace, HASH, message)
@@ -28,7 +27,7 @@ export function signSsh(namespace: string, message: Buffer, { privateKey, public
   return [BEGIN, ...lines, END].join('\n')
 }
 
-/** Checks an armoured signature of a message. Throws `CorruptObject` for what is none. */
+/** Checks an armoured signature of a message. Throws `CorruptObject` if it is malformed. */
 export function checkSsh(namespace: string, message: Buffer, armoured: string): SshSignature {
   const reader = new SshReader(unarmoured(armoured))
   if (reader.take(MAGIC.length).toString('latin1') !== MAGIC)
@@ -59,7 +58,7 @@ const MAGIC = 'SSHSIG'
 const HASH = 'sha512'
 const HASHES = [HASH, 'sha256']
 
-/** What the key signs in place of the message: its hash, and what it was made for. */
+/** The bytes that the key signs for a message, with its hash and the namespace. */
 function signedData(namespace: string, hash: string, message: Buffer): Buffer {
   const digest = createHash(hash).update(message).digest()
   return Buffer.concat([Buffer.from(MAGIC), sshStrings(namespace, '', hash, digest)])
@@ -73,5 +72,5 @@ function unarmoured(text: string): Buffer {
   return Buffer.from(base64, 'base64')
 }
 
-/** What git signs for (`ssh-keygen -Y sign -n git`). */
+/** The namespace of git's signatures (`ssh-keygen -Y sign -n git`). */
 export const GIT_NAMESPACE = 'git'

@@ -1,6 +1,6 @@
 import { CorruptObject } from '../../objects/errors.ts'
 
-/** Reads values of SSH's wire format (RFC 4251, section 5) one after the other. Throws `CorruptObject` where they are cut off. */
+/** Reads values in SSH's wire format (RFC 4251, section 5). Throws `CorruptObject` if they are incomplete. */
 export class SshReader {
   readonly #bytes: Buffer
   #at = 0
@@ -9,7 +9,7 @@ export class SshReader {
     this.#bytes = bytes
   }
 
-  /** The next `length` bytes as they are. */
+  /** The next `length` bytes. */
   take(length: number): Buffer {
     const end = this.#at + length
     if (end > this.#bytes.length) throw new CorruptObject('is cut off')
@@ -22,7 +22,7 @@ export class SshReader {
     return this.take(4).readUInt32BE()
   }
 
-  /** A length and so many bytes. */
+  /** A length, then that many bytes. */
   string(): Buffer {
     return this.take(this.uint32())
   }
@@ -31,13 +31,13 @@ export class SshReader {
     return this.string().toString('latin1')
   }
 
-  /** Throws `CorruptObject` if anything is left. */
+  /** Throws `CorruptObject` if bytes are left. */
   end(): void {
     if (this.#at < this.#bytes.length) throw new CorruptObject('has something left over at its end')
   }
 }
 
-/** These values one after the other, each as a length and so many bytes. */
+/** These values, each with its length before it. */
 export function sshStrings(...values: readonly (string | Uint8Array)[]): Buffer {
   return Buffer.concat(values.map(sshString))
 }
