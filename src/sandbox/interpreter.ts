@@ -8,29 +8,28 @@ import { SandboxFailure } from './sandbox.ts'
 import { createRequire } from 'node:module'
 import { dirname, join, sep } from 'node:path'
 
-/** How long an interpreter may take to start. */
-const START_MS = 60_000
-/** The longest snapshot: an interpreter with nothing in it. */
-const SNAPSHOT_BYTES = 128 * 1024 ** 2
-/** What a failure's words may take. */
-const FAILURE_BYTES = 256 * 1024
+const MAX_START_MS = 60_000
+/** The maximum size of a snapshot, the memory of a fresh interpreter. */
+const MAX_SNAPSHOT_BYTES = 128 * 1024 ** 2
+/** The maximum size of a failure message. */
+const MAX_FAILURE_BYTES = 256 * 1024
 
 /**
- * An interpreter in a process of its own, as the server sees it: takes one call after the other. What comes from it is not believed: a
- * script may have taken it over.
+ * The server's side of an interpreter in a separate process, for one call at a time. Its messages are validated, because a script may have
+ * taken control of it.
  */
 export class Interpreter {
   readonly runtime: InterpreterStart['runtime']
-  /** Resolves with the memory of the fresh interpreter, if it was wanted, once it takes calls. */
+  /** Resolves when it accepts calls, with its memory if that was requested. */
   readonly started: Promise<Buffer | undefined>
-  /** Whether it takes no more calls, ever. */
+  /** Whether it will accept no more calls. */
   isOver = false
-  /** Resolves once nothing is left of it. */
+  /** Resolves when the process has ended. */
   readonly ended: Promise<void>
   readonly #limits: SandboxLimits
   readonly #child: ChildProcess
   readonly #pipe: Duplex
-  readonly #reader = new MessageReader(SNAPSHOT_BYTES)
+  readonly #reader = new MessageReader(MAX_SNAPSHOT_BYTES)
   #waiting: Waiting | undefined
 
   constructor(runtime: InterpreterStart['runtime'], limits: SandboxLimits, snapshot: Snapshot) {
@@ -49,17 +48,17 @@ export class Interpreter {
       this.#child.on('exit', over)
     })
     this.started = this.#start(snapshot)
-    this.started.catch(() => undefined) // who calls it learns of it
+    this.started.catch(() => undefined) // callers see the rejection
   }
 
-  /** Makes it the interpreter of this script for good. */
+  /** Binds the interpreter to a script permanently. */
   bind(script: BoundScript): void {
     this.#send(MESSAGE_TAGS.bind, Buffer.from(JSON.stringify(script)))
   }
 
   /**
-   * Calls the script with arguments (the text of a JSON array); answers the text of what it returned, undefined for nothing. Throws a
-   * `SandboxFailure`. When the signal says that nobody waits any more, it has a moment to end by itself, then it is killed.
+   * Calls the script with arguments (a JSON array as text); answers its result as text, undefined for nothing. Throws a `SandboxFailure`.
+   * When the signal is aborted, the script gets a moment to end, then the process is killed.
    */
   async call(args: string, signal: AbortSignal): Promise<string | undefined> {
     const { timeoutMs } = this.#limits
@@ -77,7 +76,6 @@ export class Interpreter {
     }
   }
 
-  /** Kills it. */
   end(): void {
     this.#over()
     this.#child.kill('SIGKILL')
@@ -85,7 +83,7 @@ export class Interpreter {
 
   async #start(snapshot: Snapshot): Promise<Buffer | undefined> {
     const failure = new SandboxFailure('overloaded', 'The interpreter did not start; try again later.')
-    const answer = this.#answer(START_MS, failure, failure)
+    const answer = this.#answer(MAX_START_MS, failure, failure)
     const start: InterpreterStart = {
       runtime: this.runtime,
       memoryBytes: this.#limits.memoryBytes,
@@ -96,7 +94,7 @@ export class Interpreter {
     this.#send(MESSAGE_TAGS.start, Buffer.from(JSON.stringify(start)))
     if (Buffer.isBuffer(snapshot)) this.#send(MESSAGE_TAGS.snapshot, snapshot)
     const { body } = await answer
-    this.#reader.limit = this.#limits.resultBytes + FAILURE_BYTES
+    this.#reader.limit = this.#limits.resultBytes + MAX_FAILURE_BYTES
     return body.length > 0 ? body : undefined
   }
 
@@ -105,7 +103,7 @@ export class Interpreter {
     if (letter === MESSAGE_TAGS.nothing) return undefined
     if (letter === MESSAGE_TAGS.failure || letter === MESSAGE_TAGS.lastFailure) {
       const failure = readFailure(body.toString())
-      // what took all its memory has left little of it
+      // little memory is left, so the interpreter is not reused
       if (letter === MESSAGE_TAGS.lastFailure || failure.kind === 'memory') this.end()
       throw failure
     }
@@ -113,7 +111,7 @@ export class Interpreter {
     throw new SandboxFailure('output', `The script returned more than ${this.#limits.resultBytes} bytes.`)
   }
 
-  /** The next message. While one is waited for, the interpreter keeps the server running. */
+  /** The next message. While one is awaited, the interpreter keeps the server's process alive. */
   #answer(milliseconds: number, late: SandboxFailure, gone: SandboxFailure): Promise<Message> {
     if (this.isOver) return Promise.reject(gone)
     return new Promise<Message>((resolve, reject) => {
@@ -145,7 +143,7 @@ export class Interpreter {
     }
     for (const message of messages) {
       const waiting = this.#rest()
-      if (!waiting) return this.end() // nobody asked
+      if (!waiting) return this.end() // unexpected message
       waiting.resolve(message)
     }
   }
@@ -157,7 +155,7 @@ export class Interpreter {
     waiting?.reject(reason ?? waiting.gone)
   }
 
-  /** Nothing is waited for any more. */
+  /** Stops waiting. */
   #rest(): Waiting | undefined {
     const waiting = this.#waiting
     this.#waiting = undefined
@@ -180,13 +178,13 @@ export class Interpreter {
   }
 }
 
-/** A snapshot to start from; or whether to make one. */
+/** A snapshot to start from; `wanted` to make one. */
 export type Snapshot = Buffer | 'wanted' | 'none'
 
-/** How long a script of which nobody waits for the answer may still take. */
+/** How long a script may still run after its call was aborted. */
 const GRACE_MS = 250
 
-/** A process that ends in a call was stopped by one of its memory limits: nothing else does that. */
+/** Only a memory limit ends a process during a call. */
 function outOfMemory(): SandboxFailure {
   return new SandboxFailure('memory', 'The script took more memory than scripts have, and was stopped.')
 }
@@ -194,12 +192,12 @@ function outOfMemory(): SandboxFailure {
 interface Waiting {
   readonly resolve: (message: Message) => void
   readonly reject: (reason: SandboxFailure) => void
-  /** What to say if it ends by itself. */
+  /** The failure if the process ends. */
   readonly gone: SandboxFailure
   timer: NodeJS.Timeout | undefined
 }
 
-/** A pipe that is a socket, as those of child processes are. */
+/** A pipe that is a socket, as with child processes. */
 interface Referable {
   ref(): void
   unref(): void
@@ -225,7 +223,7 @@ function parsed(text: string): unknown {
   }
 }
 
-/** Starts the process of an interpreter. All it has is one pipe (file descriptor 3): no environment, no standard streams, no arguments. */
+/** Starts an interpreter's process. It gets only one pipe (file descriptor 3): no environment, no standard streams, no arguments. */
 export function spawnInterpreter(memoryBytes: number): ChildProcess {
   return spawn(process.execPath, [...interpreterFlags(MAIN, memoryBytes), MAIN], {
     env: {},
@@ -236,15 +234,15 @@ export function spawnInterpreter(memoryBytes: number): ChildProcess {
 
 const MAIN = fileURLToPath(new URL('./inside/main.js', import.meta.url))
 
-/** A message of an interpreter's, as `inside/messages.ts` describes them. */
+/** A message of an interpreter, see `inside/messages.ts`. */
 interface Message {
   readonly letter: string
   readonly body: Buffer
 }
 
-/** Cuts what comes out of a pipe into messages. What is in them is not believed here, only that they are not too long. */
+/** Splits the data of a pipe into messages. Checks only their length. */
 export class MessageReader {
-  /** The longest message that is taken, in bytes. */
+  /** The maximum length of a message, in bytes. */
   limit: number
   #pieces: Buffer[] = []
   #length = 0
@@ -253,26 +251,29 @@ export class MessageReader {
     this.limit = limit
   }
 
-  /** The messages that end in this piece; undefined if one is too long, after which nothing can be read any more. */
+  /** The messages that end in this piece; undefined if one is too long, and then reading cannot continue. */
   read(piece: Buffer): readonly Message[] | undefined {
     this.#pieces.push(piece)
     this.#length += piece.length
     const messages: Message[] = []
-    while (this.#length >= HEAD) {
-      const first = this.#joined(HEAD)
+    while (this.#length >= LENGTH_BYTES) {
+      const first = this.#joined(LENGTH_BYTES)
       const length = first.readUInt32BE()
       if (length < 1 || length > this.limit) return undefined
-      if (this.#length < HEAD + length) break
+      if (this.#length < LENGTH_BYTES + length) break
       const all = this.#joined(this.#length)
-      const end = HEAD + length
-      messages.push({ letter: String.fromCharCode(all[HEAD] ?? 0), body: all.subarray(HEAD + 1, end) })
+      const end = LENGTH_BYTES + length
+      messages.push({
+        letter: String.fromCharCode(all[LENGTH_BYTES] ?? 0),
+        body: all.subarray(LENGTH_BYTES + 1, end),
+      })
       this.#pieces = [all.subarray(end)]
       this.#length -= end
     }
     return messages
   }
 
-  /** The first piece, once it has at least so many bytes. */
+  /** The first piece, joined until it has at least this many bytes. */
   #joined(length: number): Buffer {
     const [first] = this.#pieces
     if (first && first.length >= length) return first
@@ -282,17 +283,16 @@ export class MessageReader {
   }
 }
 
-/** Four bytes of length. */
-const HEAD = 4
+const LENGTH_BYTES = 4
 
 /**
- * The flags of Node that a process which runs `main` needs to be harmless: it may read the code it consists of and no other file, write
- * none, start no program, load no add-on, make no code out of strings, and WebAssembly in it gets no more memory than `memoryBytes`.
+ * Node flags that confine a process that runs `main`: it can read only its own code, write no file, start no program, load no add-on and
+ * compile no code from strings, and its WebAssembly gets at most `memoryBytes`.
  */
 export function interpreterFlags(main: string, memoryBytes: number): readonly string[] {
   return [
     PERMISSION,
-    // a thread of its own kills it when the server is gone
+    // the watchdog thread kills it when the server is gone
     '--allow-worker',
     ...readablePaths(main).map((path) => `--allow-fs-read=${path}`),
     '--disallow-code-generation-from-strings',
@@ -303,20 +303,20 @@ export function interpreterFlags(main: string, memoryBytes: number): readonly st
   ]
 }
 
-/** Node 20 calls it an experiment. */
+/** In Node 20 the flag is experimental. */
 const PERMISSION = process.allowedNodeEnvironmentFlags.has('--permission')
   ? '--permission'
   : '--experimental-permission'
 
-/** JavaScript's own memory: the interpreters' loaders, arguments and results. */
+/** JavaScript's own memory: the loaders, arguments and results. */
 const HEAP_MB = 192
 const WASM_PAGE = 65_536
-/** So that QuickJS, which counts for itself, meets its own limit first and can say so. */
+/** So that QuickJS reaches its own limit first and can report it. */
 const SPARE_PAGES = 256
 
 const PACKAGES = ['pyodide', 'quickjs-emscripten', '@swc/wasm-typescript']
 
-/** Our code for it, and the packages; where those are links, what they point to, too. */
+/** Our code and its packages, including the targets of links. */
 function readablePaths(main: string): readonly string[] {
   const require = createRequire(import.meta.url)
   const paths = new Set([join(dirname(main), sep)])

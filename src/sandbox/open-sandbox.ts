@@ -8,17 +8,15 @@ import type { SandboxLimits } from './sandbox-limits.ts'
 import { Interpreter } from './interpreter.ts'
 
 /**
- * Opens a sandbox whose interpreters are WebAssembly (CPython by pyodide, QuickJS) in processes of their own that may do nothing; see
- * `inside/`. It starts none before the first call. Numbers pass as they are written: an integer of twenty digits is one in Python; what
- * JavaScript reads is the nearest double.
+ * Opens a sandbox whose interpreters are WebAssembly (CPython by pyodide, QuickJS) in confined processes; see `inside/`. Starts none before
+ * the first call. Numbers keep their digits: Python gets an integer of twenty digits as such; JavaScript reads the nearest double.
  */
 export function openSandbox(limits: SandboxLimits): OpenSandbox {
   return new ProcessSandbox(limits)
 }
 
-/** A sandbox that says how busy it is. */
 export interface OpenSandbox extends Sandbox {
-  /** How many scripts run, and how many wait for one to end. */
+  /** How many scripts run, and how many wait. */
   readonly load: { readonly running: number; readonly waiting: number }
 }
 
@@ -26,7 +24,7 @@ class ProcessSandbox implements OpenSandbox {
   readonly #limits: SandboxLimits
   readonly #shelf: InterpreterPool
   readonly #permits: Semaphore
-  /** To give up the calls that are not answered yet. */
+  /** To abort unanswered calls. */
   readonly #going = new Set<AbortController>()
   #isClosed = false
 
@@ -52,7 +50,7 @@ class ProcessSandbox implements OpenSandbox {
     await this.#shelf.close()
   }
 
-  /** Rejects as soon as nobody waits, whatever the script still does. */
+  /** Rejects as soon as the call is aborted, even if the script still runs. */
   async #outcome(job: SandboxJob): Promise<string | undefined> {
     const giveUp = new AbortController()
     const abort = (): void => giveUp.abort()
@@ -90,33 +88,33 @@ function nobodyWaits(): SandboxFailure {
   return new SandboxFailure('aborted', 'The call was given up.')
 }
 
-/** The text comes from the script: it may be anything. */
+/** The text comes from the script, so it may be anything. */
 function readResult(text: string, entryPoint: string): Json {
   try {
     return parseJson(text)
   } catch (error) {
     if (!(error instanceof JsonTextError)) throw error
-    // the place is as deep as the value is
+    // the message contains the place, which is as long as the value is deep
     const message = error.message.slice(0, 1000)
     throw new SandboxFailure('result', `What ${entryPoint} returned cannot be kept as JSON. ${message}`)
   }
 }
 
-/** What an interpreter serves for good: its script, of its owner. */
+/** What an interpreter is bound to: a script of an owner. */
 type Purpose = Pick<SandboxJob, 'owner' | 'runtime' | 'script' | 'entryPoint'>
 
 /**
- * The interpreters that wait: those that have served a script wait for its next call, the longest unused of them makes room first; and
- * one Python, which takes long to start, waits for a script it has not seen, once there has been a need of one.
+ * Idle interpreters. Those that have run a script wait for its next call; the least recently used is ended first. Once Python was needed, one
+ * unbound Python is kept ready, because it starts slowly.
  */
 class InterpreterPool {
   readonly #limits: SandboxLimits
-  /** The longest unused first. */
+  /** The least recently used first. */
   readonly #warm: Shelved[] = []
   readonly #living = new Set<Interpreter>()
-  /** The memory of a Python that has just started, which makes others start quickly, those of other shelves too. */
+  /** The memory of a freshly started Python, from which others start quickly; shared by all pools. */
   static #snapshot: Buffer | undefined
-  /** Resolves once the one that is to give it has started. */
+  /** Resolves when the interpreter that makes the snapshot has started. */
   static #making: Promise<void> | undefined
   #spare: Interpreter | undefined
   #spareTimer: NodeJS.Timeout | undefined
@@ -126,7 +124,7 @@ class InterpreterPool {
     this.#limits = limits
   }
 
-  /** One that serves this script of this owner and has served none else: warm, or new. Throws a `SandboxFailure` if none starts. */
+  /** An interpreter bound to this script of this owner: an idle or a new one. Throws a `SandboxFailure` if none starts. */
   async take(purpose: Purpose): Promise<Interpreter> {
     const place = this.#warm.findLastIndex((it) => isSame(it.purpose, purpose) && !it.interpreter.isOver)
     const [found] = place < 0 ? [] : this.#warm.splice(place, 1)
@@ -142,7 +140,7 @@ class InterpreterPool {
     return interpreter
   }
 
-  /** Takes back one that `take` gave, if it is still good. */
+  /** Returns an interpreter from `take`, if it is still usable. */
   giveBack(interpreter: Interpreter, purpose: Purpose): void {
     if (interpreter.isOver) return
     const timer = setTimeout(() => interpreter.end(), this.#limits.idleMs).unref()
@@ -150,7 +148,7 @@ class InterpreterPool {
     if (this.#warm.length > this.#limits.warm) this.#warm[0]?.interpreter.end()
   }
 
-  /** Ends all of them; resolves once they are gone. */
+  /** Ends all interpreters; resolves when they have ended. */
   async close(): Promise<void> {
     this.#isClosed = true
     clearTimeout(this.#spareTimer)

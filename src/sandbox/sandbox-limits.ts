@@ -1,22 +1,22 @@
-/** How much a sandbox gives to scripts. */
+/** The limits for scripts. */
 export interface SandboxLimits {
-  /** How long one call may take, in milliseconds. */
+  /** The time limit of a call, in milliseconds. */
   readonly timeoutMs: number
-  /** The memory of one interpreter with the script in it, in bytes. */
+  /** The memory of an interpreter with its script, in bytes. */
   readonly memoryBytes: number
-  /** The longest JSON text that a call may answer with, in bytes. */
+  /** The maximum JSON text of a result, in bytes. */
   readonly resultBytes: number
-  /** How many calls go on at once. */
+  /** How many calls run at once. */
   readonly atOnce: number
-  /** How many interpreters are kept that have served a script and wait for the next call of it. */
+  /** How many idle interpreters are kept for further calls of their scripts. */
   readonly warm: number
   /** How many calls of one owner may wait. */
   readonly queue: number
-  /** How long an interpreter is kept without a call, in milliseconds. */
+  /** How long an idle interpreter is kept, in milliseconds. */
   readonly idleMs: number
 }
 
-/** What is given where nothing else is said. */
+/** The defaults. */
 export const SANDBOX_LIMITS: SandboxLimits = {
   timeoutMs: 10_000,
   memoryBytes: 256 * 1024 ** 2,

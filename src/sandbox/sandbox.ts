@@ -1,13 +1,12 @@
 import type { Json } from '../json/json.ts'
 
-/** Runs scripts that users wrote where they reach nothing: no file, no network, no environment, no other project's script. */
+/** Runs users' scripts in isolation: without files, network, environment, or scripts of other projects. */
 export interface Sandbox {
   /**
-   * Calls the script's `entryPoint` with `args` and answers what it returns; undefined for nothing (None, undefined). Throws a
-   * `SandboxFailure`.
+   * Calls the script's `entryPoint` with `args` and answers its result; undefined for nothing (None, undefined). Throws a `SandboxFailure`.
    */
   run(job: SandboxJob): Promise<Json | undefined>
-  /** Resolves once nothing runs any more. */
+  /** Resolves when no script runs any more. */
   close(): Promise<void>
 }
 
@@ -16,16 +15,16 @@ export interface SandboxJob {
   readonly script: string
   readonly entryPoint: string
   readonly args: readonly Json[]
-  /** Interpreters are kept warm for a script of an owner, and never shared between owners. */
+  /** Interpreters are kept for the owner's scripts, and never shared between owners. */
   readonly owner: string
   readonly signal: AbortSignal
 }
 
-/** Why a script gave no answer; the message says so in words that may be shown to whoever asked. */
+/** Why a script gave no result; the message may be shown to the caller. */
 export class SandboxFailure extends Error {
   override readonly name = 'SandboxFailure'
   readonly kind: SandboxFailureKind
-  /** Where it happened in the script, a line each. */
+  /** The stack trace in the script, one line each. */
   readonly stacktrace: readonly string[] | undefined
 
   constructor(kind: SandboxFailureKind, message: string, stacktrace?: readonly string[]) {
@@ -35,6 +34,8 @@ export class SandboxFailure extends Error {
   }
 }
 
-/** `entry` there is no such function; `result` what it returned is no JSON; `overloaded` too many scripts wait; `aborted` nobody waits. */
+/**
+ * `entry`: there is no such function. `result`: the result is not JSON. `overloaded`: too many scripts wait. `aborted`: the call was aborted.
+ */
 export type SandboxFailureKind =
   'syntax' | 'entry' | 'exception' | 'result' | 'timeout' | 'memory' | 'output' | 'overloaded' | 'aborted'

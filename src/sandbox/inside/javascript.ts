@@ -16,8 +16,8 @@ export interface JavaScriptStart {
 }
 
 /**
- * Starts QuickJS, an engine compiled to WebAssembly that knows the language and nothing else. Each call runs the script in a context of
- * its own: nothing of one call is there in the next. A script with `export` is a module, whose functions are its exports.
+ * Starts QuickJS, an engine compiled to WebAssembly, without any host functions. Each call runs the script in a new context, so calls share
+ * nothing. A script with `export` is a module, and its functions are its exports.
  */
 export async function openJavaScript({
   isTyped,
@@ -39,14 +39,14 @@ export async function openJavaScript({
       if ('failure' in bound) return failed(bound.failure)
       const run = { ...bound, args, resultBytes }
       const answer = Scope.withScope((scope) => callOnce(scope, engine, run))
-      // an engine that cannot even make an error throws null
+      // an engine that has no memory left for an error throws null
       const isFull = quickjs.getWasmMemory().buffer.byteLength > memoryBytes * 0.75
       return isFull && answer.text === THROWN_NULL ? failed(OUT_OF_MEMORY) : answer
     },
   }
 }
 
-/** What the engine's own stack may take; the host's, on which it runs, is a megabyte. */
+/** The engine's own stack; the host's stack, on which it runs, has a megabyte. */
 const STACK_BYTES = 256 * 1024
 
 type Prepared = BoundCode | { readonly failure: ReportedFailure }
@@ -63,7 +63,7 @@ interface Run extends BoundCode {
   readonly resultBytes: number
 }
 
-/** Strips the types, and looks for mistakes that keep the script from being read. */
+/** Strips types, and reports syntax errors. */
 function prepare(
   engine: QuickJSRuntime,
   script: string,
@@ -141,7 +141,7 @@ function callHarness(
   return result
 }
 
-/** Undefined, as a value of the engine's, if the script has none. */
+/** The entry point as a handle of the engine; undefined if the script has none. */
 function findEntry(
   context: QuickJSContext,
   program: QuickJSHandle,
@@ -149,7 +149,7 @@ function findEntry(
 ): QuickJSHandle {
   if (isModule) return context.getProp(program, entryPoint)
   if (!/^[A-Za-z_$][\w$]*$/.test(entryPoint)) return context.undefined
-  // what const and let declare is no property of the global object
+  // const and let declare no property of the global object
   const found = context.evalCode(
     `typeof ${entryPoint} === 'function' ? ${entryPoint} : undefined`,
     'harness.js',
@@ -159,7 +159,7 @@ function findEntry(
   return context.undefined
 }
 
-/** What a promise has come to once nothing is left to do; the value itself if it is none; undefined if it waits for ever. */
+/** The result of a promise after all pending jobs, or the value itself if it is not a promise; undefined if the promise never settles. */
 function settle(
   scope: Scope,
   engine: QuickJSRuntime,
@@ -189,7 +189,7 @@ interface Description {
   readonly isMemory: boolean
 }
 
-/** What was thrown, in words, with the lines of the script that led there. */
+/** The thrown value in words, with the script's stack trace. */
 function described(context: QuickJSContext, harness: QuickJSHandle, error: QuickJSHandle): Description {
   const result = callHarness(context, harness, 'describe', error)
   if (result.error) {
@@ -208,7 +208,7 @@ const OUT_OF_MEMORY: ReportedFailure = {
   message: 'The script took more memory than scripts have.',
 }
 
-/** The answer to `throw null`. */
+/** The reply to `throw null`. */
 const THROWN_NULL = JSON.stringify({ kind: 'exception', message: 'Thrown: null', stacktrace: [] })
 
 function asFailure({ message, stacktrace, isMemory }: Description): ReportedFailure {
@@ -221,9 +221,9 @@ function failed(failure: ReportedFailure): ScriptReply {
 }
 
 /**
- * The JavaScript that calls scripts, evaluated in a context before the script has a say. `call(entry, args)`; `write(value, bytes)`
- * is the JSON text of a value, undefined for undefined, false for a text that is too long; `describe(error)` is the JSON text of
- * what was thrown and its stack.
+ * The JavaScript that calls scripts, evaluated in a context before the script. `call(entry, args)` calls it. `write(value, bytes)` is the
+ * JSON text of a value, undefined for undefined, false if the text is too long. `describe(error)` is the JSON text of the thrown value and
+ * its stack.
  */
 const JAVASCRIPT_HARNESS = `'use strict';
 (({ parse, stringify }, { isFinite }, String, TypeError, { apply }, Error) => {

@@ -15,24 +15,24 @@ import { loadPyodide } from 'pyodide'
 
 interface PythonStart {
   readonly resultBytes: number
-  /** The memory of another that had just started: five times as quick. */
+  /** The memory of a freshly started interpreter, from which starting is five times as fast. */
   readonly from: Uint8Array | undefined
-  /** Whether to give its memory away for others. */
+  /** Whether to answer its own memory for others. */
   readonly keep: boolean
 }
 
 /**
- * Starts CPython compiled to WebAssembly. Its bridge to JavaScript is cut, its files are in its own memory, its output goes nowhere. How
- * much memory it may take is a flag of the process. Each call runs the script anew, in globals of its own; modules it has imported stay.
+ * Starts CPython compiled to WebAssembly, with files only in its own memory, no output, and its bridge to JavaScript removed. A flag of the
+ * process limits its memory. Each call runs the script again with new globals; imported modules stay.
  */
 async function openPython({
   resultBytes,
   from,
   keep,
 }: PythonStart): Promise<{ readonly runtime: ScriptInterpreter; readonly memory: Uint8Array | undefined }> {
-  // it asks for the flags of open(2), and Node's permissions refuse the question
+  // pyodide asks for the flags of open(2), which Node's permissions would refuse
   Object.assign(process, { binding: () => ({ fs: constants }) })
-  // it would tell scripts where it is
+  // hides the path of this program from scripts
   process.argv.length = 1
   const python = await loadPyodide({
     jsglobals: Object.create(null) as object,
@@ -46,7 +46,7 @@ async function openPython({
   const swallow = { write: (bytes: Uint8Array) => bytes.length }
   python.setStdout(swallow)
   python.setStderr(swallow)
-  // the harness defines it so
+  // the harness defines these
   const [bind, call] = python.runPython(`open_harness(${resultBytes})`) as Harness
   return {
     memory,
@@ -61,17 +61,17 @@ type Harness = [bind: (script: string, entryPoint: string) => void, call: (args:
 
 const ANSWERS: readonly MessageTag[] = [MESSAGE_TAGS.value, MESSAGE_TAGS.nothing, MESSAGE_TAGS.failure]
 
-/** The harness answers the letter and the text in one string. */
+/** The harness answers the letter and the text as one string. */
 function answerIn(answer: string): ScriptReply {
-  const letter = answer[0] as ScriptReply['letter'] // checked right here; a script can get hold of the harness
+  const letter = answer[0] as ScriptReply['letter'] // checked in the next line, because a script can replace the harness
   if (typeof answer !== 'string' || !ANSWERS.includes(letter)) throw new TypeError('The harness is broken.')
   return { letter, text: answer.slice(1) }
 }
 
 /**
- * The Python that calls scripts. `open_harness(result_bytes)` puts the bridge to JavaScript out of sight (a curtain: what keeps scripts in
- * is the process, see seal.ts) and gives the functions `bind(script, entry_point)` and `call(args)`; what a call answers is a letter of
- * messages.ts and a text. The imports at the top are those that scripts want most: in a snapshot they cost nothing.
+ * The Python that calls scripts. `open_harness(result_bytes)` hides the bridge to JavaScript (real isolation comes from the process, see
+ * seal.ts) and returns the functions `bind(script, entry_point)` and `call(args)`. A call answers a letter of messages.ts and a text. The
+ * imports at the top are those that scripts use most; in a snapshot they cost nothing.
  */
 const PYTHON_HARNESS = `
 import collections, copy, datetime, decimal, difflib, functools, itertools, json, math, random, re, statistics, string

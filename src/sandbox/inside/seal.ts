@@ -1,10 +1,9 @@
 import { createRequire, syncBuiltinESMExports } from 'node:module'
 
 /**
- * Leaves nothing in this process's JavaScript that could do harm, for whoever gets out of the interpreter into it: of the globals only
- * those of the language and what pyodide asks for while it runs; of Node's modules none of the functions. What the process must not
- * do at all (files, children, add-ons, code from strings) its flags forbid; this is for the network, which Node 20 has no flag for, and
- * a second lock on the rest.
+ * Removes everything harmful from this process's JavaScript, in case a script escapes from the interpreter: all globals except the language's
+ * own and those that pyodide needs at run time, and all functions of Node's modules. The process's flags already forbid files, child
+ * processes, add-ons and code from strings. This blocks the network, for which Node 20 has no flag, and protects the rest a second time.
  */
 export function hardenRealm(): void {
   const require = createRequire(import.meta.url)
@@ -17,7 +16,7 @@ export function hardenRealm(): void {
   Object.defineProperty(globalThis, 'console', { value: QUIET })
 }
 
-/** Those that reach out of the process; all others do so through them. */
+/** Modules that reach out of the process; all others use these. */
 const MODULES = [
   'child_process',
   'dgram',
@@ -44,7 +43,7 @@ const POWERS = [
   'report',
 ]
 
-/** The language's own, and what pyodide uses while it runs: text codecs, random bytes, clocks. */
+/** The language's own globals, and those that pyodide uses at run time: text codecs, random bytes, clocks. */
 const KEPT = new Set(
   `Object Function Array Number parseFloat parseInt Infinity NaN undefined Boolean String Symbol Date Promise RegExp Error
   AggregateError EvalError RangeError ReferenceError SyntaxError TypeError URIError globalThis JSON Math Intl ArrayBuffer
@@ -56,7 +55,7 @@ const KEPT = new Set(
 
 const QUIET = Object.freeze({ log: refuseQuietly, warn: refuseQuietly, error: refuseQuietly })
 
-/** Replaces every function of a module, and of the classes in it. */
+/** Replaces every function of a module and of its classes. */
 function disarm(module: object): void {
   for (const [holder, key] of functionsOf(module)) {
     const inner = (Reflect.get(holder, key) as { readonly prototype?: object }).prototype

@@ -4,8 +4,8 @@ import type { ReportedFailure } from './messages.ts'
 export type StripTypes = (script: string) => { readonly code: string } | { readonly failure: ReportedFailure }
 
 /**
- * JavaScript out of TypeScript. Types become spaces, so lines and columns stay; only a script with more than types in it (enums,
- * namespaces, constructor properties) is written anew, and its lines may move.
+ * Converts TypeScript to JavaScript. Types become spaces, so lines and columns stay. Only scripts with features beyond types (enums,
+ * namespaces, constructor properties) are rewritten, and their lines may move.
  */
 export const stripTypes: StripTypes = (script) => {
   try {
@@ -26,7 +26,7 @@ function transformed(script: string, mode: 'strip-only' | 'transform'): string {
 
 const FILE = 'script.ts'
 
-/** What the transpiler throws: no error, but a record. */
+/** What the transpiler throws; not an Error. */
 interface Mistake {
   readonly code?: string
   readonly message?: string

@@ -1,11 +1,11 @@
 import { workerData } from 'node:worker_threads'
 
 /**
- * A thread beside the interpreter, which is deaf while a script runs: kills the process when the server that started it is gone, and
- * when it has taken more memory than the limit and what Node and the interpreter take themselves.
+ * A thread beside the interpreter, which cannot react while a script runs. Kills the process when its server is gone, or when it uses more
+ * memory than the limit plus what Node and the interpreter need.
  */
 
-const { parent, memoryBytes } = workerData as { readonly parent: number; readonly memoryBytes: number } // main.ts gave it
+const { parent, memoryBytes } = workerData as { readonly parent: number; readonly memoryBytes: number } // set by main.ts
 const OWN_BYTES = 384 * 1024 ** 2
 const LOOK_EVERY_MS = 500
 
