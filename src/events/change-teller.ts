@@ -6,34 +6,33 @@ import { creationOf, eventsBetween } from '../webhooks/events-between.ts'
 import { cursorOf } from '../webhooks/cursor-log.ts'
 import { type LiveEvent, liveEventOf, removalOf } from './live-event.ts'
 
-/** So long changes are collected before they are told, in milliseconds: those of one artifact are then looked at together. */
-const COLLECT = 20
-/** So long it tells before it rests, in milliseconds, and so many times as long it rests, but no longer than this: writes hardly notice it. */
-const SLICE = 10
-const REST = 9
-const LONGEST_REST = 500
-/** Of more artifacts that wait, or more new revisions of one, what happened is not told one by one. */
-const MOST_NOTED = 1000
-const MOST_REVISIONS = 200
-/** An artifact that turns up and is older than this, in milliseconds, was brought from elsewhere with its history. */
-const BROUGHT = 60 * 60 * 1000
+/** How long (milliseconds) changes are collected before they are published, so that an artifact's changes are handled together. */
+const COLLECT_MS = 20
+const MAX_BUSY_MS = 10
+const REST_PER_BUSY_TIME = 9
+const MAX_REST_MS = 500
+/** With more waiting artifacts, or more new revisions of one artifact, a reset is published instead of single events. */
+const MAX_NOTED_ARTIFACTS = 1000
+const MAX_NEW_REVISIONS = 200
+/** An older artifact (milliseconds) that appears was imported with its history. */
+const MAX_AGE_OF_NEW_MS = 60 * 60 * 1000
 
-/** What waits to be told of an artifact: what was there when it was told last, and what is there now. */
+/** A change that waits to be published: the artifact's state at the last publication, and its latest change. */
 interface Noted {
   readonly before: ArtifactChange['before']
   readonly change: ArtifactChange
 }
 
-/** Who is told. */
+/** The receiver of events. */
 export interface Told {
   event(event: LiveEvent): void
-  /** More happened than can be told: whoever follows has to look for itself. */
+  /** Too much has happened for single events: clients must reload. */
   reset(): void
 }
 
 /**
- * Tells what changes in a project's artifacts until it is stopped. Git is the record of that, as it is for webhooks: a write only leaves a note in
- * memory, and soon afterwards what the artifact was is compared with what it is.
+ * Publishes changes of a project's artifacts until it is stopped. Git has the record of changes, as for webhooks: a write only leaves a note
+ * in memory, and soon afterwards the artifact's old and new states are compared.
  */
 export class ChangeTeller {
   readonly #registry: Registry
@@ -54,30 +53,30 @@ export class ChangeTeller {
     this.#stopping.abort()
   }
 
-  /** Within the write: it only takes note. */
+  /** Called within a write, so it only takes a note. */
   #note(change: ArtifactChange): void {
     const { path } = change
     const noted = this.#noted.get(path)
     this.#noted.set(path, { before: noted ? noted.before : change.before, change })
     if (this.#isTelling) return
     this.#isTelling = true
-    // Only a stop ends a rest, and nothing is told then.
+    // Only a stop interrupts the pause, and then nothing more is published.
     void this.#tellNoted().catch(() => undefined)
   }
 
   async #tellNoted(): Promise<void> {
     const { signal } = this.#stopping
-    for (let rest = COLLECT; this.#noted.size > 0;) {
+    for (let rest = COLLECT_MS; this.#noted.size > 0;) {
       await pause(rest, undefined, { signal, ref: false })
-      if (this.#noted.size > MOST_NOTED) this.#giveUp()
+      if (this.#noted.size > MAX_NOTED_ARTIFACTS) this.#giveUp()
       const began = performance.now()
       for (const [path, noted] of this.#noted) {
         this.#noted.delete(path)
         await this.#tell(noted)
         if (signal.aborted) return
-        if (performance.now() - began > SLICE) break
+        if (performance.now() - began > MAX_BUSY_MS) break
       }
-      rest = Math.max(COLLECT, Math.min((performance.now() - began) * REST, LONGEST_REST))
+      rest = Math.max(COLLECT_MS, Math.min((performance.now() - began) * REST_PER_BUSY_TIME, MAX_REST_MS))
     }
     this.#isTelling = false
   }
@@ -86,7 +85,7 @@ export class ChangeTeller {
     try {
       for (const event of await this.#eventsOf(noted)) this.#told.event(event)
     } catch {
-      // It was removed meanwhile, or cannot be read: whoever asks for it is told so.
+      // The artifact was removed meanwhile or is unreadable; requests for it report that.
       this.#told.reset()
     }
   }
@@ -96,9 +95,9 @@ export class ChangeTeller {
     const { store, now } = this.#registry
     if (!view) return [removalOf(change, !store.exists(change.family.folder, change.slug), now())]
     const last = before && viewOf(before)
-    const isBrought = !last && now().getTime() - Date.parse(view.record.created_at) > BROUGHT
+    const isBrought = !last && now().getTime() - Date.parse(view.record.created_at) > MAX_AGE_OF_NEW_MS
     if (isBrought) return (await creationOf(view)).map(liveEventOf)
-    if ((await mostNewRevisions(view, last)) > MOST_REVISIONS) {
+    if ((await mostNewRevisions(view, last)) > MAX_NEW_REVISIONS) {
       this.#told.reset()
       return []
     }
@@ -112,7 +111,7 @@ export class ChangeTeller {
   }
 }
 
-/** How many revisions longer the branch is that has grown most. */
+/** The number of new revisions on the branch that grew most. */
 async function mostNewRevisions(
   { repository: { history, objects }, variants }: ArtifactView,
   before: ArtifactView | undefined,
@@ -122,7 +121,7 @@ async function mostNewRevisions(
   for (const { slug, head } of variants) {
     const last = heads.get(slug)
     if (head === undefined || head === last) continue
-    if (before && last === undefined) continue // what a new branch begins with was there before
+    if (before && last === undefined) continue // the first revisions of a new branch existed before
     const isThere = last !== undefined && (await objects.read(last)) !== undefined
     const { depth } = await history.node(head)
     most = Math.max(most, depth - (isThere ? (await history.node(last)).depth : 0))

@@ -4,17 +4,17 @@ import type { ArtifactChange } from '../versioning/index/index-entry.ts'
 import type { Evaluation, PinnedRevision } from '../evaluations/evaluation.ts'
 import type { RegistryEvent } from '../webhooks/registry-event.ts'
 
-/** What happens, by what it is about. */
+/** The kinds of events. */
 export type EventKind = 'artifact' | 'revision' | 'deployment' | 'evaluation'
 
-/** Something that happened, as those who follow a project are told of it. */
+/** An event for clients that follow a project. */
 export interface LiveEvent {
   readonly kind: EventKind
-  /** Kind, action, references, date, author; the family of an artifact, the subject of a commit and what a deployment changed. */
+  /** Kind, action, references, date, author; the family of an artifact, the subject of a commit, the changes of a deployment. */
   readonly data: JsonObject
 }
 
-/** What webhooks tell, in the words of those who follow. */
+/** A webhook's event in the form for clients. */
 export function liveEventOf({ type, timestamp, data }: RegistryEvent): LiveEvent {
   const [level = '', what = ''] = type.split('.')
   const actor = getKey(data, 'actor')
@@ -23,7 +23,7 @@ export function liveEventOf({ type, timestamp, data }: RegistryEvent): LiveEvent
   return liveEvent(kind, level === 'variant' ? `variant_${what}` : what, timestamp, textOf(actor), rest)
 }
 
-/** That an artifact is gone, or cannot be read any more. */
+/** The event that an artifact is gone or unreadable. */
 export function removalOf({ family, slug, id }: ArtifactChange, isGone: boolean, now: Date): LiveEvent {
   return liveEvent('artifact', isGone ? 'removed' : 'damaged', now.toISOString(), null, [
     ['family', family.folder],
@@ -31,7 +31,7 @@ export function removalOf({ family, slug, id }: ArtifactChange, isGone: boolean,
   ])
 }
 
-/** That an evaluation has begun, or is over: `started`, `finished` or `interrupted`. */
+/** The event that an evaluation has begun or ended: `started`, `finished` or `interrupted`. */
 export function evaluationEvent({ plan, state, finishedAt }: Evaluation, now: Date): LiveEvent {
   const action = state === 'running' ? 'started' : state
   return liveEvent('evaluation', action, finishedAt ?? now.toISOString(), plan.created_by, [
@@ -46,10 +46,10 @@ export function evaluationEvent({ plan, state, finishedAt }: Evaluation, now: Da
   ])
 }
 
-/** The author stands beside the date; a message may be long, and its subject is there. */
+/** The author has a member of its own; of the message, which may be long, only the subject is sent. */
 const LEFT_OUT: ReadonlySet<string> = new Set(['actor', 'message'])
 
-/** What a deployment changed is left out where that is very much: whoever wants it asks for the environment's revision. */
+/** A very long diff of a deployment is left out; the environment's revision has it. */
 function isLong(name: string, value: Json): boolean {
   return name === 'diff' && stringifyJson(value).length > 8192
 }

@@ -7,29 +7,28 @@ import { evaluationEvent, type LiveEvent } from './live-event.ts'
 import { randomBytes } from 'node:crypto'
 import { stringifyJson } from '../json/stringify-json.ts'
 
-/** Tells those who follow what happens in the projects that a process serves. */
+/** Streams the events of all projects of this process. */
 export class OpenEvents {
   readonly #evaluationsOf: (registry: Registry) => ProjectEvaluations
   readonly #projects = new Map<Registry, ProjectEvents>()
   readonly #permits: Semaphore
-  /** How many follow a project, and how many with one key. */
+  /** The number of followers of each project and of each key. */
   readonly #followersOf = new Map<Registry | string, number>()
   #isClosed = false
 
-  /** `most` may follow at a time. */
+  /** `most` is the maximum number of followers. */
   constructor(evaluationsOf: (registry: Registry) => ProjectEvaluations, most: number) {
     this.#evaluationsOf = evaluationsOf
     this.#permits = new Semaphore(most)
   }
 
-  /** How many follow. */
   get followers(): number {
     return this.#permits.load.running
   }
 
   /**
-   * The text of server-sent events, until it is closed. Refuses with `overloaded` one more than may follow, and with `too_many_connections`
-   * one more of a project than half of that, or of the key with this id than a quarter: no client takes all of them.
+   * Streams server-sent events until the connection is closed. Refuses with `overloaded` if the maximum is reached, and with
+   * `too_many_connections` if a project has half of it, or the key with this id a quarter, so that no client takes all.
    */
   async *follow(registry: Registry, keyId: string, following: Following): AsyncGenerator<string> {
     const { capacity } = this.#permits
@@ -86,29 +85,25 @@ export class OpenEvents {
   }
 }
 
-/** How often it is looked for what other servers did, and for evaluations, in milliseconds. */
-const LOOK_EVERY = 500
-/** How often a follower that nothing happens for is told that the connection is alive, in milliseconds (interface 13.8). */
-const REMIND_EVERY = 15_000
-/** How long what happens is kept after the last follower has gone: it may be about to come back. */
+/** How often (milliseconds) changes of other servers, and evaluations, are looked for. */
+const MS_BETWEEN_LOOKS = 500
+/** How often (milliseconds) an idle connection gets a reminder (interface 13.8). */
+const MS_BETWEEN_REMINDERS = 15_000
+/** How long events are kept after the last follower has left, because it may reconnect. */
 const LINGER_MS = 60_000
 
 const REMINDER = ': still here\n\n'
 
-/** How somebody follows a project. */
 interface Following {
-  /** The id of the last event that it has, where it followed before. */
+  /** The id of the last event that the client has, if it reconnects. */
   readonly lastId: string | undefined
-  /** Whether it may still be told. */
+  /** Whether the client may still read. */
   readonly isStillIn: () => boolean
-  /** Comes when it has left. */
+  /** Aborted when the client disconnects. */
   readonly gone: AbortSignal
 }
 
-/**
- * Tells those who follow a project what happens in it. While nobody does, and a minute after the last one has gone, nothing is noted, and
- * nothing costs anything.
- */
+/** Streams the events of a project to its followers. Without followers, after a minute, nothing is recorded. */
 class ProjectEvents {
   readonly #registry: Registry
   readonly #evaluations: ProjectEvaluations
@@ -123,8 +118,8 @@ class ProjectEvents {
   }
 
   /**
-   * What happens from now on, as the text of server-sent events, with what was missed since the event of `lastId`. Ends when whoever follows may
-   * not be told any more, does not read, or leaves.
+   * Streams events as server-sent events, starting with those missed since `lastId`. Ends when the client loses its rights, reads too slowly,
+   * or disconnects.
    */
   async *follow({ lastId, isStillIn, gone }: Following): AsyncGenerator<string> {
     clearTimeout(this.#lingering)
@@ -132,7 +127,7 @@ class ProjectEvents {
     const follower = new Follower(isStillIn)
     follower.push(log.greeting(lastId))
     this.#followers.add(follower)
-    // Whoever waits for the next piece hears of nothing else.
+    // The generator is suspended while it waits for the next piece, so the follower is ended directly.
     gone.addEventListener('abort', () => follower.end(), { once: true })
     if (gone.aborted) follower.end()
     try {
@@ -143,7 +138,7 @@ class ProjectEvents {
     }
   }
 
-  /** Ends everybody's connection. */
+  /** Ends every connection. */
   close(): void {
     for (const follower of this.#followers) follower.end()
     clearTimeout(this.#lingering)
@@ -166,16 +161,16 @@ class ProjectEvents {
         for (const event of await evaluations.look()) send(log.add(event))
         await this.#registry.index.heed()
       } catch {
-        // The disk fails, and fails the requests that need it too: they say so, and the next look tries again.
+        // Requests report errors of the disk; the next look tries again.
       } finally {
         isLooking = false
       }
     }
     void look()
-    const looking = setInterval(() => void look(), LOOK_EVERY).unref()
+    const looking = setInterval(() => void look(), MS_BETWEEN_LOOKS).unref()
     const reminding = setInterval(
       () => this.#followers.forEach((it) => it.remind(REMINDER)),
-      REMIND_EVERY,
+      MS_BETWEEN_REMINDERS,
     ).unref()
     this.#stop = () => {
       teller.stop()
@@ -192,10 +187,10 @@ class ProjectEvents {
   }
 }
 
-/** Twice what a follower who comes back is sent at once. One for whom more waits does not read fast enough, and is cut off. */
+/** Twice what a reconnecting client gets at once. A client with more waiting reads too slowly and is disconnected. */
 const MAX_CHARACTERS_WAITING = 512 * 1024
 
-/** One who follows a project's events: what is pushed here it gets in this order, as fast as it reads. */
+/** A client that follows a project: gets the pushed texts in order. */
 export class Follower {
   readonly #isStillIn: () => boolean
   #waiting: string[] = []
@@ -203,7 +198,7 @@ export class Follower {
   #isOver = false
   #wake: (() => void) | undefined
 
-  /** `isStillIn` says whether whoever follows may still be told, and is asked before each piece. */
+  /** `isStillIn` tells whether the client may still read; called before each piece. */
   constructor(isStillIn: () => boolean) {
     this.#isStillIn = isStillIn
   }
@@ -216,20 +211,20 @@ export class Follower {
     else this.#wake?.()
   }
 
-  /** Says that the connection is alive, to who has nothing waiting; ends who may not be told any more. */
+  /** Sends a reminder if nothing waits; ends the stream if the client may no longer read. */
   remind(text: string): void {
     if (!this.#isStillIn()) this.end()
     else if (this.#waiting.length === 0) this.push(text)
   }
 
-  /** Nothing is told any more, what waits included. */
+  /** Ends the stream, without what waits. */
   end(): void {
     this.#isOver = true
     this.#waiting = []
     this.#wake?.()
   }
 
-  /** What is pushed, in pieces, until the end. */
+  /** The pushed texts, joined into pieces, until the end. */
   async *pieces(): AsyncGenerator<string> {
     for (;;) {
       while (this.#waiting.length === 0 && !this.#isOver)
@@ -244,19 +239,19 @@ export class Follower {
   }
 }
 
-/** A folder that was changed so few milliseconds ago may be changed again without its time telling. */
-const SAME_TIME = 100
+/** Within this time (milliseconds), another change of a folder may leave its time unchanged. */
+const SAME_TIME_MS = 100
 
 /**
- * Sees evaluations of a project begin and end, whichever server runs them: each has a log in their folder, and a lease while it runs.
- * One that is resumed and over between two looks is seen by its log, which is newer than the last look.
+ * Detects evaluations of a project that begin or end on any server. Each has a log, and a lease while it runs. One that is resumed and ends
+ * between two looks is recognised by its log, which is newer than the last look.
  */
 class RunningEvaluations {
   readonly #registry: Registry
   readonly #evaluations: ProjectEvaluations
   #modified: number | undefined
   #lookedAt: number | undefined
-  /** The names that the last look found. */
+  /** The names found by the last look. */
   #names: ReadonlySet<string> | undefined
 
   constructor(registry: Registry, evaluations: ProjectEvaluations) {
@@ -264,14 +259,14 @@ class RunningEvaluations {
     this.#evaluations = evaluations
   }
 
-  /** What has begun and ended since the last look; nothing the first time. Costs one stat where nothing has. */
+  /** The evaluations that began or ended since the last look; none the first time. Costs one stat if nothing changed. */
   async look(): Promise<readonly LiveEvent[]> {
     const { fs, folder } = this.#registry.store
     const path = `${folder}/evaluations`
     const modified = fs.stat(path)?.modified
-    const isOld = Date.now() - (modified ?? 0) > SAME_TIME
+    const isOld = Date.now() - (modified ?? 0) > SAME_TIME_MS
     const lastModified = this.#modified
-    // Leases of servers with folders of their own are not seen in the folder.
+    // Leases of servers with their own folders are not files here.
     const isShared = fs.documents !== undefined
     if (!isShared && this.#names && modified === lastModified && isOld) return []
     const lookedAt = this.#lookedAt
@@ -295,13 +290,13 @@ class RunningEvaluations {
     try {
       return evaluationEvent(await this.#evaluations.get(id), this.#registry.now())
     } catch {
-      // It was refused before it was one, or its log cannot be read: whoever asks for it is told.
+      // The evaluation was refused, or its log is unreadable; requests for it report that.
       return undefined
     }
   }
 }
 
-/** Logs that were written since then: of evaluations whose lock came and went while nobody looked. */
+/** Logs written since then without a lock: their evaluations ran between two looks. */
 function logsSince(
   fs: Registry['store']['fs'],
   path: string,
@@ -316,40 +311,40 @@ function logsSince(
   )
 }
 
-/** For those who come back. */
+/** Kept for clients that reconnect. */
 const MAX_EVENTS_KEPT = 1000
 const MAX_CHARACTERS_KEPT = 256 * 1024
 
-/** An event as it is sent, and its number. */
+/** An event's number and the text that is sent. */
 interface Numbered {
   readonly number: number
   readonly text: string
 }
 
 /**
- * The last events, each as the text that is sent (server-sent events, WHATWG HTML 9.2) with its id, `<name of this log>:<number>`: who comes back
- * with the id of the last one that it has gets those after it.
+ * The last events as texts (server-sent events, WHATWG HTML 9.2), with ids `<name of this log>:<number>`. A client that reconnects with the
+ * id of its last event gets those after it.
  */
 export class EventLog {
-  /** Tells this log from any other, of another server or of the same one later. */
+  /** A random name, different for each server and start. */
   readonly #name = randomBytes(6).toString('hex')
   readonly #kept: Numbered[] = []
   #length = 0
   #last = 0
 
-  /** Adds an event and answers its text. */
+  /** Adds an event; answers its text. */
   add({ kind, data }: LiveEvent): string {
     return this.#add(`event: ${kind}\ndata: ${stringifyJson(data)}\n`)
   }
 
-  /** Forgets what is kept, since not all that happened could be told, and answers what says so. */
+  /** Forgets all kept events, because some could not be published; answers the reset event. */
   addReset(): string {
     this.#kept.length = 0
     this.#length = 0
     return this.#add(RESET)
   }
 
-  /** What somebody is sent first: where it is from now on, with what it missed, or that it has to ask for everything again. */
+  /** The first text for a client: the current id, with missed events, or a reset if they are not available. */
   greeting(lastId: string | undefined): string {
     if (lastId === undefined) return this.#here()
     const missed = this.#after(lastId)
@@ -358,7 +353,7 @@ export class EventLog {
       : `${RESET}${this.#here()}`
   }
 
-  /** No event, but the id of the last one. */
+  /** Sets the client's last id, without an event. */
   #here(id = this.#id(this.#last)): string {
     return `id: ${id}\n\n`
   }
@@ -373,7 +368,7 @@ export class EventLog {
     return whole
   }
 
-  /** The events after the one of this id; undefined where that is none of this log, or not all of them are kept. */
+  /** The events after this id; undefined if it is of another log, or not all are kept. */
   #after(id: string): readonly Numbered[] | undefined {
     const [, name, digits] = /^([0-9a-f]{12}):([0-9]{1,15})$/.exec(id) ?? []
     const number = Number(digits)
