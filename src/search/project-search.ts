@@ -26,45 +26,44 @@ import {
   type Revision,
 } from '../versioning/revisions/revision.ts'
 
-/** What is searched for, and where. */
 export interface SearchQuery {
   readonly search: Search
   readonly kinds: readonly DocumentKind[]
-  /** Whether rows of testsets that opt in are searched, too. */
+  /** Whether rows of testsets that opt in are searched too. */
   readonly withRows: boolean
   readonly includeHistory?: boolean | undefined
   readonly includeArchived?: boolean | undefined
   readonly windowing?: Pick<Windowing, 'limit' | 'next'> | undefined
 }
 
-/** An artifact, a revision or a row that was found, and by what of it. */
+/** A found artifact, revision or row, with the matching text. */
 export interface SearchHit extends Excerpt {
   readonly artifact: ArtifactView
-  /** Undefined where the artifact has none. */
+  /** Undefined if the artifact has none. */
   readonly revision: Revision | undefined
   readonly field: SearchField
   readonly place: SearchText['place'] | RowPlace
   readonly rank: number
 }
 
-/** Where in a testset something is. */
+/** A place in a testset. */
 export interface RowPlace {
   /** The row's dedup id. */
   readonly row: string
   readonly column: string
 }
 
-/** An artifact or a revision of it that was found, or the latest of a variant that has a row that was found; without an id of a commit, an artifact that has none. */
+/** A found artifact or revision, or the latest revision of a variant with a matching row. Without `oid`, an artifact that has no commit. */
 export interface SearchedPlace {
   readonly artifact: ArtifactView
   readonly oid: Oid | undefined
 }
 
 const DEFAULT_HITS = 50
-/** How long a search may take, in milliseconds. */
-const MOST_MS = 1000
+/** The time limit of a search, in milliseconds. */
+const MAX_SEARCH_MS = 1000
 
-/** Finds artifacts, revisions and rows of a project by the words of their names, messages and data. */
+/** Searches a project's artifacts, revisions and rows by the words of names, messages and data. */
 export class ProjectSearch {
   readonly #registry: Registry
   readonly #feed: SearchFeed
@@ -75,7 +74,10 @@ export class ProjectSearch {
     this.#feed = new SearchFeed(registry, thread)
   }
 
-  /** The hits of a query, the best first. Refuses with `query_too_broad` what finds too much; ends with the reason of `signal`. */
+  /**
+   * The hits of a query, best first. Refuses a query that takes too long with `query_too_broad`. If `signal` is aborted, rejects with its
+   * reason.
+   */
   async search(query: SearchQuery, signal?: AbortSignal): Promise<Window<SearchHit>> {
     const { search, windowing } = query
     const limit = windowing?.limit ?? DEFAULT_HITS
@@ -88,14 +90,14 @@ export class ProjectSearch {
     for (const document of found.slice(0, limit)) {
       const hit = await this.#hitOf(document, search)
       if (hit) hits.push(hit)
-      // Reading one may take a slice by itself.
+      // Reading a single hit may take a whole time slice.
       await slice.rest()
     }
     const last = found[limit - 1]
     return { rows: hits, next: found.length > limit && last ? this.#idOf(last) : undefined }
   }
 
-  /** Every artifact and revision that a query finds. Refuses with `query_too_broad` what takes too long. */
+  /** All artifacts and revisions that match a query. Refuses a query that takes too long with `query_too_broad`. */
   async places(query: Omit<SearchQuery, 'windowing'>): Promise<SearchedPlace[]> {
     const found = await this.#feed.ask('places', { question: await this.#questionOf(query) })
     return found.flatMap(({ path, oid }) => {
@@ -108,7 +110,7 @@ export class ProjectSearch {
     return this.#feed.close()
   }
 
-  /** What is asked of the index, once it has what is new. */
+  /** Updates the index, then builds its query. */
   async #questionOf(query: Omit<SearchQuery, 'windowing'>): Promise<DocumentQuestion> {
     const { search, kinds, withRows, includeHistory = false, includeArchived = false } = query
     const { index, families } = this.#registry
@@ -125,7 +127,7 @@ export class ProjectSearch {
       withRows,
       includeHistory,
       includeArchived,
-      mostMs: MOST_MS,
+      mostMs: MAX_SEARCH_MS,
     }
   }
 
@@ -138,7 +140,7 @@ export class ProjectSearch {
       if (found.row !== undefined) return await this.#rowHitOf(artifact, found, search)
       const searched = await searchedAt(artifact, oid)
       const best = await this.#bestOf(textsOf(searched), search)
-      // It is another one by now.
+      // The document has changed meanwhile.
       if (!best) return undefined
       const { variant } = searched
       const revision =
@@ -168,7 +170,7 @@ export class ProjectSearch {
     return { artifact, revision, field: 'data', place, rank, ...best.excerpt }
   }
 
-  /** The text that has the most of what is looked for, and a piece of it: other requests have their turn while it is looked through. */
+  /** The text with most of the search terms, and its excerpt; computed in the thread, so that other requests are not delayed. */
   async #bestOf<T extends { readonly text: string }>(
     texts: readonly T[],
     search: Search,
@@ -190,24 +192,24 @@ export class ProjectSearch {
     const path = `${artifact.family.folder}/${artifact.slug}`
     if (artifact.id === id) return { path }
     const revision = await findRevisionById(artifact, id)
-    // What is neither is a row, if anything.
+    // Any other id is that of a row.
     return revision ? { path, oid: revision.oid } : { path, row: oidPrefix(id) }
   }
 }
 
-/** A row of the latest revision of a variant. */
+/** A row of a variant's latest revision. */
 interface HeldRow {
   readonly variant: VariantView
-  /** The revision. */
+  /** The revision's commit. */
   readonly head: Oid
   readonly data: JsonObject
-  /** Its dedup id; its oid where git brought it without one. */
+  /** The row's dedup id; its oid if git brought it without one. */
   readonly name: string
 }
 
 /**
- * A row that was found, in the default variant if that has it, else in the oldest that has it; undefined where it is in none of their
- * latest revisions any more. Refuses what cannot be read.
+ * Finds the row in the default variant, or else in the oldest variant that has it; undefined if no latest revision has it any more. Refuses
+ * unreadable data.
  */
 async function heldRow(
   artifact: ArtifactView,
@@ -229,13 +231,13 @@ async function heldRow(
   return undefined
 }
 
-/** The searches of all projects that a process serves, on one thread, which starts with the first. */
+/** The searches of all projects of a process, on one thread that starts with the first. */
 export class OpenSearch {
-  // The name that the compiler gives the file beside this one.
+  // The compiled name of the file next to this one.
   readonly #thread = new DatabaseThread<SearchWork>(new URL('./index/search-thread.js', import.meta.url))
   readonly #projects = new Map<Registry, ProjectSearch>()
 
-  /** The search of a project; the first call begins to take in what is there. */
+  /** The search of a project; the first call starts indexing. */
   of(registry: Registry): ProjectSearch {
     let search = this.#projects.get(registry)
     if (!search) this.#projects.set(registry, (search = new ProjectSearch(registry, this.#thread)))

@@ -12,15 +12,15 @@ import type { RowsBehind, RowsStep } from './index/search-rows.ts'
 import type { AskIndex } from './index/search-work.ts'
 
 const ROWS_PER_TRANSACTION = 500
-const LONG = 1024 ** 2
+const MAX_BYTES_PER_STEP = 1024 ** 2
 
 /**
- * Rows of testsets that opt in. A variant's rows in the index are brought from those of one commit to those of another: only folders that
- * differ are looked at, and only rows that the index does not have are read.
+ * Indexes rows of testsets that opt in. Updates a variant's rows from one commit to another: only changed folders are compared, and only rows
+ * that are not yet indexed are read.
  */
 export class RowFeed {
   readonly beforeQuestion = 4
-  // Most of it is another thread's work.
+  // Another thread does most of the work.
   readonly rest = 2
   readonly #registry: Registry
   readonly #ask: AskIndex
@@ -34,11 +34,11 @@ export class RowFeed {
     const behind = await this.#ask('rowsBehind', {})
     if (!behind) return this.#ask('removeRows', {})
     const artifact = this.#registry.index.viewAt(behind.path)
-    // It has gone since.
+    // The artifact is gone.
     if (!artifact) return false
     const step = await unlessDamaged(this.#registry, artifact, () => this.#stepOf(artifact, behind))
     if (step) return this.#ask('writeRows', { step })
-    // What was there may be what cannot be read any more: then all of it is begun anew.
+    // If the old rows are unreadable, indexing starts over.
     const head = behind.state?.tree === undefined ? behind.head : undefined
     return this.#ask('giveUpRows', { variant: behind.variant, head })
   }
@@ -57,9 +57,9 @@ export class RowFeed {
     }
     const oids = changes.flatMap(({ after }) => after?.oid ?? [])
     const unknown = await this.#ask('unknownRows', { variant, oids })
-    const bytes = unknown.length > 0 ? await readBlobs(objects, unknown, undefined, LONG) : []
+    const bytes = unknown.length > 0 ? await readBlobs(objects, unknown, undefined, MAX_BYTES_PER_STEP) : []
     const blobs = new Map(bytes.map((it, index) => [unknown[index] ?? '', it.toString()]))
-    // Long ones are not read all at once.
+    // Long rows are read in later steps.
     const unread = new Set(unknown.slice(bytes.length))
     const end = changes.findIndex(({ after }) => after !== undefined && unread.has(after.oid))
     const taken = end < 0 ? changes : changes.slice(0, end)
@@ -72,7 +72,7 @@ export class RowFeed {
   }
 }
 
-/** The tree of the rows of a revision; undefined if there are none. Refuses what cannot be read. */
+/** The tree of a revision's rows; undefined without rows. Refuses unreadable data. */
 export async function rowsOfCommit(
   { revisions, repository }: ArtifactView,
   oid: Oid,

@@ -2,57 +2,55 @@ import { Refusal } from '../../errors.ts'
 import { type DatabaseFile, utf8Of } from '../../storage/sqlite/database-file.ts'
 import { foundRow, holdersThatMatch, numberOfRow, type RowHolder, rowsThatMatch } from './search-rows.ts'
 
-/** What is looked for in the index. */
 export interface DocumentQuestion {
   /** A query of FTS5. */
   readonly match: string
-  /** The kinds of artifacts that are wanted. */
+  /** The requested kinds of artifacts. */
   readonly kinds: readonly DocumentKind[]
-  /** Whether rows are wanted, too. */
+  /** Whether rows are searched too. */
   readonly withRows: boolean
-  /** Whether revisions that are no variant's latest (interface 4.24) are wanted, too; of rows, those of the latest are. */
+  /** Whether revisions that are no variant's latest (interface 4.24) are searched too; rows are those of the latest revisions. */
   readonly includeHistory: boolean
   readonly includeArchived: boolean
-  /** How long it may be looked for, in milliseconds. */
+  /** The time limit, in milliseconds. */
   readonly mostMs: number
 }
 
-/** Which of what is found is wanted. */
+/** The requested part of the results. */
 export interface DocumentPage {
-  /** The artifact, revision or row that the page comes behind. */
+  /** The artifact, revision or row after which the page starts. */
   readonly behind: DocumentPlace | undefined
   readonly limit: number
 }
 
-/** Artifacts of a family, or those of them that have a flag. */
+/** Artifacts of a family, or those of them with a flag. */
 export interface DocumentKind {
   readonly family: string
   readonly flag?: string | undefined
 }
 
-/** Which document it is: a row, a revision, or an artifact without one. */
+/** A document: a row, a revision, or an artifact without one. */
 export interface DocumentPlace {
   /** `<family>/<slug>` of the artifact. */
   readonly path: string
-  /** Of a revision, hexadecimal. */
+  /** For a revision: its oid, hexadecimal. */
   readonly oid?: string | undefined
-  /** Of a row: how its oid begins, 18 digits at least. */
+  /** For a row: the first digits of its oid, at least 18. */
   readonly row?: string | undefined
 }
 
-/** A document that was found. */
 export interface FoundDocument extends DocumentPlace {
-  /** The larger, the better it matches. */
+  /** Larger is better. */
   readonly rank: number
-  /** Of a row: where it is. */
+  /** For a row: the variants that have it. */
   readonly holders?: readonly RowHolder[]
 }
 
 const MATCHES_BETWEEN_CLOCK_READS = 256
 
 /**
- * The documents that match, the best first, those that match alike the newest first; undefined where `behind` is none of them. Refuses with
- * `query_too_broad` what takes longer than it may: matches are taken one by one, so that it ends when it is to.
+ * The matching documents, best first, then newest first; undefined if `behind` is not among them. Refuses with `query_too_broad` after the
+ * time limit, which is checked while matches are read one by one.
  */
 export function findDocuments(
   file: DatabaseFile,
@@ -77,8 +75,8 @@ export function findDocuments(
 }
 
 /**
- * The artifacts and revisions that match, or a row of which matches, in no order, each once. Refuses with `query_too_broad` what takes
- * longer than it may.
+ * The artifacts and revisions that match, or that have a matching row, each once, in no order. Refuses with `query_too_broad` after the time
+ * limit.
  */
 export function findPlaces(file: DatabaseFile, question: DocumentQuestion): DocumentPlace[] {
   const numbers = new Set<number>()
@@ -95,7 +93,7 @@ export function findPlaces(file: DatabaseFile, question: DocumentQuestion): Docu
 interface Match {
   readonly number: number
   readonly isRow: boolean
-  /** As FTS5 has it: the smaller, the better. */
+  /** As in FTS5: smaller is better. */
   readonly rank: number
 }
 
@@ -107,7 +105,7 @@ function allThatMatch(file: DatabaseFile, question: DocumentQuestion, ofRows = r
   if (withRows) statements.push({ sql: ofRows(includeArchived), values: [match], isOfRows: true })
   const found: Match[] = []
   for (const { sql, values, isOfRows: isRow = false } of statements) {
-    // The columns of our own statement.
+    // The columns are those of our own statement.
     for (const row of file.statement(sql).iterate(values) as IterableIterator<Omit<Match, 'isRow'>>) {
       found.push({ number: row.number, rank: row.rank, isRow })
       if (found.length % MATCHES_BETWEEN_CLOCK_READS === 0 && performance.now() > until)
@@ -128,7 +126,7 @@ interface Statement {
   readonly isOfRows?: boolean
 }
 
-/** A word in a name says more than one in a text. */
+/** Words in names weigh more than words in texts. */
 const RANK = 'bm25(search, 10.0, 4.0, 4.0, 2.0, 1.0)'
 
 function revisionsThatMatch(question: DocumentQuestion): Statement {

@@ -6,27 +6,27 @@ import { indexedText } from '../words/search-words.ts'
 import { bytesOf, type DatabaseFile, hexOf, utf8Of } from '../../storage/sqlite/database-file.ts'
 import { HAS_SEARCHED_ROWS } from '../../versioning/index/database/index-file.ts'
 
-/** How far the rows of a variant are in the index: up to `position` as of `head`, behind that as of the tree of rows `tree`. */
+/** How far a variant's rows are indexed: up to `position` from `head`, after it from the tree of rows `tree`. */
 export interface RowsState {
   readonly head: Oid
   readonly tree: Oid | undefined
-  /** Hexadecimal, and empty at the beginning; undefined once all are as of `head`, whose tree `tree` then is. */
+  /** Hexadecimal, empty at the start; undefined when all rows are from `head`, whose tree is then `tree`. */
   readonly position: string | undefined
 }
 
-/** A variant of a testset whose rows in the index are not yet those of its latest revision. */
+/** A variant of a testset whose latest revision's rows are not fully indexed. */
 export interface RowsBehind {
-  /** Its number in the index. */
+  /** The variant's number in the index. */
   readonly variant: number
   /** `<family>/<slug>` of the testset. */
   readonly path: string
-  /** The state that its rows are in; undefined where the index has none. */
+  /** The state of its rows; undefined if none are indexed. */
   readonly state: RowsState | undefined
-  /** The commit that its rows are brought to: what was begun is done first. */
+  /** The commit to index. An interrupted step is finished first. */
   readonly head: Oid
 }
 
-/** One of them; what was not begun comes first, and of that the newest: a long one keeps nobody waiting. */
+/** A variant to index. Those not started come first, the newest first, so that a large one delays no others. */
 export function rowsBehind(file: DatabaseFile): RowsBehind | undefined {
   const [row] = file.rows<BehindRow>(BEHIND)
   if (!row) return undefined
@@ -36,7 +36,7 @@ export function rowsBehind(file: DatabaseFile): RowsBehind | undefined {
   return { variant, path: utf8Of(path), state, head }
 }
 
-/** Whether the rows of a variant are in this state, and not on their way out. */
+/** Whether a variant's rows are in this state, and not being removed. */
 export function isRowsState(file: DatabaseFile, variant: number, state: RowsState | undefined): boolean {
   const [row] = file.rows<StateRow & { gone: number }>(STATE, variant)
   if (!row || !state) return row === state
@@ -72,32 +72,32 @@ const BEHIND = `
     AND (h.variant IS NULL OR NOT h.gone AND (h.position IS NOT NULL OR h.head <> v.latest))
   ORDER BY h.position IS NOT NULL, v.number DESC LIMIT 1`
 
-/** A step that brings the rows of a variant from one state to the next. */
+/** A step of indexing a variant's rows. */
 export interface RowsStep {
   /** The variant's number in the index. */
   readonly variant: number
   readonly from: RowsState | undefined
   readonly to: RowsState
-  /** Positions, hexadecimal, with the row that stands there from now on; undefined: none. */
+  /** Positions, hexadecimal, with the new row; undefined removes the row. */
   readonly changes: readonly (readonly [position: string, oid: Oid | undefined])[]
-  /** The text of the blob of each row that the index does not have. */
+  /** The content of rows that the index does not have. */
   readonly blobs: ReadonlyMap<Oid, string>
 }
 
-/** Which of these rows the index does not have for a variant's testset. */
+/** Those of these rows that the index does not have for the variant's testset. */
 export function unknownRows(file: DatabaseFile, variant: number, oids: readonly Oid[]): Oid[] {
   const artifact = artifactOf(file, variant)
   if (artifact === undefined) return []
   return [...new Set(oids)].filter((oid) => rowOf(file, artifact, oid) === undefined)
 }
 
-/** Takes a step. Answers false, and has done nothing, where another server has taken one meanwhile, or the variant is gone. */
+/** Applies a step. False, without an effect, if another server has applied one meanwhile, or the variant is gone. */
 export function takeRowsStep(file: DatabaseFile, { variant, from, to, changes, blobs }: RowsStep): boolean {
   const words = new Map(Array.from(blobs, ([oid, text]) => [oid, wordsOf(text)]))
   return file.transaction(() => {
     const artifact = artifactOf(file, variant)
     if (artifact === undefined || !isRowsState(file, variant, from)) return false
-    // Removed by another server, or with the whole file, since it was asked for.
+    // Rows may have been removed meanwhile by another server, or with the whole file.
     const isMissing = (oid: Oid): boolean => rowOf(file, artifact, oid) === undefined && !words.has(oid)
     if (changes.some(([, oid]) => oid !== undefined && isMissing(oid))) return false
     const before = new Set<number>()
@@ -119,7 +119,7 @@ export function takeRowsStep(file: DatabaseFile, { variant, from, to, changes, b
   })
 }
 
-/** What is no row is found by nothing. */
+/** The indexed words; none if the text is not a row. */
 function wordsOf(text: string): string {
   const data = objectIn(Buffer.from(text), () => 'a row')
   return typeof data === 'string' ? '' : indexedText(textsOfRow(data).map((it) => it.text))
@@ -150,18 +150,15 @@ const SET_STATE =
 
 const ROWS_REMOVED_AT_ONCE = 500
 
-/**
- * Removes some of the rows of a variant that is gone, whose testset is gone or has opted out, or that was given up. Answers whether there
- * was one.
- */
+/** Removes some rows of a variant that is gone or was given up, or whose testset is gone or has opted out. Answers whether there was one. */
 export function removeRows(file: DatabaseFile): boolean {
-  // Most often there is none, and nobody is to wait for that.
+  // Usually there is none, so this check takes no lock.
   if (file.rows(UNWANTED).length === 0) return false
   return file.transaction(() => {
     const [unwanted] = file.rows<{ variant: number; isKept: number }>(UNWANTED)
     if (!unwanted) return false
     const { variant, isKept } = unwanted
-    // Whoever opts in again meanwhile begins anew once all of them are gone.
+    // If the testset opts in again meanwhile, indexing starts over when all rows are gone.
     file.run(isKept ? 'UPDATE row_heads SET gone = 1 WHERE variant = ?' : FORGET_HEAD, variant)
     const rows = file.rows<{ position: ArrayBuffer; row: number }>(SOME, variant, ROWS_REMOVED_AT_ONCE)
     for (const { position } of rows)
@@ -178,8 +175,7 @@ export function removeRows(file: DatabaseFile): boolean {
 }
 
 /**
- * Has all rows of a variant removed, since they cannot be brought further: they begin anew, or, with `head`, not before the variant has
- * another head than this one.
+ * Removes all rows of a variant, because indexing cannot continue. It starts over, or, with `head`, only when the variant has another head.
  */
 export function giveUpRows(file: DatabaseFile, variant: number, head: Oid | undefined): boolean {
   file.run(GIVE_UP, variant, head === undefined ? null : bytesOf(head))
@@ -195,7 +191,7 @@ export function removeUnheld(file: DatabaseFile, rows: ReadonlySet<number>): voi
   }
 }
 
-/** `isKept`: it was given up, and what it was given up for is to be remembered. */
+/** `isKept`: the variant was given up, and its head is remembered. */
 const UNWANTED = `
   SELECT h.variant, h.gone AND h.head IS NOT NULL AS isKept
   FROM row_heads h LEFT JOIN variants v ON v.number = h.variant LEFT JOIN artifacts a ON a.number = v.artifact
@@ -206,36 +202,35 @@ const SOME = 'SELECT position, row FROM variant_rows WHERE variant = ? LIMIT ?'
 const GIVE_UP = `
   INSERT OR REPLACE INTO row_heads (variant, head, tree, position, gone) VALUES (?, ?, NULL, NULL, 1)`
 
-/** A row that was found. */
 export interface FoundRow {
-  /** `<family>/<slug>` of its testset. */
+  /** `<family>/<slug>` of the testset. */
   readonly path: string
   readonly oid: Oid
-  /** The variants that have it, and where; those that are not archived, unless these are wanted. */
+  /** The variants with the row, and its positions; archived ones only if requested. */
   readonly holders: readonly RowHolder[]
 }
 
 export interface RowHolder {
-  /** Of the variant. */
+  /** The slug of the variant. */
   readonly slug: string
   readonly position: RowPosition
 }
 
-/** The statement of rows that match a query of FTS5, given as its only value: their numbers and ranks. */
+/** SQL for the numbers and ranks of rows that match a query of FTS5, its only value. */
 export function rowsThatMatch(includeArchived: boolean): string {
   return `
     SELECT r.number, bm25(row_words) AS rank ${matching(includeArchived)}
       AND EXISTS (SELECT 1 FROM ${HOLDERS} WHERE h.row = r.number ${unlessArchived(includeArchived)})`
 }
 
-/** The same of the variants that have them, once for each row: their numbers. */
+/** SQL for the numbers of the variants that have these rows, once per row. */
 export function holdersThatMatch(includeArchived: boolean): string {
   return `
     SELECT v.number FROM (SELECT r.number AS row ${matching(includeArchived)}) found, ${HOLDERS}
     WHERE h.row = found.row ${unlessArchived(includeArchived)}`
 }
 
-/** The row of this number. */
+/** The row with this number. */
 export function foundRow(file: DatabaseFile, number: number, includeArchived: boolean): FoundRow | undefined {
   const [row] = file.rows<{ path: ArrayBuffer; oid: ArrayBuffer }>(PLACE_OF_ROW, number)
   if (!row) return undefined
@@ -251,7 +246,7 @@ export function foundRow(file: DatabaseFile, number: number, includeArchived: bo
   }
 }
 
-/** The number of the row of a testset whose oid begins with these digits. */
+/** The number of a testset's row, by the first digits of its oid. */
 export function numberOfRow(
   file: DatabaseFile,
   family: string,

@@ -1,34 +1,34 @@
 import type { Search, SearchTerm } from './parse-search.ts'
 import { type Word, isUnspaced, searchWords } from './search-words.ts'
 
-/** A piece of a text on one line, and where it has what was looked for. */
+/** An excerpt of a text, on one line, and the matches in it. */
 export interface Excerpt {
   readonly excerpt: string
   /** Offsets in the excerpt, in UTF-16 units, half-open. */
   readonly ranges: readonly TextRange[]
 }
 
-/** An excerpt of one text of several. */
+/** An excerpt of one of several texts. */
 export interface BestExcerpt extends Excerpt {
-  /** Which text it is of. */
+  /** The index of the text. */
   readonly at: number
 }
 
-/** So many units of all texts of a hit are looked through: what stands behind is shown without marks. */
-const MOST_LOOKED_AT = 200_000
-/** Mostly, all that is looked for stands in so many units behind the first of it. */
-const AT_FIRST = 5_000
+/** At most this many units of a hit's texts are searched; later matches are not marked. */
+const MAX_UNITS_SEARCHED = 200_000
+/** All terms are usually found within this many units after the first. */
+const UNITS_SEARCHED_FIRST = 5_000
 
 /**
- * A piece of the text that has the most of what is looked for; of the first that could not be looked through, without marks, where none before
- * that has any of it. Undefined if none has any of it.
+ * An excerpt of the text with most of the search terms. If none was found, an unmarked excerpt of the first text that was not fully searched.
+ * Undefined if no text has a term.
  */
 export function bestExcerpt(texts: readonly string[], search: Search): BestExcerpt | undefined {
-  let left = MOST_LOOKED_AT
+  let left = MAX_UNITS_SEARCHED
   let best: { readonly at: number; readonly terms: number; readonly ranges: readonly TextRange[] } | undefined
   let cut: number | undefined
   for (const [at, text] of texts.entries()) {
-    const few = findTerms(text, search, Math.min(left, AT_FIRST))
+    const few = findTerms(text, search, Math.min(left, UNITS_SEARCHED_FIRST))
     const isEnough = !few.isCut || few.terms === search.wanted.length
     const { terms, ranges, looked, isCut } = isEnough ? few : findTerms(text, search, left)
     left -= looked
@@ -40,19 +40,20 @@ export function bestExcerpt(texts: readonly string[], search: Search): BestExcer
   return at === undefined ? undefined : { at, ...excerptOf(texts[at] ?? '', ranges) }
 }
 
-/** So many units of the text before the first place that was found, and all in all. */
-const BEFORE = 40
-const LENGTH = 160
+/** The units of an excerpt before the first match, and in total. */
+const UNITS_BEFORE_MATCH = 40
+const UNITS_PER_EXCERPT = 160
 
-/** A piece of the text around the first of `ranges`, which are in order; from its beginning if there are none. */
+/** An excerpt around the first of `ranges`, which are sorted; without ranges, from the start. */
 export function excerptOf(text: string, ranges: readonly TextRange[]): Excerpt {
   const [first = 0] = ranges[0] ?? []
-  const start = first <= BEFORE ? 0 : wordStart(text, first - BEFORE, first)
-  const end = text.length - start <= LENGTH ? text.length : wordEnd(text, start + LENGTH, start)
+  const start = first <= UNITS_BEFORE_MATCH ? 0 : wordStart(text, first - UNITS_BEFORE_MATCH, first)
+  const end =
+    text.length - start <= UNITS_PER_EXCERPT ? text.length : wordEnd(text, start + UNITS_PER_EXCERPT, start)
   const before = start > 0 ? '… ' : ''
   const shift = before.length - start
   return {
-    // A blank for a blank: the places stay where they are.
+    // Each white space becomes one blank, so that offsets stay valid.
     excerpt: `${before}${text.slice(start, end).replace(/\s/g, ' ')}${end < text.length ? ' …' : ''}`,
     ranges: ranges
       .filter(([from]) => from < end)
@@ -60,7 +61,7 @@ export function excerptOf(text: string, ranges: readonly TextRange[]): Excerpt {
   }
 }
 
-/** The place behind the next blank; `from` where there is none before `limit`, moved off the middle of a surrogate pair. */
+/** The position after the next blank; without one before `limit`, `from`, moved out of a surrogate pair. */
 function wordStart(text: string, from: number, limit: number): number {
   const blank = /\s/.exec(text.slice(from, limit))
   return blank ? from + blank.index + 1 : offPair(text, from)
@@ -68,29 +69,29 @@ function wordStart(text: string, from: number, limit: number): number {
 
 function wordEnd(text: string, to: number, limit: number): number {
   const blank = text.slice(limit, to).search(/\s\S*$/)
-  return blank > LENGTH / 2 ? limit + blank : offPair(text, to)
+  return blank > UNITS_PER_EXCERPT / 2 ? limit + blank : offPair(text, to)
 }
 
 function offPair(text: string, at: number): number {
   return /^[\udc00-\udfff]/.test(text.slice(at, at + 1)) ? at + 1 : at
 }
 
-/** A part of a text: from unit `0` up to `1`, which is not part of it. */
+/** A range of a text, without the unit at `end`. */
 type TextRange = readonly [start: number, end: number]
 
-/** Where a text has what a search wants. */
+/** The matches of a search in a text. */
 interface FoundTerms {
-  /** How many of the wanted terms it has. */
+  /** How many of the search terms were found. */
   readonly terms: number
-  /** In order, none overlapping another. */
+  /** Sorted, without overlaps. */
   readonly ranges: readonly TextRange[]
-  /** So many units of the text were looked through … */
+  /** How many units were searched. */
   readonly looked: number
-  /** … and whether that is less than all that may have something. */
+  /** Whether the rest of the text was not searched. */
   readonly isCut: boolean
 }
 
-/** Looks for the wanted terms of a search in a text, through so many units of it at most, from the first place on that may have one. */
+/** Finds the search terms in a text, in at most `most` units from the first possible match. */
 export function findTerms(text: string, { wanted }: Search, most = Infinity): FoundTerms {
   const start = firstCandidate(text, wanted)
   if (start === undefined) return { terms: 0, ranges: [], looked: 0, isCut: false }
@@ -112,10 +113,10 @@ export function findTerms(text: string, { wanted }: Search, most = Infinity): Fo
   }
 }
 
-/** A text of ASCII has its words as they are compared but for their case, so where the first of them is can be told at once. */
+/** In ASCII texts, words differ from their indexed form only in case, so the first match can be found quickly. */
 const ASCII = /^[\0-\x7f]*$/
 
-/** Where the first word begins that some term may begin with, or a place before that; undefined if there is none. */
+/** The start of the first possible match, or an earlier position; undefined if there is none. */
 function firstCandidate(text: string, wanted: readonly SearchTerm[]): number | undefined {
   if (!ASCII.test(text)) return 0
   const lower = text.toLowerCase()
@@ -151,14 +152,14 @@ function placesOf(
   for (const at of starts) {
     const [begin, word] = [words[at], words[at + last]]
     if (!begin || !word || !isThere(at)) continue
-    // One character of a script without spaces begins a pair, and is not all of it.
+    // In a script without spaces, a single character matches the first of an indexed pair.
     const isPart = isPrefix && isUnspaced(asked[last] ?? '')
     found.push([begin.start, isPart ? word.start + (asked[last]?.length ?? 0) : word.end])
   }
   return found
 }
 
-/** Ranges that touch or overlap become one. */
+/** Joins ranges that touch or overlap. */
 function joined(ranges: readonly TextRange[]): TextRange[] {
   const result: TextRange[] = []
   for (const [start, end] of ranges) {

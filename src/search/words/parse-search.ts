@@ -1,26 +1,25 @@
 import { invalid, Refusal } from '../../errors.ts'
 import { isUnspaced, searchWords } from './search-words.ts'
 
-/** Words that have to stand side by side, one or several. */
+/** One or several words that must be adjacent. */
 export interface SearchTerm {
   readonly words: readonly string[]
-  /** Whether the last of them may go on. */
+  /** Whether the last word is a prefix. */
   readonly isPrefix: boolean
 }
 
-/** What a search asks for: every term that is wanted, and none that is not. */
+/** A search: all wanted terms, and no unwanted one. */
 export interface Search {
   readonly wanted: readonly SearchTerm[]
   readonly unwanted: readonly SearchTerm[]
 }
 
-/** A search of more words is no search that anybody typed. */
-const MOST_WORDS = 100
+const MAX_WORDS = 100
 
 /**
- * What a query asks for: words are joined by AND, `"…"` is a phrase, a final `*` a prefix (of two characters at least), `-word` excludes;
- * nothing else is syntax. `loc` is its place in the request. Refuses with `empty_query` one that asks for nothing, or only excludes, and
- * one of more than a hundred words.
+ * Parses a query: words are joined by AND, `"…"` is a phrase, a final `*` a prefix (of at least two characters), `-word` excludes; there is
+ * no other syntax. `loc` is its place in the request. Refuses a query without terms, or with only excluded ones, as `empty_query`, and one
+ * with more than a hundred words.
  */
 export function parseSearch(query: string, loc: readonly (string | number)[]): Search {
   const wanted: SearchTerm[] = []
@@ -30,7 +29,7 @@ export function parseSearch(query: string, loc: readonly (string | number)[]): S
     const term = termOf(groups.phrase, groups.word)
     if (!term) continue
     words += term.words.length
-    if (words > MOST_WORDS) throw invalid(loc, `has more than ${MOST_WORDS} words. Send fewer.`, 'too_long')
+    if (words > MAX_WORDS) throw invalid(loc, `has more than ${MAX_WORDS} words. Send fewer.`, 'too_long')
     if (groups.minus) unwanted.push(term)
     else wanted.push(term)
   }
@@ -43,26 +42,26 @@ export function parseSearch(query: string, loc: readonly (string | number)[]): S
 
 const TERM = /(?<minus>-)?(?:"(?<phrase>[^"]*)"?|(?<word>[^\s"]+))/gu
 
-/** Undefined for what has no letter and no digit. */
+/** Undefined for a text without letters and digits. */
 function termOf(phrase: string | undefined, word = ''): SearchTerm | undefined {
   const text = phrase ?? word
   const words = [...searchWords(text)].map((it) => it.word)
   if (words.length === 0) return undefined
   const last = words.at(-1) ?? ''
   if (isUnspaced(text)) {
-    // The last character stands by itself at the end of a text only: in the midst of one, it begins a pair.
+    // At the end of a text the last character is indexed alone; elsewhere it begins a pair.
     return words.length > 1 ? { words: words.slice(0, -1), isPrefix: false } : { words, isPrefix: true }
   }
   return { words, isPrefix: phrase === undefined && word.endsWith('*') && [...last].length >= 2 }
 }
 
-/** The query of FTS5 for a search: everything in it is a quoted string, so nothing is syntax. */
+/** The search as a query of FTS5. Everything is quoted, so nothing is taken for syntax. */
 export function matchExpression({ wanted, unwanted }: Search): string {
   const all = wanted.map(phraseOf).join(' AND ')
   return unwanted.length === 0 ? all : `(${all}) NOT (${unwanted.map(phraseOf).join(' OR ')})`
 }
 
 function phraseOf({ words, isPrefix }: SearchTerm): string {
-  // Words are letters, digits and marks.
+  // Words consist of letters, digits and marks.
   return `"${words.join(' ')}"${isPrefix ? ' *' : ''}`
 }
