@@ -2,15 +2,14 @@ import type { Fs } from '../storage/fs.ts'
 import { ProjectSecrets } from './project-secrets.ts'
 import type { SecretsKey } from './secrets-key.ts'
 
-/** The secrets of a store, project by project. */
 export interface Secrets {
   of(project: string): ProjectSecrets
 }
 
 /**
- * Opens the secrets of a store (interface 7.8): credentials that handlers need and that no repository, answer, log or trace may hold.
- * They are encrypted with `configured` (SECRETS_KEY); without it, with a key of the store's own, made when the first secret is set.
- * Nothing is read before a secret is asked for. What another process changes is seen by the next call.
+ * Opens the secrets of a store (interface 7.8): credentials for handlers that no repository, answer, log or trace may contain. They are
+ * encrypted with `configured` (SECRETS_KEY), or else with a key of the store, created with the first secret. Nothing is read before the first
+ * use. Changes of other processes are seen by the next call.
  */
 export function openSecrets(fs: Fs, storeDir: string, configured: SecretsKey | undefined): Secrets {
   const opened = new Map<string, ProjectSecrets>()

@@ -13,22 +13,22 @@ import { type KeyObject, createCipheriv, createDecipheriv, randomBytes } from 'n
 
 export type { SecretPurpose }
 
-/** A secret with its value, and with what it is for. */
+/** A secret with its value and purpose. */
 export interface Secret extends SecretPurpose {
   readonly value: string
 }
 
-/** What may be shown of a secret. */
+/** The parts of a secret that may be shown. */
 export interface SecretRecord extends SecretPurpose {
   readonly name: string
-  /** ISO 8601, when it was first set and when it was last. */
+  /** ISO 8601, when it was first and last set. */
   readonly createdAt: string
   readonly updatedAt: string
 }
 
 /**
- * The secrets of one project, in `<store>/<project>/secrets.json`. Reading refuses (`storage_unavailable`) where the key is missing
- * or another one, and where an entry is damaged; writing never loses the entries beside the one it is about.
+ * The secrets of a project, in `<store>/<project>/secrets.json`. Reading refuses with `storage_unavailable` if the key is missing or wrong,
+ * or the entry is damaged. Writing never loses other entries.
  */
 export class ProjectSecrets {
   readonly #fs: Fs
@@ -45,12 +45,12 @@ export class ProjectSecrets {
     this.#configured = configured
   }
 
-  /** The value of a secret; undefined if there is none of this name. */
+  /** The value of a secret; undefined if it does not exist. */
   async get(name: string): Promise<string | undefined> {
     return (await this.find(name))?.value
   }
 
-  /** A secret with what it is for; undefined if there is none of this name. */
+  /** A secret with its purpose; undefined if it does not exist. */
   async find(name: string): Promise<Secret | undefined> {
     const file = this.#current()
     const stored = file?.secrets.find((it) => it.name === name)
@@ -62,14 +62,14 @@ export class ProjectSecrets {
     return { value, provider, baseUrl }
   }
 
-  /** All secrets, sorted by name, without their values; needs no key. */
+  /** All secrets without values, sorted by name; needs no key. */
   async list(): Promise<readonly SecretRecord[]> {
     return (this.#current()?.secrets ?? []).map(toRecord)
   }
 
   /**
-   * Sets or replaces a secret, durable once this resolves. Refuses a bad name, value or purpose, and another key than the one that the
-   * project's other secrets are encrypted with.
+   * Sets or replaces a secret; resolves when it is durable. Refuses an invalid name, value or purpose, and a key that differs from that of
+   * the project's other secrets.
    */
   async set(name: string, value: string, purpose: SecretPurpose = {}): Promise<SecretRecord> {
     checkSecret(name, value, purpose)
@@ -92,7 +92,7 @@ export class ProjectSecrets {
     })
   }
 
-  /** Removes a secret, durable once this resolves; needs no key. False if there is none of this name. */
+  /** Removes a secret; resolves when this is durable. Needs no key. False if the secret does not exist. */
   async remove(name: string): Promise<boolean> {
     if (!this.#current()?.secrets.some((it) => it.name === name)) return false
     return updateSecretFile(this.#fs, this.#storeDir, this.#project, async (file) => {
@@ -101,7 +101,7 @@ export class ProjectSecrets {
     })
   }
 
-  /** The file as it is now; it is read again only when it was changed. */
+  /** The current file, read again only after a change. */
   #current(): SecretFile | undefined {
     const stamp = stampOf(this.#fs, secretFilePath(this.#storeDir, this.#project))
     if (this.#read?.stamp !== stamp)
@@ -109,7 +109,7 @@ export class ProjectSecrets {
     return this.#read.file
   }
 
-  /** The key that the file's secrets are encrypted with. */
+  /** The key of the file's secrets. */
   #keyOf(file: SecretFile): SecretsKey {
     const path = secretFilePath(this.#storeDir, this.#project)
     const ownPath = secretsKeyPath(this.#storeDir)
@@ -129,7 +129,7 @@ export class ProjectSecrets {
     )
   }
 
-  /** The key for a project's first secret. A store whose key was lost is not given another one in silence. */
+  /** The key for a project's first secret. If the store's key was lost, refuses instead of creating another one. */
   async #anyKey(): Promise<SecretsKey> {
     const key = this.#configured ?? readStoreKey(this.#fs, this.#storeDir)
     if (key) return key
@@ -156,17 +156,17 @@ export class ProjectSecrets {
   }
 }
 
-/** So many secrets, and so many characters of sealed values, a project may have: each change reads and writes all of them. */
-const MOST_SECRETS = 1000
-const MOST_SEALED = 8 * 1024 * 1024
+/** The limits of a project, because each change reads and writes all secrets. */
+const MAX_SECRETS = 1000
+const MAX_SEALED_CHARACTERS = 8 * 1024 * 1024
 
-/** Refuses one secret too many, or too long beside the others. */
+/** Refuses a secret that would exceed the project's limits. */
 function assertRoom(others: readonly StoredSecret[], secret: StoredSecret): void {
   const sealed = others.reduce((sum, other) => sum + other.sealed.length, secret.sealed.length)
-  if (others.length < MOST_SECRETS && sealed <= MOST_SEALED) return
+  if (others.length < MAX_SECRETS && sealed <= MAX_SEALED_CHARACTERS) return
   throw new Refusal(
     'limit_exceeded',
-    `The project may have ${MOST_SECRETS} secrets of ${MOST_SEALED} characters in all, encrypted. Remove one that is not needed.`,
+    `The project may have ${MAX_SECRETS} secrets of ${MAX_SEALED_CHARACTERS} characters in all, encrypted. Remove one that is not needed.`,
   )
 }
 
@@ -176,7 +176,7 @@ function unreadable(sentence: string): Refusal {
   return new Refusal('storage_unavailable', sentence)
 }
 
-/** A replaced file has another inode; size and time also tell an edit in place. */
+/** A replaced file has another inode; size and time also detect an edit in place. */
 function stampOf(fs: Fs, path: string): string {
   const stat = fs.stat(path)
   return stat ? `${stat.inode} ${stat.modified} ${stat.size}` : ''
@@ -197,7 +197,7 @@ function toRecord(stored: StoredSecret): SecretRecord {
   }
 }
 
-/** What a sealed value belongs to; it opens nowhere else, so an entry cannot be moved to another name, project or server. */
+/** What a sealed value is bound to. It cannot be opened for another name, project or provider address. */
 interface SealedFor {
   readonly project: string
   readonly name: string
@@ -205,7 +205,7 @@ interface SealedFor {
   readonly baseUrl: string | undefined
 }
 
-/** Encrypts a value: base64 of nonce (12 bytes), tag (16 bytes) and ciphertext of AES-256-GCM. Equal values seal differently. */
+/** Encrypts a value: base64 of nonce (12 bytes), tag (16 bytes) and ciphertext of AES-256-GCM. Equal values give different results. */
 function sealValue(key: KeyObject, value: string, place: SealedFor): string {
   const nonce = randomBytes(NONCE)
   const cipher = createCipheriv(CIPHER, key, nonce).setAAD(associatedData(place))
@@ -213,7 +213,7 @@ function sealValue(key: KeyObject, value: string, place: SealedFor): string {
   return Buffer.concat([nonce, cipher.getAuthTag(), ciphertext]).toString('base64')
 }
 
-/** Decrypts a value; undefined if it was sealed with another key or for another place, or has changed since. */
+/** Decrypts a value; undefined if it was changed, or sealed with another key or for another place. */
 function openValue(key: KeyObject, sealed: string, place: SealedFor): string | undefined {
   const bytes = Buffer.from(sealed, 'base64')
   if (bytes.length < NONCE + TAG) return undefined
@@ -223,7 +223,7 @@ function openValue(key: KeyObject, sealed: string, place: SealedFor): string | u
   try {
     return Buffer.concat([decipher.update(bytes.subarray(NONCE + TAG)), decipher.final()]).toString('utf8')
   } catch {
-    return undefined // all that `final` throws: the tag does not fit
+    return undefined // `final` throws only if the tag does not match
   }
 }
 
@@ -235,15 +235,15 @@ function associatedData({ project, name, provider, baseUrl }: SealedFor): Buffer
   return Buffer.from(JSON.stringify([project, name, provider ?? null, baseUrl ?? null]))
 }
 
-/** Where a secret leads, if it is the key of a provider of language models. */
+/** The provider of language models that a secret is for. */
 interface SecretPurpose {
-  /** `openai`, `anthropic` … : makes the secret a connection that prompts can name. */
+  /** `openai`, `anthropic` …: makes the secret a connection that prompts can name. */
   readonly provider?: string | undefined
-  /** Where the provider's interface is, if not at its usual place. */
+  /** The provider's address, if not the usual one. */
   readonly baseUrl?: string | undefined
 }
 
-/** Refuses a name, value or purpose that no secret can have. No sentence of it shows the value. */
+/** Refuses an invalid name, value or purpose. No message contains the value. */
 function checkSecret(name: string, value: string, { provider, baseUrl }: SecretPurpose): void {
   if (!NAME.test(name))
     throw invalid(

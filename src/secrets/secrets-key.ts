@@ -3,14 +3,14 @@ import { Refusal } from '../errors.ts'
 import { documentsOf } from '../storage/documents/file-documents.ts'
 import type { Fs } from '../storage/fs.ts'
 
-/** The key that secrets are encrypted with. A `KeyObject` shows nothing of itself when it is printed or logged. */
+/** The key that encrypts secrets. A `KeyObject` reveals nothing when printed or logged. */
 export interface SecretsKey {
   readonly key: KeyObject
-  /** Tells keys apart and says nothing about them: 16 hex digits. */
+  /** Distinguishes keys without revealing them: 16 hex digits. */
   readonly id: string
 }
 
-/** Reads 32 bytes in base64 (either alphabet, padded or not) or in hex; undefined for anything else. */
+/** Parses 32 bytes in base64 (either alphabet, padded or not) or hex; undefined for anything else. */
 export function parseSecretsKey(text: string): SecretsKey | undefined {
   const given = text.trim()
   if (/^[0-9a-f]{64}$/i.test(given)) return toSecretsKey(Buffer.from(given, 'hex'))
@@ -18,12 +18,12 @@ export function parseSecretsKey(text: string): SecretsKey | undefined {
   return undefined
 }
 
-/** Where the key is of a store whose configuration names none. */
+/** The path of the store's own key, used if none is configured. */
 export function secretsKeyPath(storeDir: string): string {
   return `${storeDir}/secrets.key`
 }
 
-/** The store's own key; undefined if it has none. Refuses a file that holds something else, by its path. */
+/** The store's own key; undefined if absent. Refuses an invalid file, by its path. */
 export function readStoreKey(fs: Fs, storeDir: string): SecretsKey | undefined {
   const path = secretsKeyPath(storeDir)
   const bytes = fs.readFile(path)
@@ -36,7 +36,7 @@ export function readStoreKey(fs: Fs, storeDir: string): SecretsKey | undefined {
   )
 }
 
-/** Makes the store's own key, for its owner's eyes only. Of processes that do so at once one wins, and all answer its key. */
+/** Creates the store's own key, readable by its owner only. If several processes do so at once, one wins, and all answer its key. */
 export async function makeStoreKey(fs: Fs, storeDir: string): Promise<SecretsKey> {
   const bytes = randomBytes(32)
   const text = Buffer.from(`${bytes.toString('base64')}\n`)
