@@ -1,4 +1,4 @@
-/** There was no answer, or none that may be read; the message is a sentence that says why. */
+/** There was no usable answer; the message is a sentence that says why. */
 export class OutgoingFailure extends Error {
   override readonly name = 'OutgoingFailure'
   readonly kind: OutgoingFailureKind
@@ -9,12 +9,12 @@ export class OutgoingFailure extends Error {
   }
 }
 
-/** `address` no request may go there; `network` nobody answered, or not to the end; `size` the answer is too long. */
+/** `address`: the address is not allowed. `network`: no complete answer. `size`: the answer is too long. */
 export type OutgoingFailureKind = 'address' | 'network' | 'size'
 
-/** What the sockets or the resolver threw, in one sentence. */
+/** Converts an error of a socket or the resolver. */
 export function outgoingFailureOf(error: unknown): OutgoingFailure {
   if (error instanceof OutgoingFailure) return error
-  const { code, message } = error as NodeJS.ErrnoException // node:http and the resolver throw nothing else
+  const { code, message } = error as NodeJS.ErrnoException // node:http and the resolver throw no other type
   return new OutgoingFailure(code === undefined || message.includes(code) ? message : `${message} (${code})`)
 }

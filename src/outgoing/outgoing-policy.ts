@@ -1,13 +1,12 @@
 import type { LookupAddress } from 'node:dns'
 import { lookup } from 'node:dns/promises'
 
-/** Where requests to addresses that users chose may go. */
+/** Which addresses chosen by users may be requested. */
 export interface OutgoingPolicy {
-  /** Whether addresses that are not of the public internet may be reached, too. */
+  /** Whether addresses outside the public internet are allowed too. */
   readonly allowPrivate: boolean
-  /** All addresses of a host name. */
   readonly resolve: (hostname: string) => Promise<readonly LookupAddress[]>
 }
 
-/** As the system resolves names. */
+/** Resolves names as the system does. */
 export const resolveHost: OutgoingPolicy['resolve'] = (hostname) => lookup(hostname, { all: true })

@@ -3,8 +3,8 @@ import type { OutgoingPolicy } from './outgoing-policy.ts'
 import { isPublicAddress } from './public-address.ts'
 
 /**
- * Why no request may go to this URL, as the end of a sentence that begins with the URL; undefined if one may. What a host name leads
- * to is only known when a connection is made, and checked there.
+ * Why a URL may not be requested, as the end of a sentence that begins with the URL; undefined if it may. The addresses of a host name are
+ * checked later, when the connection is made.
  */
 export function outgoingUrlProblem(
   text: string,
@@ -20,7 +20,7 @@ export function outgoingUrlProblem(
   return isPublic ? undefined : 'does not lead to the public internet; send the URL of a public host'
 }
 
-/** The URL's host as a resolver or a socket takes it: an IPv6 address without its brackets. */
+/** The URL's host for a resolver or socket: an IPv6 address without brackets. */
 export function hostOf({ hostname }: URL): string {
   return hostname.replace(/^\[(.*)\]$/, '$1')
 }

@@ -3,31 +3,30 @@ import type { OutgoingPolicy } from './outgoing-policy.ts'
 import { outgoingUrlProblem } from './outgoing-url-problem.ts'
 import { type BegunAnswer, sendRequest } from './send-request.ts'
 
-/** A POST to a URL that a user chose. */
+/** A POST to a URL chosen by a user. */
 export interface OutgoingPost {
   readonly url: string
   readonly headers: Readonly<Record<string, string>>
   readonly body: string
-  /** From the first look at the name to the end of the answer, in milliseconds. */
+  /** From resolving the name to the end of the answer, in milliseconds. */
   readonly timeoutMs: number
-  /** So much of the answer is read; the connection is closed on the rest. */
+  /** Only this much of the answer is read; then the connection is closed. */
   readonly maxAnswerBytes: number
-  /** Makes a longer answer a failure; without it, the beginning of one is the answer. */
+  /** Whether a longer answer is a failure; otherwise its beginning is the answer. */
   readonly mustBeWhole?: boolean
-  /** Gives the request up. */
+  /** Aborts the request. */
   readonly signal?: AbortSignal
 }
 
-/** What was answered. A redirect is an answer like any other: it is not followed. */
+/** The answer. Redirects are answered, not followed. */
 export interface OutgoingAnswer {
   readonly status: number
   readonly text: string
 }
 
 /**
- * Sends a POST wherever the policy allows it, on a connection of its own. Every address of the host is checked, and the
- * connection goes to one of those that were: a name that leads elsewhere a moment later changes nothing. Throws
- * `OutgoingFailure` where nothing was answered in time.
+ * Sends a POST if the policy allows it, on a new connection. Every address of the host is checked, and the connection goes to a checked one,
+ * so a later change of the name has no effect. Throws `OutgoingFailure` without an answer in time.
  */
 export async function postOutgoing(post: OutgoingPost, policy: OutgoingPolicy): Promise<OutgoingAnswer> {
   const problem = outgoingUrlProblem(post.url, policy)

@@ -1,8 +1,8 @@
 import ipaddr from 'ipaddr.js'
 
 /**
- * Whether an IP address is one of the public internet: not of this machine, a private or shared network, a link, a tunnel, a group,
- * or reserved (the registries of RFC 6890). An IPv6 address that only stands for an IPv4 one is judged as that.
+ * Whether an IP address is public: not local, private, shared, link-local, a tunnel, multicast or reserved (the registries of RFC 6890). An
+ * IPv6 address that maps an IPv4 address is judged as that one.
  */
 export function isPublicAddress(address: string): boolean {
   if (!ipaddr.isValid(address)) return false
@@ -11,5 +11,5 @@ export function isPublicAddress(address: string): boolean {
   return ip instanceof ipaddr.IPv4 || ip.match(GLOBAL_UNICAST)
 }
 
-/** All that is handed out of IPv6 so far (RFC 4291, 2.4); addresses past it are nobody's. */
+/** All IPv6 addresses assigned so far (RFC 4291, 2.4). */
 const GLOBAL_UNICAST = ipaddr.IPv6.parseCIDR('2000::/3')

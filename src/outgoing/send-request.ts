@@ -5,39 +5,39 @@ import type { OutgoingPolicy } from './outgoing-policy.ts'
 import type { LookupFunction } from 'node:net'
 import { isPublicAddress } from './public-address.ts'
 
-/** A request to a URL that a user chose and that `outgoingUrlProblem` finds nothing wrong with. */
+/** A request to a URL chosen by a user and accepted by `outgoingUrlProblem`. */
 export interface SentRequest {
   readonly url: string
   readonly method: string
   readonly headers: Readonly<Record<string, string>>
   readonly body: string
-  /** Gives the request up, also while the answer is read. */
+  /** Aborts the request, also while the answer is read. */
   readonly signal: AbortSignal | undefined
 }
 
-/** An answer whose body is still on its way. */
+/** An answer whose body is still arriving. */
 export interface BegunAnswer {
   readonly response: IncomingMessage
   /**
-   * The body as it comes. Throws what kept it from coming to its end, and the signal's reason once that is aborted. Whoever leaves the
-   * loop closes the connection.
+   * The body, piece by piece. Throws if it is incomplete, and the signal's reason once that is aborted. Leaving the loop closes the
+   * connection.
    */
   readonly pieces: AsyncIterable<Buffer>
 }
 
 /**
- * Sends a request on a connection of its own to an address that was checked; resolves once the answer begins. It always settles: an
- * answer that leaves HTTP (101) and a connection that closes without an answer are failures.
+ * Sends a request on a new connection to a checked address; resolves when the answer begins. It always settles: a switch of protocols (101),
+ * or a connection closed without an answer, is a failure.
  */
 export function sendRequest(sent: SentRequest, policy: OutgoingPolicy): Promise<BegunAnswer> {
   const { url, method, signal } = sent
   const start = new URL(url).protocol === 'https:' ? httpsRequest : httpRequest
-  // Bytes, since a text would be written in one piece with the headers, which would be in UTF-8 then.
+  // Sent as bytes, because node would write a string together with the headers, and encode these as UTF-8.
   const body = Buffer.from(sent.body)
   const headers = { ...sent.headers, 'content-length': String(body.length) }
   let failure: unknown
   return new Promise((resolve, reject) => {
-    // No agent: a kept connection would be to an address that was checked for somebody else.
+    // No agent, because a kept connection may go to an address that was checked for another request.
     start(url, {
       method,
       headers,
@@ -54,7 +54,7 @@ export function sendRequest(sent: SentRequest, policy: OutgoingPolicy): Promise<
         failure = error
         reject(error)
       })
-      // Of a request that was answered or failed this says nothing new.
+      // Has no effect after an answer or an error.
       .on('close', () => reject(new OutgoingFailure('The connection was closed before there was an answer.')))
       .end(body)
   })
@@ -66,15 +66,15 @@ async function* piecesOf(
   failure: () => unknown,
 ): AsyncGenerator<Buffer, void, undefined> {
   yield* response as AsyncIterable<Buffer>
-  // A body whose length nobody said ends with its connection, and node takes every end for that one.
+  // A body without a declared length ends with the connection, and node treats every end of the connection as complete.
   signal?.throwIfAborted()
   const broken = failure()
   if (broken !== undefined) throw broken
 }
 
 /**
- * Answers a socket that wants to connect with addresses it may connect to, or with why it may not. The connection goes to one of
- * those that were checked: a name that leads elsewhere a moment later changes nothing.
+ * A socket's lookup that answers allowed addresses or an error. The connection goes to a checked address, so a later change of the name has
+ * no effect.
  */
 function guardedLookup({ allowPrivate, resolve }: OutgoingPolicy): LookupFunction {
   return (hostname, { all, family }, callback) => {
@@ -83,7 +83,7 @@ function guardedLookup({ allowPrivate, resolve }: OutgoingPolicy): LookupFunctio
         const addresses = found.filter((it) => !family || it.family === family)
         const [first] = addresses
         if (!first) return callback(new OutgoingFailure(`${hostname} has no address.`), '', 0)
-        // One address that is not public makes the name suspect: of two, a client tries one after the other.
+        // One private address rejects the name, because a client tries several addresses in turn.
         const inside = allowPrivate ? undefined : addresses.find(({ address }) => !isPublicAddress(address))
         if (inside) {
           const sentence = `${hostname} has the address ${inside.address}, which is not of the public internet.`
