@@ -11,16 +11,15 @@ import { signInLink } from '../http/sessions/sign-in-link.ts'
 import type { Fs } from '../storage/fs.ts'
 import type { StartOptions } from './started-service.ts'
 
-/** Who may come in: keys, and sessions that stand for keys. */
+/** Access to the service: keys, and sessions that stand for keys. */
 export interface Access {
   readonly keys: KeyRing
   readonly sessions: Sessions
   readonly door: SessionDoor
-  /** A link that signs in as an admin of project `default` at this address; undefined where it has no key that would do. */
+  /** A link that signs in as an admin of the project `default` at this address; undefined without a suitable key. */
   signInLink(url: string): Promise<string | undefined>
 }
 
-/** Opens the keys and sessions of a store. */
 export function composeAccess({ config, log, now }: StartOptions, { fs }: Store, keyUses: KeyUses): Access {
   const { storeDir } = config
   const keys = openKeyRing({

@@ -27,7 +27,6 @@ import { resourceSettings } from './resource-settings.ts'
 import type { StartOptions } from './started-service.ts'
 import type { WorkflowRuntime } from './workflow-runtime.ts'
 
-/** What endpoints work with. */
 export interface EndpointParts {
   readonly options: StartOptions
   readonly fs: Fs
@@ -37,17 +36,16 @@ export interface EndpointParts {
   readonly keyUses: KeyUses
   readonly access: Access
   readonly events: OpenEvents
-  /** Where the service is reached, without a slash at its end. */
+  /** The service's address, without a slash at the end. */
   readonly publicUrl: string
 }
 
-/** Every route that needs a key, and how each surface shows its records. */
+/** All routes that need a key, and the presentation of each surface. */
 export interface Routes {
   readonly endpoints: readonly Endpoint[]
   readonly contexts: readonly SurfaceContext[]
 }
 
-/** Makes the routes, with thousands of schemas. */
 export function composeEndpoints({
   options: { config },
   fs,

@@ -7,8 +7,8 @@ import { parseSigningKey } from '../git/signing/signing-key.ts'
 import type { Signing } from '../versioning/registry.ts'
 
 /**
- * Reads the files that the configuration names: what commits are signed with, and whose signatures are believed, the service's own
- * among them. Throws one `ConfigError` that names every file that cannot be used, and why.
+ * Reads the configured files: the signing key, and the allowed signers, which include the service's own key. Throws one `ConfigError` that
+ * names every unusable file, with the reason.
  */
 export function signingSettings({
   signingKeyFile,

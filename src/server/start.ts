@@ -14,13 +14,13 @@ import {
 } from '../storage/process-identity.ts'
 
 /**
- * Listens, and resolves once the store is read in; until then /ready says so and requests wait. Rejects with `CannotStart` or a
- * refusal when a file that the configuration names is bad, the store cannot be opened or the address cannot be had.
+ * Starts to listen; resolves when the store is loaded. Until then /ready says so, and requests wait. Rejects with `CannotStart` or a Refusal
+ * if a configured file is invalid, the store cannot be opened, or the address is unavailable.
  */
 export async function start(given: StartOptions): Promise<StartedService> {
   const options = await withFolder(given)
   const signing = signingSettings(options.config)
-  // The processor loads the rest of the program while the disk syncs what a crash has left.
+  // The rest of the program is loaded while the disk syncs what a crash has left.
   const [{ store, firstToken }, { serve }] = await Promise.all([openStore(options), import('./compose.ts')])
   const withdraw = announceServer(store.fs, store.dir)
   try {
@@ -41,14 +41,14 @@ export async function start(given: StartOptions): Promise<StartedService> {
 /** The STORE_DIR of a server that keeps nothing. */
 const IN_MEMORY = ':memory:'
 
-/** With the folder that is served as STORE_DIR: one in memory has none, and where a database is shared it is the copy of that. */
+/** Sets STORE_DIR to the served folder: for a shared database its copy, for a store in memory a folder there. */
 async function withFolder(given: StartOptions): Promise<StartOptions> {
   const { store, storeDir, cacheDir } = given.config
   if (store !== undefined) return { ...given, config: { ...given.config, storeDir: cacheDir } }
   return storeDir === IN_MEMORY ? inMemory(given) : given
 }
 
-/** A new, empty store in memory in place of a folder. Other servers do not load what it takes. */
+/** A new, empty store in memory. Loaded only here, because other servers do not need it. */
 async function inMemory(options: StartOptions): Promise<StartOptions> {
   const { memoryFs } = await import('../storage/memory-fs.ts')
   options.log.logger.warn('the store is in memory: nothing is kept when this server stops')
@@ -80,7 +80,7 @@ async function openStore(
   }
 }
 
-/** Servers of a folder do not load what a database takes. */
+/** Loaded only here, because servers of a folder do not need the database code. */
 async function followDatabase({ config, fs, log }: StartOptions): Promise<Store> {
   const { followStore, openPostgres } = await import('../postgres/open-postgres.ts')
   const warn = (sentence: string): void => log.logger.warn(sentence)
@@ -91,7 +91,7 @@ async function followDatabase({ config, fs, log }: StartOptions): Promise<Store>
   )
 }
 
-/** Where the spans of all servers of a database lie. */
+/** The spans that all servers of a database share. */
 async function openSpans({ config: { store } }: StartOptions): Promise<SharedTraces | undefined> {
   if (store === undefined) return undefined
   const { openSpanTable, sharedTraces } = await import('../postgres/open-postgres.ts')
@@ -109,31 +109,29 @@ function whyNotOpened({ message }: Error, storeDir: string): string {
   )
 }
 
-/** In a store: a file for each server that runs, by the name of its process. */
+/** In a store: a file for each running server, named by its process. */
 const SERVERS_FOLDER = '.servers'
 
-/** How often a server says that it runs still, in milliseconds. */
-const EVERY = 10_000
+const MS_BETWEEN_ANNOUNCEMENTS = 10_000
 
-/** A server of another host that has not said so for so long (milliseconds) has died. */
-const SILENT = 60_000
+const MAX_SILENCE_MS = 60_000
 
 /**
- * Throws a CannotStart that names the host if a server of another machine runs over the store: SQLite's files are shared through memory, so
- * each would take the other's writes to them for damage. Containers of one machine are on one.
+ * Throws CannotStart, with the host, if a server on another machine uses the store. SQLite files are shared through memory, so each server
+ * would see the other's writes as damage. Containers of one machine count as one.
  */
 function refuseOtherHosts(fs: Fs, storeDir: string): void {
   for (const { path, owner } of announced(fs, storeDir)) {
     const modified = fs.stat(path)?.modified
-    if (modified === undefined || isOfThisMachine(owner) || Date.now() - modified > SILENT) continue
+    if (modified === undefined || isOfThisMachine(owner) || Date.now() - modified > MAX_SILENCE_MS) continue
     throw new CannotStart(
       `A server on the host ${owner.host} (process ${owner.pid}) runs over the store ${storeDir}, and all servers of a store have to run on one host. ` +
-        `Stop it there; if it has died, start again ${SILENT / 1000} seconds later, or remove ${path} now.`,
+        `Stop it there; if it has died, start again ${MAX_SILENCE_MS / 1000} seconds later, or remove ${path} now.`,
     )
   }
 }
 
-/** Tells servers of other hosts that this one runs, until the function it answers is called. */
+/** Announces this server to those of other hosts, until the answered function is called. */
 function announceServer(fs: Fs, storeDir: string): () => void {
   if (!fs.isSeenByOthers) return () => undefined
   const folder = `${storeDir}/${SERVERS_FOLDER}`
@@ -144,14 +142,14 @@ function announceServer(fs: Fs, storeDir: string): () => void {
   }
   const announce = (): void => {
     fs.makeDir(folder)
-    // So that it is there at every moment.
+    // The rename replaces the file without a gap.
     fs.remove(`${folder}/.${name}`)
     fs.create(`${folder}/.${name}`, Buffer.alloc(0))
     fs.rename(`${folder}/.${name}`, `${folder}/${name}`)
   }
   unlessFailing(sweep)
   unlessFailing(announce)
-  const timer = setInterval(() => unlessFailing(announce), EVERY).unref()
+  const timer = setInterval(() => unlessFailing(announce), MS_BETWEEN_ANNOUNCEMENTS).unref()
   return () => {
     clearInterval(timer)
     unlessFailing(() => fs.remove(`${folder}/${name}`))
@@ -160,7 +158,7 @@ function announceServer(fs: Fs, storeDir: string): () => void {
 
 function isOfThisMachine({ host, boot }: ProcessIdentity): boolean {
   const here = thisProcess()
-  // Where nothing tells starts of machines apart, they all have the same.
+  // If the boot id is unknown, all machines have the same.
   return host === here.host || (boot === here.boot && boot !== '0')
 }
 
@@ -172,7 +170,7 @@ function announced(fs: Fs, storeDir: string): { readonly path: string; readonly 
   })
 }
 
-/** Where the disk fails or is full, or the store is gone, what can be served is served. */
+/** Ignores errors of the disk, because reads may still work. */
 function unlessFailing(work: () => void): void {
   try {
     work()

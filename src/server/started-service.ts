@@ -14,17 +14,16 @@ export interface StartOptions {
 
 export interface StartedService {
   readonly server: RunningServer
-  /** The key made because the store had none; shown once, here. */
+  /** The key that was created because the store had none; shown only once. */
   readonly firstToken: string | undefined
-  /** A link that opens the page signed in as an admin of project `default`, once; undefined where it has no key that would do. */
+  /** A link that opens the page once, signed in as an admin of the project `default`; undefined without a suitable key. */
   signInLink(): Promise<string | undefined>
-  /** The traces of every project. */
   readonly traces: OpenTraces
-  /** Every route that needs a key. */
+  /** All routes that need a key. */
   endpoints(): readonly Endpoint[]
   /**
-   * Stops looking after the store and settles it; call it once the server has stopped. Answers what did not end in its time, or could
-   * not: what is durable is, and the next start finishes the rest.
+   * Stops background work and settles the store; call it after the server has stopped. Answers what did not end in time or failed. Everything
+   * acknowledged is durable, and the next start finishes the rest.
    */
   close(): Promise<readonly string[]>
 }

@@ -3,18 +3,17 @@ import type { Store } from '../git/store.ts'
 import type { Log } from '../http/server/logger.ts'
 import type { Registries } from '../versioning/registries.ts'
 
-/** How often the log says how far it is, in milliseconds. */
-const EVERY = 10_000
+const MS_BETWEEN_REPORTS = 10_000
 
 interface FillWatch {
   readonly store: Store
   readonly registries: Registries
   readonly logger: Log['logger']
-  /** Of the service. */
+  /** Aborted when the service closes. */
   readonly closing: AbortSignal
 }
 
-/** Says how far the folder of a new server is filled, while it is served; once it is whole, reads in the projects that have come. */
+/** Logs the progress of filling a new server's folder, and loads the new projects when the folder is complete. */
 export function watchFilling(watch: FillWatch): void {
   const { store, registries, logger } = watch
   const { filling } = store
@@ -26,7 +25,7 @@ export function watchFilling(watch: FillWatch): void {
     logger[problem === undefined ? 'info' : 'warn'](figures, 'the folder is being filled from the database')
   }
   say()
-  const saying = setInterval(say, EVERY).unref()
+  const saying = setInterval(say, MS_BETWEEN_REPORTS).unref()
   void filling.whole.then(() => {
     clearInterval(saying)
     const seconds = Math.round((performance.now() - began) / 1000)
@@ -35,10 +34,9 @@ export function watchFilling(watch: FillWatch): void {
   })
 }
 
-/** How long (milliseconds) after a failure it is tried again. */
-const AFTER_FAILURE = 1000
+const MS_BEFORE_RETRY = 1000
 
-/** Does the work again and again, as where the database is away just then, until it is done or the service closes. */
+/** Repeats the work until it succeeds or the service closes, for example while the database is unavailable. */
 export async function untilDone(
   work: () => Promise<void>,
   { logger, closing }: Pick<FillWatch, 'logger' | 'closing'>,
@@ -49,7 +47,7 @@ export async function untilDone(
     } catch (error) {
       if (closing.aborted) return
       logger.error({ err: error }, 'a project could not be read in; it will be tried again')
-      await pause(AFTER_FAILURE, undefined, { ref: false })
+      await pause(MS_BEFORE_RETRY, undefined, { ref: false })
     }
   }
 }
