@@ -61,6 +61,7 @@ export function workflowDocumentOf(handlers: HandlerTable): DocumentDefinition {
     setApart: writeTexts,
     encode: encodeWorkflow,
     decode: decodeWorkflow,
+    rootFiles: rootFilesOf,
     filesBeside: filesBesideWorkflow,
     fileWarnings: textWarnings,
     thread: threadOf({ name: 'workflow', handlers: handlers.sent }),
@@ -141,6 +142,13 @@ export async function decodeWorkflow(read: FileReader, maxValues?: number): Prom
   throw damaged(
     `${WORKFLOW_DATA_FILE} says that the script is in ${name}, but there is no such file beside it.`,
   )
+}
+
+/** The files in the root that are read of this data: beside `data.json` that of its language's source, or each that may be it. */
+function rootFilesOf(data: JsonObject | undefined): readonly string[] {
+  if (!data) return [WORKFLOW_DATA_FILE]
+  const own = scriptFile(getKey(data, 'runtime'))
+  return [WORKFLOW_DATA_FILE, ...(own === undefined ? scriptFiles : [own])]
 }
 
 /** Of the bytes of `data.json`: the files that hold its texts, by how often it names them, and those that may hold its source. */

@@ -16,7 +16,12 @@ import {
   membersOf,
   withoutKey,
 } from '../../json/json.ts'
-import type { ApartFrom, FileReader, SetApart } from '../../versioning/family/document-family.ts'
+import type {
+  ApartFrom,
+  FileReader,
+  KnownDocument,
+  SetApart,
+} from '../../versioning/family/document-family.ts'
 import {
   FolderTree,
   type ObjectReader,
@@ -250,7 +255,9 @@ export async function writeTexts(
 ): Promise<SetApart> {
   // Each step takes one go; of a mebibyte of short texts all of them together would keep others waiting for too long.
   const slice = new TimeSlice()
-  const earlier = from.parent ?? (await readEarlier(target, from.before, from.maxBytes))
+  const { parent, before, maxBytes } = from
+  const isThere = parent && (parent.entries === before || holdsSame(parent.entries, before))
+  const earlier = (isThere && parent.known) || (await readEarlier(target, before, maxBytes))
   const chosen = await chooseFiles(data, earlier, target, from, slice)
   const changes = new Map<string, Pick<TreeEntry, 'mode' | 'oid'> | undefined>()
   for (const path of earlier?.files.values() ?? []) changes.set(path, undefined)
@@ -267,7 +274,7 @@ export async function writeTexts(
   }
   const left = marked(data, '', files)
   await slice.pause()
-  const folders = from.before.filter(({ name }) => TEXT_FOLDERS.includes(name))
+  const folders = before.filter(({ name }) => TEXT_FOLDERS.includes(name))
   return {
     data: left === data ? data : fromEntries([[FORMAT_KEY, TEXT_FORMAT], ...entriesOf(left)]),
     entries: await withFiles(target, folders, changes),
@@ -276,8 +283,13 @@ export async function writeTexts(
   }
 }
 
-/** Another revision's data, and by JSON Pointer the file of each text of it that has one. */
-type EarlierData = NonNullable<ApartFrom['parent']>
+/** Whether two roots have the same files of a workflow's data and texts. */
+function holdsSame(entries: readonly TreeEntry[], others: readonly TreeEntry[]): boolean {
+  return [WORKFLOW_DATA_FILE, ...TEXT_FOLDERS].every((name) => {
+    const [one, other] = [entries, others].map((root) => root.find((entry) => entry.name === name))
+    return one?.oid === other?.oid && one?.mode === other?.mode
+  })
+}
 
 /** A text of another revision, and the file that it lies in, or would lie in if that revision had texts in files. */
 interface EarlierText extends PlacedText {
@@ -301,14 +313,15 @@ type Chosen = Map<PlacedText, ChosenFile>
  */
 async function chooseFiles(
   data: JsonObject,
-  earlier: EarlierData | undefined,
+  earlier: KnownDocument | undefined,
   target: ObjectReader,
   from: ApartFrom,
   slice: TimeSlice,
 ): Promise<Chosen> {
   const texts =
     earlier?.files.size === 0 ? await wouldBeTexts(earlier, target, from, slice) : textsIn(earlier)
-  const taken = from.other.length === 0 ? [] : await takenTexts(target, from)
+  const { other, maxBytes } = from
+  const taken = other ? textsIn(other.known ?? (await readEarlier(target, other.entries, maxBytes))) : []
   await slice.pause()
   const kept = earlier && new Set([...texts, ...taken].map(({ pointer }) => pointer))
   const found = findTexts(data, kept)
@@ -324,7 +337,7 @@ async function chooseFiles(
 }
 
 /** The texts of earlier data that lie in files; of two markers that name one file the first has it. */
-function textsIn(earlier: EarlierData | undefined): EarlierText[] {
+function textsIn(earlier: KnownDocument | undefined): EarlierText[] {
   const texts: EarlierText[] = []
   if (!earlier || earlier.files.size === 0) return texts
   const left = new Set(earlier.files.values())
@@ -336,26 +349,13 @@ function textsIn(earlier: EarlierData | undefined): EarlierText[] {
 }
 
 async function wouldBeTexts(
-  { data }: EarlierData,
+  { data }: KnownDocument,
   target: ObjectReader,
   from: ApartFrom,
   slice: TimeSlice,
 ): Promise<EarlierText[]> {
-  const would = await chooseFiles(data, undefined, target, { ...from, other: [] }, slice)
+  const would = await chooseFiles(data, undefined, target, { ...from, other: undefined }, slice)
   return Array.from(would, ([text, { path }]) => ({ ...text, path }))
-}
-
-/** The texts of the revision that is taken in, with the entries of their files. */
-async function takenTexts(target: ObjectReader, { other, maxBytes }: ApartFrom): Promise<TakenText[]> {
-  const tree = new FolderTree(target, other)
-  const texts: TakenText[] = []
-  for (const text of textsIn(await readEarlier(target, other, maxBytes)))
-    texts.push({ ...text, entry: await tree.at(text.path) })
-  return texts
-}
-
-interface TakenText extends EarlierText {
-  readonly entry: TreeEntry | undefined
 }
 
 /**
@@ -366,7 +366,7 @@ async function readEarlier(
   source: ObjectReader,
   entries: readonly TreeEntry[],
   maxBytes: number,
-): Promise<EarlierData | undefined> {
+): Promise<KnownDocument | undefined> {
   const tree = new FolderTree(source, entries)
   const bytes = await tree.read(WORKFLOW_DATA_FILE)
   if (!bytes || bytes.length > maxBytes) return undefined
@@ -391,10 +391,10 @@ async function readEarlier(
 }
 
 /** What new files are chosen by. */
-interface NewFiles extends Pick<ApartFrom, 'before'> {
+interface NewFiles extends Pick<ApartFrom, 'before' | 'other'> {
   readonly target: ObjectReader
-  readonly earlier: EarlierData | undefined
-  readonly taken: readonly TakenText[]
+  readonly earlier: KnownDocument | undefined
+  readonly taken: readonly EarlierText[]
   readonly slice: TimeSlice
 }
 
@@ -402,17 +402,18 @@ interface NewFiles extends Pick<ApartFrom, 'before'> {
 async function chooseNewFiles(
   found: readonly PlacedText[],
   chosen: Chosen,
-  { before, target, earlier, taken, slice }: NewFiles,
+  { before, other, target, earlier, taken, slice }: NewFiles,
 ): Promise<void> {
   const tree = new FolderTree(target, before)
   const gone = new Set(earlier?.files.values())
   const texts = found.filter((text) => !chosen.has(text) && !ODD.test(text.text))
   const paths = new Set(Array.from(chosen.values(), ({ path }) => path))
-  for (const [text, { path, entry, text: was }] of await slice.run(matchTexts(texts, taken))) {
+  const otherTree = new FolderTree(target, other?.entries ?? [])
+  for (const [text, { path, text: was }] of await slice.run(matchTexts(texts, taken))) {
     if (chosen.size >= MAX_TEXTS) break
     if (paths.has(path) || !(await tree.isFree(path, gone))) continue
     paths.add(path)
-    chosen.set(text, { path, entry: text.text === was ? entry : undefined })
+    chosen.set(text, { path, entry: text.text === was ? await otherTree.at(path) : undefined })
   }
   for (const text of texts) {
     if (chosen.size >= MAX_TEXTS) break

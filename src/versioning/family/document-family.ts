@@ -13,7 +13,15 @@ import type { Pin } from '../reference.ts'
 import { diffFiles } from '../revisions/diff/diff-revisions.ts'
 import type { DocumentLimits } from './document-limits.ts'
 import { DOCUMENT_LIMITS } from './document-limits.ts'
-import type { Family, Payload, PayloadContext, PresentContext, ReadContext, Warning } from './family.ts'
+import type {
+  Family,
+  NamedAfter,
+  Payload,
+  PayloadContext,
+  PresentContext,
+  ReadContext,
+  Warning,
+} from './family.ts'
 import type { DocumentThread } from './large-document.ts'
 import { LargeDocument, tooLargeToRead } from './large-document.ts'
 import {
@@ -51,6 +59,8 @@ export interface DocumentDefinition extends Pick<
   decode(read: FileReader, maxValues?: number): Promise<JsonObject | undefined>
   /** Of the bytes of `file`: the other files that `decode` reads, and how many times each stands in the document. */
   filesBeside?(main: Buffer): ReadonlyMap<string, number>
+  /** The files in the root that `decode` reads of this document; without this it is `file` alone. */
+  rootFiles?(data: JsonObject | undefined): readonly string[]
   /** Has documents that are too large for the server's own thread worked on in another; without it there are none. */
   readonly thread?: DocumentThread
   /** What who pushes a file should know of it, though it is taken as it is. */
@@ -73,14 +83,25 @@ export type FileReader = (path: string, pointers?: readonly string[]) => Promise
 
 /** What names are taken from. */
 export interface ApartFrom {
-  /** The entries of the parent's root. */
+  /** The entries of the root that is written onto. */
   readonly before: readonly TreeEntry[]
-  /** The parent's document, where it is known without being read, and its texts' files by JSON Pointer. */
-  readonly parent: { readonly data: JsonObject; readonly files: ReadonlyMap<string, string> } | undefined
-  /** The entries of another revision's root. */
-  readonly other: readonly TreeEntry[]
+  readonly parent: NamedAfterDocument | undefined
+  readonly other: NamedAfterDocument | undefined
   /** A document that unfolds to more is not compared. */
   readonly maxBytes: number
+}
+
+/** A revision that files are named after. */
+export interface NamedAfterDocument {
+  /** Of its root. */
+  readonly entries: readonly TreeEntry[]
+  /** Its document, and its texts' files by JSON Pointer, where they need not be read. */
+  readonly known?: KnownDocument | undefined
+}
+
+export interface KnownDocument {
+  readonly data: JsonObject
+  readonly files: ReadonlyMap<string, string>
 }
 
 /** Data of which something lies in folders. */
@@ -122,12 +143,11 @@ export function documentFamily(definition: DocumentDefinition): Family {
     ...(pins ? { pins: (payload: Payload) => pins(documentOf(payload)) } : {}),
     ...(texts ? { texts: (payload: Payload) => texts(documentOf(payload)) } : {}),
     ownsFile,
-    write: async (target, payload, before, limits, { other = [], parent } = {}) => {
+    write: async (target, payload, before, limits, { other, parent } = {}) => {
       const document = documentOf(payload)
       const maxBytes = mostBytes(definition, limits)
-      const known = parent?.payload &&
-        parent.files && { data: documentOf(parent.payload), files: parent.files }
-      const apart = await definition.setApart?.(target, document, { before, other, parent: known, maxBytes })
+      const from = { before, parent: namedAfter(parent), other: namedAfter(other), maxBytes }
+      const apart = await definition.setApart?.(target, document, from)
       const entries: TreeEntry[] = [...(apart?.entries ?? [])]
       let size = apart?.size ?? 0
       for (const { path, content } of encode(apart?.data ?? document)) {
@@ -203,15 +223,14 @@ export function documentFamily(definition: DocumentDefinition): Family {
         files: await diffFiles(base, head, { ownsFile, signal }),
       },
     }),
-    merge: async (sides, merging, { target, servicesBase, slice }) => {
+    merge: async (sides, merging, { servicesBase, slice }) => {
       const documents = eachSide(sides, ({ payload }) => payload && documentOf(payload))
       const data = await slice.run(mergeValues(documents, definition.mergeRules ?? {}, merging))
-      const files = {
-        base: await documentFiles(definition, target, sides.base.entries),
-        target: await documentFiles(definition, target, sides.target.entries),
-        source: await documentFiles(definition, target, sides.source.entries),
-      }
-      const isPayload = eachSide(files, (paths) => (path: string) => paths.has(path))
+      const isPayload = eachSide(sides, ({ payload, files }) => {
+        const inRoot = definition.rootFiles?.(payload && documentOf(payload)) ?? [definition.file]
+        const paths = new Set([...inRoot, ...(files?.values() ?? [])])
+        return (path: string) => paths.has(path)
+      })
       // What a side has was accepted, and nobody asks for more of merge bases, or of what is not to be stored.
       const isKnown = data === undefined || data === documents.target || data === documents.source
       if (isKnown || merging.isOfBases || merging.hasConflicts)
@@ -293,19 +312,8 @@ class TooLarge extends Error {
   override readonly name = 'TooLarge'
 }
 
-/** The paths of the files that hold the document in a tree. */
-async function documentFiles(
-  { decode }: DocumentDefinition,
-  source: ObjectReader,
-  entries: readonly TreeEntry[],
-): Promise<ReadonlySet<string>> {
-  const tree = new FolderTree(source, entries)
-  const paths = new Set<string>()
-  await decode((path) => {
-    paths.add(path)
-    return tree.read(path)
-  })
-  return paths
+function namedAfter({ entries, payload, files }: Partial<NamedAfter> = {}): NamedAfterDocument | undefined {
+  return entries && { entries, known: payload && files && { data: documentOf(payload), files } }
 }
 
 /** Most bytes of what a commit brings. */

@@ -123,7 +123,7 @@ export interface ReadContext {
 }
 
 /** A revision to merge, or an empty side. */
-export interface MergeSide extends Pick<DiffSide, 'payload' | 'entries'> {}
+export interface MergeSide extends Pick<DiffSide, 'payload' | 'entries'>, Pick<StoredPayload, 'files'> {}
 
 export interface MergeContext extends Pick<PayloadContext, 'servicesBase'> {
   /** Where the sides are read from, and the payload will be written to. */
@@ -157,12 +157,19 @@ export interface PayloadTarget extends ObjectSink, ObjectReader {
   derived?(name: string): CacheFile
 }
 
+/** A revision that new files are named after. Its payload and the files of its texts are set if known without reading them. */
+export interface NamedAfter {
+  /** The entries of its root tree. */
+  readonly entries: readonly TreeEntry[]
+  readonly payload?: Payload | undefined
+  readonly files?: StoredPayload['files']
+}
+
 /** Where a payload comes from; determines the names of its files. */
 export interface WrittenFrom {
-  /** The parent commit's payload, if known without reading it. */
-  readonly parent?: Partial<StoredPayload> | undefined
-  /** The root of another source revision: its file names are used if the parent has none. */
-  readonly other?: readonly TreeEntry[] | undefined
+  readonly parent?: NamedAfter | undefined
+  /** Another source revision: its file names are used if the parent has none. */
+  readonly other?: NamedAfter | undefined
 }
 
 /** A written payload: its entries in the root tree, and what `read` will return for them. */

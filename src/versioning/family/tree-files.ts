@@ -77,12 +77,15 @@ export function jsonWithin(value: unknown, maxBytes: number, indent?: 2): string
 function roomBeside(value: unknown, room: number, margin: number, indent: number): number {
   if (typeof value === 'string') return room - value.length
   if (typeof value !== 'object' || value === null || value instanceof ExactNumber) return room - 1
-  const isMap = value instanceof Map || Array.isArray(value)
+  const inner = margin + indent
   let left = room - 2
-  for (const [key, member] of isMap ? value.entries() : Object.entries(value)) {
+  if (Array.isArray(value)) {
+    for (const item of value) if ((left = roomBeside(item, left - inner, inner, indent)) < 0) break
+    return left
+  }
+  for (const [key, member] of value instanceof Map ? value : Object.entries(value)) {
     if (member === undefined) continue
-    const taken = margin + indent + (typeof key === 'string' ? key.length : 0)
-    left = roomBeside(member, left - taken, margin + indent, indent)
+    left = roomBeside(member, left - inner - String(key).length, inner, indent)
     if (left < 0) break
   }
   return left

@@ -98,11 +98,11 @@ async function writeSide(
   const context = { target: scratch, slice, servicesBase: registry.servicesBase }
   const result = await mergeRevisions(family, sides, new MergingBases(effort), context)
   if ('is' in result) return result.is
-  const { payload, before, other, header } = result
+  const { payload, before, onto, other, header } = result
   const carried = before.filter(({ name }) => !family.ownsFile(name))
   // Nobody commits it, and it may hold what both sides have.
   const limits = { ...registry.limits, maxDocumentBytes: Infinity }
-  const written = payload && (await family.write(scratch, payload, before, limits, { other }))
+  const written = payload && (await family.write(scratch, payload, before, limits, { parent: onto, other }))
   const entries = [...carried, ...(written?.entries ?? [])]
   return {
     tree: writeTree(scratch, entries),
@@ -110,6 +110,7 @@ async function writeSide(
     header,
     payload: written?.stored?.payload,
     size: written?.stored?.size ?? 0,
+    files: written?.stored?.files,
   }
 }
 

@@ -19,8 +19,6 @@ export interface MergedSide extends MergeSide {
   readonly header: RevisionHeader
   /** Bytes of memory that header and payload take, roughly. */
   readonly size: number
-  /** The files that texts of the payload lie in, where they are known. */
-  readonly files?: ReadonlyMap<string, string> | undefined
 }
 
 /** What a first revision goes on from. */
@@ -40,8 +38,9 @@ export type MergeResult =
       readonly header: RevisionHeader
       /** The target's root with the files in it that are no payload. */
       readonly before: readonly TreeEntry[]
-      /** The source's root, which files are named after. */
-      readonly other: readonly TreeEntry[]
+      /** The sides that files are named after. */
+      readonly onto: MergedSide
+      readonly other: MergedSide
       readonly warnings: readonly Warning[]
     }
 
@@ -88,7 +87,7 @@ export async function mergeRevisions(
       'The resolutions leave no data, and the variant has data. Resolve the conflicts so that some is left.',
     )
   }
-  return { payload, header, before, other: source.entries, warnings }
+  return { payload, header, before, onto: target, other: source, warnings }
 }
 
 async function mergeHeaders(

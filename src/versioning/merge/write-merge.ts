@@ -300,12 +300,12 @@ async function build(
     const made = { tree, parents: head === undefined ? [] : [head, ...otherParents], ...said }
     return { ...writeCommit(registry, scratch, made, context), header, payload, size, files }
   }
-  const { payload, header, before, other } = result
+  const { payload, header, before, onto, other } = result
   const merged = {
     artifact: artifact.slug,
     variant: variant.slug,
     parent: head,
-    taken: { parents: otherParents, before, other },
+    taken: { parents: otherParents, before, onto, other },
     ...{ message, subject, header, payload, author },
   }
   return (await buildRevision(registry, artifact.revisions, scratch, merged, context)).revision

@@ -9,6 +9,7 @@ import { assertPinsDeployable } from '../environments/assert-pins-deployable.ts'
 import type {
   AcceptedPayload,
   MetRows,
+  NamedAfter,
   Payload,
   PayloadTarget,
   Warning,
@@ -182,7 +183,7 @@ export async function buildRevision(
   const { family } = revisions
   const before = taken?.before ?? (parent === undefined ? [] : await rootOf(target, parent))
   const known = taken || parent === undefined ? undefined : revisions.known(parent)
-  const from = { parent: known, other: taken?.other }
+  const from = { parent: taken?.onto ?? (known && { ...known, entries: before }), other: taken?.other }
   const written = revision.payload && (await family.write(target, revision.payload, before, limits, from))
   const entries = [...(written?.entries ?? [])]
   for (const entry of before)
@@ -246,8 +247,10 @@ export interface TakenIn {
   readonly parents: readonly Oid[]
   /** The root that the payload is written onto, in place of the parent's. */
   readonly before: readonly TreeEntry[]
-  /** The root of the revision whose changes are taken in. */
-  readonly other: readonly TreeEntry[]
+  /** The revision that `before` is of, but for files that are no payload. */
+  readonly onto?: NamedAfter | undefined
+  /** The revision whose changes are taken in. */
+  readonly other?: NamedAfter | undefined
 }
 
 /** The entries of a commit's root. */
@@ -405,7 +408,7 @@ async function sameAsLatest(
   let again = stored
   if (latest !== built.parent) {
     // Where rows lie depends on the revision that they are written onto: below archived ones that is another one than the parent.
-    const taken = { parents: [], before: await rootOf(target, latest), other: [] }
+    const taken = { parents: [], before: await rootOf(target, latest) }
     again = (await buildRevision(registry, artifact.revisions, target, { ...built, taken }, context)).revision
   }
   const before = await artifact.revisions.readForList(target, latest)

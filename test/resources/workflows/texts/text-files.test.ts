@@ -237,6 +237,28 @@ describe('texts of a workflow as files', () => {
     expect(await filesOf(next)).to.include({ 'prompt/system.md': `${SYSTEM}\n`, 'prompt/user.md': 'q\n' })
   })
 
+  it('a parent that is known is not read, unless its files are not those that are written onto', async () => {
+    const data = prompt(['system', 'a\nb'], ['user', 'one'])
+    const first = await workflowFamily.write(objects, data, [], DOCUMENT_LIMITS)
+    const parent = { ...first.stored, entries: first.entries }
+    const blobs: string[] = []
+    const target = Object.assign(Object.create(objects) as NewObjects, {
+      read: async (oid: string) => {
+        const object = await objects.read(oid)
+        if (object?.kind === 'blob') blobs.push(object.bytes.toString())
+        return object
+      },
+      write: objects.write.bind(objects),
+    })
+    const edited = prompt(['system', 'a\nc'], ['user', 'one'])
+    const next = await workflowFamily.write(target, edited, first.entries, DOCUMENT_LIMITS, { parent })
+    expect(blobs).to.deep.equal([])
+    expect(next).to.deep.equal(await workflowFamily.write(objects, edited, first.entries, DOCUMENT_LIMITS))
+    const pushed = await withFiles(first.entries, { 'prompt/system.md': 'a\nx\n' })
+    const over = await workflowFamily.write(target, data, pushed, DOCUMENT_LIMITS, { parent })
+    expect(await filesOf(over.entries)).to.include({ 'prompt/system.md': 'a\nb\n' })
+  })
+
   it('two markers of one file are two texts, and get a file each', async () => {
     const tree = await write(prompt(['user', 'same'], ['user', 'other']))
     const json = (await filesOf(tree))['data.json']?.replace('user-2.md', 'user.md') ?? ''
