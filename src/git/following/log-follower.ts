@@ -22,7 +22,7 @@ const MS_BETWEEN_LOOKS = 1000
 
 const MAX_LOCAL_AGE_MS = 1000
 
-/** The minimum time between saves of the position. Replaying entries after a crash changes nothing, so it can be seldom. */
+/** The minimum time between saves of the position. Saving seldom is safe, because replaying entries after a crash changes nothing. */
 const MIN_MS_BETWEEN_SAVES = 200
 
 /** Makes a server's folder follow the log: applies the decisions of other servers, each repository's in the order of its versions. */

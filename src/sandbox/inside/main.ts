@@ -179,11 +179,11 @@ def open_harness(result_bytes):
 `
 
 /**
- * An interpreter's process. It starts the interpreter, makes itself harmless, and answers calls until the pipe closes. From then on
- * it never returns to the event loop: nothing that a script leaves behind (timers, promises, imports) has a turn in which to run.
+ * The process of an interpreter: starts the interpreter, hardens the realm, and answers calls until the pipe closes. Calls are read
+ * synchronously and never return to the event loop, so timers, promises and imports that a script leaves behind never run.
  */
 
-/** The one file descriptor it has. */
+/** The only file descriptor of the process. */
 const PIPE = 3
 
 const read = readSync
@@ -191,7 +191,7 @@ const write = writeSync
 const kill = process.kill.bind(process)
 const { pid } = process
 
-const start = JSON.parse(expectMessage(MESSAGE_TAGS.start).toString()) as InterpreterStart // our own server wrote it
+const start = JSON.parse(expectMessage(MESSAGE_TAGS.start).toString()) as InterpreterStart // written by our own server
 watch(start)
 const snapshot = start.snapshot === 'given' ? expectMessage(MESSAGE_TAGS.snapshot) : undefined
 const { runtime, memory } = await open(start, snapshot)
@@ -199,7 +199,7 @@ hardenRealm()
 send(MESSAGE_TAGS.ready, memory ?? new Uint8Array())
 for (let message = nextMessage(); message; message = nextMessage()) {
   if (message.letter === MESSAGE_TAGS.bind) {
-    runtime.bind(JSON.parse(message.body.toString()) as BoundScript) // our own server wrote it
+    runtime.bind(JSON.parse(message.body.toString()) as BoundScript) // written by our own server
     continue
   }
   const { letter, text } = answerOf(message.body.toString())
@@ -215,7 +215,7 @@ async function open(
   return { runtime: await openJavaScript({ isTyped: runtime === 'typescript', memoryBytes, resultBytes }) }
 }
 
-/** What escapes an interpreter (a stack of the host's that ran out, an abort of its own) has broken it. */
+/** Any error that leaves the interpreter, such as an exhausted host stack or an abort, means that it is broken. */
 function answerOf(args: string): ScriptReply {
   try {
     return runtime.call(args)
@@ -228,7 +228,7 @@ function answerOf(args: string): ScriptReply {
   }
 }
 
-/** Ends the process when its server is gone, or it takes more memory than scripts can. */
+/** Starts the watchdog, which ends the process when its server is gone, or it takes more memory than scripts may. */
 function watch({ parent, memoryBytes }: InterpreterStart): void {
   const worker = new Worker(new URL('./watchdog.js', import.meta.url), {
     workerData: { parent, memoryBytes },
@@ -242,7 +242,7 @@ function expectMessage(letter: MessageTag): Buffer {
   return message.body
 }
 
-/** The next message; undefined once the server has closed the pipe. */
+/** The next message; undefined when the server has closed the pipe. */
 function nextMessage(): { readonly letter: string; readonly body: Buffer } | undefined {
   const head = readBytes(5)
   const body = head && readBytes(head.readUInt32BE() - 1)
