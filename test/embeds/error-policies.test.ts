@@ -279,6 +279,7 @@ describe('embeds: limits', () => {
   })
 
   it('a document of twice the most levels is taken as it is where it has no tokens, and refused where one is too deep', async () => {
+    // A document has at most MOST_LEVELS (1,000) levels, whoever brings it.
     const plain = nest('x', 2000)
     expect((await resolve(plain, 'exception')).data).to.equal(plain)
     expect((await refusalOf(resolve(nest(objectToken('tone'), 2000), 'keep'))).code).to.equal(

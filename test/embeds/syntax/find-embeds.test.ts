@@ -263,6 +263,7 @@ describe('embeds: finding tokens in a document', () => {
   })
 
   it('finds a token below 2,000 levels', () => {
+    // Twice as many as can occur: a document has at most MOST_LEVELS (1,000) levels, whoever brings it.
     let document: Json = '@{{workflow.slug=a}}'
     for (let level = 0; level < 2000; level++) document = level % 2 ? [document] : { a: document }
     expect(findEmbeds(document)[0]?.location).to.have.length(2000)
