@@ -54,6 +54,9 @@ export interface AnsweredBeside {
 
 const encoder = new TextEncoder()
 
+/** A larger payload (by its size in memory, about three times its text) is printed in slices, so that other requests are served meanwhile. */
+const MAX_SIZE_AT_ONCE = 256 * 1024
+
 let instances = 0
 
 /** Numbers of artifacts as they were when something was answered of them. */
@@ -227,7 +230,10 @@ export class RevisionResponses {
     })
     if (writing === 'streamed') return { body: whole, writing, etag }
     // Buffer.from(text) would keep a piece of 8 KB that node shares among small buffers, of which the cache counts a part
-    const text = Buffer.from(encoder.encode(stringifyJson(whole)).buffer)
+    const text =
+      writing === 'in turns'
+        ? Buffer.from(await printJson(whole))
+        : Buffer.from(encoder.encode(stringifyJson(whole)).buffer)
     const written = { text, etag }
     responseCache.set(key, written)
     return written
@@ -237,7 +243,7 @@ export class RevisionResponses {
   async #body(
     revision: Revision,
     asked: Reading,
-  ): Promise<{ readonly body: object; readonly writing: 'at once' | 'streamed' }> {
+  ): Promise<{ readonly body: object; readonly writing: NonNullable<EndpointResponse['writing']> }> {
     const presented = await presentPayload(revision, this.#present, asked)
     const body = {
       count: 1,
@@ -245,7 +251,8 @@ export class RevisionResponses {
       windowing: presented?.windowing,
       total: presented?.total,
     }
-    return { body, writing: presented?.data instanceof JsonStream ? 'streamed' : 'at once' }
+    if (presented?.data instanceof JsonStream) return { body, writing: 'streamed' }
+    return { body, writing: revision.stored.size > MAX_SIZE_AT_ONCE ? 'in turns' : 'at once' }
   }
 
   /** The warnings of references that were not followed. */

@@ -56,7 +56,7 @@ export interface EndpointResponse {
   readonly headers?: Readonly<Record<string, string>>
   readonly body?: object
   /** How `body` is written, if known: at once if it holds one document, or streamed if it holds streams. */
-  readonly writing?: 'at once' | 'streamed'
+  readonly writing?: 'at once' | 'in turns' | 'streamed'
   readonly text?: Buffer | string
   /**
    * A streamed body; each piece is requested once the client has received the previous one. The stream is

@@ -28,7 +28,7 @@ export async function send(ctx: RequestContext, answer: EndpointResponse): Promi
   if (stream) return sendStream(ctx, answer, stream)
   if (body && (writing ? writing === 'streamed' : holdsStream(body)))
     return sendStream(ctx, { ...answer, contentType: JSON_TYPE }, stringifyStreams(body))
-  const printed = !body ? text : writing ? stringifyJson(body) : await printJson(body)
+  const printed = !body ? text : writing === 'at once' ? stringifyJson(body) : await printJson(body)
   const length = Buffer.byteLength(printed)
   const encoding = encodingFor(ctx, length)
   const sent = encoding ? await compress(printed, encoding) : printed
