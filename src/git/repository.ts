@@ -59,8 +59,11 @@ export class Repository {
   /** Runs a write, and resolves with what the job answers once everything it stored is on the disk. */
   transact<T>(job: TransactionJob<T>): Promise<T> {
     return new Promise((resolve, reject) => {
-      // The queue holds jobs of every result type; this one is given what its own job answers.
-      this.#enqueue({ job, resolve: resolve as (result: unknown) => void, reject })
+      const settle = (result: unknown): void => {
+        counts.writes++
+        resolve(result as T) // the queue holds jobs of every result type; this is what its own job answered
+      }
+      this.#enqueue({ job, resolve: settle, reject })
     })
   }
 
@@ -107,7 +110,7 @@ export class Repository {
   async #runTogether(batch: Entry[]): Promise<void> {
     for (let attempt = 1; ; attempt++) {
       const draft = this.draft(attempt === 1)
-      const outcomes: Outcome[] = []
+      const outcomes: (() => void)[] = []
       try {
         for (const entry of batch) {
           outcomes.push(await this.#workOut(entry, draft))
@@ -120,23 +123,20 @@ export class Repository {
         continue
       }
       counts.writeRounds++
-      for (const { entry, isDone, result } of outcomes) {
-        if (isDone) counts.writes++
-        if (isDone) entry.resolve(result)
-        else entry.reject(result)
-      }
+      for (const settle of outcomes) settle()
       return
     }
   }
 
-  async #workOut(entry: Entry, draft: Draft): Promise<Outcome> {
+  /** Answers what tells the job's caller what became of it. */
+  async #workOut({ job, resolve, reject }: Entry, draft: Draft): Promise<() => void> {
     const own = new Draft(this, draft)
     try {
-      const result = await entry.job(own)
+      const result = await job(own)
       draft.merge(own)
-      return { entry, isDone: true, result }
+      return () => resolve(result)
     } catch (error) {
-      return { entry, isDone: false, result: unlessGone(error, this.fs, this.path) }
+      return () => reject(unlessGone(error, this.fs, this.path))
     }
   }
 
@@ -229,13 +229,6 @@ interface ExclusiveJob {
   readonly reject: (error: unknown) => void
 }
 
-/** What a job answered, or threw. */
-interface Outcome {
-  readonly entry: Entry
-  readonly isDone: boolean
-  readonly result: unknown
-}
-
 /** How often a write is worked out anew because another process moved a ref first. */
 const ATTEMPTS = 200
 
@@ -315,10 +308,10 @@ function inTurns<T>(repositories: readonly Repository[], work: () => Promise<T>)
 class Draft implements Transaction, Drafted {
   readonly objects = new Map<Oid, PackableObject>()
   readonly packs = new Set<StagedPack>()
-  readonly notes: DecisionNote[] = []
-  readonly claims: NameClaim[] = []
-  readonly required: (() => boolean)[] = []
-  readonly needs: string[] = []
+  notes: DecisionNote[] = []
+  claims: NameClaim[] = []
+  required: (() => boolean)[] = []
+  needs: string[] = []
   readonly #repository: Repository
   /** What this is worked out on: the draft of the jobs before, or the refs that are stored. */
   readonly #base: Draft | ReadonlyMap<string, Oid>
@@ -429,10 +422,10 @@ class Draft implements Transaction, Drafted {
   merge(job: Draft): void {
     for (const [oid, object] of job.objects) this.objects.set(oid, object)
     for (const pack of job.packs) this.packs.add(pack)
-    for (const note of job.notes) this.notes.push(note)
-    for (const required of job.required) this.required.push(required)
-    for (const claim of job.claims) this.claims.push(claim)
-    for (const need of job.needs) this.needs.push(need)
+    this.notes = [...this.notes, ...job.notes]
+    this.required = [...this.required, ...job.required]
+    this.claims = [...this.claims, ...job.claims]
+    this.needs = [...this.needs, ...job.needs]
     for (const [ref, target] of job.#moved) {
       if (target === undefined || job.#following.has(ref)) this.setDerivedRef(ref, target)
       else this.move(ref, target)

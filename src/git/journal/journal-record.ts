@@ -180,13 +180,8 @@ export async function checkpointJournal(
   store: string,
   records: readonly Pick<JournalRecord, 'writes' | 'moved'>[],
 ): Promise<void> {
-  const writes: JournalWrite[] = []
-  let hasMoves = false
-  for (const record of records) {
-    for (const write of record.writes) writes.push(write)
-    if (record.moved) hasMoves = true
-  }
-  if (hasMoves) await syncFolderMoves(fs, store, records)
+  if (records.some(({ moved }) => moved)) await syncFolderMoves(fs, store, records)
+  const writes = records.flatMap((record) => record.writes)
   await syncPublished(fs, store, writes)
 }
 

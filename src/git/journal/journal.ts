@@ -127,9 +127,10 @@ export class Journal implements Arbiter, SharedFolder {
 
   #begin(): JournalFile {
     if (!this.#fs.stat(this.#folder)) this.#fs.makeDir(this.#folder)
-    const file = this.#spare ?? new JournalFile(this.#fs, `${this.#folder}/${self}.${++files}`)
+    const spare = this.#spare
     this.#spare = undefined
-    file.begin(++rounds)
+    const path = spare?.path ?? `${this.#folder}/${self}.${++files}`
+    const file = new JournalFile(path, spare?.log ?? this.#fs.createLog(path), ++rounds, spare !== undefined)
     this.#unsettled.add(file)
     return file
   }
@@ -182,7 +183,11 @@ export class Journal implements Arbiter, SharedFolder {
       if (file.hasKept || this.#left.size > 0) await this.#keepLeft(entries)
       const isThere = this.#fs.stat(file.path) !== undefined
       if (isThere && !file.isBroken && !this.#spare) {
-        await file.empty()
+        // Ended before its first record: what is settled must not be done again when refs have moved on since.
+        file.log.rewind()
+        file.log.append(JOURNAL_END)
+        await file.log.sync()
+        file.log.rewind()
         this.#spare = file
       } else this.#fs.remove(file.path)
     } catch {
@@ -293,19 +298,19 @@ export class Journal implements Arbiter, SharedFolder {
   }
 }
 
-/** One file of a journal: takes records until it is ended, and then, once nothing in it is needed any more, from its beginning again. */
+/** A file of a journal, from its beginning until nothing in it is needed any more: then it is written over, as another one. */
 class JournalFile {
   readonly path: string
   readonly log: LogHandle
+  /** A number that no other has, of what is written to it now. */
+  readonly round: number
   /** Whether its name in the folder is on the disk. */
-  isNamed = false
-  /** A number that no other has, of what was written since it was begun, or begun again. */
-  round = 0
-  /** Bytes that were written to it in this round. */
+  isNamed: boolean
+  /** Bytes that were written to it. */
   size = 0
   /** A write of it failed, or what it is on may be no more: it must not be written again. */
   isBroken = false
-  /** What was written in this round and not withdrawn … */
+  /** What was written and not withdrawn … */
   readonly entries = new Set<JournalEntry>()
   /** … of these what may not be in place yet … */
   readonly pending = new Set<JournalEntry>()
@@ -314,19 +319,11 @@ class JournalFile {
   /** Whether a write has a note to leave. */
   hasNotes = false
 
-  constructor(fs: Fs, path: string) {
+  constructor(path: string, log: LogHandle, round: number, isNamed: boolean) {
     this.path = path
-    this.log = fs.createLog(path)
-  }
-
-  /** From here on records go to its beginning. */
-  begin(round: number): void {
-    this.log.rewind()
+    this.log = log
     this.round = round
-    this.size = 0
-    this.entries.clear()
-    this.hasKept = false
-    this.hasNotes = false
+    this.isNamed = isNamed
   }
 
   append(batch: readonly JournalEntry[]): void {
@@ -358,13 +355,6 @@ class JournalFile {
   forget(entry: JournalEntry): void {
     this.entries.delete(entry)
     this.pending.delete(entry)
-  }
-
-  /** Ends it before its first record: what is settled must not be done again when refs have moved on since. */
-  async empty(): Promise<void> {
-    this.log.rewind()
-    this.log.append(JOURNAL_END)
-    await this.log.sync()
   }
 
   /** Nothing is asked of it any more, and nobody must fail for it. */

@@ -54,12 +54,7 @@ export function encodeTree(entries: readonly TreeEntry[]): Buffer {
   // Each byte is one character here. By what git sorts by: the name, and that of a folder with a slash behind it.
   const rows = new Map<string, string>()
   for (const { mode, name, oid, rawName = Buffer.from(name) } of entries) {
-    if (isRefusedName(name)) {
-      throw invalid(
-        ['tree', name],
-        `${JSON.stringify(name)} cannot be the name of a file in git; choose another.`,
-      )
-    }
+    if (isRefusedName(name)) throw badFileName(name)
     const bytes = rawName.toString('latin1')
     if (rows.has(bytes) || rows.has(`${bytes}/`))
       throw invalid(['tree', name], 'this name is given twice in one folder.')
@@ -109,6 +104,13 @@ function isRefusedName(name: string): boolean {
   return /^(\.git|git~1)[. ]*([:\\].*)?$/is.test(visible)
 }
 
+function badFileName(name: string): Refusal {
+  return invalid(
+    ['tree', name],
+    `${JSON.stringify(name)} cannot be the name of a file in git; choose another.`,
+  )
+}
+
 /** The modes that git writes. */
 const MODES = new Map<string, TreeMode>(
   (['100644', '100755', '120000', '40000', '160000'] as const).map((mode) => [mode, mode]),
@@ -139,9 +141,8 @@ export interface Commit {
  * would complain about is refused (`invalid_request`, naming the part).
  */
 export function encodeCommit({ tree, parents, author, committer, message, headers = [] }: Commit): Buffer {
-  if (/\0|\p{Surrogate}/u.test(message)) {
+  if (/\0|\p{Surrogate}/u.test(message))
     throw invalid(['message'], 'a commit message cannot hold NUL or half a surrogate pair; leave it out.')
-  }
   let text = `tree ${tree}\n`
   for (const parent of parents) text += `parent ${parent}\n`
   text += `author ${encodeIdent('author', author)}\n`
@@ -234,31 +235,32 @@ export function parseIdent(line: string): Ident {
   const close = line.indexOf('>', open)
   const email = line.slice(open + 1, close < 0 ? undefined : close).trim()
   const when = /^ *(\d+)(?: +([+-]\d{4}))?/.exec(line.slice(line.lastIndexOf('>') + 1))
-  return {
-    name: line.slice(0, open).trim(),
-    email,
-    seconds: Math.min(Number(when?.[1] ?? 0), LATEST_SECONDS),
-    timezone: when?.[2] ?? '+0000',
-  }
+  const seconds = Math.min(Number(when?.[1] ?? 0), LATEST_SECONDS)
+  return { name: line.slice(0, open).trim(), email, seconds, timezone: when?.[2] ?? '+0000' }
 }
 
 /**
  * Writes a signature for the header named `role` (author, committer). Refuses what `git fsck --strict` would complain
  * about instead of changing it.
  */
-export function encodeIdent(role: string, { name, email, seconds, timezone }: Ident): string {
-  if (NOT_IN_IDENT.test(name)) throw badPart([role, 'name'], name)
-  if (NOT_IN_IDENT.test(email)) throw badPart([role, 'email'], email)
-  if (!Number.isSafeInteger(seconds) || seconds < 0 || seconds > LATEST_SECONDS) {
-    throw invalid([role, 'seconds'], `${seconds} is not a whole number of seconds from 1970 to 9999.`)
-  }
-  if (!/^[+-]\d{4}$/.test(timezone)) {
-    throw invalid([role, 'timezone'], `"${timezone}" is not an offset like +0000.`)
-  }
-  return `${name} <${email}> ${seconds} ${timezone}`
+export function encodeIdent(role: string, ident: Ident): string {
+  const { name, email, seconds, timezone } = ident
+  const line = `${name} <${email}> ${seconds} ${timezone}`
+  if (!IDENT.test(line) || seconds > LATEST_SECONDS) throw badIdent(role, ident)
+  return line
 }
 
+const IDENT = /^[^<>\n\0\p{Surrogate}]* <[^<>\n\0\p{Surrogate}]*> \d+ [+-]\d{4}$/u
 const NOT_IN_IDENT = /[<>\n\0]|\p{Surrogate}/u
+
+/** What is wrong with a signature that git would complain about. */
+function badIdent(role: string, { name, email, seconds, timezone }: Ident): Refusal {
+  if (NOT_IN_IDENT.test(name)) return badPart([role, 'name'], name)
+  if (NOT_IN_IDENT.test(email)) return badPart([role, 'email'], email)
+  if (!Number.isSafeInteger(seconds) || seconds < 0 || seconds > LATEST_SECONDS)
+    return invalid([role, 'seconds'], `${seconds} is not a whole number of seconds from 1970 to 9999.`)
+  return invalid([role, 'timezone'], `"${timezone}" is not an offset like +0000.`)
+}
 
 function badPart(loc: readonly string[], text: string): Refusal {
   return invalid(

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { createHash, hash } from 'node:crypto'
 import { dirname } from 'node:path/posix'
 import { promisify } from 'node:util'
 import { threadId } from 'node:worker_threads'
@@ -29,10 +29,8 @@ const MANY_BYTES = 1024 * 1024
 
 /** Whether objects are too many, or too large, for `encodePack`. */
 export function areMany(objects: readonly PackableObject[]): boolean {
-  if (objects.length >= MANY_OBJECTS) return true
-  let size = 0
-  for (const { bytes } of objects) size += bytes.length
-  return size >= MANY_BYTES
+  const size = objects.reduce((sum, { bytes }) => sum + bytes.length, 0)
+  return objects.length >= MANY_OBJECTS || size >= MANY_BYTES
 }
 
 /**
@@ -48,20 +46,18 @@ export function encodePack(objects: readonly PackableObject[]): EncodedPack {
 
 /** The pack of these entries. */
 function sealPack(entries: ReadonlyMap<Oid, Buffer>): EncodedPack {
-  const chunks = [packHeader(entries.size), ...entries.values()]
-  const hash = createHash('sha1')
-  for (const chunk of chunks) hash.update(chunk)
-  const checksum = hash.digest()
+  const body = Buffer.concat([packHeader(entries.size), ...entries.values()])
+  if (body.length > LARGEST_PACK)
+    throw new RangeError('A pack made in memory holds at most 2 GiB; use a StreamingPackWriter for more.')
+  const checksum = hash('sha1', body, 'buffer')
   const placed: PlacedEntry[] = []
   let offset = 12
   for (const [oid, entry] of entries) {
     placed.push({ oid, offset, crc: crc32(entry) })
     offset += entry.length
   }
-  if (offset > LARGEST_PACK)
-    throw new RangeError('A pack made in memory holds at most 2 GiB; use a StreamingPackWriter for more.')
   const name = `pack-${checksum.toString('hex')}`
-  return { name, pack: Buffer.concat([...chunks, checksum]), index: encodeIndex(placed, checksum) }
+  return { name, pack: Buffer.concat([body, checksum]), index: encodeIndex(placed, checksum) }
 }
 
 /** The first 12 bytes of a pack of version 2 with so many objects. */
@@ -174,7 +170,7 @@ export function encodeIndex(entries: readonly PlacedEntry[], packChecksum: Buffe
     index.writeUInt32BE(upTo, FAN_OUT + byte * 4)
   }
   index.set(packChecksum, index.length - 40)
-  index.set(createHash('sha1').update(index.subarray(0, -20)).digest(), index.length - 20)
+  index.set(hash('sha1', index.subarray(0, -20), 'buffer'), index.length - 20)
   return index
 }
 

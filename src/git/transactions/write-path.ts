@@ -59,10 +59,17 @@ export async function commitDrafts(arbiter: Arbiter, drafts: readonly DraftedWri
     for (const drafted of drafts) await stage(arbiter, drafted, writes)
     if (writes.length === 0) return
     for (const { locks } of writes) await locks.take()
-    for (const write of writes) assertNoFence(write)
     for (const write of writes) await compare(write)
-    decision = await decide(arbiter, writes)
-    await publish(writes, decision)
+    // What is not in the decision itself has to be on the disk before it.
+    for (const { large } of writes) for (const pack of large) await publishSynced(pack)
+    const deciding = arbiter.decide(writes.map(decidedWrite), {
+      notes: writes.flatMap(({ draft }) => draft.notes),
+      needs: writes.flatMap(({ draft }) => draft.needs),
+    })
+    // Making files takes about as long as the decision, which another thread or another machine works on.
+    const failure = writePacks(writes)
+    decision = await deciding
+    await publish(writes, decision, failure)
     decision.complete()
   } catch (error) {
     await giveUp(arbiter, writes, decision, error)
@@ -121,12 +128,6 @@ export async function stageObjects(
     : new StagedPack(fs, gitdir, pack)
 }
 
-/** To be called once its refs are locked: see fence.ts. */
-function assertNoFence(write: Write): void {
-  const { fs, path } = write.repository
-  if (fs.stat(`${path}/${FENCE}.lock`)) throw new Fenced(write)
-}
-
 /** Somebody keeps all writers from a repository. */
 class Fenced extends RefMoved {
   readonly write: Write
@@ -137,59 +138,37 @@ class Fenced extends RefMoved {
   }
 }
 
-/** Under the locks: each ref holds what the draft was worked out on, what the draft requires holds, and git could make the ref. */
-async function compare({ repository: { fs, path, refs }, moves, draft }: Write): Promise<void> {
+/**
+ * Under the locks: no fence is up (see fence.ts), each ref holds what the draft was worked out on, what the draft requires holds, and git could
+ * make the ref.
+ */
+async function compare(write: Write): Promise<void> {
+  const { fs, path, refs } = write.repository
+  if (fs.stat(`${path}/${FENCE}.lock`)) throw new Fenced(write)
   const slice = new TimeSlice()
   const unknown: RefMove[] = []
-  for (const move of moves) {
+  for (const move of write.moves) {
     const { ref, expected, target } = move
     if (ref !== 'HEAD' && refs.current(ref) !== expected) throw new RefMoved(`${ref} moved meanwhile`)
     const isKnown = expected !== undefined && fs.stat(refPath(path, ref))?.kind !== 'folder'
     if (target !== undefined && !isKnown) unknown.push(move)
-    if (slice.isOver) await slice.rest()
+    await slice.pause()
   }
   if (unknown.length > 0) await assertNoRefNameConflicts(fs, path, unknown)
-  for (const holds of draft.required) if (!holds()) throw new RefMoved('what the write needs has gone')
-}
-
-/** Has the arbiter decide: before it answers nothing happened, after it everything did. */
-async function decide(arbiter: Arbiter, writes: readonly Write[]): Promise<Decision> {
-  const decided: DecidedWrite[] = []
-  const notes: DecisionNote[] = []
-  const needs: string[] = []
-  for (const { repository, moves, draft, pack, large, largeNames } of writes) {
-    const movesNow: DecidedMove[] = []
-    for (const { ref, expected, target } of moves)
-      movesNow.push({ ref, expected: ref === 'HEAD' ? headNow(repository.refs) : expected, target })
-    const { claims } = draft
-    decided.push({ gitdir: repository.path, moves: movesNow, pack: pack?.bytes, large: largeNames, claims })
-    for (const note of draft.notes) notes.push(note)
-    for (const need of draft.needs) needs.push(need)
-    // What is not in the decision itself has to be on the disk before it.
-    for (const it of large) await publishSynced(it)
-  }
-  const deciding = arbiter.decide(decided, { notes, needs })
-  // Making files takes about as long as the decision, which another thread or another machine works on.
-  let failure: unknown
-  try {
-    for (const { pack } of writes) pack?.write()
-  } catch (error) {
-    failure = error
-  }
-  const decision = await deciding
-  try {
-    if (failure !== undefined) throw failure
-    for (const { pack } of writes) pack?.publish()
-  } catch (error) {
-    await decision.withdraw()
-    throw error
-  }
-  return decision
+  for (const holds of write.draft.required) if (!holds()) throw new RefMoved('what the write needs has gone')
 }
 
 async function publishSynced(pack: StagedPack): Promise<void> {
   pack.publish()
   await pack.syncNames()
+}
+
+function decidedWrite({ repository, moves, draft, pack, largeNames }: Write): DecidedWrite {
+  const decided: DecidedMove[] = []
+  for (const { ref, expected, target } of moves)
+    decided.push({ ref, expected: ref === 'HEAD' ? headNow(repository.refs) : expected, target })
+  const { claims } = draft
+  return { gitdir: repository.path, moves: decided, pack: pack?.bytes, large: largeNames, claims }
 }
 
 /** What HEAD holds, which is not compared: by that it is told after a power cut whether somebody set it elsewhere since. */
@@ -198,9 +177,21 @@ function headNow(refs: RefReader): string | undefined {
   return head === undefined ? undefined : `ref: ${head}`
 }
 
-/** Moves the refs, which shows the write to everybody. */
-async function publish(writes: readonly Write[], decision: Decision): Promise<void> {
+/** Makes the files of small packs, and answers what kept it from that. */
+function writePacks(writes: readonly Write[]): unknown {
   try {
+    for (const { pack } of writes) pack?.write()
+    return undefined
+  } catch (error) {
+    return error
+  }
+}
+
+/** Puts packs in place and moves the refs, which shows the write to everybody; unless something failed already. */
+async function publish(writes: readonly Write[], decision: Decision, failure: unknown): Promise<void> {
+  try {
+    if (failure !== undefined) throw failure
+    for (const { pack } of writes) pack?.publish()
     await moveRefs(writes)
   } catch (error) {
     await moveOthers(writes, decision, error)
@@ -235,7 +226,7 @@ export class RefLocks {
   readonly #beforeTakeOver: BeforeTakeOver | undefined
   readonly #moves: readonly RefMove[]
   /** Those that shall be deleted. */
-  readonly removals: RefMove[] = []
+  readonly removals: readonly RefMove[]
   readonly #prepared: LockFile[] = []
   /** By what the lock files hold. */
   readonly #shared = new Map<string, LockFile>()
@@ -251,23 +242,21 @@ export class RefLocks {
     this.#gitdir = gitdir
     this.#beforeTakeOver = beforeTakeOver
     // In the order of names, so that two writers never wait for each other.
-    this.#moves = [...moves].sort((a, b) => (a.ref < b.ref ? -1 : 1))
+    this.#moves = moves.toSorted((a, b) => (a.ref < b.ref ? -1 : 1))
+    this.removals = this.#moves.filter(({ target }) => target === undefined)
   }
 
   /** Takes every lock; refs that shall go need that of `packed-refs` as well, which git takes after theirs, too. */
   async take(): Promise<void> {
-    for (const move of this.#moves) {
-      if (move.target === undefined) this.removals.push(move)
-      else assertRef(move.ref, move.target)
-    }
+    for (const { ref, target } of this.#moves) if (target !== undefined) assertRef(ref, target)
+    const isMany = this.#moves.length >= MANY_REFS
     const slice = new TimeSlice()
     for (const move of this.#moves) {
       const content = move.target === undefined ? '' : `${move.target}\n`
       const path = `${refPath(this.#gitdir, move.ref)}.lock`
-      const isOneOfMany = this.#moves.length >= MANY_REFS
-      const lock = isOneOfMany ? this.#lockShared(path, content) : this.#prepare(content).acquire(path)
+      const lock = isMany ? this.#lockShared(path, content) : this.#prepare(content).acquire(path)
       this.#held.set(move, await lock)
-      if (slice.isOver) await slice.rest()
+      await slice.pause()
     }
     if (this.removals.length > 0) await this.#takePacked()
   }
@@ -286,7 +275,7 @@ export class RefLocks {
       this.#held.get(move)?.publish(refPath(this.#gitdir, move.ref))
       this.#held.delete(move)
       this.hasMoved = true
-      if (slice.isOver) await slice.rest()
+      await slice.pause()
     }
   }
 
