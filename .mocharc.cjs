@@ -8,7 +8,7 @@ const REST = [
   'test/web/', // a Chromium
   'test/documents/', // every block of every page, as a reader would type it
   'test/cli/', // a process for each command
-  'test/postgres/', // a PostgreSQL
+  'test/cluster/postgres/', // a PostgreSQL
   'test/http/shared/', // several servers over it
   'test/compat/', // stores of earlier versions, servers that die
   'test/scripts/', // builds and packs the project

@@ -35,7 +35,7 @@ const lock = join(root, 'node_modules', '.build-lock')
 
 const web = join(root, 'src', 'web')
 /** What the page takes from the server's source. */
-const shared = [join(root, 'src', 'http', 'workbench'), join(root, 'src', 'prompts', 'templates')]
+const shared = [join(root, 'src', 'http', 'workbench'), join(root, 'src', 'run', 'templates')]
 
 const compiler = find('typescript/package.json', 'bin', 'tsc')
 const bundler = find('vite/package.json', 'bin', 'vite.js')

@@ -1,12 +1,12 @@
-# Writes what Python's Jinja2 makes of the templates below, for test/prompts/templates/jinja2/python-jinja2.test.ts, which needs no Python.
+# Writes what Python's Jinja2 makes of the templates below, for test/run/templates/templates/jinja2/python-jinja2.test.ts, which needs no Python.
 # Run it from the root of the repository, then format what it wrote:
-# pip install 'jinja2==3.1.*' && python3 scripts/jinja2-expected.py && npx prettier --write test/prompts/templates/jinja2/python-jinja2.json
+# pip install 'jinja2==3.1.*' && python3 scripts/jinja2-expected.py && npx prettier --write test/run/templates/templates/jinja2/python-jinja2.json
 import json
 
 import jinja2
 from jinja2.sandbox import SandboxedEnvironment
 
-TARGET = "test/prompts/templates/jinja2/python-jinja2.json"
+TARGET = "test/run/templates/templates/jinja2/python-jinja2.json"
 
 VARIABLES = {
     "größe": "XL",

@@ -1,4 +1,5 @@
-import { relative } from 'node:path'
+import { existsSync } from 'node:fs'
+import { basename, dirname, join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { defineConfig } from 'vite'
 
@@ -25,6 +26,20 @@ const PACKAGES = [
   '@opentelemetry/sdk-trace',
 ]
 
+/** How a module names the program of a thread beside it. */
+const PROGRAM = /new URL\(\s*'(\.[^']+)\.js',\s*import\.meta\.url\)/g
+
+/**
+ * The programs of threads that load much: in the bundle each is one file with what it needs, and no more, though doors of rooms pass on more
+ * than that.
+ */
+const THREADS = [
+  'src/feeds/search/index/search-thread.ts',
+  'src/feeds/traces/storage/trace-thread.ts',
+  'src/registry/documents/document-job.ts',
+  'src/run/handlers/worker/long-job-thread.ts',
+].filter((path) => existsSync(join(root, path)))
+
 export default defineConfig({
   root,
   publicDir: false,
@@ -38,9 +53,19 @@ export default defineConfig({
     target: 'es2023',
     sourcemap: true,
     rolldownOptions: {
-      input: { main: 'src/main.ts', 'cli/main': 'src/cli/main.ts' },
+      input: {
+        main: 'src/main.ts',
+        'cli/main': 'src/cli/main.ts',
+        ...Object.fromEntries(THREADS.map((path) => [basename(path, '.ts'), path])),
+      },
+      // Modules of ours do nothing as they are loaded, so what a door passes on and a program does not use is left out of it.
+      treeshake: {
+        moduleSideEffects: [
+          { test: /\/src\/(?!web\/|(?:cli\/)?main\.)/, external: false, sideEffects: false },
+        ],
+      },
       output: {
-        entryFileNames: 'src/[name].js',
+        entryFileNames: ({ name }) => (name.endsWith('main') ? 'src/[name].js' : 'server/[name].js'),
         chunkFileNames: 'server/[name]-[hash].js',
         sourcemapExcludeSources: true,
         // Without comments and white space, which would have to be read; names stay, as errors and logs show them.
@@ -55,8 +80,16 @@ export default defineConfig({
       transform(code, id) {
         const place = relative(root, id).replace(/\.ts$/, '.js')
         if (!place.startsWith('src/') || !code.includes('import.meta.url')) return
+        const withThreads = code.replace(PROGRAM, (whole, path: string) => {
+          const program = relative(root, join(dirname(id), `${path}.ts`))
+          return THREADS.includes(program)
+            ? `new URL('../server/${basename(path)}.js', import.meta.here)`
+            : whole
+        })
         return {
-          code: code.replaceAll('import.meta.url', `new URL('../${place}', import.meta.url).href`),
+          code: withThreads
+            .replaceAll('import.meta.url', `new URL('../${place}', import.meta.url).href`)
+            .replaceAll('import.meta.here', 'import.meta.url'),
           map: null,
         }
       },

@@ -1,6 +1,11 @@
 import { CannotStart } from './errors.ts'
-import { environmentCredentials, keyVariable, MODEL_PROVIDERS, urlVariable } from './models/model-endpoint.ts'
-import type { Credential } from './models/models.ts'
+import {
+  environmentCredentials,
+  keyVariable,
+  MODEL_PROVIDERS,
+  urlVariable,
+  type Credential,
+} from './run/models.ts'
 import { type Setting, SETTINGS } from './settings.ts'
 
 type Settings = {

@@ -1,5 +1,5 @@
-import { LOG_LEVELS } from './http/server/logger.ts'
-import { parseSecretsKey } from './secrets/secrets-key.ts'
+import { LOG_LEVELS } from './http/logger.ts'
+import { parseSecretsKey } from './access/secrets.ts'
 
 /** An environment variable of the server. */
 export interface Setting<T> {

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { ConfigError, readConfig } from '../src/config.ts'
-import { parseSecretsKey } from '../src/secrets/secrets-key.ts'
+import { parseSecretsKey } from '../src/access/secrets/secrets-key.ts'
 
 const SECRETS_KEY = '0123456789abcdef'.repeat(4)
 

@@ -1,5 +1,5 @@
-import { groupBy } from '../../src/json/json-values.ts'
-import type { SourceFile } from './source-file.ts'
+import { groupBy } from '../../src/base/json/json-values.ts'
+import { neededFiles, type SourceFile } from './source-file.ts'
 import { MOST_UNFOLDED, TABLES, UNFOLDED } from './unfolded.ts'
 
 const MOST_LINES = 500
@@ -19,8 +19,9 @@ export function longFiles(files: readonly SourceFile[]): string[] {
  */
 export function foldableFiles(files: readonly SourceFile[]): string[] {
   const byPath = new Map(files.map((file) => [file.path, file]))
+  const needed = neededFiles(files)
   const importers = groupBy(
-    files.flatMap((file) => file.imports.map((target) => ({ file, target }))),
+    files.flatMap((file) => (needed.get(file.path) ?? []).map((target) => ({ file, target }))),
     ({ target }) => target,
   )
   const foldable = files.filter(({ path, lines }) => {

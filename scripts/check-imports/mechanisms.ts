@@ -10,34 +10,34 @@ interface Mechanism {
 const MECHANISMS: readonly Mechanism[] = [
   {
     another: /\bsetImmediate\b[^;\n]*from 'node:timers\/promises'/,
-    at: /^src\/scheduling\//,
-    use: 'yieldToEventLoop of scheduling/cooperative.ts',
+    at: /^src\/base\/scheduling\//,
+    use: 'yieldToEventLoop of base/scheduling',
   },
   {
     another: /\bspawn\('git'|execFile\w*\('git'/,
-    at: /^src\/git\/process\//,
-    use: 'git/process/git-process.ts',
+    at: /^src\/git\/program\//,
+    use: 'git/program/git-process.ts',
   },
   {
     another: /\bnew Worker\(/,
     // a sheet's rows come one batch after the other, which no job of the pool answers; its memory goes with its thread
-    at: /^src\/(?:sandbox\/inside|storage\/sqlite)\/|^src\/resources\/testsets\/import\/files\/xlsx-rows/,
-    use: 'the worker pool of handlers/worker',
+    at: /^src\/(?:run\/sandbox\/inside|storage\/sqlite)\/|^src\/registry\/testsets\/files\/xlsx-rows/,
+    use: 'the worker pool of run/handlers/worker',
   },
   {
     another: /\bnew Histogram\(|\bnew Counter\(/,
     at: /^src\/(?:server\/|http\/request\.ts)/,
-    use: 'metrics/counters.ts',
+    use: 'base/counters.ts',
   },
   {
     // bench: measures without the disk; cli: folders of users' own, such as a backup
     another: /\bholdingLock\(|\block(?:File|IfFree)\(|\bcreateSynced\(/,
-    at: /^(?:src\/(?:storage|git|cli)|scripts\/(?:bench|proofs))\//,
-    use: 'storage/documents for what lies in a store outside its repositories',
+    at: /^(?:src\/(?:storage|git|cluster|cli)|scripts\/(?:bench|proofs))\//,
+    use: 'the documents of storage/files for what lies in a store outside its repositories',
   },
   {
     another: /setFlagsFromString|--expose-gc/,
-    at: /^src\/sandbox\//,
+    at: /^src\/run\/sandbox\//,
     use: 'no switch of V8 while it runs: it may crash, and nobody documents it',
   },
 ]

@@ -5,8 +5,8 @@ import type { SourceFile } from './source-file.ts'
 /** What of the server's source the page takes: plain data, what a variable of a template is, and what a file is by its name. */
 const SHARED = [
   'src/http/workbench/addresses.ts',
-  'src/prompts/templates/curly-tags.ts',
-  'src/resources/testsets/import/files/file-type.ts',
+  'src/run/templates/curly-tags.ts',
+  'src/registry/testsets/files/file-type.ts',
 ]
 
 /** The rules of the page (`src/web`): pages lay out parts, ask through `api`, and have no colour of their own. */

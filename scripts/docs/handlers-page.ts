@@ -1,14 +1,14 @@
 import { format, resolveConfig } from 'prettier'
-import { handlerDefinitions } from '../../src/handlers/built-in-handlers.ts'
-import type { CatalogTemplate } from '../../src/handlers/catalog/catalog-template.ts'
-import { catalogTemplates } from '../../src/handlers/catalog/find-in-catalog.ts'
+import { handlerDefinitions } from '../../src/run/handlers/built-in-handlers.ts'
+import type { CatalogTemplate } from '../../src/run/catalog/catalog-template.ts'
+import { catalogTemplates } from '../../src/run/catalog/find-in-catalog.ts'
 import {
   type HandlerContext,
   type HandlerDefinition,
   ReasonedVerdict,
   StreamedOutputs,
-} from '../../src/handlers/handler.ts'
-import { handlerTable } from '../../src/handlers/workflows.ts'
+} from '../../src/run/handlers/handler.ts'
+import { handlerTable } from '../../src/run/handlers/workflows.ts'
 import {
   entriesOf,
   getKey,
@@ -18,14 +18,14 @@ import {
   type Json,
   type JsonObject,
   withKey,
-} from '../../src/json/json.ts'
-import { stringifyJson } from '../../src/json/stringify-json.ts'
+} from '../../src/base/json/json.ts'
+import { stringifyJson } from '../../src/base/json/stringify-json.ts'
 import { markdownTable } from './generated-part.ts'
 
 /** Where the page stands, from the root of the repository. */
 export const HANDLERS_PAGE = 'docs/handlers.md'
 
-const HEAD = `<!-- Made from the code: change the definition of a handler in src/handlers, and then run npm run docs. -->
+const HEAD = `<!-- Made from the code: change the definition of a handler in src/run/handlers, and then run npm run docs. -->
 
 # Handlers
 
@@ -33,8 +33,8 @@ A handler is what runs a workflow. A workflow says which one in \`data.uri\`, an
 request to \`POST /services/<key>/v0/invoke\` and the outputs in its answer, or, of a handler that needs something outside of this
 service, the \`data\` to begin from.
 
-A new one is a file with its \`HandlerDefinition\` in \`src/handlers\`, and its name in the list of \`built-in-handlers.ts\`. Then
-\`npm run docs\` adds it here, and the table in \`test/handlers/catalog/templates.test.ts\` says that the catalog is to have it.
+A new one is a file with its \`HandlerDefinition\` in \`src/run/handlers\`, and its name in the list of \`built-in-handlers.ts\`. Then
+\`npm run docs\` adds it here, and the table in \`test/run/handlers/catalog/templates.test.ts\` says that the catalog is to have it.
 `
 
 /** The page on handlers, a section for each of the table, as it is checked in. */

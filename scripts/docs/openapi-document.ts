@@ -1,7 +1,7 @@
 import { readConfig } from '../../src/config.ts'
-import { openLogger } from '../../src/http/server/logger.ts'
+import { openLogger } from '../../src/http/logger.ts'
 import { start } from '../../src/server/start.ts'
-import { nodeFs } from '../../src/storage/node-fs.ts'
+import { nodeFs } from '../../src/storage/files/node-fs.ts'
 
 /** As much of an OpenAPI document as what is made of it needs. */
 export interface OpenApiDocument {

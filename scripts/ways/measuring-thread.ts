@@ -16,7 +16,7 @@ import type { Ask, Place, RanFunction, Reply } from './messages.ts'
 /** The folder of the repository, as the addresses of modules begin. */
 const OURS = new URL('../../../', import.meta.url).href
 /** What measures is not measured. */
-const MEASURING = new URL('./', import.meta.url).href
+const MEASURING = new URL('.//', import.meta.url).href
 
 /** A thread of the program, seen through its inspector. */
 interface Thread {

@@ -1,9 +1,9 @@
 import type { z } from 'zod'
-import type { Surface } from '../resources/surface.ts'
-import type { ProjectSearch } from '../search/project-search.ts'
-import type { Registry } from '../versioning/registry.ts'
+import type { Surface } from '../registry/families.ts'
+import type { ProjectSearch } from '../feeds/search.ts'
+import type { Registry } from '../registry/registries.ts'
 import type { Enrichment } from './schemas/enrichment.ts'
-import type { PresentOptions } from './presenters/record.ts'
+import type { PresentOptions } from './revisions/record.ts'
 import {
   artifactRecordSchema,
   flatRecord,

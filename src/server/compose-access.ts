@@ -1,14 +1,17 @@
-import { type KeyRing, openKeyRing } from '../access/authenticator.ts'
-import type { Caller } from '../access/caller.ts'
-import type { KeyUses } from '../access/key-uses.ts'
-import { DEFAULT_PROJECT } from '../access/project-name.ts'
-import { keyOfLink } from '../access/sessions/link-key.ts'
-import { Sessions } from '../access/sessions/sessions.ts'
+import {
+  type KeyRing,
+  openKeyRing,
+  type Caller,
+  type KeyUses,
+  DEFAULT_PROJECT,
+  keyOfLink,
+  Sessions,
+} from '../access/keys.ts'
 import { Refusal } from '../errors.ts'
 import type { Store } from '../git/store.ts'
 import { SessionDoor } from '../http/request.ts'
-import { signInLink } from '../http/sessions/sign-in-link.ts'
-import type { Fs } from '../storage/fs.ts'
+import { signInLink } from '../http/public-routes.ts'
+import type { Fs } from '../storage/files.ts'
 import type { StartOptions } from './started-service.ts'
 
 /** Access to the service: keys, and sessions that stand for keys. */

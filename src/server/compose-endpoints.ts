@@ -1,26 +1,25 @@
 import { basename } from 'node:path/posix'
-import { keyNames } from '../access/api-keys.ts'
-import type { KeyUses } from '../access/key-uses.ts'
-import type { OpenEvents } from '../events/open-events.ts'
-import { allEndpoints } from '../http/endpoints/all-endpoints.ts'
-import { deliveryEndpoints } from '../http/endpoints/delivery-endpoints.ts'
-import { eventEndpoint } from '../http/endpoints/event-endpoint.ts'
-import { evaluationEndpoints } from '../http/endpoints/evaluation-endpoints.ts'
-import { invocationEndpoints } from '../http/endpoints/invocation-endpoints.ts'
-import { keyEndpoints } from '../http/endpoints/key-endpoints.ts'
-import { removalEndpoints } from '../http/endpoints/removal/removal-endpoints.ts'
-import { searchEndpoint } from '../http/endpoints/search-endpoint.ts'
-import { secretEndpoints } from '../http/endpoints/secret-endpoints.ts'
-import { includeTraces } from '../http/endpoints/traces/include-traces.ts'
-import { sessionEndpoints } from '../http/endpoints/session-endpoints.ts'
-import { traceEndpoints } from '../http/endpoints/traces/trace-endpoints.ts'
-import { webhookEndpoints } from '../http/endpoints/webhook-endpoints.ts'
-import type { Endpoint } from '../http/routing/endpoint.ts'
-import { withAnswers } from '../http/routing/answers.ts'
+import { keyNames, type KeyUses } from '../access/keys.ts'
+import type { OpenEvents } from '../http/events.ts'
+import {
+  allEndpoints,
+  deliveryEndpoints,
+  eventEndpoint,
+  evaluationEndpoints,
+  invocationEndpoints,
+  keyEndpoints,
+  removalEndpoints,
+  searchEndpoint,
+  secretEndpoints,
+  includeTraces,
+  sessionEndpoints,
+  traceEndpoints,
+  webhookEndpoints,
+} from '../http/endpoints.ts'
+import { type Endpoint, withAnswers } from '../http/routing.ts'
 import { type SurfaceContext, surfaceContext, type SurfaceSettings } from '../http/surface-context.ts'
-import { queryFamily } from '../resources/queries/query-family.ts'
-import type { Surface } from '../resources/surface.ts'
-import type { Fs } from '../storage/fs.ts'
+import { queryFamily, type Surface } from '../registry/families.ts'
+import type { Fs } from '../storage/files.ts'
 import type { Access } from './compose-access.ts'
 import type { Projects } from './compose-projects.ts'
 import { resourceSettings } from './resource-settings.ts'

@@ -1,16 +1,17 @@
 import type { Store } from '../git/store.ts'
-import { resolveHost } from '../outgoing/outgoing-policy.ts'
-import { seedEnvironments } from '../resources/environments/seed-environments.ts'
-import type { OtlpExporter } from '../traces/export/otlp-exporter.ts'
-import { OpenSearch, type ProjectSearch } from '../search/project-search.ts'
-import { OpenTraces, type SharedTraces } from '../traces/open-traces.ts'
-import type { ProjectTraces, TraceSettings } from '../traces/project-traces.ts'
-import type { Family } from '../versioning/family/family.ts'
-import type { RepositoryProblem } from '../versioning/index/damaged-repositories.ts'
-import { Registries } from '../versioning/registries.ts'
-import type { Registry, RegistrySettings, Signing } from '../versioning/registry.ts'
-import { OpenWebhooks } from '../webhooks/open-webhooks.ts'
-import type { ProjectWebhooks } from '../webhooks/project-webhooks.ts'
+import { resolveHost } from '../feeds/outgoing.ts'
+import { seedEnvironments, type Family } from '../registry/families.ts'
+import type { OtlpExporter } from '../feeds/otlp-exporter.ts'
+import { OpenSearch, type ProjectSearch } from '../feeds/search.ts'
+import { OpenTraces, type SharedTraces, type ProjectTraces, type TraceSettings } from '../feeds/traces.ts'
+import {
+  type RepositoryProblem,
+  Registries,
+  type Registry,
+  type RegistrySettings,
+  type Signing,
+} from '../registry/registries.ts'
+import { OpenWebhooks, type ProjectWebhooks } from '../feeds/webhooks.ts'
 import type { StartOptions } from './started-service.ts'
 import { untilDone } from './watch-filling.ts'
 
@@ -94,7 +95,7 @@ export async function openExporter({
   log: { logger },
 }: StartOptions): Promise<OtlpExporter | undefined> {
   if (Object.keys(telemetry).length === 0) return undefined
-  const { openOtlpExporter } = await import('../traces/export/otlp-exporter.ts')
+  const { openOtlpExporter } = await import('../feeds/otlp-exporter.ts')
   return openOtlpExporter(telemetry, (sentence) => logger.warn(sentence))
 }
 

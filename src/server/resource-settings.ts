@@ -1,5 +1,5 @@
 import type { Config } from '../config.ts'
-import type { ResourceSettings } from '../resources/surfaces.ts'
+import type { ResourceSettings } from '../registry/families.ts'
 
 /** A file with more columns than this is not a table. */
 const MAX_COLUMNS = 10_000

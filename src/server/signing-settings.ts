@@ -1,10 +1,8 @@
 import type { Config } from '../config.ts'
 import { ConfigError } from '../config.ts'
-import { CorruptObject } from '../git/objects/errors.ts'
-import { parseAllowedSigners } from '../git/signing/allowed-signers.ts'
-import { readKeyFile } from '../git/signing/read-key-file.ts'
-import { parseSigningKey } from '../git/signing/signing-key.ts'
-import type { Signing } from '../versioning/registry.ts'
+import { CorruptObject } from '../git/objects.ts'
+import { parseAllowedSigners, readKeyFile, parseSigningKey } from '../git/signing.ts'
+import type { Signing } from '../registry/registries.ts'
 
 /**
  * Reads the configured files: the signing key, and the allowed signers, which include the service's own key. Throws one `ConfigError` that

@@ -1,17 +1,17 @@
-import { createFirstApiKey } from '../access/api-keys.ts'
+import { createFirstApiKey } from '../access/keys.ts'
 import { CannotStart } from '../errors.ts'
 import { Store } from '../git/store.ts'
 import { signingSettings } from './signing-settings.ts'
 import type { StartedService, StartOptions } from './started-service.ts'
-import type { SharedTraces } from '../traces/open-traces.ts'
-import type { Fs } from '../storage/fs.ts'
+import type { SharedTraces } from '../feeds/traces.ts'
 import {
+  type Fs,
   type ProcessIdentity,
   identityName,
   isDead,
   parseIdentity,
   thisProcess,
-} from '../storage/process-identity.ts'
+} from '../storage/files.ts'
 
 /**
  * Starts to listen; resolves when the store is loaded. Until then /ready says so, and requests wait. Rejects with `CannotStart` or a Refusal
@@ -82,7 +82,7 @@ async function openStore(
 
 /** Loaded only here, because servers of a folder do not need the database code. */
 async function followDatabase({ config, fs, log }: StartOptions): Promise<Store> {
-  const { followStore, openPostgres } = await import('../postgres/open-postgres.ts')
+  const { followStore, openPostgres } = await import('../cluster/cluster.ts')
   const warn = (sentence: string): void => log.logger.warn(sentence)
   return followStore(
     fs,
@@ -94,7 +94,7 @@ async function followDatabase({ config, fs, log }: StartOptions): Promise<Store>
 /** The spans that all servers of a database share. */
 async function openSpans({ config: { store } }: StartOptions): Promise<SharedTraces | undefined> {
   if (store === undefined) return undefined
-  const { openSpanTable, sharedTraces } = await import('../postgres/open-postgres.ts')
+  const { openSpanTable, sharedTraces } = await import('../cluster/cluster.ts')
   return sharedTraces(openSpanTable(store))
 }
 

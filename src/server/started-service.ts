@@ -1,9 +1,9 @@
 import type { Config } from '../config.ts'
-import type { Endpoint } from '../http/routing/endpoint.ts'
-import type { Log } from '../http/server/logger.ts'
-import type { RunningServer } from '../http/server/server.ts'
-import type { Fs } from '../storage/fs.ts'
-import type { OpenTraces } from '../traces/open-traces.ts'
+import type { Endpoint } from '../http/routing.ts'
+import type { Log } from '../http/logger.ts'
+import type { RunningServer } from '../http/server.ts'
+import type { Fs } from '../storage/files.ts'
+import type { OpenTraces } from '../feeds/traces.ts'
 
 export interface StartOptions {
   readonly config: Config

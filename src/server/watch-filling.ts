@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Store } from '../git/store.ts'
-import type { Log } from '../http/server/logger.ts'
-import type { Registries } from '../versioning/registries.ts'
+import type { Log } from '../http/logger.ts'
+import type { Registries } from '../registry/registries.ts'
 
 const MS_BETWEEN_REPORTS = 10_000
 

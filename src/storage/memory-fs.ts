@@ -1,7 +1,7 @@
 import { Volume } from 'memfs'
 import { dirname } from 'node:path/posix'
-import { refuseShell } from './durable-folder.ts'
-import type { FileHandle, FileStat, Fs, LogHandle, ReadHandle } from './fs.ts'
+import { refuseShell } from './files/durable-folder.ts'
+import type { FileHandle, FileStat, Fs, LogHandle, ReadHandle } from './files/fs.ts'
 
 type Memory = InstanceType<typeof Volume>
 

@@ -2,12 +2,12 @@ import { mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'n
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect } from 'chai'
-import { createApiKey, createFirstApiKey, listApiKeys, revokeApiKey } from '../../src/access/api-keys.ts'
-import { type Authenticate, openKeyRing } from '../../src/access/authenticator.ts'
-import { callerWith } from '../../src/access/caller.ts'
-import { requireScope } from '../../src/access/scope.ts'
+import { createApiKey, createFirstApiKey, listApiKeys, revokeApiKey } from '../../src/access/keys/api-keys.ts'
+import { type Authenticate, openKeyRing } from '../../src/access/keys/authenticator.ts'
+import { callerWith } from '../../src/access/keys/caller.ts'
+import { requireScope } from '../../src/access/keys/scope.ts'
 import { Refusal } from '../../src/errors.ts'
-import { nodeFs } from '../../src/storage/node-fs.ts'
+import { nodeFs } from '../../src/storage/files/node-fs.ts'
 
 describe('API keys', () => {
   let store: string

@@ -1,10 +1,10 @@
 import { expect } from 'chai'
-import { type IntentAttempt, type KeyedRequest, Intents } from '../../src/access/intents.ts'
+import { type IntentAttempt, type KeyedRequest, Intents } from '../../src/access/keys/intents.ts'
 import { Refusal } from '../../src/errors.ts'
 import { checkIdempotencyKey } from '../../src/http/routing/router.ts'
-import type { Fs } from '../../src/storage/fs.ts'
+import type { Fs } from '../../src/storage/files/fs.ts'
 import { memoryFs } from '../../src/storage/memory-fs.ts'
-import { thisProcess } from '../../src/storage/process-identity.ts'
+import { thisProcess } from '../../src/storage/files/process-identity.ts'
 
 const HOUR = 60 * 60 * 1000
 const FOLDER = '/store/default/idempotency'

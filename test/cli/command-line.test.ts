@@ -61,7 +61,7 @@ describe('branchpoint', () => {
     const loaded = loadedBy('--input-type=module', '--eval', program)
     expect(loaded).to.include('src/cli/commands/keys.js')
     const needless =
-      /^src\/(?:cli\/commands\/(?!keys\.js)|http\/(?!server\/logger)|server\/start|handlers|sandbox)/
+      /^src\/(?:cli\/commands\/(?!keys\.js)|http\/(?!logger)|server\/start|run\/(?:handlers|sandbox))/
     expect(loaded.filter((path) => needless.test(path))).to.deep.equal([])
   })
 

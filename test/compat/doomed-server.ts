@@ -1,5 +1,5 @@
 import { failingFs } from '../support/disk/failing-fs.ts'
-import { nodeFs } from '../../src/storage/node-fs.ts'
+import { nodeFs } from '../../src/storage/files/node-fs.ts'
 import { startService } from '../support/servers/service.ts'
 
 /**

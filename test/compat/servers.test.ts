@@ -18,9 +18,9 @@ import { KEY, startBranchpoint } from '../support/servers/child-server.ts'
 import { git } from '../support/git/git-program.ts'
 import type { RunningService } from '../support/servers/service.ts'
 import { startService } from '../support/servers/service.ts'
-import type { Fs } from '../../src/storage/fs.ts'
-import { nodeFs } from '../../src/storage/node-fs.ts'
-import { thisProcess } from '../../src/storage/process-identity.ts'
+import type { Fs } from '../../src/storage/files/fs.ts'
+import { nodeFs } from '../../src/storage/files/node-fs.ts'
+import { thisProcess } from '../../src/storage/files/process-identity.ts'
 import { ageJournals } from '../git/power-cut.ts'
 
 describe('servers: concurrent commits to one variant', () => {

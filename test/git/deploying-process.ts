@@ -1,4 +1,4 @@
-import { nodeFs } from '../../src/storage/node-fs.ts'
+import { nodeFs } from '../../src/storage/files/node-fs.ts'
 import { deploy, openDeployed } from './deployment.ts'
 import { ignoreTheDead, mortalFs } from './mortal-fs.ts'
 

@@ -1,4 +1,4 @@
-import type { Fs } from '../../src/storage/fs.ts'
+import type { Fs } from '../../src/storage/files/fs.ts'
 
 /** What a dead process is told that goes on none the less. */
 class Killed extends Error {

@@ -13,7 +13,7 @@ import { ObjectDatabase } from '../../src/git/objects/object-database.ts'
 import { type GitObject, hashObject, encodeTree } from '../../src/git/objects/object.ts'
 import { PackCache } from '../../src/git/packs/pack-cache.ts'
 import { StreamingPackWriter } from '../../src/git/packs/streaming-pack-writer.ts'
-import { nodeFs } from '../../src/storage/node-fs.ts'
+import { nodeFs } from '../../src/storage/files/node-fs.ts'
 
 const row = (number: number): Buffer =>
   Buffer.from(`{"answer":"${number}","question":"What is ${number}, and why is it so?"}\n`)

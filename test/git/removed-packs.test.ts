@@ -5,9 +5,9 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { git, temporaryFolder } from '../support/git/git-program.ts'
 import type { Oid } from '../../src/git/objects/object.ts'
 import { PackCache } from '../../src/git/packs/pack-cache.ts'
-import type { Repository } from '../../src/git/repository.ts'
-import { Store } from '../../src/git/store.ts'
-import { nodeFs } from '../../src/storage/node-fs.ts'
+import type { Repository } from '../../src/git/store/repository.ts'
+import { Store } from '../../src/git/store/store.ts'
+import { nodeFs } from '../../src/storage/files/node-fs.ts'
 
 describe('git: packs that are open', () => {
   before(function () {

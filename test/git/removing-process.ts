@@ -1,5 +1,5 @@
-import { nodeFs } from '../../src/storage/node-fs.ts'
-import { Store } from '../../src/git/store.ts'
+import { nodeFs } from '../../src/storage/files/node-fs.ts'
+import { Store } from '../../src/git/store/store.ts'
 import { ignoreTheDead, mortalFs } from './mortal-fs.ts'
 
 /**

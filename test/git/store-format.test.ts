@@ -2,10 +2,10 @@ import { expect } from 'chai'
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { Store } from '../../src/git/store.ts'
-import type { Fs } from '../../src/storage/fs.ts'
-import { nodeFs } from '../../src/storage/node-fs.ts'
-import { thisProcess } from '../../src/storage/process-identity.ts'
+import { Store } from '../../src/git/store/store.ts'
+import type { Fs } from '../../src/storage/files/fs.ts'
+import { nodeFs } from '../../src/storage/files/node-fs.ts'
+import { thisProcess } from '../../src/storage/files/process-identity.ts'
 
 describe('the format of a store', () => {
   let folder: string

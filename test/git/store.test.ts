@@ -2,9 +2,9 @@ import { expect } from 'chai'
 import { mkdtempSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { Fs } from '../../src/storage/fs.ts'
-import { nodeFs } from '../../src/storage/node-fs.ts'
-import { Store } from '../../src/git/store.ts'
+import type { Fs } from '../../src/storage/files/fs.ts'
+import { nodeFs } from '../../src/storage/files/node-fs.ts'
+import { Store } from '../../src/git/store/store.ts'
 
 describe('git: a new store that two servers open at once', () => {
   let folder: string

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { respondWithLargeList } from '../../src/http/routing/send.ts'
-import { holdsStream, stringifyStreams } from '../../src/json/json-stream.ts'
+import { holdsStream, stringifyStreams } from '../../src/base/json/json-stream.ts'
 
 describe('a list of large records', () => {
   for (const length of [0, 1, 20, 21, 300]) {

@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import cors from '@koa/cors'
 import { expect } from 'chai'
-import { callerWith } from '../../src/access/caller.ts'
+import { callerWith } from '../../src/access/keys/caller.ts'
 import { Refusal, type RefusalCode, invalid } from '../../src/errors.ts'
 import { PROBLEMS } from '../../src/http/problem.ts'
 import type { Readiness } from '../../src/http/public-routes/health.ts'

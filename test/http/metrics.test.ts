@@ -1,8 +1,8 @@
 import { once } from 'node:events'
 import { request } from 'node:http'
 import { expect } from 'chai'
-import { createApiKey } from '../../src/access/api-keys.ts'
-import { nodeFs } from '../../src/storage/node-fs.ts'
+import { createApiKey } from '../../src/access/keys/api-keys.ts'
+import { nodeFs } from '../../src/storage/files/node-fs.ts'
 import { ADMIN_KEY, type RunningService, startService } from '../support/servers/service.ts'
 
 describe('GET /metrics', () => {

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
-import type { Fs } from '../../src/storage/fs.ts'
-import { nodeFs } from '../../src/storage/node-fs.ts'
+import type { Fs } from '../../src/storage/files/fs.ts'
+import { nodeFs } from '../../src/storage/files/node-fs.ts'
 import type { RunningService } from '../support/servers/service.ts'
 import { startService } from '../support/servers/service.ts'
 

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
-import { createApiKey, type NewKey } from '../../src/access/api-keys.ts'
-import { nodeFs } from '../../src/storage/node-fs.ts'
+import { createApiKey, type NewKey } from '../../src/access/keys/api-keys.ts'
+import { nodeFs } from '../../src/storage/files/node-fs.ts'
 import { type RunningService, startService } from '../support/servers/service.ts'
 
 describe('http: a path with parameters that was asked for before', () => {

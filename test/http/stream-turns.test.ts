@@ -1,6 +1,6 @@
 import { request } from 'node:http'
 import { expect } from 'chai'
-import { JsonStream } from '../../src/json/json-stream.ts'
+import { JsonStream } from '../../src/base/json/json-stream.ts'
 import { send } from '../../src/http/routing/send.ts'
 import { restsDuring } from '../support/rests.ts'
 import { type Door, openDoor, TOKEN } from './door.ts'

@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import { mkdirSync, readdirSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { startService } from '../support/servers/service.ts'
-import { thisProcess } from '../../src/storage/process-identity.ts'
+import { thisProcess } from '../../src/storage/files/process-identity.ts'
 import { temporaryFolder } from '../support/git/git-program.ts'
 
 describe('servers of several hosts', () => {

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
-import { environmentCredentials } from '../../src/models/model-endpoint.ts'
-import { openSecrets } from '../../src/secrets/open-secrets.ts'
-import type { ProjectSecrets } from '../../src/secrets/project-secrets.ts'
+import { environmentCredentials } from '../../src/run/models/model-endpoint.ts'
+import { openSecrets } from '../../src/access/secrets/open-secrets.ts'
+import type { ProjectSecrets } from '../../src/access/secrets/project-secrets.ts'
 import { projectCredentials } from '../../src/server/workflow-runtime.ts'
 import { memoryFs } from '../../src/storage/memory-fs.ts'
 

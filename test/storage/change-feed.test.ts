@@ -1,10 +1,10 @@
 import { expect } from 'chai'
 import { existsSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs'
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { ChangeFeed } from '../../src/storage/change-feed.ts'
-import type { Fs } from '../../src/storage/fs.ts'
+import { ChangeFeed } from '../../src/storage/files/change-feed.ts'
+import type { Fs } from '../../src/storage/files/fs.ts'
 import { memoryFs } from '../../src/storage/memory-fs.ts'
-import { nodeFs } from '../../src/storage/node-fs.ts'
+import { nodeFs } from '../../src/storage/files/node-fs.ts'
 import { temporaryFolder } from '../support/git/git-program.ts'
 
 const BOT = 'workflows/bot'

@@ -1,8 +1,8 @@
 import { expect } from 'chai'
 import { z } from 'zod'
 import { Refusal } from '../../src/errors.ts'
-import { documentsOf } from '../../src/storage/documents/file-documents.ts'
-import { JsonRecordFile } from '../../src/storage/json-record-file.ts'
+import { documentsOf } from '../../src/storage/files/file-documents.ts'
+import { JsonRecordFile } from '../../src/storage/files/json-record-file.ts'
 import { memoryFs } from '../../src/storage/memory-fs.ts'
 
 const SCHEMA = z.strictObject({ format: z.literal(1), names: z.array(z.string()) })

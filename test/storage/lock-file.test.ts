@@ -5,12 +5,12 @@ import { linkSync, mkdirSync, readdirSync, readFileSync, statSync, utimesSync, w
 import { dirname } from 'node:path/posix'
 import { setImmediate as nextTurn, setTimeout as pause } from 'node:timers/promises'
 import type { Refusal } from '../../src/errors.ts'
-import type { Fs } from '../../src/storage/fs.ts'
-import { holdingLock, sweepDeadLocks, LockFile } from '../../src/storage/lock-file.ts'
+import type { Fs } from '../../src/storage/files/fs.ts'
+import { holdingLock, sweepDeadLocks, LockFile } from '../../src/storage/files/lock-file.ts'
 import { memoryFs } from '../../src/storage/memory-fs.ts'
-import { nodeFs } from '../../src/storage/node-fs.ts'
-import type { ProcessIdentity } from '../../src/storage/process-identity.ts'
-import { identityName, thisProcess } from '../../src/storage/process-identity.ts'
+import { nodeFs } from '../../src/storage/files/node-fs.ts'
+import type { ProcessIdentity } from '../../src/storage/files/process-identity.ts'
+import { identityName, thisProcess } from '../../src/storage/files/process-identity.ts'
 import { temporaryFolder } from '../support/git/git-program.ts'
 
 describe('git: a lock', () => {
@@ -276,8 +276,8 @@ function spawnNode(folder: string, script: string, ...args: readonly string[]) {
   const at = (path: string) => JSON.stringify(new URL(path, import.meta.url).href)
   const imports =
     `import { readFileSync, writeFileSync } from 'node:fs'\n` +
-    `import { holdingLock, LockFile } from ${at('../../src/storage/lock-file.js')}\n` +
-    `import { nodeFs } from ${at('../../src/storage/node-fs.js')}\n`
+    `import { holdingLock, LockFile } from ${at('../../src/storage/files/lock-file.js')}\n` +
+    `import { nodeFs } from ${at('../../src/storage/files/node-fs.js')}\n`
   return spawn(process.execPath, ['--input-type=module', '-e', imports + script, folder, ...args], {
     stdio: ['ignore', 'pipe', 'inherit'],
   })

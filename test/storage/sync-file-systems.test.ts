@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { release } from 'node:os'
-import { nodeFs, syncFileSystems, tellsOfErrors } from '../../src/storage/node-fs.ts'
+import { nodeFs, syncFileSystems, tellsOfErrors } from '../../src/storage/files/node-fs.ts'
 import { temporaryFolder } from '../support/git/git-program.ts'
 
 describe('storage: syncing whole file systems', () => {

@@ -1,4 +1,4 @@
-import { TimeSlice } from '../../src/scheduling/cooperative.ts'
+import { TimeSlice } from '../../src/base/scheduling/cooperative.ts'
 
 /** Longer than a slice of time (milliseconds): at each look at the clock, the slice is over. */
 const JUMP = 10

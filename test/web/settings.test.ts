@@ -2,8 +2,8 @@ import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { expect } from 'chai'
 import { closeBrowser } from '../support/browser/open-browser.ts'
-import { createApiKey } from '../../src/access/api-keys.ts'
-import { nodeFs } from '../../src/storage/node-fs.ts'
+import { createApiKey } from '../../src/access/keys/api-keys.ts'
+import { nodeFs } from '../../src/storage/files/node-fs.ts'
 import { openWorkbench, type Workbench } from './support/workbench.ts'
 
 after(closeBrowser)

@@ -1,5 +1,5 @@
-import { csvHeader, csvLine } from '../../../src/resources/testsets/export/csv-line.ts'
-import type { PlainObject } from '../../../src/json/json.ts'
+import { csvHeader, csvLine } from '../../../src/registry/testsets/csv-line.ts'
+import type { PlainObject } from '../../../src/base/json/json.ts'
 
 const COLUMNS = ['question', 'answer', 'context', 'source', 'difficulty']
 

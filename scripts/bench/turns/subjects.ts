@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../../src/json/json.ts'
+import type { JsonObject } from '../../../src/base/json/json.ts'
 import { z } from 'zod'
 import type { TurnAnswer, TurnClient } from './turn-client.ts'
 

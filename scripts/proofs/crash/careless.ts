@@ -1,4 +1,4 @@
-import type { Fs } from '../../../src/storage/fs.ts'
+import type { Fs } from '../../../src/storage/files/fs.ts'
 
 /** The classic ways to lose data, each as a server that leaves something out or does it in the wrong order. */
 export const CARELESS: Readonly<Record<string, (fs: Fs) => Fs>> = {

@@ -1,5 +1,5 @@
 import { Refusal } from '../../../src/errors.ts'
-import type { Fs } from '../../../src/storage/fs.ts'
+import type { Fs } from '../../../src/storage/files/fs.ts'
 import type { Answered, CrashWrite } from './crash-write.ts'
 import type { CrashServer } from './open-server.ts'
 import { openServer } from './open-server.ts'

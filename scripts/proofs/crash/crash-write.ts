@@ -1,4 +1,4 @@
-import type { ArtifactView } from '../../../src/versioning/artifacts/artifact-view.ts'
+import type { ArtifactView } from '../../../src/registry/artifacts/artifact-view.ts'
 import type { CrashServer } from './open-server.ts'
 import type { Random } from '../../../test/support/values/random.ts'
 

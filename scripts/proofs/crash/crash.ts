@@ -1,4 +1,4 @@
-import { identityName, thisProcess } from '../../../src/storage/process-identity.ts'
+import { identityName, thisProcess } from '../../../src/storage/files/process-identity.ts'
 import type { DiskNode, NameChange, UnsyncedWrite } from '../../../test/support/disk/disk-nodes.ts'
 import { DiskFile, DiskFolder, setName, writtenOver } from '../../../test/support/disk/disk-nodes.ts'
 import type { Random } from '../../../test/support/values/random.ts'

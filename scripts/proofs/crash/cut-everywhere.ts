@@ -1,4 +1,4 @@
-import type { Fs } from '../../../src/storage/fs.ts'
+import type { Fs } from '../../../src/storage/files/fs.ts'
 import { checkRecovered } from './check-recovered.ts'
 import { checkWithGit } from './check-with-git.ts'
 import type { Crash } from './crash.ts'

@@ -1,5 +1,5 @@
-import { workflowFamily } from '../../../src/handlers/workflows.ts'
-import { createArtifact } from '../../../src/versioning/artifacts/create-artifact.ts'
+import { workflowFamily } from '../../../src/run/handlers/workflows.ts'
+import { createArtifact } from '../../../src/registry/artifacts/create-artifact.ts'
 import { checkRecovered } from './check-recovered.ts'
 import { crashed } from './crash.ts'
 import type { CrashHistory } from './crash-history.ts'

@@ -1,5 +1,5 @@
-import type { Family } from '../../../src/versioning/family/family.ts'
-import type { VariantLocation } from '../../../src/versioning/revisions/references.ts'
+import type { Family } from '../../../src/registry/payload/family.ts'
+import type { VariantLocation } from '../../../src/registry/revisions/references.ts'
 import type { CrashServer } from './open-server.ts'
 import type { Random } from '../../../test/support/values/random.ts'
 

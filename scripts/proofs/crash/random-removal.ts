@@ -1,4 +1,4 @@
-import { trashArtifact, undeleteArtifact } from '../../../src/versioning/trash/trash-artifact.ts'
+import { trashArtifact, undeleteArtifact } from '../../../src/registry/artifacts/trash-artifact.ts'
 import type { Plan } from './crash-write.ts'
 import { context } from './crash-write.ts'
 import { randomPlace } from './random-place.ts'

@@ -1,28 +1,24 @@
-import type { JsonObject } from '../../../src/json/json.ts'
-import { createApiKey } from '../../../src/access/api-keys.ts'
-import { environmentFamily } from '../../../src/resources/environments/environment-surface.ts'
-import { queryFamily } from '../../../src/resources/queries/query-family.ts'
-import { commitFile, createFromFile } from '../../../src/resources/testsets/import/upload-testset.ts'
-import { workflowFamily } from '../../../src/handlers/workflows.ts'
+import type { JsonObject } from '../../../src/base/json/json.ts'
+import { createApiKey } from '../../../src/access/keys/api-keys.ts'
+import { environmentFamily } from '../../../src/registry/families/environment-surface.ts'
+import { queryFamily } from '../../../src/registry/families/query-family.ts'
+import { commitFile, createFromFile } from '../../../src/registry/testsets/import/upload-testset.ts'
+import { workflowFamily } from '../../../src/run/handlers/workflows.ts'
 import {
   archiveArtifact,
   archiveRevision,
   archiveVariant,
   editArtifact,
   editVariant,
-} from '../../../src/versioning/artifacts/change-artifact.ts'
-import { commitRevision } from '../../../src/versioning/revisions/commit-revision.ts'
-import { createArtifact } from '../../../src/versioning/artifacts/create-artifact.ts'
-import { createVariant } from '../../../src/versioning/variants/create-variant.ts'
-import { deployRevision } from '../../../src/versioning/environments/deploy-revision.ts'
-import { mergeVariants } from '../../../src/versioning/merge/merge-variants.ts'
-import { forkVariant } from '../../../src/versioning/variants/fork-variant.ts'
-import { defaultKey } from '../../../src/versioning/environments/pin.ts'
-import {
-  type RevisionLocation,
-  latestOf,
-  readRevisionAt,
-} from '../../../src/versioning/revisions/revision.ts'
+} from '../../../src/registry/artifacts/change-artifact.ts'
+import { commitRevision } from '../../../src/registry/revisions/commit-revision.ts'
+import { createArtifact } from '../../../src/registry/artifacts/create-artifact.ts'
+import { createVariant } from '../../../src/registry/variants/create-variant.ts'
+import { deployRevision } from '../../../src/registry/environments/deploy-revision.ts'
+import { mergeVariants } from '../../../src/registry/merge/merge-variants.ts'
+import { forkVariant } from '../../../src/registry/variants/fork-variant.ts'
+import { defaultKey } from '../../../src/registry/environments/pin.ts'
+import { type RevisionLocation, latestOf, readRevisionAt } from '../../../src/registry/revisions/revision.ts'
 import { type CrashWrite, type Plan, context } from './crash-write.ts'
 import { longText } from './long-text.ts'
 import { type CrashServer, LIMITS, STORE, testsets } from './open-server.ts'

@@ -1,7 +1,7 @@
 import { memoryFs } from '../../../src/storage/memory-fs.ts'
 import { strict as assert } from 'node:assert'
 import { inspect } from 'node:util'
-import type { Fs } from '../../../src/storage/fs.ts'
+import type { Fs } from '../../../src/storage/files/fs.ts'
 import type { Reply, RunningService } from '../../../test/support/servers/service.ts'
 import { startService } from '../../../test/support/servers/service.ts'
 import type { Planned, Told } from './expectation.ts'

@@ -1,4 +1,4 @@
-import { followStore } from '../../../src/git/following/open-following.ts'
+import { followStore } from '../../../src/cluster/following/open-following.ts'
 import { expect } from 'chai'
 import { type Crash, CRASHES, crashed } from '../../proofs/crash/crash.ts'
 import { SimulatedDisk } from '../../../test/support/disk/simulated-disk.ts'

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
-import type { Repository } from '../../../src/git/repository.ts'
-import { Store } from '../../../src/git/store.ts'
+import type { Repository } from '../../../src/git/store/repository.ts'
+import { Store } from '../../../src/git/store/store.ts'
 import { commitOn } from '../../../test/support/git/commit-on.ts'
 import { crashed, POWER_CUTS } from '../../proofs/crash/crash.ts'
 import { randomFrom } from '../../../test/support/values/random.ts'

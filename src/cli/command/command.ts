@@ -1,5 +1,5 @@
 import type { Config } from '../../config.ts'
-import type { ProgressOutput } from '../progress/show-progress.ts'
+import type { ProgressOutput } from './show-progress.ts'
 
 /** What a command gets from the shell. */
 export interface Shell {

@@ -1,5 +1,5 @@
 import { CannotStart, Refusal } from '../../errors.ts'
-import { GitFailure } from '../../git/process/git-process.ts'
+import { GitFailure } from '../../git/program.ts'
 import { systemProblem } from './system-problem.ts'
 import { UsageError } from './usage-error.ts'
 

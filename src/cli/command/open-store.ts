@@ -5,7 +5,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import type { Config } from '../../config.ts'
 import { Refusal } from '../../errors.ts'
 import { Store } from '../../git/store.ts'
-import { nodeFs } from '../../storage/node-fs.ts'
+import { nodeFs } from '../../storage/files.ts'
 
 /** An open store, and the folder of its repositories. */
 export interface OpenStore {
@@ -26,7 +26,7 @@ export async function openStore({ store: database, storeDir }: Config): Promise<
   const forget = (): void => rmSync(dir, { recursive: true, force: true })
   try {
     // Loaded only here, because a store in a folder does not need the database code.
-    const { followStore, openPostgres } = await import('../../postgres/open-postgres.ts')
+    const { followStore, openPostgres } = await import('../../cluster/cluster.ts')
     const log = openPostgres({ url: database, reads: undefined, isPassing: true, warn: () => undefined })
     const store = await followStore(nodeFs, dir, log)
     // Commands read the whole store.

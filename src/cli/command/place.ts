@@ -2,7 +2,7 @@ import { isAbsolute } from 'node:path'
 import { COMMAND } from '../../command-name.ts'
 import { type Config, readConfig } from '../../config.ts'
 import { Refusal } from '../../errors.ts'
-import { nodeFs } from '../../storage/node-fs.ts'
+import { nodeFs } from '../../storage/files.ts'
 import { type ChosenServer, chosenServer } from './chosen-server.ts'
 
 /** Where a command works, and how messages show it: `at http://…` or `in the store ./store`. */

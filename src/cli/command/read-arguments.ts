@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util'
-import { nearestName } from '../../suggestions/nearest-name.ts'
+import { nearestName } from '../../base/suggestions.ts'
 import { UsageError } from './usage-error.ts'
 import type { OptionTable } from './verbs.ts'
 

@@ -1,8 +1,6 @@
 import type { Config } from '../../config.ts'
-import { refuseCopy } from '../../git/refuse-copy.ts'
-import { SharedDocuments } from '../../storage/documents/shared-documents.ts'
-import type { Fs } from '../../storage/fs.ts'
-import { nodeFs } from '../../storage/node-fs.ts'
+import { refuseCopy } from '../../git/store.ts'
+import { type Fs, nodeFs } from '../../storage/files.ts'
 
 /** A store's keys, sessions and secrets, for a command. */
 export interface StatePlace {
@@ -25,7 +23,7 @@ export async function withDocuments<T>(
     refuseCopy(nodeFs, storeDir)
     return work({ fs: nodeFs, storeDir, shown: storeDir })
   }
-  const { openDocumentTable } = await import('../../postgres/open-postgres.ts')
+  const { openDocumentTable, SharedDocuments } = await import('../../cluster/cluster.ts')
   const { memoryFs } = await import('../../storage/memory-fs.ts')
   const { feed, close } = await openDocumentTable(store)
   try {

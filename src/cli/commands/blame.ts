@@ -6,7 +6,7 @@ import { readArguments } from '../command/read-arguments.ts'
 import { textTable } from '../command/text-table.ts'
 import { UsageError } from '../command/usage-error.ts'
 import { VERBS } from '../command/verbs.ts'
-import { ask, doorTo } from './backup/ends/door.ts'
+import { ask, doorTo } from '../backup/ends/door.ts'
 
 const BLAME_USAGE = `branchpoint blame WORKFLOW [PLACE] [options]
 

@@ -5,20 +5,10 @@ import { readArguments } from '../command/read-arguments.ts'
 import { UsageError } from '../command/usage-error.ts'
 import { VERBS } from '../command/verbs.ts'
 import { Refusal } from '../../errors.ts'
-import { cleanText, filesBesideWorkflow } from '../../resources/workflows/workflow-family.ts'
-import { WORKFLOW_DATA_FILE } from '../../resources/workflows/workflow-texts.ts'
-import {
-  contentOf,
-  dedupIdOf,
-  encodeContent,
-  encodeRow,
-  generatedDedupId,
-} from '../../resources/testsets/rows/stored-row.ts'
-import { canonicalJson } from '../../json/canonical-json.ts'
-import { isJsonArray, isJsonObject } from '../../json/json.ts'
-import { parseJson } from '../../json/parse-json.ts'
-import { DOCUMENT_LIMITS } from '../../versioning/family/document-limits.ts'
-import { jsonFileBytes } from '../../versioning/family/tree-files.ts'
+import { cleanText, filesBesideWorkflow, WORKFLOW_DATA_FILE } from '../../registry/workflows.ts'
+import { contentOf, dedupIdOf, encodeContent, encodeRow, generatedDedupId } from '../../registry/testsets.ts'
+import { canonicalJson, isJsonArray, isJsonObject, parseJson } from '../../base/json.ts'
+import { DOCUMENT_LIMITS, jsonFileBytes } from '../../registry/families.ts'
 
 /** Files in the root of a working tree with JSON for people: two spaces, a newline at the end. */
 const DOCUMENTS = ['data.json', 'references.json', 'columns.json', 'revision.json']

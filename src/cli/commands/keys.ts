@@ -5,14 +5,14 @@ import {
   listApiKeys,
   liveKeyIn,
   revokeApiKey,
-} from '../../access/api-keys.ts'
-import type { ApiKey } from '../../access/key-file.ts'
-import { DEFAULT_PROJECT } from '../../access/project-name.ts'
-import { SCOPES } from '../../access/scope.ts'
+  type ApiKey,
+  DEFAULT_PROJECT,
+  SCOPES,
+} from '../../access/keys.ts'
 import { readConfig } from '../../config.ts'
 import type { Config } from '../../config.ts'
 import { signingSettings } from '../../server/signing-settings.ts'
-import type { Fs } from '../../storage/fs.ts'
+import type { Fs } from '../../storage/files.ts'
 import { askServer, projectOfKey } from '../command/ask-server.ts'
 import type { ChosenServer } from '../command/chosen-server.ts'
 import type { Command, Shell } from '../command/command.ts'

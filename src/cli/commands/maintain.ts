@@ -1,17 +1,16 @@
 import { relative } from 'node:path'
 import { readConfig } from '../../config.ts'
 import { Refusal } from '../../errors.ts'
-import type { Maintained } from '../../git/maintenance/maintain.ts'
-import { maintain } from '../../git/maintenance/maintain.ts'
-import { storeRepositories } from '../../git/repository-path.ts'
-import { workflowSurfaces } from '../../handlers/workflows.ts'
-import { surfacesOf } from '../../resources/surfaces.ts'
+import { type Maintained, maintain } from '../../git/maintenance.ts'
+import { storeRepositories } from '../../git/store.ts'
+import { workflowSurfaces } from '../../run/handlers.ts'
+import { surfacesOf } from '../../registry/families.ts'
 import { resourceSettings } from '../../server/resource-settings.ts'
-import { nodeFs } from '../../storage/node-fs.ts'
+import { nodeFs } from '../../storage/files.ts'
 import type { Command, Shell } from '../command/command.ts'
 import { readArguments } from '../command/read-arguments.ts'
 import { VERBS } from '../command/verbs.ts'
-import { showProgress } from '../progress/show-progress.ts'
+import { showProgress } from '../command/show-progress.ts'
 
 const USAGE = `Repacks every repository and packs its refs, as servers do in the background where it has become worth it.
 

@@ -1,11 +1,14 @@
-import { type KeyChoice, liveKeyIn } from '../../access/api-keys.ts'
-import { openKeyRing } from '../../access/authenticator.ts'
-import { DEFAULT_PROJECT } from '../../access/project-name.ts'
-import { keyOfLink } from '../../access/sessions/link-key.ts'
-import { Sessions } from '../../access/sessions/sessions.ts'
+import {
+  type KeyChoice,
+  liveKeyIn,
+  openKeyRing,
+  DEFAULT_PROJECT,
+  keyOfLink,
+  Sessions,
+} from '../../access/keys.ts'
 import type { Config } from '../../config.ts'
-import { reachableHost } from '../../http/server/server.ts'
-import { signInLink } from '../../http/sessions/sign-in-link.ts'
+import { reachableHost } from '../../http/server.ts'
+import { signInLink } from '../../http/public-routes.ts'
 import { askServer, projectOfKey } from '../command/ask-server.ts'
 import type { ChosenServer } from '../command/chosen-server.ts'
 import type { Command, Shell } from '../command/command.ts'

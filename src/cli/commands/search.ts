@@ -5,7 +5,7 @@ import { jsonLines } from '../command/json-lines.ts'
 import { readArguments } from '../command/read-arguments.ts'
 import { UsageError } from '../command/usage-error.ts'
 import { VERBS } from '../command/verbs.ts'
-import { ask, doorTo } from './backup/ends/door.ts'
+import { ask, doorTo } from '../backup/ends/door.ts'
 
 const SEARCH_USAGE = `branchpoint search WORDS [options]
 

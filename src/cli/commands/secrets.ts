@@ -1,10 +1,13 @@
 import { COMMAND } from '../../command-name.ts'
-import { projectNames } from '../../access/api-keys.ts'
-import { DEFAULT_PROJECT, checkProjectName } from '../../access/project-name.ts'
+import { projectNames, DEFAULT_PROJECT, checkProjectName } from '../../access/keys.ts'
 import type { Config } from '../../config.ts'
 import { invalid } from '../../errors.ts'
-import { openSecrets } from '../../secrets/open-secrets.ts'
-import type { SecretPurpose, ProjectSecrets, SecretRecord } from '../../secrets/project-secrets.ts'
+import {
+  openSecrets,
+  type SecretPurpose,
+  type ProjectSecrets,
+  type SecretRecord,
+} from '../../access/secrets.ts'
 import { askServer, projectOfKey } from '../command/ask-server.ts'
 import type { ChosenServer } from '../command/chosen-server.ts'
 import type { Command, Shell } from '../command/command.ts'

@@ -1,33 +1,26 @@
-import { checkProjectName } from '../../access/project-name.ts'
+import { checkProjectName } from '../../access/keys.ts'
 import { type Config, readConfig } from '../../config.ts'
 import { Refusal } from '../../errors.ts'
-import { Store } from '../../git/store.ts'
-import { workflowSurfaces } from '../../handlers/workflows.ts'
-import { surfacesOf } from '../../resources/surfaces.ts'
+import { Store, type ProjectStore } from '../../git/store.ts'
+import { workflowSurfaces } from '../../run/handlers.ts'
+import { surfacesOf, type Family } from '../../registry/families.ts'
 import { resourceSettings } from '../../server/resource-settings.ts'
-import { nodeFs } from '../../storage/node-fs.ts'
+import { nodeFs } from '../../storage/files.ts'
 import type { Command } from '../command/command.ts'
 import { readArguments } from '../command/read-arguments.ts'
 import { UsageError } from '../command/usage-error.ts'
 import { VERBS } from '../command/verbs.ts'
-import { type ProgressOutput, ERASE_LINE, showProgress } from '../progress/show-progress.ts'
+import { type ProgressOutput, ERASE_LINE, showProgress } from '../command/show-progress.ts'
 import {
   type RepositoryVerdict,
   repositoryLine,
   repositoryRecord,
   verdictSummary,
-} from './verify/repository-line.ts'
-import { type VerifiedRepository, verifyRepository } from './verify/verify-repository.ts'
-import type { ProjectStore } from '../../git/project-store.ts'
-import type { Family } from '../../versioning/family/family.ts'
-import { INDEX_FILE } from '../../versioning/index/database/index-database.ts'
-import { pathOf } from '../../versioning/index/index-entry.ts'
-import { type RegistrySettings, Registry } from '../../versioning/registry.ts'
-import { foldSlug } from '../../versioning/slugs/slug.ts'
-import { damage } from '../../versioning/verify/finding.ts'
-import { verifyIndexFile } from '../../versioning/verify/verify-index-file.ts'
-import { verifyIndex } from '../../versioning/verify/verify-index.ts'
-import { expectedMirrors } from '../../versioning/verify/verify-mirrors.ts'
+} from '../verify/repository-line.ts'
+import { type VerifiedRepository, verifyRepository } from '../verify/verify-repository.ts'
+import { INDEX_FILE, pathOf, type RegistrySettings, Registry } from '../../registry/registries.ts'
+import { foldSlug } from '../../registry/artifacts.ts'
+import { damage, verifyIndexFile, verifyIndex, expectedMirrors } from '../../registry/verify.ts'
 
 const USAGE = `Reads every object of every repository and says what is wrong. Servers may run on the store meanwhile.
 
@@ -62,7 +55,7 @@ export const verifyCommand: Command = {
           '--repair and --second-reader are for a store of files: name its folder with --store.',
           USAGE,
         )
-      const { verifyDatabase } = await import('./verify/verify-database.ts')
+      const { verifyDatabase } = await import('../verify/verify-database.ts')
       const folder = store ?? config.cacheDir
       return (await verifyDatabase({ database, folder, project, json, progress, print })) ? 0 : 1
     }

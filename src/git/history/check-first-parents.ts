@@ -1,4 +1,4 @@
-import type { Fs } from '../../storage/fs.ts'
+import type { Fs } from '../../storage/files.ts'
 import { firstParent } from '../objects/object.ts'
 import type { ObjectDatabase } from '../objects/object-database.ts'
 import type { Oid } from '../objects/object.ts'

@@ -1,11 +1,10 @@
 import { crc32 } from 'node:zlib'
 import { Refusal } from '../../errors.ts'
-import { readOrNothing } from '../../storage/cache-file.ts'
-import type { Fs } from '../../storage/fs.ts'
+import { readOrNothing, type Fs } from '../../storage/files.ts'
 import { firstParent } from '../objects/object.ts'
 import type { ObjectDatabase } from '../objects/object-database.ts'
 import type { Oid } from '../objects/object.ts'
-import { gitOn } from '../process/git-process.ts'
+import { gitOn } from '../program/git-process.ts'
 
 /** A commit's place in first-parent history. All of it follows from the commit alone, so it is true for ever. */
 export interface HistoryNode {

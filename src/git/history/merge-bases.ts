@@ -1,5 +1,5 @@
 import { Refusal } from '../../errors.ts'
-import type { TimeSlice } from '../../scheduling/cooperative.ts'
+import type { TimeSlice } from '../../base/scheduling.ts'
 import { parseCommit } from '../objects/object.ts'
 import type { GitObject, Oid } from '../objects/object.ts'
 

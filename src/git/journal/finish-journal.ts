@@ -1,10 +1,15 @@
 import { dirname } from 'node:path/posix'
-import { TimeSlice } from '../../scheduling/cooperative.ts'
-import { ChangeFeed } from '../../storage/change-feed.ts'
-import type { Fs } from '../../storage/fs.ts'
-import { LockFile, endDeadLock, holdingLock, isLockOf } from '../../storage/lock-file.ts'
-import type { ProcessIdentity } from '../../storage/process-identity.ts'
-import { buildName, layOut } from '../create-repository.ts'
+import { TimeSlice } from '../../base/scheduling.ts'
+import {
+  ChangeFeed,
+  type Fs,
+  LockFile,
+  endDeadLock,
+  holdingLock,
+  isLockOf,
+  type ProcessIdentity,
+} from '../../storage/files.ts'
+import { buildName, layOut } from '../store/create-repository.ts'
 import { placeSynced } from '../packs/pack-writer.ts'
 import { deleteRefFiles } from '../refs/packed-refs.ts'
 import { refPath, RefReader } from '../refs/ref-store.ts'

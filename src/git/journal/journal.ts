@@ -1,9 +1,14 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { Refusal } from '../../errors.ts'
-import { createDurableFolder } from '../../storage/durable-folder.ts'
-import type { Fs, LogHandle } from '../../storage/fs.ts'
-import { identityName, parseIdentity, thisProcess } from '../../storage/process-identity.ts'
-import type { StoreGuard } from '../../storage/store-guard.ts'
+import {
+  createDurableFolder,
+  type Fs,
+  type LogHandle,
+  identityName,
+  parseIdentity,
+  thisProcess,
+  type StoreGuard,
+} from '../../storage/files.ts'
 import {
   type Arbiter,
   type DecidedBeside,

@@ -1,6 +1,6 @@
-import { yieldToEventLoop } from '../../scheduling/cooperative.ts'
-import { counts } from '../../metrics/counters.ts'
-import type { Fs } from '../../storage/fs.ts'
+import { yieldToEventLoop } from '../../base/scheduling.ts'
+import { counts } from '../../base/counters.ts'
+import type { Fs } from '../../storage/files.ts'
 import { maintain } from './maintain.ts'
 
 const MS_BETWEEN_ROUNDS = 30_000

@@ -1,5 +1,4 @@
-import type { Fs } from '../../storage/fs.ts'
-import { isBeforeBoot, isDead, parseIdentity } from '../../storage/process-identity.ts'
+import { type Fs, isBeforeBoot, isDead, parseIdentity } from '../../storage/files.ts'
 import { isQuarantine } from '../receive/quarantine.ts'
 import { lockFolders } from '../refs/ref-store.ts'
 

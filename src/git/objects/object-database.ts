@@ -1,6 +1,6 @@
-import { counts } from '../../metrics/counters.ts'
+import { counts } from '../../base/counters.ts'
 import { Refusal } from '../../errors.ts'
-import type { Fs } from '../../storage/fs.ts'
+import type { Fs } from '../../storage/files.ts'
 import type { PackCache } from '../packs/pack-cache.ts'
 import { PackReader } from '../packs/pack-reader.ts'
 import { SequentialPackReader } from '../packs/sequential-pack-reader.ts'

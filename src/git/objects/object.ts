@@ -1,5 +1,5 @@
 import { createHash, hash } from 'node:crypto'
-import { CACHE_ENTRY } from '../../cache/recently-used.ts'
+import { CACHE_ENTRY } from '../../base/recently-used.ts'
 import { Refusal, invalid } from '../../errors.ts'
 
 /** A git object id: 40 lower-case hex digits, the SHA-1 of the object with its header. */

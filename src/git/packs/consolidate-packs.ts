@@ -1,5 +1,5 @@
-import { recentlyUsed } from '../../cache/recently-used.ts'
-import type { Fs } from '../../storage/fs.ts'
+import { recentlyUsed } from '../../base/recently-used.ts'
+import type { Fs } from '../../storage/files.ts'
 import type { Oid } from '../objects/object.ts'
 import { PackCache } from './pack-cache.ts'
 import { PackIndex } from './pack-index-reader.ts'

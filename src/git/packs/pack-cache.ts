@@ -1,5 +1,5 @@
-import { CACHE_ENTRY, recentlyUsed } from '../../cache/recently-used.ts'
-import type { Fs } from '../../storage/fs.ts'
+import { CACHE_ENTRY, recentlyUsed } from '../../base/recently-used.ts'
+import type { Fs } from '../../storage/files.ts'
 import { type GitObject, heldBytes } from '../objects/object.ts'
 import type { PackReader } from './pack-reader.ts'
 import { FileCache } from './windowed-file.ts'

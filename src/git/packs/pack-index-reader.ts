@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto'
-import type { Fs } from '../../storage/fs.ts'
+import type { Fs } from '../../storage/files.ts'
 import { CorruptObject, PackGone } from '../objects/errors.ts'
 import type { Oid } from '../objects/object.ts'
 import { type FileCache, ReadAheadBuffer, FileWindow, WindowedFile } from './windowed-file.ts'

@@ -1,5 +1,5 @@
 import type { LRUCache } from 'lru-cache'
-import type { Fs } from '../../storage/fs.ts'
+import type { Fs } from '../../storage/files.ts'
 import { CorruptObject } from '../objects/errors.ts'
 import type { GitObject } from '../objects/object.ts'
 import { inflateExactly, type Entry, type EntrySource, readEntry } from './pack-entry.ts'

@@ -3,8 +3,7 @@ import { dirname } from 'node:path/posix'
 import { promisify } from 'node:util'
 import { threadId } from 'node:worker_threads'
 import { crc32, deflate, deflateSync, type ZlibOptions } from 'node:zlib'
-import type { Fs } from '../../storage/fs.ts'
-import { identityName, isDead, parseIdentity, thisProcess } from '../../storage/process-identity.ts'
+import { type Fs, identityName, isDead, parseIdentity, thisProcess } from '../../storage/files.ts'
 import { objectKinds, type GitObject, type ObjectKind, type Oid } from '../objects/object.ts'
 
 /** An object together with its id, which the caller has computed with `hashObject`. */

@@ -1,7 +1,7 @@
-import { TimeSlice, yieldToEventLoop } from '../../scheduling/cooperative.ts'
+import { TimeSlice, yieldToEventLoop } from '../../base/scheduling.ts'
 import { createHash } from 'node:crypto'
 import { crc32 } from 'node:zlib'
-import type { FileHandle, Fs } from '../../storage/fs.ts'
+import type { FileHandle, Fs } from '../../storage/files.ts'
 import { hashObject, type GitObject, type ObjectKind, type Oid } from '../objects/object.ts'
 import { inflateExactly, readEntry, type EntrySource } from './pack-entry.ts'
 import {

@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache'
-import { CACHE_ENTRY, recentlyUsed } from '../../cache/recently-used.ts'
-import type { Fs, ReadHandle } from '../../storage/fs.ts'
+import { CACHE_ENTRY, recentlyUsed } from '../../base/recently-used.ts'
+import type { Fs, ReadHandle } from '../../storage/files.ts'
 import { PackGone } from '../objects/errors.ts'
 
 /** Windows are twice this long and start every so many bytes: what is no longer than this lies whole in one of them. */

@@ -1,6 +1,6 @@
 import { Refusal } from '../../errors.ts'
-import { runGit } from '../process/git-process.ts'
-import { gitEnvironment } from '../process/git-environment.ts'
+import { runGit } from '../program/git-process.ts'
+import { gitEnvironment } from '../program/git-environment.ts'
 import type { Quarantine } from './quarantine.ts'
 
 /** The pack of a push, and how much it may hold. */

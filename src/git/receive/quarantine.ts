@@ -1,8 +1,7 @@
 import { resolve } from 'node:path'
 import { makeFolderIn } from '../trash/gone.ts'
-import type { Fs } from '../../storage/fs.ts'
-import { identityName, isDead, parseIdentity, thisProcess } from '../../storage/process-identity.ts'
-import type { GitVariables } from '../process/git-environment.ts'
+import { type Fs, identityName, isDead, parseIdentity, thisProcess } from '../../storage/files.ts'
+import type { GitVariables } from '../program/git-environment.ts'
 
 /** Folders of quarantines in `objects`, where git looks at none of such a name. */
 const PREFIX = 'incoming-'

@@ -1,5 +1,5 @@
 import { Refusal } from '../../errors.ts'
-import type { Fs } from '../../storage/fs.ts'
+import type { Fs } from '../../storage/files.ts'
 import type { Oid } from '../objects/object.ts'
 
 /** All refs under `refs/`, and HEAD. */

@@ -1,6 +1,5 @@
 import { dirname } from 'node:path/posix'
-import type { Fs } from '../../storage/fs.ts'
-import { ownFile } from '../../storage/lock-file.ts'
+import { type Fs, ownFile } from '../../storage/files.ts'
 import type { AllRefs } from './list-refs.ts'
 import { looseRefs } from './list-refs.ts'
 import { assertRef, refPath } from './ref-store.ts'

@@ -1,7 +1,7 @@
 import { Refusal } from '../../errors.ts'
-import type { FileStat, Fs } from '../../storage/fs.ts'
+import type { FileStat, Fs } from '../../storage/files.ts'
 import type { Oid } from '../objects/object.ts'
-import { readEpoch } from '../../scheduling/cooperative.ts'
+import { readEpoch } from '../../base/scheduling.ts'
 
 /** The folders of refs that a snapshot covers; refs elsewhere (remotes, deeper names) are left alone. */
 export const REF_FOLDERS = ['refs/heads', 'refs/tags', 'refs/meta', 'refs/environments'] as const

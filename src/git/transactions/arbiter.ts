@@ -1,5 +1,5 @@
 import { Refusal } from '../../errors.ts'
-import type { BeforeTakeOver } from '../../storage/lock-file.ts'
+import type { BeforeTakeOver } from '../../storage/files.ts'
 import type { EncodedPack } from '../packs/pack-writer.ts'
 import type { FolderMove } from '../trash/folder-move.ts'
 

@@ -1,4 +1,4 @@
-import type { CacheFile } from '../../storage/cache-file.ts'
+import type { CacheFile } from '../../storage/files.ts'
 import type { GitObject, ObjectKind, Oid } from '../objects/object.ts'
 import type { StagedPack } from '../packs/pack-writer.ts'
 import type { SequentialPackReader } from '../packs/sequential-pack-reader.ts'

@@ -1,14 +1,14 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import type { Fs } from '../../storage/fs.ts'
-import type { BeforeTakeOver } from '../../storage/lock-file.ts'
 import {
+  type Fs,
+  type BeforeTakeOver,
   deadOwnerOf,
   endDeadLock,
   holdingLock,
   LOCK_PATIENCE_MS,
   stillLocked,
   sweepDeadLocks,
-} from '../../storage/lock-file.ts'
+} from '../../storage/files.ts'
 
 /**
  * A fence keeps every server from writing to a repository: the lock `<gitdir>/fence.lock`. Locks on refs cannot do that, since a

@@ -1,6 +1,6 @@
 import { dirname } from 'node:path/posix'
 import { dropFence } from './fence.ts'
-import type { Fs } from '../../storage/fs.ts'
+import type { Fs } from '../../storage/files.ts'
 
 /** A project's folder for removed repositories: `<project>/.trash/<family>/<slug>.git`. */
 export const TRASH_FOLDER = '.trash'

@@ -1,6 +1,6 @@
 import { basename } from 'node:path/posix'
 import { Refusal } from '../../errors.ts'
-import type { Fs } from '../../storage/fs.ts'
+import type { Fs } from '../../storage/files.ts'
 
 /** Makes a folder of a repository; refuses with `artifact_not_found` where that is gone. */
 export function makeFolderIn(fs: Fs, gitdir: string, folder: string): void {

@@ -1,16 +1,14 @@
 import { dirname } from 'node:path/posix'
 import { Refusal } from '../../errors.ts'
-import { BUILD_PREFIX } from '../create-repository.ts'
+import { BUILD_PREFIX } from '../store/create-repository.ts'
 import { fencing } from './fence.ts'
 import { moveFolder, purgeMark, STAMP_FILE, TRASH_FOLDER } from './folder-move.ts'
-import type { Fs } from '../../storage/fs.ts'
+import { type Fs, createDurableFolder, syncTree, identityName, thisProcess } from '../../storage/files.ts'
 import { RefMoved } from '../refs/ref-move.ts'
 import type { Arbiter, Seen } from '../transactions/arbiter.ts'
-import { createDurableFolder, syncTree } from '../../storage/durable-folder.ts'
 import type { PackCache } from '../packs/pack-cache.ts'
-import { identityName, thisProcess } from '../../storage/process-identity.ts'
-import { Repository } from '../repository.ts'
-import { repositoryPath } from '../repository-path.ts'
+import { Repository } from '../store/repository.ts'
+import { repositoryPath } from '../store/repository-path.ts'
 
 const MAX_ATTEMPTS = 20
 

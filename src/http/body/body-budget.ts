@@ -1,5 +1,5 @@
 import { Refusal } from '../../errors.ts'
-import { type Release, Semaphore } from '../../scheduling/semaphore.ts'
+import { type Release, Semaphore } from '../../base/scheduling.ts'
 
 /** Bodies up to this size are not counted, so that none of them waits for large ones: a thousand of them are 64 MB. */
 export const FREE_BYTES = 64 * 1024

@@ -1,6 +1,12 @@
-import { yieldToEventLoop } from '../../scheduling/cooperative.ts'
-import type { Fs, LogHandle } from '../../storage/fs.ts'
-import { identityName, isDead, parseIdentity, thisProcess } from '../../storage/process-identity.ts'
+import { yieldToEventLoop } from '../../base/scheduling.ts'
+import {
+  type Fs,
+  type LogHandle,
+  identityName,
+  isDead,
+  parseIdentity,
+  thisProcess,
+} from '../../storage/files.ts'
 import { BodyBudget, type BodyShare, FREE_BYTES } from './body-budget.ts'
 
 /** A temporary file, or memory, that takes what arrives. */

@@ -2,11 +2,7 @@ import type { ParameterizedContext } from 'koa'
 import { createHash } from 'node:crypto'
 import type { IncomingHttpHeaders } from 'node:http'
 import { Refusal, invalid } from '../../errors.ts'
-import {
-  type RowFileType,
-  ROW_MEDIA_TYPES,
-  rowFileType,
-} from '../../resources/testsets/import/files/file-type.ts'
+import { type RowFileType, ROW_MEDIA_TYPES, rowFileType } from '../../registry/testsets.ts'
 import { inflatedBody } from './inflate-body.ts'
 import type { Spooled, Spools } from './spool.ts'
 import { type BusboyInstance, Busboy } from '@fastify/busboy'

@@ -1,6 +1,6 @@
 import { createRequire } from 'node:module'
 import { fileURLToPath } from 'node:url'
-import { nodeFs } from '../../storage/node-fs.ts'
+import { nodeFs } from '../../storage/files.ts'
 import { type ImmutableOptions, immutableResponse } from '../public-routes/lasting-answer.ts'
 import { pagePolicy } from '../public-routes/page-policy.ts'
 import type { PublicRoute } from '../request.ts'

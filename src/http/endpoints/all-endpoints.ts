@@ -1,4 +1,4 @@
-import type { ResourceSettings } from '../../resources/surfaces.ts'
+import type { ResourceSettings } from '../../registry/families.ts'
 import type { Endpoint } from '../routing/endpoint.ts'
 import type { SurfaceContext } from '../surface-context.ts'
 import { artifactEndpoints } from './artifact-endpoints.ts'

@@ -1,18 +1,18 @@
 import { z } from 'zod'
-import type { ResultAddress } from '../../access/intent-file.ts'
-import type { Surface } from '../../resources/surface.ts'
+import type { ResultAddress } from '../../access/keys.ts'
+import type { Surface } from '../../registry/families.ts'
 import {
   type ArchiveAction,
   archiveArtifact,
   editArtifact,
-} from '../../versioning/artifacts/change-artifact.ts'
-import type { ArtifactView } from '../../versioning/artifacts/artifact-view.ts'
-import { createArtifact } from '../../versioning/artifacts/create-artifact.ts'
-import { queryArtifacts } from '../../versioning/artifacts/query-artifacts.ts'
-import type { Registry } from '../../versioning/registry.ts'
-import { artifactById } from '../../versioning/revisions/references.ts'
-import { madeArtifactWarnings } from '../../versioning/slugs/shadowed-slugs.ts'
-import { presentArtifact } from '../presenters/record.ts'
+  type ArtifactView,
+  createArtifact,
+  queryArtifacts,
+  madeArtifactWarnings,
+} from '../../registry/artifacts.ts'
+import type { Registry } from '../../registry/registries.ts'
+import { artifactById } from '../../registry/revisions.ts'
+import { presentArtifact } from '../revisions/record.ts'
 import { templateFields } from '../revisions/chosen-template.ts'
 import { firstRevision, editedRoles } from '../revisions/first-revision.ts'
 import {

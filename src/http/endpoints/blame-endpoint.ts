@@ -1,14 +1,17 @@
 import { z } from 'zod'
 import { invalid } from '../../errors.ts'
-import { boundedText } from '../../json/json-values.ts'
-import { decodeMessage } from '../../versioning/revisions/stored-revision.ts'
-import { isoSeconds } from '../../versioning/revisions/revision.ts'
-import type { RevisionLocation } from '../../versioning/revisions/revision.ts'
-import { homeOf, readListedRevision } from '../../versioning/revisions/revision.ts'
-import type { BlamedLine } from '../../versioning/texts/blame.ts'
-import { blameText } from '../../versioning/texts/blame.ts'
-import type { PlacedText } from '../../versioning/texts/placed-text.ts'
-import { presentAuthor, presentVersion } from '../presenters/record.ts'
+import { boundedText } from '../../base/json.ts'
+import {
+  decodeMessage,
+  isoSeconds,
+  type RevisionLocation,
+  homeOf,
+  readListedRevision,
+  type BlamedLine,
+  blameText,
+  type PlacedText,
+} from '../../registry/revisions.ts'
+import { presentAuthor, presentVersion } from '../revisions/record.ts'
 import type { Endpoint } from '../routing/endpoint.ts'
 import { endpoint, named, revisionIn } from '../routing/endpoint.ts'
 import { dottedParameters } from '../schemas/queries/query-parameters.ts'

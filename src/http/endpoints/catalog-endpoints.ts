@@ -1,16 +1,21 @@
 import { z } from 'zod'
 import { Refusal } from '../../errors.ts'
-import type { CatalogTemplate, CatalogPreset } from '../../handlers/catalog/catalog-template.ts'
-import { findPreset, findTemplate, listTemplates } from '../../handlers/catalog/find-in-catalog.ts'
-import { catalogTypes } from '../../handlers/catalog/types/catalog-types.ts'
+import {
+  type CatalogTemplate,
+  type CatalogPreset,
+  findPreset,
+  findTemplate,
+  listTemplates,
+  catalogTypes,
+} from '../../run/catalog.ts'
 import { type Endpoint, anyKey, endpoint } from '../routing/endpoint.ts'
 import { catalogPreset, catalogTemplate, catalogType } from '../schemas/catalog.ts'
 import { queryReading } from '../schemas/queries/query-parameters.ts'
 import { list, single } from '../schemas/record-schemas.ts'
 import { shown } from '../schemas/request-schemas.ts'
 import type { SurfaceContext } from '../surface-context.ts'
-import { type JsonObject, keysOf } from '../../json/json.ts'
-import type { BuiltInSchemas } from '../../resources/workflows/schemas/built-in.ts'
+import { type JsonObject, keysOf } from '../../base/json.ts'
+import type { BuiltInSchemas } from '../../registry/workflows.ts'
 
 /**
  * The catalog of a surface (interface 7.13): templates and presets with the surface's roles, and the types

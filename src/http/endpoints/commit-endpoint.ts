@@ -1,44 +1,46 @@
 import { z } from 'zod'
-import type { ResultAddress } from '../../access/intent-file.ts'
-import { danglingReferences } from '../../embeds/dangling-references.ts'
-import { findEmbeds } from '../../embeds/syntax/find-embeds.ts'
+import type { ResultAddress } from '../../access/keys.ts'
+import { danglingReferences, findEmbeds } from '../../registry/embeds.ts'
 import { Refusal, invalid } from '../../errors.ts'
-import { committedViolation } from '../../invocation/effective.ts'
-import type { Json } from '../../json/json.ts'
-import { assertRevisionActive } from '../../versioning/revisions/revision.ts'
-import { environmentVariant } from '../../versioning/environments/environments.ts'
-import { pinWarnings } from '../../versioning/environments/pin-warnings.ts'
-import { documentOf } from '../../versioning/family/document-family.ts'
-import type { Family, MetRows, Warning } from '../../versioning/family/family.ts'
-import { LargeDocument } from '../../versioning/family/large-document.ts'
-import { objectUuid, parseUuid } from '../../versioning/ids.ts'
-import { noVariantYet } from '../../versioning/not-found.ts'
-import type { Reference, References } from '../../versioning/reference.ts'
-import type { Registry } from '../../versioning/registry.ts'
+import { committedViolation } from '../../run/invocation.ts'
+import type { Json } from '../../base/json.ts'
 import {
+  assertRevisionActive,
   type CommittedRevision,
   commitRevision,
   warningsOf,
-} from '../../versioning/revisions/commit-revision.ts'
-import {
   type VariantLocation,
   resolveArtifact,
   resolveReference,
   resolveVariant,
   revisionById,
-} from '../../versioning/revisions/references.ts'
-import {
   findRevisionById,
   latestOf,
   readListedRevision,
   type Revision,
   type RevisionLocation,
-} from '../../versioning/revisions/revision.ts'
-import { variantToWrite } from '../../versioning/revisions/variant-to-write.ts'
-import type { CommitRequest } from '../../versioning/revisions/write-revision.ts'
-import { shadowWarnings } from '../../versioning/slugs/shadowed-slugs.ts'
-import type { WriteContext } from '../../versioning/write-context.ts'
-import { type PresentOptions, presentRevision } from '../presenters/record.ts'
+  variantToWrite,
+  type CommitRequest,
+} from '../../registry/revisions.ts'
+import { environmentVariant, pinWarnings } from '../../registry/environments.ts'
+import {
+  documentOf,
+  type Family,
+  type MetRows,
+  type Warning,
+  LargeDocument,
+} from '../../registry/families.ts'
+import {
+  objectUuid,
+  parseUuid,
+  noVariantYet,
+  type Reference,
+  type References,
+  type Registry,
+  type WriteContext,
+} from '../../registry/registries.ts'
+import { shadowWarnings } from '../../registry/artifacts.ts'
+import { type PresentOptions, presentRevision } from '../revisions/record.ts'
 import type { RevisionResponses } from '../revisions/revision-responses.ts'
 import { type Call, type Endpoint, endpoint, type EndpointResponse } from '../routing/endpoint.ts'
 import { declare } from '../routing/known-fields.ts'

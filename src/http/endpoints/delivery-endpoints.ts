@@ -1,9 +1,13 @@
-import type { ResultAddress } from '../../access/intent-file.ts'
-import type { Registry } from '../../versioning/registry.ts'
-import type { Delivery } from '../../webhooks/deliveries/delivery-store.ts'
-import { findDelivery, redeliver, testWebhook } from '../../webhooks/webhook-actions.ts'
-import type { ProjectWebhooks } from '../../webhooks/project-webhooks.ts'
-import { presentDelivery } from '../presenters/webhook.ts'
+import type { ResultAddress } from '../../access/keys.ts'
+import type { Registry } from '../../registry/registries.ts'
+import {
+  type Delivery,
+  findDelivery,
+  redeliver,
+  testWebhook,
+  type ProjectWebhooks,
+} from '../../feeds/webhooks.ts'
+import { presentDelivery } from '../revisions/webhook.ts'
 import { type EndpointResponse, type Call, type Endpoint, endpoint } from '../routing/endpoint.ts'
 import { respondWithList } from '../routing/send.ts'
 import { envelope } from '../schemas/spellings.ts'

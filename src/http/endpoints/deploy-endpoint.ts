@@ -1,13 +1,16 @@
 import { z } from 'zod'
 import { Refusal } from '../../errors.ts'
-import type { Surface } from '../../resources/surface.ts'
-import { deployRevision } from '../../versioning/environments/deploy-revision.ts'
-import { environmentVariant } from '../../versioning/environments/environments.ts'
-import type { Registry } from '../../versioning/registry.ts'
-import { revisionById, resolveReference } from '../../versioning/revisions/references.ts'
-import type { Warning } from '../../versioning/family/family.ts'
-import { disagreementsWith, type RetrieveReferences } from '../../versioning/revisions/retrieve-revision.ts'
-import { type RevisionLocation, readRevisionAt } from '../../versioning/revisions/revision.ts'
+import type { Surface, Warning } from '../../registry/families.ts'
+import { deployRevision, environmentVariant } from '../../registry/environments.ts'
+import type { Registry } from '../../registry/registries.ts'
+import {
+  revisionById,
+  resolveReference,
+  disagreementsWith,
+  type RetrieveReferences,
+  type RevisionLocation,
+  readRevisionAt,
+} from '../../registry/revisions.ts'
 import { toldDisagreements } from '../revisions/told-disagreements.ts'
 import type { RevisionResponses } from '../revisions/revision-responses.ts'
 import { type Endpoint, type EndpointResponse, endpoint } from '../routing/endpoint.ts'

@@ -1,17 +1,23 @@
 import { z } from 'zod'
 import { Refusal, invalid } from '../../errors.ts'
-import type { Evaluator } from '../../evaluations/evaluation-services.ts'
-import { type Evaluation, MOST_AT_ONCE, RESULT_ORDERS } from '../../evaluations/evaluation.ts'
-import type { ProjectEvaluations } from '../../evaluations/project-evaluations.ts'
-import type { RunningEvaluation } from '../../evaluations/running-evaluation.ts'
-import { stringifyJson } from '../../json/stringify-json.ts'
-import { handlerOf } from '../../resources/workflows/workflow-data.ts'
-import { documentOf } from '../../versioning/family/document-family.ts'
-import { cutWindow } from '../../versioning/pagination.ts'
-import type { Reference } from '../../versioning/reference.ts'
-import type { Registry } from '../../versioning/registry.ts'
-import { type RetrieveReferences, retrieveRevision } from '../../versioning/revisions/retrieve-revision.ts'
-import { type Revision, readRevisionAt } from '../../versioning/revisions/revision.ts'
+import {
+  type Evaluator,
+  type Evaluation,
+  MOST_AT_ONCE,
+  RESULT_ORDERS,
+  type ProjectEvaluations,
+  type RunningEvaluation,
+} from '../../run/evaluations.ts'
+import { stringifyJson } from '../../base/json.ts'
+import { handlerOf } from '../../registry/workflows.ts'
+import { documentOf } from '../../registry/families.ts'
+import { cutWindow, type Reference, type Registry } from '../../registry/registries.ts'
+import {
+  type RetrieveReferences,
+  retrieveRevision,
+  type Revision,
+  readRevisionAt,
+} from '../../registry/revisions.ts'
 import { STREAM_TYPES, negotiateOutput } from '../invocation/wanted-form.ts'
 import { type Call, type Endpoint, type EndpointResponse, endpoint } from '../routing/endpoint.ts'
 import { respondWithList } from '../routing/send.ts'

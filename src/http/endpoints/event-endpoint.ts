@@ -1,7 +1,6 @@
 import { z } from 'zod'
-import type { KeyRing } from '../../access/authenticator.ts'
-import type { Sessions } from '../../access/sessions/sessions.ts'
-import type { OpenEvents } from '../../events/open-events.ts'
+import type { KeyRing, Sessions } from '../../access/keys.ts'
+import type { OpenEvents } from '../events/open-events.ts'
 import type { Endpoint } from '../routing/endpoint.ts'
 import { endpoint } from '../routing/endpoint.ts'
 

@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer'
 import { z } from 'zod'
-import { findFile, listFiles, MOST_FILES } from '../../versioning/browse/revision-files.ts'
+import { findFile, listFiles, MOST_FILES } from '../../registry/revisions.ts'
 import { etagMatches } from '../routing/send.ts'
 import { type Endpoint, type EndpointResponse, endpoint, named, revisionIn } from '../routing/endpoint.ts'
 import { queryReading } from '../schemas/queries/query-parameters.ts'

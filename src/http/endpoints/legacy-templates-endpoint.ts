@@ -1,11 +1,10 @@
 import { z } from 'zod'
-import { listTemplates } from '../../handlers/catalog/find-in-catalog.ts'
+import { listTemplates, type CatalogTemplate } from '../../run/catalog.ts'
 import { anyKey, endpoint } from '../routing/endpoint.ts'
 import { legacyTemplate } from '../schemas/catalog.ts'
 import { queryReading } from '../schemas/queries/query-parameters.ts'
 import { list } from '../schemas/record-schemas.ts'
-import type { CatalogTemplate } from '../../handlers/catalog/catalog-template.ts'
-import { entriesOf, getKey, isJsonArray, isJsonObject, type Json } from '../../json/json.ts'
+import { entriesOf, getKey, isJsonArray, isJsonObject, type Json } from '../../base/json.ts'
 
 /** The evaluator templates in the format of older clients (interface 7.13). */
 export const legacyTemplatesEndpoint = endpoint({

@@ -1,17 +1,26 @@
 import { z } from 'zod'
-import type { ResultAddress } from '../../access/intent-file.ts'
+import type { ResultAddress } from '../../access/keys.ts'
 import { Refusal } from '../../errors.ts'
-import type { ArtifactView } from '../../versioning/artifacts/artifact-view.ts'
-import { objectUuid } from '../../versioning/ids.ts'
-import { cherryPickRevision, revertRevision } from '../../versioning/merge/apply-revision.ts'
-import { type SideReference, findSide } from '../../versioning/merge/merge-side.ts'
-import { mergeVariants } from '../../versioning/merge/merge-variants.ts'
-import type { Merged, MergeOutcome } from '../../versioning/merge/write-merge.ts'
-import type { Reading } from '../../versioning/family/family.ts'
-import type { Registry } from '../../versioning/registry.ts'
-import { type VariantLocation, resolveReference } from '../../versioning/revisions/references.ts'
-import { findRevisionById, homeOf, readRevisionAt } from '../../versioning/revisions/revision.ts'
-import { presentShort } from '../presenters/record.ts'
+import type { ArtifactView } from '../../registry/artifacts.ts'
+import { objectUuid, type Registry } from '../../registry/registries.ts'
+import {
+  cherryPickRevision,
+  revertRevision,
+  type SideReference,
+  findSide,
+  mergeVariants,
+  type Merged,
+  type MergeOutcome,
+} from '../../registry/merge.ts'
+import type { Reading } from '../../registry/families.ts'
+import {
+  type VariantLocation,
+  resolveReference,
+  findRevisionById,
+  homeOf,
+  readRevisionAt,
+} from '../../registry/revisions.ts'
+import { presentShort } from '../revisions/record.ts'
 import type { RevisionResponses } from '../revisions/revision-responses.ts'
 import { type Call, type Endpoint, type EndpointResponse, endpoint } from '../routing/endpoint.ts'
 import { envelope, parentIdsBeside, parentsBeside, parentsInQuery, parentsOf } from '../schemas/spellings.ts'

@@ -1,19 +1,19 @@
 import { z } from 'zod'
-import type { CommitMessage } from '../../versioning/revisions/stored-revision.ts'
-import { isoSeconds } from '../../versioning/revisions/revision.ts'
 import {
+  type CommitMessage,
+  isoSeconds,
   type Provenance,
   type Running,
   type SignedRevision,
   provenanceOf,
-} from '../../versioning/revisions/provenance.ts'
+} from '../../registry/revisions.ts'
 import {
   type PresentOptions,
   presentArrival,
   presentAuthor,
   presentReferences,
   presentVersion,
-} from '../presenters/record.ts'
+} from '../revisions/record.ts'
 import { type Endpoint, endpoint, named, revisionIn } from '../routing/endpoint.ts'
 import {
   single,

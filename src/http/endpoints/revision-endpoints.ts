@@ -1,17 +1,20 @@
 import { z } from 'zod'
-import type { ResultAddress } from '../../access/intent-file.ts'
+import type { ResultAddress } from '../../access/keys.ts'
+import { type ArchiveAction, archiveRevision, archivedLevel } from '../../registry/artifacts.ts'
 import {
-  type ArchiveAction,
-  archiveRevision,
-  archivedLevel,
-} from '../../versioning/artifacts/change-artifact.ts'
-import { queryRevisions } from '../../versioning/revisions/query-revisions.ts'
-import {
+  queryRevisions,
   revisionById,
   resolveReference,
   resolveArtifact,
   resolveVariant,
-} from '../../versioning/revisions/references.ts'
+  diffRevisions,
+  provenanceOf,
+  type RevisionLocation,
+  latestOf,
+  readListedRevision,
+  type RetrieveReferences,
+  retrieveRevision,
+} from '../../registry/revisions.ts'
 import { RevisionResponses, type LookBeside, type RetrieveQuestion } from '../revisions/revision-responses.ts'
 import {
   type EndpointResponse,
@@ -46,21 +49,15 @@ import { listRevisions, logEndpoint } from './log-endpoint.ts'
 import { mergeEndpoints } from './merge-endpoints.ts'
 import { provenanceEndpoint, presentProvenance, provenance } from './provenance-endpoint.ts'
 import { isResolvable, resolveEndpoint } from './resolve-endpoint.ts'
-import { diffRevisions } from '../../versioning/revisions/diff/diff-revisions.ts'
 import { declare } from '../routing/known-fields.ts'
 import { dottedParameters } from '../schemas/queries/query-parameters.ts'
-import { provenanceOf } from '../../versioning/revisions/provenance.ts'
-import { type RevisionLocation, latestOf, readListedRevision } from '../../versioning/revisions/revision.ts'
-import { objectUuid } from '../../versioning/ids.ts'
-import { type PresentOptions, presentShort, presentReferences } from '../presenters/record.ts'
-import { TimeSlice } from '../../scheduling/cooperative.ts'
-import { type SideReference, findSide, revisionOfSide } from '../../versioning/merge/merge-side.ts'
-import { compareSides } from '../../versioning/merge/compare-sides.ts'
+import { objectUuid, type Registry } from '../../registry/registries.ts'
+import { type PresentOptions, presentShort, presentReferences } from '../revisions/record.ts'
+import { TimeSlice } from '../../base/scheduling.ts'
+import { type SideReference, findSide, revisionOfSide, compareSides } from '../../registry/merge.ts'
 import { side } from '../revisions/merge-fields.ts'
-import { type DependencyTarget, type Dependent, queryDependents } from '../../embeds/dependents.ts'
-import type { Surface } from '../../resources/surface.ts'
-import type { Registry } from '../../versioning/registry.ts'
-import { type RetrieveReferences, retrieveRevision } from '../../versioning/revisions/retrieve-revision.ts'
+import { type DependencyTarget, type Dependent, queryDependents } from '../../registry/embeds.ts'
+import type { Surface } from '../../registry/families.ts'
 import { respondWithList } from '../routing/send.ts'
 import type { SurfaceContext } from '../surface-context.ts'
 

@@ -1,13 +1,15 @@
 import { z } from 'zod'
-import { type ChangeOfRow, changesOfRow } from '../../resources/testsets/rows/row-changes.ts'
-import { decodeRow, inColumnOrder } from '../../resources/testsets/rows/stored-row.ts'
-import { asStored } from '../../resources/testsets/testset-payload.ts'
-import { TimeSlice } from '../../scheduling/cooperative.ts'
-import { readBytes } from '../../versioning/family/tree-files.ts'
-import { dateOf } from '../../versioning/revisions/revision.ts'
-import { type VariantLocation, resolveVariant } from '../../versioning/revisions/references.ts'
-import { readListedRevision } from '../../versioning/revisions/revision.ts'
-import { type PresentOptions, presentAuthor, presentShort } from '../presenters/record.ts'
+import {
+  type ChangeOfRow,
+  changesOfRow,
+  decodeRow,
+  inColumnOrder,
+  asStored,
+} from '../../registry/testsets.ts'
+import { TimeSlice } from '../../base/scheduling.ts'
+import { readBytes } from '../../registry/families.ts'
+import { dateOf, type VariantLocation, resolveVariant, readListedRevision } from '../../registry/revisions.ts'
+import { type PresentOptions, presentAuthor, presentShort } from '../revisions/record.ts'
 import { type Endpoint, endpoint } from '../routing/endpoint.ts'
 import { respondWithLargeList } from '../routing/send.ts'
 import { envelope, parentsBeside } from '../schemas/spellings.ts'

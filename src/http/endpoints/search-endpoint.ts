@@ -1,13 +1,16 @@
 import { z } from 'zod'
-import type { Surface } from '../../resources/surface.ts'
-import { SEARCH_FIELDS } from '../../search/texts-of.ts'
-import type { DocumentKind } from '../../search/index/find-documents.ts'
-import type { ProjectSearch, SearchHit } from '../../search/project-search.ts'
-import { parseSearch } from '../../search/words/parse-search.ts'
-import { archivedLevel } from '../../versioning/artifacts/change-artifact.ts'
-import type { Registry } from '../../versioning/registry.ts'
-import type { PresentOptions } from '../presenters/record.ts'
-import { presentVersion } from '../presenters/record.ts'
+import type { Surface } from '../../registry/families.ts'
+import {
+  SEARCH_FIELDS,
+  type DocumentKind,
+  type ProjectSearch,
+  type SearchHit,
+  parseSearch,
+} from '../../feeds/search.ts'
+import { archivedLevel } from '../../registry/artifacts.ts'
+import type { Registry } from '../../registry/registries.ts'
+import type { PresentOptions } from '../revisions/record.ts'
+import { presentVersion } from '../revisions/record.ts'
 import type { Endpoint } from '../routing/endpoint.ts'
 import { endpoint } from '../routing/endpoint.ts'
 import { respondWithList } from '../routing/send.ts'

@@ -1,6 +1,4 @@
-import type { KeyRing } from '../../access/authenticator.ts'
-import { type Caller, principalOf } from '../../access/caller.ts'
-import type { OpenSession, Sessions } from '../../access/sessions/sessions.ts'
+import { type KeyRing, type Caller, principalOf, type OpenSession, type Sessions } from '../../access/keys.ts'
 import { Refusal } from '../../errors.ts'
 import { SIGN_IN, refusedKey, type SessionDoor } from '../request.ts'
 import {

@@ -1,24 +1,30 @@
 import { z } from 'zod'
-import type { ResultAddress } from '../../access/intent-file.ts'
+import type { ResultAddress } from '../../access/keys.ts'
 import {
   type ArchiveAction,
   archiveArtifact,
   editArtifact,
   type FlagsEdit,
-} from '../../versioning/artifacts/change-artifact.ts'
-import type { ArtifactView } from '../../versioning/artifacts/artifact-view.ts'
-import { createWithRevision } from '../../versioning/artifacts/create-artifact.ts'
-import { type FlatArtifact, flatten, queryFlat } from '../../versioning/artifacts/query-artifacts.ts'
-import { assertActive, assertUnguarded } from '../../versioning/revisions/revision.ts'
-import type { MetRows, Reading, Warning } from '../../versioning/family/family.ts'
-import { unlessDamaged } from '../../versioning/index/damaged-repositories.ts'
-import type { Registry } from '../../versioning/registry.ts'
-import { commitRevision, warningsOf } from '../../versioning/revisions/commit-revision.ts'
-import { artifactById, revisionById } from '../../versioning/revisions/references.ts'
-import { readRevisionAt } from '../../versioning/revisions/revision.ts'
-import { madeArtifactWarnings } from '../../versioning/slugs/shadowed-slugs.ts'
-import { defaultVariantOrNew } from '../../versioning/variants/default-variant.ts'
-import { presentArtifact, presentFlat } from '../presenters/record.ts'
+  type ArtifactView,
+  createWithRevision,
+  type FlatArtifact,
+  flatten,
+  queryFlat,
+  madeArtifactWarnings,
+  defaultVariantOrNew,
+} from '../../registry/artifacts.ts'
+import {
+  assertActive,
+  assertUnguarded,
+  commitRevision,
+  warningsOf,
+  artifactById,
+  revisionById,
+  readRevisionAt,
+} from '../../registry/revisions.ts'
+import type { MetRows, Reading, Warning } from '../../registry/families.ts'
+import { unlessDamaged, type Registry } from '../../registry/registries.ts'
+import { presentArtifact, presentFlat } from '../revisions/record.ts'
 import { templateFields } from '../revisions/chosen-template.ts'
 import { commitWarnings, metOf, toldOfCommit } from './commit-endpoint.ts'
 import { firstRevision, editedRoles } from '../revisions/first-revision.ts'

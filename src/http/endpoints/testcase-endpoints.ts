@@ -1,24 +1,24 @@
 import { z } from 'zod'
 import { Refusal } from '../../errors.ts'
-import { JsonStream } from '../../json/json-stream.ts'
-import { writeRows } from '../../resources/testsets/present-testset.ts'
-import { everyTestcase } from '../../resources/testsets/rows/every-testcase.ts'
+import { JsonStream } from '../../base/json.ts'
 import {
+  writeRows,
+  everyTestcase,
   type TestcaseGroup,
   findTestcase,
   findTestcases,
   presentTestcaseAlone,
   writeTestcases,
-} from '../../resources/testsets/rows/find-testcases.ts'
-import { rowPage } from '../../resources/testsets/rows/row-page.ts'
-import { cutIds, cutTestcases, pageOf } from '../../resources/testsets/rows/testcase-windows.ts'
-import { asStored } from '../../resources/testsets/testset-payload.ts'
-import { TimeSlice } from '../../scheduling/cooperative.ts'
-import type { Windowing } from '../../versioning/pagination.ts'
-import type { References } from '../../versioning/reference.ts'
-import { artifactById, resolveReference } from '../../versioning/revisions/references.ts'
-import { readRevisionAt } from '../../versioning/revisions/revision.ts'
-import { saidTrashed } from '../../versioning/trash/trash.ts'
+  rowPage,
+  cutIds,
+  cutTestcases,
+  pageOf,
+  asStored,
+} from '../../registry/testsets.ts'
+import { TimeSlice } from '../../base/scheduling.ts'
+import type { Windowing, References } from '../../registry/registries.ts'
+import { artifactById, resolveReference, readRevisionAt } from '../../registry/revisions.ts'
+import { saidTrashed } from '../../registry/artifacts.ts'
 import { type Call, type Endpoint, type EndpointResponse, endpoint } from '../routing/endpoint.ts'
 import { envelope, spellings } from '../schemas/spellings.ts'
 import { queryIds } from '../schemas/queries/query-parameters.ts'

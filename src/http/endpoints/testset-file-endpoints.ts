@@ -1,20 +1,27 @@
 import { z } from 'zod'
 import { Refusal, invalid } from '../../errors.ts'
-import { type FileType, FILE_TYPES } from '../../resources/testsets/import/files/file-type.ts'
-import { writeTestsetFile } from '../../resources/testsets/export/download-testset.ts'
-import type { TestsetLimits } from '../../resources/testsets/import/row-collector.ts'
-import { asStored } from '../../resources/testsets/testset-payload.ts'
-import { type Uploaded, commitFile, createFromFile } from '../../resources/testsets/import/upload-testset.ts'
-import { editArtifact } from '../../versioning/artifacts/change-artifact.ts'
-import { flatten } from '../../versioning/artifacts/query-artifacts.ts'
-import { assertRevisionActive } from '../../versioning/revisions/revision.ts'
-import type { Reading } from '../../versioning/family/family.ts'
-import type { Registry } from '../../versioning/registry.ts'
-import type { CommittedRevision } from '../../versioning/revisions/commit-revision.ts'
-import { artifactById } from '../../versioning/revisions/references.ts'
-import { type Revision, type RevisionLocation, readRevisionAt } from '../../versioning/revisions/revision.ts'
-import { madeArtifactWarnings } from '../../versioning/slugs/shadowed-slugs.ts'
-import type { ResultAddress } from '../../access/intent-file.ts'
+import {
+  type FileType,
+  FILE_TYPES,
+  writeTestsetFile,
+  type TestsetLimits,
+  asStored,
+  type Uploaded,
+  commitFile,
+  createFromFile,
+} from '../../registry/testsets.ts'
+import { editArtifact, flatten, madeArtifactWarnings } from '../../registry/artifacts.ts'
+import {
+  assertRevisionActive,
+  type CommittedRevision,
+  artifactById,
+  type Revision,
+  type RevisionLocation,
+  readRevisionAt,
+} from '../../registry/revisions.ts'
+import type { Reading } from '../../registry/families.ts'
+import type { Registry } from '../../registry/registries.ts'
+import type { ResultAddress } from '../../access/keys.ts'
 import {
   fileFields,
   ifChangedField,
@@ -24,7 +31,7 @@ import {
   rowFileOf,
   testsetFields,
 } from '../body/upload-fields.ts'
-import { presentFlat } from '../presenters/record.ts'
+import { presentFlat } from '../revisions/record.ts'
 import { variantBeside, recalledCommit, recalledPlace, toldOfCommit, unchangedOf } from './commit-endpoint.ts'
 import { readIfMatch } from '../routing/send.ts'
 import { RevisionResponses } from '../revisions/revision-responses.ts'

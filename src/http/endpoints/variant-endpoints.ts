@@ -3,11 +3,11 @@ import {
   type ArchiveAction,
   archiveVariant,
   editVariant,
-} from '../../versioning/artifacts/change-artifact.ts'
-import { queryVariants } from '../../versioning/artifacts/query-artifacts.ts'
-import { type VariantLocation, resolveArtifact } from '../../versioning/revisions/references.ts'
-import { createVariant } from '../../versioning/variants/create-variant.ts'
-import { presentVariant } from '../presenters/record.ts'
+  queryVariants,
+  createVariant,
+} from '../../registry/artifacts.ts'
+import { type VariantLocation, resolveArtifact } from '../../registry/revisions.ts'
+import { presentVariant } from '../revisions/record.ts'
 import {
   madeVariantResponse,
   recallMadeVariant,

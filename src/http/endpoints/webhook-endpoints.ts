@@ -1,13 +1,16 @@
 import { z } from 'zod'
-import type { ResultAddress } from '../../access/intent-file.ts'
-import type { ArchiveAction } from '../../versioning/artifacts/change-artifact.ts'
-import { holdsText } from '../../versioning/artifacts/filters.ts'
-import { cutWindow } from '../../versioning/pagination.ts'
-import type { Registry } from '../../versioning/registry.ts'
-import { archiveWebhook, createWebhook, editWebhook, rotateSecret } from '../../webhooks/webhook-actions.ts'
-import type { ProjectWebhooks } from '../../webhooks/project-webhooks.ts'
-import type { Webhook } from '../../webhooks/webhook.ts'
-import { presentWebhook } from '../presenters/webhook.ts'
+import type { ResultAddress } from '../../access/keys.ts'
+import { type ArchiveAction, holdsText } from '../../registry/artifacts.ts'
+import { cutWindow, type Registry } from '../../registry/registries.ts'
+import {
+  archiveWebhook,
+  createWebhook,
+  editWebhook,
+  rotateSecret,
+  type ProjectWebhooks,
+  type Webhook,
+} from '../../feeds/webhooks.ts'
+import { presentWebhook } from '../revisions/webhook.ts'
 import {
   type EndpointResponse,
   type Call,

@@ -1,26 +1,25 @@
-import { principalOf } from '../../access/caller.ts'
-import { counts } from '../../metrics/counters.ts'
+import { principalOf } from '../../access/keys.ts'
+import { counts } from '../../base/counters.ts'
 import { Refusal } from '../../errors.ts'
-import type { IncomingObjects } from '../../git/receive/incoming-objects.ts'
-import type { PackStream } from '../../git/receive/index-pack.ts'
-import { acceptPush } from '../../versioning/push/accept-push.ts'
-import type { ArtifactView } from '../../versioning/artifacts/artifact-view.ts'
-import type { PushLimits } from '../../versioning/push/check-pushed-objects.ts'
-import { checkRefCommand } from '../../versioning/push/check-ref-command.ts'
+import type { IncomingObjects, PackStream } from '../../git/receive.ts'
 import {
+  acceptPush,
+  type PushLimits,
+  checkRefCommand,
   type RefCommand,
   type RefOutcome,
   refRefusalOf,
   type RefRefusal,
-} from '../../versioning/push/ref-command.ts'
-import type { Registry } from '../../versioning/registry.ts'
+} from '../../registry/push.ts'
+import type { ArtifactView } from '../../registry/artifacts.ts'
+import type { Registry } from '../../registry/registries.ts'
 import { inflatedBody } from '../body/inflate-body.ts'
 import type { AuthenticatedContext } from '../request.ts'
 import { clientAbort } from '../routing/client-abort.ts'
 import { spooled } from '../body/spool.ts'
 import type { GitRoom } from './git-room.ts'
 import { FLUSH, onBand, pktLine } from './pkt-line.ts'
-import type { Oid } from '../../git/objects/object.ts'
+import type { Oid } from '../../git/objects.ts'
 
 /** What a push may be. */
 export interface PushSettings extends PushLimits {

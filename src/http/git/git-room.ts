@@ -1,5 +1,5 @@
 import { Refusal } from '../../errors.ts'
-import type { Release, Semaphore } from '../../scheduling/semaphore.ts'
+import type { Release, Semaphore } from '../../base/scheduling.ts'
 import type { Spools } from '../body/spool.ts'
 
 /** What a request to git takes while it is worked on. */

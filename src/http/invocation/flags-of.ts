@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http'
-import { hasKey, withKey, type JsonObject } from '../../json/json.ts'
+import { hasKey, withKey, type JsonObject } from '../../base/json.ts'
 
 /**
  * The flags of an invocation: those of its body, and beside them those that headers set (interface 12.5). A value that no

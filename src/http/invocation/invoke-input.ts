@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { entriesOf, isJsonObject, type Json, type JsonObject } from '../../json/json.ts'
+import { entriesOf, isJsonObject, type Json, type JsonObject } from '../../base/json.ts'
 import { declare } from '../routing/known-fields.ts'
 import { anyJson, jsonObject, reference, slug, uuid, version } from '../schemas/request-schemas.ts'
 

@@ -1,8 +1,8 @@
 import { z } from 'zod'
-import type { Inspection } from '../../invocation/inspect.ts'
-import { entriesOf, fromEntries, type JsonObject } from '../../json/json.ts'
-import { presentWorkflow } from '../../resources/workflows/workflow-data.ts'
-import { presentRevision, type PresentOptions } from '../presenters/record.ts'
+import type { Inspection } from '../../run/invocation.ts'
+import { entriesOf, fromEntries, type JsonObject } from '../../base/json.ts'
+import { presentWorkflow } from '../../registry/workflows.ts'
+import { presentRevision, type PresentOptions } from '../revisions/record.ts'
 import { warning } from '../schemas/record-schemas.ts'
 import { PROTOCOL_VERSION } from './trace-headers.ts'
 

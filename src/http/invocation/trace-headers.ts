@@ -1,7 +1,6 @@
-import { randomHex } from '../../traces/trace-ids.ts'
+import { randomHex, type SpanLink } from '../../feeds/traces.ts'
 import type { IncomingHttpHeaders } from 'node:http'
-import type { Invocation } from '../../invocation/invoke.ts'
-import type { SpanLink } from '../../traces/span.ts'
+import type { Invocation } from '../../run/invocation.ts'
 
 /** The version of the invocation protocol that answers name (interface 12.2). */
 export const PROTOCOL_VERSION = '2025.07.14'

@@ -1,4 +1,4 @@
-import { getKey, type JsonObject } from '../../json/json.ts'
+import { getKey, type JsonObject } from '../../base/json.ts'
 
 /** How outputs are sent: at once, or piece by piece as a line or an event each. */
 export type OutputForm = 'json' | 'ndjson' | 'events'

@@ -1,4 +1,4 @@
-import type { InSlices } from '../../scheduling/cooperative.ts'
+import type { InSlices } from '../../base/scheduling.ts'
 import type { JsonSchema } from './json-schema.ts'
 import { schemasIn } from './schemas-in.ts'
 

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { TimeSlice } from '../../scheduling/cooperative.ts'
+import { TimeSlice } from '../../base/scheduling.ts'
 import { FILE_MEDIA_TYPES } from '../body/upload.ts'
 import { gitPaths } from '../git/git-paths.ts'
 import type { Endpoint } from '../routing/endpoint.ts'
@@ -17,7 +17,7 @@ import { groupMembers } from './member-groups.ts'
 import { inOrderOfReference, share } from './share.ts'
 import { withoutSpellings } from './without-spellings.ts'
 import { PROBLEMS } from '../problem.ts'
-import { SCOPES } from '../../access/scope.ts'
+import { SCOPES } from '../../access/keys.ts'
 
 /**
  * The OpenAPI 3.1 document of the endpoints, built from the schemas that validate them. Records and shared

@@ -1,8 +1,8 @@
-import type { Caller } from '../../access/caller.ts'
-import { handlerTable } from '../../handlers/workflows.ts'
-import type { FillProgress } from '../../git/transactions/arbiter.ts'
+import type { Caller } from '../../access/keys.ts'
+import { handlerTable } from '../../run/handlers.ts'
+import type { FillProgress } from '../../git/transactions.ts'
 import type { RequestContext, PublicRoute } from '../request.ts'
-import type { ProjectsReadiness } from '../../versioning/registries.ts'
+import type { ProjectsReadiness } from '../../registry/registries.ts'
 
 /** The state of the store, and its problems by project. */
 export interface Readiness extends ProjectsReadiness {

@@ -1,10 +1,16 @@
 import { z } from 'zod'
 import { invalid } from '../../errors.ts'
-import type { CatalogPreset, CatalogTemplate } from '../../handlers/catalog/catalog-template.ts'
-import { findPreset, findTemplate, listTemplates } from '../../handlers/catalog/find-in-catalog.ts'
-import { templateData, withOwnData } from '../../handlers/catalog/template-data.ts'
-import { getKey, isJsonObject, type Json } from '../../json/json.ts'
-import type { Surface } from '../../resources/surface.ts'
+import {
+  type CatalogPreset,
+  type CatalogTemplate,
+  findPreset,
+  findTemplate,
+  listTemplates,
+  templateData,
+  withOwnData,
+} from '../../run/catalog.ts'
+import { getKey, isJsonObject, type Json } from '../../base/json.ts'
+import type { Surface } from '../../registry/families.ts'
 import { shown } from '../schemas/request-schemas.ts'
 
 /** The part of a create request that determines the first revision. */

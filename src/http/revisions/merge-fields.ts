@@ -1,6 +1,5 @@
 import { z } from 'zod'
-import type { Resolution, RestResolution } from '../../versioning/merge/merging.ts'
-import type { SideReference } from '../../versioning/merge/merge-side.ts'
+import type { Resolution, RestResolution, SideReference } from '../../registry/merge.ts'
 import { declare } from '../routing/known-fields.ts'
 import { parent } from '../schemas/spellings.ts'
 import { shortRevision } from '../schemas/record-schemas.ts'

@@ -1,11 +1,14 @@
-import type { ResolutionInfo } from '../../embeds/resolution-log.ts'
-import type { ResolvedData, ResolveOptions } from '../../embeds/resolve-embeds.ts'
-import { resolveEmbeds } from '../../embeds/resolve-embeds.ts'
-import { registryTargets } from '../../embeds/targets/registry-targets.ts'
-import { isJsonObject, type Json, type JsonObject } from '../../json/json.ts'
-import type { Family, PresentedPayload } from '../../versioning/family/family.ts'
-import type { Registry } from '../../versioning/registry.ts'
-import type { PresentOptions } from '../presenters/record.ts'
+import {
+  type ResolutionInfo,
+  type ResolvedData,
+  type ResolveOptions,
+  resolveEmbeds,
+  registryTargets,
+} from '../../registry/embeds.ts'
+import { isJsonObject, type Json, type JsonObject } from '../../base/json.ts'
+import type { Family, PresentedPayload } from '../../registry/families.ts'
+import type { Registry } from '../../registry/registries.ts'
+import type { PresentOptions } from './record.ts'
 
 /** A request's options for resolving embeds (interface 10.1). */
 export type EmbedOptions = Omit<ResolveOptions, 'host'>

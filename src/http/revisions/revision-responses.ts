@@ -1,32 +1,27 @@
 import { createHash } from 'node:crypto'
-import { recentlyUsed } from '../../cache/recently-used.ts'
-import { counts } from '../../metrics/counters.ts'
-import { JsonStream } from '../../json/json-stream.ts'
-import { stringifyJson } from '../../json/stringify-json.ts'
-import { printJson } from '../../json/print-json.ts'
-import type { Surface } from '../../resources/surface.ts'
-import type { ArtifactView } from '../../versioning/artifacts/artifact-view.ts'
-import { type Reading, PLAIN_READING, type Warning } from '../../versioning/family/family.ts'
-import type { Registry } from '../../versioning/registry.ts'
+import { recentlyUsed } from '../../base/recently-used.ts'
+import { counts } from '../../base/counters.ts'
+import { JsonStream, stringifyJson, printJson } from '../../base/json.ts'
+import {
+  type Surface,
+  type Reading,
+  PLAIN_READING,
+  type Warning,
+  LargeDocument,
+} from '../../registry/families.ts'
+import type { ArtifactView } from '../../registry/artifacts.ts'
+import type { Registry } from '../../registry/registries.ts'
 import {
   type Deployment,
   type RetrieveReferences,
   type RetrievedRevision,
   retrieveRevision,
-} from '../../versioning/revisions/retrieve-revision.ts'
-import { LargeDocument } from '../../versioning/family/large-document.ts'
-import {
   type Revision,
   type RevisionLocation,
   readListedRevision,
   readRevisionAt,
-} from '../../versioning/revisions/revision.ts'
-import {
-  type PresentOptions,
-  presentPayload,
-  presentReferences,
-  presentRevision,
-} from '../presenters/record.ts'
+} from '../../registry/revisions.ts'
+import { type PresentOptions, presentPayload, presentReferences, presentRevision } from './record.ts'
 import type { EndpointResponse } from '../routing/endpoint.ts'
 import type { Enrich } from '../schemas/enrichment.ts'
 import { type WithReadOptions } from '../schemas/queries/read-options.ts'

@@ -1,7 +1,7 @@
 import { Refusal } from '../../errors.ts'
-import type { Warning } from '../../versioning/family/family.ts'
-import type { Disagreement } from '../../versioning/revisions/retrieve-revision.ts'
-import type { PresentOptions } from '../presenters/record.ts'
+import type { Warning } from '../../registry/families.ts'
+import type { Disagreement } from '../../registry/revisions.ts'
+import type { PresentOptions } from './record.ts'
 
 /**
  * What the sender of references is told of those that were not followed and name something else than what was found. Refuses with

@@ -1,10 +1,9 @@
-import type { VariantLocation } from '../../versioning/revisions/references.ts'
-import { variantById } from '../../versioning/revisions/references.ts'
-import type { Warning } from '../../versioning/family/family.ts'
-import type { Registry } from '../../versioning/registry.ts'
-import { shadowWarnings } from '../../versioning/slugs/shadowed-slugs.ts'
+import { type VariantLocation, variantById } from '../../registry/revisions.ts'
+import type { Warning } from '../../registry/families.ts'
+import type { Registry } from '../../registry/registries.ts'
+import { shadowWarnings } from '../../registry/artifacts.ts'
 import type { EndpointResponse, Recall } from '../routing/endpoint.ts'
-import { presentVariant } from '../presenters/record.ts'
+import { presentVariant } from './record.ts'
 import type { SurfaceContext } from '../surface-context.ts'
 
 /** Answers a variant as a surface shows it. */

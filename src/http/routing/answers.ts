@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { z } from 'zod'
 import { Refusal, type RefusalCode } from '../../errors.ts'
-import { HelpfulRefusal } from '../../suggestions/helpful-refusal.ts'
+import { HelpfulRefusal } from '../../base/suggestions.ts'
 import { deployments } from '../schemas/deployments.ts'
 import type { SurfaceContext } from '../surface-context.ts'
 import type { Call, Endpoint, EndpointResponse } from './endpoint.ts'

@@ -1,13 +1,10 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { z } from 'zod'
-import type { Caller } from '../../access/caller.ts'
-import type { ResultAddress } from '../../access/intent-file.ts'
-import { type Scope, SCOPES } from '../../access/scope.ts'
+import { type Caller, type ResultAddress, type Scope, SCOPES } from '../../access/keys.ts'
 import { Refusal } from '../../errors.ts'
-import type { ArtifactView } from '../../versioning/artifacts/artifact-view.ts'
-import type { Family } from '../../versioning/family/family.ts'
-import { parseUuid } from '../../versioning/ids.ts'
-import type { Registry } from '../../versioning/registry.ts'
+import { type ArtifactView, slugProblem } from '../../registry/artifacts.ts'
+import type { Family } from '../../registry/families.ts'
+import { parseUuid, type Registry, type WriteContext } from '../../registry/registries.ts'
 import {
   type VariantLocation,
   artifactById,
@@ -16,10 +13,8 @@ import {
   revisionById,
   variantById,
   resolveReference,
-} from '../../versioning/revisions/references.ts'
-import type { RevisionLocation } from '../../versioning/revisions/revision.ts'
-import { slugProblem } from '../../versioning/slugs/slug.ts'
-import type { WriteContext } from '../../versioning/write-context.ts'
+  type RevisionLocation,
+} from '../../registry/revisions.ts'
 import type { Upload } from '../body/upload.ts'
 import { shown } from '../schemas/request-schemas.ts'
 import type { SignedIn } from '../request.ts'

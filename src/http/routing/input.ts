@@ -1,7 +1,7 @@
 import type { ParameterizedContext } from 'koa'
 import { z } from 'zod'
 import { type FieldProblem, Refusal } from '../../errors.ts'
-import { entriesOf, ExactNumber, isJsonArray, isJsonObject, type Json } from '../../json/json.ts'
+import { entriesOf, ExactNumber, isJsonArray, isJsonObject, type Json } from '../../base/json.ts'
 import {
   boundedProblem,
   MOST_LISTED,
@@ -9,8 +9,8 @@ import {
   READ_ONLY,
   refusalCode,
   UNKNOWN_KEY,
-} from '../../resources/documents/problems.ts'
-import { nearestName } from '../../suggestions/nearest-name.ts'
+} from '../../registry/families.ts'
+import { nearestName } from '../../base/suggestions.ts'
 import type { ReadJsonBody } from '../body/json-body.ts'
 import type { Upload } from '../body/upload.ts'
 import type { Endpoint } from './endpoint.ts'

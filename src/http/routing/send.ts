@@ -10,13 +10,18 @@ import {
   gzip,
 } from 'node:zlib'
 import type { ParameterizedContext } from 'koa'
-import { JsonStream, arrayStream, holdsStream, stringifyStreams } from '../../json/json-stream.ts'
-import { printJson } from '../../json/print-json.ts'
-import { stringifyJson } from '../../json/stringify-json.ts'
+import {
+  JsonStream,
+  arrayStream,
+  holdsStream,
+  stringifyStreams,
+  printJson,
+  stringifyJson,
+} from '../../base/json.ts'
 import { Refusal } from '../../errors.ts'
-import { TimeSlice } from '../../scheduling/cooperative.ts'
-import type { Window, Windowing } from '../../versioning/pagination.ts'
-import type { Revision } from '../../versioning/revisions/revision.ts'
+import { TimeSlice } from '../../base/scheduling.ts'
+import type { Window, Windowing } from '../../registry/registries.ts'
+import type { Revision } from '../../registry/revisions.ts'
 import type { RequestContext } from '../request.ts'
 import { clientAbort } from './client-abort.ts'
 import type { EndpointResponse } from './endpoint.ts'

@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import type { Revision } from '../../versioning/revisions/revision.ts'
-import { type PresentOptions, presentVersion } from '../presenters/record.ts'
+import type { Revision } from '../../registry/revisions.ts'
+import { type PresentOptions, presentVersion } from '../revisions/record.ts'
 
 /** Where a write deployed a revision: in which environments, and whether that was new (interface 9.6). */
 export const deployments = z.array(

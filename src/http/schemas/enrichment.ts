@@ -1,6 +1,6 @@
 import type { z } from 'zod'
-import type { PresentedPayload } from '../../versioning/family/family.ts'
-import type { Registry } from '../../versioning/registry.ts'
+import type { PresentedPayload } from '../../registry/families.ts'
+import type { Registry } from '../../registry/registries.ts'
 
 /** Adds data that is not stored to a payload. */
 export type Enrich = (registry: Registry, payload: PresentedPayload) => Promise<PresentedPayload>

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { type Evaluation, RESULT_OUTCOMES } from '../../evaluations/evaluation.ts'
+import { type Evaluation, RESULT_OUTCOMES } from '../../run/evaluations.ts'
 import { uuid } from './request-schemas.ts'
 
 const id = z.string().meta({ format: 'uuid' })

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { SCOPES } from '../../access/scope.ts'
+import { SCOPES } from '../../access/keys.ts'
 
 /** The schemas of requests and answers about API keys, sessions and secrets (interface 14.1). */
 

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { LIST_ORDERS } from '../../versioning/pagination.ts'
+import { LIST_ORDERS } from '../../registry/registries.ts'
 import type { SurfaceNames } from './spellings.ts'
 
 /** The schemas of answers: the source of /openapi.json, and the reference for the tests. */

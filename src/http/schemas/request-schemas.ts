@@ -1,10 +1,7 @@
 import { z } from 'zod'
-import type { Json, JsonObject } from '../../json/json.ts'
-import { entriesOf, isJsonObject, keysOf } from '../../json/json.ts'
-import { boundedJson } from '../../json/bounded-json.ts'
-import { slugProblem } from '../../versioning/slugs/slug.ts'
-import { parseUuid } from '../../versioning/ids.ts'
-import { LIST_ORDERS } from '../../versioning/pagination.ts'
+import { type Json, type JsonObject, entriesOf, isJsonObject, keysOf, boundedJson } from '../../base/json.ts'
+import { slugProblem } from '../../registry/artifacts.ts'
+import { parseUuid, LIST_ORDERS } from '../../registry/registries.ts'
 import { declare } from '../routing/known-fields.ts'
 
 /** Parts of request bodies that all families share (interface 1.8, 1.17). */

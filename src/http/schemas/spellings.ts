@@ -1,9 +1,9 @@
 import { isDeepStrictEqual } from 'node:util'
 import { z } from 'zod'
 import { Refusal, invalid } from '../../errors.ts'
-import type { Surface } from '../../resources/surface.ts'
-import type { Reference, References } from '../../versioning/reference.ts'
-import type { RetrieveReferences } from '../../versioning/revisions/retrieve-revision.ts'
+import type { Surface } from '../../registry/families.ts'
+import type { Reference, References } from '../../registry/registries.ts'
+import type { RetrieveReferences } from '../../registry/revisions.ts'
 import { queryParents } from './queries/query-parameters.ts'
 import { deploymentKey, reference, uuid } from './request-schemas.ts'
 

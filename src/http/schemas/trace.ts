@@ -1,10 +1,6 @@
 import { z } from 'zod'
-import { numberOf, type Json } from '../../json/json.ts'
-import { stringifyJson } from '../../json/stringify-json.ts'
-import { readTime } from '../../traces/span-time.ts'
-import { isoOf } from '../../traces/recording/span-record.ts'
-import { readSpanId, readTraceId } from '../../traces/trace-ids.ts'
-import type { TraceWindow } from '../../traces/query/trace-page.ts'
+import { numberOf, type Json, stringifyJson } from '../../base/json.ts'
+import { readTime, isoOf, readSpanId, readTraceId, type TraceWindow } from '../../feeds/traces.ts'
 import { shown } from './request-schemas.ts'
 
 /** The schemas of requests and answers about traces. */

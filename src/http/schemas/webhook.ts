@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { EVENT_TYPES } from '../../webhooks/webhook.ts'
+import { EVENT_TYPES } from '../../feeds/webhooks.ts'
 import { declare } from '../routing/known-fields.ts'
 import { comingBack } from './coming-back.ts'
 import { slug, uuid } from './request-schemas.ts'

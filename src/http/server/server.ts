@@ -1,7 +1,7 @@
 import { type IncomingMessage, type Server, type ServerResponse, createServer } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
 import { CannotStart, Refusal } from '../../errors.ts'
-import { Semaphore } from '../../scheduling/semaphore.ts'
+import { Semaphore } from '../../base/scheduling.ts'
 import { problemOf } from '../problem.ts'
 
 export interface ServerOptions {

@@ -1,4 +1,4 @@
-import { yieldToEventLoop } from '../../scheduling/cooperative.ts'
+import { yieldToEventLoop } from '../../base/scheduling.ts'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { RunningServer } from './server.ts'
 

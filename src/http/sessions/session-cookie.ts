@@ -1,4 +1,4 @@
-import { SESSION_SECONDS } from '../../access/sessions/sessions.ts'
+import { SESSION_SECONDS } from '../../access/keys.ts'
 
 /**
  * The cookie with a session's token. Over https its name has a prefix that browsers accept only from https

@@ -1,5 +1,4 @@
-import type { Caller } from '../../access/caller.ts'
-import type { Sessions } from '../../access/sessions/sessions.ts'
+import type { Caller, Sessions } from '../../access/keys.ts'
 import { PAGES } from '../workbench/addresses.ts'
 
 /**

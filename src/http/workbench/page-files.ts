@@ -1,6 +1,6 @@
 import { extname } from 'node:path/posix'
 import { Refusal } from '../../errors.ts'
-import type { Fs } from '../../storage/fs.ts'
+import type { Fs } from '../../storage/files.ts'
 import { immutableResponse } from '../public-routes/lasting-answer.ts'
 import type { PublicRoute } from '../request.ts'
 import { ASSETS } from './addresses.ts'

@@ -1,6 +1,6 @@
 import Database from 'libsql'
 import { chmodSync, existsSync, statSync } from 'node:fs'
-import { nodeFs } from '../node-fs.ts'
+import { nodeFs } from '../files/node-fs.ts'
 import { BrokenGuard, isDamage, OtherFile } from './sqlite-errors.ts'
 
 /** A connection to a file, for who prepares its tables. */

@@ -5,9 +5,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect } from 'chai'
-import { nodeFs } from '../../../src/storage/node-fs.ts'
+import { nodeFs } from '../../../src/storage/files/node-fs.ts'
 import { makeEmptyStore } from '../empty-store.ts'
-import { openSecrets } from '../../../src/secrets/open-secrets.ts'
+import { openSecrets } from '../../../src/access/secrets/open-secrets.ts'
 
 const program = fileURLToPath(new URL('../../../src/cli/main.js', import.meta.url))
 

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { expect } from 'chai'
-import { progressLine } from '../../../src/cli/progress/progress-line.ts'
-import { showProgress } from '../../../src/cli/progress/show-progress.ts'
+import { progressLine } from '../../../src/cli/command/progress-line.ts'
+import { showProgress } from '../../../src/cli/command/show-progress.ts'
 
 describe('progress of an import or export', () => {
   it('says how much of a file is read, how fast rows come, and how long it will take', () => {

@@ -1,5 +1,5 @@
 import { dirname } from 'node:path/posix'
-import type { Fs } from '../../../src/storage/fs.ts'
+import type { Fs } from '../../../src/storage/files/fs.ts'
 import { memoryFs } from '../../../src/storage/memory-fs.ts'
 
 /** A file system in memory that holds what another holds below a folder, but for locks: those of a process that is dead. */

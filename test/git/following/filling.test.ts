@@ -1,11 +1,11 @@
-import { followStore } from '../../../src/git/following/open-following.ts'
+import { followStore } from '../../../src/cluster/following/open-following.ts'
 import { expect } from 'chai'
 import { setTimeout as pause } from 'node:timers/promises'
 import { MemoryDatabase } from '../../support/postgres/memory-log.ts'
-import type { OpenLog } from '../../../src/git/following/shared-log.ts'
-import { Store } from '../../../src/git/store.ts'
+import type { OpenLog } from '../../../src/cluster/following/shared-log.ts'
+import { Store } from '../../../src/git/store/store.ts'
 import { memoryFs } from '../../../src/storage/memory-fs.ts'
-import { heldFill } from '../../versioning/shared/held-fill.ts'
+import { heldFill } from '../../registry/shared/held-fill.ts'
 import { newRepository } from './repositories.ts'
 
 describe('git: a folder that takes everything over from a log', () => {

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
-import { inOrder } from '../../../src/git/following/log-follower.ts'
-import type { LogEntry } from '../../../src/git/following/shared-log.ts'
+import { inOrder } from '../../../src/cluster/following/log-follower.ts'
+import type { LogEntry } from '../../../src/cluster/following/shared-log.ts'
 
 describe('git: the order of what is read of a log', () => {
   it('is that of the versions of each repository, however the streams lie, also over joint writes and moves', () => {

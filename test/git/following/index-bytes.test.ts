@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'n
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { git } from '../../support/git/git-program.ts'
-import { indexBytes } from '../../../src/git/following/folder/index-bytes.ts'
+import { indexBytes } from '../../../src/cluster/following/folder/index-bytes.ts'
 import { hashObject } from '../../../src/git/objects/object.ts'
 import { encodePack } from '../../../src/git/packs/pack-writer.ts'
 

@@ -1,6 +1,6 @@
 import { hashObject, encodeTree } from '../../../src/git/objects/object.ts'
-import type { Repository } from '../../../src/git/repository.ts'
-import type { Store } from '../../../src/git/store.ts'
+import type { Repository } from '../../../src/git/store/repository.ts'
+import type { Store } from '../../../src/git/store/store.ts'
 import type { Transaction } from '../../../src/git/transactions/transaction.ts'
 
 const TREE = encodeTree([])

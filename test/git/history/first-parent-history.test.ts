@@ -4,7 +4,7 @@ import { git, repositoryWithHistory } from '../../support/git/git-program.ts'
 import { History, ancestorAt, isOnChain } from '../../../src/git/history/first-parent-history.ts'
 import { ObjectDatabase } from '../../../src/git/objects/object-database.ts'
 import { PackCache } from '../../../src/git/packs/pack-cache.ts'
-import { nodeFs } from '../../../src/storage/node-fs.ts'
+import { nodeFs } from '../../../src/storage/files/node-fs.ts'
 
 describe('git: first-parent history', () => {
   it('counts as git rev-list --first-parent does, merges included', async () => {

@@ -7,7 +7,7 @@ import * as fc from 'fast-check'
 import { findMergeBase } from 'isomorphic-git'
 import { commonHistory, firstParentsWhile, isAncestor } from '../../../src/git/history/merge-bases.ts'
 import { encodeCommit, type GitObject, type Oid, hashObject } from '../../../src/git/objects/object.ts'
-import { TimeSlice } from '../../../src/scheduling/cooperative.ts'
+import { TimeSlice } from '../../../src/base/scheduling/cooperative.ts'
 import { git } from '../../support/git/git-program.ts'
 import { samples } from '../../support/samples.ts'
 

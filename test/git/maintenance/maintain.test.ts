@@ -5,10 +5,10 @@ import { git, temporaryFolder } from '../../support/git/git-program.ts'
 import { type RunningService, startService } from '../../support/servers/service.ts'
 import { countObjects, maintain } from '../../../src/git/maintenance/maintain.ts'
 import { startMaintenance } from '../../../src/git/maintenance/schedule.ts'
-import { storeRepositories } from '../../../src/git/repository-path.ts'
-import { Store } from '../../../src/git/store.ts'
+import { storeRepositories } from '../../../src/git/store/repository-path.ts'
+import { Store } from '../../../src/git/store/store.ts'
 import { memoryFs } from '../../../src/storage/memory-fs.ts'
-import { nodeFs } from '../../../src/storage/node-fs.ts'
+import { nodeFs } from '../../../src/storage/files/node-fs.ts'
 import { expectSound } from '../../support/git/expect-sound.ts'
 
 describe('git: upkeep', () => {

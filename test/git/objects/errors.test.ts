@@ -8,7 +8,7 @@ import { ObjectDatabase } from '../../../src/git/objects/object-database.ts'
 import { hashObject } from '../../../src/git/objects/object.ts'
 import { PackCache } from '../../../src/git/packs/pack-cache.ts'
 import { encodePack } from '../../../src/git/packs/pack-writer.ts'
-import { nodeFs } from '../../../src/storage/node-fs.ts'
+import { nodeFs } from '../../../src/storage/files/node-fs.ts'
 
 const open = (folder: string) => new ObjectDatabase(nodeFs, folder, new PackCache())
 const refusal = (promise: Promise<unknown>) => promise.then(() => undefined).catch((error) => error)

@@ -16,7 +16,7 @@ import { ObjectDatabase } from '../../../src/git/objects/object-database.ts'
 import { PackCache } from '../../../src/git/packs/pack-cache.ts'
 import { encodePack } from '../../../src/git/packs/pack-writer.ts'
 import { memoryFs } from '../../../src/storage/memory-fs.ts'
-import { nodeFs } from '../../../src/storage/node-fs.ts'
+import { nodeFs } from '../../../src/storage/files/node-fs.ts'
 
 const open = (folder: string, cache = new PackCache()) => new ObjectDatabase(nodeFs, folder, cache)
 

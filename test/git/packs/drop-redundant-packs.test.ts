@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import { existsSync, readdirSync, renameSync, writeFileSync } from 'node:fs'
 import { git, temporaryFolder } from '../../support/git/git-program.ts'
 import { dropRedundantPacks } from '../../../src/git/maintenance/maintain.ts'
-import { nodeFs } from '../../../src/storage/node-fs.ts'
+import { nodeFs } from '../../../src/storage/files/node-fs.ts'
 
 describe('git: packs that another one stands for', () => {
   it('go with all that lies beside them, and a multi-pack index with them', async () => {

@@ -10,7 +10,7 @@ import { encodeEntry } from '../../../src/git/packs/pack-writer.ts'
 import { PackIndex } from '../../../src/git/packs/pack-index-reader.ts'
 import { packHeader } from '../../../src/git/packs/pack-writer.ts'
 import { memoryFs } from '../../../src/storage/memory-fs.ts'
-import { nodeFs } from '../../../src/storage/node-fs.ts'
+import { nodeFs } from '../../../src/storage/files/node-fs.ts'
 import { rowsInOrder } from '../rows-in-order.ts'
 
 describe('git: pack indexes', () => {

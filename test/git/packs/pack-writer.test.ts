@@ -10,7 +10,7 @@ import { PackIndex } from '../../../src/git/packs/pack-index-reader.ts'
 import type { PackableObject } from '../../../src/git/packs/pack-writer.ts'
 import { encodePack } from '../../../src/git/packs/pack-writer.ts'
 import { stageObjects } from '../../../src/git/transactions/write-path.ts'
-import { nodeFs } from '../../../src/storage/node-fs.ts'
+import { nodeFs } from '../../../src/storage/files/node-fs.ts'
 
 const object = (kind: ObjectKind, bytes: Buffer): PackableObject => ({
   oid: hashObject(kind, bytes),

@@ -8,10 +8,10 @@ import { ObjectDatabase } from '../../../src/git/objects/object-database.ts'
 import { PackCache } from '../../../src/git/packs/pack-cache.ts'
 import { StreamingPackWriter } from '../../../src/git/packs/streaming-pack-writer.ts'
 import { sweepStagedPacks } from '../../../src/git/packs/pack-writer.ts'
-import type { Fs } from '../../../src/storage/fs.ts'
+import type { Fs } from '../../../src/storage/files/fs.ts'
 import { memoryFs } from '../../../src/storage/memory-fs.ts'
-import { nodeFs } from '../../../src/storage/node-fs.ts'
-import { identityName, thisProcess } from '../../../src/storage/process-identity.ts'
+import { nodeFs } from '../../../src/storage/files/node-fs.ts'
+import { identityName, thisProcess } from '../../../src/storage/files/process-identity.ts'
 
 const row = (number: number): Buffer =>
   Buffer.from(`{"answer":"${number}","question":"What is ${number}, and why?"}\n`)

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { writeFileSync } from 'node:fs'
-import { gitOn, runGit } from '../../../src/git/process/git-process.ts'
-import { gitEnvironment } from '../../../src/git/process/git-environment.ts'
+import { gitOn, runGit } from '../../../src/git/program/git-process.ts'
+import { gitEnvironment } from '../../../src/git/program/git-environment.ts'
 import { repositoryWithHistory, temporaryFolder } from '../../support/git/git-program.ts'
 
 describe('the environment of git', () => {

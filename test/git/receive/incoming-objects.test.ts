@@ -5,10 +5,10 @@ import { deflateSync } from 'node:zlib'
 import { git, gitBytes, repositoryWithHistory, temporaryFolder } from '../../support/git/git-program.ts'
 import { Journal } from '../../../src/git/journal/journal.ts'
 import { PackCache } from '../../../src/git/packs/pack-cache.ts'
-import type { ListedObject } from '../../../src/git/process/list-objects.ts'
-import { Repository } from '../../../src/git/repository.ts'
+import type { ListedObject } from '../../../src/git/program/list-objects.ts'
+import { Repository } from '../../../src/git/store/repository.ts'
 import { memoryFs } from '../../../src/storage/memory-fs.ts'
-import { nodeFs } from '../../../src/storage/node-fs.ts'
+import { nodeFs } from '../../../src/storage/files/node-fs.ts'
 
 describe('incoming objects', () => {
   let gitdir: string

@@ -5,7 +5,7 @@ import type { RefMove } from '../../../src/git/refs/ref-move.ts'
 import type { RefReader } from '../../../src/git/refs/ref-store.ts'
 import type { Decision } from '../../../src/git/transactions/arbiter.ts'
 import { commitDrafts } from '../../../src/git/transactions/write-path.ts'
-import type { Fs } from '../../../src/storage/fs.ts'
+import type { Fs } from '../../../src/storage/files/fs.ts'
 
 /** Moves refs of a repository by the write path, without objects; `decide` is called when that decides. */
 export async function moveRefs(

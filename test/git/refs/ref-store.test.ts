@@ -6,9 +6,9 @@ import type { Refusal } from '../../../src/errors.ts'
 import type { RefSnapshot } from '../../../src/git/refs/ref-store.ts'
 import { RefReader } from '../../../src/git/refs/ref-store.ts'
 import { moveRefs } from './move-refs.ts'
-import type { Fs } from '../../../src/storage/fs.ts'
+import type { Fs } from '../../../src/storage/files/fs.ts'
 import { memoryFs } from '../../../src/storage/memory-fs.ts'
-import { nodeFs } from '../../../src/storage/node-fs.ts'
+import { nodeFs } from '../../../src/storage/files/node-fs.ts'
 
 const MAIN = 'refs/heads/main'
 

@@ -3,7 +3,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib'
 import { expect } from 'chai'
 import { type JsonBody, jsonBodyReader } from '../../../src/http/body/json-body.ts'
-import { stringifyJson } from '../../../src/json/stringify-json.ts'
+import { stringifyJson } from '../../../src/base/json/stringify-json.ts'
 import { type Door, TOKEN, openDoor } from '../door.ts'
 
 const LIMIT = 100_000

@@ -1,9 +1,9 @@
-import type { CatalogTemplate } from '../../../src/handlers/catalog/catalog-template.ts'
-import { catalogTemplates } from '../../../src/handlers/catalog/find-in-catalog.ts'
+import type { CatalogTemplate } from '../../../src/run/catalog/catalog-template.ts'
+import { catalogTemplates } from '../../../src/run/catalog/find-in-catalog.ts'
 import { expect } from 'chai'
-import { createApiKey } from '../../../src/access/api-keys.ts'
-import { SCOPES } from '../../../src/access/scope.ts'
-import { nodeFs } from '../../../src/storage/node-fs.ts'
+import { createApiKey } from '../../../src/access/keys/api-keys.ts'
+import { SCOPES } from '../../../src/access/keys/scope.ts'
+import { nodeFs } from '../../../src/storage/files/node-fs.ts'
 import { type RunningService, startService } from '../../support/servers/service.ts'
 
 const EVALUATORS = catalogTemplates.filter(({ flags }) => flags.is_evaluator)

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
-import { surfacesOf } from '../../../src/resources/surfaces.ts'
-import { workflowSurfaces } from '../../../src/handlers/workflows.ts'
+import { surfacesOf } from '../../../src/registry/families/surfaces.ts'
+import { workflowSurfaces } from '../../../src/run/handlers/workflows.ts'
 import { allEndpoints } from '../../../src/http/endpoints/all-endpoints.ts'
 import { webhookEndpoints } from '../../../src/http/endpoints/webhook-endpoints.ts'
 import { secretEndpoints } from '../../../src/http/endpoints/secret-endpoints.ts'

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
-import { createApiKey } from '../../../src/access/api-keys.ts'
-import { nodeFs } from '../../../src/storage/node-fs.ts'
+import { createApiKey } from '../../../src/access/keys/api-keys.ts'
+import { nodeFs } from '../../../src/storage/files/node-fs.ts'
 import { expectRefusal } from '../conformance/surface-client.ts'
 import { embed, type EmbedClient, longEmbed, type MadeArtifact, ok, startEmbeds } from './embed-client.ts'
 

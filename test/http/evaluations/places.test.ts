@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { nodeFs } from '../../../src/storage/node-fs.ts'
+import { nodeFs } from '../../../src/storage/files/node-fs.ts'
 import { type Reply, type RunningService, startService } from '../../support/servers/service.ts'
 import { type CountingHook, startCountingHook } from '../../support/servers/counting-hook.ts'
 import { EvaluationClient } from '../../support/clients/evaluation-client.ts'

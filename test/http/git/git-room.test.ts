@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { acquireForGit } from '../../../src/http/git/git-room.ts'
-import { Semaphore } from '../../../src/scheduling/semaphore.ts'
+import { Semaphore } from '../../../src/base/scheduling/semaphore.ts'
 
 describe('http: permits of git', () => {
   it('are refused to a project of which many wait, and to no other', async () => {

@@ -5,8 +5,8 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { git } from '../../support/git/git-program.ts'
 import type { RunningService } from '../../support/servers/service.ts'
 import { ADMIN_KEY, startService } from '../../support/servers/service.ts'
-import { nodeFs } from '../../../src/storage/node-fs.ts'
-import { identityName, thisProcess } from '../../../src/storage/process-identity.ts'
+import { nodeFs } from '../../../src/storage/files/node-fs.ts'
+import { identityName, thisProcess } from '../../../src/storage/files/process-identity.ts'
 import { workflow } from '../../support/git/git-client.ts'
 
 describe('git: a push that breaks off', () => {

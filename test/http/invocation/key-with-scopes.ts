@@ -1,6 +1,6 @@
-import { createApiKey } from '../../../src/access/api-keys.ts'
-import type { Scope } from '../../../src/access/scope.ts'
-import { nodeFs } from '../../../src/storage/node-fs.ts'
+import { createApiKey } from '../../../src/access/keys/api-keys.ts'
+import type { Scope } from '../../../src/access/keys/scope.ts'
+import { nodeFs } from '../../../src/storage/files/node-fs.ts'
 import type { RunningService } from '../../support/servers/service.ts'
 
 /** The headers of a new key that has these scopes and no others. */

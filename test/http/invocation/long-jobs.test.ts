@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { expect } from 'chai'
-import { createApiKey } from '../../../src/access/api-keys.ts'
-import { nodeFs } from '../../../src/storage/node-fs.ts'
+import { createApiKey } from '../../../src/access/keys/api-keys.ts'
+import { nodeFs } from '../../../src/storage/files/node-fs.ts'
 import { ADMIN_KEY, type RunningService, startService } from '../../support/servers/service.ts'
 import { EvaluationClient } from '../../support/clients/evaluation-client.ts'
 

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
-import { openSecrets } from '../../../src/secrets/open-secrets.ts'
-import { nodeFs } from '../../../src/storage/node-fs.ts'
+import { openSecrets } from '../../../src/access/secrets/open-secrets.ts'
+import { nodeFs } from '../../../src/storage/files/node-fs.ts'
 import { type ChatStub, event, refusing, startChatStub, streaming } from '../../support/servers/chat-stub.ts'
 import { ADMIN_KEY, type RunningService, startService } from '../../support/servers/service.ts'
 

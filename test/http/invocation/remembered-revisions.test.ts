@@ -1,8 +1,8 @@
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect } from 'chai'
-import { createApiKey } from '../../../src/access/api-keys.ts'
-import { nodeFs } from '../../../src/storage/node-fs.ts'
+import { createApiKey } from '../../../src/access/keys/api-keys.ts'
+import { nodeFs } from '../../../src/storage/files/node-fs.ts'
 import { type RunningService, startService } from '../../support/servers/service.ts'
 
 describe('http: a revision that was invoked before', () => {

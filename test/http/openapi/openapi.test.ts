@@ -8,8 +8,8 @@ import { deliveryEndpoints } from '../../../src/http/endpoints/delivery-endpoint
 import { traceEndpoints } from '../../../src/http/endpoints/traces/trace-endpoints.ts'
 import { webhookEndpoints } from '../../../src/http/endpoints/webhook-endpoints.ts'
 import { surfaceContext } from '../../../src/http/surface-context.ts'
-import { workflowSurfaces } from '../../../src/handlers/workflows.ts'
-import { surfacesOf } from '../../../src/resources/surfaces.ts'
+import { workflowSurfaces } from '../../../src/run/handlers/workflows.ts'
+import { surfacesOf } from '../../../src/registry/families/surfaces.ts'
 import { testedSurfaces } from '../conformance/tested-surface.ts'
 
 interface Operation {

@@ -1,6 +1,6 @@
-import { createApiKey, revokeApiKey } from '../../../src/access/api-keys.ts'
-import type { Scope } from '../../../src/access/scope.ts'
-import { nodeFs } from '../../../src/storage/node-fs.ts'
+import { createApiKey, revokeApiKey } from '../../../src/access/keys/api-keys.ts'
+import type { Scope } from '../../../src/access/keys/scope.ts'
+import { nodeFs } from '../../../src/storage/files/node-fs.ts'
 import { describeRefusals } from './describe-refusals.ts'
 
 describeRefusals('access', ({ family: { singular, folder, payload }, store }) => {

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
-import { createApiKey } from '../../../src/access/api-keys.ts'
-import { nodeFs } from '../../../src/storage/node-fs.ts'
+import { createApiKey } from '../../../src/access/keys/api-keys.ts'
+import { nodeFs } from '../../../src/storage/files/node-fs.ts'
 import type { RunningService } from '../../support/servers/service.ts'
 import type { TestedFamily } from '../conformance/tested-family.ts'
 

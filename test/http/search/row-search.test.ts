@@ -8,7 +8,7 @@ import { expect } from 'chai'
 import { git } from '../../support/git/git-program.ts'
 import { ADMIN_KEY, startService } from '../../support/servers/service.ts'
 import { IN_MEMORY } from '../../../src/storage/sqlite/database-file.ts'
-import { openIndexFileAside } from '../../../src/versioning/index/database/index-file.ts'
+import { openIndexFileAside } from '../../../src/registry/index/database/index-file.ts'
 import type { MadeTestset, TestsetClient } from '../testsets/testset-client.ts'
 import { startTestsets } from '../testsets/testset-client.ts'
 

@@ -1,8 +1,8 @@
 import { expect } from 'chai'
 import { gzipSync } from 'node:zlib'
 import { ADMIN_KEY } from '../../support/servers/service.ts'
-import { stringifyJson } from '../../../src/json/stringify-json.ts'
-import { parseJson } from '../../../src/json/parse-json.ts'
+import { stringifyJson } from '../../../src/base/json/stringify-json.ts'
+import { parseJson } from '../../../src/base/json/parse-json.ts'
 import { zipFile } from '../../support/values/xlsx-file.ts'
 import { contentsOf, refusal, startTestsets, type TestsetClient } from './testset-client.ts'
 

@@ -2,7 +2,7 @@ import { readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { decodeJournal } from '../../../src/git/journal/journal-record.ts'
-import { nodeFs } from '../../../src/storage/node-fs.ts'
+import { nodeFs } from '../../../src/storage/files/node-fs.ts'
 import { isIndex, pathsBelow } from '../../support/disk/paths-below.ts'
 
 /**

@@ -37,7 +37,7 @@ export const CODES_WITHOUT: Readonly<Record<string, Gap>> = {
   },
   query_too_broad: {
     because: 'it needs a search that outlasts its time',
-    test: 'test/search/too-broad.test.ts',
+    test: 'test/feeds/search/too-broad.test.ts',
   },
   embed_too_large: {
     because: 'what is embedded would be larger than a request',
@@ -57,7 +57,7 @@ export const CODES_WITHOUT: Readonly<Record<string, Gap>> = {
   },
   merge_too_slow: {
     because: 'it needs a merge that outlasts its time',
-    test: 'test/versioning/merge/write-merge.test.ts',
+    test: 'test/registry/merge/write-merge.test.ts',
   },
   locked: {
     because: 'it needs another process that holds the lock',
@@ -73,7 +73,7 @@ export const CODES_WITHOUT: Readonly<Record<string, Gap>> = {
   },
   storage_unavailable: {
     because: 'it needs a disk that fails',
-    test: 'test/traces/trouble.test.ts',
+    test: 'test/feeds/traces/trouble.test.ts',
   },
   damaged_repository: {
     because: 'it needs an object that is damaged',

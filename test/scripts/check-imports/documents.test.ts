@@ -23,7 +23,15 @@ describe('npm run check: documents', () => {
   })
 
   it('names each variable that the source reads and the page does not have', () => {
-    const nothing = { path: 'src/a.ts', lines: 1, imports: [], packages: [], exports: [] }
+    const nothing = {
+      path: 'src/a.ts',
+      lines: 1,
+      imports: [],
+      named: [],
+      passedOn: [],
+      packages: [],
+      exports: [],
+    }
     const read = (text: string) => undocumentedVariables([{ ...nothing, text }], '`KNOWN_ONE`')
     for (const text of [
       "process.env['NEW_ONE']",

@@ -3,7 +3,9 @@ import { spreadArguments } from '../../../scripts/check-imports/house-rules.ts'
 
 describe('npm run check: lists as arguments', () => {
   const found = (text: string) =>
-    spreadArguments([{ path: 'src/a.ts', lines: 1, imports: [], packages: [], exports: [], text }])
+    spreadArguments([
+      { path: 'src/a.ts', lines: 1, imports: [], named: [], passedOn: [], packages: [], exports: [], text },
+    ])
 
   it('names each list that is spread into the arguments of a call', () => {
     for (const text of [

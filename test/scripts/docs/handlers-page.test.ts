@@ -1,8 +1,8 @@
 import { expect } from 'chai'
 import { startService } from '../../support/servers/service.ts'
 import { handlersPage } from '../../../scripts/docs/handlers-page.ts'
-import { handlerDefinitions } from '../../../src/handlers/built-in-handlers.ts'
-import { handlerTable } from '../../../src/handlers/workflows.ts'
+import { handlerDefinitions } from '../../../src/run/handlers/built-in-handlers.ts'
+import { handlerTable } from '../../../src/run/handlers/workflows.ts'
 
 describe('the page on handlers', () => {
   it('has a section for every handler, with each of its settings', async () => {

@@ -1,7 +1,7 @@
-import { Turns } from '../../../src/scheduling/turns.ts'
-import type { TableFeed } from '../../../src/storage/documents/document-table.ts'
-import { SharedDocuments } from '../../../src/storage/documents/shared-documents.ts'
-import type { Fs } from '../../../src/storage/fs.ts'
+import { Turns } from '../../../src/base/scheduling/turns.ts'
+import type { TableFeed } from '../../../src/cluster/documents/document-table.ts'
+import { SharedDocuments } from '../../../src/cluster/documents/shared-documents.ts'
+import type { Fs } from '../../../src/storage/files/fs.ts'
 import { memoryFs } from '../../../src/storage/memory-fs.ts'
 
 /** A server of a store that several share, as far as documents go: a folder of its own that follows. */

@@ -1,8 +1,8 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
 import { Refusal } from '../../../src/errors.ts'
-import type { TableFeed } from '../../../src/storage/documents/document-table.ts'
-import type { Lease } from '../../../src/storage/documents/documents.ts'
+import type { TableFeed } from '../../../src/cluster/documents/document-table.ts'
+import type { Lease } from '../../../src/storage/files/documents.ts'
 import { memoryFs } from '../../../src/storage/memory-fs.ts'
 import { FOLDER, sharingServer, type Sharing, type SharingServer } from './shared-store.ts'
 

@@ -1,4 +1,4 @@
-import { refuseShell } from '../../../src/storage/durable-folder.ts'
+import { refuseShell } from '../../../src/storage/files/durable-folder.ts'
 import type { DiskNames } from './disk-names.ts'
 import { errno, namesIn } from './disk-names.ts'
 import type { DiskNode } from './disk-nodes.ts'

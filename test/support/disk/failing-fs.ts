@@ -1,4 +1,4 @@
-import type { Fs } from '../../../src/storage/fs.ts'
+import type { Fs } from '../../../src/storage/files/fs.ts'
 
 /** A disk on which the calls that say yes to `failIf` find it full. */
 export function failingFs(fs: Fs): {

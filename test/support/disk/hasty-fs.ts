@@ -1,5 +1,5 @@
-import type { Fs } from '../../../src/storage/fs.ts'
-import { nodeFs } from '../../../src/storage/node-fs.ts'
+import type { Fs } from '../../../src/storage/files/fs.ts'
+import { nodeFs } from '../../../src/storage/files/node-fs.ts'
 
 /**
  * The real disk, without waiting for it: syncs resolve at once. For suites of many small writes that ask what the service

@@ -1,4 +1,4 @@
-import type { FileStat, ReadHandle } from '../../../src/storage/fs.ts'
+import type { FileStat, ReadHandle } from '../../../src/storage/files/fs.ts'
 import type { DiskFile, DiskNode } from './disk-nodes.ts'
 
 /** What a stat of it says. */

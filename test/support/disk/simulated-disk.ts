@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import type { FileHandle, Fs, LogHandle } from '../../../src/storage/fs.ts'
+import type { FileHandle, Fs, LogHandle } from '../../../src/storage/files/fs.ts'
 import { DiskCalls } from './disk-calls.ts'
 import type { DiskState } from './disk-names.ts'
 import { DiskNames, errno } from './disk-names.ts'

@@ -1,9 +1,9 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { createApiKey } from '../../../src/access/api-keys.ts'
-import type { Scope } from '../../../src/access/scope.ts'
-import { nodeFs } from '../../../src/storage/node-fs.ts'
+import { createApiKey } from '../../../src/access/keys/api-keys.ts'
+import type { Scope } from '../../../src/access/keys/scope.ts'
+import { nodeFs } from '../../../src/storage/files/node-fs.ts'
 import { runBesides } from './small-process.ts'
 import { ADMIN_KEY, type RunningService } from '../servers/service.ts'
 

@@ -13,12 +13,12 @@ import type {
   RepositoryState,
   SharedLog,
   StreamPosition,
-} from '../../../src/git/following/shared-log.ts'
+} from '../../../src/cluster/following/shared-log.ts'
 import { MemoryTable } from './memory-table.ts'
 import { liveFolder } from '../../../src/git/trash/folder-move.ts'
 
 /**
- * What several servers of one process share in the place of a database: the plain model of what the SQL of `src/postgres` does, and all of
+ * What several servers of one process share in the place of a database: the plain model of what the SQL of `src/cluster/postgres` does, and all of
  * it in one step.
  */
 export class MemoryDatabase {

@@ -10,7 +10,7 @@ import type {
   DocumentSummary,
   DocumentTable,
   HeldLease,
-} from '../../../src/storage/documents/document-table.ts'
+} from '../../../src/cluster/documents/document-table.ts'
 
 interface Row {
   readonly mode: number | undefined

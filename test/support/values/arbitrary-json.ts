@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import { ExactNumber, type Json, fromEntries } from '../../../src/json/json.ts'
+import { ExactNumber, type Json, fromEntries } from '../../../src/base/json/json.ts'
 
 const literal = fc.oneof(
   fc.constantFrom('1.0', '-0', '1e400', '1E+2', '12345678901234567890', '0.1000000000000000055', '-0.0'),

@@ -1,6 +1,6 @@
-import { type JsonObject } from '../../../src/json/json.ts'
-import { stringifyJson } from '../../../src/json/stringify-json.ts'
-import { csvHeader, csvLine } from '../../../src/resources/testsets/export/csv-line.ts'
+import { type JsonObject } from '../../../src/base/json/json.ts'
+import { stringifyJson } from '../../../src/base/json/stringify-json.ts'
+import { csvHeader, csvLine } from '../../../src/registry/testsets/csv-line.ts'
 import { PUBLIC_COLUMNS } from './public-data.ts'
 
 /** The formats of files of rows. */

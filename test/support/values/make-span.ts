@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
-import type { JsonObject } from '../../../src/json/json.ts'
-import type { Span } from '../../../src/traces/span.ts'
+import type { JsonObject } from '../../../src/base/json/json.ts'
+import type { Span } from '../../../src/feeds/traces/span.ts'
 
 /** A time that tests count from, in milliseconds. */
 export const NOON = Date.parse('2026-03-01T12:00:00Z')

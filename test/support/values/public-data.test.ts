@@ -10,13 +10,13 @@ import {
   hasKey,
   isJsonObject,
   keysOf,
-} from '../../../src/json/json.ts'
-import { parseJson } from '../../../src/json/parse-json.ts'
-import { stringifyJson } from '../../../src/json/stringify-json.ts'
-import { csvRows } from '../../../src/resources/testsets/import/files/csv-rows.ts'
-import { jsonLinesRows } from '../../../src/resources/testsets/import/files/json-lines-rows.ts'
-import { jsonRows } from '../../../src/resources/testsets/import/files/json-rows.ts'
-import { chunksOf, textsOf, WIDE } from '../../resources/testsets/files/read-rows.ts'
+} from '../../../src/base/json/json.ts'
+import { parseJson } from '../../../src/base/json/parse-json.ts'
+import { stringifyJson } from '../../../src/base/json/stringify-json.ts'
+import { csvRows } from '../../../src/registry/testsets/files/csv-rows.ts'
+import { jsonLinesRows } from '../../../src/registry/testsets/files/json-lines-rows.ts'
+import { jsonRows } from '../../../src/registry/testsets/files/json-rows.ts'
+import { chunksOf, textsOf, WIDE } from '../../registry/testsets/files/read-rows.ts'
 
 const rows = [...publicData(400, 7)]
 const lines = rows.map((row) => stringifyJson(row))

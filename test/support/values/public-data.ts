@@ -1,5 +1,5 @@
-import { type Json, type JsonObject, fromEntries } from '../../../src/json/json.ts'
-import { parseJson } from '../../../src/json/parse-json.ts'
+import { type Json, type JsonObject, fromEntries } from '../../../src/base/json/json.ts'
+import { parseJson } from '../../../src/base/json/parse-json.ts'
 import { type SeededRandom, seededRandom } from './seeded-random.ts'
 
 /** Every top-level key that a row of `publicData` may have, in the order in which rows have them. */

@@ -1,4 +1,9 @@
-import type { AppendedBatch, OpenLog, Proposal, SharedLog } from '../../../../src/git/following/shared-log.ts'
+import type {
+  AppendedBatch,
+  OpenLog,
+  Proposal,
+  SharedLog,
+} from '../../../../src/cluster/following/shared-log.ts'
 
 /** Ways in which a shared log can be used wrongly, each of which loses something. */
 export const CARELESS_LOGS: Readonly<Record<string, (openLog: OpenLog) => OpenLog>> = {

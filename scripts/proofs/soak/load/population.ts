@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { JsonObject } from '../../../../src/json/json.ts'
+import type { JsonObject } from '../../../../src/base/json/json.ts'
 import { promptData } from '../../../bench/fill-store.ts'
 import type { SoakClient } from './soak-client.ts'
 

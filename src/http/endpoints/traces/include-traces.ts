@@ -1,12 +1,14 @@
 import { z } from 'zod'
-import { entriesOf, isJsonObject, type Json } from '../../../json/json.ts'
-import { JsonText, stringifyJson } from '../../../json/stringify-json.ts'
-import type { ProjectTraces } from '../../../traces/project-traces.ts'
-import { savedQuery } from '../../../traces/query/saved-query.ts'
-import { flatTraces, traceIdsOf } from '../../../traces/query/trace-tree.ts'
-import type { TraceWindow } from '../../../traces/query/trace-page.ts'
-import type { PresentedPayload } from '../../../versioning/family/family.ts'
-import type { Registry } from '../../../versioning/registry.ts'
+import { entriesOf, isJsonObject, type Json, JsonText, stringifyJson } from '../../../base/json.ts'
+import {
+  type ProjectTraces,
+  savedQuery,
+  flatTraces,
+  traceIdsOf,
+  type TraceWindow,
+} from '../../../feeds/traces.ts'
+import type { PresentedPayload } from '../../../registry/families.ts'
+import type { Registry } from '../../../registry/registries.ts'
 import { savedQuestion } from './trace-query.ts'
 import type { Enrich, Enrichment } from '../../schemas/enrichment.ts'
 import { presentWindow, traceWindowInfo, traceWindowing } from '../../schemas/trace.ts'

@@ -1,9 +1,13 @@
 import { Refusal } from '../../../errors.ts'
-import { type Json, plainJson } from '../../../json/json.ts'
-import { type SavedQuery, findSavedQuery } from '../../../traces/query/saved-query.ts'
-import { traceQuestion, type TraceQuestion, type TraceWindow } from '../../../traces/query/trace-page.ts'
-import type { References } from '../../../versioning/reference.ts'
-import type { Registry } from '../../../versioning/registry.ts'
+import { type Json, plainJson } from '../../../base/json.ts'
+import {
+  type SavedQuery,
+  findSavedQuery,
+  traceQuestion,
+  type TraceQuestion,
+  type TraceWindow,
+} from '../../../feeds/traces.ts'
+import type { References, Registry } from '../../../registry/registries.ts'
 import { guard } from '../../routing/input.ts'
 import { traceWindowing } from '../../schemas/trace.ts'
 

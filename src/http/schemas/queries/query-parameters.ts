@@ -1,5 +1,5 @@
 import { Refusal } from '../../../errors.ts'
-import { parseJson } from '../../../json/parse-json.ts'
+import { parseJson } from '../../../base/json.ts'
 
 /** Reads these query-string parameters as strings. */
 export function queryParameters(

@@ -1,6 +1,5 @@
 import { z } from 'zod'
-import type { Surface } from '../../../resources/surface.ts'
-import type { Reading } from '../../../versioning/family/family.ts'
+import type { Surface, Reading } from '../../../registry/families.ts'
 import type { Endpoint } from '../../routing/endpoint.ts'
 import { ROW_PAGE_PARAMETERS, queryReading } from './query-parameters.ts'
 import { rowsPageInfo } from '../record-schemas.ts'

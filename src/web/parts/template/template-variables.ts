@@ -1,4 +1,4 @@
-import { curlyTags } from '../../../prompts/templates/curly-tags.ts'
+import { curlyTags } from '../../../run/templates/curly-tags.ts'
 
 /** The format of a prompt's variables (docs/guide/running.md). */
 export type TemplateFormat = 'curly' | 'mustache' | 'fstring' | 'jinja2'

@@ -1,10 +1,6 @@
 import { Link } from '@tanstack/react-router'
 import { type DragEvent, type ReactNode, useState } from 'react'
-import {
-  type RowFileType,
-  rowFileType,
-  ROW_MEDIA_TYPES,
-} from '../../../resources/testsets/import/files/file-type.ts'
+import { type RowFileType, rowFileType, ROW_MEDIA_TYPES } from '../../../registry/testsets/files/file-type.ts'
 import { Problem, Unreachable } from '../../api/call.ts'
 import type { UploadRoute, UploadState } from '../../api/upload.ts'
 import { useRefusal } from '../../shell/session.tsx'

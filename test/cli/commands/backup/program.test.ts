@@ -4,7 +4,7 @@ import { chmodSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:f
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect } from 'chai'
-import { repositoriesLine } from '../../../../src/cli/commands/backup/follow-all.ts'
+import { repositoriesLine } from '../../../../src/cli/backup/follow-all.ts'
 import { withoutProgress } from '../../without-progress.ts'
 import type { SmallStore } from './small-store.ts'
 import { startSmallStore } from './small-store.ts'

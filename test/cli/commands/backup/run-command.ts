@@ -1,6 +1,6 @@
 import { readConfig } from '../../../../src/config.ts'
 import { runBackup } from '../../../../src/cli/commands/backup.ts'
-import type { Report } from '../../../../src/cli/commands/backup/report/backup-report.ts'
+import type { Report } from '../../../../src/cli/backup/report/backup-report.ts'
 import { runRestore } from '../../../../src/cli/commands/restore.ts'
 
 /** Runs `backup` or `restore` as the program does, without the time a process takes to start. */

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { rowCounter } from '../../../../src/cli/commands/testsets.ts'
-import type { FileType } from '../../../../src/resources/testsets/import/files/file-type.ts'
+import type { FileType } from '../../../../src/registry/testsets/files/file-type.ts'
 
 describe('counting rows while they go by', () => {
   for (const [what, type, text, rows] of [

@@ -1,5 +1,5 @@
 import { exportTestset } from '../../../../src/cli/commands/testsets.ts'
-import { importTestset } from '../../../../src/cli/commands/testsets/import-command.ts'
+import { importTestset } from '../../../../src/cli/testsets/import-command.ts'
 
 /** Runs a command over a store as the program does, without the time a process takes to start; answers its last line. */
 export async function runCommand(

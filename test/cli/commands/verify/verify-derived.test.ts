@@ -3,10 +3,10 @@ import { spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { crc32 } from 'node:zlib'
 import { git } from '../../../support/git/git-program.ts'
-import { encodeFolderKeys } from '../../../../src/resources/testsets/dedup/folder-keys.ts'
-import { CacheFile } from '../../../../src/storage/cache-file.ts'
-import { nodeFs } from '../../../../src/storage/node-fs.ts'
-import { openIndexFile } from '../../../../src/versioning/index/database/index-file.ts'
+import { encodeFolderKeys } from '../../../../src/registry/testsets/dedup/folder-keys.ts'
+import { CacheFile } from '../../../../src/storage/files/cache-file.ts'
+import { nodeFs } from '../../../../src/storage/files/node-fs.ts'
+import { openIndexFile } from '../../../../src/registry/index/database/index-file.ts'
 import { verified } from './verified.ts'
 import { storeForEach } from './verify-store.ts'
 
@@ -165,6 +165,6 @@ describe('branchpoint verify: what is derived', () => {
 
 /** How a process that is not there any more signs what it leaves. */
 function deadProcess(): string {
-  const script = `import('${new URL('../../../../src/storage/process-identity.js', import.meta.url)}').then((it) => console.log(it.identityName(it.thisProcess())))`
+  const script = `import('${new URL('../../../../src/storage/files/process-identity.js', import.meta.url)}').then((it) => console.log(it.identityName(it.thisProcess())))`
   return spawnSync(process.execPath, ['-e', script], { encoding: 'utf8' }).stdout.trim()
 }

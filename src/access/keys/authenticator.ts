@@ -1,0 +1,161 @@
+import { createHmac, timingSafeEqual } from 'node:crypto'
+import { LRUCache } from 'lru-cache'
+import { Refusal } from '../../errors.ts'
+import type { Fs } from '../../storage/files.ts'
+import { isLive, projectNames } from './api-keys.ts'
+import { type Caller, callerWith, SERVER_KEY_ID } from './caller.ts'
+import { keyAuthor } from './key-author.ts'
+import { type ApiKey, keyFilePath, readApiKeyFile } from './key-file.ts'
+import { hashToken } from './key-token.ts'
+import { DEFAULT_PROJECT } from './project-name.ts'
+
+/** Tells who holds a token; undefined if nobody does (any more). */
+export type Authenticate = (token: string) => Caller | undefined
+
+/** The live keys of a store. */
+export interface KeyRing {
+  readonly callerOf: Authenticate
+  /** The key of an id, as long as it is live; a request comes in its name. */
+  liveKey(project: string, id: string): Caller | undefined
+  /**
+   * Ties a token to SVC_API_KEY, if that is the key of the id: it is kept nowhere, and another one may have been set since. Who reads the
+   * seal learns nothing of the key without the token.
+   */
+  sealOf(id: string, token: string): string | undefined
+}
+
+export interface KeyRingOptions {
+  readonly fs: Fs
+  readonly storeDir: string
+  /** A token that is the admin key of project `default` without being stored anywhere. */
+  readonly adminToken?: string | undefined
+  /** Told once for each state of a key file that cannot be read; the keys in it are refused meanwhile. */
+  readonly onDamage: (error: unknown) => void
+  /** Called for each request with a key that is stored. */
+  readonly onUse?: (caller: Caller) => void
+}
+
+/**
+ * Looks tokens up in the key files of all projects. Keys that another process made or revoked count from the next request
+ * on: a known token costs one hash and at most one stat, of its project's file; only an unknown one looks at every
+ * project. Hashes are compared in constant time.
+ */
+export function openKeyRing(options: KeyRingOptions): KeyRing {
+  const { fs, storeDir, adminToken, onDamage, onUse } = options
+  const admin = adminToken === undefined ? undefined : adminKey(adminToken)
+  const projects = new Map<string, ProjectKeys>()
+  /**
+   * Whose file was looked at in this turn of the event loop. What node hands over in one turn had arrived before that
+   * look, so sharing it lets no request slip through with a key that was revoked before it was sent.
+   */
+  const checked = new Set<string>()
+  const forgetChecks = () => checked.clear()
+  /** In which project a hash was last found. */
+  const homes = new Map<string, string>()
+
+  function current(project: string): ProjectKeys {
+    const known = projects.get(project)
+    if (known && checked.has(project)) return known
+    if (checked.size === 0) setImmediate(forgetChecks)
+    checked.add(project)
+    const stamp = stampNow(project)
+    if (known && known.stamp === stamp) return known
+    const read = { stamp, entries: stamp === UNREADABLE ? [] : readEntries(project) }
+    projects.set(project, read)
+    return read
+  }
+
+  /** One project's folder that nobody may look into keeps nobody from another. */
+  function stampNow(project: string): string {
+    try {
+      return stampOf(fs, keyFilePath(storeDir, project))
+    } catch (error) {
+      if (error instanceof Refusal) throw error
+      if (projects.get(project)?.stamp !== UNREADABLE) onDamage(error)
+      return UNREADABLE
+    }
+  }
+
+  function readEntries(project: string): readonly KeyEntry[] {
+    try {
+      return readApiKeyFile(fs, storeDir, project)
+        .filter(isLive)
+        .map((key) => toEntry(project, key))
+    } catch (error) {
+      onDamage(error)
+      return []
+    }
+  }
+
+  /** Hashes of tokens that were live when they were last shown; a hash costs more than all the rest of this. */
+  const hashes = new LRUCache<string, Buffer>({ max: 1000 })
+
+  const callerOf: Authenticate = (token) => {
+    const hash = hashes.get(token) ?? hashToken(token)
+    const caller = admin && timingSafeEqual(admin.hash, hash) ? admin.caller : storedCaller(hash)
+    if (caller) hashes.set(token, hash)
+    else hashes.delete(token)
+    return caller
+  }
+
+  function storedCaller(hash: Buffer): Caller | undefined {
+    const name = hash.toString('latin1')
+    const home = homes.get(name)
+    for (const project of home === undefined ? projectNames(fs, storeDir) : [home]) {
+      const found = find(current(project).entries, hash)
+      if (!found) continue
+      homes.set(name, project)
+      onUse?.(found.caller)
+      return found.caller
+    }
+    homes.delete(name)
+    return undefined
+  }
+
+  const liveKey: KeyRing['liveKey'] = (project, id) => {
+    if (id === SERVER_KEY_ID) return project === DEFAULT_PROJECT ? admin?.caller : undefined
+    const found = current(project).entries.find(({ caller }) => caller.key.id === id)
+    if (found) onUse?.(found.caller)
+    return found?.caller
+  }
+
+  const sealOf: KeyRing['sealOf'] = (id, token) =>
+    id === SERVER_KEY_ID && adminToken !== undefined
+      ? createHmac('sha256', token).update(adminToken).digest('hex')
+      : undefined
+
+  return { callerOf, liveKey, sealOf }
+}
+
+const UNREADABLE = 'unreadable'
+
+interface ProjectKeys {
+  /** Changes whenever the file does. */
+  readonly stamp: string
+  readonly entries: readonly KeyEntry[]
+}
+
+interface KeyEntry {
+  readonly hash: Buffer
+  readonly caller: Caller
+}
+
+function adminKey(token: string): KeyEntry {
+  const key = { id: SERVER_KEY_ID, ...keyAuthor('admin'), scopes: ['admin'] } as const
+  return { hash: hashToken(token), caller: callerWith(DEFAULT_PROJECT, key) }
+}
+
+/** A replaced file has another inode; size and time also tell an edit in place. */
+function stampOf(fs: Fs, path: string): string {
+  const stat = fs.stat(path)
+  return stat ? `${stat.inode} ${stat.modified} ${stat.size}` : ''
+}
+
+function toEntry(project: string, key: ApiKey): KeyEntry {
+  const { id, name, email, scopes } = key
+  return { hash: Buffer.from(key.sha256, 'hex'), caller: callerWith(project, { id, name, email, scopes }) }
+}
+
+function find(entries: readonly KeyEntry[], hash: Buffer): KeyEntry | undefined {
+  return entries.find((entry) => timingSafeEqual(entry.hash, hash))
+}

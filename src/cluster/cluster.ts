@@ -1,0 +1,7 @@
+export { SharedDocuments } from './documents/shared-documents.ts'
+export { CopyOnDisk } from './following/folder/compare-copy.ts'
+export type { RepositoryState } from './following/shared-log.ts'
+export { StoredRepositories } from './postgres/stored-repositories.ts'
+export { followStore } from './following/open-following.ts'
+export { openDocumentTable, openPostgres, openSpanTable } from './postgres/open-postgres.ts'
+export { sharedTraces } from './postgres/shared-traces.ts'

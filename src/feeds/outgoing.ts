@@ -1,0 +1,5 @@
+export { OutgoingFailure } from './outgoing/outgoing-failure.ts'
+export { type OutgoingFetchSettings, outgoingFetch } from './outgoing/outgoing-fetch.ts'
+export { type OutgoingPolicy, resolveHost } from './outgoing/outgoing-policy.ts'
+export { outgoingUrlProblem } from './outgoing/outgoing-url-problem.ts'
+export { type OutgoingAnswer, postOutgoing } from './outgoing/post-outgoing.ts'

@@ -1,0 +1,166 @@
+import type { Oid } from '../../../git/objects.ts'
+import { bytesOf, type DatabaseFile, utf8Of } from '../../../storage/sqlite.ts'
+import { SEARCH_FIELDS, type SearchText } from '../texts-of.ts'
+import { type BestExcerpt, bestExcerpt } from '../words/excerpt.ts'
+import type { Search } from '../words/parse-search.ts'
+import { indexedText } from '../words/search-words.ts'
+import type { DocumentPage, DocumentPlace, DocumentQuestion, FoundDocument } from './find-documents.ts'
+import { findDocuments, findPlaces } from './find-documents.ts'
+import {
+  giveUpRows,
+  removeRows,
+  type RowsBehind,
+  rowsBehind,
+  type RowsStep,
+  takeRowsStep,
+  unknownRows,
+} from './search-rows.ts'
+
+/** What is done with a project's index, or for what was found there, by the name of the work. */
+export interface SearchWork {
+  readonly unsearched: { readonly asks: { readonly most: number }; readonly answers: readonly Unsearched[] }
+  readonly write: {
+    readonly asks: { readonly documents: readonly SearchDocument[] }
+    readonly answers: number
+  }
+  readonly find: {
+    readonly asks: { readonly question: DocumentQuestion; readonly page: DocumentPage }
+    readonly answers: readonly FoundDocument[] | undefined
+  }
+  readonly places: {
+    readonly asks: { readonly question: DocumentQuestion }
+    readonly answers: readonly DocumentPlace[]
+  }
+  readonly excerpt: {
+    readonly asks: { readonly texts: readonly string[]; readonly search: Search }
+    readonly answers: BestExcerpt | undefined
+  }
+  readonly rowsBehind: { readonly asks: object; readonly answers: RowsBehind | undefined }
+  readonly unknownRows: {
+    readonly asks: { readonly variant: number; readonly oids: readonly Oid[] }
+    readonly answers: readonly Oid[]
+  }
+  readonly writeRows: { readonly asks: { readonly step: RowsStep }; readonly answers: boolean }
+  readonly giveUpRows: {
+    readonly asks: { readonly variant: number; readonly head: Oid | undefined }
+    readonly answers: boolean
+  }
+  readonly removeRows: { readonly asks: object; readonly answers: boolean }
+}
+
+/** Has work done, on whatever thread. */
+export type AskIndex = <N extends keyof SearchWork>(
+  work: N,
+  asks: SearchWork[N]['asks'],
+) => Promise<SearchWork[N]['answers']>
+
+const WORKS: {
+  readonly [N in keyof SearchWork]: (
+    file: DatabaseFile,
+    asks: SearchWork[N]['asks'],
+  ) => SearchWork[N]['answers']
+} = {
+  unsearched,
+  write,
+  find: (file, { question, page }) => findDocuments(file, question, page),
+  places: (file, { question }) => findPlaces(file, question),
+  excerpt: (_, { texts, search }) => bestExcerpt(texts, search),
+  rowsBehind,
+  unknownRows: (file, { variant, oids }) => unknownRows(file, variant, oids),
+  writeRows: (file, { step }) => takeRowsStep(file, step),
+  giveUpRows: (file, { variant, head }) => giveUpRows(file, variant, head),
+  removeRows,
+}
+
+/** Does a piece of work, on whatever thread. */
+export function doSearchWork<N extends keyof SearchWork>(
+  file: DatabaseFile,
+  work: N,
+  asks: SearchWork[N]['asks'],
+): SearchWork[N]['answers'] {
+  return WORKS[work](file, asks)
+}
+
+/** A revision, or an artifact without any, whose words are not to be found yet. */
+export interface Unsearched {
+  /** Under which they are to stand: of a revision its number in the index, of an artifact the negative of that. */
+  readonly number: number
+  /** `<family>/<slug>` of the artifact. */
+  readonly path: string
+  /** Undefined for an artifact. */
+  readonly oid: string | undefined
+}
+
+/** The newest of them, `most` at the most. */
+export function unsearched(file: DatabaseFile, { most }: SearchWork['unsearched']['asks']): Unsearched[] {
+  const revisions = file.rows<UnsearchedRow>(UNSEARCHED_REVISIONS, most)
+  const artifacts = file.rows<UnsearchedRow>(UNSEARCHED_ARTIFACTS, most - revisions.length)
+  const found: Unsearched[] = []
+  for (const { number, path, oid } of [...artifacts, ...revisions])
+    found.push({ number, path: utf8Of(path), oid: oid ?? undefined })
+  return found
+}
+
+interface UnsearchedRow {
+  readonly number: number
+  readonly path: ArrayBuffer
+  /** Hexadecimal. */
+  readonly oid: string | null
+}
+
+/** What a revision, or an artifact without any, is found by. */
+export interface SearchDocument extends Pick<Unsearched, 'number' | 'oid'> {
+  /** The artifact's meta commit that its names are of. */
+  readonly meta: string
+  readonly texts: readonly Pick<SearchText, 'field' | 'text'>[]
+  /** Whether the revision embeds anything; undefined where that cannot be told. */
+  readonly embeds: boolean | undefined
+}
+
+/**
+ * Makes documents found by their words, in place of what they were found by before. One whose names are others by now is left out, and so is
+ * one whose number another revision has in a file that was made anew. Answers how many were written.
+ */
+function write(file: DatabaseFile, { documents }: SearchWork['write']['asks']): number {
+  const columns: string[][] = []
+  for (const { texts } of documents) columns.push(columnsOf(texts))
+  return file.transaction(() => {
+    let written = 0
+    for (const [at, { number, oid = '', meta, embeds }] of documents.entries()) {
+      const isEmbedding = embeds === undefined ? null : Number(embeds)
+      const marked =
+        number < 0
+          ? file.run(MARK_ARTIFACT, -number, meta)
+          : file.run(MARK_REVISION, isEmbedding, number, bytesOf(oid), meta)
+      if (marked.changes === 0) continue
+      file.run('DELETE FROM search WHERE rowid = ?', number)
+      file.run(ADD, number, ...(columns[at] ?? []))
+      written++
+    }
+    return written
+  })
+}
+
+/** The words of each field, in the order of the columns. */
+function columnsOf(texts: SearchDocument['texts']): string[] {
+  const columns: string[] = []
+  for (const field of SEARCH_FIELDS) {
+    const ofField: string[] = []
+    for (const it of texts) if (it.field === field) ofField.push(it.text)
+    columns.push(indexedText(ofField))
+  }
+  return columns
+}
+
+const UNSEARCHED_REVISIONS = `
+  SELECT r.number, CAST(a.family || '/' || a.slug AS BLOB) AS path, lower(hex(r.oid)) AS oid
+  FROM revisions r JOIN artifacts a ON a.number = r.artifact WHERE NOT r.searched ORDER BY r.number DESC LIMIT ?`
+const UNSEARCHED_ARTIFACTS = `
+  SELECT -number AS number, CAST(family || '/' || slug AS BLOB) AS path, NULL AS oid
+  FROM artifacts a WHERE NOT searched AND NOT unreadable ORDER BY a.number DESC LIMIT ?`
+const MARK_REVISION = `
+  UPDATE revisions SET searched = 1, embeds = ?
+  WHERE number = ? AND oid = ? AND NOT searched
+    AND EXISTS (SELECT 1 FROM artifacts a WHERE a.number = revisions.artifact AND a.meta = ?)`
+const MARK_ARTIFACT = 'UPDATE artifacts SET searched = 1 WHERE number = ? AND NOT searched AND meta = ?'
+const ADD = 'INSERT INTO search (rowid, name, description, tags, message, data) VALUES (?, ?, ?, ?, ?, ?)'

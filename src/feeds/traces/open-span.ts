@@ -1,0 +1,257 @@
+import { type Json, type JsonObject, fromEntries } from '../../base/json.ts'
+import { randomHex } from './trace-ids.ts'
+import type { Span, SpanException, SpanKind, SpanLink, SpanReference, SpanType } from './span.ts'
+
+/** What the spans of a trace have in common, and where they go. */
+export interface TraceStart {
+  /** 32 hex digits; a new one where none is given. */
+  readonly traceId?: string | undefined
+  /** 16 hex digits of the root; new ones where none are given. */
+  readonly spanId?: string | undefined
+  /** The span of the caller's that the root is a child of. */
+  readonly parentId?: string | undefined
+  readonly sessionId?: string | undefined
+  readonly links?: ReadonlyMap<string, SpanLink> | undefined
+  /** Takes the whole trace once its root has ended. */
+  readonly record: (spans: readonly Span[]) => void
+}
+
+/** Begins a trace: its root, which is the run of a workflow. */
+export function startTrace(start: TraceStart, name: string): OpenSpan {
+  return new OpenSpan(
+    {
+      traceId: start.traceId ?? newTraceId(),
+      sessionId: start.sessionId,
+      links: start.links ?? NO_LINKS,
+      record: start.record,
+      ended: [],
+    },
+    {
+      spanId: start.spanId,
+      parentId: start.parentId,
+      name,
+      type: 'workflow',
+      kind: 'SPAN_KIND_SERVER',
+      isRoot: true,
+    },
+  )
+}
+
+/**
+ * A span while what it times goes on (interface 12.8). What it is told is kept as it is, not copied. The trace is recorded when
+ * its root ends; a child that has not ended by then is left out.
+ */
+export class OpenSpan {
+  readonly traceId: string
+  readonly spanId: string
+  readonly #trace: RunningTrace
+  readonly #birth: SpanBirth
+  readonly #parent: OpenSpan | undefined
+  readonly #startTime = now()
+  readonly #data: Record<string, Json> = {}
+  #svc: Map<string, Json> | undefined
+  #foreign: Map<string, Json> | undefined
+  #references: ReadonlyMap<string, SpanReference> = NO_REFERENCES
+  #exception: SpanException | undefined
+  #message: string | undefined
+  #tokens: Tokens | undefined
+  /** Of the spans inside that have ended. */
+  #tokensBelow: Tokens | undefined
+  #errorsBelow = 0
+  #hasEnded = false
+
+  /** Use `startTrace` and `child`. */
+  constructor(trace: RunningTrace, birth: SpanBirth, parent?: OpenSpan) {
+    this.#trace = trace
+    this.#birth = birth
+    this.#parent = parent
+    this.traceId = trace.traceId
+    this.spanId = birth.spanId ?? randomHex(8)
+  }
+
+  /** Begins a span inside this one. */
+  child(name: string, type: SpanType = 'task', kind: SpanKind = 'SPAN_KIND_INTERNAL'): OpenSpan {
+    const birth = { spanId: undefined, parentId: this.spanId, name, type, kind, isRoot: false }
+    return new OpenSpan(this.#trace, birth, this)
+  }
+
+  /** `svc.data.<part>`: what went in, what came out, the configuration. */
+  setData(part: 'inputs' | 'outputs' | 'parameters', value: Json): this {
+    this.#data[part] = value
+    return this
+  }
+
+  /** `svc.<name>` for what is neither data nor a metric nor a reference: `flags`, `selector`. */
+  setAttribute(name: string, value: JsonObject): this {
+    this.#svc = (this.#svc ?? new Map()).set(name, value)
+    return this
+  }
+
+  /** An attribute outside `svc`, under its dotted name: `gen_ai.request.model`. */
+  setForeign(name: string, value: Json): this {
+    this.#foreign = (this.#foreign ?? new Map()).set(name, value)
+    return this
+  }
+
+  /** `svc.metrics.tokens.incremental`: the span's own, without those inside. */
+  setTokens({ prompt, completion, total }: Tokens): this {
+    this.#tokens = { prompt, completion, total }
+    return this
+  }
+
+  /** `svc.references.<name>`: what the run is of. */
+  addReference(name: string, reference: SpanReference): this {
+    this.#references = new Map(this.#references).set(name, reference)
+    return this
+  }
+
+  /** All of them at once. What is made of a map is kept with it, so runs of one thing do well to share one. */
+  setReferences(references: ReadonlyMap<string, SpanReference>): this {
+    this.#references = references
+    return this
+  }
+
+  /** A sentence about a run that did not fail: why its verdict is what it is. */
+  setMessage(message: string): this {
+    this.#message = message
+    return this
+  }
+
+  /** Makes it a span that failed. */
+  fail(exception: SpanException): this {
+    this.#exception = exception
+    return this
+  }
+
+  /** Ends it; the root's end records the trace. Ending twice changes nothing. */
+  end(): void {
+    if (this.#hasEnded) return
+    this.#hasEnded = true
+    const { ended, record } = this.#trace
+    ended.push(this.#finished())
+    if (this.#birth.isRoot) record(ended)
+  }
+
+  #finished(): Span {
+    const endTime = now()
+    const { traceId, sessionId, links } = this.#trace
+    const { parentId, name, type, kind } = this.#birth
+    const traceType = links.size > 0 ? 'annotation' : 'invocation'
+    // names of ours, which a plain object keeps in their order
+    const svc: Record<string, Json> = {
+      type: { trace: traceType, span: type },
+      data: this.#data,
+      metrics: this.#metrics(milliseconds(endTime - this.#startTime)),
+    }
+    if (this.#svc) for (const [name, value] of this.#svc) svc[name] = value
+    if (sessionId !== undefined) svc['session'] = { id: sessionId }
+    return {
+      traceId,
+      spanId: this.spanId,
+      parentId,
+      traceType,
+      type,
+      kind,
+      name,
+      startTime: this.#startTime,
+      endTime,
+      statusCode: this.#exception ? 'STATUS_CODE_ERROR' : 'STATUS_CODE_OK',
+      statusMessage: this.#exception?.message ?? this.#message,
+      sessionId,
+      attributes: this.#foreign ? fromEntries([['svc', svc], ...nested(this.#foreign)]) : { svc },
+      references: this.#references,
+      links,
+      exception: this.#exception,
+    }
+  }
+
+  /**
+   * What is measured and counted: `incremental` is the span's own, `cumulative` with all inside (interface 12.9). The span around
+   * it is told.
+   */
+  #metrics(duration: number): JsonObject {
+    const metrics: Record<string, Json> = { duration: { cumulative: duration } }
+    const tokens = added(this.#tokens, this.#tokensBelow)
+    if (tokens)
+      metrics['tokens'] = { ...(this.#tokens ? { incremental: this.#tokens } : {}), cumulative: tokens }
+    const own = this.#exception ? 1 : 0
+    const errors = own + this.#errorsBelow
+    if (errors > 0) metrics['errors'] = { ...(own > 0 ? { incremental: own } : {}), cumulative: errors }
+    const parent = this.#parent
+    if (parent) {
+      parent.#tokensBelow = added(parent.#tokensBelow, tokens)
+      parent.#errorsBelow += errors
+    }
+    return metrics
+  }
+}
+
+type Tokens = Readonly<Record<'prompt' | 'completion' | 'total', number>>
+
+function added(a: Tokens | undefined, b: Tokens | undefined): Tokens | undefined {
+  if (!a || !b) return a ?? b
+  return {
+    prompt: a.prompt + b.prompt,
+    completion: a.completion + b.completion,
+    total: a.total + b.total,
+  }
+}
+
+interface RunningTrace {
+  readonly traceId: string
+  readonly sessionId: string | undefined
+  readonly links: ReadonlyMap<string, SpanLink>
+  readonly record: (spans: readonly Span[]) => void
+  readonly ended: Span[]
+}
+
+interface SpanBirth {
+  readonly spanId: string | undefined
+  readonly parentId: string | undefined
+  readonly name: string
+  readonly type: SpanType
+  readonly kind: SpanKind
+  readonly isRoot: boolean
+}
+
+const NO_LINKS: ReadonlyMap<string, SpanLink> = new Map()
+const NO_REFERENCES: ReadonlyMap<string, SpanReference> = new Map()
+
+/** Members under the first steps of dotted names, as attributes are stored (interface 12.9). */
+function nested(named: ReadonlyMap<string, Json>): readonly (readonly [string, Json])[] {
+  const groups = new Map<string, Map<string, Json>>()
+  const members: [string, Json][] = []
+  for (const [name, value] of named) {
+    const dot = name.indexOf('.')
+    if (dot < 0) {
+      members.push([name, value])
+      continue
+    }
+    const group = groups.get(name.slice(0, dot)) ?? new Map<string, Json>()
+    groups.set(name.slice(0, dot), group.set(name.slice(dot + 1), value))
+  }
+  for (const [name, group] of groups) members.push([name, fromEntries(nested(group))])
+  return members
+}
+
+/** The wall clock to the microsecond; `performance` never goes backwards within a span. */
+function now(): number {
+  return ORIGIN + performance.now()
+}
+
+/** Asking for it takes longer than all the rest. */
+const ORIGIN = performance.timeOrigin
+
+/** Three decimals, as durations are shown. */
+function milliseconds(value: number): number {
+  return Math.round(value * 1000) / 1000
+}
+
+/**
+ * A trace id of our own, 32 hex digits: the milliseconds since 1970 in 48 bits, then 80 random ones (W3C Trace Context asks for
+ * randomness in the right half). Ids that grow with time are stored side by side; random ones would have a batch of traces write a
+ * page of the index each.
+ */
+export function newTraceId(): string {
+  return Date.now().toString(16).padStart(12, '0') + randomHex(10)
+}

@@ -1,0 +1,219 @@
+import type { Fs, Lease } from '../../storage/files.ts'
+import { type Registry, pathOf } from '../../registry/registries.ts'
+import { type ProjectWebhooks, projectWebhooks, type WebhookSettings } from './project-webhooks.ts'
+import { setTimeout as pause } from 'node:timers/promises'
+import type { ArtifactView } from '../../registry/artifacts.ts'
+import { Outbox } from './deliveries/outbox.ts'
+import type { RegistryEvent } from './registry-event.ts'
+import { isSending } from './webhook.ts'
+import { beginCursorLog, CursorLog, cursorOf, isPublished, type PublishCursor } from './cursor-log.ts'
+import { creationOf, eventsBetween } from './events-between.ts'
+
+/** The webhooks of all projects that a process serves. */
+export class OpenWebhooks {
+  readonly #fs: Fs
+  readonly #settings: WebhookSettings
+  readonly #projects = new Map<Registry, ProjectWebhooks>()
+  readonly #tellers: EventPublisher[] = []
+
+  constructor(fs: Fs, settings: WebhookSettings) {
+    this.#fs = fs
+    this.#settings = settings
+  }
+
+  /** Tells of what happens in a project from now on, and of what was not told before. */
+  open(registry: Registry): void {
+    const project = projectWebhooks(registry, this.#fs, this.#settings, () => teller.begin())
+    const teller = new EventPublisher(project)
+    this.#projects.set(registry, project)
+    this.#tellers.push(teller)
+    // Whoever tells goes over all artifacts: until they are here, another server does.
+    void Promise.resolve(registry.store.filling?.whole).then(() => teller.start())
+  }
+
+  of(registry: Registry): ProjectWebhooks {
+    const project = this.#projects.get(registry)
+    if (!project) throw new Error('the webhooks of this project have not been opened')
+    return project
+  }
+
+  /** How many deliveries wait that this process sends. */
+  get waiting(): number {
+    return this.#tellers.reduce((sum, teller) => sum + teller.waiting, 0)
+  }
+
+  /** Resolves once nothing is told or sent any more. */
+  async close(): Promise<void> {
+    await Promise.all(this.#tellers.map((teller) => teller.stop()))
+  }
+}
+
+/** How often a process asks whether it is its turn to tell, in milliseconds. */
+const ASK_EVERY = 1000
+/** Writes of one artifact in this time are looked at together. */
+const COLLECT_MS = 20
+/** What could not be told is tried again after so long. */
+const AGAIN = 10_000
+/** An artifact that turns up and is older than what was told last by this much was brought from elsewhere. */
+const BROUGHT = 60 * 60 * 1000
+
+/**
+ * Tells a project's webhooks what happens in its repositories. Git is the record of that, so nothing is written before a write is
+ * answered: a write is only noted in memory, and soon afterwards what is in git is compared with what was told (`CursorLog`).
+ * What happened while nobody looked, or was cut off by a crash, is found by the same comparison at the next start.
+ *
+ * Of all processes that serve the store one tells, the one that holds the lease `teller`; it sees the writes of the others by the
+ * index's sweeps. When it ends, another takes its place within a second or two.
+ */
+class EventPublisher {
+  readonly #project: ProjectWebhooks
+  /** Artifacts to be looked at, by path. */
+  readonly #noted = new Map<string, ArtifactView>()
+  readonly #failed = new Map<string, ArtifactView>()
+  readonly #stopping = new AbortController()
+  #life: Promise<void> | undefined
+  #isLeading = false
+  #outbox: Outbox | undefined
+  /** Ends the nap that is being taken. */
+  #wake: (() => void) | undefined
+
+  constructor(project: ProjectWebhooks) {
+    this.#project = project
+  }
+
+  /** Tells whenever it is this process's turn, until it is stopped. */
+  start(): void {
+    this.#life = this.#live()
+  }
+
+  /** Asks at once whether it is this process's turn, in place of a moment later. */
+  begin(): void {
+    if (!this.#isLeading) this.#wake?.()
+  }
+
+  /** Resolves once nothing is told, sent or written any more, and another process may take over. */
+  async stop(): Promise<void> {
+    this.#stopping.abort()
+    this.#wake?.()
+    await this.#life
+  }
+
+  /** How many deliveries wait, where it is this process that sends them. */
+  get waiting(): number {
+    return this.#outbox?.waiting ?? 0
+  }
+
+  get #isStopped(): boolean {
+    return this.#stopping.signal.aborted
+  }
+
+  /** Whether it is not for this process to tell any more. */
+  #isOver({ signal }: Lease): boolean {
+    return this.#isStopped || signal.aborted
+  }
+
+  async #live(): Promise<void> {
+    const { documents, folder, shelf, settings } = this.#project
+    while (!this.#isStopped) {
+      try {
+        if (shelf.list().length > 0)
+          await documents.leaseIfFree(`${folder}/teller`, (lease) => this.#lead(lease))
+      } catch (error) {
+        settings.onTrouble(error)
+      }
+      await this.#nap(ASK_EVERY)
+    }
+  }
+
+  async #lead(lease: Lease): Promise<void> {
+    const { registry, fs, folder, shelf, settings } = this.#project
+    await beginCursorLog(this.#project, lease) // somebody removed it
+    const told = await CursorLog.open(fs, folder, lease)
+    const outbox = new Outbox(shelf, settings, lease)
+    const giveUp = (): void => this.#wake?.()
+    lease.signal.addEventListener('abort', giveUp)
+    this.#outbox = outbox
+    const unwatch = registry.index.watch(({ view }) => {
+      if (!view) return // that something is gone is not told
+      this.#noted.set(pathOf(view.family, view.slug), view)
+      if (this.#isLeading) this.#wake?.()
+    })
+    try {
+      this.#isLeading = true
+      // What this process last saw may be older than what the one before it told.
+      await registry.index.sweep()
+      for (const family of registry.families) {
+        for (const view of await registry.index.list(family)) {
+          const path = pathOf(family, view.slug)
+          if (!isPublished(view, told.get(path)) && !this.#noted.has(path)) this.#noted.set(path, view)
+        }
+      }
+      outbox.go()
+      while (!this.#isOver(lease)) {
+        await this.#tellNoted(told, outbox, lease)
+        if (this.#noted.size === 0 && !this.#isOver(lease))
+          await this.#nap(this.#failed.size > 0 ? AGAIN : undefined)
+        if (!this.#isOver(lease)) await pause(COLLECT_MS)
+      }
+    } finally {
+      lease.signal.removeEventListener('abort', giveUp)
+      this.#isLeading = false
+      unwatch()
+      this.#noted.clear()
+      this.#failed.clear()
+      await outbox.stop()
+      this.#outbox = undefined
+    }
+  }
+
+  async #tellNoted(told: CursorLog, outbox: Outbox, lease: Lease): Promise<void> {
+    // Nothing new: it is time to try again what failed.
+    const views = new Map(this.#noted.size > 0 ? this.#noted : this.#failed)
+    this.#noted.clear()
+    for (const [path, view] of views) {
+      if (this.#isOver(lease)) return
+      this.#failed.delete(path)
+      try {
+        await this.#tell(view, told, outbox)
+      } catch (error) {
+        if (!this.#noted.has(path)) this.#failed.set(path, view)
+        this.#project.settings.onTrouble(error)
+      }
+    }
+  }
+
+  async #tell(view: ArtifactView, told: CursorLog, outbox: Outbox): Promise<void> {
+    const before = told.get(pathOf(view.family, view.slug))
+    if (isPublished(view, before)) return
+    const { shelf, settings } = this.#project
+    if (shelf.list().some(isSending)) {
+      for (const event of await this.#eventsOf(view, before, told.latest)) await outbox.put(event)
+      outbox.go()
+    }
+    await told.add(cursorOf(view, settings.now()))
+  }
+
+  #eventsOf(
+    view: ArtifactView,
+    before: PublishCursor | undefined,
+    latest: number,
+  ): Promise<readonly RegistryEvent[]> {
+    const { registry } = this.#project
+    // A repository that was restored is one piece of news, not all of its history.
+    const isBrought = before?.id !== view.id && Date.parse(view.record.created_at) < latest - BROUGHT
+    return isBrought ? creationOf(view) : eventsBetween(registry, view, before)
+  }
+
+  /** Waits so long, or until it is woken. */
+  async #nap(milliseconds: number | undefined): Promise<void> {
+    if (this.#isStopped) return
+    await new Promise<void>((resolve) => {
+      const timer = milliseconds === undefined ? undefined : setTimeout(resolve, milliseconds).unref()
+      this.#wake = () => {
+        clearTimeout(timer)
+        resolve()
+      }
+    })
+    this.#wake = undefined
+  }
+}

@@ -1,0 +1,1 @@
+export { OpenEvents } from './events/open-events.ts'

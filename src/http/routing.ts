@@ -1,0 +1,6 @@
+export { jsonBodyReader } from './body/json-body.ts'
+export { Spools, sweepUploads } from './body/spool.ts'
+export { uploadReader } from './body/upload.ts'
+export { withAnswers } from './routing/answers.ts'
+export type { Endpoint } from './routing/endpoint.ts'
+export { createRouter } from './routing/router.ts'

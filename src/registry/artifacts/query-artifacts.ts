@@ -1,0 +1,178 @@
+import { type Json, entriesOf, isJsonObject, stringifyJson } from '../../base/json.ts'
+import { TimeSlice } from '../../base/scheduling.ts'
+import type { Family } from '../payload/family.ts'
+import { unlessDamaged } from '../index/damaged-repositories.ts'
+import type { ListedArtifact } from '../index/index-tables.ts'
+import type { Order, Ordered, Window, Windowing } from '../store/pagination.ts'
+import { byCreation, cutWindow, cutWindowOf } from '../store/pagination.ts'
+import type { Reference } from '../store/reference.ts'
+import type { Registry } from '../store/registry.ts'
+import type { Revision } from '../revisions/revision.ts'
+import { latestOf, readListedRevision, revisionFlags } from '../revisions/revision.ts'
+import type { ArtifactView, RecordedArtifact, VariantView } from './artifact-view.ts'
+import type { HeaderFilter } from './filters.ts'
+import type { VariantRecord } from './artifact-record.ts'
+import { isThe, matchesFlags, matchesHeader, matchesReferences } from './filters.ts'
+
+/** A query at the artifact or variant level (interface 2.16). */
+export interface ArtifactQuery {
+  readonly filter: HeaderFilter
+  /** Flags that the surface asks for beside the filter's own. */
+  readonly roles: Readonly<Record<string, boolean>>
+  readonly artifacts?: readonly Reference[] | undefined
+  readonly variants?: readonly Reference[] | undefined
+  /** The one artifact, variant or revision that it is or belongs to, by id. */
+  readonly of?: Readonly<Record<'artifact' | 'variant' | 'revision', string | undefined>> | undefined
+  /** The only ids of what is listed that are wanted, if it is there. */
+  readonly among?: ReadonlySet<string> | undefined
+  readonly includeArchived?: boolean | undefined
+  readonly windowing?: Windowing | undefined
+  /** Comes when nobody waits for the answer any more. */
+  readonly signal?: AbortSignal | undefined
+}
+
+/** The artifacts that match, by creation unless the window asks for something else. */
+export async function queryArtifacts(
+  registry: Registry,
+  family: Family,
+  query: ArtifactQuery,
+): Promise<Window<RecordedArtifact>> {
+  const { rows } = await registry.index.list(family)
+  const window = await cutWindowOf(rows, ORDER, query.windowing, matching(query))
+  // What has changed since it was passed is judged by what it is now.
+  const shown = window.rows.map(recorded).filter((artifact) => matchesArtifact(artifact, query))
+  return { ...window, rows: shown }
+}
+
+/** A variant of a list, and the artifact it is of. */
+export interface ListedVariant {
+  readonly artifact: RecordedArtifact
+  readonly variant: VariantView
+}
+
+/** The variants that match, in the same orders; those of an archived artifact are hidden with it. */
+export async function queryVariants(
+  registry: Registry,
+  family: Family,
+  query: ArtifactQuery,
+): Promise<Window<ListedVariant>> {
+  const found: Ordered<ListedVariant>[] = []
+  const { rows } = await registry.index.list(family)
+  await new TimeSlice().each(rows, (row) => {
+    // Whatever a cursor names was among those of the same question.
+    if (!isAmong(row, query)) return
+    const { view } = row
+    const artifact = recorded(view)
+    for (const variant of view.variants) {
+      const value = { artifact, variant }
+      const isCursor = variant.id === query.windowing?.next
+      if (isCursor || matchesVariant(value, query))
+        found.push({ id: variant.id, ...orderedAs(variant.record), value })
+    }
+  })
+  found.sort(byCreation)
+  return cutWindow(found, query.windowing, (value) => matchesVariant(value, query))
+}
+
+/** As it is now. */
+function recorded({ family, id, slug, record }: RecordedArtifact): RecordedArtifact {
+  return { family, id, slug, record }
+}
+
+function matchesVariant({ artifact, variant }: ListedVariant, query: ArtifactQuery): boolean {
+  if (!query.includeArchived && (isArchived(artifact.record) || isArchived(variant.record))) return false
+  return (
+    matchesHeader(variant.slug, variant.record, query.filter) &&
+    matchesRoles(artifact, query) &&
+    matchesReferences(query.variants, variant.id, ({ slug }) => slug === variant.slug) &&
+    isThe(query.of?.variant, variant.id) &&
+    (query.among?.has(variant.id) ?? true)
+  )
+}
+
+/** An artifact with the latest revision of its default variant, as the simple endpoints show it. */
+export interface FlatArtifact {
+  readonly artifact: ArtifactView
+  readonly revision: Revision | undefined
+}
+
+/** The artifacts that match, each with its latest revision; flags are asked of that revision. */
+export async function queryFlat(
+  registry: Registry,
+  family: Family,
+  query: ArtifactQuery,
+): Promise<Window<FlatArtifact>> {
+  const { signal } = query
+  const { flags, ...filter } = query.filter
+  const known = new Map<ArtifactView, FlatArtifact | undefined>()
+  const read = async (artifact: ArtifactView): Promise<FlatArtifact | undefined> => {
+    if (!known.has(artifact))
+      known.set(artifact, await unlessDamaged(registry, artifact, () => flatten(artifact, signal)))
+    return known.get(artifact)
+  }
+  const list = await registry.index.list(family)
+  const matches = matching({ ...query, filter })
+  const window = await cutWindowOf(list.rows, ORDER, query.windowing, (row) => {
+    if (!matches(row)) return false
+    if (flags === undefined) return true
+    return read(row.view).then((flat) => flat !== undefined && matchesFlags(flatFlags(flat), flags))
+  })
+  const rows = await new TimeSlice(signal).map(window.rows, (row) => read(row.view))
+  return { ...window, rows: rows.filter((flat) => flat !== undefined) }
+}
+
+/** The artifact with the latest revision of its default variant, as far as that decodes. */
+export async function flatten(artifact: ArtifactView, signal?: AbortSignal): Promise<FlatArtifact> {
+  const place = artifact.defaultVariant && (await latestOf(artifact, artifact.defaultVariant))
+  return { artifact, revision: place && (await readListedRevision(place, signal)) }
+}
+
+/** The flags of a flat record: the roles and what is derived from the latest payload. */
+export function flatFlags({ artifact, revision }: FlatArtifact): Readonly<Record<string, boolean>> {
+  return revisionFlags(artifact, revision?.stored.payload)
+}
+
+/** How artifacts are ordered. */
+const ORDER: Order<ListedArtifact> = {
+  id: ({ id }) => id,
+  createdAt: ({ createdAt }) => createdAt,
+  name: ({ record }) => record.name,
+  updatedAt: ({ record }) => record.updated_at,
+}
+
+function orderedAs({ created_at: createdAt, updated_at: updatedAt, name }: VariantRecord) {
+  return { createdAt, updatedAt, name }
+}
+
+/** Whether an artifact matches. Of most no record is read to see that they do not. */
+function matching(query: ArtifactQuery): (artifact: ListedArtifact) => boolean {
+  const texts = [...textsIn(query.filter.tags ?? {}), ...textsIn(query.filter.meta ?? {})]
+  return (artifact) => texts.every((text) => artifact.mayHold(text)) && matchesArtifact(artifact, query)
+}
+
+/** The texts of what a filter wants, as JSON within its quotes: whatever contains it holds each of them. */
+function* textsIn(wanted: Json): Generator<string> {
+  if (typeof wanted === 'string') yield stringifyJson(wanted).slice(1, -1)
+  else if (isJsonObject(wanted)) for (const [, value] of entriesOf(wanted)) yield* textsIn(value)
+}
+
+function matchesArtifact(artifact: RecordedArtifact, query: ArtifactQuery): boolean {
+  if (!isAmong(artifact, query) || !(query.among?.has(artifact.id) ?? true)) return false
+  const { slug, record } = artifact
+  if (!query.includeArchived && isArchived(record)) return false
+  return matchesHeader(slug, record, query.filter) && matchesRoles(artifact, query)
+}
+
+/** Whether it is one of the artifacts that are named, where some are. */
+function isAmong({ id, slug }: RecordedArtifact, { artifacts, of }: ArtifactQuery): boolean {
+  return matchesReferences(artifacts, id, (reference) => reference.slug === slug) && isThe(of?.artifact, id)
+}
+
+function matchesRoles(artifact: RecordedArtifact, { roles, filter }: ArtifactQuery): boolean {
+  const flags = artifact.record.flags ?? {}
+  return matchesFlags(flags, roles) && matchesFlags(flags, filter.flags)
+}
+
+function isArchived(record: { readonly deleted_at?: string | undefined }): boolean {
+  return record.deleted_at !== undefined
+}

@@ -1,0 +1,167 @@
+import { TimeSlice, yieldToEventLoop } from '../../base/scheduling.ts'
+import { Refusal } from '../../errors.ts'
+import type { Oid } from '../../git/objects.ts'
+import type { ArtifactView } from '../artifacts/artifact-view.ts'
+import { damageOf } from '../index/damaged-repositories.ts'
+import type { Registry } from '../store/registry.ts'
+import { latestOf } from '../revisions/revision.ts'
+import { pinsAt } from './environments.ts'
+import { defaultKey } from './pin.ts'
+import { pinnedRevision } from './pinned-revision.ts'
+
+/**
+ * Keeps `refs/environments/<slug>` in the repositories of deployed artifacts where the environments say (interface 9.11, 15.5, 15.8):
+ * it mirrors what the latest revision of the environment's default variant holds under the artifact's default key. The
+ * environment's repository is the truth; a mirror that was left behind is moved when the store is opened.
+ */
+export class Mirrors {
+  readonly #registry: Registry
+  /** By environment: what was mirrored last. */
+  readonly #mirrored = new Map<string, Mirrored>()
+  readonly #turns = new Map<string, Turn>()
+
+  /** From here on they follow what the registry writes to environments. */
+  constructor(registry: Registry) {
+    this.#registry = registry
+    registry.index.onEnvironmentWritten((environment) => this.sync(environment))
+  }
+
+  /** Resolves once the mirrors are where the environment said at the time of this call, or later. */
+  sync({ id }: ArtifactView): Promise<void> {
+    const turn = this.#turns.get(id)
+    if (turn) {
+      const begin = (): Promise<void> => this.#begin(id)
+      // A failure is told to those whose turn it was; the next one tries again.
+      return (turn.next ??= turn.current.then(begin, begin))
+    }
+    return this.#begin(id)
+  }
+
+  /** The same for every environment that has moved without our doing, or could not be followed then. */
+  async syncAll(): Promise<void> {
+    for (const environment of await this.#registry.index.list(this.#registry.environments)) {
+      if (!this.#isMirrored(environment)) await this.sync(environment)
+    }
+  }
+
+  /** Those that wait meanwhile share the next turn, which sees all that they wrote. */
+  #begin(id: string): Promise<void> {
+    const current = this.#mirror(id).finally(() => {
+      if (!this.#turns.get(id)?.next) this.#turns.delete(id)
+    })
+    this.#turns.set(id, { current })
+    return current
+  }
+
+  async #mirror(id: string): Promise<void> {
+    try {
+      // Another process may deploy while the mirrors of its last deployment are being moved here.
+      while (await this.#mirrorOnce(id));
+    } catch (error) {
+      // Somebody locks a repository, or git left damage there: the deployment stands, and the next look tries again.
+      if (!(error instanceof Refusal) && !damageOf(error, id)) throw error
+    }
+  }
+
+  /** Whether it had to look: the environment was not as it was when it was mirrored last. */
+  async #mirrorOnce(id: string): Promise<boolean> {
+    const view = await this.#registry.index.findByDigits(id)
+    if (view?.id !== id || this.#isMirrored(view)) return false
+    const { generation } = this.#registry.index
+    const { targets, isWhole, isSure } = await mirrorTargets(this.#registry, view)
+    const ref = mirrorRef(view)
+    const before = this.#mirrored.get(id)?.holders ?? (await this.#holders(ref))
+    const holders = new Set([...before, ...targets.keys()])
+    // If one cannot be moved, all of them may have the ref.
+    this.#mirrored.set(id, { view: undefined, waitingSince: undefined, holders })
+    for (const artifactId of holders) {
+      if (isSure || targets.has(artifactId)) await this.#move(ref, artifactId, targets.get(artifactId))
+    }
+    const waitingSince = isWhole ? undefined : generation
+    this.#mirrored.set(id, { view, waitingSince, holders: isSure ? new Set(targets.keys()) : holders })
+    return isWhole
+  }
+
+  /** Whether another look would find nothing to do. */
+  #isMirrored(environment: ArtifactView): boolean {
+    const { view, waitingSince } = this.#mirrored.get(environment.id) ?? {}
+    if (view !== environment) return false
+    return waitingSince === undefined || waitingSince === this.#registry.index.generation
+  }
+
+  /** The artifacts that have the ref, wherever it points. */
+  async #holders(ref: string): Promise<string[]> {
+    const ids: string[] = []
+    for (const family of this.#registry.families) {
+      await new TimeSlice().each((await this.#registry.index.list(family)).rows, (row) => {
+        if (row.mayHaveRef(ref) && row.view.source.refs.refs.has(ref)) ids.push(row.id)
+      })
+    }
+    return ids
+  }
+
+  async #move(ref: string, artifactId: string, target: Oid | undefined): Promise<void> {
+    const artifact = await this.#registry.index.findByDigits(artifactId)
+    if (!artifact || artifact.source.refs.refs.get(ref) === target) return
+    await artifact.repository.transact(async (transaction) => {
+      if (transaction.ref(ref) === target) return
+      if (target === undefined) transaction.removeDerivedRef(ref)
+      else transaction.move(ref, target)
+    })
+    await this.#registry.index.takeInOwn(artifact.family, artifact.slug)
+  }
+}
+
+interface Mirrored {
+  /** The environment as it was then; undefined while its mirrors are being moved, and if that failed. */
+  readonly view: ArtifactView | undefined
+  /** The generation of the index in which something that is deployed was not there. */
+  readonly waitingSince: number | undefined
+  /** The ids of all artifacts that may have the ref. */
+  readonly holders: ReadonlySet<string>
+}
+
+interface Turn {
+  readonly current: Promise<void>
+  next?: Promise<void>
+}
+
+/** Where an environment's mirror refs belong. */
+export interface MirrorTargets {
+  /** The commits, by artifact id. */
+  readonly targets: ReadonlyMap<string, Oid>
+  /** False if something that is deployed is not there (yet). */
+  readonly isWhole: boolean
+  /** False if it cannot be told where something that is deployed is: what mirrors it now must stay. */
+  readonly isSure: boolean
+}
+
+const PINS_BETWEEN_YIELDS = 50
+
+/** The folder of the refs that mirror environments. */
+export const ENVIRONMENT_REFS = 'refs/environments/'
+
+/** The ref that mirrors an environment in the repositories of deployed artifacts (interface 9.11). */
+export function mirrorRef({ slug }: ArtifactView): string {
+  return `${ENVIRONMENT_REFS}${slug}`
+}
+
+/** What the latest revision of the environment's default variant holds under the default keys of artifacts. */
+export async function mirrorTargets(registry: Registry, environment: ArtifactView): Promise<MirrorTargets> {
+  const targets = new Map<string, Oid>()
+  const { defaultVariant } = environment
+  const latest = defaultVariant && (await latestOf(environment, defaultVariant))
+  let isWhole = true
+  let isSure = true
+  const pins = latest ? await pinsAt(latest) : []
+  for (const [index, pin] of pins.entries()) {
+    if (index % PINS_BETWEEN_YIELDS === PINS_BETWEEN_YIELDS - 1) await yieldToEventLoop()
+    const place = await pinnedRevision(registry, pin)
+    if (!place) continue
+    if (place instanceof Refusal) {
+      isWhole = false
+      if (!place.code.endsWith('_not_found')) isSure = false
+    } else if (pin.key === defaultKey(place.artifact.slug)) targets.set(place.artifact.id, place.oid)
+  }
+  return { targets, isWhole, isSure }
+}

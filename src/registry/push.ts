@@ -1,0 +1,6 @@
+export { acceptPush } from './push/accept-push.ts'
+export type { PushLimits } from './push/check-pushed-objects.ts'
+export { checkRefCommand } from './push/check-ref-command.ts'
+export { changeNotes } from './push/note-tree.ts'
+export { type Arrival, arrivalsOf } from './push/push-notes.ts'
+export { type RefCommand, type RefOutcome, type RefRefusal, refRefusalOf } from './push/ref-command.ts'

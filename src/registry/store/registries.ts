@@ -1,0 +1,127 @@
+import { basename } from 'node:path'
+import type { Store } from '../../git/store.ts'
+import type { FillProgress } from '../../git/transactions.ts'
+import { damageOf } from '../index/damaged-repositories.ts'
+import type { Family } from '../payload/family.ts'
+import type { OpenRegistry } from './open-registry.ts'
+import { openRegistry } from './open-registry.ts'
+import type { Registry, RegistrySettings } from './registry.ts'
+
+/** How far the projects of a store are read in, and what is wrong in them. */
+export interface ProjectsReadiness {
+  readonly ready: boolean
+  /** Where the server's folder is being filled from the database: how far that is. */
+  readonly filling?: FillProgress | undefined
+  readonly artifacts: number
+  /** How old lists may be, in milliseconds, where that is more than two seconds; else 0. */
+  readonly listAge: number
+  /** Repositories that cannot be served. */
+  readonly problems: readonly {
+    readonly project: string
+    readonly repository: string
+    readonly reason: string
+  }[]
+}
+
+/** The registries of all projects of a store: those it has are read at start, new ones when first asked for. */
+export class Registries {
+  readonly #store: Store
+  readonly #families: readonly Family[]
+  readonly #settings: RegistrySettings
+  readonly #prepare: (registry: Registry) => Promise<void>
+  readonly #opening = new Map<string, Promise<OpenRegistry>>()
+  readonly #open: OpenRegistry[] = []
+  readonly #ready = new Map<string, Registry>()
+  /** Projects that could not be read at the start, and why. */
+  readonly #closed = new Map<string, string>()
+  #started = false
+
+  /** `prepare` gives a project what every one has before anything is asked of it. */
+  constructor(
+    store: Store,
+    families: readonly Family[],
+    settings: RegistrySettings,
+    prepare: (registry: Registry) => Promise<void>,
+  ) {
+    this.#store = store
+    this.#families = families
+    this.#settings = settings
+    this.#prepare = prepare
+  }
+
+  /** Reads every project of the store in; of one that is being filled those it has: then it is to be called again once that is whole. */
+  async start(): Promise<void> {
+    const { filling } = this.#store
+    await Promise.all(this.#store.projects().map((project) => this.#openAtStart(project)))
+    this.#started = filling === undefined
+  }
+
+  /** One that cannot be read now keeps none of the others from being served; it is read in when it is asked for and can be. */
+  async #openAtStart(project: string): Promise<void> {
+    try {
+      await this.of(project)
+    } catch (error) {
+      const reason = damageOf(error, project)
+      if (!reason) throw error
+      this.#closed.set(project, reason.message)
+      this.#settings.onProblem?.(project, { repository: '', reason: reason.message })
+    }
+  }
+
+  /** The project's registry; a promise of it while that is read in. */
+  of(project: string): Registry | Promise<Registry> {
+    return this.#ready.get(project) ?? this.#opened(project)
+  }
+
+  async #opened(project: string): Promise<Registry> {
+    let opening = this.#opening.get(project)
+    if (!opening) {
+      opening = this.#openProject(project)
+      this.#opening.set(project, opening)
+      // A failure is told to those who wait; the next request tries again.
+      opening.catch(() => this.#opening.delete(project))
+    }
+    return (await opening).registry
+  }
+
+  /** For /ready: how many artifacts are served, and what is not served and why. */
+  readiness(): ProjectsReadiness {
+    const registries = this.#open.map(({ registry }) => registry)
+    return {
+      ready: this.#started,
+      filling: this.#store.filling?.progress(),
+      artifacts: registries.reduce((sum, { index }) => sum + index.size, 0),
+      listAge: Math.round(registries.reduce((oldest, { index }) => Math.max(oldest, index.age), 0)),
+      problems: [
+        ...[...this.#closed].map(([project, reason]) => ({ project, repository: '', reason })),
+        ...registries.flatMap(({ index, store }) =>
+          index.problems().map((problem) => ({ project: basename(store.folder), ...problem })),
+        ),
+      ],
+    }
+  }
+
+  /** Removes, at rest, what a server that has died left in the repositories. */
+  sweepLeftovers(): void {
+    for (const open of this.#open) void open.sweepLeftovers()
+  }
+
+  async close(): Promise<void> {
+    await Promise.all(this.#open.map((registry) => registry.close()))
+  }
+
+  async #openProject(project: string): Promise<OpenRegistry> {
+    const open = await openRegistry(await this.#store.project(project), this.#families, this.#settings)
+    try {
+      await this.#prepare(open.registry)
+    } catch (error) {
+      await open.close() // the next request opens another one
+      throw error
+    }
+    this.#open.push(open)
+    this.#ready.set(project, open.registry)
+    this.#closed.delete(project)
+    void open.sweepLeftovers()
+    return open
+  }
+}

@@ -1,0 +1,81 @@
+import { basename } from 'node:path'
+import { v7 as uuidv7 } from 'uuid'
+import type { AllowedSigner, SigningKey } from '../../git/signing.ts'
+import type { ProjectStore } from '../../git/store.ts'
+import type { DocumentLimits } from '../payload/document-limits.ts'
+import { DOCUMENT_LIMITS } from '../payload/document-limits.ts'
+import type { Family } from '../payload/family.ts'
+import { ArtifactIndex } from '../index/artifact-index.ts'
+import type { RepositoryProblem } from '../index/damaged-repositories.ts'
+import { RevisionCache } from '../revisions/stored-revision.ts'
+import { Trash } from '../artifacts/trash.ts'
+
+/** Settings of the service that shape what is stored or answered. */
+export interface RegistrySettings {
+  /** `<PUBLIC_URL>/services`: a `data.url` under it is derived on read and never stored (interface 7.4). */
+  readonly servicesBase: string
+  readonly now: () => Date
+  readonly signing?: Signing
+  readonly limits?: DocumentLimits
+  /** Whether payloads come from clients of the existing service. */
+  readonly isExisting?: boolean
+  /** Told of repositories of a project that are not served, or left out of lists. */
+  readonly onProblem?: (project: string, problem: RepositoryProblem) => void
+}
+
+/** What the service's commits are signed with, if anything, and whose signatures it believes, its own among them. */
+export interface Signing {
+  readonly key: SigningKey | undefined
+  readonly allowed: readonly AllowedSigner[]
+}
+
+/** One project's artifacts: where they are stored, how they are found, what is decoded already. */
+export class Registry {
+  readonly store: ProjectStore
+  readonly index: ArtifactIndex
+  readonly families: readonly Family[]
+  readonly servicesBase: string
+  readonly now: () => Date
+  readonly signing: Signing
+  readonly limits: DocumentLimits
+  readonly isExisting: boolean
+  readonly trash: Trash
+  readonly #revisions: ReadonlyMap<Family, RevisionCache>
+
+  constructor(store: ProjectStore, families: readonly Family[], settings: RegistrySettings) {
+    this.store = store
+    this.families = families
+    this.servicesBase = settings.servicesBase
+    this.now = settings.now
+    this.signing = settings.signing ?? UNSIGNED
+    this.limits = settings.limits ?? DOCUMENT_LIMITS
+    this.isExisting = settings.isExisting ?? false
+    this.#revisions = new Map(
+      families.map((family) => [
+        family,
+        new RevisionCache(family, this.limits, this.servicesBase.replace(/services$/, 'git')),
+      ]),
+    )
+    const revisions = this.revisions.bind(this)
+    const writer = `${process.pid}-${uuidv7()}`
+    this.index = new ArtifactIndex(store, families, revisions, writer, (problem) =>
+      settings.onProblem?.(basename(store.folder), problem),
+    )
+    this.trash = new Trash(store, families, revisions)
+  }
+
+  /** The family whose payloads say what is deployed. */
+  get environments(): Family {
+    const family = this.families.find(({ pins }) => pins)
+    if (!family) throw new Error('the registry does not serve environments')
+    return family
+  }
+
+  revisions(family: Family): RevisionCache {
+    const cache = this.#revisions.get(family)
+    if (!cache) throw new Error(`the registry does not serve ${family.folder}`)
+    return cache
+  }
+}
+
+const UNSIGNED: Signing = { key: undefined, allowed: [] }

@@ -1,0 +1,173 @@
+import { Refusal } from '../../../errors.ts'
+import type { Oid } from '../../../git/objects.ts'
+import { keysOf } from '../../../base/json.ts'
+import type { TimeSlice } from '../../../base/scheduling.ts'
+import type { InputRow } from './input-row.ts'
+import { DEDUP_COLUMN } from './input-row.ts'
+import {
+  encodeContent,
+  type EncodedContent,
+  contentOf,
+  decodeRow,
+  encodeRow,
+  encodeRowMeta,
+  generatedDedupId,
+} from '../rows/stored-row.ts'
+import type { MetRows } from '../../payload/family.ts'
+import type { CollectedRow } from '../testset-payload.ts'
+
+/** How much a testset may hold (interface 8.27). */
+export interface TestsetLimits {
+  readonly maxRows: number
+  /** Bytes of one row as it is stored. */
+  readonly maxRowBytes: number
+  readonly maxColumns: number
+}
+
+/** Where the blobs of rows go. */
+export interface RowSink {
+  /** Stores a blob and answers its id. */
+  put(bytes: Buffer): Oid
+  /** A blob that was put. */
+  get(oid: Oid): Promise<Buffer>
+}
+
+/** Rows that came in, as a revision has them. */
+export interface CollectedRows {
+  readonly rows: readonly CollectedRow[]
+  readonly columns: readonly string[]
+  readonly met: MetRows
+}
+
+/** A small compressed file may hold tens of millions of rows that are all the same. */
+const EQUAL_ROWS = 4
+
+/**
+ * Turns rows that come in one after the other into the rows of a revision: gives each its dedup id, collapses equal ones
+ * onto the first (interface 8.3, 8.5), and writes their blobs. What collapses is settled at the end, because a row may still
+ * be replaced by a later one of its dedup id.
+ */
+export class RowCollector {
+  readonly #sink: RowSink
+  readonly #limits: TestsetLimits
+  readonly #rows: (CollectedRow | undefined)[] = []
+  /** Where the rows are that brought a dedup id (in the end all), by it, and those that did not, by their content. */
+  readonly #given = new Map<string, number>()
+  readonly #nameless = new Map<string, number>()
+  readonly #columns = new Set<string>()
+  /** Rows that came in, those included that collapsed. */
+  #taken = 0
+  #collapsed = 0
+  #replaced = 0
+
+  constructor(sink: RowSink, limits: TestsetLimits) {
+    this.#sink = sink
+    this.#limits = limits
+  }
+
+  /** Takes columns in that rows may have. */
+  addColumns(columns: readonly string[]): void {
+    for (const column of columns) this.#columns.add(column)
+  }
+
+  /** Takes a row in. Equal rows are one, but reading them takes time, too: they may be so many times what a testset may have. */
+  add(row: InputRow): void {
+    const most = EQUAL_ROWS * this.#limits.maxRows
+    if (++this.#taken > most) throw limitExceeded('rows, equal ones included', most)
+    const content = encodeContent(row.content)
+    const { dedupId } = row
+    if (dedupId === undefined) {
+      if (this.#nameless.has(content.hash)) {
+        this.#collapsed++
+        return
+      }
+      this.#nameless.set(content.hash, this.#rows.length)
+      this.#put(this.#rows.length, row, content, generatedDedupId(content.hash))
+    } else {
+      const place = this.#given.get(dedupId) ?? this.#rows.length
+      const before = this.#rows[place]
+      this.#given.set(dedupId, place)
+      this.#put(place, row, content, dedupId)
+      if (before) this.#countMet(before, this.#rows[place])
+    }
+  }
+
+  /** The rows in order, their columns in order of first appearance, and what became of rows that are none of these. */
+  async finish(slice: TimeSlice): Promise<CollectedRows> {
+    await this.#collapse(slice)
+    await this.#nameRows(slice)
+    const rows: CollectedRow[] = []
+    await slice.each(this.#rows, (row) => row && rows.push(row))
+    this.#checkCount(rows.length)
+    const met = { collapsed: this.#collapsed, replaced: this.#replaced }
+    return { rows, columns: [...this.#columns], met }
+  }
+
+  #put(place: number, row: InputRow, content: EncodedContent, key: string): void {
+    const oid = this.#store(encodeRow(content, key))
+    const meta = row.meta && this.#store(encodeRowMeta(row.meta))
+    this.#rows[place] = { oid, meta, key, contentHash: content.hash }
+    // No more rows than this can collapse, so the others are too many already.
+    this.#checkCount(Math.max(this.#given.size, this.#nameless.size))
+    for (const column of keysOf(row.content)) this.#columns.add(column)
+    if (row.hasDedupColumn) this.#columns.add(DEDUP_COLUMN)
+    if (this.#columns.size > this.#limits.maxColumns) {
+      throw limitExceeded('columns', this.#limits.maxColumns)
+    }
+  }
+
+  /** Counts a row that took the place of one with its dedup id. */
+  #countMet(before: CollectedRow, now: CollectedRow | undefined): void {
+    const isEqual = before.oid === now?.oid && before.meta === now.meta
+    if (isEqual) this.#collapsed++
+    else this.#replaced++
+  }
+
+  #store(bytes: Buffer): Oid {
+    if (bytes.length <= this.#limits.maxRowBytes) return this.#sink.put(bytes)
+    throw limitExceeded('bytes a row', this.#limits.maxRowBytes)
+  }
+
+  #checkCount(count: number): void {
+    if (count > this.#limits.maxRows) throw limitExceeded('rows', this.#limits.maxRows)
+  }
+
+  /** A row that brought no dedup id becomes one with the first of equal content that did, at the earlier place. */
+  async #collapse(slice: TimeSlice): Promise<void> {
+    if (this.#nameless.size === 0 || this.#given.size === 0) return
+    await slice.each(this.#rows, (row, place) => {
+      const equal = row && this.#nameless.get(row.contentHash)
+      if (row === undefined || equal === undefined || equal === place) return
+      this.#collapsed++
+      this.#nameless.delete(row.contentHash)
+      this.#rows[place] = undefined
+      this.#rows[Math.min(place, equal)] = row
+      if (equal > place) this.#rows[equal] = undefined
+    })
+  }
+
+  /** Puts `-2`, `-3` … behind generated dedup ids that another row holds, and writes those rows again. */
+  async #nameRows(slice: TimeSlice): Promise<void> {
+    await slice.each(this.#rows, (row, place) => {
+      if (row === undefined || this.#nameless.get(row.contentHash) !== place) return undefined
+      let key = row.key
+      for (let number = 2; this.#given.has(key); number++) key = `${row.key}-${number}`
+      this.#given.set(key, place)
+      return key === row.key ? undefined : this.#rename(row, key, place)
+    })
+  }
+
+  async #rename(row: CollectedRow, key: string, place: number): Promise<void> {
+    const content = encodeContent(contentOf(decodeRow(await this.#sink.get(row.oid))))
+    this.#rows[place] = { ...row, key, oid: this.#store(encodeRow(content, key)) }
+  }
+}
+
+/** Refuses what is past a limit of the service (interface 8.27): `limitExceeded('rows', 1000000)`. */
+export function limitExceeded(what: string, limit: number): Refusal {
+  return new Refusal(
+    'limit_exceeded',
+    `A testset holds at most ${limit} ${what}, and this would be more. Split it, or ask the operator for a higher limit.`,
+    { details: { limit } },
+  )
+}

@@ -1,0 +1,103 @@
+import { TimeSlice } from '../../../base/scheduling.ts'
+import { CacheFile } from '../../../storage/files.ts'
+import type { ArtifactView } from '../../artifacts/artifact-view.ts'
+import type { NewArtifact } from '../../artifacts/create-artifact.ts'
+import { createArtifact } from '../../artifacts/create-artifact.ts'
+import type { Family } from '../../payload/family.ts'
+import type { Registry } from '../../store/registry.ts'
+import type { CommittedRevision } from '../../revisions/commit-revision.ts'
+import { commitRevision } from '../../revisions/commit-revision.ts'
+import type { VariantLocation } from '../../revisions/references.ts'
+import type { CommitRequest } from '../../revisions/write-revision.ts'
+import { defaultVariantOrNew } from '../../variants/default-variant.ts'
+import type { WriteContext } from '../../store/write-context.ts'
+import { ROW_KEYS_FILE } from '../dedup/row-keys.ts'
+import type { RowSource } from '../deltas/named-rows.ts'
+import { allRows } from '../rows/stored-rows.ts'
+import { asStored } from '../testset-payload.ts'
+import type { CollectedFile } from './collect-file.ts'
+import { collectFile } from './collect-file.ts'
+import type { RowFile } from '../files/read-file.ts'
+import type { TestsetLimits } from './row-collector.ts'
+
+/** What became of a file that was stored. */
+export interface Uploaded {
+  readonly file: Pick<CollectedFile, 'met' | 'renamed'>
+}
+
+/**
+ * Creates a testset whose first revision holds the rows of a file (interface 8.16). A bad file creates nothing, nor does one that
+ * nobody waits for any more: `gone` ends the work with its reason, up to the moment when there is nothing left but to store it.
+ */
+export async function createFromFile(
+  registry: Registry,
+  family: Family,
+  file: RowFile,
+  {
+    message,
+    ...input
+  }: Omit<NewArtifact, 'withVariant' | 'aside'> & { readonly message?: string | undefined },
+  limits: TestsetLimits,
+  context: WriteContext,
+  gone?: AbortSignal,
+): Promise<Uploaded & { readonly artifact: ArtifactView }> {
+  const aside = await registry.store.prepare(family.folder)
+  try {
+    const payload = await collectFile(file, aside.packBuilder(), undefined, limits, new TimeSlice(gone))
+    const artifact = await createArtifact(
+      registry,
+      family,
+      { ...input, withVariant: { revision: { payload, message } }, aside },
+      context,
+    )
+    return { artifact, file: payload }
+  } finally {
+    aside.discard()
+  }
+}
+
+/**
+ * Commits a revision that holds the rows of a file, whatever the one before it held (interface 8.16). A testset that has no variant
+ * gets one; a bad file makes none. `gone` is as above.
+ */
+export async function commitFile(
+  registry: Registry,
+  { artifact, variant }: Pick<VariantLocation, 'artifact'> & Partial<VariantLocation>,
+  file: RowFile,
+  input: Omit<CommitRequest, 'data' | 'delta' | 'payload'>,
+  limits: TestsetLimits,
+  context: WriteContext,
+  gone?: AbortSignal,
+): Promise<Uploaded & CommittedRevision> {
+  const slice = new TimeSlice(gone)
+  const { repository } = artifact
+  const { objects } = repository
+  const head = variant?.head
+  const latest = head === undefined ? undefined : (await artifact.revisions.read(objects, head)).payload
+  const tree = latest && asStored(latest).tree
+  const replaced = {
+    source: rowSource(artifact),
+    tree,
+    rows: await allRows(objects, tree, slice),
+    derived: new CacheFile(repository.fs, `${repository.path}/${ROW_KEYS_FILE}`),
+  }
+  const payload = await collectFile(file, repository.packBuilder(), replaced, limits, slice)
+  try {
+    const place = variant ? { artifact, variant } : await defaultVariantOrNew(registry, artifact, context)
+    return { ...(await commitRevision(registry, place, { ...input, payload }, context)), file: payload }
+  } finally {
+    // Also when nothing was refused: a repeated request finds its commit there, and needs no pack.
+    payload.pack?.discard()
+  }
+}
+
+function rowSource({ id, repository, variants, tags }: ArtifactView): RowSource {
+  const { objects } = repository
+  return {
+    artifactId: id,
+    read: (oid) => objects.read(oid),
+    readMany: (oids) => objects.readMany(oids),
+    startingWith: (prefix) => objects.startingWith(prefix),
+    tips: () => [...tags.values(), ...variants.flatMap(({ head }) => head ?? [])],
+  }
+}

@@ -1,0 +1,7 @@
+export { type Finding, damage, derived, findingsOf } from './verify/finding.ts'
+export { compareReaders, compareSample } from './verify/second-reader.ts'
+export { verifyArtifact } from './verify/verify-artifact.ts'
+export { verifyIndexFile } from './verify/verify-index-file.ts'
+export { verifyIndex } from './verify/verify-index.ts'
+export { type ExpectedMirrors, expectedMirrors } from './verify/verify-mirrors.ts'
+export type { PayloadCheck } from './verify/verify-revisions.ts'

@@ -1,0 +1,5 @@
+export { builtInHandlers } from './handlers/built-in-handlers.ts'
+export { HandlerFailure } from './handlers/handler-failure.ts'
+export { StreamedOutputs } from './handlers/handler.ts'
+export { workerPool } from './handlers/worker/long-jobs.ts'
+export { handlerTable, workflowSurfaces } from './handlers/workflows.ts'

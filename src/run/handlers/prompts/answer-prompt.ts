@@ -1,0 +1,184 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import { failureOfPrompt } from '../failure-of-prompt.ts'
+import { invalidInputs, missingParameter } from '../handler-failure.ts'
+import { type HandlerContext, type HandlerRequest, type HandlerResult, StreamedOutputs } from '../handler.ts'
+import {
+  canonicalJson,
+  entriesOf,
+  fromEntries,
+  getKey,
+  hasKey,
+  type Json,
+  type JsonObject,
+  keysOf,
+  withoutKey,
+} from '../../../base/json.ts'
+import type { ChatCall, ChatReply } from '../../models/models.ts'
+import { callByPolicies } from '../../models/call-policies.ts'
+import { type LlmConfig, type Prompt, readPrompt } from '../../templates/prompt-object.ts'
+import { promptVariables, renderJson, renderMessages, unwrapInputs } from '../../templates/render-prompt.ts'
+import { RenderBudget } from '../../templates/render-budget.ts'
+
+/** A prompt that is ready to be sent. */
+export interface PreparedPrompt extends Pick<Prompt, 'fallbackPolicy' | 'retries'> {
+  readonly messages: readonly JsonObject[]
+  /** The models to ask, in this order as far as the policy allows. */
+  readonly configs: readonly [LlmConfig, ...LlmConfig[]]
+  /** The inputs as they are meant; undefined when there are none. */
+  readonly inputs: JsonObject | undefined
+}
+
+/**
+ * Reads and renders the prompt of a request (interface 11.18). The inputs `reserved` are no variables of it. Without inputs it is
+ * left as it is written, unless it says which it needs. Throws a `HandlerFailure`, a `PromptProblem` or a `TemplateFailure`.
+ */
+export function preparedPrompt(request: HandlerRequest, reserved: readonly string[] = []): PreparedPrompt {
+  const written = getKey(request.parameters, 'prompt') ?? undefined
+  if (written === undefined) throw missingParameter('prompt')
+  const prompt = readPrompt(written)
+  const inputs = request.inputs && unwrapInputs(request.inputs)
+  requireKeys(prompt.inputKeys ?? [], inputs, reserved)
+  const { fallbackPolicy, retries } = prompt
+  const rest = { inputs, fallbackPolicy, retries }
+  if (!inputs)
+    return { ...rest, messages: prompt.messages, configs: [prompt.llmConfig, ...prompt.fallbackConfigs] }
+  const variables = promptVariables(reserved.reduce<JsonObject>(withoutKey, inputs))
+  const budget = new RenderBudget()
+  const rendered = (config: LlmConfig, place: string): LlmConfig => ({
+    ...config,
+    responseFormat: renderFormat(prompt, config, place, variables, budget),
+  })
+  return {
+    ...rest,
+    messages: renderMessages(prompt.templateFormat, prompt.messages, variables, budget),
+    configs: [
+      rendered(prompt.llmConfig, 'llm_config'),
+      ...prompt.fallbackConfigs.map((config, index) => rendered(config, `fallback_configs[${index}]`)),
+    ],
+  }
+}
+
+function requireKeys(
+  required: readonly string[],
+  inputs: JsonObject | undefined,
+  reserved: readonly string[],
+): void {
+  const provided = inputs ?? {}
+  if (required.every((key) => reserved.includes(key) || hasKey(provided, key))) return
+  const needed = required.filter((key) => !reserved.includes(key))
+  throw invalidInputs(canonicalJson([...needed].sort()), keysOf(provided).sort())
+}
+
+function renderFormat(
+  { templateFormat }: Prompt,
+  { responseFormat }: LlmConfig,
+  place: string,
+  variables: JsonObject,
+  budget: RenderBudget,
+): JsonObject | undefined {
+  if (!responseFormat) return undefined
+  const rendered: Json = renderJson(
+    templateFormat,
+    responseFormat,
+    `${place}.response_format`,
+    variables,
+    budget,
+  )
+  // An object renders to an object.
+  return rendered as JsonObject
+}
+
+/**
+ * Sends a prompt's messages and answers the outputs that `outputsOf` makes of the reply: whole, or piece by piece to those who want
+ * that.
+ */
+export async function answerPrompt(
+  prompt: PreparedPrompt,
+  messages: readonly JsonObject[],
+  request: HandlerRequest,
+  context: HandlerContext,
+  outputsOf: (reply: ChatReply) => Json,
+): Promise<HandlerResult> {
+  if (request.wantsStream) return streamPrompt(prompt, messages, context, outputsOf)
+  return outputsOf(
+    await callPrompt(prompt, messages, context, (call) => context.models.chat(call, context.span)),
+  )
+}
+
+/**
+ * Sends a prompt's messages and answers the reply while it is made (interface 12.5): `message_start`, a `message_delta` each time
+ * text comes, `message_end`, `usage`, `done`. Resolves once the first text or the whole reply is there, so that until then the policies
+ * of the prompt hold, and what fails has a status of its own. What fails later is thrown between pieces.
+ */
+async function streamPrompt(
+  prompt: PreparedPrompt,
+  messages: readonly JsonObject[],
+  { models, span, untilGone }: HandlerContext,
+  outputsOf: (reply: ChatReply) => Json,
+): Promise<StreamedOutputs> {
+  const begun = await callPrompt(prompt, messages, { untilGone }, async (call) => {
+    const stream = models.streamChat(call, span)
+    return { stream, first: await stream.next() }
+  })
+  let reply = NOTHING_YET
+  const pieces = piecesOf(begun, (complete) => (reply = complete))
+  return new StreamedOutputs(pieces, () => outputsOf(reply))
+}
+
+type ReplyStream = AsyncGenerator<string, ChatReply, undefined>
+
+interface BegunStream {
+  readonly stream: ReplyStream
+  readonly first: IteratorResult<string, ChatReply>
+}
+
+const NOTHING_YET: ChatReply = {
+  message: { role: 'assistant', content: '' },
+  usage: { prompt: 0, completion: 0, total: 0 },
+  finishReason: 'other',
+}
+
+async function* piecesOf(
+  { stream, first }: BegunStream,
+  complete: (reply: ChatReply) => void,
+): AsyncGenerator<JsonObject, void, undefined> {
+  try {
+    yield { type: 'message_start', data: { role: 'assistant' } }
+    let step = first
+    for (; !step.done; step = await stream.next())
+      yield { type: 'message_delta', data: { content: step.value } }
+    const reply = step.value
+    complete(reply)
+    yield { type: 'message_end', data: endOf(reply) }
+    yield { type: 'usage', data: { ...reply.usage } }
+    yield { type: 'done', data: {} }
+  } catch (error) {
+    throw failureOfPrompt(error)
+  } finally {
+    // Whoever stops taking pieces ends the call; after its end this does nothing.
+    await stream.return(NOTHING_YET)
+  }
+}
+
+/** Why the reply ended, and what it holds that is no text. */
+function endOf({ message, finishReason }: ChatReply): JsonObject {
+  const others = entriesOf(message).filter(([key]) => key === 'refusal' || key === 'tool_calls')
+  return fromEntries([['finish_reason', finishReason], ...others])
+}
+
+/**
+ * Makes the call of a prompt, again and elsewhere as its policies say (interface 11.20). `make` is given the call of each
+ * attempt. Throws the last `ModelFailure`.
+ */
+export function callPrompt<T>(
+  prompt: PreparedPrompt,
+  messages: readonly JsonObject[],
+  { untilGone }: Pick<HandlerContext, 'untilGone'>,
+  make: (call: ChatCall) => Promise<T>,
+): Promise<T> {
+  const signal = untilGone()
+  // When nobody waits any more the next attempt says so at once.
+  const wait = (milliseconds: number): Promise<void> =>
+    pause(milliseconds, undefined, { signal }).catch(() => undefined)
+  return callByPolicies(prompt.configs, prompt, (config) => make({ ...config, messages, signal }), wait)
+}

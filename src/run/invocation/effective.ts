@@ -1,0 +1,164 @@
+import { basename } from 'node:path'
+import { resolveEmbeds, holdsEmbed, registryTargets } from '../../registry/embeds.ts'
+import { Refusal } from '../../errors.ts'
+import { HandlerFailure, invalidParameters } from '../handlers/handler-failure.ts'
+import { checkSchema } from '../handlers/worker/check-schema.ts'
+import type { WorkerCaller } from '../handlers/worker/long-jobs.ts'
+import { handlerTable } from '../handlers/workflows.ts'
+import { equalJson, getKey, getPath, isJsonObject, type JsonObject, keysOf } from '../../base/json.ts'
+import { compileSchema, type SchemaCheck, handlerOf, isManaged } from '../../registry/workflows.ts'
+import type { Registry } from '../../registry/registries.ts'
+import type { Revision } from '../../registry/revisions.ts'
+import type { InlineRevision, InvocationRequest } from './invocation-request.ts'
+
+/** A workflow that can be asked to run: its data, and which revision it is of, if it is stored. */
+export interface Runnable {
+  /** `{}` where a handler is asked for that needs no workflow. */
+  readonly data: JsonObject
+  readonly stored?: Revision | undefined
+  readonly inline?: InlineRevision | undefined
+}
+
+/** The key of the handler that runs the data. Data that says no key but a url is a hook's. */
+export function handlerKeyOf(data: JsonObject): string | undefined {
+  const uri = handlerOf(data)
+  if (isManaged(uri)) return uri.key
+  return uri && typeof getKey(data, 'url') === 'string' ? 'hook' : undefined
+}
+
+/** The schema that the data has for what goes in or comes out, or for its parameters, if it has one. */
+export function schemaOf(
+  data: JsonObject,
+  part: 'inputs' | 'outputs' | 'parameters',
+): JsonObject | undefined {
+  const schema = getPath(data, 'schemas', part)
+  return isJsonObject(schema) ? schema : undefined
+}
+
+/** The data that runs, and its configuration. */
+export interface Effective {
+  readonly data: JsonObject
+  readonly parameters: JsonObject
+}
+
+/**
+ * The parameters of the request over those of the workflow, with what either embeds in its place unless `flags.resolve` is false.
+ */
+export async function effective(
+  registry: Registry,
+  request: Pick<InvocationRequest, 'parameters' | 'flags' | 'caller'>,
+  runnable: Runnable,
+): Promise<Effective> {
+  const { parameters: sent, flags } = request
+  const { data } = runnable
+  const own = sent && keysOf(sent).length > 0 ? sent : undefined
+  const isResolved = flags === undefined || getKey(flags, 'resolve') !== false
+  if (isResolved && (holdsEmbed(data) || (own && holdsEmbed(own))))
+    return resolved(registry, request, runnable, own)
+  return { data, parameters: own ?? parametersOf(data) }
+}
+
+async function resolved(
+  registry: Registry,
+  { caller }: Pick<InvocationRequest, 'caller'>,
+  { data, stored, inline }: Runnable,
+  own: JsonObject | undefined,
+): Promise<Effective> {
+  const host = stored && { id: stored.id, slug: stored.slug }
+  const whole = await resolve(data, inline !== undefined)
+  if (!own) return { data: whole, parameters: parametersOf(whole) }
+  // below their name, so that what is wrong with one is told by where the request has it
+  const brought = getKey(await resolve({ parameters: own }, true), 'parameters')
+  if (!isJsonObject(brought)) throw invalidParameters('dict', brought)
+  return { data: whole, parameters: brought }
+
+  async function resolve(value: JsonObject, isBrought: boolean): Promise<JsonObject> {
+    if (!holdsEmbed(value)) return value
+    if (isBrought && !caller.mayRead) {
+      throw new Refusal(
+        'missing_scope',
+        'The request brings text that points at stored workflows, which takes a key with the scope read. Refer to a stored revision, or set flags.resolve to false.',
+      )
+    }
+    return (await resolveEmbeds(value, registryTargets(registry), { ...LIMITS, host })).data
+  }
+}
+
+/** As a retrieve resolves (interface 12.2). */
+const LIMITS = { maxDepth: 10, maxEmbeds: 100, errorPolicy: 'exception' } as const
+
+function parametersOf(data: JsonObject): JsonObject {
+  const parameters = getKey(data, 'parameters')
+  return isJsonObject(parameters) ? parameters : NO_PARAMETERS
+}
+
+const NO_PARAMETERS: JsonObject = {}
+
+/** Something that a run would fail with; it may be committed all the same. */
+export interface InspectionWarning {
+  readonly code: string
+  readonly message: string
+  readonly target: readonly (string | number)[]
+}
+
+/** As `inspect` warns of it. */
+export function warned(code: string, message: string): InspectionWarning {
+  return { code, message, target: ['parameters'] }
+}
+
+/**
+ * What `schemaViolation` says of data that was committed just now, what it embeds in its place. A commit that is stored does not fail for
+ * its check (interface 7.18): nothing is said where an embed points at nothing, which is a warning of its own, or where the check cannot be made now.
+ */
+export async function committedViolation(
+  registry: Registry,
+  data: JsonObject,
+): Promise<readonly InspectionWarning[]> {
+  if (!schemaOf(data, 'parameters')) return []
+  const project = basename(registry.store.folder)
+  try {
+    const whole = await effective(registry, { caller: READER }, { data })
+    return await schemaViolation(whole, { project, untilGone: () => NEVER, isPatient: false })
+  } catch (error) {
+    if (error instanceof Refusal) return []
+    if (error instanceof HandlerFailure) return [warned('schema_violation', error.message)]
+    throw error
+  }
+}
+
+/** Embeds are filled in for every sender: warnings are withheld from a key that may not read (http/routing/answers.ts). */
+const READER = { mayRead: true, mayWrite: false }
+
+/** It is stored, whoever waits for the answer; the check ends by itself. */
+const NEVER = new AbortController().signal
+
+/**
+ * Says where a workflow's parameters break the schema that it has for them; nothing where it has none. Fails as `checkSchema` does where the
+ * schema cannot be used or the check cannot be made.
+ */
+export async function schemaViolation(
+  { data, parameters }: Effective,
+  caller: WorkerCaller,
+): Promise<readonly InspectionWarning[]> {
+  const schema = schemaOf(data, 'parameters')
+  if (!schema) return []
+  const filled = handlerTable.find(handlerOf(data))?.schemas?.parameters
+  const broken =
+    filled && (schema === filled || equalJson(schema, filled))
+      ? checkOf(filled)(parameters)
+      : await checkSchema(schema, 'parameters', parameters, caller)
+  return broken === undefined
+    ? []
+    : [warned('schema_violation', `The parameters break their schema: ${broken}`)]
+}
+
+/** The checks of our own schemas, which are known to be quick. */
+const checks = new WeakMap<JsonObject, SchemaCheck>()
+
+function checkOf(schema: JsonObject): SchemaCheck {
+  const known = checks.get(schema)
+  if (known) return known
+  const made = compileSchema(schema, 'parameters')
+  checks.set(schema, made)
+  return made
+}

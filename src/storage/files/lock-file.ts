@@ -1,0 +1,301 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import { Refusal } from '../../errors.ts'
+import { ensuringFolder } from './durable-folder.ts'
+import type { Fs } from './fs.ts'
+import type { ProcessIdentity } from './process-identity.ts'
+import { identityName, isBeforeBoot, isDead, parseIdentity, thisProcess } from './process-identity.ts'
+
+/** How long a lock that somebody alive (or git itself) holds is waited for, in milliseconds. */
+export const LOCK_PATIENCE_MS = 5000
+
+/** Ends the names of owner files that own several locks. */
+const SHARED = '.shared'
+
+const self = identityName(thisProcess())
+let sequence = 0
+
+/**
+ * Owner files of locks that we let go of and could not remove, or left on purpose, because the disk failed: ours still, and in nobody's
+ * hands.
+ */
+const abandoned = new Set<string>()
+
+/**
+ * A lock in git's protocol: the file `<something>.lock`, created exclusively, holding what the locked file shall
+ * become. git and every server process respect it.
+ */
+export interface HeldLock {
+  /** Makes the lock file the new content of `target`, which ends the lock. Not yet on the disk: sync the folder. */
+  publish(target: string): void
+  /**
+   * Gives the lock up; the locked file stays as it was. Where the disk fails, the next of this process who wants the lock removes it,
+   * or the next start: what was done under the lock is done, and must not look like a failure.
+   */
+  release(): void
+  /** Leaves it to whoever wants it next, who finishes first what was to be done under it (see BeforeTakeOver). */
+  abandon(): void
+}
+
+/** What has to be done before a lock of a dead process is taken from it, given the name of its owner file. */
+export type BeforeTakeOver = (dead: string) => Promise<void>
+
+/**
+ * Runs `work` while holding `<folder>/<name>.lock`, a lock that guards no file of its own, across all server processes.
+ * Refuses with `locked` if a live process keeps it too long.
+ */
+export async function holdingLock<T>(
+  fs: Fs,
+  folder: string,
+  name: string,
+  work: () => Promise<T>,
+  beforeTakeOver?: BeforeTakeOver,
+): Promise<T> {
+  const lock = await new LockFile(fs, folder, '', beforeTakeOver).acquire(`${folder}/${name}.lock`)
+  try {
+    return await work()
+  } finally {
+    lock.release()
+  }
+}
+
+/** Whether somebody holds `<folder>/<name>.lock` now who is not known to be dead. */
+export function isLockHeld(fs: Fs, folder: string, name: string): boolean {
+  const path = `${folder}/${name}.lock`
+  return fs.stat(path) !== undefined && deadOwnerOf(fs, `${folder}/locks`, path) === undefined
+}
+
+/** Whether the lock on `path` is a dead process's, of this one. */
+export function isLockOf(fs: Fs, folder: string, path: string, owner: ProcessIdentity): boolean {
+  return isNameOf(owner, deadOwnerOf(fs, `${folder}/locks`, `${path}.lock`))
+}
+
+/** A name in `<folder>/locks` for a file of ours, which a start sweeps when we are dead. */
+export function ownFile(folder: string): string {
+  return `${folder}/locks/${self}.${++sequence}`
+}
+
+/**
+ * The owner file of a lock to be: `<folder>/locks/<owner>.<n>`, holding `content`, not synced. It is linked to the lock name
+ * later, so that anyone who finds the lock can tell by the inode whose it is. With `isShared`, it may own several locks at a time.
+ * To be used by `acquire`, or discarded.
+ */
+export class LockFile {
+  readonly #fs: Fs
+  readonly #folder: string
+  readonly #owner: string
+  readonly #beforeTakeOver: BeforeTakeOver | undefined
+  /** Locks that are held with it. */
+  #held = 0
+
+  constructor(fs: Fs, folder: string, content: string, beforeTakeOver?: BeforeTakeOver, isShared = false) {
+    const owner = `${ownFile(folder)}${isShared ? SHARED : ''}`
+    try {
+      fs.create(owner, Buffer.from(content))
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
+      ensuringFolder(fs, owner, () => fs.create(owner, Buffer.from(content)))
+    }
+    this.#fs = fs
+    this.#folder = `${folder}/locks`
+    this.#owner = owner
+    this.#beforeTakeOver = beforeTakeOver
+  }
+
+  /**
+   * Links the owner file to `lockPath`. Waits up to five seconds for a live holder, takes over from a dead one of this host; otherwise
+   * refuses with `locked`, naming the file. Makes its folder if need be. With a shared owner file several locks can be held, all of which
+   * are acquired before the first of them ends.
+   */
+  async acquire(lockPath: string): Promise<HeldLock> {
+    try {
+      if (!this.#tryLink(lockPath)) await this.#linkTo(lockPath)
+    } catch (error) {
+      if (this.#held === 0) this.discard()
+      throw error
+    }
+    this.#held++
+    return {
+      publish: (target) => {
+        this.#fs.rename(lockPath, target)
+        // The ref has moved: nothing from here on must look like a failure. A start sweeps what stays.
+        if (--this.#held === 0) this.#forget(this.#owner)
+      },
+      release: () => {
+        this.#letGo(lockPath)
+        if (--this.#held === 0) this.discard()
+      },
+      abandon: () => void abandoned.add(this.#owner),
+    }
+  }
+
+  /** Removes the owner file of a lock that is not wanted any more (or was published); a start sweeps what stays. */
+  discard(): void {
+    // Without it nobody could tell whose the lock is.
+    if (!abandoned.has(this.#owner)) this.#forget(this.#owner)
+  }
+
+  /** False if the lock is there still. */
+  #letGo(lockPath: string): boolean {
+    try {
+      this.#fs.remove(lockPath)
+      return true
+    } catch {
+      abandoned.add(this.#owner)
+      return false
+    }
+  }
+
+  #forget(path: string): void {
+    try {
+      this.#fs.remove(path)
+    } catch {
+      // A start sweeps what stays.
+    }
+  }
+
+  async #linkTo(lockPath: string): Promise<void> {
+    const deadline = Date.now() + LOCK_PATIENCE_MS
+    for (let wait = 1; ; wait = Math.min(wait * 2, 50)) {
+      if (this.#tryLink(lockPath)) return
+      if (await this.takeOver(lockPath)) continue
+      if (Date.now() > deadline) throw stillLocked(lockPath)
+      await pause(wait * (0.5 + Math.random()))
+    }
+  }
+
+  #tryLink(lockPath: string): boolean {
+    try {
+      this.#fs.link(this.#owner, lockPath)
+      return true
+    } catch (error) {
+      return this.#isLinkedAfter(error, lockPath)
+    }
+  }
+
+  /** False where somebody has the lock. A folder that is missing is made. */
+  #isLinkedAfter(error: unknown, lockPath: string): boolean {
+    const { code } = error as NodeJS.ErrnoException // a file system throws nothing else
+    if (code === 'EEXIST') return false
+    if (code !== 'ENOENT') throw error
+    try {
+      ensuringFolder(this.#fs, lockPath, () => this.#fs.link(this.#owner, lockPath))
+      return true
+    } catch (again) {
+      if ((again as NodeJS.ErrnoException).code === 'EEXIST') return false
+      throw again
+    }
+  }
+
+  /**
+   * Frees a lock whose owner is dead. Only the holder of `<dead owner>.takeover` may remove it, so of two processes that
+   * find the same dead lock one removes it and neither can remove a successor's. True if it is worth trying again at
+   * once. With `finish`, that is done with the lock in place of removing it; with `owner`, only a lock of that process is freed.
+   */
+  async takeOver(
+    lockPath: string,
+    { owner, finish = () => this.#fs.remove(lockPath) }: DeadLock = {},
+  ): Promise<boolean> {
+    const dead = deadOwnerOf(this.#fs, this.#folder, lockPath)
+    if (!dead || (owner && !isNameOf(owner, dead))) return false
+    await this.#beforeTakeOver?.(dead)
+    const right = `${this.#folder}/${dead}.takeover`
+    await this.#linkTo(right)
+    let isFree = false
+    try {
+      if (deadOwnerOf(this.#fs, this.#folder, lockPath) === dead) finish()
+      this.#forgetDead(`${this.#folder}/${dead}`)
+    } finally {
+      isFree = this.#letGo(right)
+    }
+    // The owner file tells of what it holds still, and cannot hold another lock.
+    if (!isFree) throw stillLocked(right)
+    return true
+  }
+
+  /** Without it nobody could tell whose the other locks are that it may own still; a start sweeps what stays. */
+  #forgetDead(owner: string): void {
+    if (owner.endsWith(SHARED) && (this.#fs.stat(owner)?.links ?? 0) > 1) return
+    this.#fs.remove(owner)
+    abandoned.delete(owner)
+  }
+}
+
+/** Which lock of a dead process is meant, and what ends it. */
+export interface DeadLock {
+  /** Any dead process's without it. */
+  readonly owner?: ProcessIdentity
+  /** It is removed without it. */
+  readonly finish?: () => void
+}
+
+/**
+ * Ends the lock on `path` if it is a dead process's: removes it or does `finish`, which ends it, while nobody else can take it
+ * over. Nothing happens to any other lock.
+ */
+export async function endDeadLock(fs: Fs, folder: string, path: string, meant?: DeadLock): Promise<void> {
+  const finisher = new LockFile(fs, folder, '')
+  try {
+    await finisher.takeOver(`${path}.lock`, meant)
+  } finally {
+    finisher.discard()
+  }
+}
+
+/**
+ * Removes what dead processes of this host left: their locks on anything in these folders, on which plain git would fail
+ * until the end of time, and their owner files. A power cut may have taken the owner file and left the lock.
+ */
+export async function sweepDeadLocks(
+  fs: Fs,
+  gitdir: string,
+  folders: readonly string[],
+  beforeTakeOver?: BeforeTakeOver,
+): Promise<void> {
+  const dead = (fs.readDir(`${gitdir}/locks`) ?? []).filter((name) => {
+    const owner = parseIdentity(name)
+    return owner !== undefined && isDead(owner)
+  })
+  const locks = folders
+    .flatMap((folder) => (fs.readDir(folder) ?? []).map((name) => `${folder}/${name}`))
+    .filter((path) => path.endsWith('.lock') && deadOwnerOf(fs, `${gitdir}/locks`, path) !== undefined)
+  if (locks.length > 0) {
+    const sweeper = new LockFile(fs, gitdir, '', beforeTakeOver)
+    try {
+      for (const lock of locks) await sweeper.takeOver(lock)
+    } finally {
+      sweeper.discard()
+    }
+  }
+  // Left without a lock now, or linked to a ref that the owner still moved.
+  for (const name of dead) fs.remove(`${gitdir}/locks/${name}`)
+}
+
+/** The name of a dead owner's file in `folder`, or a name for one that a power cut took; undefined where nobody is known to be dead. */
+export function deadOwnerOf(fs: Fs, folder: string, lockPath: string): string | undefined {
+  const lock = fs.stat(lockPath)
+  if (!lock) return undefined
+  const owned = fs.readDir(folder)?.find((name) => {
+    if (name.endsWith('.takeover')) return false
+    return fs.stat(`${folder}/${name}`)?.inode === lock.inode
+  })
+  if (owned === undefined) {
+    // A power cut may leave the lock and lose its owner file; nobody of before the machine's start is alive.
+    return isBeforeBoot(lock.modified) ? `unowned.${lock.inode}` : undefined
+  }
+  if (abandoned.has(`${folder}/${owned}`)) return owned
+  const owner = parseIdentity(owned)
+  return owner !== undefined && isDead(owner) ? owned : undefined
+}
+
+function isNameOf(owner: ProcessIdentity, name: string | undefined): boolean {
+  return name?.startsWith(`${identityName(owner)}.`) === true
+}
+
+/** Why a lock is not waited for any longer. */
+export function stillLocked(lockPath: string): Refusal {
+  return new Refusal(
+    'locked',
+    `${lockPath} is held by another process. Try again in a moment; if no git or Branchpoint process is at work on ` +
+      `this repository, somebody on another host died holding it: remove that file by hand.`,
+  )
+}
