@@ -1,6 +1,6 @@
 import type { Refusal, RefusalCode, RefusalData } from '../errors.ts'
 import { boundedText } from '../base/json.ts'
-import { boundedProblem, MOST_LISTED } from '../registry/families.ts'
+import { boundedProblem, MOST_LISTED } from '../registry/reading.ts'
 
 /** An RFC 9457 problem document, as interface 3.1 shapes it. */
 export interface Problem extends RefusalData {

@@ -1,20 +1,4 @@
-export {
-  MOST_LISTED,
-  ProblemCollector,
-  READ_ONLY,
-  UNKNOWN_KEY,
-  boundedProblem,
-  formatValueForPeople,
-  problemsRefusal,
-  refusalCode,
-} from './documents/problems.ts'
 export { queryFamily } from './families/query-family.ts'
-export {
-  type ConditionOperator,
-  type FilteringOperator,
-  isWithinBound,
-  readFiltering,
-} from './families/query-filtering.ts'
 export { seedEnvironments } from './families/seed-environments.ts'
 export type { Surface } from './families/surface.ts'
 export { type ResourceSettings, surfacesOf } from './families/surfaces.ts'

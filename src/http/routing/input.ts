@@ -9,7 +9,7 @@ import {
   READ_ONLY,
   refusalCode,
   UNKNOWN_KEY,
-} from '../../registry/families.ts'
+} from '../../registry/reading.ts'
 import { nearestName } from '../../base/suggestions.ts'
 import type { ReadJsonBody } from '../body/json-body.ts'
 import type { Upload } from '../body/upload.ts'

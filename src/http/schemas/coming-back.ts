@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { z } from 'zod'
 import type { FieldProblem } from '../../errors.ts'
-import { problemsRefusal } from '../../registry/families.ts'
+import { problemsRefusal } from '../../registry/reading.ts'
 import type { VariantLocation } from '../../registry/revisions.ts'
 import type { SurfaceContext } from '../surface-context.ts'
 import { shown } from './request-schemas.ts'

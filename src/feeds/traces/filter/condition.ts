@@ -13,7 +13,7 @@ import {
   formatValueForPeople,
   type ProblemCollector,
   type ConditionOperator,
-} from '../../../registry/families.ts'
+} from '../../../registry/reading.ts'
 import { readTime } from '../span-time.ts'
 import { readSpanId, readTraceId } from '../trace-ids.ts'
 

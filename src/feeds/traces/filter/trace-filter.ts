@@ -16,7 +16,7 @@ import {
   type FilteringOperator,
   isWithinBound,
   readFiltering,
-} from '../../../registry/families.ts'
+} from '../../../registry/reading.ts'
 import { type Condition, isVersion, readCondition, versionAsNumber } from './condition.ts'
 import { allOf, anyOf, MOST_HINT_VALUES, type SpanHint } from './span-hint.ts'
 import { readTime } from '../span-time.ts'
