@@ -85,7 +85,7 @@ export class Journal implements Arbiter, SharedFolder {
   #timer: NodeJS.Timeout | undefined
   #checkpoints: Promise<void> = Promise.resolve()
   /** Repositories of which records stay for the next start, since the disk failed. */
-  readonly #left = new Set<string>()
+  readonly #left = new Map<string, unknown>()
   #isClosing = false
 
   /** `fs` is not guarded: what the store has to have done before anybody may use it again goes through here. */
@@ -195,8 +195,8 @@ export class Journal implements Arbiter, SharedFolder {
         file.log.rewind()
         this.#spare = file
       } else this.#fs.remove(file.path)
-    } catch {
-      this.#leave(entries) // the disk fails: it stays for the next start, and the next write will say so
+    } catch (error) {
+      this.#leave(entries, error) // the disk fails: it stays for the next start, and the next write will say so
     } finally {
       this.#unsettled.delete(file)
       if (this.#spare !== file) file.close()
@@ -226,8 +226,8 @@ export class Journal implements Arbiter, SharedFolder {
     await this.#fs.syncDir(this.#folder)
   }
 
-  #leave(entries: readonly JournalEntry[]): void {
-    for (const { writes } of entries) for (const { repository } of writes) this.#left.add(repository)
+  #leave(entries: readonly JournalEntry[], error?: unknown): void {
+    for (const { writes } of entries) for (const { repository } of writes) this.#left.set(repository, error)
   }
 
   /** Finishes what a dead process decided to write. */
@@ -259,6 +259,9 @@ export class Journal implements Arbiter, SharedFolder {
     // Other servers settle theirs within seconds, and so do the heirs of dead ones.
     const deadline = Date.now() + SETTLE_PATIENCE_MS
     for (; isMadeInJournal(this.#fs, this.#store, repository); await pause(20)) {
+      // Its record stays until the next start.
+      const failure = this.#left.get(repository)
+      if (failure !== undefined) throw failure
       if (Date.now() < deadline) continue
       throw new Refusal(
         'locked',

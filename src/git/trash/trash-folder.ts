@@ -38,11 +38,6 @@ export class TrashFolder {
     return this.#fs.readFile(`${this.#pathOf(family, slug)}/${STAMP_FILE}`)?.toString('utf8')
   }
 
-  /** Syncs a whole repository, because the journal refers to its old path. What is synced already costs little. */
-  async sync(family: string, slug: string): Promise<void> {
-    await syncTree(this.#fs, repositoryPath(this.#project, family, slug))
-  }
-
   /**
    * Moves a repository to the trash while it, and those at the paths `others`, are fenced. `check` is called under the fence, and its
    * rejection cancels the move. `stamp` must be unique.
@@ -57,10 +52,15 @@ export class TrashFolder {
     await createDurableFolder(this.#fs, dirname(to))
     if (this.#fs.stat(to)) throw taken(slug, 'lies in the trash already')
     await this.#arbiter.shared?.untilSettled(from)
+    // Syncs most of the data while others can still write.
+    await this.#arbiter.checkpoint()
     await this.#unlessMoved(slug, async () => {
       const seen = await this.#arbiter.elsewhere?.seen([from, ...others])
       await fencing(this.#fs, [from, ...others], this.#arbiter.shared?.finishFor, async () => {
         await check()
+        // The journal syncs its own writes first. If the sync below failed for their bytes, the journal's next sync would succeed although they
+        // are lost, and it would forget the writes.
+        await this.#arbiter.checkpoint()
         const path = `${from}/${STAMP_FILE}`
         this.#fs.remove(path)
         await this.#fs.createSynced(path, Buffer.from(stamp))

@@ -38,8 +38,6 @@ export async function trashArtifact(
   assertUnguarded(family, artifact.record, context.actor)
   const pins = new PinsEver(registry)
   assertUnused(artifact, [...(await deployments(pins, artifact)), ...(await usersOf())])
-  // Syncs most of the data while others can still write.
-  await store.trash.sync(family.folder, slug)
   await store.claimingSlugs(async () => {
     const { record } = await artifactById(registry, family, id)
     const stamp = stampText({ trashed_at: registry.now().toISOString(), trashed_by_id: context.actor.id })
