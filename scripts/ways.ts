@@ -22,7 +22,14 @@ if (values.check && !values.always && hashIn(page) === hash) {
 } else if (values.check) {
   if (!values.always)
     say('the ways: the source has changed since they were measured; they are measured anew, in two minutes')
-  const longer = longerWays(figuresIn(page), await measureWays(say, { ordered: false }))
+  const measured = async () => longerWays(figuresIn(page), await measureWays(say, { ordered: false }))
+  let longer = await measured()
+  if (longer.length > 0) {
+    // On a busy machine a request may meet what one before it left to be done. A way that has become longer is longer each time.
+    for (const sentence of longer) say(sentence)
+    say('they are measured once more, since a busy machine can make a way longer')
+    longer = await measured()
+  }
   for (const sentence of longer) process.stdout.write(`${sentence}\n`)
   process.exitCode = longer.length > 0 ? 1 : 0
 } else {

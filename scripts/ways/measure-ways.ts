@@ -21,7 +21,7 @@ const KEY = 'ways-key'
 /** A request is counted until so long after its answer. */
 const COUNTED_MS = 6000
 /** What earlier requests have left to do is done after so long. */
-const SETTLED_MS = 3000
+const SETTLED_MS = 5000
 /** Whatever a server does at rest comes round within this time: what it does least often is done once a minute. */
 const REST_MS = 62_000
 
