@@ -2,7 +2,6 @@ import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import {
-  cpSync,
   existsSync,
   mkdtempSync,
   readFileSync,
@@ -83,7 +82,8 @@ export async function startPair(): Promise<PostgresPair> {
   const primary = await startPostgres()
   await primary.halt()
   const folder = newFolder()
-  cpSync(join(primary.folder, 'data'), join(folder, 'data'), { recursive: true })
+  // PostgreSQL starts only on a folder with the mode 0700, which cpSync of Node 22 does not keep.
+  execFileSync('cp', ['-a', join(primary.folder, 'data'), folder])
   writeFileSync(join(folder, 'data', 'standby.signal'), '')
   own(folder)
   const standby = serverIn(postgresPrograms() ?? '', folder, await freePort())
