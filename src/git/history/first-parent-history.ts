@@ -6,7 +6,7 @@ import type { ObjectDatabase } from '../objects/object-database.ts'
 import type { Oid } from '../objects/object.ts'
 import { gitOn } from '../program/git-process.ts'
 
-/** A commit's place in first-parent history. All of it follows from the commit alone, so it is true for ever. */
+/** A commit's place in first-parent history. It depends only on the commit, so it never changes. */
 export interface HistoryNode {
   readonly oid: Oid
   /** The node of the first parent; undefined for a root. */
@@ -15,12 +15,10 @@ export interface HistoryNode {
   readonly depth: number
 }
 
-/**
- * So many commits are walked as fast as a file is opened and written: fewer are not kept beside the repository, nor are so few new ones.
- */
+/** With fewer commits, or fewer new ones, walking them is as fast as opening and writing the file. */
 const WORTH_KEEPING = 64
 
-/** So many unknown commits make more of them likely, and the git program lists those faster. */
+/** After this many unknown commits, more are likely, and the git program lists those faster. */
 const UNKNOWN_COMMITS_BEFORE_GIT = 500
 
 /** The name of the derived file beside a repository. */
@@ -30,9 +28,9 @@ export const FIRST_PARENTS_FILE = 'first-parents'
 const RECORD = 48
 
 /**
- * First-parent depths of one repository. What was walked once is kept in memory and, for long histories, in the file
- * `first-parents` beside the objects: append-only records of facts that cannot change, of which only those that are asked
- * for are ever decoded. The file is derived: when it is damaged or missing, the commits are walked again.
+ * First-parent depths of one repository. They are kept in memory and, for long histories, in the file `first-parents` beside the objects:
+ * append-only records, which never change and are decoded only when requested. The file is derived: if it is damaged or missing, the
+ * commits are walked again.
  */
 export class History {
   readonly #fs: Fs
@@ -40,7 +38,7 @@ export class History {
   readonly #path: string
   readonly #objects: ObjectDatabase
   readonly #nodes = new Map<Oid, HistoryNode>()
-  /** What is to be kept and is not yet, parents before children. */
+  /** Nodes that are not written to the file yet, parents before children. */
   #unkept: readonly HistoryNode[] = []
   #records: Buffer | undefined
   #isLoaded = false
@@ -53,7 +51,7 @@ export class History {
     this.#objects = objects
   }
 
-  /** The commit's place; walks from it back to what is known. Refuses a commit that is missing or no commit. */
+  /** The commit's place; walks from it back to a known commit. Refuses a commit that is missing or not a commit. */
   async node(oid: Oid): Promise<HistoryNode> {
     const unknown: Oid[] = []
     let node: HistoryNode | undefined
@@ -76,7 +74,7 @@ export class History {
     return recorded
   }
 
-  /** Takes in these commits, each the first parent of the one before it, and `parent` that of the last; answers the first one's node. */
+  /** Adds these commits, each the first parent of the one before it; `parent` is the parent of the last. Answers the first one's node. */
   #learn(oids: readonly Oid[], parent: HistoryNode | undefined): HistoryNode {
     let node = parent
     const learned: HistoryNode[] = []
@@ -86,12 +84,13 @@ export class History {
       learned.push(node)
     }
     if (this.#isKept || this.#nodes.size >= WORTH_KEEPING) this.#keep(learned)
-    return node! // there is a commit at least
+    return node! // there is at least one commit
   }
 
   /**
-   * Adds the unknown commits of the rest of a long history, `from` the first of them, as the git program lists them where that can see
-   * it; answers where to go on. Walking ten thousand commits takes git forty milliseconds and us five times as long.
+   * Adds the remaining unknown commits of a long history, beginning with `from`, as the git program lists them, if it can see the
+   * repository. Answers the commit to continue with. Git walks ten thousand commits in forty milliseconds; this code takes five times as
+   * long.
    */
   async #listInto(unknown: Oid[], from: Oid | undefined): Promise<Oid | undefined> {
     if (from === undefined || this.#known(from) || !this.#fs.isSeenByOthers) return from
@@ -109,7 +108,7 @@ export class History {
     return new Refusal('damaged_repository', `${this.#path}: commit ${oid} is missing from the repository.`)
   }
 
-  /** The node of a record, looked for from the end: what is asked for is mostly new. */
+  /** The node of a record. Searches from the end, because most requests are for new commits. */
   #find(records: Buffer, oid: Oid, before?: number): HistoryNode | undefined {
     const wanted = Buffer.from(oid, 'hex')
     // A record's parent is most often the record before it.
@@ -127,7 +126,7 @@ export class History {
     const oid = records.toString('hex', at + 20, at + 40)
     const node = this.#nodes.get(oid) ?? this.#find(records, oid, at)
     if (!node) {
-      // Everything read from the file is in doubt; the next request walks the commits themselves.
+      // A file with one wrong record is not trusted at all; the next request walks the commits themselves.
       this.#nodes.clear()
       this.#drop()
       throw new Refusal('damaged_repository', `${this.#path} was damaged and has been dropped. Try again.`)
@@ -139,13 +138,13 @@ export class History {
   #load(): void {
     this.#isLoaded = true
     const bytes = readOrNothing(this.#fs, this.#path)
-    // A torn end would put every later record out of step.
+    // After a torn end, all later records would be misaligned.
     if (bytes && bytes.length % RECORD !== 0) return this.#drop()
     this.#records = bytes
     this.#isKept = bytes !== undefined
   }
 
-  /** Forgets the file, which is damaged; what is needed is walked, and kept anew. */
+  /** Removes the damaged file; commits are walked again when needed, and written to a new file. */
   #drop(): undefined {
     attempt(() => this.#fs.remove(this.#path))
     this.#records = undefined
@@ -169,7 +168,7 @@ export class History {
   }
 }
 
-/** A node of the file, whose parent is looked up when it is asked for. */
+/** A node from the file; its parent is looked up on request. */
 class RecordedNode implements HistoryNode {
   readonly oid: Oid
   readonly depth: number
@@ -188,7 +187,7 @@ class RecordedNode implements HistoryNode {
   }
 }
 
-/** Where it cannot be removed, it is passed over all the same. */
+/** A failure is ignored, because the file is only a cache. */
 function attempt(step: () => void): void {
   try {
     step()

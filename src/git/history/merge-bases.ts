@@ -3,22 +3,22 @@ import type { TimeSlice } from '../../base/scheduling.ts'
 import { parseCommit } from '../objects/object.ts'
 import type { GitObject, Oid } from '../objects/object.ts'
 
-/** Where commits are read from: an object database, or a transaction, which has commits that are on no disk yet. */
+/** Reads commits: an object database, or a transaction, whose commits may not be on the disk yet. */
 export interface CommitReader {
   read(oid: Oid): Promise<GitObject | undefined>
 }
 
-/** What two commits have in common. */
+/** The common history of two commits. */
 export interface CommonHistory {
-  /** The merge bases, as `git merge-base --all` has them: common ancestors that no other one has among its ancestors. */
+  /** The merge bases, as `git merge-base --all` has them: common ancestors that are not ancestors of another one. */
   readonly bases: readonly Oid[]
-  /** Whether the commit is an ancestor of the first one, or that itself. Only asked of the second one and its ancestors. */
+  /** Whether the commit is the first one or an ancestor of it. Only for the second one and its ancestors. */
   isInFirst(oid: Oid): boolean
-  /** The same the other way round. */
+  /** The same with first and second exchanged. */
   isInSecond(oid: Oid): boolean
 }
 
-/** What is known of a commit in a walk: which side reaches it, and whether it lies behind a common ancestor. */
+/** A commit during a walk: which side reaches it, and whether it is an ancestor of a common ancestor. */
 interface Walked {
   readonly oid: Oid
   readonly seconds: number
@@ -29,12 +29,12 @@ interface Walked {
 const FIRST = 1
 const SECOND = 2
 const BOTH = FIRST | SECOND
-/** Reached from a common ancestor, so no base itself. */
+/** Reached from a common ancestor, so not a base itself. */
 const STALE = 4
 
 /**
- * Walks back from two commits until all that they have in common is known; the newest commits first, as git does, so that what lies
- * behind is not read. Refuses with `damaged_repository` a commit that is missing.
+ * Walks back from two commits until their whole common history is known; newest commits first, as git does, so that older history is not
+ * read. Refuses a missing commit with `damaged_repository`.
  */
 export async function commonHistory(
   source: CommitReader,
@@ -55,7 +55,7 @@ export async function commonHistory(
   }
 }
 
-/** Whether `ancestor` is reached from `descendant`, by any parents, or is it. */
+/** Whether `ancestor` is `descendant` or is reached from it by any parents. */
 export async function isAncestor(
   source: CommitReader,
   ancestor: Oid,
@@ -66,7 +66,7 @@ export async function isAncestor(
   return (await paint(source, ancestor, descendant, slice)).get(ancestor)?.flags === BOTH
 }
 
-/** The commits of the first-parent chain that ends in `head`, newest first, for as long as `isWanted` says so. */
+/** The commits of the first-parent chain that ends in `head`, newest first, until `isWanted` answers false. */
 export async function firstParentsWhile(
   source: CommitReader,
   head: Oid,
@@ -100,7 +100,7 @@ async function paint(
   }
   await reach(first, FIRST)
   await reach(second, SECOND)
-  /** Of the commits that only one side was seen to reach; an older one cannot be shown to be common by what is younger. */
+  /** The oldest date of the commits that only one side has reached so far. */
   let oldest = Number.POSITIVE_INFINITY
   for (let commit = queue.take(); commit; commit = queue.take()) {
     if ((commit.flags & BOTH) !== BOTH) oldest = Math.min(oldest, commit.seconds)
@@ -112,10 +112,10 @@ async function paint(
   return walked
 }
 
-/** Up to this many candidates are compared pair by pair, which reads little of the history behind them. */
+/** Up to this many candidates are compared in pairs, which reads little of the history behind them. */
 const FEW = 16
 
-/** Odd dates may let an ancestor of a base pass for one. */
+/** Removes candidates that are ancestors of others; wrong dates in commits can cause them. */
 async function withoutAncestors(
   source: CommitReader,
   candidates: readonly Walked[],
@@ -144,7 +144,7 @@ async function notBehindEachOther(
   return kept
 }
 
-/** The same of very many, by one walk through all that lies behind them. */
+/** The same for many candidates, with one walk through the history behind them. */
 async function notBehind(
   source: CommitReader,
   candidates: readonly Walked[],
@@ -173,14 +173,14 @@ async function readCommit(source: CommitReader, oid: Oid): Promise<Pick<Walked, 
   return { parents, seconds: committer.seconds }
 }
 
-/** A heap of commits, the newest on top. One whose flags changed while it waits is put in again. */
+/** A heap of commits, the newest on top. A commit whose flags change while it waits is added again. */
 class NewestFirst {
   readonly #heap: Walked[] = []
   readonly #waiting = new Map<Walked, number>()
-  /** Those that wait and that only one side was seen to reach. */
+  /** Waiting commits that only one side has reached so far. */
   readonly #ofOne = new Set<Walked>()
 
-  /** Whether there are none of these. */
+  /** Whether both sides have reached every waiting commit. */
   get isAllCommon(): boolean {
     return this.#ofOne.size === 0
   }

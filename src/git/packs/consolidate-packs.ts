@@ -5,17 +5,17 @@ import { PackCache } from './pack-cache.ts'
 import { PackIndex } from './pack-index-reader.ts'
 import { type EncodedPack, type JoinablePack, joinPacks, offsetsIn, placeSynced } from './pack-writer.ts'
 
-/** Packs of about one size become one. */
+/** This many packs of similar size become one. */
 export const PACKS_TO_MERGE = 16
-/** A pack larger than this is left to git's own repacking. */
+/** Git's own repacking handles packs larger than this. */
 const LARGEST = 4 * 1024 * 1024
 
 /**
- * Keeps the packs of a repository few. Each write adds a small pack. Those of one checkpoint (`fresh`, whose bytes are still
- * at hand) become one; and sixteen packs of about one size become one, so a history of ten thousand commits lies in some
- * thirty packs. It happens behind the writers' backs: an object is always in some pack, the new one being on the disk before
- * the old ones go. Packs with companions (`.keep`, `.bitmap`, `.mtimes` …), large ones, and repositories with a multi-pack
- * index are left to git's own repacking. Answers the names of the fresh packs that are gone.
+ * Keeps the number of packs small. Each write adds a small pack. The packs of one checkpoint (`fresh`, whose bytes are still in memory)
+ * become one, and sixteen packs of similar size become one. So a history of ten thousand commits has about thirty packs. Writers are not
+ * blocked, and an object is always in some pack: the new pack is on the disk before the old ones are removed. Packs with companions
+ * (`.keep`, `.bitmap`, `.mtimes` …), large packs, and repositories with a multi-pack index are left to git's own repacking. Answers the
+ * names of the fresh packs that were removed.
  */
 export async function consolidatePacks(
   fs: Fs,
@@ -32,7 +32,7 @@ export async function consolidatePacks(
 
 const NO_PACKS: ReadonlySet<string> = new Set()
 
-/** Makes one of each sixteen packs of about one size. */
+/** Makes one pack of every sixteen of similar size. */
 async function mergeSizes(fs: Fs, gitdir: string): Promise<void> {
   const folder = `${gitdir}/objects/pack`
   const cache = new PackCache()
@@ -50,19 +50,19 @@ async function mergeSizes(fs: Fs, gitdir: string): Promise<void> {
   }
 }
 
-/** Packs that cannot be joined with others as they are: git made them, with deltas. They are left to git's own repacking. */
+/** Packs that cannot be joined byte by byte, because git made them with deltas. Git's own repacking handles them. */
 const unfit = recentlyUsed<string, true>(10_000, () => 1)
 
 type NamedPack = JoinablePack & { readonly name: string }
 
-/** Answers the names of those that are gone. */
+/** Answers the names of the removed packs. */
 async function makeOne(fs: Fs, gitdir: string, chosen: readonly NamedPack[]): Promise<ReadonlySet<string>> {
   const joined = joinPacks(chosen)
   if (!joined) throw new Error(`a pack of ${gitdir} cannot be joined with others as it is`)
   await placeSynced(fs, gitdir, joined)
   await fs.syncAll([`${gitdir}/objects/pack`])
   const names = chosen.map(({ name }) => name).filter((name) => name !== joined.name)
-  // The index first: what has no index is no pack to anyone.
+  // The index goes first, because without it a pack is ignored.
   const folder = `${gitdir}/objects/pack`
   await fs.removeAll(names.flatMap((name) => [`${folder}/${name}.idx`, `${folder}/${name}.pack`]))
   return new Set(names)
@@ -80,7 +80,7 @@ function onDisk(fs: Fs, folder: string, { name, index }: SmallPack): NamedPack {
   return { name, pack, offsets }
 }
 
-/** The packs that are ours to roll up. */
+/** The packs that this code may combine. */
 function smallPacks(fs: Fs, folder: string, cache: PackCache): SmallPack[] {
   const packs: SmallPack[] = []
   for (const name of loneNames(fs.readDir(folder) ?? [])) {
@@ -92,7 +92,7 @@ function smallPacks(fs: Fs, folder: string, cache: PackCache): SmallPack[] {
   return packs
 }
 
-/** The packs that have nothing beside them but their index; none where a multi-pack index knows them. */
+/** The packs that have only their index beside them; none if a multi-pack index exists, because it names them. */
 function loneNames(files: readonly string[]): string[] {
   if (files.includes('multi-pack-index')) return []
   const companions = new Map<string, number>()
@@ -113,8 +113,8 @@ interface SmallPack {
 }
 
 /**
- * The packs that are to become one: those of the smallest size class that holds sixteen. A class spans a factor of sixteen, so
- * an object is written again once each time its repository grows sixteenfold. Empty if no class is full.
+ * The packs to combine: those of the smallest size class that has sixteen. A class spans a factor of sixteen, so an object is rewritten
+ * once each time its repository grows sixteenfold. Empty if no class is full.
  */
 export function packsToConsolidate<T extends { readonly count: number }>(packs: readonly T[]): readonly T[] {
   const classes = new Map<number, T[]>()

@@ -7,26 +7,26 @@ import { FileCache } from './windowed-file.ts'
 const MIB = 1024 * 1024
 
 /**
- * What all repositories of a process may keep of their packs: so many bytes and so many open files, however many
- * repositories there are. Everything in it is derived from files that never change, and can be dropped at any time.
+ * Cached data of packs, shared by all repositories of a process, with a limit of bytes and of open files. Everything in it is derived from
+ * files that never change, and can be dropped at any time.
  */
 export class PackCache extends FileCache {
   /** Open packs by the path of their index, with the bytes of small indexes. */
   readonly packs = recentlyUsed<string, PackReader>(16 * MIB, (pack) => pack.index.heldBytes + CACHE_ENTRY)
-  /** Objects that deltas were built on, or that deltas made, lately: the next delta may build on them. */
+  /** Recently used bases of deltas, and results of deltas: the next delta may build on them. */
   readonly bases = recentlyUsed<string, GitObject>(8 * MIB, heldBytes)
-  /** Objects written lately, by repository and id: what was just stored is what is read next. */
+  /** Recently written objects, by repository and id: they are often read next. */
   readonly written = recentlyUsed<string, GitObject>(8 * MIB, heldBytes)
 
   /**
-   * Closes the files that were removed since they were opened, or that we may not look at any more: until then their bytes take room on
-   * the disk. Who needs one opens it again.
+   * Closes files that were removed since they were opened, or that cannot be checked any more, because open files keep their space on the
+   * disk. They are opened again when needed.
    */
   closeRemoved(fs: Fs): void {
     for (const path of this.handles.keys()) if (!isThere(fs, path)) this.handles.delete(path)
   }
 
-  /** Lets go of what is kept by the path of a repository that is there no more. */
+  /** Drops the entries of a repository's path, because the repository is gone. */
   drop(gitdir: string): void {
     for (const cache of [this.packs, this.written, this.handles]) {
       for (const key of [...cache.keys()]) {
@@ -35,7 +35,7 @@ export class PackCache extends FileCache {
     }
   }
 
-  /** Lets go of everything, open files included. */
+  /** Drops everything, and closes open files. */
   close(): void {
     this.packs.clear()
     this.windows.clear()

@@ -5,36 +5,36 @@ import { objectKinds } from '../objects/object.ts'
 import { adler32, FINAL_STORED_BLOCK, LONGEST_STORED, STORED_OVERHEAD } from './pack-writer.ts'
 import type { FileWindow } from './windowed-file.ts'
 
-/** The entry types that are deltas (gitformat-pack): on an entry so many bytes before, or on an object by its id. */
+/** The entry types of deltas (gitformat-pack): the base is an entry at a distance in this pack, or an object by its id. */
 const OFFSET_DELTA = 6
 const REFERENCE_DELTA = 7
 
 /** The longest header of an entry: ten bytes of type and size, then an id or a distance of at most ten bytes. */
 const LONGEST_HEADER = 30
 
-/** Where entries are read from: a pack, or what is written of one so far. */
+/** The source of entries: a pack, or the written part of a new one. */
 export interface EntrySource {
-  /** Bytes of the whole file, its 20 of checksum included. */
+  /** Bytes of the whole file, with the 20 bytes of its checksum. */
   readonly size: number
-  /** A window that holds `length` bytes from `position` on, fewer only where the file ends. */
+  /** A window of `length` bytes from `position` on; shorter only at the end of the file. */
   at(position: number, length: number): FileWindow
 }
 
-/** An entry as it lies in its pack. */
+/** An entry of a pack. */
 export interface Entry {
   /** Undefined for a delta, whose kind is that of its base. */
   readonly kind: ObjectKind | undefined
   /** How many bytes the entry inflates to. */
   readonly size: number
-  /** Where in the pack its deflated bytes start. */
+  /** The position of its deflated bytes in the pack. */
   readonly position: number
-  /** Starts with its deflated bytes; how many they are is written nowhere. Gone with the next look at the source. */
+  /** Begins with the entry's deflated bytes, whose length is not recorded. Valid until the next read from the source. */
   readonly deflated: Buffer
   readonly baseDistance?: number
   readonly baseOid?: string
 }
 
-/** The entry that starts at `offset`. Throws `CorruptObject` for bytes that are none. */
+/** The entry at `offset`. Throws `CorruptObject` for invalid bytes. */
 export function readEntry(source: EntrySource, offset: number): Entry {
   if (offset >= source.size - 20) throw cutShort()
   const { bytes, start } = source.at(offset, LONGEST_HEADER)
@@ -69,7 +69,7 @@ export function readEntry(source: EntrySource, offset: number): Entry {
 function deflatedBytes(source: EntrySource, position: number, size: number): Buffer {
   if (position > source.size - 20) throw cutShort()
   if (size > source.size * 1100) throw new CorruptObject('an entry claims more bytes than its pack can hold')
-  // deflating makes nothing longer than this
+  // deflated data is never longer than this
   const longest = Math.min(size + Math.ceil(size / 4) + 1024, source.size - position)
   const { bytes, start } = source.at(position, longest)
   return bytes.subarray(position - start)
@@ -79,15 +79,15 @@ function cutShort(): CorruptObject {
   return new CorruptObject('the pack is cut short')
 }
 
-/** What a zlib stream held, and how many bytes the stream itself takes. */
+/** The content of a zlib stream, and the length of the stream itself. */
 export interface Inflated {
   readonly bytes: Buffer
   readonly streamLength: number
 }
 
 /**
- * Inflates the zlib stream at the start of `bytes`, which must yield exactly `size` bytes; what follows the stream is
- * not looked at. Throws `CorruptObject` if it is broken or of another size.
+ * Inflates the zlib stream at the start of `bytes`, which must yield exactly `size` bytes; ignores bytes after the stream. Throws
+ * `CorruptObject` if it is broken or of another size.
  */
 export function inflateExactly(bytes: Buffer, size: number): Inflated {
   const stored = readStored(bytes, size)
@@ -98,18 +98,18 @@ export function inflateExactly(bytes: Buffer, size: number): Inflated {
   return inflated
 }
 
-/** A copy of the `size` bytes stored at the start of `bytes`; undefined unless exactly what `writeStored` writes stands there. */
+/** A copy of the `size` bytes stored at the start of `bytes`; undefined unless they have exactly the form that `writeStored` writes. */
 export function readStored(bytes: Buffer, size: number): Buffer | undefined {
   if (bytes[0] !== 0x78 || bytes[1] !== 0x01 || bytes[2] !== FINAL_STORED_BLOCK) return undefined
   if (size > LONGEST_STORED || bytes.length < size + STORED_OVERHEAD) return undefined
   if (bytes.readUInt16LE(3) !== size || bytes.readUInt16LE(5) !== (~size & 0xffff)) return undefined
-  // a copy: what is kept of a few rows must not keep the whole window that they were read with
+  // a copy, so that a few kept rows do not keep the whole window in memory
   const content = Buffer.allocUnsafe(size)
   bytes.copy(content, 0, 7, 7 + size)
   return adler32(content) === bytes.readUInt32BE(7 + size) ? content : undefined
 }
 
-/** Inflates the zlib stream at the start of `bytes`, however much that yields. Throws `CorruptObject` if it is broken. */
+/** Inflates the zlib stream at the start of `bytes`, of any size. Throws `CorruptObject` if it is broken. */
 export function inflateWhole(bytes: Buffer): Buffer {
   return inflate(bytes, Math.max(1024, 4 * bytes.length)).bytes
 }
@@ -117,7 +117,7 @@ export function inflateWhole(bytes: Buffer): Buffer {
 function inflate(bytes: Buffer, chunkSize: number, maxOutputLength?: number): Inflated {
   const options = { chunkSize, info: true, ...(maxOutputLength === undefined ? {} : { maxOutputLength }) }
   try {
-    // with `info` node answers the engine beside the bytes, which its declared type leaves out
+    // with `info` node also answers the engine, which its declared type leaves out
     const { buffer, engine } = inflateSync(bytes, options) as unknown as InflatedWithInfo
     return { bytes: buffer, streamLength: engine.bytesWritten }
   } catch (error) {

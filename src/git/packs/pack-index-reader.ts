@@ -4,15 +4,15 @@ import { CorruptObject, PackGone } from '../objects/errors.ts'
 import type { Oid } from '../objects/object.ts'
 import { type FileCache, ReadAheadBuffer, FileWindow, WindowedFile } from './windowed-file.ts'
 
-/** An index up to this size is held whole; 256 KiB are some 9,000 objects. */
+/** An index of up to this size is kept whole; 256 KiB have about 9,000 objects. */
 const WHOLE = 256 * 1024
 
 /**
- * One larger than this (300,000 objects) would push everything else out of the cache of windows, and its own too: each look
- * reads only the few KiB around the place where the id should be, and nothing is kept.
+ * A larger index (300,000 objects) would displace everything in the cache of windows. So each lookup reads only a few KiB around the
+ * expected place of the id, and keeps nothing.
  */
 const VAST = 8 * 1024 * 1024
-/** So many ids are read around that place; in a million, the right ones 999 times in 1000. */
+/** Ids that are read around that place. In an index of a million, they include the right one 999 times in 1000. */
 const NEAR = 256
 
 const FAN_OUT = 8
@@ -20,8 +20,8 @@ const OIDS = FAN_OUT + 256 * 4
 const TRAILER = 2 * 20
 
 /**
- * The index of a pack, version 2 (gitformat-pack): which objects the pack holds and where they start. Throws
- * `CorruptObject` if the file is damaged or of another version, `PackGone` if it is gone.
+ * The index of a pack, version 2 (gitformat-pack): the objects of the pack and their offsets. Throws `CorruptObject` if the file is damaged
+ * or of another version, `PackGone` if it is gone.
  */
 export class PackIndex {
   readonly path: string
@@ -30,7 +30,7 @@ export class PackIndex {
   /** How many bytes of memory this object holds for as long as it lives. */
   readonly heldBytes: number
   readonly #source: FileWindow | WindowedFile | ReadAheadBuffer
-  /** Starts as the file does; of a large index the first window, which stays. */
+  /** The beginning of the file; for a large index its first window, which is kept. */
   readonly #head: DataView
 
   constructor(fs: Fs, cache: FileCache, path: string) {
@@ -51,7 +51,7 @@ export class PackIndex {
     }
   }
 
-  /** Where the object starts in the pack, or undefined if the pack does not hold it. */
+  /** The object's offset in the pack, or undefined if the pack does not have it. */
   find(oid: Oid): number | undefined {
     for (let number = this.#lowerBound(oid); number < this.count; number++) {
       const other = this.#oid(number)
@@ -83,11 +83,11 @@ export class PackIndex {
 
   #headView(): DataView {
     const { bytes, view } = this.#at(0, OIDS)
-    // the next piece is read over this one
+    // a copy, because the next piece overwrites this one
     return this.#source instanceof ReadAheadBuffer ? new FileWindow(Buffer.from(bytes), 0).view : view
   }
 
-  /** How many objects have a first byte below this one. */
+  /** The number of objects whose first byte is smaller than this one. */
   #below(firstByte: number): number {
     return firstByte === 0 ? 0 : this.#head.getUint32(FAN_OUT + (firstByte - 1) * 4)
   }
@@ -118,12 +118,12 @@ export class PackIndex {
     return low
   }
 
-  /** At most `NEAR` of the numbers from `low` to `high`, the lower bound among them: ids are spread evenly. */
+  /** Narrows the range `low` to `high` to at most `NEAR` positions that include the lower bound: ids are spread evenly. */
   #narrow(head: number, low: number, high: number): readonly [number, number] {
     let least = head - (head % 0x1000000)
     let most = least + 0x1000000
     for (let step = 0; high - low > NEAR; step++) {
-      // ids that are not spread evenly, of whatever making, take twice the steps of halving at most
+      // if ids are not spread evenly, this takes at most twice the steps of halving
       const part = step % 2 === 0 ? (head - least) / (most - least || 1) : 0.5
       const guess = low + Math.floor(part * (high - low))
       const from = Math.min(Math.max(guess - NEAR / 2, low), high - NEAR)
@@ -167,7 +167,7 @@ function openSource(fs: Fs, cache: FileCache, path: string): FileWindow | Window
   }
   const bytes = fs.readFile(path)
   if (!bytes) throw new PackGone(`${path} is gone.`)
-  // an index held whole is checked whole, so that a damaged one cannot hide an object
+  // an index kept whole is checked whole, so that damage cannot hide an object
   const end = Math.max(0, bytes.length - 20)
   if (hash('sha1', bytes.subarray(0, end), 'hex') !== bytes.toString('hex', end))
     throw new CorruptObject('the pack index does not match its checksum')

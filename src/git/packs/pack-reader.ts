@@ -6,30 +6,30 @@ import { inflateExactly, type Entry, type EntrySource, readEntry } from './pack-
 import type { PackIndex } from './pack-index-reader.ts'
 import { type FileCache, ReadAheadBuffer, WindowedFile } from './windowed-file.ts'
 
-/** Windows of a pack larger than this would push each other out of their cache; here and there, less is read at once. */
+/** Windows of a larger pack would displace each other in the cache, so a random read of it reads less at once. */
 const VAST = 8 * 1024 * 1024
-/** How much of one: the first time, and where a look goes on from the last. */
+/** Bytes of such a read: the first time, and when a read continues the previous one. */
 const SHORT_PIECE = 4 * 1024
 const MIDDLING_PIECE = 64 * 1024
 
-/** How much is read at once by who goes through a pack: the first time, and at most. More would not stay in a processor's cache. */
+/** Bytes that a reader of consecutive entries reads at once: the first time, and at most. More would not stay in a processor's cache. */
 const FIRST_PIECE = 32 * 1024
 const LONGEST_PIECE = 256 * 1024
 
-/** An object of a pack, and where the entry after its own starts if that was seen. */
+/** An object of a pack, and the offset of the next entry if it is known. */
 export interface PackedObject extends GitObject {
   readonly next: number | undefined
 }
 
-/** What open packs keep in common. */
+/** Caches that open packs share. */
 export interface PackReadCache extends FileCache {
-  /** Objects that deltas were built on, or that deltas made, lately, by pack and offset. */
+  /** Recently used bases of deltas, and results of deltas, by pack and offset. */
   readonly bases: LRUCache<string, GitObject>
 }
 
 /**
- * A pack with its index. Reading throws `CorruptObject` for bytes that are no sound entry and `PackGone` when the file is
- * gone; objects are not yet compared with their ids.
+ * A pack with its index. Reading throws `CorruptObject` for invalid bytes and `PackGone` if the file is gone. It does not compare objects
+ * with their ids.
  */
 export class PackReader {
   readonly index: PackIndex
@@ -49,8 +49,8 @@ export class PackReader {
   }
 
   /**
-   * The object whose entry starts at `offset`, put together from its deltas however long their chain is. The entry is
-   * read from `source`, a piece of this pack, what it builds on is not.
+   * The object whose entry is at `offset`, built from its deltas, however long their chain is. `source`, a piece of this pack, is used for
+   * the entry itself, not for its bases.
    */
   read(offset: number, source?: EntrySource): PackedObject {
     const entries = this.#openEntries()
@@ -59,7 +59,7 @@ export class PackReader {
     let object: GitObject | undefined
     for (let at = offset; !object;) {
       const entry = readEntry(at === offset ? (source ?? entries) : entries, at)
-      // only deltas and what they are built on are kept: most objects are nobody's base
+      // only deltas and their bases are cached: most objects are not the base of another
       object = entry.kind && deltas.length === 0 ? undefined : this.#cache.bases.get(this.#baseKey(at))
       if (object) break
       const { bytes, streamLength } = inflateExactly(entry.deflated, entry.size)
@@ -80,7 +80,7 @@ export class PackReader {
     return { kind: object.kind, bytes: object.bytes, next }
   }
 
-  /** To read entries from that follow one another. */
+  /** A source for reading consecutive entries. */
   pieces(): EntrySource {
     return new ReadAheadBuffer(this.#open(), FIRST_PIECE, LONGEST_PIECE)
   }
@@ -123,8 +123,8 @@ export class PackReader {
 }
 
 /**
- * The object that `delta` makes out of `base` (gitformat-pack, "Deltified representation"): two sizes, then
- * instructions that copy a piece of the base or insert bytes of their own. Throws `CorruptObject` if anything does not fit.
+ * The object that `delta` makes from `base` (gitformat-pack, "Deltified representation"): two sizes, then instructions that copy a piece of
+ * the base or insert bytes. Throws `CorruptObject` if anything does not fit.
  */
 export function applyDelta(base: Buffer, delta: Buffer): Buffer {
   let at = 0
@@ -138,7 +138,7 @@ export function applyDelta(base: Buffer, delta: Buffer): Buffer {
   }
   if (readSize() !== base.length) throw new CorruptObject('a delta was made for a base of another size')
   const size = readSize()
-  // every byte of a delta copies at most 0xffffff bytes: a greater promise is a lie that must cost no memory
+  // every byte of a delta copies at most 0xffffff bytes, so a larger size is wrong, and must not reserve memory
   if (size > delta.length * 0xffffff) throw new CorruptObject('a delta promises more than it can hold')
   const result = Buffer.allocUnsafe(size)
   let filled = 0

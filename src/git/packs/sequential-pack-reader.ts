@@ -4,15 +4,15 @@ import { hashObject } from '../objects/object.ts'
 import type { EntrySource } from './pack-entry.ts'
 import type { PackReader } from './pack-reader.ts'
 
-/** The place of no entry. */
+/** No known entry. */
 const NOWHERE = -1
 
-/** After so many entries that are other objects, the next one is not tried any more. */
+/** After this many entries in a row that were other objects, the next one is not tried. */
 const MAX_MISSES_IN_A_ROW = 4
 
 /**
- * Reads objects in the order in which they probably lie in a pack: each is first taken to be the entry after the last, which
- * its own id proves or disproves, so that whoever guesses right needs no index.
+ * Reads objects that probably follow one another in a pack. It first tries the entry after the last one, and checks the guess by the
+ * object's id. A right guess needs no lookup in the index.
  */
 export class SequentialPackReader {
   #pack: PackReader | undefined
@@ -20,7 +20,7 @@ export class SequentialPackReader {
   #next = 0
   #misses = 0
 
-  /** The object if it is the entry that comes next. Anything wrong with that entry counts as another object. */
+  /** The object if the next entry has it. An invalid entry counts as another object. */
   next(oid: Oid): GitObject | undefined {
     if (!this.#pack || this.#misses >= MAX_MISSES_IN_A_ROW) return undefined
     try {
@@ -36,7 +36,7 @@ export class SequentialPackReader {
     return undefined
   }
 
-  /** The object at this place of a pack, from where the run goes on. Throws as `PackReader.read` does, and for another object. */
+  /** The object at this offset of a pack; the next guess continues from there. Throws as `PackReader.read` does, and for another object. */
   startAt(pack: PackReader, offset: number, oid: Oid): GitObject {
     const { kind, bytes, next } = pack.read(offset)
     if (hashObject(kind, bytes) !== oid) throw new CorruptObject(`its bytes do not match its id`)
@@ -45,16 +45,16 @@ export class SequentialPackReader {
       this.#source = pack.pieces()
       this.#goOnAt(next)
     } else if (next === undefined || offset === this.#next) {
-      // the order is back when two that were looked up follow one another
+      // two consecutive lookups follow one another: the order is as expected again
       this.#goOnAt(next)
     } else if (this.#misses >= MAX_MISSES_IN_A_ROW || offset > this.#next) {
       this.#next = next
     }
-    // what lies behind was needed by an earlier row too: the run goes on where it was
+    // an earlier row already needed a later entry: the next guess stays where it was
     return { kind, bytes }
   }
 
-  /** Where no next entry is known none is tried. */
+  /** Without a known next entry, none is tried. */
   #goOnAt(next: number | undefined): void {
     this.#next = next ?? NOWHERE
     this.#misses = next === undefined ? MAX_MISSES_IN_A_ROW : 0

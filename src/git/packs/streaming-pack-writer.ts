@@ -15,7 +15,7 @@ import {
 } from './pack-writer.ts'
 import { FileWindow } from './windowed-file.ts'
 
-/** Stages objects that are written while they are encoded, and lets others have their turn meanwhile. On the disk when it resolves. */
+/** Stages objects while they are encoded, and yields to other work meanwhile. They are on the disk when it resolves. */
 export async function stageMany(
   fs: Fs,
   gitdir: string,
@@ -41,8 +41,8 @@ const CHUNK = 256 * 1024
 const BYTES_HASHED_BETWEEN_YIELDS = 1024 * 1024
 
 /**
- * One pack of however many objects, written under a temporary name while they come in. Takes about 45 bytes of memory an
- * object. To be ended by `finish` or `discard`; an error of the disk discards it and is thrown on.
+ * One pack of any number of objects, written under a temporary name as they arrive. Takes about 45 bytes of memory per object. Call
+ * `finish` or `discard` at the end. A disk error discards the pack, and is rethrown.
  */
 export class StreamingPackWriter {
   readonly #fs: Fs
@@ -50,7 +50,7 @@ export class StreamingPackWriter {
   readonly #table = new PackEntryTable()
   readonly #chunk = Buffer.allocUnsafeSlow(CHUNK)
   #filled: number
-  /** How many bytes lie in the file, before those of the chunk. */
+  /** The number of bytes in the file, before those of the chunk. */
   #written = 0
   #file: FileHandle | undefined
   #ended = false
@@ -58,11 +58,11 @@ export class StreamingPackWriter {
   constructor(fs: Fs, gitdir: string) {
     this.#fs = fs
     this.#staged = new StagedPack(fs, gitdir)
-    // how many objects it will be is known at the end
+    // the number of objects is known only at the end
     this.#filled = packHeader(0).copy(this.#chunk)
   }
 
-  /** Adds the object unless it was added before, and answers its id; `deflated` is as `encodeEntry` takes it, `oid` its id if that is known. */
+  /** Adds the object unless it was added before, and answers its id. For `deflated` see `encodeEntry`; `oid` is its id if that is known. */
   add(kind: ObjectKind, bytes: Buffer, deflated?: Buffer, oid = hashObject(kind, bytes)): Oid {
     if (this.#table.find(oid) !== undefined) return oid
     if (this.#ended) throw new Error('The pack is finished or discarded; it takes no more objects.')
@@ -88,7 +88,9 @@ export class StreamingPackWriter {
     return kind && { kind, bytes: inflateExactly(deflated, size).bytes }
   }
 
-  /** Completes the pack and writes its index; both are on the disk when this resolves, and wait to be published. Undefined without objects. */
+  /**
+   * Completes the pack and writes its index. Both are on the disk, ready to be published, when this resolves. Undefined without objects.
+   */
   async finish(): Promise<StagedPack | undefined> {
     if (this.#table.count === 0) {
       this.discard()
@@ -108,17 +110,17 @@ export class StreamingPackWriter {
     }
   }
 
-  /** Forgets everything that was added. */
+  /** Drops everything that was added. */
   discard(): void {
     this.#end()
     this.#staged.discard()
   }
 
-  /** The count and, over everything with it, the checksum: both stand in the file already when the rest is synced. */
+  /** Writes the count and the checksum of everything. Both are in the file before the last sync. */
   async #seal(file: FileHandle): Promise<Buffer> {
     file.overwrite(packHeader(this.#table.count), 0)
     const hash = createHash('sha1')
-    // what is written reaches the disk while it is hashed
+    // the data reaches the disk while it is hashed
     await settleAll([file.sync(), this.#readThrough(file, (piece) => hash.update(piece))])
     const checksum = hash.digest()
     file.append(checksum)
@@ -177,7 +179,7 @@ export class StreamingPackWriter {
     this.#file = undefined
   }
 
-  /** Entries lie whole in the file or whole in the chunk. */
+  /** An entry is either completely in the file or completely in the chunk. */
   #source(): EntrySource {
     return {
       size: this.#written + this.#filled + 20,
@@ -202,17 +204,17 @@ const SMALLEST = 64
 /** A few milliseconds' work. */
 const ROWS_SORTED_BETWEEN_YIELDS = 65_536
 
-/** The id that is looked for, as bytes: turned from hex in place, for there is no cheaper way. */
+/** The searched id as bytes, converted in place because that is the cheapest way. */
 const sought = Buffer.alloc(20)
 const soughtWords = new DataView(sought.buffer, sought.byteOffset, sought.length)
 
 /**
- * The objects of a pack that is being written, numbered from 0 in the order they were added: id, CRC-32 and offset of their
- * entries. 40 to 48 bytes an object, none of them on the heap.
+ * The objects of a pack during its writing, numbered from 0 in the order they were added: id, CRC-32 and offset of their entries. 40 to 48
+ * bytes per object, outside the heap.
  */
 export class PackEntryTable {
   #rows = new Uint32Array(SMALLEST * ROW)
-  /** Open addressing by the id's first word: a row's number plus one, 0 where free; at least half of them are. */
+  /** A hash table with open addressing by the id's first word: the row's number plus one, 0 if free. At least half are free. */
   #slots = new Uint32Array(SMALLEST * 2)
   #count = 0
 
@@ -226,7 +228,7 @@ export class PackEntryTable {
     return row ? row - 1 : undefined
   }
 
-  /** Adds a row for an object that has none. */
+  /** Adds a row for an object that does not have one. */
   add(oid: Oid, offset: number, crc: number): void {
     if ((this.#count + 1) * 2 > this.#slots.length) this.#grow()
     this.#slots[this.#slotOf(oid)] = this.#count + 1
@@ -254,9 +256,9 @@ export class PackEntryTable {
     return this.#word(row, 0) >>> 24
   }
 
-  /** The rows in order of their ids. Ordering many takes a while: it comes back now and then, for whoever has to do something else, too. */
+  /** The rows in order of their ids. It yields now and then, because sorting many rows takes long. */
   *inOrder(): Generator<void, Uint32Array> {
-    // ids are spread evenly: as many buckets as rows leave one or two to sort in each
+    // ids are spread evenly: with as many buckets as rows, each has one or two to sort
     const bits = Math.min(20, Math.ceil(Math.log2(this.#count + 2)))
     const starts = new Uint32Array(2 ** bits + 1)
     const bucket = (row: number): number => this.#word(row, 0) >>> (32 - bits)
@@ -266,7 +268,7 @@ export class PackEntryTable {
     }
     for (let number = 0; number < 2 ** bits; number++) starts[number + 1]! += starts[number]! // likewise
     const rows = new Uint32Array(this.#count)
-    // the first words beside their rows: looking them up in order of ids would miss the processor's cache each time
+    // the first words beside their rows, because random lookups in order of ids would miss the processor's cache
     const heads = new Uint32Array(this.#count)
     for (let row = 0; row < this.#count; row++) {
       const place = starts[bucket(row)]!++ // likewise
@@ -274,7 +276,7 @@ export class PackEntryTable {
       heads[place] = this.#word(row, 0)
       if (row % ROWS_SORTED_BETWEEN_YIELDS === ROWS_SORTED_BETWEEN_YIELDS - 1) yield
     }
-    // nothing moves out of its bucket, so this takes as many steps as there are rows
+    // nothing leaves its bucket, so this takes as many steps as there are rows
     for (let place = 1; place < rows.length; place++) {
       const row = rows[place]! // place < rows.length
       const head = heads[place]! // likewise
@@ -304,7 +306,7 @@ export class PackEntryTable {
     return 0
   }
 
-  /** The slot that holds the object, or the free one where it belongs; leaves the id in `soughtWords`. */
+  /** The slot with the object, or the free slot for it; leaves the id in `soughtWords`. */
   #slotOf(oid: Oid): number {
     sought.write(oid, 'hex')
     const last = this.#slots.length - 1
@@ -335,7 +337,7 @@ export class PackEntryTable {
   }
 }
 
-/** Offsets from here on stand in a table of their own, of 64 bits each. */
+/** Offsets of this size and more are in a separate table, with 64 bits each. */
 const LONG_OFFSET = 0x80000000
 
 const ROWS_WRITTEN_AT_ONCE = 8192
@@ -343,8 +345,8 @@ const ROWS_WRITTEN_AT_ONCE = 8192
 const NOTHING = Buffer.alloc(0)
 
 /**
- * The index of version 2 for a pack of these objects (gitformat-pack), byte for byte as `git index-pack` makes it, in pieces
- * of at most 160 KiB, some of them empty. `packChecksum` is the last 20 bytes of the pack.
+ * The index of version 2 for a pack of these objects (gitformat-pack), byte for byte as `git index-pack` makes it, in pieces of at most 160
+ * KiB; pieces may be empty. `packChecksum` is the last 20 bytes of the pack.
  */
 export function* encodePackIndex(table: PackEntryTable, packChecksum: Buffer): Generator<Buffer, void> {
   const hash = createHash('sha1')
@@ -375,7 +377,7 @@ function* piecesOf(table: PackEntryTable, packChecksum: Buffer): Generator<Buffe
   yield packChecksum
 }
 
-/** Magic, version and how many objects have a first byte up to each of the 256. */
+/** Magic, version, and for each of the 256 byte values the number of objects whose first byte is not larger. */
 function indexHeader(table: PackEntryTable): Buffer {
   const perFirstByte = new Uint32Array(256)
   for (let row = 0; row < table.count; row++) perFirstByte[table.firstByte(row)]! += 1 // one entry for each value of a byte

@@ -3,15 +3,15 @@ import { CACHE_ENTRY, recentlyUsed } from '../../base/recently-used.ts'
 import type { Fs, ReadHandle } from '../../storage/files.ts'
 import { PackGone } from '../objects/errors.ts'
 
-/** Windows are twice this long and start every so many bytes: what is no longer than this lies whole in one of them. */
+/** Windows have twice this length and start at multiples of it, so a piece of this length is always completely in one of them. */
 const STRIDE = 64 * 1024
 const WINDOW = 2 * STRIDE
 
-/** A stretch of a file: `bytes[0]` is the file's byte number `start`. */
+/** A part of a file: `bytes[0]` is the file's byte number `start`. */
 export class FileWindow {
   readonly bytes: Buffer
   readonly start: number
-  /** The same bytes as numbers: a Buffer's own readers cost several times as much until they are compiled. */
+  /** The same bytes as a view: a Buffer's own readers are several times slower until they are compiled. */
   readonly view: DataView
 
   constructor(bytes: Buffer, start: number) {
@@ -23,7 +23,7 @@ export class FileWindow {
 
 const MIB = 1024 * 1024
 
-/** Windows and open files of all windowed files of a process, so many bytes and so many files. */
+/** Windows and open files of all windowed files of a process, with a limit of bytes and of files. */
 export class FileCache {
   readonly windows = recentlyUsed<number, FileWindow>(24 * MIB, ({ bytes }) => bytes.length + CACHE_ENTRY)
   /** Open files by path. */
@@ -34,7 +34,7 @@ export class FileCache {
 
   #serial = 0
 
-  /** A number that no other file of this cache has, to build keys with: shorter than its path. */
+  /** A number that is unique in this cache, for cache keys that are shorter than the file's path. */
   nextSerial(): number {
     return ++this.#serial
   }
@@ -63,8 +63,8 @@ export class WindowedFile {
   }
 
   /**
-   * A window that holds `length` bytes from `position` on, fewer only where the file ends. Throws `PackGone` if the file
-   * has been removed and is not open any more.
+   * A window of `length` bytes from `position` on; shorter only at the end of the file. Throws `PackGone` if the file has been removed and
+   * is not open any more.
    */
   at(position: number, length: number): FileWindow {
     const number = this.size <= WINDOW ? 0 : Math.floor(position / STRIDE)
@@ -78,13 +78,13 @@ export class WindowedFile {
     return window
   }
 
-  /** Fills `target` from byte `position` and answers how many bytes it got; keeps no window. Throws as `at` does. */
+  /** Fills `target` from byte `position` and answers the number of bytes; keeps no window. Throws as `at` does. */
   fill(target: Uint8Array, position: number): number {
     return this.#handle().read(target, position)
   }
 
   #keyOf(number: number): number {
-    return this.#serial * 2 ** 24 + number // room for files of a tebibyte
+    return this.#serial * 2 ** 24 + number // enough for files of a tebibyte
   }
 
   #read(start: number, length: number): FileWindow {
@@ -92,7 +92,7 @@ export class WindowedFile {
     return this.#readFrom(this.#handle(), start, length)
   }
 
-  /** The whole of a small file, which is not kept open. */
+  /** The whole small file, which is not kept open. */
   #readAndClose(handle: ReadHandle): FileWindow {
     try {
       return this.#readFrom(handle, 0, handle.size)
@@ -122,9 +122,9 @@ export class WindowedFile {
 }
 
 /**
- * One piece of a file at a time, beside the windows that are shared: for one reader who goes through a long stretch or
- * looks here and there in a file that is too large to keep. A piece that starts in the one before is twice as long as
- * that, up to `longest`; what is longer is read by itself. What a look answered is overwritten by the next look elsewhere.
+ * One piece of a file at a time, outside the shared windows: for a reader of a long part, or of single places in a file that is too large
+ * to keep. A piece that starts in the previous one is twice as long, up to `longest`; longer reads get a separate buffer. The next read of
+ * another place overwrites the answered bytes.
  */
 export class ReadAheadBuffer {
   readonly size: number
@@ -142,7 +142,7 @@ export class ReadAheadBuffer {
     this.size = file.size
   }
 
-  /** A window that holds `length` bytes from `position` on, fewer only where the file ends. */
+  /** A window of `length` bytes from `position` on; shorter only at the end of the file. */
   at(position: number, length: number): FileWindow {
     const { start, bytes } = this.#piece
     const end = start + bytes.length

@@ -3,12 +3,13 @@ import { devNull } from 'node:os'
 /** Settings of git (`git help config`) for one run of it. */
 export type GitConfig = Readonly<Record<string, string>>
 
-/** What else one run is told. Only names that begin with `GIT_` are of use to git. */
+/** Further variables for one run. Only names that begin with `GIT_` affect git. */
 export type GitVariables = Readonly<Record<string, string>>
 
 /**
- * The whole environment of a git program that is run for a client: of ours only where programs are found and which certificate
- * authorities are trusted, nobody's own configuration, and settings that no repository keeps (git(1), GIT_CONFIG_COUNT).
+ * The complete environment of a git program that runs for a client. From our own environment it has only the search path for programs and
+ * the trusted certificate authorities. It ignores all users' configuration, and has settings that no repository has (git(1),
+ * GIT_CONFIG_COUNT).
  */
 export function gitEnvironment(config: GitConfig = {}, variables: GitVariables = {}): NodeJS.ProcessEnv {
   const settings = Object.entries({ ...EVERYWHERE, ...config })
@@ -32,7 +33,7 @@ export function gitEnvironment(config: GitConfig = {}, variables: GitVariables =
   }
 }
 
-/** Those of these variables that our own environment has. */
+/** These variables, as far as our own environment has them. */
 function ours(...names: readonly string[]): NodeJS.ProcessEnv {
   return Object.fromEntries(
     names.flatMap((name) => (process.env[name] === undefined ? [] : [[name, process.env[name]]])),
@@ -40,9 +41,9 @@ function ours(...names: readonly string[]): NodeJS.ProcessEnv {
 }
 
 const EVERYWHERE: GitConfig = {
-  // A store may belong to another user than the one the server runs as.
+  // A store may belong to another user than the server's.
   'safe.directory': '*',
   'core.hooksPath': devNull,
-  // Several clients share the processors with everything else.
+  // Several clients share the processors with all other work.
   'pack.threads': '1',
 }

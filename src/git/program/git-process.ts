@@ -10,55 +10,55 @@ import { gitEnvironment } from './git-environment.ts'
 /** A git program to run. */
 export interface GitCall {
   readonly args: readonly string[]
-  /** All of its environment; see gitEnvironment. */
+  /** Its complete environment; see gitEnvironment. */
   readonly env: NodeJS.ProcessEnv
-  /** What it reads; nothing if absent. It need not read all of it. */
+  /** Its standard input; none if absent. It may leave some of it unread. */
   readonly input?: AsyncIterable<Buffer> | Iterable<string> | undefined
-  /** Kills it. */
+  /** Kills the program. */
   readonly signal?: AbortSignal | undefined
-  /** Lets everything else go first. */
+  /** Gives the program the lowest priority. */
   readonly inBackground?: boolean | undefined
-  /** How many characters of what it complains of are kept; 4096 unless said. */
+  /** The number of characters of its error output that are kept; 4096 unless given. */
   readonly maxComplaint?: number | undefined
 }
 
-/** A git program that runs. */
+/** A running git program. */
 export interface GitChild {
   readonly output: Readable
   /**
-   * How it ended, once it has ended and its output was read: the exit code (null if it was killed) and what it said on
-   * standard error. Rejects when its input broke off or the signal came, and with the refusal `storage_unavailable` where there is no git.
+   * Resolves once it has ended and its output was read: the exit code (null if it was killed) and its standard error. Rejects if its input
+   * fails or the signal aborts, and with the refusal `storage_unavailable` if there is no git.
    */
   readonly ended: Promise<{ readonly code: number | null; readonly complaint: string }>
 }
 
 /**
- * Starts git. It is ended, with what it started in turn, when its input fails, when the signal says so, and when its output is destroyed;
- * then `ended` settles whether or not anybody reads the output.
+ * Starts git. It and the programs that it starts are ended when its input fails, when the signal aborts, or when its output is destroyed.
+ * Then `ended` settles even if the output is not read.
  */
 export function startGit({ args, env, input, signal, inBackground, maxComplaint }: GitCall): GitChild {
-  // A group of its own, which can be ended as one.
+  // A separate process group, which can be ended as a whole.
   const child = spawn('git', args, { env, stdio: ['pipe', 'pipe', 'pipe'], detached: true })
-  // What git starts in turn takes it over.
+  // Programs that git starts inherit the priority.
   if (inBackground && child.pid !== undefined) lowerPriority(child.pid)
   child.stdout.once('close', () => {
     if (!child.stdout.readableEnded) endProgram(child)
   })
   const ended = waitFor(child, feed(child, input), signal, maxComplaint)
-  ended.catch(() => undefined) // who only reads the output learns of it there
+  ended.catch(() => undefined) // a caller that only reads the output learns of the failure there
   return { output: child.stdout, ended }
 }
 
-/** How git ended, and what it wrote. */
+/** The end of a git program, and its output. */
 export interface GitResult {
   /** Null if it was killed. */
   readonly code: number | null
-  /** What it said on standard error. */
+  /** Its standard error. */
   readonly complaint: string
   readonly output: string
 }
 
-/** Runs git to its end and answers what it wrote, which should be little. */
+/** Runs git to its end and answers its output, which should be small. */
 export async function runGit(call: GitCall): Promise<GitResult> {
   const { output, ended } = startGit(call)
   const pieces: Buffer[] = []
@@ -66,7 +66,7 @@ export async function runGit(call: GitCall): Promise<GitResult> {
   return { ...(await ended), output: Buffer.concat(pieces).toString('utf8') }
 }
 
-/** Resolves when the input was read, or git has no use for more of it; rejects when the input itself fails. */
+/** Resolves when git has read the input or needs no more of it; rejects when the input itself fails. */
 async function feed({ stdin }: ChildProcessWithoutNullStreams, input: GitCall['input']): Promise<void> {
   try {
     await pipeline(input ?? [], stdin)
@@ -88,10 +88,10 @@ function waitFor(
   return new Promise((resolve, reject) => {
     let failure: { readonly error: unknown } | undefined
     const fail = (error: unknown): void => {
-      // The reason says more than that it was killed.
+      // The signal's reason says more than "killed".
       failure ??= { error: signal?.aborted ? signal.reason : error }
       endProgram(child)
-      // Nobody may be reading any more, and it is not closed before all is read.
+      // The stream closes only after all output was read, so unread output is dropped.
       child.stdout.resume()
       if (child.pid === undefined) reject(error)
     }
@@ -100,7 +100,7 @@ function waitFor(
     else signal?.addEventListener('abort', leave, { once: true })
     fed.catch(fail)
     child.once('error', (error) => fail(notRun(error)))
-    // Only now nothing of it is left that could still write.
+    // Only now, no part of it can still write.
     child.once('close', (code) => {
       signal?.removeEventListener('abort', leave)
       const end = (): void =>
@@ -110,20 +110,20 @@ function waitFor(
   })
 }
 
-/** What starting a program failed with, as a refusal where there is no git program to start. */
+/** The error of starting a program; a refusal if there is no git program. */
 function notRun(error: NodeJS.ErrnoException): Error {
   const { code, message } = error
   if (code !== 'ENOENT' && code !== 'EACCES') return error
   return new Refusal('storage_unavailable', `The git program cannot be run: ${message}. Install git.`)
 }
 
-/** git closed its end, having read what it wanted. */
+/** git closed its input, having read enough. */
 function isClosed(error: unknown): boolean {
-  const { code } = error as NodeJS.ErrnoException // streams fail with nothing else
+  const { code } = error as NodeJS.ErrnoException // streams throw no other type
   return code === 'EPIPE' || code === 'ERR_STREAM_PREMATURE_CLOSE' || code === 'ECONNRESET'
 }
 
-/** The git program said no; the message is its own last word. */
+/** The git program failed; the message is its last line. */
 export class GitFailure extends Error {
   override readonly name = 'GitFailure'
   readonly exitCode: number | null
@@ -136,9 +136,9 @@ export class GitFailure extends Error {
 
 export interface GitCommand {
   readonly gitdir: string
-  /** Goes to its standard input. */
+  /** Its standard input. */
   readonly input?: string
-  /** Settings for this run, which no list of processes shows. */
+  /** Settings for this run, which lists of processes do not show. */
   readonly config?: GitConfig
   /** Once aborted, git is stopped and the promise rejects with the signal's reason. */
   readonly signal?: AbortSignal | undefined
@@ -167,8 +167,8 @@ function lastWord(complaint: string): string {
 }
 
 /**
- * Runs git on one repository and answers how it ended, also where it was aborted: its code is null then. Refuses with
- * `storage_unavailable` where there is no git.
+ * Runs git on one repository and answers how it ended. If it was aborted, its code is null. Refuses with `storage_unavailable` if there is
+ * no git.
  */
 export async function gitOn(
   gitdir: string,
@@ -183,23 +183,23 @@ export async function gitOn(
   }
 }
 
-/** Of all priorities the lowest (nice(1)). */
+/** The lowest of all priorities (nice(1)). */
 const LOWEST = 19
 
 function lowerPriority(pid: number): void {
   try {
     setPriority(pid, LOWEST)
   } catch {
-    // It has ended already, or the system has no priorities.
+    // It has already ended, or the system has no priorities.
   }
 }
 
-/** How long a program may take to end itself, in milliseconds. */
+/** Milliseconds in which a program may end by itself. */
 const PATIENCE = 1000
 
 /**
- * Ends a program that was started `detached`, with all that it started in turn: a `git upload-pack` whose `git pack-objects` lived on
- * would leave that at work for minutes. They may clean up; what has not ended a second later is killed.
+ * Ends a program that was started `detached`, and all programs that it started: a `git pack-objects` that survives its `git upload-pack`
+ * would work on for minutes. They may clean up; after a second they are killed.
  */
 export function endProgram(child: ChildProcess): void {
   if (!signalGroup(child, 'SIGTERM')) return
@@ -207,7 +207,7 @@ export function endProgram(child: ChildProcess): void {
   child.once('close', () => clearTimeout(timer))
 }
 
-/** False where nothing of its group is left. */
+/** False if no process of its group is left. */
 function signalGroup({ pid }: ChildProcess, signal: NodeJS.Signals): boolean {
   if (pid === undefined) return false
   try {

@@ -2,12 +2,12 @@ import { Refusal } from '../../errors.ts'
 import type { ObjectKind, Oid } from '../objects/object.ts'
 import { startGit } from './git-process.ts'
 
-/** An object that a repository has, or would get. */
+/** An object that a repository has, or is about to get. */
 export interface ListedObject {
   readonly oid: Oid
   readonly kind: ObjectKind
   readonly size: number
-  /** Some path that leads to it, as git shows it; empty for commits, tags and root trees. */
+  /** One of the paths that lead to it, as git shows it; empty for commits, tags and root trees. */
   readonly path: string
 }
 
@@ -15,12 +15,12 @@ export interface ObjectListing {
   readonly gitdir: string
   readonly env: NodeJS.ProcessEnv
   readonly tips: readonly Oid[]
-  /** What these reach is left out; `refs` are all that the repository has. */
+  /** Objects that these reach are left out; `refs` means all refs of the repository. */
   readonly except: readonly Oid[] | 'refs'
   readonly signal?: AbortSignal | undefined
 }
 
-/** Every object that the tips reach, as git lists them. Refuses with `invalid_file` if something that they reach is not there. */
+/** Every object that the tips reach, as git lists them. Refuses with `invalid_file` if an object that they reach is missing. */
 export async function* listObjects({
   gitdir,
   env,
@@ -35,7 +35,7 @@ export async function* listObjects({
   const described = startGit({
     args: [`--git-dir=${gitdir}`, 'cat-file', '--buffer', `--batch-check=${DESCRIPTION}`],
     env,
-    input: reached.output as AsyncIterable<Buffer>, // no encoding is set, so it yields buffers
+    input: reached.output as AsyncIterable<Buffer>, // no encoding is set, so the stream yields buffers
     signal,
   })
   try {
@@ -49,7 +49,7 @@ export async function* listObjects({
       if (code !== 0) throw incomplete(complaint)
     }
   } finally {
-    // Whoever has seen enough lets them end.
+    // A caller that stops reading ends both programs.
     for (const { output } of [described, reached]) output.destroy()
   }
 }
@@ -64,7 +64,7 @@ function incomplete(complaint: string): Refusal {
   )
 }
 
-/** The lines of what a program writes, by line feeds alone: what else a name may hold (a CR, U+2028) ends none. */
+/** The lines of a program's output. Only a line feed ends a line, because names may contain CR or U+2028. */
 export async function* linesOf(output: AsyncIterable<Buffer>): AsyncGenerator<string> {
   let pieces: Buffer[] = []
   for await (const chunk of output) {

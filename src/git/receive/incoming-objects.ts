@@ -14,13 +14,13 @@ import { openQuarantine } from './quarantine.ts'
 import { StagedPack } from '../packs/pack-writer.ts'
 import type { Transaction } from '../transactions/transaction.ts'
 
-/** A push of so few objects, in a pack of so many bytes, is written like any other small write: with those that wait. */
+/** A push of at most this many objects and bytes is written like any other small write, together with waiting ones. */
 const FEW_OBJECTS = 200
 const SMALL_PACK = 256 * 1024
 
 /**
- * The objects of a push before it is accepted: in quarantine, where nobody but this sees them, each checked as `git fsck
- * --strict` would. To be ended by `discard`, also after they were taken into the repository.
+ * The objects of a push before it is accepted: in quarantine, where only this object sees them, each checked as `git fsck --strict` would.
+ * Call `discard` at the end, also after they were taken into the repository.
  */
 export class IncomingObjects {
   readonly #fs: Fs
@@ -48,11 +48,11 @@ export class IncomingObjects {
     this.#own = new ObjectDatabase(fs, quarantine.path, this.#cache)
     this.#pack = pack
     const index = pack && new PackIndex(fs, this.#cache, `${quarantine.packFolder}/${pack}.idx`)
-    // Who pushes what is there already sends a pack of nothing.
+    // If the repository already has everything, the pack is empty.
     this.#index = index && index.count > 0 ? index : undefined
   }
 
-  /** Receives a pack; without one, what is pushed is there already. Refuses with `invalid_file` what git does not accept. */
+  /** Receives a pack; without one, the repository already has everything. Refuses with `invalid_file` a pack that git does not accept. */
   static async receive(
     fs: Fs,
     gitdir: string,
@@ -75,7 +75,7 @@ export class IncomingObjects {
     }
   }
 
-  /** The object, of the push or of the repository. */
+  /** The object, from the push or the repository. */
   async read(oid: Oid): Promise<GitObject | undefined> {
     return (this.#index && (await this.#own.read(oid))) ?? this.#repository.read(oid)
   }
@@ -93,14 +93,14 @@ export class IncomingObjects {
   }
 
   /**
-   * Every object that these reach and that no ref of the repository does yet. Refuses with `invalid_file` if something that
-   * they reach is neither in the push nor in the repository.
+   * Every object that these reach and that no ref of the repository reaches yet. Refuses with `invalid_file` if an object that they reach
+   * is neither in the push nor in the repository.
    */
   newObjects(tips: readonly Oid[], signal?: AbortSignal): AsyncGenerator<ListedObject> {
     return listObjects({ gitdir: this.gitdir, env: this.#environment(), tips, except: 'refs', signal })
   }
 
-  /** Whether one commit is reached from the other, by whichever parents. */
+  /** Whether the newer commit reaches the older one, by any parents. */
   async isAncestor(older: Oid, newer: Oid, signal?: AbortSignal): Promise<boolean> {
     const args = [`--git-dir=${this.gitdir}`, 'merge-base', '--is-ancestor', older, newer]
     return (await runGit({ args, env: this.#environment(), signal })).code === 0
@@ -113,7 +113,7 @@ export class IncomingObjects {
     return this.#index.count <= FEW_OBJECTS && size <= SMALL_PACK
   }
 
-  /** Readies them to be taken into the repository: what the answer is called with gets them as a part of its write. */
+  /** Prepares them for the repository. Call the answered function with a transaction, which then writes them. */
   async prepare(): Promise<(transaction: Transaction) => void> {
     if (!this.#index) return () => undefined
     if (!this.isSmall) {
@@ -127,14 +127,14 @@ export class IncomingObjects {
     }
   }
 
-  /** Removes what is left of them. */
+  /** Removes the quarantine. */
   discard(): void {
     this.#cache.close()
     this.#staged?.discard()
     this.#quarantine.discard()
   }
 
-  /** The pack where its repository keeps packs, under a temporary name, on the disk. */
+  /** Writes the pack to the repository's folder of packs, under a temporary name, and syncs it. */
   async #stage(): Promise<StagedPack> {
     const staged = new StagedPack(this.#fs, this.gitdir)
     for (const [ending, path] of [

@@ -3,11 +3,11 @@ import { runGit } from '../program/git-process.ts'
 import { gitEnvironment } from '../program/git-environment.ts'
 import type { Quarantine } from './quarantine.ts'
 
-/** The pack of a push, and how much it may hold. */
+/** The pack of a push, and its limits. */
 export interface PackStream {
   readonly bytes: AsyncIterable<Buffer>
   readonly maxBytes: number
-  /** The client has gone. */
+  /** Aborts when the client disconnects. */
   readonly signal: AbortSignal
 }
 
@@ -15,15 +15,14 @@ export interface PackStream {
 const LARGE_BLOB = '16m'
 
 /**
- * git takes no more memory than this for one thing (wrapper.c, which reads it from the environment): a pack of a few kilobytes can hold
- * a delta that makes gigabytes. What git notes of a million objects takes a quarter of it.
+ * The most memory that git may allocate at once (wrapper.c reads the limit from the environment): a pack of a few kilobytes can have a
+ * delta that makes gigabytes. Git's data about a million objects takes a quarter of it.
  */
 const LARGEST_PIECE = '256m'
 
 /**
- * Has git write a pack that comes in, completed where it is thin, with its index into the quarantine, and answers its name
- * (`pack-<hash>`). Refuses with `invalid_file` a pack that git takes for damaged or its objects for ill-formed, with
- * `limit_exceeded` one that is too large.
+ * Has git write an incoming pack with its index into the quarantine, completed if it is thin, and answers its name (`pack-<hash>`). Refuses
+ * with `invalid_file` a pack that git finds damaged or with malformed objects, with `limit_exceeded` one that is too large.
  */
 export async function indexPack(
   { variables, packFolder }: Quarantine,
@@ -31,7 +30,7 @@ export async function indexPack(
 ): Promise<string> {
   const { code, complaint, output } = await runGit({
     args: ['index-pack', '--stdin', '--fix-thin', '--strict', `--max-input-size=${maxBytes}`],
-    // What is kept is synced by its keeper.
+    // Git need not sync the pack: it is synced when it is taken into the repository.
     env: gitEnvironment(
       { 'core.fsync': 'none', 'core.bigFileThreshold': LARGE_BLOB },
       {

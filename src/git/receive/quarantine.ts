@@ -3,26 +3,26 @@ import { makeFolderIn } from '../trash/gone.ts'
 import { type Fs, identityName, isDead, parseIdentity, thisProcess } from '../../storage/files.ts'
 import type { GitVariables } from '../program/git-environment.ts'
 
-/** Folders of quarantines in `objects`, where git looks at none of such a name. */
+/** Prefix of quarantine folders in `objects`; git ignores folders with such names. */
 const PREFIX = 'incoming-'
 
 const self = identityName(thisProcess())
 let opened = 0
 
-/** A folder of a repository that git writes new objects to, and reads them from, while nobody else sees them. */
+/** A folder of a repository for new objects, which only the owner of the quarantine sees. */
 export interface Quarantine {
-  /** Has the objects in `objects`, as a repository does. */
+  /** Has its objects in `objects`, as a repository does. */
   readonly path: string
   readonly packFolder: string
-  /** What a git program is told to work in it (git(1), GIT_OBJECT_DIRECTORY). */
+  /** Variables that make a git program work in it (git(1), GIT_OBJECT_DIRECTORY). */
   readonly variables: GitVariables
   /** Removes it with everything in it. */
   discard(): void
 }
 
-/** Makes a quarantine in the repository. A dead process's is swept at the next start. */
+/** Makes a quarantine in the repository. The next start removes those of dead processes. */
 export function openQuarantine(fs: Fs, gitdir: string): Quarantine {
-  // The sign that a server wrote here: what a dead one leaves is looked for at the next start.
+  // This folder marks that a server wrote here; the next start looks here for files of dead servers.
   makeFolderIn(fs, gitdir, 'locks')
   const path = `${gitdir}/objects/${PREFIX}${self}.${++opened}`
   const packFolder = `${path}/objects/pack`
@@ -33,7 +33,7 @@ export function openQuarantine(fs: Fs, gitdir: string): Quarantine {
     variables: {
       GIT_DIR: resolve(gitdir),
       GIT_OBJECT_DIRECTORY: resolve(path, 'objects'),
-      // In quotes, which let the list have a path with a colon (git(1)).
+      // Quoted, because the list then accepts a path with a colon (git(1)).
       GIT_ALTERNATE_OBJECT_DIRECTORIES: JSON.stringify(resolve(gitdir, 'objects')),
       // Keeps git from moving a ref of the repository (git-receive-pack(1)).
       GIT_QUARANTINE_PATH: resolve(path, 'objects'),
@@ -42,12 +42,12 @@ export function openQuarantine(fs: Fs, gitdir: string): Quarantine {
   }
 }
 
-/** Whether a name in `objects` is that of a quarantine, in use or left. */
+/** Whether a name in `objects` is that of a quarantine. */
 export function isQuarantine(name: string): boolean {
   return name.startsWith(PREFIX)
 }
 
-/** Removes the quarantines that dead processes of this host left. */
+/** Removes the quarantines of dead processes of this host. */
 export function sweepQuarantines(fs: Fs, gitdir: string): void {
   for (const name of fs.readDir(`${gitdir}/objects`) ?? []) {
     const owner = isQuarantine(name) ? parseIdentity(name.slice(PREFIX.length)) : undefined

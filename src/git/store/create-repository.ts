@@ -8,34 +8,34 @@ import { assertRef } from '../refs/ref-store.ts'
 import type { Arbiter, DecisionNote, LargePack, NameClaim } from '../transactions/arbiter.ts'
 import { stageObjects } from '../transactions/write-path.ts'
 
-/** What a new repository holds from its first moment. */
+/** The initial content of a new repository. */
 export interface NewRepository {
   readonly objects: readonly (GitObject & { readonly oid: Oid })[]
   readonly refs: ReadonlyMap<string, Oid>
-  /** Packs staged in the folder where the repository is built. */
+  /** Packs staged in the folder in which the repository is built. */
   readonly packs?: readonly StagedPack[]
-  /** The branch HEAD names, which may not exist yet. */
+  /** The branch that HEAD names, which may not exist yet. */
   readonly head: string
-  /** What is to be noted in the store when it is made. */
+  /** Notes that the decision also writes to the store. */
   readonly notes?: readonly DecisionNote[]
-  /** The names that it comes to have in its project. */
+  /** The names that the repository claims in its project. */
   readonly claims?: readonly NameClaim[]
 }
 
-/** The config of every repository made here; another one is read by the rules of git-config(1). */
+/** The config of every repository made here; other configs are read by the rules of git-config(1). */
 export const BARE_CONFIG = '[core]\n\trepositoryformatversion = 0\n\tfilemode = true\n\tbare = true\n'
 
-/** Prefix of the folders in which repositories are built aside; one whose process is dead is rubbish, unless its journal tells of it. */
+/** Prefix of the folders in which repositories are built. A folder of a dead process may be removed unless its journal names it. */
 export const BUILD_PREFIX = '.new-'
 
 let builds = 0
 
-/** The name of the folder of a process's n-th build. */
+/** The folder's name for the n-th build of a process. */
 export function buildName(owner: ProcessIdentity, build: number): string {
   return `${BUILD_PREFIX}${identityName(owner)}.${build}`
 }
 
-/** A folder in which a repository is about to be built, for packs to be staged there first. */
+/** Creates a folder for building a repository, so that packs can be staged in it first. */
 export function buildFolder(fs: Fs, folder: string): string {
   const aside = `${folder}/${buildName(thisProcess(), ++builds)}`
   for (const name of ['', '/objects', '/objects/pack']) fs.makeDir(`${aside}${name}`)
@@ -43,9 +43,10 @@ export function buildFolder(fs: Fs, folder: string): string {
 }
 
 /**
- * Makes a bare repository at `folder/name` in one step: built aside with its first objects in one pack and its refs packed, decided,
- * and renamed in whole; in the folder `aside` if packs were staged there. After a crash it is there or it is not. Refuses a taken name
- * with `slug_taken`. To be called by who has the slugs of the project. About 36 KB on disk: four folders, five small files, no hooks.
+ * Creates a bare repository at `folder/name` atomically: builds it in a temporary folder with its first objects in one pack and its refs
+ * packed, decides it, and renames the folder. If packs were staged before, `aside` is their folder. After a crash it exists completely or
+ * not at all. Refuses a taken name with `slug_taken`. The caller must hold the slugs of the project. About 36 KB on disk: four folders,
+ * five small files, no hooks.
  */
 export async function createRepository(
   arbiter: Arbiter,
@@ -59,7 +60,7 @@ export async function createRepository(
   const { refs, head, notes = [], claims = [] } = content
   try {
     const { pack, large } = await build(fs, aside, content)
-    // What is not in the decision itself has to be on the disk before it.
+    // Data that the decision does not include must be on the disk before it.
     if (!pack) await syncTree(fs, aside)
     if (!pack) await fs.syncDir(folder)
     const moves = [...refs].map(([ref, target]) => ({ ref, target }))
@@ -75,7 +76,7 @@ export async function createRepository(
       throw error
     }
     decision.complete()
-    // A power cut might take both names of it, and nothing but the bytes in a decision can bring it back.
+    // A power cut could lose both of its names, and only the bytes in a decision can restore it.
     if (!pack) await fs.syncDir(folder)
     for (const { kind } of content.objects) if (kind === 'commit') counts.commits++
   } catch (error) {
@@ -86,7 +87,7 @@ export async function createRepository(
   }
 }
 
-/** Writes everything into the folder, not synced, and answers the pack of the objects; where that is large, it is to be synced. */
+/** Writes everything into the folder, without syncing, and answers the pack of the objects; the caller syncs a large one. */
 async function build(
   fs: Fs,
   aside: string,
@@ -102,7 +103,7 @@ async function build(
     for (const staged of large) {
       staged.write()
       staged.publish()
-      // Nobody sees the repository yet, so nobody has to be told to keep it.
+      // No other process sees the repository yet, so no `.keep` is needed.
       staged.release()
     }
     return { large }
@@ -114,7 +115,7 @@ async function build(
   return { pack: encoded, large: [] }
 }
 
-/** Makes the folders and files of a repository without objects that are not there, or that a power cut tore. Not synced. */
+/** Makes the folders and files of a repository without objects that are missing, or torn by a power cut. Does not sync. */
 export function layOut(fs: Fs, gitdir: string, refs: Iterable<readonly [string, Oid]>, head: string): void {
   for (const folder of ['', '/objects/pack', '/refs']) {
     if (!fs.stat(`${gitdir}${folder}`)) fs.makeDir(`${gitdir}${folder}`)
@@ -130,12 +131,12 @@ export function layOut(fs: Fs, gitdir: string, refs: Iterable<readonly [string, 
   }
 }
 
-/** Whether a file is what is left of one that was written and not synced: its beginning, or zeros in its place. */
+/** Whether a file looks like one that was written and not synced before a power cut: its beginning, or zeros in its place. */
 function isTorn(found: string, written: string): boolean {
   return found.includes('\0') || (found !== written && written.startsWith(found))
 }
 
-/** git-pack-refs(1): sorted by name; none of ours is an annotated tag, so nothing is peeled. */
+/** git-pack-refs(1): sorted by name. None of ours is an annotated tag, so there are no peeled lines. */
 function packedRefs(refs: Iterable<readonly [string, Oid]>): string {
   const lines = [...refs].sort(([a], [b]) => (a < b ? -1 : 1)).map(([name, oid]) => `${oid} ${name}\n`)
   return `# pack-refs with: peeled fully-peeled sorted \n${lines.join('')}`

@@ -32,7 +32,7 @@ import type { AllRefs } from '../refs/list-refs.ts'
 import { journalsOf } from '../journal/journal-record.ts'
 import { DatabaseAway } from '../../errors.ts'
 
-/** How often it is looked again whether names are free that another server has claimed meanwhile. */
+/** The number of attempts to claim names that another server claimed meanwhile. */
 const CLAIMS = 5
 
 /** A folder in which a new repository is prepared. */
@@ -40,23 +40,23 @@ export interface NewFolder {
   readonly path: string
   packBuilder(): StreamingPackWriter
   derived(name: string): CacheFile
-  /** Removes it, if no repository was made of it. */
+  /** Removes it, unless a repository was made of it. */
   discard(): void
 }
 
-/** The repositories of one project, and how the server processes that serve it tell each other what they wrote. */
+/** The repositories of one project, and how the server processes that serve it notify each other of writes. */
 export class ProjectStore {
   readonly fs: Fs
   readonly folder: string
-  /** Whether the folder follows what several servers share, and may not have every repository yet. */
+  /** Whether the folder is a copy of a shared log, and may not have every repository yet. */
   readonly isCopy: boolean
-  /** What was removed of it. */
+  /** The project's removed repositories. */
   readonly trash: TrashFolder
   readonly #packs: PackCache
   readonly #claims: SlugClaims
   readonly #arbiter: Arbiter
   readonly #names: RepositoryNames
-  /** The folders of families that are there and on the disk. */
+  /** The families' folders that exist and are synced. */
   readonly #families = new Map<string, Promise<void>>()
 
   constructor(fs: Fs, folder: string, packs: PackCache, arbiter: Arbiter) {
@@ -70,18 +70,18 @@ export class ProjectStore {
     this.trash = new TrashFolder(fs, folder, packs, arbiter)
   }
 
-  /** Absent where every repository is here. */
+  /** Absent if every repository is here. */
   get filling(): ProjectFilling | undefined {
     const filling = this.#arbiter.elsewhere?.filling
     return filling && new ProjectFilling(filling, basename(this.folder))
   }
 
-  /** Whether a repository is not here, and may come yet. */
+  /** Whether the repository is missing here because it may not have been copied yet. */
   isToCome(family: string, slug: string): boolean {
     return this.#arbiter.elsewhere?.filling !== undefined && !this.exists(family, slug)
   }
 
-  /** The same as `slugs` of what lies in the trash. */
+  /** The same as `slugs`, for the trash. */
   trashedSlugs(family: string): readonly string[] {
     return this.slugs(`${TRASH_FOLDER}/${family}`)
   }
@@ -107,8 +107,8 @@ export class ProjectStore {
   }
 
   /**
-   * A repository that was built aside, to be looked at before it gets its name. What is kept of it in memory goes when `close` is
-   * called, before it is renamed or removed.
+   * Opens a repository that was built in a temporary folder, to check it before it gets its name. `close` drops its data in memory; call it
+   * before the repository is renamed or removed.
    */
   openAside(path: string): { readonly repository: Repository; readonly close: () => void } {
     const packs = new PackCache()
@@ -119,7 +119,7 @@ export class ProjectStore {
     return this.fs.stat(repositoryPath(this.folder, family, slug)) !== undefined
   }
 
-  /** Makes a repository in one step, and answers it; see createRepository. To be called while claiming slugs. */
+  /** Creates a repository atomically, and answers it; see createRepository. Call it while claiming slugs. */
   async create(family: string, slug: string, content: NewRepository, aside?: NewFolder): Promise<Repository> {
     const name = basename(repositoryPath(this.folder, family, slug))
     const folder = await this.#familyFolder(family)
@@ -130,8 +130,8 @@ export class ProjectStore {
   }
 
   /**
-   * To be called before a repository that was built aside, and is on the disk, gets its name: in the place of none, or of one that holds
-   * `there`. Then it has happened for servers elsewhere, too; see DecidedElsewhere.admit. To be called while claiming slugs.
+   * Call this before a repository that was built in a temporary folder and synced gets its name. It takes the place of nothing, or of a
+   * repository with the refs `there`. For other servers it then exists; see DecidedElsewhere.admit. Call it while claiming slugs.
    */
   async admit(family: string, slug: string, aside: string, admitted: AdmittedRepository): Promise<Decision> {
     const { elsewhere } = this.#arbiter
@@ -143,7 +143,7 @@ export class ProjectStore {
     return elsewhere.admit({ gitdir, large, ...admittedWrite(admitted) })
   }
 
-  /** Where a large new repository is built: its packs are staged there before `create` is called with it. */
+  /** Prepares a folder for a large new repository: its packs are staged there, then `create` is called with it. */
   async prepare(family: string): Promise<NewFolder> {
     const path = buildFolder(this.fs, await this.#familyFolder(family))
     return {
@@ -160,21 +160,21 @@ export class ProjectStore {
     if (!ready) {
       ready = createDurableFolder(this.fs, folder)
       this.#families.set(family, ready)
-      // A failure is told to those who wait; the next one tries again.
+      // Waiting callers get the failure; the next call tries again.
       ready.catch(() => this.#families.delete(family))
     }
     await ready
     return folder
   }
 
-  /** Resolves once the names of a family's repositories are on the disk. */
+  /** Resolves once the names of a family's repositories are synced. */
   syncNames(family: string): Promise<void> {
     return this.fs.syncDir(`${this.folder}/${family}`)
   }
 
   /**
-   * Runs `work` while no other writer, in this or another process, can claim one of these names in this project; without names, any
-   * slug. What a dead one decided while it claimed one is in place before.
+   * Runs `work` while no other writer, in this or another process, can claim one of these names in this project; without names, any slug.
+   * Before that, the decided writes of dead claimants are published.
    */
   claimingSlugs<T>(work: () => Promise<T>, names?: readonly string[]): Promise<T> {
     return this.#claims.run(async () => {
@@ -190,16 +190,16 @@ export class ProjectStore {
   }
 }
 
-/** A repository that was built aside, as it is about to get its name. */
+/** A repository that was built in a temporary folder and is about to get its name. */
 interface AdmittedRepository {
   readonly refs: AllRefs
-  /** What is in its place; absent where nothing is. */
+  /** The refs of the repository in its place; absent if there is none. */
   readonly there: AllRefs | undefined
-  /** The names that it comes to have in its project. */
+  /** The names that it claims in its project. */
   readonly claims: readonly NameClaim[]
 }
 
-/** What that is as a write: the refs move from what is there, or the repository begins with them. */
+/** The admission as a write: the refs move from their present values, or the repository begins with them. */
 function admittedWrite({
   refs,
   there,
@@ -215,21 +215,24 @@ function admittedWrite({
   return { moves: [...moves, { ref: 'HEAD', expected: there.head, target: refs.head }], claims }
 }
 
-/** The slugs in a folder when it had this time. */
+/** The slugs in a folder at a modification time. */
 interface ListedFolder extends Pick<FileStat, 'modified' | 'inode'> {
   readonly slugs: readonly string[]
 }
 
 const NO_SLUGS: readonly string[] = []
 
-/** A folder that changed longer ago (milliseconds) will show its next change: file systems keep times as coarsely as two seconds. */
+/**
+ * If a folder's last change is older than this (milliseconds), its time will show the next change: file systems store times as coarsely as
+ * two seconds.
+ */
 const SETTLED = 2100
 
-/** The names of a project's repositories, family by family. */
+/** The names of a project's repositories, by family. */
 class RepositoryNames {
   readonly #fs: Fs
   readonly #folder: string
-  /** What was last read of the folders of families. */
+  /** The last listing of each family's folder. */
   readonly #listed = new Map<string, ListedFolder>()
 
   constructor(fs: Fs, folder: string) {
@@ -238,8 +241,8 @@ class RepositoryNames {
   }
 
   /**
-   * The names `<slug>.git` in a family's folder, as slugs: the same array as long as none came or went. Builds that a dead process left
-   * behind are removed.
+   * The names `<slug>.git` in a family's folder, as slugs: the same array as long as none is added or removed. Removes builds of dead
+   * processes.
    */
   slugs(family: string): readonly string[] {
     const folder = `${this.#folder}/${family}`
@@ -248,7 +251,7 @@ class RepositoryNames {
     const known = this.#listed.get(family)
     if (known && known.modified === stat.modified && known.inode === stat.inode) return known.slugs
     const slugs = this.#namesIn(folder)
-    // A folder that changed just now may change again without its time showing it, and a link to one on another disk never shows it.
+    // The time of a folder that changed just now may not show its next change; the time of a link to another disk never does.
     if (stat.kind === 'folder' && Date.now() - stat.modified > SETTLED)
       this.#listed.set(family, { slugs, ...stat })
     else this.#listed.delete(family)
@@ -266,19 +269,19 @@ class RepositoryNames {
 
   #removeIfDead(folder: string, name: string): void {
     const owner = parseIdentity(name.slice(BUILD_PREFIX.length))
-    // What its journal tells of was decided, and gets its name first.
+    // If its journal names the folder, it was decided, and must get its name first.
     if (owner && isDead(owner) && journalsOf(this.#fs, dirname(this.#folder), owner).length === 0)
       this.#fs.removeTree(`${folder}/${name}`)
   }
 }
 
-/** Then other servers get their turn. */
+/** After this many claims, other servers get their turn. */
 const MAX_CLAIMS_PER_TURN = 64
 
 /**
- * Who may claim slugs in a project, among all server processes: whoever holds the lock `slugs` of its folder. Those of this process that
- * wait when it gets the lock share it, and go on beside each other as far as they claim other names. Where the database that decides is away,
- * whoever waits for one that was refused is refused with it.
+ * Serializes claims of slugs in a project among all server processes, by the lock `slugs` of its folder. Claims of this process that wait
+ * when it gets the lock share it, and run concurrently unless they claim the same names. If the database that decides is unavailable,
+ * claims that wait for a refused one are refused with it.
  */
 class SlugClaims {
   readonly #fs: Fs
@@ -293,7 +296,7 @@ class SlugClaims {
     this.#finish = finish
   }
 
-  /** Runs `work` while nobody else claims any of these names; without names, while nobody else claims any. */
+  /** Runs `work` while no other caller claims any of these names; without names, while there is no other claim at all. */
   run<T>(work: () => Promise<T>, names?: readonly string[]): Promise<T> {
     return new Promise<T>((resolve, reject) => {
       this.#waiting.push({ names, work: async () => resolve(await work()), reject })
@@ -309,7 +312,7 @@ class SlugClaims {
         await holdingLock(this.#fs, this.#folder, 'slugs', () => runTogether(claims), this.#finish)
       } catch (error) {
         const behind = error instanceof DatabaseAway ? this.#waiting.splice(0) : []
-        // Those whose work has come to an end have their answer.
+        // Claims whose work has already ended have their answer.
         for (const { reject } of [...claims, ...behind])
           reject(error instanceof DatabaseAway ? error.behind() : error)
       }
@@ -324,7 +327,7 @@ interface Claim {
   readonly reject: (error: unknown) => void
 }
 
-/** Each waits for those before it that claim one of its names, or any. Throws a DatabaseAway that one of them threw. */
+/** Each waits for earlier ones that claim one of its names, or all names. Throws a DatabaseAway that one of them threw. */
 async function runTogether(claims: readonly Claim[]): Promise<void> {
   const latest = new Map<string, Promise<void>>()
   let begun: Promise<void>[] = []

@@ -2,8 +2,9 @@ import { Refusal } from '../../errors.ts'
 import type { Fs } from '../../storage/files.ts'
 
 /**
- * The folder of a repository in a project's: every path that is made of an artifact's slug is made here. What could lead elsewhere,
- * or be taken for a folder that is being built, is refused with `damaged_repository`; what slugs people may choose is ruled above.
+ * The folder of a repository in a project's folder; all paths with an artifact's slug are made here. Refuses with `damaged_repository` a
+ * name that could lead elsewhere, or that looks like a folder of a repository being built. The rules for slugs that people choose are in
+ * `registry`.
  */
 export function repositoryPath(project: string, family: string, slug: string): string {
   for (const name of [family, slug]) {

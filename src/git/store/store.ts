@@ -39,11 +39,11 @@ import {
 
 /** A store on disk: `<dir>/<project>/<family folder>/<slug>.git`. */
 export class Store {
-  /** For all that lies in it; refuses everything while the store is not where it was opened. */
+  /** The file system of the store; refuses everything while the store is not where it was opened. */
   readonly fs: Fs
   readonly dir: string
   readonly guard: StoreGuard
-  /** Whether opening it brought it up from the layout of before. */
+  /** Whether opening upgraded it from the previous layout. */
   readonly isBroughtUp: boolean
   readonly #packs: PackCache
   readonly #arbiter: Arbiter
@@ -57,25 +57,25 @@ export class Store {
     this.#arbiter = arbiter
     this.guard.onReturn(async () => {
       await this.#arbiter.afterReturn()
-      // What is open may be of a disk that is no more.
+      // Open packs may be on a disk that is gone.
       this.#packs.close()
     })
   }
 
-  /** Opens the store at `dir`, making an empty one if there is nothing; refuses a layout it does not know, and a copy of a database. */
+  /** Opens the store at `dir`, or creates an empty one. Refuses an unknown layout, and a copy of a database. */
   static async open(fs: Fs, dir: string): Promise<Store> {
     refuseCopy(fs, dir)
     await makeStore(fs, dir)
     await recoverJournals(fs, dir)
     const isBroughtUp = await bringUp(fs, dir)
-    // Servers before this one kept empty files ready here.
+    // Earlier versions of the server kept spare empty files here.
     fs.removeTree(`${dir}/.spare`)
     const guard = new StoreGuard(fs, `${dir}/format`)
     const arbiter = new Journal(fs, dir, guard)
     return new Store(fs, dir, isBroughtUp, { arbiter, guard, packs: new PackCache() })
   }
 
-  /** Syncs what is only in the journal, and drops it; closes every pack. After the last write and the last read. */
+  /** Syncs data that is only in the journal, and drops the journal; closes every pack. Call it after the last write and the last read. */
   async close(): Promise<void> {
     await this.#arbiter.close()
     this.#packs.close()
@@ -83,47 +83,47 @@ export class Store {
   }
 
   /**
-   * Resolves once everything that was acknowledged before the call can be read here; where servers share a log, as far as READS wants it,
-   * and with what that is. Refuses while the store is not there.
+   * Resolves once everything acknowledged before the call can be read here; if servers share a log, as `READS` requires, and then it
+   * answers how fresh the data is. Refuses while the store is missing.
    */
   async fresh(): Promise<Freshness | undefined> {
     this.guard.assertThere()
     return this.#arbiter.elsewhere?.readable()
   }
 
-  /** Where a database is being taken over into the folder: how far that is. */
+  /** The progress of copying a database into the folder, if that is not done. */
   get filling(): Filling | undefined {
     return this.#arbiter.elsewhere?.filling
   }
 
-  /** Syncs what is only in the journal to where it belongs. */
+  /** Syncs data that is only in the journal to its final place. */
   checkpoint(): Promise<void> {
     return this.#arbiter.checkpoint()
   }
 
   /**
-   * Closes, every so many milliseconds, the packs that upkeep, a roll-up or git has removed: who reads a repository all
-   * the time would keep them open, and their room on the disk taken, for ever. Answers how to stop it.
+   * Closes, at this interval (milliseconds), packs that maintenance, consolidation or git has removed: constant readers would keep them
+   * open, and their space on the disk in use. Answers a function that stops it.
    */
   keepRemovedClosed(every = 30_000): () => void {
     const timer = setInterval(() => this.#packs.closeRemoved(this.fs), every).unref()
     return () => clearInterval(timer)
   }
 
-  /** What other servers that use the same folder left in it; absent where this one alone has the folder. */
+  /** The files of other servers that use the same folder; absent if only this server has the folder. */
   get shared(): SharedFolder | undefined {
     return this.#arbiter.shared
   }
 
   /**
-   * Finishes, every second, what other servers decided and died before it was in place, and then does what `afterwards` does; see
-   * recoverForDeadServers. Answers how to stop it.
+   * Publishes, every second, the decided writes of servers that died, and then calls `afterwards`; see recoverForDeadServers. Answers a
+   * function that stops it.
    */
   keepFinishing(afterwards: () => void): () => Promise<void> {
     return keepRecovering(this.fs, this.dir, afterwards)
   }
 
-  /** The names of its projects. */
+  /** The names of the store's projects. */
   projects(): string[] {
     const names = this.fs.readDir(this.dir) ?? []
     return names.filter(
@@ -131,7 +131,7 @@ export class Store {
     )
   }
 
-  /** One project's folder, made if need be. */
+  /** One project's folder, created if it does not exist. */
   async project(name: string): Promise<ProjectStore> {
     const folder = `${this.dir}/${name}`
     await createDurableFolder(this.fs, folder)
@@ -139,20 +139,20 @@ export class Store {
   }
 }
 
-/** What a store stands on. */
+/** The parts of an open store. */
 interface Opened {
   readonly arbiter: Arbiter
   readonly guard: StoreGuard
   readonly packs: PackCache
 }
 
-/** How often it is looked whether another server has died, in milliseconds. */
+/** Milliseconds between two searches for dead servers. */
 const EVERY = 1000
 
 /**
- * Finishes what processes of this host decided and died before it was in place, since the start of the machine: refs are moved,
- * everything is synced, the servers of the store are told where to look, and the journals removed. Several servers may do it at
- * once. Answers whether there was such a process. (Those of before the machine's start are for recoverJournals.)
+ * Publishes the decided writes of this host's processes that died since the machine started: moves refs, syncs everything, notifies the
+ * servers of the store, and removes the journals. Several servers may do this at once. Answers whether there was such a process. (For
+ * processes from before the machine's start see recoverJournals.)
  */
 export async function recoverForDeadServers(fs: Fs, store: string): Promise<boolean> {
   const folder = `${store}/${JOURNAL_FOLDER}`
@@ -164,7 +164,7 @@ export async function recoverForDeadServers(fs: Fs, store: string): Promise<bool
     hasDied = true
     const path = `${folder}/${name}`
     const records = await finishJournal(fs, store, path, owner)
-    // Also what was in place already: its writer may have died before it could tell.
+    // Also for writes that were already published: their process may have died before the notification.
     announceWrites(
       fs,
       store,
@@ -187,14 +187,14 @@ async function settle(fs: Fs, store: string, path: string, records: readonly Jou
   try {
     await checkpointJournal(fs, store, records)
   } catch (error) {
-    // Another server may have settled and removed it just now.
+    // Another server may have finished and removed the journal just now.
     if (fs.stat(path)) throw error
   }
 }
 
 /**
- * Does so every second, and then what `afterwards` does if somebody had died, until the function it answers is called, which
- * resolves when nothing of it is under way any more.
+ * Calls recoverForDeadServers every second, and `afterwards` if a process had died. Answers a function that stops this, and resolves when
+ * no work is left.
  */
 function keepRecovering(fs: Fs, store: string, afterwards: () => void): () => Promise<void> {
   let isStopped = false
@@ -204,7 +204,7 @@ function keepRecovering(fs: Fs, store: string, afterwards: () => void): () => Pr
     try {
       if ((await recoverForDeadServers(fs, store)) && !isStopped) afterwards()
     } catch {
-      // The disk fails, or somebody locks a repository: the journal stays, and the next look tries again.
+      // The disk fails, or another process holds a lock: the journal stays, and the next attempt tries again.
     }
     again()
   }
@@ -219,13 +219,13 @@ function keepRecovering(fs: Fs, store: string, afterwards: () => void): () => Pr
   }
 }
 
-/** A journal of another host that nobody wrote to for so long (milliseconds) has no owner any more. */
+/** After this time without writes (milliseconds), the owner of a journal of another host counts as dead. */
 const ABANDONED = 5 * 60 * 1000
 
 /**
- * Takes care of the journals that dead processes left in a store. Where the machine has not been restarted since, everything
- * they answered for is in the page cache, and is synced; what they decided is finished. After a restart it may be gone or torn:
- * packs are put back, and refs moved on to where the journals say. Journals of live processes are left alone.
+ * Recovers the journals of dead processes in a store. If the machine was not restarted since, all their data is in the page cache: it is
+ * synced, and their decided writes are published. After a restart data may be lost or torn: packs are written again, and refs moved to the
+ * journals' values. Journals of live processes are not touched.
  */
 async function recoverJournals(fs: Fs, store: string): Promise<void> {
   const folder = `${store}/${JOURNAL_FOLDER}`
@@ -237,13 +237,13 @@ async function recoverJournals(fs: Fs, store: string): Promise<void> {
     .filter(({ path, owner }) => owner && isLeft(fs, path, owner))
     .sort((a, b) => modified(fs, a.path) - modified(fs, b.path))
   if (left.length > 0) await syncJournalNames(fs, store)
-  // First of all: what is written after a move is written where it led.
+  // This comes first, because later writes belong to the folder's new place.
   await finishFolderMoves(fs, store, recordsIn(fs, left))
   const torn = left.filter(({ owner }) => !isThisStart(owner))
   for (const journal of torn) {
     if (journal.owner) restoreCreations(fs, store, journal.owner, recordsIn(fs, [journal]))
   }
-  // In the order in which they happened, as far as their processes shared a clock.
+  // In the order in which they happened, if their processes shared a clock.
   const starts = new Map<string, JournalRecord[]>()
   for (const { path, owner } of left) {
     const boot = owner?.boot ?? ''
@@ -263,13 +263,13 @@ async function recoverJournals(fs: Fs, store: string): Promise<void> {
   for (const { path } of left) removeJournal(fs, path)
 }
 
-/** What these journals hold, in the order in which it was decided. */
+/** The records of these journals, in the order of their decisions. */
 function recordsIn(fs: Fs, journals: readonly { readonly path: string }[]): JournalRecord[] {
   const records = journals.flatMap(({ path }) => decodeJournal(fs.readFile(path) ?? Buffer.alloc(0)))
   return records.sort((a, b) => a.at - b.at)
 }
 
-/** Puts back what a journal of before the machine's restart holds of packs; answers its records. */
+/** Writes the packs in a journal from before the machine's restart again; answers its records. */
 async function restorePacksOf(fs: Fs, store: string, path: string): Promise<readonly JournalRecord[]> {
   const records = decodeJournal(fs.readFile(path) ?? Buffer.alloc(0))
   await restorePacks(fs, store, writesIn(fs, store, records))

@@ -11,22 +11,22 @@ import {
 } from '../../storage/files.ts'
 
 /**
- * A fence keeps every server from writing to a repository: the lock `<gitdir>/fence.lock`. Locks on refs cannot do that, since a
- * ref that is new has none yet. A writer looks for the fence once it has its locks, and who puts up the fence looks for locks once it
- * is up: of two that come together, at least one sees the other.
+ * A fence keeps every server from writing to a repository: the lock `<gitdir>/fence.lock`. Locks on refs cannot do that, because a new ref
+ * has no lock yet. A writer takes its locks and then looks for a fence; a fencing process puts up the fence and then looks for locks. So at
+ * least one of them sees the other.
  */
 export const FENCE = 'fence'
 
 const fenceOf = (gitdir: string): string => `${gitdir}/${FENCE}.lock`
 
-/** Whether somebody keeps everybody else from writing to the repository. */
+/** Whether the repository is fenced: no server may write to it. */
 function isFenced(fs: Fs, gitdir: string): boolean {
   return fs.stat(fenceOf(gitdir)) !== undefined
 }
 
 /**
- * Resolves once the repository has no fence: it was taken down, or the repository is gone. That of a dead process is taken down, after
- * what that decided is in place. Refuses with `locked` if a live process keeps it too long.
+ * Resolves once the repository has no fence: it was removed, or the repository is gone. Removes the fence of a dead process, after its
+ * decided writes are published. Refuses with `locked` if a live process keeps it too long.
  */
 export async function untilUnfenced(fs: Fs, gitdir: string, beforeTakeOver?: BeforeTakeOver): Promise<void> {
   const deadline = Date.now() + LOCK_PATIENCE_MS
@@ -43,8 +43,8 @@ export async function untilUnfenced(fs: Fs, gitdir: string, beforeTakeOver?: Bef
 }
 
 /**
- * Runs `work` while no server, this one included, writes to any of these repositories. Writes that are under way come first; what a
- * dead process decided is in place before.
+ * Runs `work` while no server, this one included, writes to any of these repositories. Running writes end first, and the decided writes of
+ * dead processes are published before.
  */
 export async function fencing<T>(
   fs: Fs,
@@ -52,7 +52,7 @@ export async function fencing<T>(
   beforeTakeOver: BeforeTakeOver | undefined,
   work: () => Promise<T>,
 ): Promise<T> {
-  // The same order for all, so that two never wait for each other.
+  // One order for all processes, so that they never wait for each other.
   const [gitdir, ...others] = [...gitdirs].sort()
   if (gitdir === undefined) return work()
   const inside = async (): Promise<T> => {
@@ -62,17 +62,17 @@ export async function fencing<T>(
   return holdingLock(fs, gitdir, FENCE, inside, beforeTakeOver)
 }
 
-/** A folder that was moved with its fence up has none where it is now, nor owner files of locks. */
+/** Removes the fence and the owner files of locks from a folder that was moved while it was fenced. */
 export function dropFence(fs: Fs, gitdir: string): void {
   try {
     fs.remove(fenceOf(gitdir))
     fs.removeTree(`${gitdir}/locks`)
   } catch {
-    // Nobody writes there, and whoever does later takes it from its owner, or from the owner's heirs.
+    // Nothing writes there, and a later writer may take the fence over from its owner, or from the owner's heirs.
   }
 }
 
-/** Resolves once none of the refs is locked. Locks that come later belong to writers that see the fence. */
+/** Resolves once none of the refs is locked. Later locks belong to writers that see the fence. */
 async function untilUnlocked(fs: Fs, gitdir: string, beforeTakeOver?: BeforeTakeOver): Promise<void> {
   const deadline = Date.now() + LOCK_PATIENCE_MS
   for (let wait = 1; ; wait = Math.min(wait * 2, 50)) {
@@ -98,5 +98,5 @@ function locksIn(fs: Fs, gitdir: string, folder: string): string[] {
     .map((name) => `${folder}/${name}`)
 }
 
-/** Of the locks in the repository's own folder, those on refs. */
+/** The locks on refs in the repository's own folder. */
 const TOP_LOCKS: readonly string[] = ['HEAD.lock', 'packed-refs.lock']

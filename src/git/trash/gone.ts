@@ -2,13 +2,13 @@ import { basename } from 'node:path/posix'
 import { Refusal } from '../../errors.ts'
 import type { Fs } from '../../storage/files.ts'
 
-/** Makes a folder of a repository; refuses with `artifact_not_found` where that is gone. */
+/** Makes a folder in a repository; refuses with `artifact_not_found` if the repository is gone. */
 export function makeFolderIn(fs: Fs, gitdir: string, folder: string): void {
   if (fs.stat(gitdir) === undefined) throw gone(gitdir)
   fs.makeDir(`${gitdir}/${folder}`)
 }
 
-/** Why something failed that was done to a repository: that it is gone, where it is. */
+/** The error of work on a repository, or that the repository is gone if it is. */
 export function unlessGone(error: unknown, fs: Fs, gitdir: string): unknown {
   return fs.stat(gitdir) === undefined ? gone(gitdir) : error
 }

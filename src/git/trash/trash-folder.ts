@@ -58,8 +58,8 @@ export class TrashFolder {
       const seen = await this.#arbiter.elsewhere?.seen([from, ...others])
       await fencing(this.#fs, [from, ...others], this.#arbiter.shared?.finishFor, async () => {
         await check()
-        // The journal syncs its own writes first. If the sync below failed for their bytes, the journal's next sync would succeed although they
-        // are lost, and it would forget the writes.
+        // First the journal syncs its own writes again. If the sync below failed first for their bytes, the journal's next sync would
+        // succeed although they are lost, and it would drop the writes.
         await this.#arbiter.checkpoint()
         const path = `${from}/${STAMP_FILE}`
         this.#fs.remove(path)
@@ -70,7 +70,7 @@ export class TrashFolder {
     })
   }
 
-  /** Repeats the work if a server with another folder, which the fence does not stop, was faster. */
+  /** Repeats the work if another server, with a separate folder that the fence does not cover, was faster. */
   async #unlessMoved(slug: string, work: () => Promise<void>): Promise<void> {
     for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt++) {
       try {
@@ -89,7 +89,7 @@ export class TrashFolder {
   /** Moves a repository back. Refuses with `slug_taken` if another one is at its path. */
   async takeBack(family: string, slug: string): Promise<void> {
     const [from, to] = [this.#pathOf(family, slug), repositoryPath(this.#project, family, slug)]
-    // An earlier server, or git, that worked while the repository was removed may have left a folder here.
+    // An earlier server or git may have created a folder here while the repository was removed.
     if (this.#fs.stat(`${to}/HEAD`)) throw taken(slug, 'is there again')
     this.#fs.removeTree(to)
     await createDurableFolder(this.#fs, dirname(to))
@@ -139,7 +139,7 @@ export class TrashFolder {
     } finally {
       decided.complete()
     }
-    // Open packs stay usable for current readers, but are not found again.
+    // Current readers can still use open packs, but new readers do not find them.
     this.#packs.drop(from)
   }
 

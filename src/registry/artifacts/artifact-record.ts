@@ -24,7 +24,7 @@ import {
 } from '../payload/tree-files.ts'
 import { slugProblem } from '../slugs/slug.ts'
 
-/** An exact JSON object (key order, big numbers and odd keys as they came). */
+/** An exact JSON object: the order of keys, big numbers and unusual keys stay as they were sent. */
 const exactObject = z.custom<JsonObject>((value) => isJsonObject(value as Json), 'must be an object')
 
 const lifecycle = {
@@ -44,7 +44,7 @@ const header = {
   meta: exactObject.optional(),
 }
 
-/** `artifact.json` on refs/meta/artifact: what may change about an artifact (interface 1.8, 1.17). */
+/** `artifact.json` on refs/meta/artifact: the parts of an artifact that may change (interface 1.8, 1.17). */
 export const artifactRecord = z.object({
   id: z.string(),
   kind: z.string(),
@@ -55,8 +55,8 @@ export const artifactRecord = z.object({
 export type ArtifactRecord = Readonly<z.infer<typeof artifactRecord>>
 
 /**
- * `variants/<slug>.json`: a variant's header and lifecycle; `start` is the commit a fork began at. `claimed_at` is since when the slug is the
- * variant's, where that is not its creation: plain git made the branch, and a server saw it then.
+ * `variants/<slug>.json`: a variant's header and lifecycle. `start` is the commit at which a fork began. `claimed_at` is when the variant
+ * got its slug, if that is not its creation: plain git made the branch, and a server saw it then.
  */
 export const variantRecord = z.object({
   ...header,
@@ -80,14 +80,14 @@ export const tagsRecord = exactObject.transform((dates, context) => {
   return tags
 })
 
-/** `revision.json` in a commit's tree: what a commit brought beside its payload and message. */
+/** `revision.json` in a commit's tree: what a commit has beside its payload and message. */
 export const revisionHeader = z.object(header)
 export type RevisionHeader = Readonly<z.infer<typeof revisionHeader>>
 
-/** What a create, commit or edit may say about a thing beside its payload. */
+/** The fields beside the payload in a create, commit or edit. */
 export type Header = RevisionHeader
 
-/** The ref that holds what may change about an artifact (interface 15.5). */
+/** The ref with the parts of an artifact that may change (interface 15.5). */
 export const META_REF = 'refs/meta/artifact'
 
 /** Everything on refs/meta/artifact, decoded. */
@@ -98,8 +98,8 @@ export interface ArtifactState {
   /** By revision id. */
   readonly archived: ReadonlyMap<string, ArchivedRecord>
   /**
-   * `tags.json`: since when each chosen revision slug is one. Undefined in what an earlier version wrote, which recorded none; from the first
-   * write with them on, every branch and tag that was there has a date, and one without came by plain git since.
+   * `tags.json`: when each chosen revision slug was taken. Undefined if an earlier version wrote the state, which recorded none. The first
+   * write with dates gives one to every existing branch and tag, so one without a date came later by plain git.
    */
   readonly tags: ReadonlyMap<string, string> | undefined
 }
@@ -109,11 +109,11 @@ export interface StateChange {
   readonly artifact?: ArtifactRecord
   readonly variants?: Readonly<Record<string, VariantRecord>>
   readonly archived?: Readonly<Record<string, ArchivedRecord | undefined>>
-  /** All of them. */
+  /** The dates of all tags. */
   readonly tags?: ReadonlyMap<string, string>
 }
 
-/** Reads the state that a commit of refs/meta/artifact holds. Refuses damaged files by name. */
+/** Reads the state in a commit of refs/meta/artifact. Refuses damaged files by name. */
 export async function readArtifactState(source: ObjectReader, commit: Oid): Promise<ArtifactState> {
   const tree = await readTree(source, parseCommit(await readBytes(source, commit, 'commit')).tree)
   const file = tree.find((entry) => entry.name === 'artifact.json')
@@ -170,14 +170,14 @@ async function readFolder<T>(
   return records
 }
 
-/** A repository that was restored may bring files of any name: what is called as no record is called is none. */
+/** A restored repository may have files of any name; names that no record can have are ignored. */
 const isSlug = (name: string): boolean => slugProblem(name) === undefined
 const isRevisionId = (name: string): boolean => /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(name)
 
-/** One for all: of very many artifacts most have nothing archived. */
+/** One map for all artifacts, because most have nothing archived. */
 const NO_RECORDS = new Map<string, never>()
 
-/** Since when chosen revision slugs are taken, on refs/meta/artifact. */
+/** The file on refs/meta/artifact with the dates of chosen revision slugs. */
 const TAGS_FILE = 'tags.json'
 
 async function readTags(
@@ -190,7 +190,7 @@ async function readTags(
   return tags.size > 0 ? tags : NO_RECORDS
 }
 
-/** What is wrong with a record may quote all of it. */
+/** A message about a record may quote all of it. */
 const LONGEST_WHY = 4000
 
 async function readRecord<T>(source: ObjectReader, file: TreeEntry, schema: z.ZodType<T>): Promise<T> {

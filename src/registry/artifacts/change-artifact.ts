@@ -52,7 +52,7 @@ export async function changeArtifact(
     const state = await readArtifactState(transaction, head)
     assertUnguarded(artifact.family, state.artifact, context.actor)
     const change = await plan(state, transaction)
-    // Whoever sets a guard must be able to remove it.
+    // A user who sets a guard must be able to remove it.
     if (change.artifact) assertUnguarded(artifact.family, change.artifact, context.actor)
     const commit = await commitChange(registry, artifact, state, change, context, transaction)
     const { attempt } = context
@@ -84,8 +84,8 @@ export async function commitChange(
 }
 
 /**
- * Adds to the change since when branches and tags without a record exist: for those it changes, or for all if
- * an earlier version recorded no tags (decision 40).
+ * Adds to the change the dates of branches and tags without a record: of those that it changes, or of all if an earlier version recorded no
+ * tags (decision 40).
  */
 function withClaims(
   { variants, tagsSince }: ArtifactView,

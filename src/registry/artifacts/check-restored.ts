@@ -146,8 +146,8 @@ function checkNames({ variants, tags }: ArtifactView, refs: AllRefs['refs']): vo
 const NEVER_RESTORED: readonly RefusalCode[] = ['unsupported_format', 'document_too_large']
 
 /**
- * Checks every commit on a branch or tag: none may unfold to more than can be walked or have a later server's
- * format, and the newest must decode.
+ * Checks every commit on a branch or tag: none may expand to more than can be walked, or have the format of a later server, and the newest
+ * must decode.
  */
 async function checkHistory(view: ArtifactView, slice: TimeSlice): Promise<void> {
   const { family, repository, revisions, variants, tags } = view

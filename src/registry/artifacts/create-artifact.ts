@@ -21,25 +21,25 @@ import { type GitObject, type ObjectKind, type Oid, hashObject } from '../../git
 import type { CacheFile } from '../../storage/files.ts'
 import type { StagedPack } from '../../git/packs.ts'
 
-/** What the first revision of an artifact says. */
+/** The content of an artifact's first revision. */
 export type FirstContent = Omit<NewRevision, 'artifact' | 'variant' | 'parent' | 'taken'>
 
-/** What a create request says; `loc` is where its slug stands in the request. */
+/** The content of a create request; `loc` is the place of its slug in the request. */
 export interface NewArtifact {
-  /** An id the caller wants (any UUID); a UUIDv7 is made if absent. */
+  /** The requested id (any UUID); without one, a UUIDv7 is made. */
   readonly id?: string | undefined
   readonly slug?: string | undefined
   readonly header: Header
-  /** With a variant, and with its first revision if the payload is there: the simple create (interface 4.1, 4.10). */
+  /** Creates a variant too, and its first revision if there is a payload: the simple create (interface 4.1, 4.10). */
   readonly withVariant?: { readonly revision?: FirstContent | undefined } | undefined
-  /** Where packs of the revision's payload are staged. */
+  /** The folder in which packs of the revision's payload are staged. */
   readonly aside?: NewFolder
   readonly loc: readonly (string | number)[]
 }
 
 /**
- * Creates an artifact: a new repository, in one step, with its first variant and revision if asked for. Refuses a taken slug
- * or id (`slug_taken`, `id_taken`).
+ * Creates an artifact atomically: a new repository, with its first variant and revision if requested. Refuses a taken slug or id
+ * (`slug_taken`, `id_taken`).
  */
 export async function createArtifact(
   registry: Registry,
@@ -53,11 +53,11 @@ export async function createArtifact(
 /** A new artifact. */
 export interface CreatedArtifact {
   readonly artifact: ArtifactView
-  /** What became of rows that were sent and are none of its first revision's. */
+  /** What happened to sent rows that are not in the first revision. */
   readonly met?: MetRows | undefined
 }
 
-/** As createArtifact; answers as well what its caller should know of the first revision. */
+/** Like createArtifact; also answers what the caller needs to know of the first revision. */
 export async function createWithRevision(
   registry: Registry,
   family: Family,
@@ -86,7 +86,7 @@ export async function createWithRevision(
   return registry.store.claimingSlugs(create, [`${family.folder}/${unnumbered(base)}`, ...wanted])
 }
 
-/** What an earlier attempt at this very write created. */
+/** The artifact that an earlier attempt at this same write created. */
 async function createdEarlier(
   registry: Registry,
   family: Family,
@@ -144,15 +144,15 @@ async function firstContent(
 }
 
 /**
- * The id wanted, else the one preferred if it is free, else a new one; its last twelve digits name the repository and must be free in the
- * project.
+ * The requested id, else the preferred one if it is free, else a new one. Its last twelve digits name the repository, and must be free in
+ * the project.
  */
 async function freeId(
   registry: Registry,
   wanted: string | undefined,
   preferred: string | undefined,
 ): Promise<string> {
-  // Where not all are here yet, whoever has it comes.
+  // If this server does not have every repository yet, fetches the one with this id.
   const asked = wanted ?? preferred
   if (registry.store.filling && asked !== undefined) await registry.index.findByDigits(asked)
   if (wanted !== undefined) {
@@ -188,7 +188,7 @@ export class NewObjects implements PayloadTarget {
   readonly packs: StagedPack[] = []
   readonly derived?: (name: string) => CacheFile
 
-  /** `folder` is where the repository is being prepared, if it is. */
+  /** `folder` is the folder in which the repository is prepared, if there is one. */
   constructor(artifactId: string, folder?: NewFolder) {
     this.artifactId = artifactId
     if (folder) this.derived = (name) => folder.derived(name)

@@ -23,10 +23,7 @@ export interface RevisionFilter extends HeaderFilter {
   readonly dates?: readonly string[] | undefined
 }
 
-/**
- * Slug (exactly one of), name and description (case-insensitive substring), tags and meta (nested
- * containment).
- */
+/** The slug (one of these), name and description (case-insensitive substring), tags and meta (nested containment). */
 export function matchesHeader(slug: string, header: Header, filter: HeaderFilter): boolean {
   const slugs = filter.slug === undefined ? filter.slugs : [filter.slug, ...(filter.slugs ?? [])]
   if (slugs !== undefined && !slugs.includes(slug)) return false

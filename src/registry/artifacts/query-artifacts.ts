@@ -17,21 +17,21 @@ import { isThe, matchesFlags, matchesHeader, matchesReferences } from './filters
 /** A query at the artifact or variant level (interface 2.16). */
 export interface ArtifactQuery {
   readonly filter: HeaderFilter
-  /** Flags that the surface asks for beside the filter's own. */
+  /** Flags that the surface requires in addition to the filter's own. */
   readonly roles: Readonly<Record<string, boolean>>
   readonly artifacts?: readonly Reference[] | undefined
   readonly variants?: readonly Reference[] | undefined
-  /** The one artifact, variant or revision that it is or belongs to, by id. */
+  /** The id of the artifact, variant or revision that the item is or belongs to. */
   readonly of?: Readonly<Record<'artifact' | 'variant' | 'revision', string | undefined>> | undefined
-  /** The only ids of what is listed that are wanted, if it is there. */
+  /** If present, only items with these ids are listed. */
   readonly among?: ReadonlySet<string> | undefined
   readonly includeArchived?: boolean | undefined
   readonly windowing?: Windowing | undefined
-  /** Comes when nobody waits for the answer any more. */
+  /** Aborted when the client is gone. */
   readonly signal?: AbortSignal | undefined
 }
 
-/** The artifacts that match, by creation unless the window asks for something else. */
+/** The artifacts that match, by creation unless the window has another order. */
 export async function queryArtifacts(
   registry: Registry,
   family: Family,
@@ -39,18 +39,18 @@ export async function queryArtifacts(
 ): Promise<Window<RecordedArtifact>> {
   const { rows } = await registry.index.list(family)
   const window = await cutWindowOf(rows, ORDER, query.windowing, matching(query))
-  // What has changed since it was passed is judged by what it is now.
+  // An artifact that has changed since the index listed it is matched again.
   const shown = window.rows.map(recorded).filter((artifact) => matchesArtifact(artifact, query))
   return { ...window, rows: shown }
 }
 
-/** A variant of a list, and the artifact it is of. */
+/** A variant in a list, and its artifact. */
 export interface ListedVariant {
   readonly artifact: RecordedArtifact
   readonly variant: VariantView
 }
 
-/** The variants that match, in the same orders; those of an archived artifact are hidden with it. */
+/** The variants that match, in the same orders; variants of an archived artifact are hidden. */
 export async function queryVariants(
   registry: Registry,
   family: Family,
@@ -59,7 +59,7 @@ export async function queryVariants(
   const found: Ordered<ListedVariant>[] = []
   const { rows } = await registry.index.list(family)
   await new TimeSlice().each(rows, (row) => {
-    // Whatever a cursor names was among those of the same question.
+    // A cursor only names items of the same query.
     if (!isAmong(row, query)) return
     const { view } = row
     const artifact = recorded(view)
@@ -74,7 +74,7 @@ export async function queryVariants(
   return cutWindow(found, query.windowing, (value) => matchesVariant(value, query))
 }
 
-/** As it is now. */
+/** The artifact's current state. */
 function recorded({ family, id, slug, record }: RecordedArtifact): RecordedArtifact {
   return { family, id, slug, record }
 }
@@ -96,7 +96,7 @@ export interface FlatArtifact {
   readonly revision: Revision | undefined
 }
 
-/** The artifacts that match, each with its latest revision; flags are asked of that revision. */
+/** The artifacts that match, each with its latest revision; flags are matched against that revision. */
 export async function queryFlat(
   registry: Registry,
   family: Family,
@@ -121,18 +121,18 @@ export async function queryFlat(
   return { ...window, rows: rows.filter((flat) => flat !== undefined) }
 }
 
-/** The artifact with the latest revision of its default variant, as far as that decodes. */
+/** The artifact with the latest revision of its default variant, if that decodes. */
 export async function flatten(artifact: ArtifactView, signal?: AbortSignal): Promise<FlatArtifact> {
   const place = artifact.defaultVariant && (await latestOf(artifact, artifact.defaultVariant))
   return { artifact, revision: place && (await readListedRevision(place, signal)) }
 }
 
-/** The flags of a flat record: the roles and what is derived from the latest payload. */
+/** The flags of a flat record: the roles, and those derived from the latest payload. */
 export function flatFlags({ artifact, revision }: FlatArtifact): Readonly<Record<string, boolean>> {
   return revisionFlags(artifact, revision?.stored.payload)
 }
 
-/** How artifacts are ordered. */
+/** The orders of artifacts. */
 const ORDER: Order<ListedArtifact> = {
   id: ({ id }) => id,
   createdAt: ({ createdAt }) => createdAt,
@@ -144,13 +144,13 @@ function orderedAs({ created_at: createdAt, updated_at: updatedAt, name }: Varia
   return { createdAt, updatedAt, name }
 }
 
-/** Whether an artifact matches. Of most no record is read to see that they do not. */
+/** Whether an artifact matches. Most artifacts that do not match are rejected without reading their record. */
 function matching(query: ArtifactQuery): (artifact: ListedArtifact) => boolean {
   const texts = [...textsIn(query.filter.tags ?? {}), ...textsIn(query.filter.meta ?? {})]
   return (artifact) => texts.every((text) => artifact.mayHold(text)) && matchesArtifact(artifact, query)
 }
 
-/** The texts of what a filter wants, as JSON within its quotes: whatever contains it holds each of them. */
+/** The texts in a filter's value, as JSON without quotes: every matching record contains each of them. */
 function* textsIn(wanted: Json): Generator<string> {
   if (typeof wanted === 'string') yield stringifyJson(wanted).slice(1, -1)
   else if (isJsonObject(wanted)) for (const [, value] of entriesOf(wanted)) yield* textsIn(value)
@@ -163,7 +163,7 @@ function matchesArtifact(artifact: RecordedArtifact, query: ArtifactQuery): bool
   return matchesHeader(slug, record, query.filter) && matchesRoles(artifact, query)
 }
 
-/** Whether it is one of the artifacts that are named, where some are. */
+/** Whether the artifact is one of the named ones, if any are named. */
 function isAmong({ id, slug }: RecordedArtifact, { artifacts, of }: ArtifactQuery): boolean {
   return matchesReferences(artifacts, id, (reference) => reference.slug === slug) && isThe(of?.artifact, id)
 }

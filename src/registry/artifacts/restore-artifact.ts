@@ -192,8 +192,8 @@ export function differenceOf(there: AllRefs, restored: AllRefs): string | undefi
 }
 
 /**
- * The existing refs without the commit in which a server recorded branches and tags from the backup. The
- * server makes it shortly after a restore, so repeating the restore would otherwise find different content.
+ * The existing refs without the commit in which a server recorded the backup's branches and tags. The server makes it shortly after a
+ * restore, so a repeated restore would otherwise find different content.
  */
 async function withoutRecord(
   { store }: Registry,

@@ -12,31 +12,31 @@ import { keyOfSlug, type SlugClaim, slugsOf, type WantedSlug } from '../index/sl
 import type { RevisionCache } from '../revisions/stored-revision.ts'
 import { foldSlug } from '../slugs/slug.ts'
 
-/** So long is kept what was trashed. */
+/** Days after which the trash is purged. */
 const KEPT_DAYS = 30
 
-/** What is noted of a removal, as JSON in the repository. */
+/** The record of a removal, as JSON in the repository. */
 export interface TrashStamp {
   readonly trashed_at: string
   readonly trashed_by_id: string
 }
 
-/** An artifact that was removed, as it lies in the trash. */
+/** A removed artifact in the trash. */
 export interface Trashed extends TrashStamp {
   readonly artifact: ArtifactView
-  /** When it goes for good. */
+  /** When it is purged. */
   readonly until: string
 }
 
-/** What a look found in the trash of a family: nothing of it changes there, it only comes and goes. */
+/** One reading of a family's trash; artifacts in it do not change, they are only added and removed. */
 interface Look {
   readonly slugs: readonly string[]
   readonly found: ReadonlyMap<string, Trashed>
-  /** By level and slug in lower case: who has it, the oldest claim first. */
+  /** By level and lower-case slug: the artifacts that have it, the oldest claim first. */
   readonly bySlug: ReadonlyMap<string, readonly TrashedClaim[]>
 }
 
-/** A slug that something in the trash keeps. */
+/** A slug that an artifact in the trash keeps. */
 export interface TrashedClaim extends Omit<SlugClaim, 'entry'> {
   readonly holder: Trashed
 }
@@ -44,8 +44,8 @@ export interface TrashedClaim extends Omit<SlugClaim, 'entry'> {
 const NOTHING: Look = { slugs: [], found: new Map(), bySlug: new Map() }
 
 /**
- * What lies in the trash of a project, looked at afresh by every question. An artifact there keeps its id and all its slugs until it comes
- * back or goes for good, and is nowhere else.
+ * The trash of a project, read again for every query. An artifact in the trash keeps its id and all its slugs until it is restored or
+ * purged, and no other list has it.
  */
 export class Trash {
   readonly #store: ProjectStore
@@ -53,7 +53,7 @@ export class Trash {
   readonly #revisions: (family: Family) => RevisionCache
   readonly #looks = new Map<Family, Look>()
 
-  /** `revisions` answers the decoded revisions of a family, for views to carry. */
+  /** `revisions` answers the cache of decoded revisions of a family, for the views. */
   constructor(
     store: ProjectStore,
     families: readonly Family[],
@@ -64,7 +64,7 @@ export class Trash {
     this.#revisions = revisions
   }
 
-  /** All that can be read, the last trashed first. */
+  /** All readable artifacts in the trash, the last removed first. */
   async list(): Promise<readonly Trashed[]> {
     assertWhole(this.#store)
     const all: Trashed[] = []
@@ -73,7 +73,7 @@ export class Trash {
     return all.sort((a, b) => (a.trashed_at > b.trashed_at ? -1 : 1))
   }
 
-  /** The one whose id ends in the same digits as `id`. */
+  /** The artifact whose id ends in the same digits as `id`. */
   async withDigits(id: string): Promise<Trashed | undefined> {
     const digits = repositoryDigits(id)
     for (const family of this.#families) {
@@ -83,12 +83,12 @@ export class Trash {
     return undefined
   }
 
-  /** The one that has a slug of this level, compared without case. */
+  /** The artifact that has a slug of this level, ignoring case. */
   async holderOf(level: SlugLevel, family: Family, slug: string): Promise<Trashed | undefined> {
     return (await this.#look(family)).bySlug.get(keyOf(level, slug))?.[0]?.holder
   }
 
-  /** Of all that have one of these slugs, the one that has had it longest. */
+  /** The oldest claim of one of these slugs. */
   async oldestOf(family: Family, wanted: readonly WantedSlug[]): Promise<TrashedClaim | undefined> {
     const { bySlug } = await this.#look(family)
     let oldest: TrashedClaim | undefined
@@ -99,7 +99,7 @@ export class Trash {
     return oldest
   }
 
-  /** Refuses a slug of an artifact whose folder in the trash cannot be read. */
+  /** Refuses a slug whose artifact in the trash cannot be read. */
   assertFolderFree(family: Family, slug: string): void {
     const rival = this.#store.trashedSlugs(family.folder).find((it) => foldSlug(it) === foldSlug(slug))
     if (rival === undefined) return
@@ -136,7 +136,7 @@ export class Trash {
     return look
   }
 
-  /** Whether it was not brought back and trashed again. */
+  /** Whether it was not restored and removed again meanwhile. */
   #isStill({ artifact, trashed_at: at }: Trashed): boolean {
     return stampIn(this.#store, artifact.family, artifact.slug)?.trashed_at === at
   }
@@ -150,7 +150,7 @@ export class Trash {
   }
 }
 
-/** The sentence and the data of a refusal that say that a thing lies in the trash. */
+/** The sentence and data of a refusal for something in the trash. */
 export function inTrash({ artifact, trashed_at: at, until }: Trashed): {
   readonly sentence: string
   readonly when: { readonly trashed_at: string; readonly until: string }
@@ -160,7 +160,7 @@ export function inTrash({ artifact, trashed_at: at, until }: Trashed): {
   return { sentence, when: { trashed_at: at, until } }
 }
 
-/** The refusal of what is not there; where it is in the trash, it says so. */
+/** The refusal of something missing; if it is in the trash, the refusal says so. */
 export function saidTrashed(refusal: Refusal, trashed: Trashed | undefined): Refusal {
   if (!trashed) return refusal
   const { code, message, data } = refusal

@@ -2,10 +2,10 @@ import { entriesOf, fromEntries, isJsonObject, type Json, type JsonObject } from
 import { ProblemCollector, typeName, UNKNOWN_KEY, unknownKey } from './problems.ts'
 import type { AcceptedDocument } from '../payload/document-family.ts'
 
-/** What a family stores of a value, and, among the problems, what keeps it from being stored. */
+/** Converts a value to the form that a family stores; adds what prevents storing to the problems. */
 export type DocumentReader = (value: Json, problems: ProblemCollector) => JsonObject
 
-/** A value that a client sent, as `read` would store it; refuses with every problem at its place below `loc`. */
+/** Converts a client's value with `read`; refuses with every problem at its place below `loc`. */
 export function acceptDocument(
   value: Json,
   loc: readonly (string | number)[],
@@ -18,12 +18,12 @@ export function acceptDocument(
   return { data, warnings: [] }
 }
 
-/** What to store of a member; undefined leaves it out. */
+/** The stored form of a member; undefined leaves it out. */
 export type MemberReader = (value: Json, problems: ProblemCollector) => Json | undefined
 
 /**
- * An object with a closed set of keys, each member as its reader would store it. Another key is a problem that names it;
- * a null is left out, whatever its key (interface 2.13). `name` is what the sentences call the object.
+ * An object with a closed set of keys, each member converted by its reader. Any other key is a problem that names it; a null is left out
+ * under any key (interface 2.13). `name` is the object's name in sentences.
  */
 export function readClosedObject(
   value: Json,

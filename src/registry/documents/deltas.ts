@@ -15,11 +15,10 @@ import { nearestName } from '../../base/suggestions.ts'
 import type { PayloadContext } from '../payload/family.ts'
 
 /**
- * What a delta `{set, remove}` on paths makes of `base` (interface 4.4, legacy form), for its family
- * to accept. `set` is merged into the root, objects recursively, anything else by replacement. Then each dotted path in
- * `remove` is taken out. Refuses a delta of another shape with `invalid_delta`, and paths that lead nowhere with `no_such_key`, unless the context
- * has them ignored. `examplePath` is a path that its sentences may show; members that readers are shown and that are not stored (`derived`) may be
- * removed, too.
+ * Applies a delta `{set, remove}` on paths to `base` (interface 4.4, legacy form); the family then validates the result. `set` is merged
+ * into the root: objects recursively, anything else by replacement. Then each dotted path in `remove` is removed. Refuses a delta of
+ * another shape with `invalid_delta`, and paths that lead nowhere with `no_such_key`, unless the context ignores these. `examplePath` is a
+ * path for use in sentences. Members that readers see but that are not stored (`derived`) may be removed, too.
  */
 export function mergeDelta(
   base: JsonObject | undefined,
@@ -56,7 +55,7 @@ function refuseAbsent(
       else if (!derived.includes(name)) {
         const before = path.slice(0, depth)
         const shown = (it: string): string => [...before, it].join('.')
-        // Nothing is below what is no object.
+        // A value that is not an object has no members.
         const near = member === undefined ? { known: keysOf(at), step: key } : { known: [key], step: '' }
         absent.push({ name, loc: [...loc, index], ...near, shown })
         break
@@ -86,8 +85,8 @@ function checkMembers(delta: JsonObject, problems: ProblemCollector): void {
 }
 
 /**
- * `target` with `patch` merged into it: where both have an object the two are merged, anything else (null and arrays
- * too) replaces. Members keep their places, new ones follow in the order of `patch`. Neither argument is changed.
+ * `target` with `patch` merged into it: two objects are merged, anything else (null and arrays too) is replaced. Members keep their places;
+ * new ones follow in the order of `patch`. Neither argument is changed.
  */
 export function mergeJson(target: JsonObject, patch: JsonObject): JsonObject {
   const members = new Map(entriesOf(target))
@@ -98,25 +97,25 @@ export function mergeJson(target: JsonObject, patch: JsonObject): JsonObject {
   return fromEntries(members)
 }
 
-/** A change of a document: members to set, and what to remove after that. */
+/** A change of a document: members to set, then entries to remove. */
 export interface Delta {
   readonly set: JsonObject
   readonly remove: readonly string[]
 }
 
-/** What a family lays down for its deltas. */
+/** A family's rules for deltas. */
 export interface DeltaForm {
-  /** What `remove` lists: "dotted paths". */
+  /** The kind of entries in `remove`: "dotted paths". */
   readonly entries: string
-  /** What is wrong with one that is text, undefined if nothing is. */
+  /** The problem of a text entry; undefined if there is none. */
   entryProblem(text: string): string | undefined
-  /** Adds what is wrong with the delta but for the shapes of `set` and `remove`. */
+  /** Adds the delta's problems, except those about the shapes of `set` and `remove`. */
   check(delta: JsonObject, problems: ProblemCollector): void
 }
 
 /**
- * The delta `{set, remove}` that a client sent; a part that is null or absent is empty. Refuses another shape with one
- * `invalid_delta` that lists every problem at its place below `loc`.
+ * Reads a client's delta `{set, remove}`; a null or absent part is empty. Refuses another shape with one `invalid_delta` that lists every
+ * problem at its place below `loc`.
  */
 export function readDelta(delta: Json, loc: readonly (string | number)[], form: DeltaForm): Delta {
   const problems = new ProblemCollector(loc)
@@ -126,7 +125,7 @@ export function readDelta(delta: Json, loc: readonly (string | number)[], form: 
   return read
 }
 
-/** Adds as problems what a delta has beside `set` and `remove`; a null is absent. */
+/** Adds as problems the members other than `set` and `remove`; a null counts as absent. */
 export function refuseOtherMembers(delta: JsonObject, problems: ProblemCollector): void {
   for (const [key, member] of entriesOf(delta)) {
     if (member === null || key === 'set' || key === 'remove') continue
@@ -173,26 +172,26 @@ function readRemove(remove: Json, form: DeltaForm, problems: ProblemCollector): 
   })
 }
 
-/** Something that a delta removes or renames, and that is not there. */
+/** A name that a delta removes or renames, and that does not exist. */
 export interface AbsentName {
   readonly name: string
-  /** Where the request names it. */
+  /** Its place in the request. */
   readonly loc: readonly (string | number)[]
-  /** What is there in its place. */
+  /** The existing names at that place. */
   readonly known: Iterable<string>
-  /** What of the name is compared with these, where that is not all of it. */
+  /** The part of the name to compare with these, if not the whole. */
   readonly step?: string
-  /** What a known one is called where it stands: behind it there may be more of a path. */
+  /** How to show an existing name: it may be the step of a longer path. */
   readonly shown?: (known: string) => string
 }
 
-/** Near names are looked for so many times, and so many are told of where none is near. */
+/** The number of absent names for which similar names are searched, and the number of existing names listed if none is similar. */
 const MOST_COMPARED = 3
 const MOST_TOLD = 10
 
 /**
- * The refusal of a delta that names what is not there: nothing is stored, so that nobody takes for gone what only has another name. `what` is
- * what such a name is of: "key of the environment".
+ * The refusal of a delta that names something missing. Nothing is stored, so a client cannot believe that it removed something that merely
+ * has another name. `what` describes the names: "key of the environment".
  */
 export function noSuchKey(what: string, absent: readonly AbsentName[]): Refusal {
   const problems = absent.map((it, index): FieldProblem => ({

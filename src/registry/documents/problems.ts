@@ -3,20 +3,20 @@ import { boundedText, isJsonArray, isJsonObject, type Json, stringifyJson } from
 import { nearestName } from '../../base/suggestions.ts'
 
 /**
- * What is wrong with a document, collected while it is read from the outside in. It knows the place that is being read, and
- * keeps only the problems that a refusal names: a large body made of mistakes costs no more than a good one.
+ * Collects the problems of a document while it is read from the outside in. It knows the current place, and keeps only the problems that a
+ * refusal lists, so that a large body of mistakes costs no more than a valid one.
  */
 export class ProblemCollector {
   readonly #place: (string | number)[]
   readonly #listed: FieldProblem[] = []
   #count = 0
 
-  /** `loc` is the place of the whole document in the request. */
+  /** `loc` is the document's place in the request. */
   constructor(loc: readonly (string | number)[]) {
     this.#place = [...loc]
   }
 
-  /** What `read` gives; the problems it adds are those of the member or item `key` of what is being read. */
+  /** Answers what `read` answers; problems added meanwhile belong to the member or item `key` of the current place. */
   below<T>(key: string | number, read: () => T): T {
     this.#place.push(key)
     const result = read()
@@ -24,31 +24,31 @@ export class ProblemCollector {
     return result
   }
 
-  /** Notes that something is wrong with what is being read; a sentence that takes work is only made where it is listed. */
+  /** Adds a problem at the current place; a function is only called for a sentence that will be listed. */
   add(msg: string | (() => string), type: string): void {
     this.#count++
     if (this.#listed.length >= MOST_LISTED) return
     this.#listed.push({ loc: [...this.#place], msg: typeof msg === 'string' ? msg : msg(), type })
   }
 
-  /** The problems so far, but for those past what a refusal names. */
+  /** The problems so far, without those past the limit of a refusal. */
   get listed(): readonly FieldProblem[] {
     return this.#listed
   }
 
-  /** The refusal that names every problem there was, undefined if there was none. */
+  /** The refusal that names every problem; undefined if there was none. */
   refusal(code: RefusalCode): Refusal | undefined {
     return this.#count === 0 ? undefined : problemsRefusal(code, this.#listed, this.#count)
   }
 }
 
-/** How many problems a refusal names. */
+/** The number of problems that a refusal lists. */
 export const MOST_LISTED = 100
 
 /**
- * One refusal for everything that is wrong with a request: the problems in `errors`, and their sentences, each behind
- * its place, as the message. Past a hundred the rest is only counted, so that a body made of mistakes is not answered
- * with one many times its size; `count` is how many there are when not all of them are in the list.
+ * One refusal for all problems of a request: `errors` has the problems, and the message has their sentences, each behind its place. Past a
+ * hundred problems the rest is only counted, so that a body of mistakes does not get a much larger answer. `count` is the number of
+ * problems, if the list is not complete.
  */
 export function problemsRefusal(
   code: RefusalCode,
@@ -61,15 +61,15 @@ export function problemsRefusal(
   return new Refusal(refusalCode(code, errors), sentences.join('; '), { errors })
 }
 
-/** The type of the problem that a key is that nobody reads. */
+/** The type of the problem of an unknown key. */
 export const UNKNOWN_KEY = 'extra_forbidden'
 
-/** The type of the problem that a field is that the server makes, in a request that cannot bring one. */
+/** The type of the problem of a field that the server sets, in a request that cannot set it. */
 export const READ_ONLY = 'read_only_field'
 
 /**
- * The code for these problems of a request: `unknown_field` if one of them is a key that nobody reads, `read_only_field` if one is the server's, so
- * that clients can tell (interface 2.10).
+ * The code for these problems of a request, so that clients can tell them apart (interface 2.10): `unknown_field` if one is an unknown key,
+ * `read_only_field` if one is a field that the server sets.
  */
 export function refusalCode(code: RefusalCode, problems: readonly FieldProblem[]): RefusalCode {
   if (code !== 'invalid_request' && code !== 'invalid_delta') return code
@@ -80,7 +80,7 @@ export function refusalCode(code: RefusalCode, problems: readonly FieldProblem[]
 const LONGEST_SENTENCE = 4000
 const LONGEST_STEP = 200
 
-/** The problem with long keys of its place, and a long sentence, cut short: either may quote what is as long as a body. */
+/** The problem with long keys of its place and a long sentence cut, because both may quote a part as long as the body. */
 export function boundedProblem({ loc, msg, type }: FieldProblem): FieldProblem {
   return {
     loc: loc.map((step) => (typeof step === 'string' ? boundedText(step, LONGEST_STEP) : step)),
@@ -90,8 +90,8 @@ export function boundedProblem({ loc, msg, type }: FieldProblem): FieldProblem {
 }
 
 /**
- * The sentence about a key that an object of a closed shape does not have: which was meant, or which there are. Behind `before` other
- * problems that is not looked for any more once nobody would be told.
+ * The sentence about an unknown key of an object with a closed shape: a similar key, or the list of keys. `before` is the number of earlier
+ * problems; past the limit of a refusal, no similar key is searched.
  */
 export function unknownKey(key: string, name: string, keys: readonly string[], before = 0): string {
   const meant = before < MOST_LISTED ? nearestName(key, keys) : undefined
@@ -99,18 +99,18 @@ export function unknownKey(key: string, name: string, keys: readonly string[], b
   return `${formatValueForPeople(key)} is not a key of ${name}; ${remedy}`
 }
 
-/** A value as a sentence shows it: a short text or number as it was sent, of anything else what it is. */
+/** A value for use in a sentence: a short text or number unchanged, otherwise its type. */
 export function formatValueForPeople(value: Json): string {
   if (isJsonArray(value) || isJsonObject(value)) return typeName(value)
   const text = stringifyJson(value)
   return text.length <= 80 ? text : typeName(value)
 }
 
-/** What a value is, in the words of JSON with their article, for sentences that say "but it is …". */
+/** The JSON type of a value with its article, for sentences that say "but it is …". */
 export function typeName(value: Json): string {
   if (value === null) return 'null'
   if (isJsonArray(value)) return 'an array'
   if (isJsonObject(value)) return 'an object'
-  // an ExactNumber is the one object left
+  // the only other object is an ExactNumber
   return typeof value === 'object' ? 'a number' : `a ${typeof value}`
 }

@@ -12,14 +12,14 @@ import {
 } from '../../base/json.ts'
 import { ProblemCollector, typeName } from './problems.ts'
 
-/** The refusal of a payload that plain git brought and that does not read; `sentence` names the file and the place. */
+/** The refusal of an unreadable payload that came by plain git; `sentence` names the file and the place. */
 export function damaged(sentence: string): Refusal {
   return new Refusal('damaged_repository', `${sentence} Commit a repaired version with git.`)
 }
 
 /**
- * The object in a JSON file of any layout. What cannot be read, is no object, or has more than `maxValues` values is refused with
- * `damaged_repository` naming the file and the place; `what` is what the sentence calls the object.
+ * The object in a JSON file of any layout. Refuses with `damaged_repository`, naming file and place, text that is not JSON, not an object,
+ * or has more than `maxValues` values; `what` is the object's name in the sentence.
  */
 export function decodeJsonFile(path: string, bytes: Buffer, what: string, maxValues = Infinity): JsonObject {
   const value = parsed(path, decodeText(path, bytes, false), maxValues)
@@ -37,8 +37,8 @@ function parsed(path: string, text: string, maxValues: number): Json {
 }
 
 /**
- * The text of a file in strict UTF-8; refuses other bytes with `damaged_repository` naming line and column. A byte order
- * mark belongs to a source (`keepMark`), and not in front of JSON.
+ * The text of a file in strict UTF-8; refuses other bytes with `damaged_repository`, naming line and column. `keepMark` keeps a byte order
+ * mark, which belongs to a source but not to JSON.
  */
 export function decodeText(path: string, bytes: Buffer, keepMark: boolean): string {
   try {
@@ -48,7 +48,7 @@ export function decodeText(path: string, bytes: Buffer, keepMark: boolean): stri
   }
 }
 
-/** Line and column of the first bytes that are no UTF-8: what is valid before them encodes to the same bytes again. */
+/** Line and column of the first bytes that are not UTF-8: valid bytes before them encode to the same bytes again. */
 function placeOfInvalid(bytes: Buffer): string {
   const again = Buffer.from(bytes.toString())
   const end = bytes.findIndex((byte, index) => byte !== again[index])
@@ -60,8 +60,8 @@ function placeOfInvalid(bytes: Buffer): string {
 }
 
 /**
- * The document that the object of a file is, by the reader that also takes what clients send. What that would not store is refused with
- * `damaged_repository` naming the file and each place, a format of later servers with `unsupported_format`.
+ * The document in a file's object, converted by the reader that also converts clients' documents. Refuses with `damaged_repository`, naming
+ * the file and each place, what that reader would not store, and with `unsupported_format` the format of a later server.
  */
 export async function decodeDocument(
   path: string,
@@ -78,12 +78,12 @@ export async function decodeDocument(
 }
 
 /**
- * The first member of a file in which some objects stand for something else, with the number of its format. No data sent over REST has
+ * The first member of a file in which some objects stand for other content, with the number of the format. Data sent over REST cannot have
  * it.
  */
 export const FORMAT_KEY = '@svc.format'
 
-/** The number of the format that a file says it is of; undefined if it is as it stands. */
+/** The number of a file's format; undefined if its members stand for themselves. */
 export function formatOf(data: JsonObject): string | undefined {
   if (keysOf(data)[0] !== FORMAT_KEY) return undefined
   const value = getKey(data, FORMAT_KEY)
@@ -91,7 +91,7 @@ export function formatOf(data: JsonObject): string | undefined {
   return value instanceof ExactNumber ? value.literal.slice(0, 40) : undefined
 }
 
-/** The refusal of data in a format of a later server: what some of its members stand for must not be taken for data. */
+/** The refusal of data in the format of a later server, whose markers must not be taken for data. */
 export function unknownFormat(path: string, format: string): Refusal {
   return new Refusal(
     'unsupported_format',

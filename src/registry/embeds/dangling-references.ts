@@ -11,14 +11,14 @@ import { registryTargets } from './targets/registry-targets.ts'
 import { TargetFinder } from './targets/target-finder.ts'
 
 const MAX_WARNINGS = 100
-/** Different references that are looked up; a document that names more of them is not looked through to its end. */
+/** The number of different references that are looked up; the rest of a document with more is not checked. */
 const MAX_LOOKUPS = 1000
 const EMBEDS_BETWEEN_CLOCK_READS = 16
 
 /**
- * A `dangling_reference` warning, with its place, for each of the first hundred embeds of a document whose references find
- * nothing now, and an `inert_embed` for each object that looks like one and is none. Such a document may be committed all the
- * same (interface 10.15). What cannot be looked up for any other reason is passed over.
+ * Warns of the first hundred embeds of a document whose references find nothing now (`dangling_reference`), and of each object that looks
+ * like an embed but is not one (`inert_embed`), with their places. Such a document may be committed (interface 10.15). References whose
+ * lookup fails for another reason are skipped.
  */
 export async function danglingReferences(registry: Registry, data: Json): Promise<Warning[]> {
   const { tokens, inert } = findEmbeds(data)
@@ -59,7 +59,7 @@ const INERT =
   'are slugs and whose versions are whole numbers, such as {"workflow_revision": {"slug": "tone", "version": 1}}; @svc.references by ' +
   'themselves are one where nothing but @svc.selector is beside them.'
 
-/** Why nothing is found; undefined if something is, or if there is no telling. */
+/** Why nothing is found; undefined if something is found, or if it cannot be determined. */
 async function whyMissing(finder: TargetFinder, token: EmbedToken): Promise<string | undefined> {
   try {
     await finder.targetOf(token, { chain: [] })

@@ -4,8 +4,8 @@ import type { EmbedLocation } from './syntax/embed-token.ts'
 import { queryJsonPath } from './query-json-path.ts'
 
 /**
- * The part of a value that a path names (interface 10.8): JSONPath if it begins with `$`, an RFC 6901 pointer if with `/`,
- * else dot notation. Without a path it is the whole. Refuses with `embed_path_not_found`; a null that is there is a value.
+ * The part of a value at a path (interface 10.8): JSONPath if it begins with `$`, an RFC 6901 pointer if with `/`, else dot notation.
+ * Without a path, the whole value. Refuses with `embed_path_not_found`; an existing null is a value.
  */
 export function selectValue(value: Json, path: string | undefined, spend: (values: number) => void): Json {
   if (path === undefined) return value
@@ -13,7 +13,7 @@ export function selectValue(value: Json, path: string | undefined, spend: (value
   return pathSteps(value, path).reduce((at, step) => memberAt(at, step, path), value)
 }
 
-/** What a JSONPath selects, exactly as it stands there: the value if it is one, an array of them if there are several. */
+/** The values that a JSONPath selects, unchanged: the value itself if there is one, an array if there are several. */
 function selected(value: Json, path: string, spend: (values: number) => void): Json {
   const [first, ...others] = queryJsonPath(value, path, spend).map((location) => valueAt(value, location))
   if (first === undefined) {
@@ -28,8 +28,8 @@ export function isJsonPath(path: string): boolean {
 }
 
 /**
- * The steps that a pointer or a path in dot notation takes from `value`, each to be taken by `memberAt`. A path that is a key of
- * `value` as it stands is one step.
+ * The steps of a pointer or a path in dot notation from `value`; `memberAt` takes each. If the whole path is a key of `value`, it is one
+ * step.
  */
 export function pathSteps(value: Json, path: string): string[] {
   if (path.startsWith('/')) return path.slice(1).split('/').map(unescaped)
@@ -51,7 +51,7 @@ export function memberAt(value: Json, step: string, path: string): Json {
   throw new EmbedRefusal('embed_path_not_found', `Nothing is at ${shown(path)}: there is no ${shown(step)}.`)
 }
 
-/** The key of `value` that a step means. */
+/** The key of `value` for a step. */
 export function stepKey(value: Json, step: string): string | number {
   return isJsonArray(value) && /^[0-9]{1,15}$/.test(step) ? Number(step) : step
 }
@@ -64,7 +64,7 @@ function shown(text: string): string {
   return JSON.stringify(text.length > 80 ? `${text.slice(0, 80)}…` : text)
 }
 
-/** The value at a location. Throws an Error if there is none: only locations that were found there are asked for. */
+/** The value at a location. Throws an Error if there is none: callers pass only locations that they found in the document. */
 export function valueAt(document: Json, location: EmbedLocation): Json {
   return location.reduce<Json>((at, key) => {
     const member = memberOf(at, key)

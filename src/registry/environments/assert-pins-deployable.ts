@@ -9,8 +9,8 @@ import type { RevisionLocation } from '../revisions/revision.ts'
 import { pinnedRevision } from './pinned-revision.ts'
 
 /**
- * Refuses a payload of pins that deploys something archived: under a key that held nothing or led elsewhere `before`. What is deployed
- * already stays, whatever has been archived since, and what leads nowhere is told of in warnings.
+ * Refuses pins that newly deploy something archived: `before` had nothing or something else under their key. Existing deployments stay,
+ * even if they were archived since. Pins that lead nowhere only get warnings.
  */
 export async function assertPinsDeployable(
   registry: Registry,

@@ -9,20 +9,19 @@ import { deploymentOf } from './deployment.ts'
 import { pinsAt } from './environments.ts'
 import { defaultKey, referencesTo } from './pin.ts'
 
-/** What became of a deployment. */
+/** The result of a deployment. */
 export interface Deployed {
-  /** What is deployed: the revision that was asked for, or the one that an earlier attempt at this very write deployed. */
+  /** The deployed revision: the requested one, or the one that an earlier attempt at this same write deployed. */
   readonly revision: RevisionLocation
-  /** The revision of the environment that says so. */
+  /** The environment's revision with this deployment. */
   readonly by: RevisionLocation
-  /** Whether this write made it so. */
+  /** Whether this write changed anything. */
   readonly changed: boolean
 }
 
 /**
- * Deploys a revision: a commit on the environment's variant under whose key is the revision (interface 9.5). Where it is already,
- * nothing is committed.
- * Refuses what is archived, on either side, and a guarded environment.
+ * Deploys a revision: commits to the environment's variant with the revision under its key (interface 9.5). If it is already there, nothing
+ * is committed. Refuses an archived artifact or environment, and a guarded environment.
  */
 export async function deployRevision(
   registry: Registry,

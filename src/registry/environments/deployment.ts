@@ -8,17 +8,17 @@ import type { Revision } from '../revisions/revision.ts'
 import type { CommitRequest } from '../revisions/write-revision.ts'
 import { defaultKey, referencesTo } from './pin.ts'
 
-/** What a deploy request says (interface 9.3); `loc` is where it stands in the request. */
+/** A deploy request (interface 9.3); `loc` is its place in the request. */
 export interface DeployRequest {
-  /** The singular under which the pin refers to the revision: `application`. */
+  /** The singular name with which the pin refers to the revision: `application`. */
   readonly entity: string
-  /** The artifact's default key if absent. */
+  /** Without a key: the artifact's default key. */
   readonly key?: string | undefined
   readonly message?: string | undefined
   readonly loc: readonly (string | number)[]
 }
 
-/** What of a revision a pin holds; with its commit, unless the same write makes that. */
+/** The parts of a revision that a pin holds; with its commit, unless the same write makes that. */
 export type Pinned = Pick<Revision, 'artifact' | 'variant' | 'id' | 'slug' | 'version'> &
   Partial<Pick<Revision, 'oid'>>
 
@@ -34,17 +34,17 @@ export function deploymentOf(
     header: {},
     loc,
     change: async (latest) => {
-      // It may have been removed while this write waited for its turn.
+      // The artifact may have been removed while this write waited.
       if (!registry.store.exists(artifact.family.folder, artifact.slug))
         await artifactById(registry, artifact.family, artifact.id)
-      // What the same write commits is judged there.
+      // If the same write makes the commit, that write checks it.
       if (oid !== undefined) await assertDeployable({ ...revision, oid })
       const before = pinUnder(registry, key, latest)
       const pinned = before && referencesTo(artifact.family, before)?.revision
       if (pinned?.id === id) return undefined
       const from = pinned && [pinned.slug, pinned.id].filter((it) => it !== undefined).join(' ')
       return {
-        // Its removal fences this environment, and waits for this write or is seen by it.
+        // Removing the artifact fences this environment: it waits for this write, or this write sees the removal.
         requires: () => registry.store.exists(artifact.family.folder, artifact.slug),
         repository: artifact.repository.path,
         delta: fromEntries([['set', fromEntries([[key, pinOf(revision, entity)]])]]),
@@ -63,7 +63,7 @@ function pinUnder(registry: Registry, key: string, payload: Payload | undefined)
   return registry.environments.pins?.(payload).find((pin) => pin.key === key)
 }
 
-/** What stands under the key: the revision, and for those who read it what it belongs to. */
+/** The pin: the revision, with its variant and artifact for readers. */
 function pinOf({ artifact, variant, id, slug, version }: Pinned, entity: string): JsonObject {
   const reference = (thing: { readonly id: string; readonly slug: string }): Json => ({
     id: thing.id,
@@ -76,7 +76,7 @@ function pinOf({ artifact, variant, id, slug, version }: Pinned, entity: string)
   ])
 }
 
-/** A key is any text; a trailer is one line. */
+/** A key may be any text, but a trailer is one line. */
 function oneLine(key: string): string {
   return /[\p{Cc}\p{Zl}\p{Zp}]|^\s|\s$|^$/u.test(key) ? JSON.stringify(key) : key
 }

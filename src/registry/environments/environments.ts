@@ -13,8 +13,8 @@ import { defaultVariantOrNew } from '../variants/default-variant.ts'
 import type { WriteContext } from '../store/write-context.ts'
 
 /**
- * The environment's revision that references name: the latest of its default variant if only the environment is named, and then
- * undefined if nothing has ever been deployed there.
+ * The environment's revision that references name. If only the environment is named: the latest of its default variant, undefined if
+ * nothing was ever deployed there.
  */
 export async function environmentRevision(
   registry: Registry,
@@ -31,12 +31,12 @@ export async function environmentRevision(
   }
 }
 
-/** How an environment without a revision, or without a variant even, is refused. */
+/** The refusals for an environment without a revision or a variant. */
 const EMPTY: readonly string[] = ['revision_not_found', 'variant_not_found']
 
 /**
- * The variant of an environment that a deployment to these references goes to: that of a revision named, else the one named,
- * else the default one, which the deployment makes if there is none yet (interface 9.5).
+ * The variant of an environment for a deployment with these references: that of a named revision, else the named one, else the default one,
+ * which the deployment creates if there is none (interface 9.5).
  */
 export async function environmentVariant(
   registry: Registry,
@@ -53,14 +53,14 @@ export async function environmentVariant(
   })
 }
 
-/** What the environment's revision at this place holds. */
+/** The pins of the environment's revision at this place. */
 export async function pinsAt({ artifact, oid }: RevisionLocation): Promise<readonly Pin[]> {
   const { family, repository, revisions } = artifact
   const { payload } = await revisions.read(repository.objects, oid)
   return (payload && family.pins?.(payload)) ?? []
 }
 
-/** A missing environment has a code of its own: a client may ask for a prompt of another one then. */
+/** A missing environment has a separate code, so that a client may then ask another one for the prompt. */
 async function foundEnvironment<T>(find: () => Promise<T>): Promise<T> {
   try {
     return await find()

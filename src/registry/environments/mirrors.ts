@@ -10,9 +10,9 @@ import { defaultKey } from './pin.ts'
 import { pinnedRevision } from './pinned-revision.ts'
 
 /**
- * Keeps `refs/environments/<slug>` in the repositories of deployed artifacts where the environments say (interface 9.11, 15.5, 15.8):
- * it mirrors what the latest revision of the environment's default variant holds under the artifact's default key. The
- * environment's repository is the truth; a mirror that was left behind is moved when the store is opened.
+ * Keeps `refs/environments/<slug>` in the repositories of deployed artifacts current (interface 9.11, 15.5, 15.8). The ref mirrors the pin
+ * under the artifact's default key in the latest revision of the environment's default variant. The environment's repository is
+ * authoritative; a wrong mirror is moved when the store is opened.
  */
 export class Mirrors {
   readonly #registry: Registry
@@ -20,31 +20,31 @@ export class Mirrors {
   readonly #mirrored = new Map<string, Mirrored>()
   readonly #turns = new Map<string, Turn>()
 
-  /** From here on they follow what the registry writes to environments. */
+  /** From now on, mirrors follow the registry's writes to environments. */
   constructor(registry: Registry) {
     this.#registry = registry
     registry.index.onEnvironmentWritten((environment) => this.sync(environment))
   }
 
-  /** Resolves once the mirrors are where the environment said at the time of this call, or later. */
+  /** Resolves once the mirrors match the environment at the time of this call, or later. */
   sync({ id }: ArtifactView): Promise<void> {
     const turn = this.#turns.get(id)
     if (turn) {
       const begin = (): Promise<void> => this.#begin(id)
-      // A failure is told to those whose turn it was; the next one tries again.
+      // The callers of this turn get its failure; the next turn tries again.
       return (turn.next ??= turn.current.then(begin, begin))
     }
     return this.#begin(id)
   }
 
-  /** The same for every environment that has moved without our doing, or could not be followed then. */
+  /** Syncs every environment that moved by plain git or another server, or whose last sync failed. */
   async syncAll(): Promise<void> {
     for (const environment of await this.#registry.index.list(this.#registry.environments)) {
       if (!this.#isMirrored(environment)) await this.sync(environment)
     }
   }
 
-  /** Those that wait meanwhile share the next turn, which sees all that they wrote. */
+  /** Callers that wait share the next turn, which sees all their writes. */
   #begin(id: string): Promise<void> {
     const current = this.#mirror(id).finally(() => {
       if (!this.#turns.get(id)?.next) this.#turns.delete(id)
@@ -55,15 +55,15 @@ export class Mirrors {
 
   async #mirror(id: string): Promise<void> {
     try {
-      // Another process may deploy while the mirrors of its last deployment are being moved here.
+      // Another process may deploy while the mirrors of its last deployment are moved here.
       while (await this.#mirrorOnce(id));
     } catch (error) {
-      // Somebody locks a repository, or git left damage there: the deployment stands, and the next look tries again.
+      // A repository is locked, or damaged: the deployment stands, and the next sync tries again.
       if (!(error instanceof Refusal) && !damageOf(error, id)) throw error
     }
   }
 
-  /** Whether it had to look: the environment was not as it was when it was mirrored last. */
+  /** Syncs once; answers false if the environment had not changed since its last sync. */
   async #mirrorOnce(id: string): Promise<boolean> {
     const view = await this.#registry.index.findByDigits(id)
     if (view?.id !== id || this.#isMirrored(view)) return false
@@ -72,7 +72,7 @@ export class Mirrors {
     const ref = mirrorRef(view)
     const before = this.#mirrored.get(id)?.holders ?? (await this.#holders(ref))
     const holders = new Set([...before, ...targets.keys()])
-    // If one cannot be moved, all of them may have the ref.
+    // If one mirror cannot be moved, any of the artifacts may have the ref.
     this.#mirrored.set(id, { view: undefined, waitingSince: undefined, holders })
     for (const artifactId of holders) {
       if (isSure || targets.has(artifactId)) await this.#move(ref, artifactId, targets.get(artifactId))
@@ -82,14 +82,14 @@ export class Mirrors {
     return isWhole
   }
 
-  /** Whether another look would find nothing to do. */
+  /** Whether another sync would find nothing to do. */
   #isMirrored(environment: ArtifactView): boolean {
     const { view, waitingSince } = this.#mirrored.get(environment.id) ?? {}
     if (view !== environment) return false
     return waitingSince === undefined || waitingSince === this.#registry.index.generation
   }
 
-  /** The artifacts that have the ref, wherever it points. */
+  /** The artifacts that have the ref, with any value. */
   async #holders(ref: string): Promise<string[]> {
     const ids: string[] = []
     for (const family of this.#registry.families) {
@@ -113,9 +113,9 @@ export class Mirrors {
 }
 
 interface Mirrored {
-  /** The environment as it was then; undefined while its mirrors are being moved, and if that failed. */
+  /** The environment at its last sync; undefined while its mirrors are being moved, and if that failed. */
   readonly view: ArtifactView | undefined
-  /** The generation of the index in which something that is deployed was not there. */
+  /** The generation of the index in which a deployed artifact was missing. */
   readonly waitingSince: number | undefined
   /** The ids of all artifacts that may have the ref. */
   readonly holders: ReadonlySet<string>
@@ -126,13 +126,13 @@ interface Turn {
   next?: Promise<void>
 }
 
-/** Where an environment's mirror refs belong. */
+/** The right places of an environment's mirror refs. */
 export interface MirrorTargets {
   /** The commits, by artifact id. */
   readonly targets: ReadonlyMap<string, Oid>
-  /** False if something that is deployed is not there (yet). */
+  /** False if something deployed does not exist (yet). */
   readonly isWhole: boolean
-  /** False if it cannot be told where something that is deployed is: what mirrors it now must stay. */
+  /** False if the place of something deployed cannot be determined; its current mirror must stay. */
   readonly isSure: boolean
 }
 
@@ -146,7 +146,7 @@ export function mirrorRef({ slug }: ArtifactView): string {
   return `${ENVIRONMENT_REFS}${slug}`
 }
 
-/** What the latest revision of the environment's default variant holds under the default keys of artifacts. */
+/** The pins under artifacts' default keys in the latest revision of the environment's default variant. */
 export async function mirrorTargets(registry: Registry, environment: ArtifactView): Promise<MirrorTargets> {
   const targets = new Map<string, Oid>()
   const { defaultVariant } = environment

@@ -11,7 +11,7 @@ export function defaultKey(artifactSlug: string): string {
   return `${artifactSlug}.revision`
 }
 
-/** What of a pin refers to artifacts of the family, whichever of its names was used; undefined if nothing does. */
+/** The references of a pin to artifacts of the family, under any of its names; undefined if there are none. */
 export function referencesTo(family: Family, { references }: Pin): References | undefined {
   for (const name of [family.name, ...(family.aliases ?? [])]) {
     const [artifact, variant, revision] = ['', '_variant', '_revision'].map((level) =>
@@ -22,10 +22,7 @@ export function referencesTo(family: Family, { references }: Pin): References | 
   return undefined
 }
 
-/**
- * Whether a revision of an environment deployed, moved or undeployed one of these artifacts: whether what it pins of them is
- * something else than what its parent pinned.
- */
+/** Whether a revision of an environment changed its pins of these artifacts, compared with its parent. */
 export async function changesPinOf(
   registry: Registry,
   { artifact, oid }: Revision,
@@ -43,7 +40,7 @@ export async function changesPinOf(
   return !isDeepStrictEqual(await pinned(oid), await pinned(parent?.oid))
 }
 
-/** By the artifact a pin names, or by the ids below it, which end in the same digits. */
+/** Whether the pin names the artifact, by its reference or by the ids below it, which end in the same digits. */
 function isOf({ families }: Registry, pin: Pin, { id, slug }: Reference): boolean {
   return families.some((family) => {
     const { artifact, variant, revision } = referencesTo(family, pin) ?? {}

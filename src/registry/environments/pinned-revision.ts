@@ -6,7 +6,7 @@ import { resolveReference } from '../revisions/references.ts'
 import { isHeldBy, type RevisionLocation } from '../revisions/revision.ts'
 import { referencesTo } from './pin.ts'
 
-/** Where a pin leads now; the reason instead, if it leads nowhere; undefined if it refers to nothing that could be. */
+/** The revision that a pin leads to now, or why it leads nowhere; undefined if it refers to nothing deployable. */
 export async function pinnedRevision(
   registry: Registry,
   pin: Pin,
@@ -26,8 +26,8 @@ export async function pinnedRevision(
 }
 
 /**
- * Where the references of a pin lead, named by the variant that was deployed as long as that is live and holds it: several variants may hold one
- * commit. Refuses as resolveReference does.
+ * Resolves a pin's references. The answer names the variant that was deployed, if that is live and still has the revision: several variants
+ * may have one commit. Refuses as resolveReference does.
  */
 export async function resolvePinned(
   registry: Registry,

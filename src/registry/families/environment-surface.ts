@@ -34,20 +34,20 @@ import { parseUuid } from '../store/ids.ts'
 import { slugProblem } from '../slugs/slug.ts'
 
 /**
- * A map of pins as it is stored (interface 9.9): under any key a group, in it under any name a reference
- * `{id?, slug?, version?}`. Ids are in lower case, versions are numbers (interface 4.5), and what else a reference held is
- * left out. A reference may point at nothing, and a group may be empty.
+ * Reads a map of pins for storing (interface 9.9): each key has a group, and each name in a group a reference `{id?, slug?, version?}`. Ids
+ * become lower case and versions numbers (interface 4.5); other members are dropped. A reference may point at nothing, and a group may be
+ * empty.
  */
 function readReferences(map: Json, problems: ProblemCollector): JsonObject {
   return readGroups(map, problems, knownPart)
 }
 
-/** The same of a map that git brought, group by group, so that others have their turn. */
+/** The same for a map that came by git, group by group, so that other work can run in between. */
 async function readReferencesInTurns(map: Json, problems: ProblemCollector): Promise<JsonObject> {
   return isJsonObject(map) ? readGroupsInTurns(map, problems, knownPart) : readReferences(map, problems)
 }
 
-/** The same of one that somebody sends. */
+/** The same for a map that a client sends. */
 async function acceptReferencesInTurns(map: JsonObject, problems: ProblemCollector): Promise<JsonObject> {
   return isWithinBound(map, problems) ? readGroupsInTurns(map, problems, (reference) => reference) : {}
 }
@@ -77,18 +77,18 @@ function readGroup(group: Json, problems: ProblemCollector, partOf: (reference: 
 }
 
 /**
- * The same of what somebody sends, which has bounds and may hold nothing else; what came by plain git before there were any is read all the
- * same.
+ * The same for a client's map, which has size limits and no other members. A map that came by plain git before the limits existed is still
+ * readable.
  */
 function acceptReferences(map: Json, problems: ProblemCollector): JsonObject {
   return isWithinBound(map, problems) ? readGroups(map, problems, (reference) => reference) : {}
 }
 
-/** So many keys an environment may have, and so many references in all. */
+/** Maximum keys of an environment, and maximum references in all. */
 const MOST_PINS = 10_000
 const MOST_REFERENCES = 3 * MOST_PINS
 
-/** Whether the map is of a size that is worth reading; adds the problem if it is not. */
+/** Checks the map's size before it is read; adds the problem if it is too large. */
 function isWithinBound(map: Json, problems: ProblemCollector): boolean {
   const groups = isJsonObject(map) ? entriesOf(map) : []
   let references = 0
@@ -154,9 +154,9 @@ function readVersion(version: Json, problems: ProblemCollector): number | undefi
 }
 
 /**
- * The data that a delta `{set, remove}` makes of `base` (interface 9.8): each group in `set` takes the place
- * of the old group of its key, new keys follow, then the keys in `remove` are taken out. Keys are literal: a dot is a dot. Refuses a delta of
- * another shape with `invalid_delta`, a group that is none with `invalid_request`, and to remove keys that are not there with `no_such_key`.
+ * Applies a delta `{set, remove}` to `base` (interface 9.8): each group in `set` replaces the group of its key, new keys follow, then the
+ * keys in `remove` are removed. Keys are literal: a dot is a dot. Refuses a delta of another shape with `invalid_delta`, an invalid group
+ * with `invalid_request`, and removing missing keys with `no_such_key`.
  */
 export function applyEnvironmentDelta(
   base: JsonObject | undefined,
@@ -172,10 +172,10 @@ export function applyEnvironmentDelta(
   const absent = remove.flatMap((name, index): AbsentName | [] =>
     references.has(name) ? [] : { name, loc: [...loc, 'remove', index], known: references.keys() },
   )
-  // A deployment that seems to be gone goes on being served.
+  // Otherwise a client would believe that it removed a deployment that is still served.
   if (absent.length > 0 && !isExisting) throw noSuchKey('key of the environment', absent)
   for (const key of remove) references.delete(key)
-  // What has too many already, as plain git may have brought it, may shrink.
+  // A map with too many pins, which may have come by plain git, may shrink.
   if (references.size > MOST_PINS && references.size > before) {
     throw invalid(
       [...loc, 'set'],
@@ -192,10 +192,10 @@ const FORM: DeltaForm = {
   check: refuseOtherMembers,
 }
 
-/** The file that is the map of pins (interface 15.5). */
+/** The file with the map of pins (interface 15.5). */
 const REFERENCES_FILE = 'references.json'
 
-/** Whether a path of a commit's tree is the one that the functions below write and read. */
+/** Whether this path of a commit's tree is that file. */
 export function isEnvironmentFile(path: string): boolean {
   return path === REFERENCES_FILE
 }
@@ -207,8 +207,8 @@ export function encodeEnvironment(data: JsonObject): readonly PayloadFile[] {
 }
 
 /**
- * The data in a commit's tree, undefined if there is no `references.json`. A map that a commit over REST could not have brought is
- * refused with `damaged_repository` naming the places.
+ * The data in a commit's tree, undefined if there is no `references.json`. Refuses with `damaged_repository`, naming the places, a map that
+ * REST would not have accepted.
  */
 export async function decodeEnvironment(
   read: (path: string) => Promise<Buffer | undefined>,
@@ -221,22 +221,21 @@ export async function decodeEnvironment(
 }
 
 /**
- * A `data` object as a client sent it, made ready to store (interface 9.9): `references` is its only key, and
- * no references are an empty map. Refuses with one `invalid_request` that lists every problem at its place below
- * `context.loc`.
+ * Converts a client's `data` object for storing (interface 9.9): `references` is its only key; without references, the map is empty.
+ * Refuses with one `invalid_request` that lists every problem at its place below `context.loc`.
  */
 export function acceptEnvironmentData(data: Json, { loc }: PayloadContext): AcceptedDocument {
   return acceptDocument(data, loc, readData)
 }
 
-/** The same, group by group where there are many, so that others have their turn. */
+/** The same, group by group if there are many, so that other work can run in between. */
 async function acceptEnvironmentInTurns(
   data: Json,
   context: Pick<PayloadContext, 'loc' | 'servicesBase'>,
 ): Promise<AcceptedDocument> {
   const sent = isJsonObject(data) ? getKey(data, 'references') : undefined
   if (!isJsonObject(data) || !isJsonObject(sent) || isLight(sent)) return acceptEnvironmentData(data, context)
-  // What else it holds is refused.
+  // Refuses all other keys.
   acceptEnvironmentData(withoutKey(data, 'references'), context)
   const problems = new ProblemCollector([...context.loc, 'references'])
   const references = await acceptReferencesInTurns(sent, problems)
@@ -250,7 +249,7 @@ function readData(data: Json, problems: ProblemCollector): JsonObject {
   return { references: getKey(read, 'references') ?? {} }
 }
 
-/** The pins of an environment's data, in their order. */
+/** The pins of an environment's data, in order. */
 function environmentPins(data: JsonObject): readonly Pin[] {
   return membersOf(getKey(data, 'references')).map(([key, group]) => ({
     key,
@@ -272,7 +271,7 @@ function referenceOf(value: Json): Reference {
   return reference
 }
 
-/** An environment's data as a reader sees it: the versions of its references as numbers, or as text (interface 4.5). */
+/** An environment's data for a reader: the versions of its references as numbers or as text (interface 4.5). */
 function presentEnvironment(
   data: JsonObject,
   { versionType }: Pick<PresentContext, 'versionType'>,
@@ -280,7 +279,7 @@ function presentEnvironment(
   if (versionType !== 'string') return data
   return mapMembers(data, (references) =>
     mapMembers(references, (group) => mapMembers(group, (reference) => mapMembers(reference, versionAsText))),
-  ) as JsonObject // an object of members stays one
+  ) as JsonObject // an object of members is still an object
 }
 
 function mapMembers(value: Json, map: (member: Json, key: string) => Json): Json {
@@ -293,7 +292,7 @@ function versionAsText(member: Json, key: string): Json {
   return key === 'version' ? String(member) : member
 }
 
-/** What an environment's payload is: its `data` object, a map of pins, and how it lies in a file. */
+/** An environment's payload: its `data` object with the map of pins, and its file. */
 export const environmentDocument: DocumentDefinition = {
   name: 'environment',
   folder: 'environments',
@@ -308,13 +307,13 @@ export const environmentDocument: DocumentDefinition = {
   accept: acceptEnvironmentInTurns,
   applyDelta: applyEnvironmentDelta,
   flags: () => ({}),
-  // A pin is one thing: half of one and half of another would be a deployment that nobody made.
+  // A pin is merged as a whole: a mixture of two pins would be a deployment that no user made.
   mergeRules: { isWhole: (path) => path.length === 2 },
   pins: environmentPins,
   present: presentEnvironment,
 }
 
-/** Environments: what is deployed, and the history of it (interface 9.1). */
+/** Environments: what is deployed, with history (interface 9.1). */
 export const environmentFamily = documentFamily(environmentDocument)
 
 /** The surface over environments (interface 9.1). */

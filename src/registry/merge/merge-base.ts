@@ -11,29 +11,29 @@ import type { MergeEffort } from './merging.ts'
 import { MergingBases } from './merging.ts'
 import type { ScratchObjects } from './scratch-objects.ts'
 
-/** Two commits have no more merge bases than so many, … */
+/** Maximum merge bases of two commits. */
 const MOST_BASES = 16
-/** … these, and theirs in turn, are merged down to so many levels … */
+/** Maximum levels down to which these and their own merge bases are merged. */
 const MOST_LEVELS = 8
-/** … and in so many merges. */
+/** Maximum merges for this. */
 const MOST_MERGES = MOST_BASES * MOST_LEVELS
 
-/** What merge bases are made from, and what came of those that were made. */
+/** The inputs of merging bases, and the results so far. */
 export interface BaseWork {
   readonly registry: Registry
   readonly family: Family
   readonly scratch: ScratchObjects
   readonly slice: TimeSlice
   readonly effort: MergeEffort
-  /** What came of bases that were merged, by the commits that stand for them. */
+  /** Results of merged bases, by the virtual commits that stand for them. */
   readonly made: Map<Oid, MergedSide>
-  /** The commits that stand for bases, by these. */
+  /** The virtual commits that stand for bases, by these bases. */
   readonly ofBases: Map<string, Oid>
 }
 
 /**
- * The base that the merge bases of two commits are; several are merged with one another first, as git does. Undefined stands for a history
- * that has nothing in common. Refuses with `too_many_merge_bases` what would take more merges than anybody's history does.
+ * The merge base of two commits; several are first merged with one another, as git does. Undefined if the histories have nothing in common.
+ * Refuses with `too_many_merge_bases` if this takes more merges than real histories need.
  */
 export async function mergeBase(
   work: BaseWork,
@@ -45,7 +45,7 @@ export async function mergeBase(
   return mergeSide(work, others.length === 0 ? one : await joinedBases(work, bases, level))
 }
 
-/** A commit, or what stands for one, as a side of a merge. */
+/** A commit, real or virtual, as a side of a merge. */
 export async function mergeSide(
   { made, registry, family, scratch }: BaseWork,
   oid: Oid,
@@ -53,7 +53,7 @@ export async function mergeSide(
   return made.get(oid) ?? readMergeSide(registry, family, scratch, oid)
 }
 
-/** The commit that stands for several bases. */
+/** The virtual commit that stands for several bases. */
 async function joinedBases(work: BaseWork, bases: readonly Oid[], level: number): Promise<Oid> {
   if (bases.length > MOST_BASES) throw tooManyBases(`They have ${bases.length} merge bases`)
   if (level > MOST_LEVELS)
@@ -69,7 +69,7 @@ async function joinedBases(work: BaseWork, bases: readonly Oid[], level: number)
   return one
 }
 
-/** A commit that nobody sees, which stands for two. */
+/** A virtual commit, never stored, that stands for two. */
 async function joined(work: BaseWork, target: Oid, source: Oid, level: number): Promise<Oid> {
   const { scratch, slice, made } = work
   if (made.size === MOST_MERGES)
@@ -99,7 +99,7 @@ async function writeSide(
   if ('is' in result) return result.is
   const { payload, before, onto, other, header } = result
   const carried = before.filter(({ name }) => !family.ownsFile(name))
-  // Nobody commits it, and it may hold what both sides have.
+  // The result is never committed, and it may hold the content of both sides.
   const limits = { ...registry.limits, maxDocumentBytes: Infinity }
   const written = payload && (await family.write(scratch, payload, before, limits, { parent: onto, other }))
   const entries = [...carried, ...(written?.entries ?? [])]

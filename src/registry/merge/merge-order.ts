@@ -9,9 +9,9 @@ export interface MergedOrder {
 }
 
 /**
- * Merges the order of the remaining items of three lists: the target's order, with the source's moves
- * applied, and items of the source alone behind their neighbours there. Where both sides added behind the
- * same neighbour, the target's come first. If both moved an item, `preferred` decides.
+ * Merges the order of the remaining items of three lists: the target's order with the source's moves; items that only the source has follow
+ * their neighbours there. If both sides added items behind the same neighbour, the target's come first. If both moved an item, `preferred`
+ * decides.
  */
 export function* mergeOrder(
   { base, target, source }: Sides<readonly string[]>,

@@ -12,16 +12,16 @@ import type { TimeSlice } from '../../base/scheduling.ts'
 import { pathPart, readBytes, readTree, withFiles } from '../payload/tree-files.ts'
 import { mergeTexts } from './merge-texts.ts'
 
-/** A revision that is merged, or what stands for one. */
+/** A side of a merge: a revision, or a virtual one. */
 export interface MergedSide extends MergeSide {
-  /** Undefined where nothing is. */
+  /** Undefined for an empty side. */
   readonly tree: Oid | undefined
   readonly header: RevisionHeader
-  /** Bytes of memory that header and payload take, roughly. */
+  /** Approximate bytes of memory of header and payload. */
   readonly size: number
 }
 
-/** What a first revision goes on from. */
+/** The base of a first revision. */
 export const NOTHING: MergedSide = {
   tree: undefined,
   header: {},
@@ -30,21 +30,21 @@ export const NOTHING: MergedSide = {
   size: 0,
 }
 
-/** What comes of a merge: just what one side has, or a payload and a header that are to be written onto `before`. */
+/** The result of a merge: one side unchanged, or a payload and a header to write onto `before`. */
 export type MergeResult =
   | { readonly is: MergedSide }
   | {
       readonly payload: Payload | undefined
       readonly header: RevisionHeader
-      /** The target's root with the files in it that are no payload. */
+      /** The target's root with its files that are not payload. */
       readonly before: readonly TreeEntry[]
-      /** The sides that files are named after. */
+      /** The sides that determine names of files. */
       readonly onto: MergedSide
       readonly other: MergedSide
       readonly warnings: readonly Warning[]
     }
 
-/** Reads a commit as a side of a merge. Refuses what does not decode. */
+/** Reads a commit as a side of a merge. Refuses a commit that does not decode. */
 export async function readMergeSide(
   registry: Registry,
   family: Family,
@@ -57,8 +57,8 @@ export async function readMergeSide(
 }
 
 /**
- * Makes one revision of what two made of a third: payload, header and all other files. What both changed goes to `merging`. A side that
- * is as the base was gives way to the other as it is, to the byte.
+ * Merges two revisions with their base: payload, header and all other files. `merging` gets the places that both changed. If a side equals
+ * the base, the other one is taken unchanged, byte for byte.
  */
 export async function mergeRevisions(
   family: Family,
@@ -95,7 +95,7 @@ async function mergeHeaders(
   merging: Merging,
   { slice }: MergeContext,
 ): Promise<RevisionHeader> {
-  // Headers are read from JSON and hold nothing else.
+  // Headers are read from JSON, so they contain only JSON.
   const headers = eachSide(sides, ({ header }) => header as JsonObject)
   const work = mergeValues(headers, {}, merging, (pointer) => ({ header: pointer }))
   const merged: Json = (await slice.run(work)) ?? {}
@@ -109,28 +109,28 @@ async function mergeHeaders(
   )
 }
 
-/** Three trees whose files are merged, but for those that are of no interest. */
+/** Three trees whose files are merged, except those left out. */
 interface FileSides {
   readonly roots: Sides<readonly TreeEntry[]>
-  /** Whether a file or folder of a side is left alone. */
+  /** Whether a file or folder of a side is left out. */
   readonly isLeftOut: Sides<(path: string) => boolean>
 }
 
-/** A larger file is merged as a whole. */
+/** Larger files are merged as a whole. */
 const LONGEST_TEXT = 4 * 1024 * 1024
 
-/** Files that are being merged into the target's tree. */
+/** A merge of files into the target's tree. */
 interface FileMerge extends Pick<FileSides, 'isLeftOut'> {
   readonly target: PayloadTarget
-  /** What becomes of the target's files. */
+  /** The changes to the target's files. */
   readonly changes: Map<string, Pick<TreeEntry, 'mode' | 'oid'> | undefined>
   readonly merging: Merging
   readonly slice: TimeSlice
 }
 
 /**
- * The target's root with the source's changes of files made in it: texts by line, others as a whole. Folders that are the same on the
- * target's or the source's side as in the base, or on both, are not looked into where that decides it.
+ * Merges the source's changes of files into the target's root: texts by line, others as a whole. Does not read folders that are equal on
+ * two sides, if that decides the result.
  */
 async function mergeFiles(
   target: PayloadTarget,
@@ -164,7 +164,7 @@ async function mergeFolder(
 async function mergeEntry(work: FileMerge, path: string, sides: Sides<TreeEntry | undefined>): Promise<void> {
   const { base, target: ours, source } = sides
   const isFolderOrNone = ({ mode } = { mode: '40000' }): boolean => mode === '40000'
-  // The source's folder may hold what is left out, so it is never taken as it is.
+  // The source's folder may contain files that are left out, so it is never taken as a whole.
   if (isFolderOrNone(base) && isFolderOrNone(ours) && isFolderOrNone(source)) {
     const below = async (entry: TreeEntry | undefined): Promise<readonly TreeEntry[]> =>
       entry ? readTree(work.target, entry.oid) : []
@@ -216,7 +216,7 @@ function putText(
   changes.set(path, { mode, oid: target.write('blob', Buffer.from(text)) })
 }
 
-/** The texts of what is there, if all that is there are texts; undefined otherwise. */
+/** The texts of the existing files, if all of them are texts; else undefined. */
 async function textsOf(
   work: FileMerge,
   sides: Sides<TreeEntry | undefined>,
@@ -237,7 +237,7 @@ async function textOf({ target }: FileMerge, entry: TreeEntry | undefined): Prom
   return isText ? bytes.toString('utf8') : undefined
 }
 
-/** What a conflict shows: texts, and of what is none its git id. */
+/** The values that a conflict shows: texts, or the git id of a file that is not text. */
 async function valuesOf(work: FileMerge, sides: Sides<TreeEntry | undefined>): Promise<Partial<Sides<Json>>> {
   const shown: Partial<Record<keyof Sides<unknown>, Json>> = {}
   for (const side of ['base', 'target', 'source'] as const) {
@@ -247,7 +247,7 @@ async function valuesOf(work: FileMerge, sides: Sides<TreeEntry | undefined>): P
   return shown
 }
 
-/** A path as an answer shows it: a name that is not UTF-8 as near as it comes. */
+/** A path for an answer; a name that is not UTF-8 is approximated. */
 function shownPath(path: string): string {
   const shown = (part: string): string =>
     part.startsWith('\0') ? Buffer.from(part.slice(1), 'latin1').toString('utf8') : part

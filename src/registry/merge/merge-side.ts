@@ -16,7 +16,7 @@ export interface SideReference {
   readonly key?: string | undefined
 }
 
-/** A side as it was found: the latest revision of a variant, which may move, or a revision that stays. */
+/** A found side: the latest revision of a variant, which may move, or a fixed revision. */
 export type FoundSide =
   | { readonly variant: VariantLocation; readonly place?: undefined }
   | { readonly variant?: undefined; readonly place: RevisionLocation }
@@ -35,7 +35,7 @@ export async function findSide(
   return { place: await retrieveRevision(registry, family, references, surface) }
 }
 
-/** The revision of a side that is compared: of a variant its latest one. Refuses a variant without any. */
+/** The revision of a side for comparison; of a variant the latest. Refuses a variant without revisions. */
 export async function revisionOfSide(
   registry: Registry,
   family: Family,

@@ -2,12 +2,12 @@ import { type AlignmentSteps, type Difference, alignNumbers } from '../../base/d
 import { type InSlices, Pace } from '../../base/scheduling.ts'
 import { eachSide, type MergeEffort, type Sides, markedLines } from './merging.ts'
 
-/** A merged text; or, where both sides changed the same, the text with both between marks. */
+/** A merged text, or the text with both changes between marks if they conflict. */
 export type MergedText = { readonly text: string } | { readonly marked: string }
 
 /**
- * Merges a text by lines; where both sides changed the same lines, by words if they may be. Beyond one pass over the texts it takes no more
- * than is left of the effort: then it does without words, and in the end the whole text is in conflict.
+ * Merges a text by lines, and lines that both sides changed by words if allowed. Beyond one pass over the texts, it spends at most the
+ * remaining effort: then it merges without words, and finally the whole text is a conflict.
  */
 export function* mergeTexts(
   texts: Sides<string>,
@@ -36,9 +36,9 @@ export function* mergeTexts(
   return isWhole ? { text: merged.join('') } : { marked: merged.join('') }
 }
 
-/** The same by words; undefined if both sides changed the same, or if that is too much to tell. */
+/** The same by words; undefined if both sides changed the same words, or if the effort is spent. */
 function* mergeWords(texts: Sides<string>, steps: AlignmentSteps): InSlices<string | undefined> {
-  // Taking texts apart is work, too.
+  // Splitting texts takes effort, too.
   const length = texts.base.length + texts.target.length + texts.source.length
   if (steps.left < length) return undefined
   steps.left -= length
@@ -69,7 +69,7 @@ function* wordsIn(text: string): Generator<string, void, undefined> {
   for (const [word] of text.matchAll(/[\p{L}\p{N}\p{M}_]+|\s|[^\s\p{L}\p{N}\p{M}_]/gu)) yield word
 }
 
-/** The pieces of a text, and a number for each, the same for the same in all three. */
+/** The pieces of a text, each with a number: equal pieces in the three texts have equal numbers. */
 interface Pieces {
   readonly texts: string[]
   readonly numbers: number[]
@@ -95,17 +95,17 @@ function* takenApart(
   return { base: yield* pieces(base), target: yield* pieces(target), source: yield* pieces(source) }
 }
 
-/** A run of the three lists: from where to before where it goes in each, and who changed it. */
+/** A run of the three lists: its range in each, and the side that changed it. */
 interface MergedRun extends Sides<readonly [from: number, to: number]> {
   readonly changed: 'nobody' | 'target' | 'source' | 'alike' | 'differently'
 }
 
-/** More items removed and added than these are not looked for in a list: memory grows with the square. */
+/** Maximum removed and added items that are searched for in a list: memory grows with the square. */
 const MOST_EDITS = 2000
 
 /**
- * What two sides made of a list, run by run (diff3): what only one of them changed, both alike, or both differently. Changes that touch
- * are taken together, as git does. Undefined if a side has too little in common with the base to tell in the steps that are left.
+ * The changes of two sides to a list, run by run (diff3): changed by one side, by both alike, or by both differently. Adjacent changes are
+ * joined, as in git. Undefined if a side has too little in common with the base for the remaining steps.
  */
 function* mergeSequences(
   { base, target, source }: Sides<readonly number[]>,
@@ -135,7 +135,7 @@ function* mergeSequences(
     const start = Math.min(ours?.from ?? Infinity, theirs?.from ?? Infinity)
     const skipped = start - at.base
     take({ base: start, target: at.target + skipped, source: at.source + skipped }, 'nobody')
-    // As many changes of either side as touch.
+    // Joins changes of either side that touch.
     let end = start
     const grown = { target: 0, source: 0 }
     const by = { target: false, source: false }
@@ -169,7 +169,7 @@ function* mergeSequences(
   return runs
 }
 
-/** The differences, each as far down as it can stand: among equal lines it is one choice of many, and this is git's. */
+/** The differences, each as far down as possible: among equal lines there are several choices, and this one is git's. */
 function* changesOf(
   base: readonly number[],
   head: readonly number[],

@@ -18,34 +18,34 @@ import type { ConflictKind, Merging, Place, Sides } from './merging.ts'
 /** The keys and indexes that lead to a value. */
 export type Path = readonly (string | number)[]
 
-/** What a family says of its documents beyond JSON; without a rule objects are merged by key, and anything else as a whole. */
+/** A family's rules for merging its documents. Without a rule, objects are merged by key, and anything else as a whole. */
 export interface MergeRules {
-  /** Whether what is there is one thing, although it is an object. */
+  /** Whether the object at the path is merged as a whole. */
   isWhole?(path: Path, value: JsonObject): boolean
-  /** By what a text that is there is merged; undefined: as a whole. */
+  /** The unit by which the text at the path is merged; undefined: as a whole. */
   textUnit?(path: Path, texts: readonly string[]): 'words' | 'lines' | undefined
-  /** Ids by which the items of arrays there are told, each once on a side, the same for the same thing; undefined: merged as a whole. */
+  /** Ids of the items of arrays at the path: unique on a side, and equal on all sides for the same item; undefined: merged as a whole. */
   identify?(path: Path, arrays: Sides<readonly Json[]>): InSlices<Sides<readonly string[]> | undefined>
 }
 
 type Values = Sides<Json | undefined>
 
-/** Where a value is in the target and in the source, which may differ below arrays. */
+/** The value's pointers in the target and in the source, which may differ below arrays. */
 interface At {
   readonly target: Path
   readonly source: Path
 }
 
-/** How values are merged, and where a conflict goes. */
+/** The settings of a merge, and the collector of its conflicts. */
 interface Work {
   readonly rules: MergeRules
   readonly merging: Merging
-  /** Makes the place of a conflict of its JSON Pointer. */
+  /** Converts a JSON Pointer to the place of a conflict. */
   readonly placeOf: (pointer: string) => Place
   readonly pace: Pace
 }
 
-/** Merges values by their structure; undefined stands for nothing. `placeOf` makes the place of a conflict of its JSON Pointer. */
+/** Merges values by their structure; undefined stands for a missing value. `placeOf` converts a JSON Pointer to the place of a conflict. */
 export function mergeValues(
   values: Values,
   rules: MergeRules,
@@ -75,7 +75,7 @@ function* merged(work: Work, values: Values, at: At): InSlices<Json | undefined>
   return text && 'text' in text ? text.text : settled(work, values, at, text?.marked)
 }
 
-/** Whether all that is there are objects, which are merged by key. */
+/** Whether all existing values are objects that are merged by key. */
 function areParts({ isWhole }: MergeRules, { base, target, source }: Values, at: At): boolean {
   if (!isJsonObject(target) || !isJsonObject(source)) return false
   if (base !== undefined && !isJsonObject(base)) return false
@@ -152,7 +152,7 @@ function isSameList(ids: readonly string[], others: readonly string[]): boolean 
   return ids.length === others.length && ids.every((id, at) => id === others[at])
 }
 
-/** What comes of a conflict. */
+/** The value of a place in conflict. */
 function settled(work: Work, values: Values, at: At, marked?: string): Json | undefined {
   const { base, target, source } = values
   const isOfSource = target === undefined
@@ -175,7 +175,7 @@ function isEqual(a: Json | undefined, b: Json | undefined): boolean {
   return a === undefined || b === undefined ? a === b : equalJson(a, b)
 }
 
-/** The target's keys in their order, and each that only the source has behind the one before it there. */
+/** The target's keys in their order; a key that only the source has follows the key before it there. */
 function keysInOrder(target: JsonObject, source: JsonObject): readonly string[] {
   const ofSource = keysOf(source)
   const isNew = ofSource.some((key) => !hasKey(target, key))

@@ -19,14 +19,14 @@ import { writeMerge } from './write-merge.ts'
 export interface VariantMerge extends MergeOptions {
   readonly source: FoundSide
   readonly target: VariantLocation
-  /** False: make a merge commit also where moving the branch would do. */
+  /** False: make a merge commit even if the branch could simply move. */
   readonly fastForward?: boolean | undefined
 }
 
 /**
- * Merges a side into a variant. The branch is only moved where its head is on the source's first-parent chain, so that versions and ids
- * of the target stay; else a commit is made with the target's head as its first parent. Refuses what has no history in common
- * (`unrelated`), a variant into itself, what is archived, and conflicts that no resolution ends.
+ * Merges a side into a variant. The branch only moves if its head is on the source's first-parent chain, so that the target's versions and
+ * ids stay. Otherwise a commit is made with the target's head as its first parent. Refuses unrelated histories (`unrelated`), a variant
+ * into itself, archived items, and unresolved conflicts.
  */
 export async function mergeVariants(
   registry: Registry,
@@ -108,7 +108,7 @@ async function parentOf({ scratch }: OpenTarget, oid: Oid): Promise<Oid | undefi
   return parseCommit(await readBytes(scratch, oid, 'commit')).parents[0]
 }
 
-/** What git writes over a merge, in our words. */
+/** Git's subject of a merge, in our words. */
 function subjectOf(source: FoundSide, target: VariantLocation): string {
   const [kind, from] = source.variant
     ? ['variant', source.variant.variant.slug]

@@ -3,31 +3,30 @@ import { chmodSync, existsSync, statSync } from 'node:fs'
 import { nodeFs } from '../files/node-fs.ts'
 import { BrokenGuard, isDamage, OtherFile } from './sqlite-errors.ts'
 
-/** A connection to a file, for who prepares its tables. */
+/** A connection to a file, for code that prepares its tables. */
 export type Connection = Database.Database
 
-/** What the statements of a connection are given and give. */
+/** Values of statements: parameters and columns. */
 export type SqlValue = string | number | null | Uint8Array
 
-/** The path of a database that is in memory only. */
+/** The path of a database that is only in memory. */
 export const IN_MEMORY = ':memory:'
 
 /**
- * An open SQLite file. Several threads and processes may have one open at once: its write-ahead log lets one write while the others
- * read.
+ * An open SQLite file. Several threads and processes may have one open at once: with its write-ahead log, one can write while others read.
  */
 export class DatabaseFile {
   readonly path: string
   readonly #database: Connection
-  /** What tells the file, as long as it is open, from any other that comes to lie in its place. */
+  /** Identifies the open file: another file at the same path has other inodes. */
   readonly inodes: string
   readonly #statements = new Map<string, Database.Statement<[readonly SqlValue[]]>>()
   #holders = 0
   #isClosed = false
 
   /**
-   * Opens a file that is there, be it empty, and has `prepare` bring its tables about. A writer waits `busyMs` milliseconds for another
-   * one. Throws what `isDamage` and `isStorageTrouble` know, and what `prepare` throws.
+   * Opens an existing file, which may be empty, and calls `prepare` to create or migrate its tables. A writer waits `busyMs` milliseconds
+   * for another one. Throws errors that `isDamage` and `isStorageTrouble` recognise, and those of `prepare`.
    */
   constructor(path: string, busyMs: number, prepare: (database: Connection) => void) {
     this.path = path
@@ -41,12 +40,12 @@ export class DatabaseFile {
     }
   }
 
-  /** Whether what lies under the path is still what was opened, with its log: nobody else would see what is written to another one. */
+  /** Whether the path still has the opened file and its log: no other process would see writes to a replaced one. */
   get isCurrent(): boolean {
     return this.path === IN_MEMORY || (isThere(this.inodes) && inodesOf(this.path) === this.inodes)
   }
 
-  /** Whether its log was taken away from beside it: what is left may be of two moments. */
+  /** Whether its log was removed: then the file may mix two states. */
   get isTorn(): boolean {
     return (
       !this.isCurrent &&
@@ -55,7 +54,7 @@ export class DatabaseFile {
     )
   }
 
-  /** Keeps it open for somebody in the midst of reading, whoever closes it meanwhile; answers how to let go of it, once. */
+  /** Keeps the file open for a reader even if it is closed meanwhile. Answers a function that releases it; call it once. */
   hold(): () => void {
     this.#holders++
     return () => {
@@ -64,7 +63,7 @@ export class DatabaseFile {
     }
   }
 
-  /** A statement, prepared once. Texts that differ with every question had better not be many. */
+  /** A prepared statement, cached by its text. Do not put values into the text, or the cache grows. */
   statement(sql: string): Database.Statement<[readonly SqlValue[]]> {
     const known = this.#statements.get(sql)
     if (known) return known
@@ -73,7 +72,7 @@ export class DatabaseFile {
     return statement
   }
 
-  /** Every row; the statement has ended by then, so that nothing holds an old state of the file. */
+  /** Every row. The statement has ended then, so it does not keep an old state of the file. */
   rows<T>(sql: string, ...values: SqlValue[]): T[] {
     // The columns of our own statements.
     return this.statement(sql).all(values) as T[]
@@ -83,12 +82,12 @@ export class DatabaseFile {
     return this.statement(sql).run(values)
   }
 
-  /** Does what `work` does whole or not at all. */
+  /** Runs `work` atomically. */
   transaction<T>(work: () => T): T {
     return inTransaction(this.#database, 'IMMEDIATE', work)
   }
 
-  /** All that `work` reads is of one moment. */
+  /** Runs `work` so that all its reads see one state. */
   snapshot<T>(work: () => T): T {
     return inTransaction(this.#database, 'DEFERRED', work)
   }
@@ -103,49 +102,49 @@ export class DatabaseFile {
 
 const MOST_STATEMENTS = 100
 
-/** The name by which SQLite opens a file and makes none. */
+/** The name by which SQLite opens an existing file and creates none. */
 function thatIsThere(path: string): string {
-  // Behind two slashes there would be a host.
+  // After two slashes, SQLite would expect a host.
   return `file:${path.replace(/^\/+/, '/').replaceAll(/[%?#]/g, encodeURIComponent)}?mode=rw`
 }
 
-/** Of the file and of what SQLite has beside it as long as it is open. */
+/** The inodes of the file and of the files that SQLite keeps beside it while it is open. */
 export function inodesOf(path: string): string {
   return path === IN_MEMORY ? '' : PARTS.map((part) => nodeFs.stat(path + part)?.inode ?? 'none').join(' ')
 }
 
 const PARTS = ['', '-wal', '-shm']
 
-/** The file itself: its log lies elsewhere where it is a link. */
+/** Only the file itself: if it is a link, its log is elsewhere. */
 function isThere(inodes: string): boolean {
   return !inodes.startsWith('none')
 }
 
-/** Hexadecimal digits as the bytes that the tables have. */
+/** The bytes of hexadecimal digits, as the tables store them. */
 export function bytesOf(hex: string): Buffer {
   return Buffer.from(hex, 'hex')
 }
 
 /**
- * Text that a statement gave as bytes, `CAST(… AS BLOB)`: so is every text of the index read, since one that a flipped bit has made no UTF-8
- * ends the process in the library.
+ * A text that a statement gave as bytes, `CAST(… AS BLOB)`. Every text of the index is read in this way, because the library ends the
+ * process for a text that a flipped bit made invalid UTF-8.
  */
 export function utf8Of(bytes: ArrayBuffer | null): string {
   return bytes === null ? '' : Buffer.from(bytes).toString('utf8')
 }
 
-/** The digits of bytes that a statement gave. */
+/** The hexadecimal digits of bytes that a statement gave. */
 export function hexOf(bytes: ArrayBuffer): string {
   return Buffer.from(bytes).toString('hex')
 }
 
-/** What `PRAGMA user_version` says; 0 of a new file. */
+/** The value of `PRAGMA user_version`; 0 for a new file. */
 export function userVersion(database: Connection): number {
   const [row] = database.prepare('PRAGMA user_version').all() as { readonly user_version: number }[]
   return row?.user_version ?? 0
 }
 
-/** Does what `work` does whole or not at all; IMMEDIATE for who is going to write. */
+/** Runs `work` atomically; use IMMEDIATE for writers. */
 export function inTransaction<T>(database: Connection, kind: 'IMMEDIATE' | 'DEFERRED', work: () => T): T {
   database.exec(`BEGIN ${kind}`)
   try {
@@ -153,16 +152,16 @@ export function inTransaction<T>(database: Connection, kind: 'IMMEDIATE' | 'DEFE
     database.exec('COMMIT')
     return result
   } catch (error) {
-    // A full disk has rolled it back already.
+    // If the disk is full, SQLite has already rolled back.
     if (database.inTransaction) database.exec('ROLLBACK')
     throw error
   }
 }
 
-/** Another process may remove the file meanwhile; what is written to it then is lost. */
+/** Another process may remove the file meanwhile; writes to it would be lost. */
 const MAX_OPENS = 5
 
-/** What SQLite has beside an open file. */
+/** The files that SQLite keeps beside an open file. */
 const LOG_PARTS = ['-wal', '-shm'] as const
 
 /** The SQLite files of one kind that a thread has open, by path. */
@@ -171,13 +170,13 @@ export class DatabaseFiles<T extends DatabaseFile> {
   readonly #busyMs: number
   readonly #open = new Map<string, T>()
 
-  /** `make` opens a file; who wants to open or move one waits `busyMs` milliseconds for another who does. */
+  /** `make` opens a file. Opening or moving a file waits `busyMs` milliseconds for another process that does. */
   constructor(make: (path: string) => T, busyMs: number) {
     this.#make = make
     this.#busyMs = busyMs
   }
 
-  /** The file, made if need be. One that was moved or removed meanwhile is left to itself. */
+  /** The file, created if it does not exist. If the open one was moved or removed, opens the path again. */
   writable(path: string): T {
     const known = this.#open.get(path)
     if (known?.isCurrent) return known
@@ -187,7 +186,7 @@ export class DatabaseFiles<T extends DatabaseFile> {
     return opened
   }
 
-  /** The file that another thread has open as `inodes`. Throws an OtherFile, and touches nothing, where another one lies there. */
+  /** The file that another thread has open as `inodes`. If the path has another file, throws an OtherFile, and touches nothing. */
   same(path: string, inodes: string): T {
     if (inodesOf(path) !== inodes) throw new OtherFile(path)
     const known = this.#open.get(path)
@@ -202,19 +201,19 @@ export class DatabaseFiles<T extends DatabaseFile> {
     return opened
   }
 
-  /** The file, or undefined where nothing was ever written. */
+  /** The file, or undefined if it was never written. */
   readable(path: string): T | undefined {
     if (nodeFs.stat(path)) return this.writable(path)
     this.forget(path)
     return undefined
   }
 
-  /** Whether what lies under the path is not what is open. */
+  /** Whether the path has another file than the open one. */
   wasReplaced(path: string): boolean {
     return this.#open.get(path)?.isCurrent === false
   }
 
-  /** Removes a file that can be made again, if it has lost its log (see DatabaseFile.isTorn). One that cannot be removed stays. */
+  /** Removes a derived file if it has lost its log (see DatabaseFile.isTorn). If that fails, it stays. */
   removeTorn(file: T): void {
     const { path } = file
     this.#alone(path, () => {
@@ -223,7 +222,7 @@ export class DatabaseFiles<T extends DatabaseFile> {
         nodeFs.remove(path)
         removeParts(path)
       } catch {
-        // Whoever opens it next says what is wrong.
+        // The next open reports the error.
       }
     })
   }
@@ -239,7 +238,7 @@ export class DatabaseFiles<T extends DatabaseFile> {
     this.#open.delete(path)
   }
 
-  /** Tries again where somebody removes it while it is opened. */
+  /** Tries again if another process removes the file while it is opened. */
   #makeThere(path: string): T {
     for (let tries = 1; ; tries++) {
       beginIfAbsent(path)
@@ -255,21 +254,21 @@ export class DatabaseFiles<T extends DatabaseFile> {
   }
 
   /**
-   * Renames a file that is no database, so that a new one can take its place and nothing is lost that somebody may still read.
-   * Answers where it is; undefined if another process did it before, or no page is damaged and the caller is not sure that the file is.
+   * Renames a file that is not a database, so that a new one can take its place and the old data can still be read. Answers the new path;
+   * undefined if another process was faster, or no page is damaged and the caller is not sure that the file is.
    */
   setAside(path: string, isSure = false): string | undefined {
     const wasReplaced = this.wasReplaced(path)
     this.forget(path)
     if (wasReplaced) return undefined
-    // Of two who found the damage, the second finds what has taken the file's place.
+    // If two processes find the damage, the second one finds the new file.
     return this.#alone(path, () => {
       const isThere = nodeFs.stat(path) !== undefined
       return isThere && (isSure || this.#isDamaged(path)) ? rename(path) : undefined
     })
   }
 
-  /** Looks at every page; a file is not moved away for an error that is over. */
+  /** Checks every page, so that a temporary error does not move the file. */
   #isDamaged(path: string): boolean {
     try {
       const file = this.#make(path)
@@ -285,8 +284,8 @@ export class DatabaseFiles<T extends DatabaseFile> {
   }
 
   /**
-   * Keeps other threads and processes from opening the file or setting it aside: its parts move one by one, and what begins a new file
-   * between two of them would lose its own. The lock is SQLite's, on a file with nothing in it, and ends with its holder.
+   * Keeps other threads and processes from opening the file or setting it aside: its parts move one by one, and a new file begun in between
+   * would lose its log. The lock is an SQLite lock on an empty file, and ends with its holder.
    */
   #alone<R>(path: string, work: () => R): R {
     const guard = `${path}.guard`
@@ -301,27 +300,27 @@ export class DatabaseFiles<T extends DatabaseFile> {
 }
 
 /**
- * Makes an empty file where none is. What lies beside it still belongs to one that was removed, and may be open: SQLite would take its log
- * and its shared memory for those of the new file, and whoever has the old one open would read the new one's pages. A file that is
- * there is not opened: closing it would end the locks that this process has of it.
+ * Makes an empty file if there is none, and removes files beside it. They belong to a removed file that may still be open: SQLite would use
+ * its log and shared memory for the new file, and its readers would read pages of the new one. An existing file is not opened, because
+ * closing it would end the locks that this process has on it.
  */
 function beginIfAbsent(path: string): void {
-  // Of a link, what it leads to.
+  // For a link, checks its target.
   if (existsSync(path)) return
   try {
     removeParts(path)
     nodeFs.append(path, NO_BYTES)
   } catch {
-    // SQLite says what is wrong.
+    // SQLite reports the problem.
   }
 }
 
-/** Earlier versions made the file as the umask said. SQLite gives its log the permissions of the file. */
+/** Earlier versions made the file with the umask's permissions. SQLite gives its log the permissions of the file. */
 function closeToOthers(path: string): void {
   try {
     if ((statSync(path).mode & 0o077) !== 0) chmodSync(path, 0o600)
   } catch {
-    // It is gone again, or belongs to another user, who may have meant it so.
+    // The file is gone again, or belongs to another user, who may have chosen its permissions.
   }
 }
 
@@ -335,7 +334,7 @@ function begin(lock: Database.Database, guard: string): void {
   try {
     lock.exec('BEGIN EXCLUSIVE')
   } catch (error) {
-    // Of itself, or the file that it guards would be taken for damaged.
+    // Names the guard file itself; else the guarded file would count as damaged.
     throw isDamage(error) ? new BrokenGuard(guard) : error
   }
 }

@@ -68,7 +68,7 @@ function keyOf(jwk: JsonWebKey): KeyObject {
   try {
     return createPublicKey({ format: 'jwk', key: jwk })
   } catch {
-    // OpenSSL rejects the numbers, with a message of its own.
+    // OpenSSL rejects the numbers, with its own message.
     throw new CorruptObject('holds a key that is none')
   }
 }

@@ -26,22 +26,22 @@ import type {
   StringEmbed,
 } from './embed-token.ts'
 
-/** This module, for a thread that looks through a document which is too large here. */
+/** The path of this module, for a thread that searches documents that are too large for this one. */
 export const EMBED_SEARCH = new URL(import.meta.url)
 
-/** What a document embeds. */
+/** The embeds of a document. */
 export interface FoundEmbeds {
-  /** With their locations, in document order; those of one string share one location. */
+  /** The tokens with their locations, in document order; those of one string share one location. */
   readonly tokens: readonly EmbedToken[]
-  /** Where objects are that look like an embed and are none. */
+  /** The locations of objects that look like an embed but are not one. */
   readonly inert: readonly EmbedLocation[]
 }
 
 const known = new WeakMap<object, FoundEmbeds>()
 
 /**
- * Every embed token of a document (interface 10.1, 10.2). Keys are never looked at, nor is anything inside an object embed; malformed tokens
- * are not tokens. Linear in the document, which is looked through once: values do not change.
+ * Every embed token of a document (interface 10.1, 10.2). Keys are not searched, nor is the inside of an object embed; malformed tokens are
+ * not tokens. Takes linear time; a document is searched only once, because values do not change.
  */
 export function findEmbeds(document: Json): FoundEmbeds {
   const isObject = typeof document === 'object' && document !== null
@@ -82,8 +82,8 @@ const OBJECT_REFERENCES = '@svc.references'
 const OBJECT_SELECTOR = '@svc.selector'
 
 /**
- * Whether an object claims to be a form A embed, or what one holds by itself (interface 10.2): references, with nothing beside them but a
- * selector. What is inside such an object is looked at by nobody else.
+ * Whether an object is a form A embed or the inner object of one (interface 10.2): references, with at most a selector beside them. The
+ * inside of such an object is not searched.
  */
 export function isObjectEmbed(value: Json): value is JsonObject {
   return isJsonObject(value) && (hasKey(value, MARK) || (hasKey(value, OBJECT_REFERENCES) && isBare(value)))
@@ -94,21 +94,21 @@ function isBare(object: JsonObject): boolean {
 }
 
 /**
- * What a form A embed says (interface 10.2), without its place: `{"@svc.embed": {"@svc.references": {…},
- * "@svc.selector"?: {"key"?, "path"?}}}`, or the inner object alone. Undefined if it is malformed, which makes it inert: it stays as it is.
+ * The content of a form A embed without its place (interface 10.2): `{"@svc.embed": {"@svc.references": {…}, "@svc.selector"?: {"key"?,
+ * "path"?}}}`, or the inner object alone. Undefined if it is malformed; then it is inert and stays unchanged.
  */
 export function readObjectEmbed(object: JsonObject): Omit<ObjectEmbed, 'location'> | undefined {
   const embed = hasKey(object, MARK) ? getKey(object, MARK) : object
   if (!isJsonObject(embed) || entriesOf(embed).length === 0) return undefined
   const sent = getKey(embed, OBJECT_REFERENCES)
-  // A user's own data may use the word: alone, it must be followed by references.
+  // A user's own data may contain this key; alone, it only counts with references.
   if (embed === object && !(isJsonObject(sent) && entriesOf(sent).length > 0)) return undefined
   const references = readMembers(sent)
   const selector = readSelectorObject(getKey(embed, OBJECT_SELECTOR))
   return references && selector && { form: 'object', references, selector }
 }
 
-/** Members that are no objects are passed over; an ill-formed one makes the whole embed inert. */
+/** Skips members that are not objects; a malformed reference makes the whole embed inert. */
 function readMembers(value: Json | undefined): EmbedReferences | undefined {
   const references = new Map<string, EmbedReference>()
   if (!isJsonObject(value)) return references
@@ -135,7 +135,7 @@ function readReference(object: JsonObject): EmbedReference | undefined {
   return referenceOfFields(fields)
 }
 
-/** An empty key or path says as little as none. */
+/** An empty key or path counts as none. */
 function readSelectorObject(value: Json | undefined): EmbedSelector | undefined {
   if (value === undefined || value === null) return {}
   if (!isJsonObject(value)) return undefined
@@ -145,12 +145,12 @@ function readSelectorObject(value: Json | undefined): EmbedSelector | undefined 
   return { ...(key === '' ? {} : { key }), ...(path === '' ? {} : { path }) }
 }
 
-/** The tokens of a string at a place from left to right. */
+/** The tokens of a string, from left to right. */
 function embedsOfText(text: string, location: EmbedLocation): readonly EmbedToken[] {
   return tokensIn(text).map((token) => ({ ...token, location }))
 }
 
-/** A form C token that overlaps one of form B is a part of that. */
+/** A form C token that overlaps one of form B is a part of it. */
 function tokensIn(text: string): readonly FoundInText[] {
   const long = longEmbeds(text)
   const short = shortEmbeds(text)
@@ -174,13 +174,12 @@ function tokensIn(text: string): readonly FoundInText[] {
 const OPEN = '@{{'
 const CLOSE = '}}'
 const ENTITY = /^(?:workflow|application|evaluator|environment)(?:_artifact|_variant|_revision)?$/
-/** What a token takes that names no path: the first message of a prompt. */
+/** The path of a token that names none: the first message of a prompt. */
 const DEFAULT_PATH = 'prompt.messages.0.content'
 
 /**
- * The form C tokens of a text, in order: `@{{workflow.slug=a, path=b}}` (interface 10.4).
- * A token ends at the first `}}`; one that is never closed swallows the rest of the text. Without a valid reference it is mere text, as
- * `@{{name}}`. Each character is looked at a few times at most, whatever the text.
+ * The form C tokens of a text, in order: `@{{workflow.slug=a, path=b}}` (interface 10.4). A token ends at the first `}}`; an unclosed one
+ * extends to the end of the text. Without a valid reference it is plain text, such as `@{{name}}`. The time is linear for any text.
  */
 function shortEmbeds(text: string): FoundInText[] {
   const found: FoundInText[] = []
@@ -220,7 +219,7 @@ function readContent(content: string): Pick<FoundInText, 'references' | 'selecto
   )
 }
 
-/** Both sides of `=`, else of `:`, trimmed; without either there is no left side. */
+/** The trimmed sides of `=`, else of `:`; without either, there is no left side. */
 function splitItem(item: string): [left: string, value: string] {
   const equals = item.indexOf('=')
   const at = equals < 0 ? item.indexOf(':') : equals
@@ -231,16 +230,15 @@ const LONG_EMBEDS_OPEN = '@svc.embed['
 const REFERENCES = '@svc.references['
 const SELECTOR = '@svc.selector['
 
-/** A string token without the way to its string. */
+/** A string token without its string's location. */
 type FoundInText = Omit<StringEmbed, 'location'>
 
-/** More characters than any that means something: a longer one is mere text. */
+/** No valid token is longer; a longer one is plain text. */
 const LONGEST_TOKEN = 10_000
 
 /**
- * The form B tokens of a text, in order: `@svc.embed[@svc.references[workflow_revision.slug=a,
- * …], @svc.selector[path=b]]` (interface 10.3). Brackets are balanced by counting, so one that is never closed swallows the rest of
- * the text. Each character is looked at a few times at most, whatever the text.
+ * The form B tokens of a text, in order: `@svc.embed[@svc.references[workflow_revision.slug=a, …], @svc.selector[path=b]]` (interface
+ * 10.3). Brackets are balanced by counting, so an unclosed one extends to the end of the text. The time is linear for any text.
  */
 function longEmbeds(text: string): FoundInText[] {
   const found: FoundInText[] = []
@@ -258,7 +256,7 @@ function longEmbeds(text: string): FoundInText[] {
   return found
 }
 
-/** Where the bracket is closed that was opened before `from`; -1 if nowhere. */
+/** The position of the bracket that closes the one opened before `from`; -1 if there is none. */
 function closingBracket(text: string, from: number): number {
   let open = 1
   for (let at = from; at < text.length; at++) {
@@ -270,7 +268,7 @@ function closingBracket(text: string, from: number): number {
 }
 
 function readContentOfLongEmbeds(content: string): Pick<FoundInText, 'references' | 'selector'> | undefined {
-  // a token stands on one line
+  // a token has no line breaks
   if (/[\r\n]/.test(content)) return undefined
   const referencesPart = onlyPart(content, REFERENCES)
   const selectorPart = onlyPart(content, SELECTOR)
@@ -279,7 +277,7 @@ function readContentOfLongEmbeds(content: string): Pick<FoundInText, 'references
   return references && { references, selector: readSelector(selectorPart) }
 }
 
-/** What stands between the part's name and its first `]`; '' if there is no such part, undefined if there are several. */
+/** The text between the part's name and its first `]`; '' if there is no such part, undefined if there are several. */
 function onlyPart(content: string, name: string): string | undefined {
   const at = content.indexOf(name)
   if (at < 0) return ''
@@ -300,7 +298,7 @@ function readReferences(part: string): EmbedReferences | undefined {
   return mergeReferenceItems(items)
 }
 
-/** An empty key or path says as little as none. */
+/** An empty key or path counts as none. */
 function readSelector(part: string): EmbedSelector {
   const items = new Map(itemsOf(part))
   const key = items.get('key') ?? ''
@@ -323,8 +321,8 @@ interface ReferenceItem {
 }
 
 /**
- * The references that the items of a string token make: those of one entity type are one reference, a field given twice
- * takes its last value (interface 10.3, 10.4). Undefined if there are none or one is ill-formed: mere text then.
+ * The references in the items of a string token: items of one entity type form one reference, and of a repeated field the last value counts
+ * (interface 10.3, 10.4). Undefined if there are none or one is malformed: then the token is plain text.
  */
 function mergeReferenceItems(items: Iterable<ReferenceItem>): EmbedReferences | undefined {
   const merged = new Map<string, Partial<Record<ReferenceField, string>>>()
