@@ -133,6 +133,8 @@ describe('workbench: texts that are written from right to left', () => {
     for (const [path, text, least] of places) {
       await visit.go(path())
       if (least > 0) await visit.page.getByText(text).first().waitFor()
+      // The colours of JSON come after its text, and put each string into an element of its own.
+      if (path().endsWith('view=json')) await visit.page.locator('.cm-line span').first().waitFor()
       let found = await setWrongly(visit.page)
       // An editor marks texts a moment after it shows them.
       for (let left = 100; found.wrong.length > 0 && left > 0; left--) {

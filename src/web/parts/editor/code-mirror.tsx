@@ -5,7 +5,7 @@ import {
   type CompletionResult,
 } from '@codemirror/autocomplete'
 import { defaultKeymap, history, historyKeymap } from '@codemirror/commands'
-import { bracketMatching, syntaxHighlighting, HighlightStyle } from '@codemirror/language'
+import { bracketMatching, syntaxHighlighting, syntaxTree, HighlightStyle } from '@codemirror/language'
 import { Annotation, Compartment, EditorState, type Extension, RangeSetBuilder } from '@codemirror/state'
 import {
   Decoration,
@@ -114,7 +114,7 @@ function common(isCode: boolean): Extension {
   return [
     history(),
     drawSelection(),
-    isCode ? [lineNumbers(), bracketMatching()] : [],
+    isCode ? [lineNumbers(), bracketMatching(), stringsByThemselves] : [],
     EditorView.lineWrapping,
     linesByThemselves,
     syntaxHighlighting(highlighting),
@@ -146,6 +146,30 @@ const linesByThemselves: Extension = [
 ]
 
 const OF_ITS_OWN = Decoration.line({ attributes: { dir: 'auto' } })
+
+/** Each string of code gets its direction from its own first letter, whatever the direction of its line. */
+const stringsByThemselves: Extension = [
+  EditorView.decorations.of(stringsIn),
+  // The cursor moves through a string in the string's direction.
+  EditorView.bidiIsolatedRanges.of(stringsIn),
+]
+
+function stringsIn({ state, visibleRanges }: EditorView): DecorationSet {
+  const strings = new RangeSetBuilder<Decoration>()
+  for (const { from, to } of visibleRanges)
+    syntaxTree(state).iterate({
+      from,
+      to,
+      enter: (node) => {
+        if (!/String$|^PropertyName$/.test(node.name)) return true
+        strings.add(node.from, node.to, ISOLATED)
+        return false
+      },
+    })
+  return strings.finish()
+}
+
+const ISOLATED = Decoration.mark({ attributes: { dir: 'auto' }, bidiIsolate: null })
 
 /** Returns the keys to the page. */
 function leave(view: EditorView): boolean {
