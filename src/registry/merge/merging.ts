@@ -2,14 +2,14 @@ import { Refusal } from '../../errors.ts'
 import { AlignmentSteps } from '../../base/diff.ts'
 import { type Json, stringifyJson } from '../../base/json.ts'
 
-/** The three things that a merge makes one of: what both came from, what is written to, and what is taken in. */
+/** The three inputs of a merge: the common base, the target that is written to, and the source that is taken in. */
 export interface Sides<T> {
   readonly base: T
   readonly target: T
   readonly source: T
 }
 
-/** Where a conflict is (interface 6.3): a JSON Pointer into `data`, or a row, a file, a field of the header, the order of the rows. */
+/** The place of a conflict (interface 6.3): a JSON Pointer into `data`, or a row, a file, a field of the header, the order of the rows. */
 export type Place =
   | string
   | { readonly row: string; readonly column?: string | undefined }
@@ -17,24 +17,24 @@ export type Place =
   | { readonly header: string }
   | { readonly order: 'rows' }
 
-/** Makes of each of three things another one. */
+/** Converts each of three sides. */
 export function eachSide<T, R>({ base, target, source }: Sides<T>, make: (side: T) => R): Sides<R> {
   return { base: make(base), target: make(target), source: make(source) }
 }
 
 export type ConflictKind = 'both_changed' | 'changed_and_removed' | 'both_added' | 'order'
 
-/** What both sides changed, and each in its way. A side that does not have it is absent. */
+/** A place that both sides changed differently. A side without a value is absent. */
 export interface Conflict extends Partial<Sides<Json | undefined>> {
   readonly place: Place
-  /** The place is the source's, since the target does not have it. */
+  /** The place is given in the source, because the target does not have it. */
   readonly in?: 'source' | undefined
   readonly kind: ConflictKind
-  /** A text with both sides' lines between marks, as git's diff3 style has them. */
+  /** The text with both sides' lines between marks, in git's diff3 style. */
   readonly marked?: string | undefined
 }
 
-/** How somebody wants a conflict to end. */
+/** How a client resolves a conflict. */
 export interface Resolution {
   readonly place: Place
   readonly in?: 'source' | undefined
@@ -43,26 +43,26 @@ export interface Resolution {
   readonly remove?: true | undefined
 }
 
-/** The last entry of resolutions may say from which side all is taken that the others leave open. */
+/** The last resolution may name the side for all remaining conflicts. */
 export interface RestResolution {
   readonly all: 'target' | 'source'
 }
 
-/** What one merge may take beyond a pass over all that its sides hold, the merges of its merge bases included. */
+/** The effort that one merge may take beyond one pass over its sides, including the merges of its merge bases. */
 export class MergeEffort {
-  /** Steps of telling which lines of texts are the same … */
+  /** Steps for aligning lines … */
   readonly lines = new AlignmentSteps(6_000_000)
-  /** … and which words, with one step for each character that is taken apart. Texts are merged by lines alone once these are spent. */
+  /** … and words, with one step for each character that is split. When these are spent, texts are merged by lines only. */
   readonly words = new AlignmentSteps(4_000_000)
-  /** Characters that stand between marks in merged merge bases, each of which may hold those of the bases before it. */
+  /** Characters between marks in merged merge bases, which may include those of earlier bases. */
   marks = 4_000_000
 }
 
 const MAX_CONFLICTS_LISTED = 1000
 
-/** One merge: it collects conflicts, and ends those that there are resolutions for. */
+/** One merge: collects conflicts, and applies resolutions to them. */
 export class Merging {
-  /** Whether it is one of merge bases, whose result is nobody's revision. */
+  /** Whether this merges merge bases, whose result is not a revision. */
   readonly isOfBases: boolean = false
   readonly effort: MergeEffort
   readonly #resolutions: ReadonlyMap<string, Resolution>
@@ -97,7 +97,7 @@ export class Merging {
     this.#rest = rest
   }
 
-  /** What came of a conflict: the value that was chosen, undefined for nothing; of one that is left open the target's. */
+  /** The value for a conflict: that of its resolution (undefined for none), or the target's if it is open. */
   settle(conflict: Conflict): Json | undefined {
     const chosen = this.choose(conflict)
     if (!chosen) return conflict.target
@@ -105,7 +105,7 @@ export class Merging {
     return chosen.remove ? undefined : chosen.value
   }
 
-  /** The resolution of a conflict; undefined if it is left open. */
+  /** The resolution of a conflict; undefined if it stays open. */
   choose(conflict: Conflict): Resolution | undefined {
     const key = keyOf(conflict)
     const resolution = this.#resolutions.get(key)
@@ -117,12 +117,12 @@ export class Merging {
     return resolution
   }
 
-  /** The conflicts that are left open, the first thousand of them. */
+  /** The open conflicts, at most the first thousand. */
   get left(): readonly Conflict[] {
     return this.#left
   }
 
-  /** Whether more are left open than are listed. */
+  /** Whether more conflicts are open than are listed. */
   get isTruncated(): boolean {
     return this.#count > MAX_CONFLICTS_LISTED
   }
@@ -131,12 +131,12 @@ export class Merging {
     return this.#count > 0
   }
 
-  /** How many conflicts a resolution ended. */
+  /** The number of resolved conflicts. */
   get resolved(): number {
     return this.#met.size + this.#ofRest
   }
 
-  /** Refuses resolutions that met no conflict with `no_such_conflict`. */
+  /** Refuses resolutions without a conflict with `no_such_conflict`. */
   assertAllMet(): void {
     for (const [key, resolution] of this.#resolutions) {
       if (this.#met.has(key)) continue
@@ -151,8 +151,8 @@ export class Merging {
 }
 
 /**
- * The merge of several merge bases into one, which nobody is asked about: what is in conflict stays as both sides have it, between marks,
- * as git does it, and so differs from what either side made of it.
+ * The merge of several merge bases into one, without a client's resolutions. As in git, a conflict becomes both sides' values between
+ * marks, so it differs from either side.
  */
 export class MergingBases extends Merging {
   override readonly isOfBases = true

@@ -3,10 +3,7 @@ import type { TimeSlice } from '../../base/scheduling.ts'
 import type { PayloadTarget } from '../payload/family.ts'
 import type { ObjectSink } from '../payload/tree-files.ts'
 
-/**
- * Objects that are written nowhere yet, over those that there are: what becomes of merge bases, and of a merge until it is known that it is
- * to be.
- */
+/** New objects in memory, on top of stored ones: for merged merge bases, and for a merge until it is stored. */
 export class ScratchObjects implements PayloadTarget {
   readonly artifactId: string
   readonly gitdir: string | undefined
@@ -42,7 +39,7 @@ export class ScratchObjects implements PayloadTarget {
     throw new Error('what a merge writes is no pack')
   }
 
-  /** Writes all of them where they are to stay. */
+  /** Writes all of them to their final place. */
   async writeTo(target: ObjectSink, slice: TimeSlice): Promise<void> {
     await slice.each(this.#objects.values(), ({ kind, bytes }) => void target.write(kind, bytes))
   }

@@ -27,84 +27,85 @@ import { ScratchObjects } from './scratch-objects.ts'
 
 export type MergeKind = 'up_to_date' | 'fast_forward' | 'merge' | 'revert' | 'cherry_pick'
 
-/** What merges, reverts and cherry-picks have in common. */
+/** Common options of merges, reverts and cherry-picks. */
 export interface MergeOptions {
   readonly message?: string | undefined
   readonly resolutions?: readonly (Resolution | RestResolution)[] | undefined
-  /** Say what would be, and store nothing. */
+  /** Answers what would happen, and stores nothing. */
   readonly dryRun?: boolean | undefined
-  /** Refuse with `revision_conflict` unless this is the target's latest revision. */
+  /** Refuses with `revision_conflict` unless this is the target's latest revision. */
   readonly expectedTarget?: string | undefined
-  /** Nobody waits for it any more. */
+  /** Aborted when the client is gone. */
   readonly signal?: AbortSignal | undefined
 }
 
-/** What was done, or would be. */
+/** The result, or for a dry run the result that there would be. */
 export interface MergeOutcome {
   readonly kind: MergeKind
-  /** What the sides came from; undefined for none, and for several that were merged. */
+  /** The merge base; undefined for none, and for several merged ones. */
   readonly base: Oid | undefined
-  /** Those left open: of what would be. */
+  /** The open conflicts, for a dry run. */
   readonly conflicts: readonly Conflict[]
   readonly isTruncated: boolean
   readonly resolved: number
 }
 
 export interface Merged extends MergeOutcome {
-  /** The target as it is now. */
+  /** The target's current state. */
   readonly artifact: RevisionLocation['artifact']
-  /** The target's latest revision; undefined where nothing was stored, and so none is answered. */
+  /** The target's latest revision; undefined if nothing was stored. */
   readonly place: RevisionLocation | undefined
 }
 
-/** The target of a merge as it is in a transaction. */
+/** The target of a merge in a transaction. */
 export interface OpenTarget {
   readonly state: ArtifactState
   readonly transaction: Transaction
   /** The branch's commit. */
   readonly head: Oid | undefined
-  /** The newest revision that is not archived by itself, which is what is merged. */
+  /** The newest revision that is not archived itself; this one is merged. */
   readonly latest: Oid | undefined
-  /** Where the merge is worked out. */
+  /** The new objects of the merge. */
   readonly scratch: ScratchObjects
   readonly bases: BaseWork
   readonly merging: Merging
   readonly slice: TimeSlice
 }
 
-/** What a merge comes to, as its kind works it out. */
+/** A kind's plan for a merge. */
 export interface MergePlan {
   readonly kind: MergeKind
   readonly base: Oid | undefined
-  /** Of a fast-forward: where the branch goes. */
+  /** For a fast-forward: the branch's new commit. */
   readonly moveTo?: Oid
-  /** Else: what is merged, and how the commit looks. */
+  /** Otherwise: the sides, and the properties of the commit. */
   readonly sides?: Sides<MergedSide>
   readonly otherParents?: readonly Oid[]
-  /** As it was sent … */
+  /** The message that the client sent … */
   readonly message?: string | undefined
-  /** … and what stands there where none was. */
+  /** … and the subject without one. */
   readonly subject?: string | undefined
   readonly author?: Ident
 }
 
-/** How one kind of merge is worked out. */
+/** One kind of merge. */
 export interface MergePlanner {
   plan(open: OpenTarget): Promise<MergePlan>
-  /** What there is to say of a commit that an earlier attempt at this very write made. */
+  /** The answer for a commit that an earlier attempt at this same write made. */
   toldOf(commit: Oid): Promise<Pick<MergePlan, 'kind' | 'base'>>
 }
 
-/** After that the merge takes its turn among the writes of its repository. */
+/** Attempts outside the write queue; after these, the merge runs in the queue of its repository. */
 const MERGES_TRIED_BESIDE_WRITES = 3
 
-/** How long a merge may work, all in all, in milliseconds. */
+/** Maximum time of a merge in all, in milliseconds. */
 const MOST_MS = 60_000
 
 /**
- * Works a merge out on top of what is there, and puts it on the target's branch if that is still there; else it is worked out anew. Writes
- * of the repository wait for it only where it was overtaken again and again. Refuses what is archived or guarded, conflicts that are left
- * (`merge_conflict`), resolutions of none, and what takes too long (`merge_too_slow`). A kind other than `merge` that changes nothing is `up_to_date`.
+ * Computes a merge with the current target, and writes it if the target has not moved; otherwise computes it again. Other writes of the
+ * repository wait for it only after it was overtaken several times. Refuses archived or guarded targets, open conflicts (`merge_conflict`),
+ * resolutions without a conflict, and merges that take too long (`merge_too_slow`). A kind other than `merge` that changes nothing is
+ * `up_to_date`.
  */
 export async function writeMerge(
   registry: Registry,
@@ -148,16 +149,16 @@ function tookTooLong(): Refusal {
   )
 }
 
-/** What a merge came to, and how it is written. */
+/** A computed merge, and how it is written. */
 interface Worked {
   readonly outcome: MergeOutcome
-  /** The target's latest revision then; undefined where there is none, and of a dry run. */
+  /** The target's latest revision after it; undefined if there is none, and for a dry run. */
   readonly oid: Oid | undefined
-  /** Writes it; undefined where nothing is to be written. */
+  /** Writes the merge; undefined if there is nothing to write. */
   readonly write?: (transaction: Transaction) => Promise<void>
 }
 
-/** Works a merge out, and writes it where that was worked out on what is there when it is written. */
+/** Computes a merge, and writes it if the target is still the one it was computed with. */
 async function decide(
   { artifact }: VariantLocation,
   workOn: (transaction: Transaction) => Promise<Worked>,
@@ -267,13 +268,13 @@ async function work(
   const oid = moveTo ?? made?.oid
   if (options.dryRun || oid === undefined) return { outcome, oid: undefined }
   const write = async (transaction: Transaction): Promise<void> => {
-    // What is pinned lies in other repositories, and may have been archived meanwhile.
+    // Pinned artifacts are in other repositories, and may have been archived meanwhile.
     await assertPins()
     await open.scratch.writeTo(transaction, slice)
     transaction.move(branchOf(target), oid)
     const { attempt } = context
     if (attempt) transaction.note(attempt.noteOf(artifact.digits, branchOf(target), oid))
-    // The answer shows it.
+    // The answer shows this revision.
     if (made) artifact.revisions.keep(made)
   }
   return { outcome, oid, write }

@@ -33,22 +33,22 @@ import { newVariant } from '../variants/create-variant.ts'
 
 /** A push whose objects are in quarantine. */
 export interface Push {
-  /** None that `checkRefCommand` refuses, each ref once. */
+  /** Each ref once, and none that `checkRefCommand` refuses. */
   readonly commands: readonly (RefCommand & { readonly target: Oid })[]
   readonly incoming: IncomingObjects
-  /** All refs are to move, or none (gitprotocol-capabilities(5)). */
+  /** Whether all refs move, or none (gitprotocol-capabilities(5)). */
   readonly isAtomic: boolean
   readonly limits: PushLimits
   readonly pusher: Pusher
-  /** Whether it may be told the names of other artifacts. */
+  /** Whether the pusher may learn the names of other artifacts. */
   readonly mayRead: boolean
-  /** The client has gone; nobody shall go on looking at what it sent. */
+  /** Aborted when the client is gone, so that checks stop. */
   readonly signal: AbortSignal
 }
 
 /**
- * Takes a push in: the same write as a commit over REST, with its queue, journal and compare-and-set. Resolves with what became of
- * each command once everything is on the disk and the next request sees it.
+ * Accepts a push: the same write as a commit over REST, with its queue, journal and compare-and-set. Resolves with the outcome of each
+ * command once everything is on the disk and the next request sees it.
  */
 export async function acceptPush(
   registry: Registry,
@@ -59,7 +59,7 @@ export async function acceptPush(
   const { family, source } = artifact
   const { commands, incoming } = push
   try {
-    // Again when it is written; but who may not write at all need not wait until everything was looked at.
+    // The write checks this again; this early check spares a key without permission the wait for all other checks.
     assertUnguarded(family, source.state.artifact, context.actor)
     assertActive('artifact', artifact.slug, source.state.artifact)
     const { checked, brought } = await checkAll(registry, artifact, push)
@@ -92,7 +92,7 @@ export async function acceptPush(
   }
 }
 
-/** A ref of an atomic push is refused, so none of them moves. */
+/** One ref of an atomic push is refused, so none moves. */
 class AtomicRefused extends Error {
   override readonly name = 'AtomicRefused'
   readonly outcomes: readonly RefOutcome[]
@@ -103,10 +103,10 @@ class AtomicRefused extends Error {
   }
 }
 
-/** Of more commands than these, all are refused when something is wrong with the objects of one. */
+/** With more commands than this, all are refused if the objects of one have a problem. */
 const MOST_LOOKS = 100
 
-/** The commands with why those are refused whose objects or history are not as they should be, and the commits that all of them bring. */
+/** Checks the objects and history of all commands; answers the commands, with the reasons of refused ones, and the commits in the push. */
 async function checkAll(
   registry: Registry,
   artifact: ArtifactView,
@@ -118,7 +118,7 @@ async function checkAll(
     const tips = some.map(({ target }) => target)
     for (const oid of await checkPushedObjects(incoming, tips, limits, signal)) brought.add(oid)
   }
-  // Of several, only those shall be refused that something is wrong with; git looks at each by itself then.
+  // If the common check fails, git checks the objects of each command separately, so that only bad ones are refused.
   const isGood = await checkObjects(commands).then(
     () => true,
     (error: unknown) => {
@@ -139,7 +139,7 @@ async function checkAll(
   return { checked, brought: [...brought] }
 }
 
-/** The outcomes with what there is to know of what was taken. */
+/** Adds the warnings about accepted commits to the outcomes. */
 function withWarnings(
   outcomes: readonly RefOutcome[],
   checked: readonly CheckedCommand[],
@@ -151,7 +151,7 @@ function withWarnings(
   })
 }
 
-/** Those of the commits that the tips reach: a ref that was refused brings none. */
+/** The commits that the accepted tips reach: a refused ref brings none. */
 async function reached(
   incoming: IncomingObjects,
   tips: readonly Oid[],
@@ -183,7 +183,7 @@ function isLost({ isAtomic }: Push, checked: readonly CheckedCommand[]): boolean
   return isAtomic ? checked.some(({ refused }) => refused) : checked.every(({ refused }) => refused)
 }
 
-/** Nothing moves: who was not refused has the others to thank. */
+/** No ref moves: commands without a fault of their own are refused because of the others. */
 function givenUp(outcomes: readonly Pick<RefOutcome, 'ref' | 'refused'>[]): readonly RefOutcome[] {
   return outcomes.map(({ ref, refused }) => ({
     ref,
@@ -194,7 +194,7 @@ function givenUp(outcomes: readonly Pick<RefOutcome, 'ref' | 'refused'>[]): read
   }))
 }
 
-/** A large push has its turn alone: those that wait could not read a pack that is not in place yet. */
+/** A large push has a batch of its own: other jobs could not read its pack before that is published. */
 function writeTo(
   { repository }: ArtifactView,
   incoming: IncomingObjects,
@@ -207,15 +207,12 @@ function writeTo(
   })
 }
 
-/** More refs than these are not left in a file each, which every look at the repository would read. */
+/** If a push moves more refs than this, they are packed, because every look at the repository reads all loose ones. */
 const MANY = 256
 
 const MAX_SLUG_WARNINGS = 100
 
-/**
- * Has the registry take in what was written, and says which revisions the branches have come to, and which new slugs mean something else
- * where they stand alone.
- */
+/** Updates the registry's index; answers the new revisions of branches, and which new slugs mean something else when given alone. */
 async function present(
   registry: Registry,
   artifact: ArtifactView,
@@ -251,18 +248,18 @@ async function present(
   return presented
 }
 
-/** A command whose objects were found good, or why they were not. */
+/** A command with good objects, or the reason of its refusal. */
 interface CheckedCommand extends RefCommand {
   readonly target: Oid
   readonly refused?: RefRefusal
-  /** What its pusher should know of the revisions that it brings. */
+  /** Warnings for the pusher about the command's revisions. */
   readonly warnings?: readonly Warning[]
 }
 
 /**
- * Moves the refs of a push in a transaction of its artifact's repository, as far as what is there now allows: the artifact and
- * its variants are not archived, nobody was faster, no name clashes. A branch that is new becomes a variant with a record of
- * who brought it. Answers what became of each command.
+ * Moves the refs of a push in a transaction of its artifact's repository, as far as the current state allows: the artifact and its variants
+ * are not archived, no other write was faster, no name clashes. A new branch becomes a variant with a record of its pusher. Answers the
+ * outcome of each command.
  */
 async function applyRefCommands(
   registry: Registry,
@@ -322,7 +319,7 @@ function firstOf(slugs: readonly string[]): string {
   return `${slugs.slice(0, 3).join(', ')}${slugs.length > 3 ? ' …' : ''}`
 }
 
-/** What the refs of a push are moved in. */
+/** The context in which the refs of a push move. */
 interface RefMove {
   readonly registry: Registry
   readonly family: Family
@@ -330,9 +327,9 @@ interface RefMove {
   readonly context: WriteContext
   readonly transaction: Transaction
   readonly names: NamesInUse
-  /** The records of variants that come to be. */
+  /** The records of new variants. */
   readonly records: Map<string, VariantRecord>
-  /** Since when tags are there that come to be. */
+  /** The dates of new tags. */
   readonly tags: Map<string, string>
 }
 

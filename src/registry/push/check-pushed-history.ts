@@ -17,19 +17,19 @@ import { readBytes } from '../payload/tree-files.ts'
 /** A tag may point to a tag. */
 const MAX_TAG_DEPTH = 8
 
-/** What was found of a commit that a push brings. */
+/** The result of checking a pushed commit. */
 interface Verdict {
-  /** The newest revision below it; undefined if its chain is all new. */
+  /** The newest existing revision below it; undefined if its whole chain is new. */
   readonly base?: HistoryNode | undefined
-  /** Why it cannot be one, for a ref that is to name it. */
+  /** Why it cannot be a revision, for the ref that names it. */
   readonly refuse?: (ref: string) => unknown
-  /** What who pushes it should know of the commits that it brings. */
+  /** Warnings for the pusher about the new commits. */
   readonly warnings?: readonly Warning[]
 }
 
 /**
- * Looks at the revisions that the commands of one push would bring: those on the first-parent chains of their targets that no branch or tag
- * holds yet. Each commit is looked at once, however many commands share it, and others have their turn between them.
+ * Checks the new revisions of a push: the commits on the first-parent chains of its targets that no branch or tag has yet. Each commit is
+ * checked once, even if several commands share it, and other work runs in between.
  */
 export class PushedHistory {
   readonly #registry: Registry
@@ -38,9 +38,9 @@ export class PushedHistory {
   readonly #signal: AbortSignal
   readonly #slice: TimeSlice
   readonly #verdicts = new Map<Oid, Verdict>()
-  /** Parents behind the first, and what is below them, that were looked at. */
+  /** Checked parents other than the first, and the commits below them. */
   readonly #merged = new Set<Oid>()
-  /** No branch and no tag has a revision yet: what comes may be what an earlier version stored. */
+  /** Whether no branch or tag has a revision yet: then the push may contain data that only an earlier version could store. */
   readonly #isFirst: boolean
   #known: Chains | undefined
   #records: ReadonlySet<Oid> | undefined
@@ -55,8 +55,8 @@ export class PushedHistory {
   }
 
   /**
-   * Refuses a command unless each revision that it brings is what a commit over REST could have made, and the chain holds what the ref
-   * holds now, so that no revision gets another version or is lost (interface 15.3, 1.13). Answers what there is to know of what is taken.
+   * Refuses a command unless REST could have made each of its new revisions, and the chain contains the ref's current commit, so that no
+   * revision is lost or gets another version (interface 15.3, 1.13). Answers warnings about accepted revisions.
    */
   async check(command: RefCommand & { readonly target: Oid }): Promise<readonly Warning[]> {
     const { ref, expected, target } = command
@@ -67,7 +67,7 @@ export class PushedHistory {
     return warnings
   }
 
-  /** The commit that a branch or tag is to name. */
+  /** The commit for a branch or tag. */
   async #commitOf(ref: string, target: Oid): Promise<Oid> {
     let oid = target
     for (let depth = 0; depth < MAX_TAG_DEPTH; depth++) {
@@ -94,7 +94,7 @@ export class PushedHistory {
           await this.#checkMerged(oid)
           await this.#assertDeployable(oid)
         } catch (error) {
-          // A disk that fails, or a client that has gone, says nothing of the commit.
+          // A disk error, or a client that is gone, is not a verdict on the commit.
           if (!(error instanceof RefRefused)) throw error
           verdict = { refuse: () => error }
         }
@@ -105,7 +105,7 @@ export class PushedHistory {
     return verdict
   }
 
-  /** The sizes of all that a merge brings behind its first parent: later nobody asks a commit that is there already. */
+  /** Checks the sizes of all commits behind the other parents of a merge now, because commits that exist are never checked later. */
   async #checkMerged(merge: Oid): Promise<void> {
     const [, ...open] = await this.#parentsOf(merge)
     for (let oid = open.pop(); oid !== undefined; oid = open.pop()) {
@@ -121,7 +121,7 @@ export class PushedHistory {
     return [...parseCommit(await readBytes(this.#incoming, oid, 'commit')).parents]
   }
 
-  /** Those that are no revisions yet and were not judged, newest first, and what is known of the commit below them. */
+  /** The commits that are neither revisions nor checked yet, newest first, and the verdict on the commit below them. */
   async #freshCommits(commit: Oid): Promise<{ readonly fresh: Oid[]; readonly below: Verdict }> {
     const { objects, history } = this.#artifact.repository
     const known = (this.#known ??= await knownRevisions(this.#artifact, this.#slice))
@@ -142,7 +142,7 @@ export class PushedHistory {
     return { fresh, below: {} }
   }
 
-  /** Of an environment: that the commit deploys nothing archived. */
+  /** For an environment: checks that the commit deploys nothing archived. */
   async #assertDeployable(oid: Oid): Promise<void> {
     const { family, revisions } = this.#artifact
     if (!family.pins) return
@@ -208,7 +208,7 @@ function refusalOfRecord(oid: Oid): (ref: string) => RefRefused {
     )
 }
 
-/** The refusal of a push that was made for what the ref held before. */
+/** The refusal of a push that expected an older value of the ref. */
 export function movedOn(ref: string): RefRefused {
   return new RefRefused(
     'fetch first',

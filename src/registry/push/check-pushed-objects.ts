@@ -5,31 +5,31 @@ import { RefRefused } from './ref-command.ts'
 import type { ObjectReader } from '../payload/tree-files.ts'
 import { readBytes, readTree } from '../payload/tree-files.ts'
 
-/** What a push may hold. */
+/** Limits of a push. */
 export interface PushLimits {
   readonly maxBlobBytes: number
-  /** The same for the file of a path, where that says more. */
+  /** The limit for the file at a path, if that is larger. */
   readonly maxBytesOf?: (path: string) => number
-  /** Whether files and folders may have names of devices of Windows, as an earlier version took them. */
+  /** Allows names of Windows devices for files and folders, as an earlier version did. */
   readonly allowsDeviceNames?: boolean
 }
 
-/** Objects that are to be judged before anybody else sees them. */
+/** New objects that are checked before any other reader sees them. */
 export interface PushedObjects extends ObjectReader {
-  /** Every object that these reach and that is not there yet. */
+  /** Every object that these reach and that the repository does not have yet. */
   newObjects(tips: readonly Oid[], signal?: AbortSignal): AsyncIterable<ListedObject>
 }
 
-/** Bytes of a commit, tag or tree: read whole whenever something is looked up, and never as large as this by honest means. */
+/** Maximum bytes of a commit, tag or tree: these are read whole for every lookup, and real ones are far smaller. */
 const LARGEST_OTHER = 16 * 1024 * 1024
 
-/** No operating system takes a longer path; so it also says how deep folders may lie in one another. */
+/** No operating system accepts a longer path, so this also limits the depth of folders. */
 const LONGEST_PATH = 4096
 
 /**
- * Looks at every object that these would bring into the repository: everything they need must be there, nothing may be too
- * large, no file a symbolic link or a submodule, or named as a device of Windows, where nobody could check it out, and no commit made on a day
- * that no calendar has. Answers the commits among them.
+ * Checks every new object of these tips: everything that they reach must exist, nothing may be too large, no file may be a symbolic link or
+ * a submodule or have the name of a Windows device (it could not be checked out there), and no commit may have an impossible date. Answers
+ * the new commits.
  */
 export async function checkPushedObjects(
   incoming: PushedObjects,

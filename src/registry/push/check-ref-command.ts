@@ -3,8 +3,8 @@ import { branchSlug, RefRefused, tagSlug } from './ref-command.ts'
 import { slugProblem } from '../slugs/slug.ts'
 
 /**
- * Refuses what no push may do, whatever it brings: refs other than branches and tags, deletions, tags that move, names that are
- * no slugs (interface 4.7).
+ * Refuses commands that no push may contain, whatever its objects: refs other than branches and tags, deletions, moved tags, names that are
+ * not slugs (interface 4.7).
  */
 export function checkRefCommand({ ref, expected, target }: RefCommand): void {
   const slug = branchSlug(ref) ?? tagSlug(ref)

@@ -9,14 +9,14 @@ import { assertHeaderLength, REVISION_FILE } from '../revisions/stored-revision.
 import { type ObjectReader, readBytes, readTree } from '../payload/tree-files.ts'
 import { recentlyUsed } from '../../base/recently-used.ts'
 
-/** Files and folders of a commit, its rows aside, which have a limit of their own. */
+/** Maximum files and folders of a commit; rows have a separate limit. */
 const MOST_FILES = 1_000_000
 
 /**
- * Looks at a commit that a push or a bundle brings, whose parent was looked at before. It must decode, hold nothing that a commit over REST
- * would refuse, and not unfold to more files than can be walked. What is as it was in the parent is not looked at again: what was fine
- * once, or was put there behind the service's back, can be built upon. A first push (`isFirst`) may bring what an earlier version could
- * store, however large. Answers what its pusher should know. Throws a RefRefused that names the commit.
+ * Checks a commit of a push or a bundle; its parent was checked before. It must decode, contain nothing that REST would refuse, and not
+ * expand to more files than can be walked. Parts that are unchanged since the parent are not checked again: they were accepted once, or
+ * plain git wrote them. A first push (`isFirst`) may contain data of any size that an earlier version could store. Answers warnings for the
+ * pusher. Throws a RefRefused that names the commit.
  */
 export async function checkRevision(
   registry: Registry,
@@ -56,10 +56,7 @@ export async function checkRevision(
   }
 }
 
-/**
- * Looks only how large the document of a commit is that is no revision itself, but may become one without being pushed again: a parent of a
- * merge.
- */
+/** Checks only the document's size, for a commit that is no revision but may become one without another push: a parent of a merge. */
 export async function checkSize(
   registry: Registry,
   family: Family,
@@ -80,7 +77,7 @@ function documentTooLarge({ limits }: Registry, { name }: Family, oid: Oid): Ref
   )
 }
 
-/** Looks only whether a commit, whose parent was looked at before, unfolds to more files or rows than can be walked. */
+/** Checks only whether a commit, whose parent was checked before, expands to more files or rows than can be walked. */
 export async function checkShape(
   family: Family,
   source: ObjectReader,
@@ -102,7 +99,7 @@ export async function checkShape(
   }
 }
 
-/** Of a payload that does not decode. */
+/** The refusal of a payload that does not decode. */
 export function payloadRefused({ code, message }: Refusal): RefRefused {
   return new RefRefused(REASONS[code] ?? PAYLOAD_REFUSED, message)
 }
@@ -113,7 +110,7 @@ const REASONS: Readonly<Partial<Record<RefusalCode, string>>> = {
   document_too_large: DOCUMENT_TOO_LARGE,
 }
 
-/** What git's table says of a payload that is not as it must be. */
+/** Git's table shows this for an invalid payload. */
 const PAYLOAD_REFUSED = 'payload refused'
 
 async function rootOf(source: ObjectReader, commit: Oid): Promise<readonly TreeEntry[]> {
@@ -127,7 +124,7 @@ interface Roots {
   readonly slice: TimeSlice
 }
 
-/** The rows of a testset are counted by its family, which knows how many there may be. */
+/** The testset family counts rows, because it knows their limit. */
 async function assertWalkable(
   { rowsFolder }: Family,
   source: ObjectReader,
@@ -145,7 +142,7 @@ async function assertWalkable(
   )
 }
 
-/** Whether payload and header are the very entries of the parent. */
+/** Whether the entries of payload and header equal the parent's. */
 function isUnchanged(family: Family, entries: readonly TreeEntry[], before: readonly TreeEntry[]): boolean {
   const textOf = (some: readonly TreeEntry[]): string =>
     some
@@ -171,9 +168,9 @@ function droppedPayload(family: Family, oid: Oid, before: readonly TreeEntry[]):
 const sizes = recentlyUsed<Oid, number>(500_000, () => 1)
 
 /**
- * How many files and folders these entries of a tree are, with all that lies below them; once there are more than `most`, some number
- * above it. A few objects can unfold to more files than anybody could walk, because a tree may name one folder again and again:
- * each tree is read once, and never more entries than `most` are looked at.
+ * The number of files and folders below these entries of a tree, or some number above `most` if there are more. A few objects can expand to
+ * more files than can be walked, because a tree may repeat one folder again and again. So each tree is read once, and at most `most`
+ * entries are visited.
  */
 async function unfoldedSize(
   source: ObjectReader,

@@ -2,13 +2,12 @@ import type { Oid, TreeEntry } from '../../git/objects.ts'
 import type { ObjectReader, ObjectSink } from '../payload/tree-files.ts'
 import { readTree, writeTree } from '../payload/tree-files.ts'
 
-/** The blob of a note, made of the blob that the note was; undefined where there was none. */
+/** Makes a note's blob from its present blob; undefined if there is no note. */
 export type ChangeNote = (before: Oid | undefined) => Oid | Promise<Oid>
 
 /**
- * The tree of git notes with those on `targets` changed. A note lies under the whole id, or, where notes are spread over folders of two
- * digits, under what is left of it there; a note is kept where it is. With `isSpread` new ones go into folders, so that one more rewrites
- * a small tree however many there are.
+ * A tree of git notes with the notes on `targets` changed. A note's path is the whole id, or the id split into folders of two digits; an
+ * existing note keeps its path. With `isSpread`, new notes go into folders, so that adding one rewrites only a small tree.
  */
 export async function changeNotes(
   target: ObjectReader & ObjectSink,
@@ -39,7 +38,7 @@ export async function changeNotes(
   return writeTree(target, [...entries.values()])
 }
 
-/** Finds the blobs of notes in a tree of them; a folder is read once. */
+/** Finds the blobs of notes in a tree; reads each folder once. */
 export class NoteReader {
   readonly #source: ObjectReader
   readonly #tree: Oid
@@ -73,11 +72,11 @@ export class NoteReader {
   }
 }
 
-/** Digits of an id that name a folder. */
+/** Digits of an id in a folder's name. */
 const FOLDER = 2
 const FOLDER_MODE = '40000'
 
-/** A name, with the slash of a folder: git may have both of one name only by damage, but a note and a folder are never one. */
+/** An entry's name, with a slash for a folder. A tree may contain both under one name. */
 function keyOf({ mode, name }: TreeEntry): string {
   return mode === FOLDER_MODE ? `${name}/` : name
 }

@@ -10,22 +10,19 @@ import type { Registry } from '../store/registry.ts'
 import { writeCommit } from '../revisions/stored-revision.ts'
 import type { WriteContext } from '../store/write-context.ts'
 
-/** Where it is noted who brought which commit: `git log --notes=pushes` shows it. */
+/** The ref that records who pushed which commit; `git log --notes=pushes` shows it. */
 export const PUSHES_REF = 'refs/notes/pushes'
 
-/** Who pushes, as records name them. */
+/** The pusher in a note. */
 export type Pusher = Readonly<z.infer<typeof pusher>>
 
-/** How a commit came from outside. */
+/** How a commit arrived from outside. */
 export type Arrival = Readonly<z.infer<typeof arrival>>
 
 const pusher = z.object({ id: z.string(), kind: z.string(), name: z.string() })
 const arrival = z.object({ principal: pusher, time: z.iso.datetime(), door: z.literal('git') })
 
-/**
- * Notes in a transaction who brings these commits, each once and for ever: one that has a note, from whoever came first or from a person
- * who writes notes with git, keeps it.
- */
+/** Records in a transaction who pushed these commits. The first note on a commit stays, also one that a person wrote with git. */
 export async function noteArrivals(
   registry: Registry,
   commits: readonly Oid[],
@@ -51,7 +48,7 @@ export async function noteArrivals(
   transaction.move(PUSHES_REF, oid)
 }
 
-/** How those of the commits came of which a note says so. What somebody damaged there is as if it were missing. */
+/** The arrivals of those commits that have a note. A damaged note counts as missing. */
 export async function arrivalsOf(
   repository: Repository,
   commits: readonly Oid[],
@@ -60,7 +57,7 @@ export async function arrivalsOf(
   const head = repository.refs.current(PUSHES_REF)
   if (head === undefined) return arrivals
   const { objects } = repository
-  /** By note: all commits of a push have one. */
+  /** By note: all commits of a push share one. */
   const read = new Map<Oid, Arrival | undefined>()
   try {
     const notes = new NoteReader(objects, parseCommit(await readBytes(objects, head, 'commit')).tree)
@@ -79,7 +76,7 @@ export async function arrivalsOf(
   return arrivals
 }
 
-/** Undefined for a note that is none of ours. */
+/** Undefined for a note in another format. */
 function arrivalIn(note: Buffer): Arrival | undefined {
   if (note.length > LONGEST_NOTE) return undefined
   try {
@@ -89,5 +86,5 @@ function arrivalIn(note: Buffer): Arrival | undefined {
   }
 }
 
-/** Bytes of a note that is read. */
+/** Maximum bytes of a note. */
 const LONGEST_NOTE = 64 * 1024

@@ -3,34 +3,34 @@ import type { Oid } from '../../git/objects.ts'
 import type { Warning } from '../payload/family.ts'
 import type { NamesInUse } from '../slugs/claim-slugs.ts'
 
-/** One ref that a push wants to move. */
+/** A move of one ref in a push. */
 export interface RefCommand {
   /** The full name, `refs/heads/main`. */
   readonly ref: string
-  /** What the client saw there; undefined if the ref is to be made. */
+  /** The value that the client saw; undefined for a new ref. */
   readonly expected: Oid | undefined
-  /** Undefined if it is to be deleted. */
+  /** Undefined to delete the ref. */
   readonly target: Oid | undefined
 }
 
-/** What became of a command. */
+/** The outcome of a command. */
 export interface RefOutcome {
   readonly ref: string
   /** Absent if the ref has moved. */
   readonly refused?: RefRefusal
-  /** The revision that a branch has come to, for its pusher to know. */
+  /** The branch's new revision, for the pusher. */
   readonly revision?: { readonly id: string; readonly slug: string }
-  /** What the pusher should know of what was taken. */
+  /** Warnings for the pusher. */
   readonly warnings?: readonly Warning[]
 }
 
-/** Why a ref stays as it is. */
+/** Why a ref does not move. */
 export interface RefRefusal {
   readonly reason: string
   readonly sentence: string
 }
 
-/** A ref of a push that stays as it is: a word or two for git's table, and a whole sentence with the remedy. */
+/** The refusal of one ref of a push: a word or two for git's table, and a sentence with the remedy. */
 export class RefRefused extends Error {
   override readonly name = 'RefRefused'
   readonly reason: string
@@ -42,8 +42,8 @@ export class RefRefused extends Error {
 }
 
 /**
- * Refuses the slug of a branch that is new, unless it is a variant's that has no revision yet. One that was `stored` before may read as a
- * version of another.
+ * Refuses an invalid slug of a new branch; a variant without revisions may have its branch. A slug that was `stored` before may look like a
+ * version of another variant.
  */
 export function assertNewBranch(names: NamesInUse, slug: string, wasStored = false): void {
   const rival = names.rivalOfVariant(slug)
@@ -55,7 +55,7 @@ export function assertNewBranch(names: NamesInUse, slug: string, wasStored = fal
   if (!wasStored) throw taken(`The branch "${slug}" reads as a version of the variant "${rival.name}".`)
 }
 
-/** Refuses the slug of a tag that its artifact cannot have beside what is there. */
+/** Refuses the slug of a tag that clashes with others of its artifact. */
 export function assertNewTag(names: NamesInUse, slug: string): void {
   const rival = names.rivalOfTag(slug)
   if (!rival) return
@@ -70,7 +70,7 @@ function taken(sentence: string): RefRefused {
   return new RefRefused('slug taken', `${sentence} Choose another name.`)
 }
 
-/** What an error has to say of a command that could not be followed; throws on what is no refusal. */
+/** The refusal of a command that failed with this error; rethrows other errors. */
 export function refRefusalOf(error: unknown): RefRefusal {
   if (error instanceof RefRefused) return { reason: error.reason, sentence: error.message }
   if (!(error instanceof Refusal)) throw error

@@ -9,7 +9,7 @@ import type { Registry } from '../store/registry.ts'
 import { assertSlug, foldSlug, numberedBase } from './slug.ts'
 import { inTrash } from '../artifacts/trash.ts'
 
-/** Refuses an artifact's slug that is ill-formed, or that another one of its family has, compared without case (interface 4.9). */
+/** Refuses an artifact's slug that is malformed, or that another artifact of its family has, ignoring case (interface 4.9). */
 export async function assertArtifactSlugFree(
   registry: Registry,
   family: Family,
@@ -43,7 +43,7 @@ export async function assertArtifactSlugFree(
 
 const MAX_SLUGS_TRIED = 1000
 
-/** The first free of `base`, `base_2`, `base_3` … (`-2` would read as version 2 of the first); undefined where very many are taken. */
+/** The first free of `base`, `base_2`, `base_3` … (`-2` would mean version 2 of the first); undefined if very many are taken. */
 export async function freeArtifactSlug(
   registry: Registry,
   family: Family,
@@ -62,8 +62,8 @@ export async function freeArtifactSlug(
 }
 
 /**
- * The slug of a default variant: the first of `base`, `base_2` … that no variant has, and no revision that reads as a version of one, so that
- * it means this one. Where very many are taken it is `base`, which is shadowed then.
+ * The slug of a default variant: the first of `base`, `base_2` … that no variant has and that does not look like a version of one, so that
+ * the slug means this variant. If very many are taken, it is `base`, which is then shadowed.
  */
 export async function freeVariantSlug(registry: Registry, family: Family, base: string): Promise<string> {
   for (const slug of numbered(base)) if (!(await isVariantTaken(registry, family, slug))) return slug
@@ -83,7 +83,7 @@ function* numbered(base: string): Generator<string> {
   for (let number = 2; number <= MAX_SLUGS_TRIED; number++) yield `${base}_${number}`
 }
 
-/** Refuses a slug of a variant that its artifact could not have beside what is there. */
+/** Refuses a variant's slug that clashes with others of its artifact. */
 export function assertVariantFree(
   { slug: artifact, family }: ArtifactView,
   names: NamesInUse,
@@ -97,7 +97,7 @@ export function assertVariantFree(
     data: { conflict: { slug } },
     help: helpWithTaken(
       () => false,
-      // `-2` would read as version 2 of what stands before it.
+      // `-2` would mean version 2 of the part before it.
       () => [...numbered(slug.replace(/-([0-9]+)$/, '_$1'))].find((it) => !names.rivalOfVariant(it)),
     ),
   })
@@ -109,7 +109,7 @@ function whyNoVariant(artifact: string, slug: string, { is, name }: Rival): stri
   return `Revisions of a variant "${slug}" would be named "${slug}-<number>", and a revision has the slug "${name}".`
 }
 
-/** Refuses a slug of a revision that its artifact could not have beside what is there. */
+/** Refuses a revision's slug that clashes with others of its artifact. */
 export function assertTagFree({ slug: artifact }: ArtifactView, names: NamesInUse, slug: string): void {
   const rival = names.rivalOfTag(slug)
   if (!rival) return
@@ -125,7 +125,7 @@ function readsAs(slug: string, variant: string): string {
   return `The slug "${slug}" reads as a version of the variant "${variant}".`
 }
 
-/** What keeps a slug from being made in an artifact: what has it, or what it would read as a version of. */
+/** The name that prevents a slug in an artifact: it has the slug, or the slug would mean a version of it. */
 export interface Rival {
   readonly is: 'variant' | 'tag' | 'version'
   /** The variant's slug, or the tag's. */
@@ -133,16 +133,16 @@ export interface Rival {
 }
 
 /**
- * The slugs of one artifact's variants and tags, compared without case. They are unique within the artifact only: another one may have the
- * same (decision 40).
+ * The slugs of one artifact's variants and tags, ignoring case. They are unique only within the artifact: another one may have the same
+ * (decision 40).
  */
 export class NamesInUse {
   readonly #variants = new Map<string, string>()
   readonly #tags = new Map<string, string>()
-  /** By what stands before `-<number>` in a tag. */
+  /** By the part before `-<number>` in a tag. */
   readonly #numbered = new Map<string, string>()
 
-  /** Those that are there in a transaction. */
+  /** The names in a transaction. */
   static of(state: ArtifactState, transaction: Transaction): NamesInUse {
     const names = new NamesInUse()
     for (const slug of state.variants.keys()) names.addVariant(slug)
@@ -165,7 +165,7 @@ export class NamesInUse {
     if (base !== undefined) this.#numbered.set(foldSlug(base), slug)
   }
 
-  /** What a new variant of this slug would clash with. */
+  /** The name that clashes with a new variant of this slug. */
   rivalOfVariant(slug: string): Rival | undefined {
     const variant = this.#variants.get(foldSlug(slug))
     if (variant !== undefined) return { is: 'variant', name: variant }
@@ -173,7 +173,7 @@ export class NamesInUse {
     return tag === undefined ? this.#readAs(slug) : { is: 'tag', name: tag }
   }
 
-  /** What a new tag would clash with. */
+  /** The name that clashes with a new tag. */
   rivalOfTag(slug: string): Rival | undefined {
     const tag = this.#tags.get(foldSlug(slug))
     return tag === undefined ? this.#readAs(slug) : { is: 'tag', name: tag }

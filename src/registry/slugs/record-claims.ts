@@ -3,7 +3,7 @@ import { type ArtifactView, stateNow } from '../artifacts/artifact-view.ts'
 import { commitChange } from '../artifacts/change-artifact.ts'
 import type { Registry } from '../store/registry.ts'
 
-/** Who records what plain git made. */
+/** The author of records about plain git's branches and tags. */
 const RECORDER = {
   id: '00000000-0000-0000-0000-000000000000',
   name: 'Branchpoint',
@@ -12,27 +12,30 @@ const RECORDER = {
 
 const SUBJECT = 'Record branches and tags that came without the server'
 
-/** Whether a commit of refs/meta/artifact only records what plain git made: nobody has changed anything with it. */
+/** Whether a commit of refs/meta/artifact only records branches and tags of plain git, and changes nothing else. */
 export function isRecordOnly({ author, message }: Commit): boolean {
   return author.email === RECORDER.email && message.trimEnd() === SUBJECT
 }
 
-/** How long refs may be on their way before what is missing of them counts as plain git's, in milliseconds. */
+/** Milliseconds in which a record may still arrive; after that, a ref without one counts as plain git's. */
 const SETTLED = 200
 
-/** The rest follows while the server serves. */
+/** Further artifacts follow while the server answers requests. */
 const ARTIFACTS_WRITTEN_BEFORE_START = 100
 
-/** Keeps a record of what plain git makes. */
+/** Keeps a record of branches and tags that plain git creates. */
 export interface ClaimKeeper {
-  /** Records what a look at the whole store has shown, or an earlier process saw and did not record; resolves once that is done of few. */
+  /**
+   * Records those that a sweep of the whole store found, or that an earlier process saw and did not record. Resolves when the first few
+   * artifacts are done.
+   */
   recordSeen(): Promise<void>
   stop(): void
 }
 
 /**
- * Records on refs/meta/artifact since when branches and tags are there that plain git made beside the server, so that what a slug means
- * stays the same after a restart and in a clone (decision 40).
+ * Records on refs/meta/artifact when plain git's branches and tags were first seen, so that the meaning of a slug stays the same after a
+ * restart and in a clone (decision 40).
  */
 export function keepClaims(registry: Registry): ClaimKeeper {
   const timers = new Map<string, NodeJS.Timeout>()
@@ -44,7 +47,7 @@ export function keepClaims(registry: Registry): ClaimKeeper {
       const now = await registry.index.findByDigits(id)
       if (now?.id === id) await recordClaims(registry, now)
     } catch {
-      // Where it cannot be written now (a lock, a disk that is full), the next change of the artifact or the next start tries again.
+      // If the record cannot be written now (a lock, a full disk), the next change of the artifact or the next start tries again.
     }
   }
   const recordAll = async (ids: readonly string[]): Promise<void> => {

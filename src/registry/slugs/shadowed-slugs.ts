@@ -4,22 +4,22 @@ import { claimsIn, type SlugLevel, type WantedSlug } from '../index/slug-table.t
 import type { Registry } from '../store/registry.ts'
 import { numberedBase } from './slug.ts'
 
-/** A slug that an artifact has, and what it is the slug of. */
+/** A slug of an artifact, and its level. */
 export type MadeSlug = readonly [level: 'artifact' | 'variant' | 'tag', slug: string]
 
-/** An older claim of another artifact on a slug, so that the slug means that one where it stands alone (decision 40). */
+/** An older claim of another artifact on a slug, which decides the meaning of the slug alone (decision 40). */
 export interface Shadow {
   readonly made: MadeSlug
-  /** What the other has it as, and which slug that is. */
+  /** The level and slug of the other claim. */
   readonly level: SlugLevel
   readonly slug: string
   readonly artifact: string
   readonly since: string
-  /** Whether the other lies in the trash: then the slug leads nowhere. */
+  /** Whether the other artifact is in the trash: then the slug leads nowhere. */
   readonly isTrashed: boolean
 }
 
-/** Which of the slugs of an artifact mean another one where they stand alone: each that does, with the oldest claim on it. */
+/** The slugs of an artifact that, given alone, mean another artifact, each with the oldest claim on it. */
 export async function shadowsOf(
   registry: Registry,
   artifact: ArtifactView,
@@ -31,7 +31,7 @@ export async function shadowsOf(
     if (!claim) continue
     const own = { id: artifact.id, since: claim.since }
     const wanted = readAs(it)
-    // What is of the same kind is told of before what only a version leads to.
+    // A claim of the same level is reported before one that only a version leads to.
     const older =
       (await registry.index.olderClaim(artifact.family, [it], own)) ??
       (await registry.index.olderClaim(artifact.family, wanted, own))
@@ -44,7 +44,7 @@ export async function shadowsOf(
   return shadows
 }
 
-/** As what else a slug may be asked for that something is named by. */
+/** The other meanings that a slug may have. */
 function readAs([level, slug]: MadeSlug): readonly WantedSlug[] {
   const base = numberedBase(slug)
   const asVersion: readonly WantedSlug[] = base === undefined ? [] : [['variant', base]]
@@ -57,9 +57,7 @@ function readAs([level, slug]: MadeSlug): readonly WantedSlug[] {
   return [...same, ['artifact', slug], ['numbered', slug], ...asVersion]
 }
 
-/**
- * The warnings of a write that made slugs which another artifact answers to where they stand alone. Who may not read is not told which one.
- */
+/** Warns of new slugs that, given alone, mean another artifact. Without permission to read, the warning does not name that one. */
 export async function shadowWarnings(
   registry: Registry,
   artifact: ArtifactView,
@@ -75,7 +73,7 @@ export async function shadowWarnings(
   }))
 }
 
-/** The same of a new artifact, with the variant that it may have. */
+/** The same for a new artifact and its variant. */
 export function madeArtifactWarnings(
   registry: Registry,
   artifact: ArtifactView,
@@ -84,7 +82,7 @@ export function madeArtifactWarnings(
   return shadowWarnings(registry, artifact, [['artifact', artifact.slug], ...variants])
 }
 
-/** What a slug means where it stands without its artifact, and since when. */
+/** The sentence about the meaning of a slug without its artifact, and since when. */
 export function shadowSentence({ made: [level, slug], ...other }: Shadow): string {
   const isSame = other.slug === slug && other.level === level
   const isVersion = other.level === 'numbered' || (other.slug !== slug && other.level === 'variant')

@@ -4,7 +4,7 @@ const SHAPE = /^[A-Za-z0-9_][A-Za-z0-9_.-]*$/
 const LONGEST = 200
 const WINDOWS_DEVICE = /^(con|prn|aux|nul|com[0-9]|lpt[0-9])(\..*)?$/i
 
-/** What is wrong with a slug (interface 4.7), or undefined if nothing is: git and file systems must take it as a name. */
+/** What is wrong with a slug, undefined if nothing (interface 4.7): git and file systems must accept it as a name. */
 export function slugProblem(slug: string): string | undefined {
   if (slug === '') return 'is empty; give at least one character or leave the field out'
   if (slug.length > LONGEST) return `has ${slug.length} characters; at most ${LONGEST} are allowed`
@@ -18,23 +18,23 @@ export function slugProblem(slug: string): string | undefined {
   return undefined
 }
 
-/** Whether Windows keeps the name for a device, whatever follows after a dot: no file or folder can have it there. */
+/** Whether Windows reserves the name for a device, with any extension: no file or folder can have it there. */
 export function isDeviceName(name: string): boolean {
   return WINDOWS_DEVICE.test(name)
 }
 
-/** Refuses a slug that may not be, naming the field. */
+/** Refuses an invalid slug, naming the field. */
 export function assertSlug(slug: string, loc: readonly (string | number)[]): void {
   const problem = slugProblem(slug)
   if (problem) throw invalid(loc, `the slug ${JSON.stringify(slug)} ${problem}.`, 'invalid_slug')
 }
 
-/** What stands before `-<number>` in a slug that reads as a variant's revision (interface 4.12); undefined in another. */
+/** The part before `-<number>` in a slug that looks like a variant's revision (interface 4.12); else undefined. */
 export function numberedBase(slug: string): string | undefined {
   return /^(.+)-[0-9]+$/.exec(slug)?.[1]
 }
 
-/** The slug that a name gives, in lower case and ASCII: `groesse-2` of `Größe 2`; undefined where it gives none. */
+/** The slug for a name, in lower case and ASCII: `groesse-2` for `Größe 2`; undefined if there is none. */
 export function slugOfName(name: string): string | undefined {
   const slug = name
     .normalize('NFC')
@@ -48,7 +48,7 @@ export function slugOfName(name: string): string | undefined {
   return slugProblem(slug) === undefined ? slug : undefined
 }
 
-/** Letters that are no letter with a mark. */
+/** Letters that are not a letter with a mark. */
 const ASCII: Readonly<Record<string, string>> = {
   ä: 'ae',
   ö: 'oe',
@@ -63,12 +63,12 @@ const ASCII: Readonly<Record<string, string>> = {
 }
 const LONGEST_OF_NAME = 60
 
-/** How slugs are compared: two that differ in case only are the same slug (interface 4.9). */
+/** The form in which slugs are compared: slugs that differ only in case are the same (interface 4.9). */
 export function foldSlug(slug: string): string {
   return slug.toLowerCase()
 }
 
-/** A date of a record in the one form in which dates are compared as text. What is none is younger than all. */
+/** A record's date in a form that can be compared as text. An invalid one counts as the newest. */
 export function claimDate(text: string): string {
   if (PLAIN_DATE.test(text)) return text
   const time = Date.parse(text)
@@ -79,8 +79,8 @@ const PLAIN_DATE = /^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\.[0-9
 const NO_DATE = '9999-12-31T23:59:59.999Z'
 
 /**
- * What a slug, and all those that are compared with it when it is claimed, have in common: `bot` of `Bot_2` and `bot_2-1`. The first free
- * slug of `bot` may be `bot_2`, and revisions of a variant `bot_2` read as `bot_2-1`.
+ * The common part of a slug and all slugs that it may clash with: `bot` for `Bot_2` and `bot_2-1`. The first free slug for `bot` may be
+ * `bot_2`, and `bot_2-1` means a revision of a variant `bot_2`.
  */
 export function unnumbered(slug: string): string {
   return foldSlug(slug).replace(/(?:[-_][0-9]+)+$/, '')

@@ -15,7 +15,7 @@ export function objectUuid(oid: Oid, repositoryDigits: string): string {
   return `${oid.slice(0, 8)}-${oid.slice(8, 12)}-8${oid.slice(12, 15)}-${clock}-${repositoryDigits}`
 }
 
-/** The id of a variant: the same around a hash of its branch name, so a pushed branch has its id at once. */
+/** The id of a variant: the same with a hash of its branch name, so a pushed branch has its id at once. */
 export function variantUuid(slug: string, repositoryDigits: string): string {
   return objectUuid(hash('sha1', slug, 'hex'), repositoryDigits)
 }
@@ -25,7 +25,7 @@ export function repositoryDigits(id: string): string {
   return id.slice(-12)
 }
 
-/** The hex digits of the git id that an object's id gives whole: all 74 bits but the last two. */
+/** The complete hex digits of the git id in an object's id: all of the 74 bits but the last two. */
 export function oidPrefix(id: string): string {
   const clock = Number.parseInt(id.slice(19, 23), 16) & 0x3fff
   return (
@@ -43,7 +43,7 @@ export function parseUuid(text: string): string | undefined {
   return UUID.test(text) ? text.toLowerCase() : undefined
 }
 
-/** The id that stands for a git author, `Name <email>`, where clients know people by UUIDs only (interface 2.30): always the same one. */
+/** A UUID for a git author, `Name <email>`, always the same one, because clients know people only by UUIDs (interface 2.30). */
 export function authorUuid(author: string): string {
   return uuidv5(author, uuidv5.URL)
 }

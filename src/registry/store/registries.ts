@@ -7,13 +7,13 @@ import type { OpenRegistry } from './open-registry.ts'
 import { openRegistry } from './open-registry.ts'
 import type { Registry, RegistrySettings } from './registry.ts'
 
-/** How far the projects of a store are read in, and what is wrong in them. */
+/** The loading progress of the store's projects, and their problems. */
 export interface ProjectsReadiness {
   readonly ready: boolean
-  /** Where the server's folder is being filled from the database: how far that is. */
+  /** The progress of filling the server's folder from the database, if that is not done. */
   readonly filling?: FillProgress | undefined
   readonly artifacts: number
-  /** How old lists may be, in milliseconds, where that is more than two seconds; else 0. */
+  /** The possible age of lists in milliseconds, if that is more than two seconds; else 0. */
   readonly listAge: number
   /** Repositories that cannot be served. */
   readonly problems: readonly {
@@ -23,7 +23,7 @@ export interface ProjectsReadiness {
   }[]
 }
 
-/** The registries of all projects of a store: those it has are read at start, new ones when first asked for. */
+/** The registries of all projects of a store: existing projects are opened at the start, new ones on first request. */
 export class Registries {
   readonly #store: Store
   readonly #families: readonly Family[]
@@ -32,11 +32,11 @@ export class Registries {
   readonly #opening = new Map<string, Promise<OpenRegistry>>()
   readonly #open: OpenRegistry[] = []
   readonly #ready = new Map<string, Registry>()
-  /** Projects that could not be read at the start, and why. */
+  /** Projects that could not be opened at the start, with the reasons. */
   readonly #closed = new Map<string, string>()
   #started = false
 
-  /** `prepare` gives a project what every one has before anything is asked of it. */
+  /** `prepare` gives a project its initial content before the first request. */
   constructor(
     store: Store,
     families: readonly Family[],
@@ -49,14 +49,14 @@ export class Registries {
     this.#prepare = prepare
   }
 
-  /** Reads every project of the store in; of one that is being filled those it has: then it is to be called again once that is whole. */
+  /** Opens every project of the store. While the folder is being filled, opens those that exist; call it again when it is full. */
   async start(): Promise<void> {
     const { filling } = this.#store
     await Promise.all(this.#store.projects().map((project) => this.#openAtStart(project)))
     this.#started = filling === undefined
   }
 
-  /** One that cannot be read now keeps none of the others from being served; it is read in when it is asked for and can be. */
+  /** A project that cannot be opened now does not keep others from being served; the next request for it tries again. */
   async #openAtStart(project: string): Promise<void> {
     try {
       await this.of(project)
@@ -68,7 +68,7 @@ export class Registries {
     }
   }
 
-  /** The project's registry; a promise of it while that is read in. */
+  /** The project's registry, or a promise of it while it is opened. */
   of(project: string): Registry | Promise<Registry> {
     return this.#ready.get(project) ?? this.#opened(project)
   }
@@ -78,13 +78,13 @@ export class Registries {
     if (!opening) {
       opening = this.#openProject(project)
       this.#opening.set(project, opening)
-      // A failure is told to those who wait; the next request tries again.
+      // Waiting requests get the failure; the next request tries again.
       opening.catch(() => this.#opening.delete(project))
     }
     return (await opening).registry
   }
 
-  /** For /ready: how many artifacts are served, and what is not served and why. */
+  /** For /ready: the number of served artifacts, and what is not served and why. */
   readiness(): ProjectsReadiness {
     const registries = this.#open.map(({ registry }) => registry)
     return {
@@ -101,7 +101,7 @@ export class Registries {
     }
   }
 
-  /** Removes, at rest, what a server that has died left in the repositories. */
+  /** Removes, at low priority, files of dead servers from the repositories. */
   sweepLeftovers(): void {
     for (const open of this.#open) void open.sweepLeftovers()
   }

@@ -19,17 +19,17 @@ export interface RegistrySettings {
   readonly limits?: DocumentLimits
   /** Whether payloads come from clients of the existing service. */
   readonly isExisting?: boolean
-  /** Told of repositories of a project that are not served, or left out of lists. */
+  /** Called for repositories of a project that are not served, or left out of lists. */
   readonly onProblem?: (project: string, problem: RepositoryProblem) => void
 }
 
-/** What the service's commits are signed with, if anything, and whose signatures it believes, its own among them. */
+/** The key that signs the service's commits, if any, and the trusted keys, its own included. */
 export interface Signing {
   readonly key: SigningKey | undefined
   readonly allowed: readonly AllowedSigner[]
 }
 
-/** One project's artifacts: where they are stored, how they are found, what is decoded already. */
+/** One project's artifacts: their store, their index, and decoded content. */
 export class Registry {
   readonly store: ProjectStore
   readonly index: ArtifactIndex
@@ -64,7 +64,7 @@ export class Registry {
     this.trash = new Trash(store, families, revisions)
   }
 
-  /** The family whose payloads say what is deployed. */
+  /** The family whose payloads are deployments. */
   get environments(): Family {
     const family = this.families.find(({ pins }) => pins)
     if (!family) throw new Error('the registry does not serve environments')

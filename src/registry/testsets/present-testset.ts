@@ -10,12 +10,12 @@ import { rowBytes } from './rows/stored-rows.ts'
 import { presentTestcase, testcaseId } from './testcase.ts'
 import type { StoredTestset } from './testset-payload.ts'
 
-/** The flags by which a request says what of a testset it wants to see (interface 8.15); each is true unless it is false. */
+/** The flags with which a request selects parts of a testset (interface 8.15); the default is true. */
 export const READ_FLAGS = ['include_testcases', 'include_testcase_ids'] as const
 
 /**
- * A testset as its reader asked for it: ids and rows unless they are left out, all of them or a page (interface 8.15). A page
- * costs its rows, wherever it is; a whole large testset costs time and no memory.
+ * A testset in the form that its reader requested: with ids and rows unless these are left out, all or a page of them (interface 8.15). The
+ * cost of a page depends only on its rows; a whole large testset takes time but little memory.
  */
 export async function presentTestset(
   testset: StoredTestset,
@@ -64,7 +64,7 @@ async function* writeData(
   yield '}'
 }
 
-/** The JSON text of some rows of a revision as testcases, without what is the revision's (interface 8.7), piece by piece. */
+/** The JSON text of some rows of a revision as testcases, without the revision's fields (interface 8.7), piece by piece. */
 export async function* writeRows(
   source: ObjectReader,
   rows: readonly RowEntry[],
@@ -81,7 +81,7 @@ export async function* writeRows(
   yield ']'
 }
 
-/** What is made of each item, a batch of them in a piece, or fewer if they are long. In between others have their turn. */
+/** Formats each item; a piece has a batch of items, or fewer if they are long. Other work runs in between. */
 export async function* commaSeparated<T>(
   batches: AsyncIterable<readonly T[]> | Iterable<readonly T[]>,
   write: (item: T) => string,
@@ -102,10 +102,10 @@ export async function* commaSeparated<T>(
   }
 }
 
-/** From so many characters on a piece does not wait for the rest of its batch. */
+/** A piece of this many characters does not wait for the rest of its batch. */
 const LONG = 1024 ** 2
 
-/** A list of rows, some hundred at a time. */
+/** A list of rows, in batches of some hundred. */
 export function* inBatches<T>(rows: readonly T[]): Generator<readonly T[]> {
   for (let at = 0; at < rows.length; at += AT_ONCE) yield rows.slice(at, at + AT_ONCE)
 }

@@ -36,7 +36,7 @@ import { invalid } from '../../errors.ts'
 import { keysOf } from '../../base/json.ts'
 import { contentOf, decodeRow, dedupIdOf, encodeContent } from './rows/stored-row.ts'
 
-/** Testsets: immutable rows, each a blob of its own (interface 8.1, 15.5). */
+/** Testsets: immutable rows, each a separate blob (interface 8.1, 15.5). */
 export function testsetFamily(limits: TestsetLimits): Family {
   return {
     name: 'testset',
@@ -78,9 +78,9 @@ async function readStored(
 const NO_ROWS = { kind: 'stored', tree: undefined, columns: [] } as const
 
 /**
- * Looks at the rows that a push brought: throws an Error that names the file unless each is canonical JSON and a newline with a
- * dedup id of its own, and every file in the folder of rows is a row or what belongs to one. What lies where it lay in the
- * parent commit was looked at before. Costs the folders and blobs that changed, and of the others a comparison of 32 bits a row.
+ * Checks the rows of a push: throws an Error that names the file unless each row is canonical JSON and a newline with a unique dedup id,
+ * and every file in the folder of rows belongs to a row. Files that are unchanged since the parent commit were checked before. Costs the
+ * changed folders and blobs, and a comparison of 32 bits for each other row.
  */
 async function checkRows(
   source: ObjectReader,
@@ -93,7 +93,7 @@ async function checkRows(
   if (other) throw new Error(`${ROWS_FOLDER} is a file, and must be the folder of rows`)
   const tree = rowsIn(entries)
   if (tree === undefined || tree === rowsIn(before)) return
-  // First of all: walking it might never end.
+  // This comes first, because walking the tree might never end.
   await assertCountable(source, entries, before, limits)
   const dedupKeys = new Set<number>()
   const look = { source, seen: new Set<string>(), maxRowBytes, dedupKeys }
@@ -101,7 +101,7 @@ async function checkRows(
   await assertNone(repeatedDedupIds(source, tree, dedupKeys))
 }
 
-/** Refuses more rows than there may be: a tree may name one folder again and again. */
+/** Refuses too many rows: a tree may repeat one folder again and again. */
 async function assertCountable(
   source: ObjectReader,
   entries: readonly TreeEntry[],
@@ -122,7 +122,7 @@ async function assertNone(problems: AsyncIterable<RowProblem>): Promise<void> {
 
 const REMEDY = 'Write it so with branchpoint canonicalise DIR, where DIR is your clone, and amend the commit'
 
-/** Writes a testset onto the one in the parent's root, such that git shows the rows that changed and no others. */
+/** Writes a testset onto the one in the parent's root, so that git shows exactly the changed rows. */
 async function writeTestset(
   target: PayloadTarget,
   payload: TestsetPayload,
@@ -155,7 +155,7 @@ async function writeTestset(
   }
 }
 
-/** The folder of the rows and their columns: as they were laid already if the parent is the one they were laid over. */
+/** The folder of the rows and their columns; reuses the laid-out folder if the parent is the one it was laid over. */
 async function laid(
   target: PayloadTarget,
   payload: InputTestset | ByIdTestset | CollectedTestset,
@@ -190,7 +190,7 @@ async function collected(
   return findRowsById(target, payload, base.rows, await readTestset(target, before), slice)
 }
 
-/** Writes rows of a request, which know the rows of the revision they replace by their ids (interface 8.9). */
+/** Writes the rows of a request, which may name rows of the replaced revision by their ids (interface 8.9). */
 async function collectInput(
   target: PayloadTarget,
   rows: readonly InputRow[],
@@ -211,8 +211,8 @@ async function collectInput(
 }
 
 /**
- * The rows that a request named by testcase ids, in the order it named them, each once (interface 8.12): rows of the revision that
- * this one follows, with their flags, tags and meta, or of any before it.
+ * The rows that a request named by testcase ids, in its order, each once (interface 8.12): rows of the previous revision with their flags,
+ * tags and meta, or rows of any earlier one.
  */
 async function findRowsById(
   target: PayloadTarget,
@@ -239,7 +239,7 @@ async function findRowsById(
   return { kind: 'collected', rows, columns: [...columns], met }
 }
 
-/** The rows of these testcases, each once; one of an earlier revision has nothing beside its data. */
+/** The rows of these testcases, each once; a row of an earlier revision has only its data. */
 async function entriesOf(
   named: RowsById,
   ids: readonly string[],

@@ -5,10 +5,10 @@ import type { InputRow } from './import/input-row.ts'
 import type { RowBlobs } from './rows/row-entry.ts'
 import type { RowPosition } from './rows/row-position.ts'
 
-/** The payload of a testset revision, at one of the stages it goes through. */
+/** The payload of a testset revision, in one of its stages. */
 export type TestsetPayload = StoredTestset | InputTestset | ByIdTestset | CollectedTestset | EditedTestset
 
-/** As it lies in a commit. */
+/** A testset in a commit. */
 export interface StoredTestset {
   readonly kind: 'stored'
   /** The folder of the rows; undefined if there are none. */
@@ -17,7 +17,7 @@ export interface StoredTestset {
   readonly columns: readonly string[]
 }
 
-/** Rows that a request brought. */
+/** Rows in a request. */
 export interface InputTestset {
   readonly kind: 'sent'
   readonly rows: readonly InputRow[]
@@ -35,15 +35,15 @@ export interface CollectedTestset {
   readonly kind: 'collected'
   readonly rows: readonly CollectedRow[]
   readonly columns: readonly string[]
-  /** What became of rows that came in and are none of these. */
+  /** What happened to received rows that are not among these. */
   readonly met?: MetRows
-  /** Holds those of the blobs, and of the folders in `laid`, that the repository may not have. */
+  /** Has the blobs, and the folders in `laid`, that the repository may not have. */
   readonly pack?: StagedPack
-  /** The folder that holds the rows when they are laid over those in the folder `onto`; undefined: no rows. */
+  /** The folder of the rows when they are laid over those in the folder `onto`; undefined: no rows. */
   readonly laid?: LaidRows & { readonly onto: Oid | undefined }
 }
 
-/** Rows that were laid over others: the folder that holds them, undefined if there are none, and what became of the others. */
+/** Rows that were laid over others: their folder, undefined if there are none, and the changes. */
 export interface LaidRows {
   readonly tree: Oid | undefined
   readonly changedRows: ChangedRows
@@ -52,7 +52,7 @@ export interface LaidRows {
 /** A row whose blob is written, with its dedup id. */
 export interface CollectedRow extends RowBlobs {
   readonly key: string
-  /** Of the row without its dedup id; see `encodeContent`. */
+  /** The hash without the dedup id; see `encodeContent`. */
   readonly contentHash: string
 }
 
@@ -62,13 +62,13 @@ export interface EditedTestset {
   readonly base: StoredTestset
   readonly changes: ReadonlyMap<RowPosition, RowBlobs | undefined>
   readonly columns: readonly string[]
-  /** What became of rows that came in and are none of it. */
+  /** What happened to received rows that are not in it. */
   readonly met?: MetRows
 }
 
-/** What a payload of the testset family is. */
+/** A payload of the testset family. */
 export function asTestset(payload: Payload): TestsetPayload {
-  return payload as TestsetPayload // the engine hands a family only payloads of its own making
+  return payload as TestsetPayload // the engine passes a family only payloads that it made itself
 }
 
 /** A payload that was read from a commit. */

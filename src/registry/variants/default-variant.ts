@@ -12,8 +12,8 @@ import type { WriteContext } from '../store/write-context.ts'
 import { planVariant } from './create-variant.ts'
 
 /**
- * The default variant of an artifact. Where there is none yet it is one that is to be (interface 4.1, 4.10): the first revision
- * committed to it makes it, in the same write, so that a refused one leaves no variant behind.
+ * The default variant of an artifact, or a plan for one if there is none yet (interface 4.1, 4.10): the first revision committed to it
+ * creates it in the same write, so that a refused commit leaves no variant behind.
  */
 export async function defaultVariantOrNew(
   registry: Registry,
@@ -29,7 +29,7 @@ export async function defaultVariantOrNew(
   return { artifact, variant: { slug, id, head: undefined, record, since, isPending: true } }
 }
 
-/** Makes the variant in the transaction that commits its first revision, unless another one was faster. */
+/** Creates the variant in the transaction that commits its first revision, unless another write was faster. */
 export async function makeDefaultVariant(
   registry: Registry,
   { artifact, variant }: VariantLocation,

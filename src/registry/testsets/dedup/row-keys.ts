@@ -15,28 +15,27 @@ import { rowEntriesOf, rowBytes } from '../rows/stored-rows.ts'
 /** The name of the derived file beside a repository. */
 export const ROW_KEYS_FILE = 'row-keys'
 
-/** So many folders of rows that had to be read anew make it worth keeping what was learnt for the next process. */
+/** The number of newly read folders of rows that makes it worthwhile to store their keys for the next process. */
 const WORTH_KEEPING = 16
 
 /**
- * Which rows of a testset may have a certain content or dedup id: the first 32 bits of the SHA-1 of both for every row, by
- * folder. A folder never changes under its id, so after a change only the folders on its path are looked at again: asking
- * costs a comparison a row, not a blob a row. What was learnt of a large testset is kept in a derived file, so that it is so
- * after a restart, too, and after a time in which nobody asked.
+ * Finds the rows of a testset that may have a certain content or dedup id. It has the first 32 bits of the SHA-1 of both for every row, by
+ * folder. A folder's id identifies its content, so after a change only changed folders are read again: a query costs a comparison per row,
+ * not a blob per row. The keys of a large testset are stored in a derived file, so that a restarted process has them too.
  */
 export class RowKeys {
   readonly #folders: LRUCache<Oid, FolderKeys>
-  /** The keys of rows that were read or written lately: of a changed folder nearly all are the same as before. */
+  /** The keys of recently read or written rows: in a changed folder, nearly all rows are the same as before. */
   readonly #rows: LRUCache<Oid, readonly [number, number]>
   readonly #loaded = new Set<string>()
 
-  /** Of single rows so many are remembered, and so many bytes of folders. */
+  /** Limits of the caches: keys of single rows, and bytes of folders. */
   constructor({ mostRows = 50_000, mostBytes = 64 * 1024 * 1024 } = {}) {
     this.#folders = recentlyUsed(mostBytes, weightOf)
     this.#rows = new LRUCache({ max: mostRows })
   }
 
-  /** The rows whose keys agree with any of these; whether content or dedup id really do is for the caller to compare. */
+  /** The rows with any of these keys; the caller compares the actual content or dedup id. */
   async candidates(
     source: ObjectReader,
     tree: Oid | undefined,
@@ -52,8 +51,8 @@ export class RowKeys {
   }
 
   /**
-   * The rows that share their dedup id's key with another one, in order; whether the dedup ids themselves are the same is for
-   * the caller to compare. `among`: only those whose key is one of these.
+   * The rows whose dedup ids have the same key as another row's, in order; the caller compares the dedup ids themselves. With `among`, only
+   * rows with one of these keys.
    */
   async twins(
     source: ObjectReader,
@@ -66,7 +65,7 @@ export class RowKeys {
     for await (const { keys } of this.#foldersOf(source, tree, 0, slice)) {
       if (slice.isOver) await slice.rest()
       for (const index of among ? indexesOf(keys, among) : keys.keys()) {
-        // Every other key is that of a content.
+        // Every other key is the key of a content.
         if (index % 2 === 0) continue
         const key = keys[index] ?? 0
         if (seen.has(key)) shared.add(key)
@@ -76,7 +75,7 @@ export class RowKeys {
     return shared.size === 0 ? [] : this.candidates(source, tree, shared)
   }
 
-  /** The keys of the dedup ids of all rows, in the order of `rowsOfTree`, a folder's at a time. */
+  /** The keys of the dedup ids of all rows, in the order of `rowsOfTree`, one folder at a time. */
   async *dedupKeys(
     source: ObjectReader,
     tree: Oid,
@@ -93,7 +92,7 @@ export class RowKeys {
       for (; row < folder.bytes.length && (folder.bytes[row] ?? 0) <= byte; row++)
         keys.push(folder.keys[row * 2 + 1] ?? 0)
     }
-    // A row stands before what lies in the folder of its name.
+    // A row precedes the rows in the folder of its name.
     for (const [byte, below] of folder.folders) {
       rowsTo(byte)
       if (keys.length > 0) yield keys
@@ -116,7 +115,7 @@ export class RowKeys {
     for (const [, oid] of folder.folders) yield* this.#foldersOf(source, oid, depth + 1, slice)
   }
 
-  /** Takes in what is known of all rows of a tree that was just written, in their order, so that no blob need be read for it. */
+  /** Adds the keys of all rows of a newly written tree, in order, so that no blob need be read for them. */
   async seed(
     source: ObjectReader,
     tree: Oid,
@@ -143,7 +142,7 @@ export class RowKeys {
     this.#folders.set(tree, { bytes: Uint8Array.from(bytes), keys: Uint32Array.from(keys), folders })
   }
 
-  /** Keeps what is known of a tree for the next process, if it is much. */
+  /** Stores the keys of a tree for the next process, if there are many. */
   keep(tree: Oid, file: CacheFile | undefined): void {
     if (!file) return
     const folders: [Oid, FolderKeys][] = []
@@ -158,7 +157,7 @@ export class RowKeys {
     if (folders.length > WORTH_KEEPING) file.write(encodeFolderKeys(folders))
   }
 
-  /** Takes in a row that was just written, or read; answers its keys. */
+  /** Adds the keys of a row that was just written or read, and answers them. */
   note(oid: Oid, contentHash: string, dedupId: string): readonly [number, number] {
     const keys = [keyOfContent(contentHash), keyOfDedupId(dedupId)] as const
     this.#rows.set(oid, keys)
@@ -171,7 +170,7 @@ export class RowKeys {
     if (slice.isOver) await slice.rest()
     let known = this.#folders.get(tree)
     if (!known && ++look.read === WORTH_KEEPING && file) {
-      // So many at once are forgotten more often than changed.
+      // The cache has probably dropped these folders, rather than never seen so many new ones.
       this.#load(file)
       known = this.#folders.get(tree)
     }
@@ -194,7 +193,7 @@ export class RowKeys {
       if (row !== undefined) rows.push([byte, row])
       if (below !== undefined) folders.push([byte, below])
     }
-    // Held here: while some are read, others may be pushed out.
+    // Kept here, because reading some rows may remove others from the cache.
     const held = rows.map(([, oid]) => this.#rows.get(oid))
     const unknown = rows.filter((_, place) => held[place] === undefined).map(([, oid]) => oid)
     const told = (await this.#readRows(source, unknown, slice)).values()
@@ -221,7 +220,7 @@ export class RowKeys {
     return told
   }
 
-  /** Believes what a process kept, this one or one before it. */
+  /** Loads keys that this process or an earlier one stored. */
   #load(file: CacheFile): void {
     this.#loaded.add(file.path)
     for (const [tree, folder] of decodeFolderKeys(file.read() ?? Buffer.alloc(0)))
@@ -244,7 +243,7 @@ interface Look {
   readonly wanted: ReadonlySet<number>
   readonly file: CacheFile | undefined
   readonly found: { readonly position: RowPosition; readonly oid: Oid }[]
-  /** Folders that were not known. */
+  /** Folders that were not in the cache. */
   read: number
   readonly slice: TimeSlice
 }
@@ -253,7 +252,7 @@ function weightOf({ keys, folders }: FolderKeys): number {
   return keys.byteLength + folders.length * 100 + 300
 }
 
-/** Where these values stand. `indexOf` compares many at once, so for few values it is ten times as fast as a look at each. */
+/** The indexes of these values. `indexOf` compares many values at once, so for few values it is ten times as fast as a loop. */
 function indexesOf(keys: Uint32Array, wanted: ReadonlySet<number>): number[] {
   const found: number[] = []
   if (wanted.size > FEW) {

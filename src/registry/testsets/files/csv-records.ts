@@ -6,37 +6,37 @@ import type { FileLimits } from './file-row.ts'
 /** A record of a CSV file. */
 export interface CsvRecord {
   readonly cells: readonly string[]
-  /** How it stands in the file, without its line end. */
+  /** The record's text in the file, without its line end. */
   readonly text: string
-  /** The line it begins on. */
+  /** The record's first line. */
   readonly line: number
 }
 
 /**
- * Reads the records of a CSV file (RFC 4180; lines end in LF or CRLF), each stretch of it once. papaparse takes the cells
- * out of the text; what it mends in silence is refused: a quote that is not at the edge of a cell, spaces around one, a lone
- * carriage return (the line end of very old files), a record longer or shorter than the header. So is what is past the
- * limits, before it grows. `docs/decisions/0006-papaparse-reads-stretches.md` says why papaparse does not do the streaming.
+ * Reads the records of a CSV file (RFC 4180; lines end in LF or CRLF) in one pass. papaparse splits the text into cells. Errors that it
+ * would fix silently are refused: a quote inside a cell, spaces around quotes, a lone carriage return (the line end of very old files), a
+ * record longer or shorter than the header. A record past the limits is refused before it grows.
+ * `docs/decisions/0006-papaparse-reads-stretches.md` says why papaparse does not do the streaming.
  */
 export class CsvRecords {
   readonly #limits: FileLimits
   readonly #delimiter: string
   readonly #parser: Papa.Parser
-  /** Cells of the header; 0 until it has ended. */
+  /** Cells of the header; 0 until it is complete. */
   #columns = 0
-  /** What has been read of the record that has not ended, and how many bytes that is. */
+  /** The read part of an unfinished record, and its bytes. */
   #unfinished: CsvRecord
   #bytes = 0
   /**
-   * What to put before the next stretch, so that papaparse reads on in the cell that has not ended: a letter where it is
-   * plain, a quote where it is open, two where its last character is a quote, which closes it unless another follows.
+   * Text to put before the next piece, so that papaparse continues in the unfinished cell: a letter for a plain cell, a quote for an open
+   * quoted one, two quotes if its last character is a quote (which closes the cell unless another quote follows).
    */
   #resume: '' | 'x' | 'y' | '"' | '""' = ''
   readonly #letter: 'x' | 'y'
-  /** A carriage return that the last stretch ended with: a line end only with what follows. */
+  /** A carriage return at the end of the last piece, which is a line end only with the next character. */
   #held = ''
 
-  /** `delimiter` is one character, and `line` the first of the file that is read here. */
+  /** `delimiter` is one character; `line` is the number of the first line that is read here. */
   constructor(limits: FileLimits, delimiter = ',', line = 1) {
     this.#limits = limits
     this.#delimiter = delimiter
@@ -45,14 +45,14 @@ export class CsvRecords {
     this.#unfinished = { cells: [], text: '', line }
   }
 
-  /** Where in the file a cell of a record begins. Only a refusal asks, so it is worked out only then. */
+  /** The place of a record's cell in the file, computed only for a refusal. */
   placeOf({ cells, text, line }: CsvRecord, index: number): TextPlace {
     const delimiter = this.#delimiter
     const offset = index === 0 ? 0 : endOfCells(text, 0, cells.slice(0, index), delimiter) + delimiter.length
     return placeIn({ line, column: 1 }, text, offset)
   }
 
-  /** The records that end in the next stretch of the file; blank lines are none. */
+  /** The records that end in the next piece of the file; blank lines are skipped. */
   push(stretch: string): CsvRecord[] {
     const joined = this.#resume + this.#held + stretch
     this.#held = joined.endsWith('\r') ? '\r' : ''
@@ -72,7 +72,7 @@ export class CsvRecords {
       const lineEnd = text.startsWith('\r\n', end) ? 2 : text.charAt(end) === '\n' ? 1 : 0
       if (isLast ? end < text.length : lineEnd === 0) throw this.#fault(text, start, end)
       const last = cells.at(-1) ?? ''
-      // papaparse leaves quotes doubled where a cell is not closed, and the return of a line end in a plain cell
+      // papaparse leaves doubled quotes in an unclosed cell, and the carriage return of a line end in a plain cell
       if (isLast && isOpen) cells[cells.length - 1] = last.replaceAll('""', '"')
       if (lineEnd === 2 && text.charAt(end - 1) !== '"') cells[cells.length - 1] = last.slice(0, -1)
       this.#extend(text.slice(start, end), cells, isLast && isOpen)
@@ -87,7 +87,7 @@ export class CsvRecords {
     return records
   }
 
-  /** The last record of a file that does not end with a line end. */
+  /** The last record of a file without a final line end. */
   finish(): CsvRecord[] {
     const { cells, text } = this.#unfinished
     if (this.#resume === '"') {
@@ -98,7 +98,7 @@ export class CsvRecords {
     return text === '' ? [] : this.push('\n')
   }
 
-  /** Adds what papaparse has read to the record that has not ended. */
+  /** Adds papaparse's output to the unfinished record. */
   #extend(piece: string, read: readonly string[], isOpen: boolean): void {
     const { maxRowBytes, maxColumns } = this.#limits
     const { cells, text, line } = this.#unfinished
@@ -115,7 +115,7 @@ export class CsvRecords {
     throw rowTooLarge({ line, column: 1 }, maxRowBytes, isOpen ? hint : '')
   }
 
-  /** The record, which has ended. Refuses one with more or fewer cells than the header, which is the first to come. */
+  /** The finished record. Refuses one with more or fewer cells than the header, which is the first record. */
   #end(): CsvRecord {
     const record = this.#unfinished
     const { cells, text, line } = record
@@ -145,7 +145,7 @@ export class CsvRecords {
     return pastLimit(place, `The header has more columns than the limit of ${maxColumns}; send fewer.`)
   }
 
-  /** The refusal of the character at `offset` of a text, in which the record begins or goes on at `start`. */
+  /** The refusal of the character at `offset` of a text in which the record begins or continues at `start`. */
   #fault(text: string, start: number, offset: number): Refusal {
     const { text: before, line } = this.#unfinished
     const record = before + text.slice(start, offset)
@@ -160,7 +160,7 @@ export class CsvRecords {
   }
 }
 
-/** Where the cells end whose first begins at `from`, or before that the first character that must not stand where it does. */
+/** The end of the cells that begin at `from`, or before it the first invalid character. */
 function endOfCells(text: string, from: number, cells: readonly string[], delimiter: string): number {
   let pos = from
   for (const [index, cell] of cells.entries()) {
@@ -179,7 +179,7 @@ function endOfCells(text: string, from: number, cells: readonly string[], delimi
   return pos
 }
 
-/** Past the quote that closes the cell, or the end of the text if none does. */
+/** The position after the quote that closes the cell, or the end of the text if none does. */
 function endOfQuoted(text: string, from: number): number {
   for (let pos = from + 1; ; pos += 2) {
     pos = text.indexOf('"', pos)
@@ -188,7 +188,7 @@ function endOfQuoted(text: string, from: number): number {
   }
 }
 
-/** What the cells are separated by, in words. */
+/** The delimiter's name in a sentence. */
 function nameOf(delimiter: string): string {
   return NAMES[delimiter] ?? JSON.stringify(delimiter)
 }

@@ -7,22 +7,21 @@ import { fileText } from './file-text.ts'
 import { TableRows } from './table-rows.ts'
 
 export interface CsvOptions extends FileOptions {
-  /** Whether cells that are JSON literals, objects or arrays become those values; else every cell is a string. Ids are strings always. */
+  /** Whether cells that are JSON literals, objects or arrays become those values; else every cell is a string. Ids are always strings. */
   readonly infer: boolean
-  /** What the cells are separated by, whatever the file looks like; see `isDelimiter`. */
+  /** The delimiter, overriding detection; see `isDelimiter`. */
   readonly delimiter?: string | undefined
   readonly notes?: FileNotes | undefined
 }
 
 /**
- * The rows of a CSV file, in batches of what a stretch of it holds, if any: UTF-8, RFC 4180 quoting, LF or CRLF, the first
- * record names the columns, blank lines are skipped (interface 8.17). Cells are not trimmed; an empty one is "". The cells of
- * `__flags__`, `__tags__` and `__meta__` hold JSON text, an empty one leaves the member out. A header without rows is a table
- * without rows, a file without a header is refused (`empty_file`) unless that is meant. Refuses a bad file (`invalid_file`) and one
- * past the limits (`limit_exceeded`) with the place.
- *
- * Cells are separated by what the request says, else by what a first line `sep=…` says, as Excel writes and reads it, else by commas
- * if the header has one, else by what papaparse finds in it: semicolons, tabs or bars.
+ * The rows of a CSV file, in batches of one piece of the file each: UTF-8, RFC 4180 quoting, LF or CRLF, the first record names the
+ * columns, blank lines are skipped (interface 8.17). Cells are not trimmed; an empty one is "". The cells of `__flags__`, `__tags__` and
+ * `__meta__` contain JSON text; an empty one omits the member. A header without rows is a table without rows; a file without a header is
+ * refused (`empty_file`) unless that is allowed. Refuses, with the place, an invalid file (`invalid_file`) and one past the limits
+ * (`limit_exceeded`).
+ * The delimiter is that of the request; else that of a first line `sep=…`, as Excel writes and reads it; else a comma if the header has
+ * one; else what papaparse detects: semicolons, tabs or bars.
  */
 export async function* csvRows(
   chunks: AsyncIterable<Buffer>,
@@ -31,7 +30,7 @@ export async function* csvRows(
   const { infer, notes = { columns: [], renamed: [] }, allowEmpty } = options
   let table: Table | undefined
   let head: string[] = []
-  /** Begins the table where enough of the file is there, with what is there of it. */
+  /** Begins the table once enough of the file was read, with the part that was read. */
   function* open(isWhole: boolean): Generator<FileRow[]> {
     const start = startOf(head.join(''), options, isWhole)
     if (!start) return
@@ -64,7 +63,7 @@ export async function* csvRows(
     throw emptyFile('The file has no header, which names the columns')
 }
 
-/** Whether cells may be separated by it: one character but a quote, the ends of lines, and the byte order mark. */
+/** Whether the text may be a delimiter: any single character except a quote, line ends, and the byte order mark. */
 export function isDelimiter(text: string): boolean {
   return [...text].length === 1 && !/["\r\n\ufeff]/.test(text)
 }
@@ -74,19 +73,19 @@ interface Table {
   readonly rows: TableRows<CsvRecord>
 }
 
-/** Where the records begin, and what separates their cells. */
+/** The start of the records, and their delimiter. */
 interface CsvStart {
   readonly from: number
   readonly line: number
   readonly delimiter: string
-  /** Whether somebody said so: the request, or the file itself. */
+  /** Whether the request or the file names the delimiter. */
   readonly isTold: boolean
 }
 
-/** How much of a header is looked at for what separates its names. */
+/** Maximum length of a header in which the delimiter is searched. */
 const MOST_OF_HEADER = 64 * 1024
 
-/** Undefined while the beginning of the file does not hold its header, unless it is all there is. */
+/** Undefined until the header is complete or the file ends. */
 function startOf(
   head: string,
   { delimiter: told }: Pick<CsvOptions, 'delimiter'>,
@@ -109,19 +108,19 @@ function startOf(
   return { from: 0, line: 1, delimiter, isTold: false }
 }
 
-/** What Excel begins a file with to say what separates its cells, and the same from what puts every cell in quotes. */
+/** Excel's first line with the delimiter, also as programs write it that quote every cell. */
 const SEPARATOR_LINES = ['sep=', '"sep='] as const
 
-/** As much of a text as may be this beginning. */
+/** The part of a text that may be this beginning. */
 function startAs(beginning: string, text: string): string {
   return text.slice(0, beginning.length).toLowerCase()
 }
 
-/** What a first line says that separates cells, if it says so. */
+/** The delimiter that a first line names, if it does. */
 function separatorOf(line: string): string | undefined {
   const [plain, quoted] = SEPARATOR_LINES
   if (startAs(plain, line) === plain) return line.slice(plain.length)
-  // A name may begin like that: only the whole line in quotes is none.
+  // A column's name may begin like that; only a fully quoted line is not a name.
   const said = line.slice(quoted.length, -1)
   return startAs(quoted, line) === quoted &&
     line === `${line.slice(0, quoted.length)}${said}"` &&
@@ -135,7 +134,7 @@ function lineOf(text: string): string | undefined {
   return end === -1 ? undefined : text.slice(0, end + 1)
 }
 
-/** Past the line end of the first record; undefined if it has not ended. */
+/** The position after the first record's line end; undefined if the record is not complete. */
 function endOfHeader(text: string): number | undefined {
   let isQuoted = false
   let isBlank = true
@@ -151,7 +150,7 @@ function endOfHeader(text: string): number | undefined {
 const QUOTED = /"[^"]*"?/g
 const CANDIDATES = [';', '\t', '|']
 
-/** Of a file that says nothing. What stands in quotes separates nothing. */
+/** The delimiter for a file that names none. Text in quotes does not count. */
 function guessed(header: string, head: string, isWhole: boolean): string {
   const plain = header.replace(QUOTED, '')
   const candidates = CANDIDATES.filter((candidate) => plain.includes(candidate))
@@ -169,19 +168,19 @@ const FEW_RECORDS = 10
 const LONGEST_SAMPLE = 8192
 
 /**
- * The beginning of the file without the record that is cut off, if any is whole. A header that is longer than a sample stands for itself, its
- * quoted names without what is in them, since a sample that ends inside of one would have a cell less or none at all.
+ * A sample from the beginning of the file without the last, incomplete record, if any is complete. If the header is longer than a sample,
+ * it is the sample, with its quoted names emptied: a cut inside a quoted name would remove cells.
  */
 function sampleOf(head: string, header: string, isWhole: boolean): string {
   if (header.length > LONGEST_SAMPLE) return header.replace(QUOTED, '""').slice(0, LONGEST_SAMPLE)
   const sample = head.slice(0, LONGEST_SAMPLE)
   if (isWhole && sample.length === head.length) return sample
-  // A line may end inside of a quoted cell, too.
+  // A quoted cell may contain line breaks.
   const lines = sample.replace(QUOTED, (cell) => '"'.repeat(cell.length))
   return sample.slice(0, Math.max(lines.lastIndexOf('\n') + 1, header.length))
 }
 
-/** Why a header of one name is not taken for one column. */
+/** Why a header with one name probably has another delimiter. */
 function unseparated(name: string): string | undefined {
   const held = CANDIDATES.find((candidate) => name.includes(candidate))
   if (held === undefined) return undefined

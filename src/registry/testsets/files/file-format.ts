@@ -1,17 +1,17 @@
-/** What the first bytes of a file say that it is: how to unpack or decode it, or why it is refused. */
+/** The format of a file by its first bytes: how to unpack or decode it, or why it is refused. */
 export type FileFormat = 'gzip' | 'zip' | 'utf16le' | 'utf16be' | { readonly refused: string }
 
 /** So many bytes of a file's beginning tell what it is. */
 export const TELLING_BYTES = 4096
 
-/** What a file is by its first bytes; undefined for what may be text in UTF-8. */
+/** A file's format by its first bytes; undefined if it may be text in UTF-8. */
 export function formatByBytes(head: Buffer): FileFormat | undefined {
   if (startsWith(head, [0x1f, 0x8b])) return 'gzip'
   if (head[0] === 0x50 && head[1] === 0x4b && ZIP_MARKS.some((mark) => startsWith(head, mark, 2)))
     return 'zip'
   const known = FORMATS.find(({ bytes, at = 0 }) => startsWith(head, bytes, at))
   if (known) return { refused: `The file is ${known.name}, which is not read; ${known.remedy ?? REMEDY}` }
-  // Its name in capitals may begin a header; the byte that follows it in such a file is in no text.
+  // A header may begin with its signature in capitals; but the next byte of such a file cannot be in a text.
   if (head.subarray(0, 4).equals(PARQUET) && (head[4] ?? 0x20) < 0x20 && !isLineEnd(head[4]))
     return { refused: `The file is Parquet, which is not read; ${REMEDY}` }
   if (startsWith(head, [0xff, 0xfe, 0, 0]) || startsWith(head, [0, 0, 0xfe, 0xff]))
@@ -39,7 +39,7 @@ const ZIP_MARKS = [
 const PARQUET = Buffer.from('PAR1')
 const HTML = /^(?:<!--[^]*?-->\s*)*<(?:!doctype\s+html|html|head|body)[\s>]/i
 
-/** Formats that people have instead of rows, by what they begin with. */
+/** Formats that users may upload by mistake, by their first bytes. */
 const FORMATS: readonly {
   readonly name: string
   readonly bytes: readonly number[]
@@ -81,7 +81,7 @@ function isLineEnd(byte: number | undefined): boolean {
   return byte === 0x0a || byte === 0x0d || byte === 0x09
 }
 
-/** Text whose bytes come in pairs: the marks between cells, rows and members have their zero beside them, always on the same side. */
+/** Whether text has two bytes per character: delimiters have a zero byte beside them, always on the same side. */
 function looksLikeUtf16(head: Buffer): boolean {
   const beside = { before: 0, behind: 0, alone: 0 }
   for (let at = 0; at < head.length; at++) {

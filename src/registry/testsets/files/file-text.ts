@@ -1,7 +1,7 @@
 import { isAscii, isUtf8 } from 'node:buffer'
 import { FILE_START, type TextPlace, invalidFile, placeIn } from './file-refusal.ts'
 
-/** A stretch of a file's text, and where in the file it begins and ends. */
+/** A piece of a file's text, and its first and last place in the file. */
 export interface FileText {
   readonly text: string
   readonly place: TextPlace
@@ -9,14 +9,14 @@ export interface FileText {
 }
 
 /**
- * How many bytes are decoded at a time: enough that what is done once a stretch costs nothing, and so few that a stretch made
- * to be slow holds nobody up for long: papaparse takes 30 ms for the worst of 8 KiB, and 1600 ms for that of 64.
+ * Bytes that are decoded at a time: large enough that fixed costs do not matter, and small enough that a hostile piece does not block the
+ * server: papaparse takes 30 ms for the worst 8 KiB, and 1600 ms for the worst 64.
  */
 const STRETCH = 8192
 
 /**
- * The text of a UTF-8 file, in stretches of up to 8 KiB however its bytes are cut, without the byte order mark it may
- * begin with. Refuses (`invalid_file`) bytes that are not UTF-8, naming the first.
+ * The text of a UTF-8 file without its byte order mark, in pieces of up to 8 KiB, however the chunks are cut. Refuses bytes that are not
+ * UTF-8 (`invalid_file`), naming the first.
  */
 export async function* fileText(chunks: AsyncIterable<Buffer>): AsyncGenerator<FileText> {
   const stretch = Buffer.allocUnsafe(STRETCH)
@@ -48,7 +48,7 @@ function startsWithMark(bytes: Buffer, size: number): boolean {
   return size >= 3 && bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf
 }
 
-/** The end of the last character that lies wholly before `size`; the rest of a cut one may come with the next bytes. */
+/** The end of the last complete character before `size`; the rest of a cut one may come with the next bytes. */
 function endOfWhole(bytes: Buffer, size: number): number {
   for (let back = 1; back <= 3; back++) {
     const length = lengthOfCharacter(bytes[size - back] ?? 0)
@@ -57,7 +57,7 @@ function endOfWhole(bytes: Buffer, size: number): number {
   return size
 }
 
-/** How many bytes the character has that begins with `byte`; 0 if none does. */
+/** The length of a character that begins with `byte`; 0 if none does. */
 function lengthOfCharacter(byte: number): number {
   if (byte < 0x80) return 1
   if (byte < 0xc2) return 0
@@ -67,7 +67,7 @@ function lengthOfCharacter(byte: number): number {
 }
 
 function decode(bytes: Buffer, place: TextPlace): string {
-  // Latin 1 is the quick way to make a string of ASCII
+  // Latin 1 decodes ASCII fastest
   if (isAscii(bytes)) return bytes.toString('latin1')
   if (isUtf8(bytes)) return bytes.toString('utf8')
   let pos = 0
@@ -86,8 +86,8 @@ function decode(bytes: Buffer, place: TextPlace): string {
 }
 
 /**
- * The bytes of a UTF-16 file, which begins with its byte order mark, as those of a UTF-8 file. Refuses (`invalid_file`) half a
- * character, naming its line.
+ * The bytes of a UTF-16 file, which begins with its byte order mark, converted to UTF-8. Refuses half a character (`invalid_file`), naming
+ * its line.
  */
 export async function* utf8Of(
   chunks: AsyncIterable<Buffer>,
@@ -108,7 +108,7 @@ export async function* utf8Of(
   for await (const chunk of chunks) {
     const bytes = Buffer.concat([rest, chunk])
     let whole = bytes.length - (bytes.length % 2)
-    // A character of two units may go on in the next chunk.
+    // A character of two units may continue in the next chunk.
     if (whole >= 2 && isHighSurrogate(bytes, whole - 2, encoding)) whole -= 2
     rest = bytes.subarray(whole)
     if (whole > 0) yield decoded(bytes.subarray(0, whole))

@@ -8,9 +8,9 @@ export const ROW_FILE_TYPES = [...FILE_TYPES, 'xlsx'] as const
 
 export type RowFileType = (typeof ROW_FILE_TYPES)[number]
 
-/** What is said of a file before its bytes are looked at. */
+/** What a request says about a file. */
 export interface SaidOfFile {
-  /** The type that was asked for. */
+  /** The requested type. */
   readonly type?: RowFileType | undefined
   /** What it is called. */
   readonly name?: string | undefined
@@ -18,8 +18,8 @@ export interface SaidOfFile {
 }
 
 /**
- * What a file is by what is said of it: by the type that was asked for, else by the end of its name (`.gz` aside), else by its media
- * type; undefined where nothing tells. Programs that send files know few types, and say of a .jsonl anything.
+ * The type of a file by the request: the requested type, else by the end of its name (without `.gz`), else by its media type; undefined if
+ * none says it. Programs that send files know few media types, and give any for a .jsonl.
  */
 export function rowFileType({ type, name = '', mediaType = '' }: SaidOfFile): RowFileType | undefined {
   const [, extension = ''] = /\.([^.]+)$/.exec(isGzipName(name) ? name.slice(0, -'.gz'.length) : name) ?? []

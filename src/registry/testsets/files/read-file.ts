@@ -13,30 +13,29 @@ import { jsonLinesRows } from './json-lines-rows.ts'
 import { jsonRows } from './json-rows.ts'
 import { xlsxRows } from './xlsx-rows.ts'
 
-/** A file of rows as it comes in. */
+/** A file of rows while it is uploaded. */
 export interface RowFile {
-  /** What it is said to be; see `rowFileType`. Its bytes say by themselves that it is an .xlsx file, or compressed with gzip. */
+  /** The type by the request; see `rowFileType`. An .xlsx file, and gzip, are detected by their bytes. */
   readonly type: RowFileType
   chunks(): AsyncIterable<Buffer>
-  /** Most bytes that may come out of a compressed file. */
+  /** Maximum bytes of an unpacked file. */
   readonly maxBytes: number
-  /** Whether the cells of a table are read as the JSON values they look like; strings otherwise. */
+  /** Whether cells become the JSON values that they look like; else they are strings. */
   readonly infer: boolean
-  /** What separates the cells of a CSV file, if the request says; see `isDelimiter`. */
+  /** The delimiter of a CSV file, if the request names one; see `isDelimiter`. */
   readonly delimiter?: string | undefined
-  /** Which sheet of an .xlsx file; the first unless it is named. */
+  /** The sheet of an .xlsx file; the first by default. */
   readonly sheet?: string | undefined
-  /** Whether a file that holds nothing means no rows. */
+  /** Whether an empty file means no rows. */
   readonly allowEmpty?: boolean | undefined
-  /** Told how many rows have been read so far. */
+  /** Called with the number of rows read so far. */
   readonly onRows?: ((rows: number) => void) | undefined
 }
 
 /**
- * The rows of a file, in batches, read as what it is: CSV, JSON or JSONL in UTF-8, or in UTF-16 with its byte order mark, or a sheet
- * of an .xlsx file; each of them as it is or compressed with gzip (interface 8.17). What else is known by its first bytes is refused by
- * name, and so are options that the file has no use for. Refuses as the readers of the formats do, and (`limit_exceeded`) what
- * unpacks to more than it may.
+ * The rows of a file, in batches: CSV, JSON or JSONL in UTF-8, or in UTF-16 with its byte order mark, or a sheet of an .xlsx file, each
+ * possibly compressed with gzip (interface 8.17). Other formats that the first bytes reveal are refused by name, and so are options that do
+ * not fit the format. Refuses as the readers of the formats do, and content that unpacks to too much (`limit_exceeded`).
  */
 export async function* readRowFile(
   file: RowFile,
@@ -93,7 +92,7 @@ function useless(option: string, of: string, is: string): Refusal {
   return wrongFormat(`The request says ${option}, which is of ${of}, and the file is ${is}; leave it out.`)
 }
 
-/** The file, and how it begins: all of a short one. */
+/** The file and its first bytes; all of a short file. */
 async function peek(
   chunks: AsyncIterable<Buffer>,
 ): Promise<{ readonly head: Buffer; readonly chunks: AsyncIterable<Buffer> }> {
@@ -122,7 +121,7 @@ async function peek(
 async function* inflated(chunks: AsyncIterable<Buffer>, maxBytes: number): AsyncGenerator<Buffer> {
   let given = 0
   try {
-    // Whoever reads the end of the pipe is told what went wrong in it.
+    // The reader of the pipe's end gets the error.
     const unpacked = pipeline(Readable.from(chunks), createGunzip({ chunkSize: INFLATED }), () => undefined)
     for await (const chunk of unpacked as AsyncIterable<Buffer>) {
       given += chunk.length

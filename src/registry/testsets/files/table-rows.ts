@@ -10,50 +10,50 @@ import { DEDUP_COLUMN, METADATA_COLUMNS } from '../import/input-row.ts'
 import { type TextPlace, invalidFile } from './file-refusal.ts'
 import { type FileNotes, type FileRow, MAX_ROW_DEPTH } from './file-row.ts'
 
-/** A row of a table: its cells as texts, and where they are known as more than texts, as values. */
+/** A row of a table: its cells as texts, and as values if the file has types. */
 export interface TableRecord {
   readonly cells: readonly string[]
   readonly values?: readonly Json[]
-  /** The line it begins on. */
+  /** The row's first line. */
   readonly line: number
 }
 
 export interface TableOptions<R extends TableRecord> {
-  /** Whether cells become the values that they are, or look like; else every cell is a string. Ids are strings always. */
+  /** Whether cells become the values that they have or look like; else every cell is a string. Ids are always strings. */
   readonly infer: boolean
   readonly notes: FileNotes
-  /** Where in the file a cell of a record begins; asked only to refuse. */
+  /** The place of a record's cell in the file; called only to refuse. */
   readonly placeOf: (record: R, index: number) => TextPlace
-  /** Why a header of one column cannot be meant as one, if so. */
+  /** Why a header with one column is probably a mistake, if it is. */
   readonly lonely?: (name: string) => string | undefined
 }
 
-/** Metadata columns whose cells are JSON text whatever the other cells are. */
+/** Metadata columns whose cells are always JSON text. */
 const JSON_COLUMNS: ReadonlySet<string> = new Set(['__flags__', '__tags__', '__meta__'])
 
-/** Columns that hold ids, which stay strings under `infer`: `12345678e901` is a dedup id and no number. */
+/** Columns of ids, which stay strings under `infer`: `12345678e901` is a dedup id, not a number. */
 const ID_COLUMNS: ReadonlySet<string> = new Set(['__id__', '__dedup_id__', DEDUP_COLUMN])
 
 const BESIDE_DATA: ReadonlySet<string> = new Set([...METADATA_COLUMNS, DEDUP_COLUMN])
 
 /**
- * Turns the records of a table into rows, once the first of them has named the columns. Names lose white space and what nobody sees at
- * their ends, and come in Unicode's composed form (NFC), so that a column has one name whichever program wrote it. Columns at the end
- * without a name are left out, as spreadsheets write them, and refused at the first cell of theirs that holds something.
+ * Converts the records of a table to rows; the first record names the columns. Names lose white space and invisible characters at their
+ * ends, and are normalised to Unicode's composed form (NFC), so that a column has one name whichever program wrote the file. Last columns
+ * without a name, as spreadsheets write them, are dropped; a non-empty cell in one is refused.
  */
 export class TableRows<R extends TableRecord> {
   readonly #options: TableOptions<R>
   #columns: readonly string[] = []
-  /** Whether cells need nothing but their name: no column is particular, and none would be misplaced in an object. */
+  /** Whether cells need no special treatment: there is no metadata column, and no name that an object would reorder. */
   #isPlain = false
-  /** Whether rows bring ids by which they are known. */
+  /** Whether the table has a column of ids. */
   #hasIds = false
 
   constructor(options: TableOptions<R>) {
     this.#options = options
   }
 
-  /** Whether a record has named the columns. */
+  /** Whether the header was read. */
   get hasHeader(): boolean {
     return this.#columns.length > 0
   }
@@ -103,7 +103,7 @@ export class TableRows<R extends TableRecord> {
     }
   }
 
-  /** The record has more cells than there are names, which must be empty. */
+  /** The record has more cells than there are names; these must be empty. */
   #checkNameless(record: R): void {
     const { cells } = record
     for (let index = this.#columns.length; index < cells.length; index++) {
@@ -136,10 +136,10 @@ export class TableRows<R extends TableRecord> {
   }
 }
 
-/** More characters of names than these are not told; there may be ten thousand names, each as long as a row. */
+/** Maximum characters of names that are reported; there may be ten thousand names, each as long as a row. */
 const MOST_TOLD = 16 * 1024
 
-/** A column's name as it is kept. */
+/** A column's name in its stored form. */
 function columnName(cell: string): string {
   let [from, to] = [0, cell.length]
   while (from < to && isUnseen(cell, from)) from++
@@ -147,7 +147,7 @@ function columnName(cell: string): string {
   return cell.slice(from, to).normalize('NFC')
 }
 
-/** White space of any width, none included, and marks that only steer how a text is laid out. */
+/** White space of any width, including none, and marks that only control the layout of text. */
 const UNSEEN = /[\s\u00ad\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff]/
 
 function isUnseen(text: string, at: number): boolean {
@@ -167,8 +167,8 @@ function jsonCell(cell: string, column: string, place: () => TextPlace): Json {
 const SCALAR = /^(?:true|false|null|-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?)$/
 
 /**
- * What a cell says under `types=infer`: exactly `true`, `false`, `null` or a JSON number (kept digit for digit), or the
- * whole of a JSON object or array that can be kept. Anything else is a string: `TRUE`, ` 1`, `007`, `NaN`, `{a}`.
+ * The value of a cell under `types=infer`: exactly `true`, `false`, `null` or a JSON number (kept digit for digit), or a complete JSON
+ * object or array that can be stored. Anything else is a string: `TRUE`, ` 1`, `007`, `NaN`, `{a}`.
  */
 function inferCell(cell: string): Json {
   if (!mayBeJson(cell)) return cell
@@ -183,7 +183,7 @@ function inferCell(cell: string): Json {
 const ARRAY = /^\[[ \t\r\n]*(?:[\]"{[\-0-9]|true|false|null)/
 const OBJECT = /^\{[ \t\r\n]*["}]/
 
-/** Tells ordinary text (`[sic]` too) apart, because an error thrown for each cell would take longer than all the rest. */
+/** Recognises ordinary text (also `[sic]`), because throwing a parser's error for each cell would dominate the time. */
 function mayBeJson(cell: string): boolean {
   const first = cell.charAt(0)
   if (first === '{') return cell.endsWith('}') && OBJECT.test(cell)

@@ -27,20 +27,20 @@ export interface ReplacedRows {
   /** The folder of the rows; undefined if there are none. */
   readonly tree: Oid | undefined
   readonly rows: readonly RowEntry[]
-  /** What is kept of the rows for the next process, if anything is. */
+  /** The stored row keys for the next process, if there are any. */
   readonly derived?: CacheFile | undefined
 }
 
-/** What a file came to. */
+/** The result of reading a file. */
 export interface CollectedFile extends CollectedTestset {
   readonly met: MetRows
   readonly renamed: readonly RenamedColumn[]
 }
 
 /**
- * Reads a file of rows into a pack, never more than a little of it at a time, and lays them over the rows they replace: what stays
- * in memory is some 350 bytes a row. Rows that the repository has are not written again. A bad file is refused by line and column;
- * it leaves nothing, and neither does one whose time is up.
+ * Reads a file of rows into a pack, little at a time, and lays the rows over those they replace; takes about 350 bytes of memory per row.
+ * Rows that the repository has are not written again. An invalid file is refused by line and column. It leaves nothing behind, and neither
+ * does an aborted one.
  */
 export async function collectFile(
   file: RowFile,
@@ -78,7 +78,7 @@ export async function collectFile(
     if (identified instanceof Promise) return identified.then((it) => collector.add(it))
     collector.add(identified)
   }
-  /** Of a table whose rows may be there already. */
+  /** For a table whose rows may already be stored. */
   const addKept = async (batch: readonly FileRow[], stored: StoredCells): Promise<void> => {
     const rows: TableRow[] = []
     await slice.each(batch, async (row) => rows.push({ row: await known(row), cells: row.cells }))
@@ -111,16 +111,16 @@ function sentFileRow({ data, line }: FileRow) {
 
 const NOTHING_BESIDE = {}
 
-/** A row of a table, and how its cells stand there. */
+/** A row of a table, and its raw cells. */
 interface TableRow {
   readonly row: InputRow
   readonly cells: RowCells | undefined
 }
 
 /**
- * The rows that a table replaces, for the values that its cells leave as they are: a table writes everything as text, so a cell that is
- * what a download writes for the stored value means that value, of whatever type, and only a cell that differs was edited. Rows are
- * joined on their dedup ids. Nothing is read before a row brings one.
+ * Restores the stored values of unedited cells. A table writes every value as text; so a cell that equals what a download writes for the
+ * stored value means that value, of any type, and only a different cell was edited. Rows are joined by their dedup ids. Nothing is read
+ * before a row has one.
  */
 class StoredCells {
   readonly #source: RowSource
@@ -128,9 +128,9 @@ class StoredCells {
   readonly #base: readonly RowEntry[]
   readonly #slice: TimeSlice
   readonly #file: CacheFile | undefined
-  /** The places of rows in the base by the keys of their dedup ids, of those that share one the last. */
+  /** The last row of the base for each key of a dedup id. */
   #places: Map<number, number> | undefined
-  /** Of a row the place of the one before it that shares its key. */
+  /** For each row the previous one with the same key. */
   readonly #others = new Map<number, number>()
   readonly #run = new SequentialPackReader()
 
@@ -142,7 +142,7 @@ class StoredCells {
     this.#slice = slice
   }
 
-  /** The rows, with the stored values of the cells that stand as they are stored. */
+  /** The rows, with the stored values of unedited cells. */
   async keep(rows: readonly TableRow[]): Promise<readonly InputRow[]> {
     const kept = rows.map(({ row }) => row)
     const byDedupId = new Map<string, number[]>()
@@ -195,7 +195,7 @@ class StoredCells {
   }
 }
 
-/** What a table is laid over. */
+/** The stored table that an upload replaces. */
 interface StoredTable {
   readonly source: RowSource
   readonly tree: Oid | undefined
@@ -203,10 +203,10 @@ interface StoredTable {
   readonly derived?: CacheFile | undefined
 }
 
-/** More bytes of rows than these are not held together. */
+/** Maximum bytes of rows that are held together. */
 const LONG = 1024 ** 2
 
-/** The content of a row, in which a cell that stands as a download writes the stored value is that value, or missing as that is. */
+/** A row's content, with the stored value in each cell that equals what a download writes for it; a missing member stays missing. */
 function keepStoredValues(content: JsonObject, { columns, texts }: RowCells, stored: JsonObject): JsonObject {
   const kept = new Map<string, Json | undefined>()
   for (const [index, column] of columns.entries()) {

@@ -9,38 +9,38 @@ import {
 } from '../../../base/json.ts'
 import { parseUuid } from '../../store/ids.ts'
 
-/** A row as it comes in, its metadata taken apart from its content (interface 8.5, 8.9). */
+/** A received row, its metadata separated from its content (interface 8.5, 8.9). */
 export interface InputRow {
   /** The row without dedup id and metadata columns, in the sender's order. */
   readonly content: JsonObject
   /** Its dedup id, if the sender gave one. */
   readonly dedupId: string | undefined
-  /** The id of the testcase that the sender says this row is. */
+  /** The testcase id that the sender gave for this row. */
   readonly isTestcase: string | undefined
   readonly meta: RowMeta | undefined
-  /** Whether the dedup id stood in the row as a column of its own, and so has a place among the columns. */
+  /** Whether the dedup id was a column of the row, and so is among the columns. */
   readonly hasDedupColumn: boolean
 }
 
-/** What belongs to a row in a revision, beside its data (interface 8.7). */
+/** A row's metadata in a revision, beside its data (interface 8.7). */
 export interface RowMeta {
   readonly flags?: JsonObject
   readonly tags?: JsonObject
   readonly meta?: JsonObject
 }
 
-/** The member of a stored row that holds its dedup id; there always. */
+/** The member of a stored row with its dedup id; every stored row has it. */
 export const DEDUP_COLUMN = 'testcase_dedup_id'
 
-/** So many values a row may have at any depth, metadata included: each row is read and written in one go. */
+/** Maximum values of a row at any depth, with metadata: each row is read and written without yielding. */
 export const MOST_ROW_VALUES = 100_000
 
-/** The columns of imports and exports that are no data. */
+/** The columns of imports and exports that are not data. */
 export const METADATA_COLUMNS = ['__id__', '__dedup_id__', '__flags__', '__tags__', '__meta__'] as const
 
 /**
- * Takes a row's data apart. `outer` are flags, tags and meta that came beside it. `refuse` is called with the key and what is
- * wrong with it, and does not return.
+ * Separates a row's data. `outer` are flags, tags and meta from beside it. `refuse` is called with the key and its problem, and does not
+ * return.
  */
 export function inputRow(
   data: JsonObject,
@@ -76,7 +76,7 @@ function dedupIdIn(
   const value = getKey(data, key)
   if (value === undefined || value === null || value === '') return undefined
   if (typeof value !== 'string') return refuse(key, 'is not a string; a dedup id is one')
-  // A copy: a slice of a large text would keep that whole text in memory.
+  // A copy, because a slice would keep the whole large text in memory.
   return Buffer.from(value).toString()
 }
 

@@ -11,7 +11,7 @@ import { readBlobs } from '../rows/stored-rows.ts'
 import type { CollectedRow, LaidRows } from '../testset-payload.ts'
 import { type RowPosition, isTooDeep, positionsAfter, positionsBetween } from '../rows/row-position.ts'
 
-/** The rows of a testset as they lie in a commit: the folder, and what is in it. */
+/** The rows of a testset in a commit: their folder, and its content. */
 export interface WrittenRows {
   /** Undefined if there are none. */
   readonly tree: Oid | undefined
@@ -19,8 +19,8 @@ export interface WrittenRows {
 }
 
 /**
- * Lays rows whose blobs are written over those of `base`, such that git shows the rows that changed and no others, and answers
- * the folder that holds them and what that changed. What is known of them is noted, so that the next change reads no blob.
+ * Lays rows, whose blobs are written, over those of `base`, so that git shows exactly the changed rows. Answers the folder of the rows and
+ * the changes. Caches the rows' keys, so that the next change reads no blob.
  */
 export async function writeRowTree(
   target: ObjectReader & ObjectSink,
@@ -40,7 +40,9 @@ export async function writeRowTree(
   return { tree, changedRows: countChanges(changes, placed.length - base.rows.length) }
 }
 
-/** What changes do to rows of which there are `more` afterwards; each removes one that is there, or sets one to what it was not. */
+/**
+ * Counts changes by kind; `more` is the difference in the number of rows. Each change removes an existing row, or sets one to a new value.
+ */
 export function countChanges(changes: Iterable<RowChange>, more: number): ChangedRows {
   let [set, removed] = [0, 0]
   for (const [, row] of changes) {
@@ -66,7 +68,7 @@ async function dedupIdsAt(
   return dedupIds
 }
 
-/** A row that git damaged has none, so that other rows can take its place. */
+/** Undefined for a row that git damaged, so that another row can take its position. */
 function dedupIdIn(bytes: Buffer): string | undefined {
   try {
     return dedupIdOf(decodeRow(bytes))
@@ -78,20 +80,20 @@ function dedupIdIn(bytes: Buffer): string | undefined {
 
 const AT_ONCE = 512
 
-/** A row that needs a place: its blob, and its dedup id, which is the same before and after an edit. */
+/** A row without a position yet: its blob, and its dedup id, which an edit does not change. */
 export interface UnplacedRow {
   readonly oid: Oid
   readonly key: string
 }
 
-/** The dedup ids of some rows of the base, given by their indexes; undefined for a row without one. */
+/** The dedup ids of the base's rows at these indexes; undefined for a row without one. */
 export type KeysOfBase = (indexes: readonly number[]) => Promise<readonly (string | undefined)[]>
 
 /**
- * A position for each row of `next`, ascending, such that git shows what changed since `base` (its rows in order) and
- * nothing else. A row that was there, by its content or else by its dedup id, keeps its position as long as the order
- * allows. Between two kept rows the others take the positions of rows that went, and then fresh ones. When those would lie too
- * deep, all rows are numbered anew. `keysOfBase` is asked once at most, for rows whose content went.
+ * Chooses ascending positions for the rows of `next`, so that git shows exactly the changes since `base` (its rows in order). A row that
+ * the base has, by content or else by dedup id, keeps its position if the order allows it. Rows between two kept ones take the positions of
+ * removed rows, then new ones. If these would be too deep, all rows are numbered again. `keysOfBase` is called at most once, for rows whose
+ * content is gone.
  */
 export async function assignPositions(
   base: readonly RowEntry[],
@@ -125,7 +127,7 @@ export async function assignPositions(
   return positions
 }
 
-/** What `editRows` has to do to turn the rows of `base` into those of `next`; all three ascend. */
+/** The changes for `editRows` that turn the rows of `base` into those of `next`; all three ascend. */
 export async function rowChanges(
   base: readonly RowEntry[],
   next: readonly RowEntry[],
@@ -152,7 +154,7 @@ const NONE = -1
 
 const ROWS_BETWEEN_CLOCK_READS = 256
 
-/** For each row of `next` the index of the base row it is, or NONE; each base row at most once. */
+/** For each row of `next`, the index of the same row in the base, or NONE; each base row at most once. */
 async function matchRows(
   base: readonly RowEntry[],
   next: readonly UnplacedRow[],
@@ -194,12 +196,12 @@ async function indexesOf(
   return indexes
 }
 
-/** How far ahead a name is looked for before it goes into the table. */
+/** The distance at which a name is searched before the table is used. */
 const AHEAD = 4
 
 /**
- * For each name of `next` an index at which `base` has it, or NONE; each index at most once. Most revisions change little and
- * keep the order, so what stands in its turn or at the end is found without a table, in a tenth of the time.
+ * For each name of `next`, an index at which `base` has it, or NONE; each index at most once. Most revisions change little and keep the
+ * order, so a name at the expected place or at the end is found without a table, in a tenth of the time.
  */
 async function matchNames(
   base: readonly Name[],
@@ -242,7 +244,7 @@ function isSame(a: Name, b: Name): boolean {
   return a !== undefined && a === b
 }
 
-/** Answers, for a name, the first of `indexes` where it stands and that was not answered before; NONE after the last. */
+/** Answers, for a name, its first unused index in `indexes`; NONE if there is none left. */
 async function takingOnce(
   names: readonly Name[],
   indexes: readonly number[],
@@ -265,7 +267,7 @@ async function takingOnce(
 
 /** The values with all but a longest rising subsequence replaced by NONE (patience sorting, n log n). */
 async function longestRising(values: Int32Array, slice: TimeSlice): Promise<Int32Array> {
-  // ends[n]: where the rising run of n + 1 values that ends lowest ends
+  // ends[n]: the end of the run of n + 1 rising values whose last value is lowest
   const ends = new Int32Array(values.length)
   const before = new Int32Array(values.length)
   let length = 0
@@ -283,7 +285,7 @@ async function longestRising(values: Int32Array, slice: TimeSlice): Promise<Int3
   return kept
 }
 
-/** How many runs end below the value; most values just make the longest run longer. */
+/** The number of runs that end below the value; most values only extend the longest run. */
 function rankOf(value: number, values: Int32Array, ends: Int32Array, length: number): number {
   const endOf = (rank: number): number => values[ends[rank] ?? 0] ?? NONE
   if (length === 0 || endOf(length - 1) < value) return length
@@ -297,14 +299,14 @@ function rankOf(value: number, values: Int32Array, ends: Int32Array, length: num
 }
 
 interface Gap {
-  /** The kept rows of the base around it; -1 and the base's length at its ends. */
+  /** The neighbouring kept rows of the base; -1 and the base's length at its ends. */
   readonly previous: number
   readonly following: number
-  /** How many rows go there. */
+  /** The number of rows in this gap. */
   readonly count: number
 }
 
-/** As many positions between two kept rows as rows go there, ascending, some thousands at a time where they are many. */
+/** Positions between two kept rows for the rows of the gap, ascending, some thousands at a time. */
 function* positionsInGap(
   base: readonly RowEntry[],
   { previous, following, count }: Gap,

@@ -16,46 +16,45 @@ import {
 import type { MetRows } from '../../payload/family.ts'
 import type { CollectedRow } from '../testset-payload.ts'
 
-/** How much a testset may hold (interface 8.27). */
+/** Limits of a testset (interface 8.27). */
 export interface TestsetLimits {
   readonly maxRows: number
-  /** Bytes of one row as it is stored. */
+  /** Maximum bytes of a stored row. */
   readonly maxRowBytes: number
   readonly maxColumns: number
 }
 
-/** Where the blobs of rows go. */
+/** Stores the blobs of rows. */
 export interface RowSink {
   /** Stores a blob and answers its id. */
   put(bytes: Buffer): Oid
-  /** A blob that was put. */
+  /** Reads a stored blob. */
   get(oid: Oid): Promise<Buffer>
 }
 
-/** Rows that came in, as a revision has them. */
+/** Received rows in the form of a revision. */
 export interface CollectedRows {
   readonly rows: readonly CollectedRow[]
   readonly columns: readonly string[]
   readonly met: MetRows
 }
 
-/** A small compressed file may hold tens of millions of rows that are all the same. */
+/** Maximum received rows, as a multiple of a testset's: a small compressed file may have tens of millions of equal rows. */
 const EQUAL_ROWS = 4
 
 /**
- * Turns rows that come in one after the other into the rows of a revision: gives each its dedup id, collapses equal ones
- * onto the first (interface 8.3, 8.5), and writes their blobs. What collapses is settled at the end, because a row may still
- * be replaced by a later one of its dedup id.
+ * Converts received rows to the rows of a revision: gives each its dedup id, collapses equal ones into the first (interface 8.3, 8.5), and
+ * writes their blobs. It collapses at the end, because a later row with the same dedup id may still replace one.
  */
 export class RowCollector {
   readonly #sink: RowSink
   readonly #limits: TestsetLimits
   readonly #rows: (CollectedRow | undefined)[] = []
-  /** Where the rows are that brought a dedup id (in the end all), by it, and those that did not, by their content. */
+  /** The indexes of rows that came with a dedup id (in the end all rows), and of the others by their content. */
   readonly #given = new Map<string, number>()
   readonly #nameless = new Map<string, number>()
   readonly #columns = new Set<string>()
-  /** Rows that came in, those included that collapsed. */
+  /** The number of received rows, with those that collapsed. */
   #taken = 0
   #collapsed = 0
   #replaced = 0
@@ -65,12 +64,12 @@ export class RowCollector {
     this.#limits = limits
   }
 
-  /** Takes columns in that rows may have. */
+  /** Adds columns that rows may have. */
   addColumns(columns: readonly string[]): void {
     for (const column of columns) this.#columns.add(column)
   }
 
-  /** Takes a row in. Equal rows are one, but reading them takes time, too: they may be so many times what a testset may have. */
+  /** Adds a row. Equal rows count as one, but reading them takes time, so their number is limited to a multiple of the testset's limit. */
   add(row: InputRow): void {
     const most = EQUAL_ROWS * this.#limits.maxRows
     if (++this.#taken > most) throw limitExceeded('rows, equal ones included', most)
@@ -92,7 +91,7 @@ export class RowCollector {
     }
   }
 
-  /** The rows in order, their columns in order of first appearance, and what became of rows that are none of these. */
+  /** The rows in order, their columns by first appearance, and what happened to received rows that are not among them. */
   async finish(slice: TimeSlice): Promise<CollectedRows> {
     await this.#collapse(slice)
     await this.#nameRows(slice)
@@ -107,7 +106,7 @@ export class RowCollector {
     const oid = this.#store(encodeRow(content, key))
     const meta = row.meta && this.#store(encodeRowMeta(row.meta))
     this.#rows[place] = { oid, meta, key, contentHash: content.hash }
-    // No more rows than this can collapse, so the others are too many already.
+    // No more rows than these can collapse, so the rest is already too many.
     this.#checkCount(Math.max(this.#given.size, this.#nameless.size))
     for (const column of keysOf(row.content)) this.#columns.add(column)
     if (row.hasDedupColumn) this.#columns.add(DEDUP_COLUMN)
@@ -116,7 +115,7 @@ export class RowCollector {
     }
   }
 
-  /** Counts a row that took the place of one with its dedup id. */
+  /** Counts a row that replaced one with its dedup id. */
   #countMet(before: CollectedRow, now: CollectedRow | undefined): void {
     const isEqual = before.oid === now?.oid && before.meta === now.meta
     if (isEqual) this.#collapsed++
@@ -132,7 +131,7 @@ export class RowCollector {
     if (count > this.#limits.maxRows) throw limitExceeded('rows', this.#limits.maxRows)
   }
 
-  /** A row that brought no dedup id becomes one with the first of equal content that did, at the earlier place. */
+  /** Joins a row without a dedup id with the first row of equal content that has one, at the earlier place. */
   async #collapse(slice: TimeSlice): Promise<void> {
     if (this.#nameless.size === 0 || this.#given.size === 0) return
     await slice.each(this.#rows, (row, place) => {
@@ -146,7 +145,7 @@ export class RowCollector {
     })
   }
 
-  /** Puts `-2`, `-3` … behind generated dedup ids that another row holds, and writes those rows again. */
+  /** Appends `-2`, `-3` … to generated dedup ids that another row has, and writes those rows again. */
   async #nameRows(slice: TimeSlice): Promise<void> {
     await slice.each(this.#rows, (row, place) => {
       if (row === undefined || this.#nameless.get(row.contentHash) !== place) return undefined
@@ -163,7 +162,7 @@ export class RowCollector {
   }
 }
 
-/** Refuses what is past a limit of the service (interface 8.27): `limitExceeded('rows', 1000000)`. */
+/** Refuses an amount past a limit of the service (interface 8.27): `limitExceeded('rows', 1000000)`. */
 export function limitExceeded(what: string, limit: number): Refusal {
   return new Refusal(
     'limit_exceeded',

@@ -20,14 +20,14 @@ import { collectFile } from './collect-file.ts'
 import type { RowFile } from '../files/read-file.ts'
 import type { TestsetLimits } from './row-collector.ts'
 
-/** What became of a file that was stored. */
+/** The result of a stored file. */
 export interface Uploaded {
   readonly file: Pick<CollectedFile, 'met' | 'renamed'>
 }
 
 /**
- * Creates a testset whose first revision holds the rows of a file (interface 8.16). A bad file creates nothing, nor does one that
- * nobody waits for any more: `gone` ends the work with its reason, up to the moment when there is nothing left but to store it.
+ * Creates a testset whose first revision has the rows of a file (interface 8.16). An invalid file creates nothing. `gone` aborts the work
+ * with its reason, until only storing is left.
  */
 export async function createFromFile(
   registry: Registry,
@@ -57,8 +57,8 @@ export async function createFromFile(
 }
 
 /**
- * Commits a revision that holds the rows of a file, whatever the one before it held (interface 8.16). A testset that has no variant
- * gets one; a bad file makes none. `gone` is as above.
+ * Commits a revision with the rows of a file; they replace all rows of the previous revision (interface 8.16). A testset without a variant
+ * gets one, unless the file is invalid. `gone` works as above.
  */
 export async function commitFile(
   registry: Registry,
@@ -86,7 +86,7 @@ export async function commitFile(
     const place = variant ? { artifact, variant } : await defaultVariantOrNew(registry, artifact, context)
     return { ...(await commitRevision(registry, place, { ...input, payload }, context)), file: payload }
   } finally {
-    // Also when nothing was refused: a repeated request finds its commit there, and needs no pack.
+    // Also without a refusal: a repeated request finds its commit, and needs no pack.
     payload.pack?.discard()
   }
 }

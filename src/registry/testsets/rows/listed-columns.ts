@@ -9,10 +9,10 @@ import { rowBytesOf } from './stored-rows.ts'
 import type { StoredTestset } from '../testset-payload.ts'
 import { rowPath } from '../testset-tree.ts'
 
-/** Trees of rows, and columns that name every key of theirs. */
+/** The columns of trees of rows, if they are known to name every key. */
 const listed = recentlyUsed<Oid, readonly string[]>(10_000, (columns) => 10 + columns.length)
 
-/** Remembers that these columns name every key of the rows, so that `allColumns` need not read them. */
+/** Caches that these columns name every key of the rows, so that `allColumns` need not read the rows. */
 export function cacheColumns({ tree, columns }: StoredTestset): void {
   if (tree !== undefined) listed.set(tree, columns)
 }
@@ -27,8 +27,8 @@ export function areColumnsCached({ tree, columns }: StoredTestset): boolean {
 }
 
 /**
- * The columns of a testset, and behind them the keys of its rows that are none: git may have changed rows and left the list of
- * columns as it was. Reads all rows unless this process wrote or read them before.
+ * The columns of a testset, followed by keys of its rows that are not columns: git may have changed rows and not the list of columns. Reads
+ * all rows unless this process wrote or read them before.
  */
 export async function allColumns(
   source: ObjectReader,

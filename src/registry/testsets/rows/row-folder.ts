@@ -2,22 +2,22 @@ import { Refusal } from '../../../errors.ts'
 import type { Oid } from '../../../git/objects.ts'
 
 /**
- * One folder of rows: what its names say, each list by the byte that the name spells. A leaf has up to 255 rows and a
- * million rows have four thousand of them, so this reads and writes the bytes of a tree object directly
- * (gitformat: `<mode> <name>\0<20 bytes of id>`), in a third of the time that a list of entries takes.
+ * One folder of rows: the entries by their kind, each list by the byte in the name. A leaf has up to 255 rows, and a million rows have four
+ * thousand leaves. So this reads and writes the bytes of a tree object directly (gitformat: `<mode> <name>\0<20 bytes of id>`), in a third
+ * of the time that a list of entries takes.
  */
 export interface RowFolder {
   /** `05.json`: the row's blob. */
   readonly rows: (Oid | undefined)[]
   /** `05.meta.json`: its flags, tags and meta. */
   readonly metas: (Oid | undefined)[]
-  /** `05/`: the tree of what lies deeper. */
+  /** `05/`: the tree one level deeper. */
   readonly folders: (Oid | undefined)[]
-  /** Everything else, as it stands in the tree: somebody pushed it, and no change of rows may lose it. */
+  /** All other entries, unchanged: they were pushed, and changes of rows must keep them. */
   readonly others: OtherEntry[]
 }
 
-/** An entry that is no row: `key` is its name, latin1, with the slash that git sorts a folder by. */
+/** An entry that is not a row: `key` is its name in latin1, with the slash by which git sorts folders. */
 export interface OtherEntry {
   readonly key: string
   readonly bytes: Buffer
@@ -25,15 +25,15 @@ export interface OtherEntry {
 
 export type RowNameKind = 'row' | 'meta' | 'folder' | 'other'
 
-/** Is told of each entry of a folder: its byte (-1 for `other`) and where the entry and its id start. */
+/** Called for each entry of a folder: its byte (-1 for `other`), and the positions of the entry and of its id. */
 export type RowVisitor = (kind: RowNameKind, byte: number, entryAt: number, oidAt: number) => void
 
-/** How many bytes of a tree object an id takes. */
+/** Bytes of an id in a tree object. */
 export const OID_BYTES = 20
 
 /**
- * Goes through the entries of a tree object. A row is a regular file `XX.json`, two lower-case hex digits but not 00;
- * names that fit no row, and links or submodules that have a row's name, are `other`. Refuses bytes that are no tree.
+ * Visits the entries of a tree object. A row is a regular file `XX.json`, two lower-case hex digits but not 00. Other names, and links or
+ * submodules with a row's name, are `other`. Refuses bytes that are not a tree.
  */
 export function scanRowFolder(bytes: Buffer, visit: RowVisitor): void {
   for (let at = 0; at < bytes.length;) {
@@ -56,7 +56,7 @@ export function emptyRowFolder(): RowFolder {
   return { rows: new Array(256), metas: new Array(256), folders: new Array(256), others: [] }
 }
 
-/** Reads a tree object; refuses bytes that are no tree. */
+/** Reads a tree object; refuses bytes that are not a tree. */
 export function decodeRowFolder(bytes: Buffer): RowFolder {
   const folder = emptyRowFolder()
   scanRowFolder(bytes, (kind, byte, entryAt, oidAt) => {
@@ -67,14 +67,14 @@ export function decodeRowFolder(bytes: Buffer): RowFolder {
 }
 
 /**
- * The bytes of the tree object, undefined if nothing is in it. Where something else has the name of a row, its meta or a
- * folder of rows, they take its place: git knows no two entries of one name.
+ * The bytes of the tree object, undefined if it is empty. A row, its meta or a folder of rows replaces another entry of its name, because a
+ * tree cannot have two entries of one name.
  */
 export function encodeRowFolder(folder: RowFolder): Buffer | undefined {
   const others = othersInOrder(folder)
   const size = sizeOf(folder, others)
   if (size === 0) return undefined
-  // A buffer of its own, since trees are kept in caches: a slice of a shared one would keep the whole.
+  // A separate buffer, because trees are cached: a slice would keep the whole shared buffer.
   const bytes = Buffer.allocUnsafeSlow(size)
   let at = 0
   let other = 0
@@ -102,14 +102,14 @@ export function encodeRowFolder(folder: RowFolder): Buffer | undefined {
 
 const SPACE = 0x20
 
-/** Where the byte stands next, or the length: what is so near is found sooner than `indexOf` begins to look. */
+/** The next position of the byte, or the length: for such short distances a loop is faster than `indexOf`. */
 function find(byte: number, bytes: Buffer, from: number): number {
   let at = from
   while (at < bytes.length && bytes[at] !== byte) at++
   return at
 }
 
-/** How a row, its meta or a folder is named: the key git sorts it by, and the bytes before its id. */
+/** The name of a row, its meta or a folder: the key by which git sorts, and the bytes before the id. */
 interface RowName {
   readonly key: string
   readonly head: Buffer
@@ -141,7 +141,7 @@ const META_ENDING = Buffer.from('.meta.json')
 const ROW_LENGTH = 2 + ROW_ENDING.length
 const META_LENGTH = 2 + META_ENDING.length
 
-/** The byte that two lower-case hex digits spell; negative if they are none. */
+/** The byte of two lower-case hex digits; negative if they are something else. */
 function byteAt(bytes: Buffer, at: number): number {
   return digit(bytes[at]) * 16 + digit(bytes[at + 1])
 }
@@ -151,7 +151,7 @@ function digit(code = 0): number {
   return code >= 0x61 && code <= 0x66 ? code - 0x57 : -256
 }
 
-/** Mode 100644, 100755 or one that git understands so (100664 in old trees). */
+/** Mode 100644, 100755 or one that git treats the same (100664 in old trees). */
 function isRegular(bytes: Buffer, at: number, space: number): boolean {
   return space - at === 6 && bytes[at] === 0x31 && bytes[at + 1] === 0x30
 }
@@ -179,7 +179,7 @@ function otherEntry(bytes: Buffer, entryAt: number, oidAt: number): OtherEntry {
   }
 }
 
-/** What is no row and has a name of its own, as git sorts it. */
+/** The other entries, in git's order, unless their names are taken. */
 function othersInOrder(folder: RowFolder): readonly OtherEntry[] {
   if (folder.others.length === 0) return []
   const isTaken = ({ key }: OtherEntry): boolean => {

@@ -9,7 +9,7 @@ export type RowPosition = string
 /** So many bytes a position has at most. It takes about a hundred single insertions at one place. */
 export const DEEPEST_POSITION = 16
 
-/** True if the position is longer than rows may lie deep; whoever made it then numbers all rows anew. */
+/** Whether the position is longer than rows may be deep; then the caller numbers all rows again. */
 export function isTooDeep(position: RowPosition): boolean {
   return position.length > DEEPEST_POSITION
 }
@@ -19,7 +19,7 @@ export function positionPath(position: RowPosition): string {
   return Array.from(position, (byte) => byte.charCodeAt(0).toString(16).padStart(2, '0')).join('/')
 }
 
-/** The position that `positionPath` wrote; undefined for any other text, and for what lies too deep. */
+/** Parses a path of `positionPath`; undefined for any other text, and for a position that is too deep. */
 export function parsePosition(path: string): RowPosition | undefined {
   if (!/^[0-9a-f]{2}(\/[0-9a-f]{2})*$/.test(path)) return undefined
   const position = Buffer.from(path.replaceAll('/', ''), 'hex').toString('latin1')
@@ -27,8 +27,8 @@ export function parsePosition(path: string): RowPosition | undefined {
 }
 
 /**
- * The next `count` positions after `last` (undefined: the first ones), ascending: three bytes each without a gap, and
- * three more behind ff ff ff once those are used up.
+ * The next `count` positions after `last` (undefined: the first ones), ascending, without gaps: three bytes each, and three more after ff
+ * ff ff.
  */
 export function positionsAfter(last: RowPosition | undefined, count: number): RowPosition[] {
   let prefix = ''
@@ -49,9 +49,8 @@ export function positionsAfter(last: RowPosition | undefined, count: number): Ro
 }
 
 /**
- * `count` positions strictly between two neighbours, ascending: one after the other in the middle of the gap, as few bytes
- * long as hold them all, but no fewer than three. Undefined stands for the beginning and for the end. Throws a RangeError
- * if `before` is not below `after`.
+ * `count` positions strictly between two neighbours, ascending: consecutive, in the middle of the gap, and as short as possible but at
+ * least three bytes. Undefined means the beginning or the end. Throws a RangeError if `before` is not below `after`.
  */
 export function positionsBetween(
   before: RowPosition | undefined,
@@ -66,7 +65,7 @@ export function positionsBetween(
   const shared = sharedLength(low, after)
   const [from, to] = [low.slice(shared), after.slice(shared)]
   for (let length = Math.max(1, USUAL_LENGTH - shared); ; length++) {
-    // What the upper neighbour only starts with lies before it, so it is still free.
+    // If the upper neighbour is longer, its prefix is below it and still free.
     const end = numberOf(to, length) + (to.length > length ? 1n : 0n)
     const first = ranksUpTo(numberOf(from, length))
     const free = Number(ranksUpTo(end - 1n) - first)
@@ -85,19 +84,19 @@ export function positionsBetween(
 
 const LAST_TRIPLE = '\xff\xff\xff'
 
-/** How many bytes a row's position has unless it was put between others. */
+/** Bytes of a position, unless its row was inserted between others. */
 const USUAL_LENGTH = LAST_TRIPLE.length
 
-/** How many positions of three bytes there are: 255 in each of the folders. */
+/** The number of positions of three bytes: 255 in each folder. */
 const TRIPLES = 255 * 256 * 256
 
-/** The bytes as a number of `length` digits: cut off, or filled up with 00. */
+/** The bytes as a number of `length` digits: cut, or padded with 00. */
 function numberOf(bytes: string, length: number): bigint {
   const digits = Buffer.from(bytes.slice(0, length).padEnd(length, '\0'), 'latin1').toString('hex')
   return BigInt(`0x${digits}`)
 }
 
-/** How many numbers from 1 to `number` do not end in 00: the rank, from 0, of the next one that does not. */
+/** The number of values from 1 to `number` that do not end in 00: the rank, from 0, of the next such value. */
 function ranksUpTo(number: bigint): bigint {
   return number - number / 256n
 }
@@ -108,7 +107,7 @@ function sharedLength(a: string, b: string): number {
   return length
 }
 
-/** How far into `free` places a run begins: in the middle, or with the next folder if it fills one at least. */
+/** The offset of a run in `free` places: the middle, or the next folder if the run fills at least one. */
 function middle(firstOfGap: number, free: number, count: number): number {
   const start = Math.floor((free - count) / 2)
   if (count < 255) return start
@@ -116,7 +115,7 @@ function middle(firstOfGap: number, free: number, count: number): number {
   return aligned + count <= free ? aligned : start
 }
 
-/** Adds the positions of `count` consecutive ranks: `prefix`, and then the digits of each. */
+/** Adds the positions of `count` consecutive ranks: `prefix`, followed by the digits of each. */
 function pushRun(
   positions: RowPosition[],
   prefix: string,

@@ -11,10 +11,9 @@ import type { RowPosition } from './row-position.ts'
 import { DEEPEST_POSITION, isTooDeep } from './row-position.ts'
 
 /**
- * The rows of a `testcases` tree in order, some at a time, never none. Reads a folder only when the rows before it have
- * been taken: a page from the middle of a million rows costs three trees, once the rows of each folder have been counted. Ask `countRows`
- * first where a push may have brought a tree that names one folder of rows over and over: it counts that at once, and walking it would
- * never end.
+ * The rows of a `testcases` tree in order, in non-empty batches. Reads a folder only when the rows before it have been taken: once rows are
+ * counted, a page from the middle of a million rows reads three trees. Call `countRows` first if a push may have brought a tree that
+ * repeats one folder again and again: it counts that quickly, but walking it would never end.
  */
 export async function* rowsOfTree(
   source: ObjectReader,
@@ -43,9 +42,9 @@ export async function rowAt(
 }
 
 /**
- * Sets rows, or removes them (undefined), and answers the new tree: undefined if nothing is left in it. Only trees on the
- * way to a changed row are read and written, and none that comes out as it was; folders left empty vanish. What is no row
- * is carried over, unless a row needs its name. No position comes twice; a RangeError tells of one where no row can be.
+ * Sets or removes (undefined) rows, and answers the new tree; undefined if it is empty. Reads and writes only trees on the path to a
+ * changed row; empty folders are removed. Entries that are not rows stay, unless a row needs their name. Positions must be unique; an
+ * invalid one throws a RangeError.
  */
 export async function editRows(
   target: ObjectReader & ObjectSink,
@@ -57,7 +56,7 @@ export async function editRows(
   return editFolder({ target, changes: sorted, slice }, tree, { depth: 0, from: 0, to: sorted.length })
 }
 
-/** Where the row counts of trees are kept; any Map or bounded cache. They never change. */
+/** A cache of the row counts of trees, which never change: any Map or bounded cache. */
 export interface RowCounts {
   get(tree: string): number | undefined
   set(tree: string, count: number): unknown
@@ -66,7 +65,7 @@ export interface RowCounts {
 /** The row counts of all stores' trees; a million rows have four thousand trees. */
 export const rowCounts: RowCounts = recentlyUsed<string, number>(200_000, () => 1)
 
-/** How many rows a `testcases` tree holds, or a folder that hangs so deep in one. Reads only trees whose count is not kept. */
+/** The number of rows in a `testcases` tree, or in a folder at this depth of one. Reads only trees whose count is not cached. */
 export async function countRows(
   source: ObjectReader,
   tree: Oid | undefined,
@@ -79,7 +78,7 @@ export async function countRows(
 
 interface FolderRange {
   readonly prefix: RowPosition
-  /** What is left of the position to begin after, below `prefix`; undefined: begin at the edge. */
+  /** The rest of the start position below `prefix`; undefined: begin at the edge. */
   readonly after: RowPosition | undefined
   readonly descending: boolean
 }
@@ -87,9 +86,9 @@ interface FolderRange {
 interface RowWalk {
   readonly source: ObjectReader
   readonly slice: TimeSlice
-  /** Folders that were read since the last row was found. */
+  /** Folders read since the last row was found. */
   barren: number
-  /** Rows to pass by before the first that counts. */
+  /** Rows to skip. */
   left: number
 }
 
@@ -109,7 +108,7 @@ async function* rowsOfFolder(
     if (side < 0) continue
     const position = prefix + String.fromCharCode(byte)
     const rest = side === 0 ? after?.slice(1) : undefined
-    // A row stands before what lies in its folder, so the range may begin between the two.
+    // A row precedes the rows in the folder of its name, so the range may begin between them.
     const row = side > 0 || (descending && rest !== '') ? entryOf(folder, byte, position) : undefined
     if (row && !descending && isReached(walk)) batch.push(row)
     const deeper = descending && rest === '' ? undefined : folderAt(folder, byte, prefix.length)
@@ -127,14 +126,14 @@ async function* rowsOfFolder(
   if (batch.length > 0) yield batch
 }
 
-/** Whether a row is behind those to pass by; if it is one of them, it has been passed. */
+/** Whether no more rows are to be skipped; otherwise skips this one. */
 function isReached(walk: RowWalk): boolean {
   if (walk.left === 0) return true
   walk.left--
   return false
 }
 
-/** Passes by a folder whose rows all are to be; false if it has to be looked into. */
+/** Skips a folder if all its rows are to be skipped; false if it must be read. */
 async function isPassed(walk: RowWalk, folder: Oid, depth: number): Promise<boolean> {
   if (walk.left === 0) return false
   const { source, slice } = walk
@@ -144,7 +143,7 @@ async function isPassed(walk: RowWalk, folder: Oid, depth: number): Promise<bool
   return true
 }
 
-/** Positive if everything at this byte is in the range, 0 if part of it may be, negative if nothing is. */
+/** Positive if everything at this byte is in the range, 0 if a part may be, negative if nothing is. */
 function sideOf(byte: number, after: RowPosition | undefined, descending: boolean): number {
   if (after === undefined) return 1
   const edge = after.charCodeAt(0)
@@ -156,12 +155,12 @@ function entryOf(folder: RowFolder, byte: number, position: RowPosition): RowEnt
   return oid === undefined ? undefined : { position, oid, meta: folder.metas[byte] }
 }
 
-/** The folder at a byte; rows in one that is too deep do not count as rows, so it is never looked into. */
+/** The folder at a byte. Rows that are too deep do not count, so a folder with only such rows is not read. */
 function folderAt(folder: RowFolder, byte: number, depth: number): Oid | undefined {
   return depth + 1 < DEEPEST_POSITION ? folder.folders[byte] : undefined
 }
 
-/** The changes in order of their positions. Sorting takes no turns, so what is in order is left alone. */
+/** The changes in order of their positions. Sorting does not yield, so a sorted list is left as it is. */
 async function inOrder(changes: Iterable<RowChange>, slice: TimeSlice): Promise<readonly RowChange[]> {
   const list: RowChange[] = []
   let isSorted = true
@@ -183,7 +182,10 @@ interface RowEdit {
   readonly slice: TimeSlice
 }
 
-/** The part of an edit that lies in one folder: the positions of `changes` from `from` to before `to` agree in `depth` bytes. */
+/**
+ * The part of an edit in one folder: the changes with indexes from `from` to before `to` have positions that agree in their first `depth`
+ * bytes.
+ */
 interface EditRange {
   readonly depth: number
   readonly from: number
@@ -219,7 +221,7 @@ async function editFolder(
   return bytes && target.write('tree', bytes)
 }
 
-/** True if it makes a difference. A meta file without a row is nobody's until a row stands there. */
+/** Answers whether this changes anything. A meta file without a row is ignored until there is a row. */
 function setRow(folder: RowFolder, byte: number, blobs: RowBlobs | undefined): boolean {
   const { oid, meta } = blobs ?? {}
   if (folder.rows[byte] === oid && (folder.metas[byte] === meta || oid === undefined)) return false
@@ -228,7 +230,7 @@ function setRow(folder: RowFolder, byte: number, blobs: RowBlobs | undefined): b
   return true
 }
 
-/** Where the positions that have the same byte at `depth` as the one at `from` end. */
+/** The end of the range of positions that have the same byte at `depth` as the one at `from`. */
 function endOfByte(changes: readonly RowChange[], depth: number, from: number, to: number): number {
   const byte = changes[from]?.[0].charCodeAt(depth)
   let [low, high] = [from + 1, to]
@@ -244,13 +246,13 @@ interface RowCount {
   readonly source: ObjectReader
   readonly counts: RowCounts
   readonly slice: TimeSlice
-  /** Trees whose count was not kept. */
+  /** Trees whose count was not cached. */
   read: number
 }
 
 async function countFolder(count: RowCount, tree: Oid, depth: number): Promise<number> {
   const { source, counts, slice } = count
-  // What lies too deep is not counted, so a tree's count depends on how deep it hangs.
+  // Rows that are too deep do not count, so a tree's count depends on its depth.
   const key = `${tree} ${depth}`
   const known = counts.get(key)
   if (known !== undefined) return known
@@ -270,10 +272,10 @@ async function countFolder(count: RowCount, tree: Oid, depth: number): Promise<n
   return rows
 }
 
-/** Folders that may follow one another without a row. What REST writes has a row in each, or in a folder below it. */
+/** Maximum consecutive folders without a row. In trees of REST, each folder or one below it has a row. */
 export const MOST_BARREN = 65_536
 
-/** Trees that are read to count rows: the most rows that a testset may have, each in a few folders of its own, have no more. */
+/** Maximum trees that are read to count rows: the largest valid testset, with each row in separate folders, has fewer. */
 const MOST_TREES = 10_000_000
 
 export function tooManyFolders(): Refusal {

@@ -19,7 +19,7 @@ import {
 import type { RowMeta } from '../import/input-row.ts'
 import { DEDUP_COLUMN } from '../import/input-row.ts'
 
-/** A row on its way into a blob: its content as canonical JSON, and what makes two rows equal (interface 8.3). */
+/** A row's content before it becomes a blob: as canonical JSON, with the hash that decides equality (interface 8.3). */
 export interface EncodedContent {
   readonly members: CanonicalMembers
   /** The SHA-1, in hex, of the canonical content. */
@@ -33,7 +33,7 @@ export function encodeContent(content: JsonObject): EncodedContent {
 }
 
 /**
- * A row's blob (interface 15.5): the canonical JSON of its data, dedup id and all, and one newline. So its git id is a hash of the
+ * A row's blob (interface 15.5): the canonical JSON of its data, with the dedup id, and one newline. So its git id is a hash of the
  * content.
  */
 export function encodeRow({ members: { keys, texts } }: EncodedContent, dedupId: string): Buffer {
@@ -44,17 +44,17 @@ export function encodeRow({ members: { keys, texts } }: EncodedContent, dedupId:
 
 const DEDUP_NAME = canonicalJson(DEDUP_COLUMN)
 
-/** The dedup id that a row gets which brought none (interface 8.5), given its content hash. */
+/** The generated dedup id of a row that came without one (interface 8.5), from its content hash. */
 export function generatedDedupId(contentHashHex: string): string {
   return contentHashHex.slice(0, 12)
 }
 
-/** The data in a row's blob. Refuses with `damaged_repository` what is no object; `name` says which row that is. */
+/** The data in a row's blob. Refuses with `damaged_repository` a blob that is not an object; `name` describes the row. */
 export function decodeRow(bytes: Buffer, name = () => 'a row'): JsonObject {
   return decodeObject(bytes, name)
 }
 
-/** The object in the bytes of a blob, or why there is none: half a sentence that begins with `what`. */
+/** The object in the bytes of a blob, or why there is none: a sentence without its full stop that begins with `what`. */
 export function objectIn(bytes: Buffer, what: () => string, maxValues = Infinity): JsonObject | string {
   let value
   try {
@@ -65,7 +65,7 @@ export function objectIn(bytes: Buffer, what: () => string, maxValues = Infinity
   return isJsonObject(value) ? value : `${what()} is JSON, but no object`
 }
 
-/** The dedup id of stored data; undefined where git brought a row without one. */
+/** The dedup id of stored data; undefined for a row that came by git without one. */
 export function dedupIdOf(data: JsonObject): string | undefined {
   const id = getKey(data, DEDUP_COLUMN)
   return typeof id === 'string' ? id : undefined
@@ -81,7 +81,7 @@ export function encodeRowMeta(meta: RowMeta): Buffer {
   return Buffer.from(`${canonicalJson(meta as JsonObject)}\n`) // a record of our own with JSON in it
 }
 
-/** Flags, tags and meta in such a blob; what else git brought in it is left out. */
+/** The flags, tags and meta in such a blob; other members, which only git can bring, are dropped. */
 export function decodeRowMeta(bytes: Buffer): RowMeta {
   const known = entriesOf(decodeObject(bytes, () => "a row's flags, tags and meta"))
   return Object.fromEntries(
@@ -89,7 +89,7 @@ export function decodeRowMeta(bytes: Buffer): RowMeta {
   )
 }
 
-/** The data with its keys in the order of the columns (interface 8.7), then any others, the dedup id last unless it is a column. */
+/** The data with its keys in the order of the columns (interface 8.7), then other keys; the dedup id is last unless it is a column. */
 export function inColumnOrder(data: JsonObject, columns: readonly string[]): JsonObject {
   if (!(data instanceof ExactObject)) return plainInColumnOrder(data, columns)
   const members = new Map(entriesOf(data))
@@ -106,7 +106,7 @@ export function inColumnOrder(data: JsonObject, columns: readonly string[]): Jso
   return fromEntries([...ordered, ...members, ...last])
 }
 
-/** The same where no key is one that JavaScript keeps out of order, which makes it four times as fast. */
+/** A version that is four times as fast, for keys that JavaScript keeps in order. */
 function plainInColumnOrder(data: PlainObject, columns: readonly string[]): JsonObject {
   const ordered: Record<string, Json> = {}
   const keys = Object.keys(data)
@@ -123,8 +123,8 @@ function plainInColumnOrder(data: PlainObject, columns: readonly string[]): Json
 }
 
 /**
- * The columns that these keys may be, in order. Where rows have few of very many columns, looking for each column in each row would take a
- * hundred times as long as all else.
+ * The columns that these keys can be, in order. For rows with few of very many columns, looking up every column in each row would take a
+ * hundred times as long as all other work.
  */
 function columnsAmong(keys: readonly string[], columns: readonly string[]): readonly string[] {
   if (columns.length <= SPARSE * keys.length) return columns

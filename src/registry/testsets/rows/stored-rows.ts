@@ -6,7 +6,7 @@ import type { ObjectReader } from '../../payload/tree-files.ts'
 import type { RowEntry, RowRange } from './row-entry.ts'
 import { rowsOfTree } from './row-tree.ts'
 
-/** So many rows, or so many bytes of them, are worked on together. */
+/** Maximum rows, and maximum bytes of rows, that are handled together. */
 const AT_ONCE = 512
 const LONG = 1024 ** 2
 
@@ -20,8 +20,8 @@ interface BulkSource extends ObjectReader {
 }
 
 /**
- * The blobs with these ids, in order. Refuses with `damaged_repository` what is missing. Give the same run for all that follow one
- * another. Past `enough` bytes the others may be left out.
+ * The blobs with these ids, in order. Refuses a missing one with `damaged_repository`. Pass the same run for consecutive calls. After
+ * `enough` bytes, the rest may be left out.
  */
 export async function readBlobs(
   source: BulkSource,
@@ -41,7 +41,7 @@ export async function readBlobs(
   })
 }
 
-/** All rows of a tree, in order: 130 bytes of memory each. */
+/** All rows of a tree, in order; takes 130 bytes of memory per row. */
 export async function allRows(
   source: ObjectReader,
   tree: Oid | undefined,
@@ -55,7 +55,7 @@ export async function allRows(
   return rows
 }
 
-/** Rows with the bytes of their data, and of their flags, tags and meta, some at a time. */
+/** A batch of rows with the bytes of their data, and of their flags, tags and meta. */
 export interface RowBytes {
   readonly row: RowEntry
   readonly data: Buffer
@@ -73,8 +73,8 @@ export function rowBytesOf(
 }
 
 /**
- * Rows with their blobs, some at a time however long they are, and between these others have their turn: a file system and a client that
- * are quick enough would otherwise keep everybody else waiting until the last row.
+ * Rows with their blobs, in batches of limited size. Other work runs in between: with a fast disk and a fast client, the loop would
+ * otherwise block the server until the last row.
  */
 export async function* rowBytes(
   source: BulkSource,
@@ -101,17 +101,17 @@ export async function* rowBytes(
   }
 }
 
-/** Blobs of rows, wherever these stand, as `rowBytes` takes them. */
+/** Blobs of rows without positions, in the form that `rowBytes` takes. */
 export function rowEntriesOf(oids: readonly Oid[]): RowEntry[] {
   return oids.map((oid) => ({ position: '', oid, meta: undefined }))
 }
 
-/** The same rows, to read only their data of. */
+/** The same rows without metadata, to read only their data. */
 export function withoutMeta(rows: readonly RowEntry[]): RowEntry[] {
   return rows.map(({ position, oid }) => ({ position, oid, meta: undefined }))
 }
 
-/** The first of these rows with their blobs, at least one: no more of them than are long together. */
+/** The first of these rows with their blobs: at least one, and no more than the limit of bytes allows. */
 async function withBytes(
   source: BulkSource,
   rows: readonly RowEntry[],
