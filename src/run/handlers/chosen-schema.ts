@@ -2,8 +2,8 @@ import { getPath, isJsonObject, type Json, type JsonObject } from '../../base/js
 import { schemaProblems } from '../../registry/workflows.ts'
 
 /**
- * The schema at a path of parameters in which users say what outputs they want. One that is no JSON Schema yet (it may still hold
- * placeholders, which are rendered at invocation) counts as none.
+ * The schema of outputs that users set at a path of the parameters. A value that is not a JSON Schema yet counts as none: it may contain
+ * placeholders, which are rendered at invocation.
  */
 export function chosenSchema(
   parameters: Json | undefined,

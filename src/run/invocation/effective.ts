@@ -11,22 +11,22 @@ import type { Registry } from '../../registry/registries.ts'
 import type { Revision } from '../../registry/revisions.ts'
 import type { InlineRevision, InvocationRequest } from './invocation-request.ts'
 
-/** A workflow that can be asked to run: its data, and which revision it is of, if it is stored. */
+/** A workflow that can be run: its data, and its revision if it is stored. */
 export interface Runnable {
-  /** `{}` where a handler is asked for that needs no workflow. */
+  /** `{}` for a handler that runs without a workflow. */
   readonly data: JsonObject
   readonly stored?: Revision | undefined
   readonly inline?: InlineRevision | undefined
 }
 
-/** The key of the handler that runs the data. Data that says no key but a url is a hook's. */
+/** The key of the handler for the data. Data with a url and without a key belongs to a hook. */
 export function handlerKeyOf(data: JsonObject): string | undefined {
   const uri = handlerOf(data)
   if (isManaged(uri)) return uri.key
   return uri && typeof getKey(data, 'url') === 'string' ? 'hook' : undefined
 }
 
-/** The schema that the data has for what goes in or comes out, or for its parameters, if it has one. */
+/** The data's schema for inputs, outputs or parameters, if it has one. */
 export function schemaOf(
   data: JsonObject,
   part: 'inputs' | 'outputs' | 'parameters',
@@ -35,15 +35,13 @@ export function schemaOf(
   return isJsonObject(schema) ? schema : undefined
 }
 
-/** The data that runs, and its configuration. */
+/** The data to run, and its parameters. */
 export interface Effective {
   readonly data: JsonObject
   readonly parameters: JsonObject
 }
 
-/**
- * The parameters of the request over those of the workflow, with what either embeds in its place unless `flags.resolve` is false.
- */
+/** The parameters of the request merged over those of the workflow. Embeds in both are resolved, unless `flags.resolve` is false. */
 export async function effective(
   registry: Registry,
   request: Pick<InvocationRequest, 'parameters' | 'flags' | 'caller'>,
@@ -67,7 +65,7 @@ async function resolved(
   const host = stored && { id: stored.id, slug: stored.slug }
   const whole = await resolve(data, inline !== undefined)
   if (!own) return { data: whole, parameters: parametersOf(whole) }
-  // below their name, so that what is wrong with one is told by where the request has it
+  // under the name `parameters`, so that errors name the place in the request
   const brought = getKey(await resolve({ parameters: own }, true), 'parameters')
   if (!isJsonObject(brought)) throw invalidParameters('dict', brought)
   return { data: whole, parameters: brought }
@@ -84,7 +82,7 @@ async function resolved(
   }
 }
 
-/** As a retrieve resolves (interface 12.2). */
+/** The limits of a retrieve (interface 12.2). */
 const LIMITS = { maxDepth: 10, maxEmbeds: 100, errorPolicy: 'exception' } as const
 
 function parametersOf(data: JsonObject): JsonObject {
@@ -94,21 +92,21 @@ function parametersOf(data: JsonObject): JsonObject {
 
 const NO_PARAMETERS: JsonObject = {}
 
-/** Something that a run would fail with; it may be committed all the same. */
+/** A problem that would make a run fail; the data may be committed all the same. */
 export interface InspectionWarning {
   readonly code: string
   readonly message: string
   readonly target: readonly (string | number)[]
 }
 
-/** As `inspect` warns of it. */
+/** A problem as a warning of `inspect`. */
 export function warned(code: string, message: string): InspectionWarning {
   return { code, message, target: ['parameters'] }
 }
 
 /**
- * What `schemaViolation` says of data that was committed just now, what it embeds in its place. A commit that is stored does not fail for
- * its check (interface 7.18): nothing is said where an embed points at nothing, which is a warning of its own, or where the check cannot be made now.
+ * The `schemaViolation` of newly committed data with resolved embeds. A stored commit does not fail because of this check (interface 7.18):
+ * if an embed points at nothing, which has its own warning, or if the check cannot be made now, there is no warning.
  */
 export async function committedViolation(
   registry: Registry,
@@ -126,15 +124,15 @@ export async function committedViolation(
   }
 }
 
-/** Embeds are filled in for every sender: warnings are withheld from a key that may not read (http/routing/answers.ts). */
+/** Embeds are resolved for every sender: http/routing/answers.ts withholds warnings from a key that may not read. */
 const READER = { mayRead: true, mayWrite: false }
 
-/** It is stored, whoever waits for the answer; the check ends by itself. */
+/** The commit is stored even if the client is gone, and the check has its own time limit. */
 const NEVER = new AbortController().signal
 
 /**
- * Says where a workflow's parameters break the schema that it has for them; nothing where it has none. Fails as `checkSchema` does where the
- * schema cannot be used or the check cannot be made.
+ * Answers where a workflow's parameters violate their schema; undefined if they have none. Fails as `checkSchema` does if the schema cannot
+ * be used or the check cannot be made.
  */
 export async function schemaViolation(
   { data, parameters }: Effective,
@@ -152,7 +150,7 @@ export async function schemaViolation(
     : [warned('schema_violation', `The parameters break their schema: ${broken}`)]
 }
 
-/** The checks of our own schemas, which are known to be quick. */
+/** Compiled checks of our own schemas, which are known to be quick. */
 const checks = new WeakMap<JsonObject, SchemaCheck>()
 
 function checkOf(schema: JsonObject): SchemaCheck {

@@ -16,23 +16,23 @@ import {
 import type { InvocationRequest } from './invocation-request.ts'
 import type { Runnable } from './effective.ts'
 
-/** What of a request says which workflow it means. */
+/** The parts of a request that say which workflow to run. */
 export type WorkflowSought = Pick<
   InvocationRequest,
   'revisionId' | 'inline' | 'inlineLoc' | 'references' | 'selectorKey'
 >
 
-/** A workflow to run, and the deployment it was found through. */
+/** A workflow to run, and the deployment that led to it. */
 export interface FoundRunnable extends Runnable {
   readonly through?: { readonly key: string; readonly environment: Revision } | undefined
-  /** As what the references name it: `application`, `evaluator`, `workflow` …; undefined where they do not lead to it. */
+  /** The name that the references use for it: `application`, `evaluator`, `workflow` …; undefined if they do not lead to it. */
   readonly namedAs?: string | undefined
 }
 
 /**
- * The workflow that a request means (interface 12.1): the revision its address is bound to, else one that it brings, else the
- * one its references name. None of them leaves a handler without a workflow. Refuses as `retrieveRevision` does, what is brought and
- * is no workflow, and references to workflows of several kinds.
+ * The workflow of a request (interface 12.1): the revision that its address is bound to, else the workflow that it contains, else the one
+ * that its references name. Without any, a handler runs alone. Refuses as `retrieveRevision` does, and refuses invalid workflows in the
+ * request, and references to workflows of several kinds.
  */
 export async function findRunnable(registry: Registry, request: WorkflowSought): Promise<FoundRunnable> {
   if (request.revisionId !== undefined) return bound(registry, request.revisionId)
@@ -63,7 +63,7 @@ export async function findRunnable(registry: Registry, request: WorkflowSought):
   }
 }
 
-/** The revision of this id, without a search while nothing moved: that costs as much as all the rest of a run. */
+/** The revision with this id. While nothing changed, it is not searched again: a search costs as much as all other work of a run. */
 async function bound(registry: Registry, id: string): Promise<FoundRunnable> {
   const { index } = registry
   const before = known.get(id)
@@ -81,8 +81,8 @@ function runnableOf(revision: Revision): FoundRunnable {
 }
 
 /**
- * What is stored at a place: while nothing moved, the same revision each time, with which what is made of it is kept. `generation` is that of
- * the index before the place was looked for by the id alone.
+ * The revision at a place. While nothing changed, it is the same object each time, so values cached for it are reused. `generation` is the
+ * index's generation before a search by the id alone.
  */
 async function revisionAt(
   registry: Registry,
@@ -97,22 +97,22 @@ async function revisionAt(
   return revision
 }
 
-/** A revision that was asked to run, and when the index was still when its id alone led to it. */
+/** A recently run revision, and the generation of the index in which its id alone led to it. */
 interface Known {
   readonly registry: Registry
   readonly revision: Revision
   readonly generation: number | undefined
 }
 
-/** Those that were asked for lately, by id. What is kept holds its payload in memory. */
+/** Recently run revisions by id, with their payloads in memory. */
 const known = new LRUCache<string, Known>({
   maxSize: 16 * 1024 * 1024,
   sizeCalculation: ({ revision }) => sizeOf(revision),
 })
 
 /**
- * Bytes of memory, roughly: a decoded payload takes three times its text. With the view of its artifact, which is kept with it and may
- * be another one for each revision.
+ * Approximate bytes of memory: a decoded payload takes three times its text. The view of its artifact counts too, because each revision may
+ * keep another view.
  */
 function sizeOf({ artifact, stored: { size } }: Revision): number {
   return 3 * size + 2000 + 100 * (artifact.tags.size + artifact.source.refs.refs.size)
@@ -128,7 +128,7 @@ interface NamedWorkflow extends References {
   readonly environment: References | undefined
 }
 
-/** What of the references says which workflow runs; undefined if nothing does. */
+/** The workflow that the references name; undefined if they name none. */
 function workflowNamed(references: ReadonlyMap<string, Reference>): NamedWorkflow | undefined {
   const kinds = KINDS.filter(({ names }) => names.some((name) => references.has(name)))
   if (kinds.length > 1) {
@@ -147,7 +147,7 @@ function workflowNamed(references: ReadonlyMap<string, Reference>): NamedWorkflo
   }
 }
 
-/** What references can name, and the names for its artifact, its variant and its revision. */
+/** A kind of workflow in references, and the names of its artifact, variant and revision. */
 interface Kind {
   readonly singular: string
   readonly names: readonly [string, string, string]
@@ -157,7 +157,7 @@ function kindOf(singular: string): Kind {
   return { singular, names: [singular, `${singular}_variant`, `${singular}_revision`] }
 }
 
-/** As what a workflow can be asked to run. */
+/** The kinds of workflows that can be run. */
 const KINDS = ['workflow', 'application', 'evaluator', 'snippet'].map(kindOf)
 const ENVIRONMENT = kindOf('environment')
 
@@ -168,7 +168,7 @@ function levelsOf(references: ReadonlyMap<string, Reference>, { names }: Kind): 
   return (artifact ?? variant ?? revision) ? { artifact, variant, revision } : undefined
 }
 
-/** Refuses references of which the deciding one says nothing, by the name that the request has for it. */
+/** Refuses references whose most exact one is empty, with its name in the request. */
 function assertIdentifies(singular: string, { artifact, variant, revision }: References): void {
   const { id, slug, version } = revision ?? variant ?? artifact ?? {}
   if ((id ?? slug) !== undefined) return

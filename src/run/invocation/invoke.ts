@@ -11,22 +11,22 @@ import { findRunnable, type FoundRunnable } from './find-runnable.ts'
 import type { InvocationRequest } from './invocation-request.ts'
 import type { Revision } from '../../registry/revisions.ts'
 
-/** What is the same for every run in a project. */
+/** The services that are the same for every run in a project. */
 export type HandlerServices = Omit<HandlerContext, 'untilGone' | 'isPatient' | 'span'>
 
-/** What invocations run with. */
+/** The services that invocations need. */
 export interface InvocationServices {
   /** By the key of a managed uri. */
   readonly handlers: ReadonlyMap<string, Handler>
-  /** How traces carry versions; as numbers unless it says otherwise. */
+  /** How traces show versions; as numbers by default. */
   readonly versionType?: 'number' | 'string'
-  /** What handlers may reach in a project. */
+  /** The services that handlers may use in a project. */
   reach(registry: Registry): HandlerServices
-  /** Takes a finished trace. */
+  /** Records a finished trace. */
   record(registry: Registry, spans: readonly Span[]): void
 }
 
-/** A run that has begun, and how it came out: with outputs, with outputs that are still coming, or with a failure. */
+/** A run that has begun, and its result: outputs, streamed outputs, or a failure. */
 export interface Invocation {
   readonly traceId: string
   readonly spanId: string
@@ -35,9 +35,8 @@ export interface Invocation {
 }
 
 /**
- * Runs a workflow (interface 12.1): finds it, puts what it embeds in its place, checks the inputs against its
- * schema, runs its handler, checks the outputs. Every run leaves one trace, failed ones too. Refuses what cannot be found or
- * resolved; what fails in the run is part of the answer.
+ * Runs a workflow (interface 12.1): finds it, resolves its embeds, validates the inputs, runs its handler, validates the outputs. Every run
+ * leaves one trace, even a failed one. Refuses a workflow that cannot be found or resolved; a failure of the run is part of the answer.
  */
 export async function invoke(
   registry: Registry,
@@ -86,7 +85,7 @@ async function run(
   const { untilGone, isPatient = false } = request
   const secret = secretsFor(request, found, reach)
   const context: HandlerContext = { ...reach, secret, span, untilGone, isPatient }
-  // What was done already, and may have cost money, is not thrown away because many wait.
+  // The run is done and may have cost money, so its check waits instead of being refused when many wait.
   const patient: WorkerCaller = { project: reach.project, untilGone, isPatient: true }
   const inputsSchema = schemaOf(data, 'inputs')
   if (inputsSchema) await check(inputsSchema, 'inputs', request.inputs ?? NO_INPUTS, context)
@@ -121,8 +120,8 @@ async function run(
 const NO_INPUTS: JsonObject = {}
 
 /**
- * Whether a workflow runs as an evaluator: the request says so or names it so; else it has that role and not the other one. One that has
- * both, or none, judges where there are outputs to be judged.
+ * Whether a workflow runs as an evaluator: the request says so or names it so; else it has only that role. With both roles or none, it runs
+ * as an evaluator if there are outputs to judge.
  */
 function judges({ judges: said, outputs }: InvocationRequest, { namedAs, stored }: FoundRunnable): boolean {
   if (said !== undefined) return said
@@ -132,7 +131,7 @@ function judges({ judges: said, outputs }: InvocationRequest, { namedAs, stored 
   return isEvaluator === (flags?.['is_application'] === true) ? outputs !== undefined : isEvaluator
 }
 
-/** The verdict, with its reason where the schema has room for one: an evaluator that was stored without room keeps judging. */
+/** The verdict, with its reason if the schema allows one: evaluators that were stored with an older schema keep working. */
 async function reasoned(
   { outputs, reason }: ReasonedVerdict,
   schema: JsonObject | undefined,
@@ -146,7 +145,7 @@ async function reasoned(
   return outputs
 }
 
-/** The key of the handler that the address or the workflow names. */
+/** The handler's key in the address or the workflow. */
 function handlerKey({ key, revisionId }: InvocationRequest, { data }: FoundRunnable): string | undefined {
   const own = handlerKeyOf(data)
   if (key === undefined) return own
@@ -173,7 +172,7 @@ function handlerNamed(
   )
 }
 
-/** What to do about a workflow that says neither one of our handlers nor where its own is (interface 12.2). */
+/** The refusal, with a remedy, of a workflow that names neither a handler nor the url of its own (interface 12.2). */
 function noHandler(
   uri: Json | undefined,
   stored: FoundRunnable['stored'],
@@ -192,7 +191,7 @@ function noHandler(
   )
 }
 
-/** Fails for what breaks its schema: inputs before anything runs (422), outputs as a failure of the handler's (424; interface 12.3). */
+/** Fails if a value violates its schema: inputs before anything runs (422), outputs as a failure of the handler (424; interface 12.3). */
 async function check(
   schema: JsonObject,
   part: 'inputs' | 'outputs',
@@ -206,7 +205,7 @@ async function check(
     : new HandlerFailure('v0:schemas:invalid-outputs', `Invalid outputs:\n${problem}.`, undefined, 424)
 }
 
-/** Secrets of the project, save for a workflow that somebody brings who could not store it. */
+/** The project's secrets; none for a workflow in the request of a caller who may not store workflows. */
 function secretsFor(
   { caller }: InvocationRequest,
   { inline }: FoundRunnable,
@@ -221,7 +220,7 @@ function secretsFor(
   }
 }
 
-/** The outputs as they come, checked and recorded once they are whole. */
+/** Streams the outputs, then validates and records them when they are complete. */
 function recorded(
   stream: StreamedOutputs,
   span: OpenSpan,
@@ -243,7 +242,7 @@ function recorded(
   return new StreamedOutputs(pieces(), stream.whole)
 }
 
-/** What the trace says of a run before it has begun (interface 12.8). */
+/** The description of a run at its start, for the trace (interface 12.8). */
 function describe(
   span: OpenSpan,
   request: InvocationRequest,
@@ -272,7 +271,7 @@ function failSpan(span: OpenSpan, error: unknown): void {
     span.fail({ type: error.code, message: error.message, stacktrace: error.stacktrace })
   else if (error instanceof Refusal)
     span.fail({ type: error.code, message: error.message, stacktrace: undefined })
-  // A bug of ours: the log has it whole, the trace only that there was one.
+  // A bug: the log has its details, the trace only that there was one.
   else
     span.fail({
       type: 'internal_error',
@@ -282,8 +281,8 @@ function failSpan(span: OpenSpan, error: unknown): void {
 }
 
 /**
- * What a trace is about (interface 12.1, 12.8): the workflow, its variant and revision as `workflow…` and as whatever
- * else its roles make it, the environment it was found through, and what the request names beside them.
+ * The references of a trace (interface 12.1, 12.8): the workflow, its variant and revision as `workflow…` and under the names of its roles,
+ * the environment that led to it, and further references of the request.
  */
 function traceReferences(
   { references }: InvocationRequest,
@@ -311,7 +310,7 @@ const NONE: ReadonlyMap<string, SpanReference> = new Map()
 
 const known = new WeakMap<Revision, ReadonlyMap<string, SpanReference>>()
 
-/** What every run of a revision refers to; the same map each time, so that what is made of it need not be made again. */
+/** The references of every run of a revision; the same map each time, so that values derived from it can be reused. */
 function storedReferences(revision: Revision, type: VersionType): ReadonlyMap<string, SpanReference> {
   const before = known.get(revision)
   if (before) return before
@@ -323,7 +322,7 @@ function storedReferences(revision: Revision, type: VersionType): ReadonlyMap<st
   return references
 }
 
-/** Roles under whose names clients look for traces, beside `workflow`. */
+/** Roles under which clients search traces, besides `workflow`. */
 const ROLES = ['application', 'evaluator', 'snippet']
 
 function addRevision(

@@ -1,35 +1,35 @@
 import { ModelFailure, type ModelFailureKind } from './models.ts'
 
-/** Which failures of a call are reason to make it elsewhere (interface 11.20); each policy includes those before it. */
+/** The failures after which a call uses a fallback (interface 11.20); each policy includes the previous ones. */
 export const FALLBACK_POLICIES = ['off', 'availability', 'capacity', 'access', 'context', 'any'] as const
 
-/** When a call is made elsewhere. */
+/** When a call uses a fallback. */
 export type FallbackPolicy = (typeof FALLBACK_POLICIES)[number]
 
-/** Which failures of a call are reason to make it again (interface 11.20); each policy includes those before it. */
+/** The failures after which a call is retried (interface 11.20); each policy includes the previous ones. */
 export const RETRY_POLICIES = ['off', 'availability', 'capacity', 'transient', 'any'] as const
 
-/** When a call is made again. */
+/** When a call is retried. */
 export type RetryPolicy = (typeof RETRY_POLICIES)[number]
 
-/** When, how often and how soon a call is made again. */
+/** When, how often and how soon a call is retried. */
 export interface RetrySettings {
   readonly policy: RetryPolicy
-  /** How often a call is made again, beside the first time. */
+  /** The number of retries after the first attempt. */
   readonly maxRetries: number
-  /** Before the n-th time, counted from 0, this times 2ⁿ milliseconds pass. */
+  /** Before the n-th retry, counted from 0, this many milliseconds times 2ⁿ pass. */
   readonly baseDelayMs: number
 }
 
-/** What becomes of a call that fails: it is made again, and then elsewhere. */
+/** What happens after a failed call: retries, then fallbacks. */
 export interface CallPolicies {
   readonly fallbackPolicy: FallbackPolicy
   readonly retries: RetrySettings
 }
 
 /**
- * Makes a call of the first place, again as long as the policies allow it, and then of the next. `wait` resolves after so many
- * milliseconds. Throws what the last call threw; what is no `ModelFailure` at once.
+ * Makes a call at the first place, with retries by the policies, then at the next places. `wait` resolves after the given milliseconds.
+ * Throws the last call's error; rethrows an error that is not a `ModelFailure` at once.
  */
 export async function callByPolicies<Place, T>(
   [first, ...others]: readonly [Place, ...Place[]],
@@ -57,12 +57,12 @@ export async function callByPolicies<Place, T>(
 
 function isWorthRetrying(error: unknown, policy: RetryPolicy): boolean {
   if (!(error instanceof ModelFailure)) return false
-  // A provider's refusal of any other kind; nothing else changes by asking again.
+  // Any other refusal of a provider; other failures would be the same in a retry.
   const needed = NEEDED[error.kind] ?? (error.upstreamStatus === undefined ? undefined : 'any')
   return needed !== undefined && RETRY_POLICIES.indexOf(policy) >= RETRY_POLICIES.indexOf(needed)
 }
 
-/** The first policy that takes a failure of this kind. */
+/** The first policy that covers a failure of this kind. */
 const NEEDED: Readonly<Partial<Record<ModelFailureKind, RetryPolicy>>> = {
   availability: 'availability',
   capacity: 'capacity',
@@ -74,7 +74,7 @@ function isWorthMoving(error: unknown, policy: FallbackPolicy): boolean {
   return needed !== undefined && FALLBACK_POLICIES.indexOf(policy) >= FALLBACK_POLICIES.indexOf(needed)
 }
 
-/** The first policy that takes a failure; undefined for one that is the same everywhere. */
+/** The first policy that covers a failure; undefined for one that would be the same everywhere. */
 function neededFor({ kind, upstreamStatus }: ModelFailure): FallbackPolicy | undefined {
   if (kind === 'availability' || kind === 'capacity' || kind === 'access' || kind === 'context') return kind
   if (kind === 'credential') return 'access'

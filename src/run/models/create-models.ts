@@ -22,10 +22,9 @@ import { OutgoingFailure } from '../../feeds/outgoing.ts'
 import type { OpenSpan } from '../../feeds/traces.ts'
 
 /**
- * The language models of a project, on the AI SDK: anthropic and gemini in their own protocols, every other provider in the
- * chat-completions protocol. No call is made twice: what to try again is for whoever calls (`withRetries`, `withFallbacks`).
- * Addresses that come with a credential of the project obey the policy; the configuration's may be private. No redirect is followed,
- * and no key appears in a span or a failure.
+ * The language models of a project, on the AI SDK: anthropic and gemini in their own protocols, all other providers in the chat-completions
+ * protocol. It does not retry; callers do (`withRetries`, `withFallbacks`). An address from a credential of the project must follow the
+ * policy; an address from the configuration may be private. Redirects are not followed, and no key appears in a span or a failure.
  */
 export function createModels(settings: ModelSettings): Models {
   return {
@@ -57,7 +56,7 @@ async function askModel(call: ChatCall, span: OpenSpan, settings: ModelSettings)
   }
 }
 
-/** Asks an embedding model for one vector a text (`Models.embed`); the span counts the tokens, not the numbers. */
+/** Requests one vector per text from an embedding model (`Models.embed`); the span counts the tokens, not the numbers. */
 async function embedTexts(
   call: EmbeddingCall,
   span: OpenSpan,
@@ -104,10 +103,7 @@ async function embeddingModel({ provider, id, baseUrl: baseURL, apiKey, fetch }:
   return createOpenAICompatible({ name: provider.name, baseURL, apiKey, fetch }).embeddingModel(id)
 }
 
-/**
- * Calls a model once and tells its reply while it is made (`Models.streamChat`). Whoever stops taking pieces ends the call; its span
- * then holds what was said until then.
- */
+/** Calls a model once and streams its reply (`Models.streamChat`). If the reader stops, the call ends, and its span has the text so far. */
 async function* streamModel(
   call: ChatCall,
   span: OpenSpan,
@@ -142,16 +138,16 @@ type Part = StreamResult['stream'] extends ReadableStream<infer Each> ? Each : n
 type ToolCall = Extract<Part, { type: 'tool-call' }>
 type Finish = Extract<Part, { type: 'finish' }>
 
-/** Puts an answer together of the pieces it comes in. */
+/** Joins the pieces of an answer. */
 class StreamGatherer {
-  /** Which answer it is, once that is known. */
+  /** The answer's id and model, once they are known. */
   facts: AnswerFacts = {}
   readonly #texts: string[] = []
   readonly #calls: ToolCall[] = []
   #refusal = ''
   #finish: Finish | undefined
 
-  /** Takes the next part and answers the text it adds. Throws what the provider says went wrong. */
+  /** Adds the next part and answers its text. Throws an error that the provider reports. */
   take(part: Part): string {
     if (part.type === 'error') throw part.error
     if (part.type === 'response-metadata') this.facts = { id: part.id, model: part.modelId }
@@ -163,19 +159,19 @@ class StreamGatherer {
     return part.delta
   }
 
-  /** Whether nothing of an answer has come yet. */
+  /** Whether no piece of an answer has arrived. */
   get isEmpty(): boolean {
     return this.#texts.length === 0 && this.#calls.length === 0 && this.#refusal === '' && !this.#finish
   }
 
-  /** The whole answer, once there are no more parts. */
+  /** The whole answer, after the last part. */
   answer(): SdkAnswer {
     if (!this.#finish)
       throw new ModelFailure('answer', 'The answer of the model ended before it was complete.')
     return this.soFar()
   }
 
-  /** As much of the answer as has come. */
+  /** The answer so far. */
   soFar(): SdkAnswer {
     return {
       content: [{ type: 'text', text: this.#texts.join('') }, ...this.#calls],
@@ -191,15 +187,15 @@ const UNKNOWN_USAGE: Finish['usage'] = {
   outputTokens: { total: undefined, text: undefined, reasoning: undefined },
 }
 
-/** How models are called for one project. */
+/** The settings of model calls for one project. */
 export interface ModelSettings extends ReachSettings {
-  /** How long a call may take, from the first look at a name to the end of the answer, in milliseconds. */
+  /** The time limit of a call in milliseconds, from resolving the name to the end of the answer. */
   readonly timeoutMs: number
 }
 
 /**
- * What a model said instead of an answer: `choices[0].message.refusal` of a body of the chat-completions protocol, or
- * `choices[0].delta.refusal` of a piece of one; '' in any other.
+ * The model's refusal: `choices[0].message.refusal` in a body of the chat-completions protocol, or `choices[0].delta.refusal` in a piece of
+ * one; '' for others.
  */
 function modelRefusalOf(body: unknown): string {
   const choices = memberOf(body, 'choices')
@@ -210,25 +206,22 @@ function modelRefusalOf(body: unknown): string {
 
 function memberOf(value: unknown, key: string): unknown {
   if (typeof value !== 'object' || value === null || !Object.hasOwn(value, key)) return undefined
-  // It was just seen to be there.
+  // The check above found this key.
   return (value as Readonly<Record<string, unknown>>)[key]
 }
 
 type Result = Awaited<ReturnType<LanguageModel['doGenerate']>>
 
-/** What the SDK tells of an answer, whole or gathered from pieces. */
+/** The SDK's data of an answer, whole or joined from pieces. */
 interface SdkAnswer {
   readonly content: Result['content']
   readonly usage: Result['usage']
   readonly finishReason: Result['finishReason']
-  /** What the model said instead of an answer; the SDK has no word for it. */
+  /** The model's refusal, which the SDK does not have. */
   readonly refusal: string
 }
 
-/**
- * A reply in the form of the chat-completions protocol, without what a provider adds. A reply that says nothing at all has the
- * content "".
- */
+/** A reply in the chat-completions format, without the provider's own fields. An empty reply has the content "". */
 function replyOf({ content, usage, finishReason, refusal }: SdkAnswer): ChatReply {
   const text = content.map((part) => (part.type === 'text' ? part.text : '')).join('')
   const calls = content.flatMap((part): JsonObject[] =>
@@ -255,8 +248,8 @@ function usageOf({ inputTokens, outputTokens, raw }: Result['usage']): TokenUsag
 }
 
 /**
- * Begins the span of a chat call, with the attributes of OpenTelemetry's GenAI conventions (both names of the provider: collectors
- * know the older one or the newer one).
+ * Begins the span of a chat call, with the attributes of OpenTelemetry's GenAI conventions (the older and the newer name of the provider,
+ * because collectors know only one).
  */
 function beginChatSpan(span: OpenSpan, call: ChatCall, placed: ModelName): OpenSpan {
   const request = chatRequest(call)
@@ -282,19 +275,19 @@ function beginEmbeddingSpan(span: OpenSpan, call: EmbeddingCall, placed: ModelNa
     .setData('parameters', { model: call.model })
 }
 
-/** Puts into a span whom its call goes to, once that is known: a connection may be for somebody else than the name of the model says. */
+/** Adds the provider to a span once it is known: a connection may belong to another one than the model's name says. */
 function setProviderAttributes(span: OpenSpan, { provider, baseUrl }: ModelEndpoint): void {
   setProvider(span, provider)
   if (URL.canParse(baseUrl)) span.setForeign('server.address', new URL(baseUrl).hostname)
 }
 
-/** What is known of an answer beside the reply. */
+/** Facts about an answer beside the reply. */
 interface AnswerFacts {
   readonly id?: string | undefined
   readonly model?: string | undefined
 }
 
-/** Puts the reply into its span. */
+/** Adds the reply to its span. */
 function setResponseAttributes(
   span: OpenSpan,
   { message, usage, finishReason }: ChatReply,
@@ -319,30 +312,30 @@ function setProvider(span: OpenSpan, { conventionName }: ModelProvider): OpenSpa
   return span.setForeign('gen_ai.system', conventionName).setForeign('gen_ai.provider.name', conventionName)
 }
 
-/** What ends a call: nobody waits any more, or its time is over. */
+/** What ends a call: the client is gone, or the time is over. */
 export interface TimeLimit {
-  /** The caller's. */
+  /** The caller's signal. */
   readonly signal: AbortSignal
   readonly timeout: AbortSignal
   readonly timeoutMs: number
-  /** Aborted by either. */
+  /** Aborted by the caller or by the time limit. */
   readonly either: AbortSignal
 }
 
-/** Starts the clock of a call. */
+/** Starts the time limit of a call. */
 export function timeLimit(signal: AbortSignal, timeoutMs: number): TimeLimit {
   const timeout = AbortSignal.timeout(timeoutMs)
   return { signal, timeout, timeoutMs, either: AbortSignal.any([signal, timeout]) }
 }
 
-/** A call that failed, maybe before it was known whom to make it to. */
+/** A failed call, possibly before its provider was known. */
 export interface UnfinishedCall extends Omit<FailedCall, 'reached'> {
   readonly reached: ModelEndpoint | undefined
 }
 
 /**
- * What to throw of an error that ended a call: a `ModelFailure`, or the error itself when it came from where credentials are kept. Puts
- * it into the call's span.
+ * The error to throw for a failed call: a `ModelFailure`, or the original error if the source of credentials threw it. Records it in the
+ * call's span.
  */
 export function failedCall(span: OpenSpan, error: unknown, { reached, ...call }: UnfinishedCall): unknown {
   const failure = reached ? modelFailureOf(error, { ...call, reached }) : error
@@ -358,17 +351,17 @@ export function failedCall(span: OpenSpan, error: unknown, { reached, ...call }:
   return failure
 }
 
-/** The call that an error came out of. */
+/** The call that failed. */
 interface FailedCall {
   readonly model: string
-  /** Whom it was made to. The key is taken out of every message: some providers say it again when they refuse it. */
+  /** The provider and key of the call. The key is removed from every message, because some providers repeat it. */
   readonly reached: Pick<ModelEndpoint, 'provider' | 'apiKey'>
   readonly limit: TimeLimit
 }
 
 /**
- * Why a call failed, of what the SDK, the connection or the time limit made of it (interface 11.20). The message holds what the
- * provider said, without the key and at most 1000 characters of it.
+ * Why a call failed, by the SDK's, the connection's or the time limit's error (interface 11.20). The message quotes at most 1000 characters
+ * of the provider, without the key.
  */
 function modelFailureOf(error: unknown, { model, reached, limit }: FailedCall): ModelFailure {
   if (error instanceof ModelFailure) return error
@@ -376,7 +369,7 @@ function modelFailureOf(error: unknown, { model, reached, limit }: FailedCall): 
   const fail = (kind: ModelFailureKind, sentence: string, status?: number): ModelFailure =>
     new ModelFailure(kind, `The model '${model}' of '${reached.provider.name}' ${hideKey(sentence)}`, status)
   const said = boundedText(hideKey(messageOf(error)), 1000)
-  // Nobody waits: neither to be tried again nor elsewhere.
+  // The client is gone: no retry, no fallback.
   if (limit.signal.aborted) return fail('request', 'was not waited for: the request ended before the answer.')
   if (limit.timeout.aborted) return fail('availability', `did not answer within ${limit.timeoutMs} ms.`)
   const outgoing = causesOf(error).find((it) => it instanceof OutgoingFailure)
@@ -399,20 +392,20 @@ function hidden(text: string, key: string): string {
 
 const OUTGOING_KINDS = { address: 'request', network: 'availability', size: 'answer' } as const
 
-/** An error and what caused it, outermost first. */
+/** An error and its causes, outermost first. */
 function causesOf(error: unknown): unknown[] {
   const causes: unknown[] = []
   for (let it = error; it instanceof Error && !causes.includes(it); it = it.cause) causes.push(it)
   return causes
 }
 
-/** The HTTP status that an `APICallError` of the SDK carries. */
+/** The HTTP status in an `APICallError` of the SDK. */
 function statusOf(error: unknown): number | undefined {
   const status = error instanceof Error && 'statusCode' in error ? error.statusCode : undefined
   return typeof status === 'number' ? status : undefined
 }
 
-/** Whether the provider told of an error in the middle of its answer: such a one is data, not thrown by anybody. */
+/** Whether the provider reported an error within its answer: such an error is data, not a thrown Error. */
 function isAnnounced(error: unknown): error is object {
   return typeof error === 'object' && error !== null && !(error instanceof Error)
 }
@@ -431,11 +424,11 @@ function kindOf(status: number, said: string): ModelFailureKind {
   return 'request'
 }
 
-/** The sentences of the common providers about a prompt that is too long. */
+/** Messages of common providers about a prompt that is too long. */
 const TOO_LONG =
   /context[ _-]?(?:length|window|size)|maximum context|token limit|too many tokens|(?:prompt|input) is too long|input token count|maximum number of (?:input )?tokens/i
 
-/** What the provider asks for before the next call. */
+/** The time that the provider asks to wait before the next call. */
 function waitOf(error: unknown): string {
   const headers = error instanceof Error && 'responseHeaders' in error ? error.responseHeaders : undefined
   const after =
@@ -443,19 +436,16 @@ function waitOf(error: unknown): string {
   return /^[0-9]{1,6}$/.test(String(after)) ? ` It asks to wait ${String(after)} s.` : ''
 }
 
-/**
- * What went wrong in the provider's own words, as a sentence: of the body it answered with, whichever of the usual places it used, else
- * what the SDK makes of it.
- */
+/** The provider's error message as a sentence: from the usual places in its body, else the SDK's message. */
 function messageOf(error: unknown): string {
   const text = inBody(bodyOf(error)) ?? inBody(error) ?? 'it did not say why'
   return /[.!?…]$/.test(text) ? text : `${text}.`
 }
 
-/** The body of an answer that an `APICallError` of the SDK carries. */
+/** The body in an `APICallError` of the SDK. */
 function bodyOf(error: unknown): unknown {
   const body = error instanceof Error && 'responseBody' in error ? error.responseBody : undefined
-  // A body that answers with success is no complaint; what is wrong with it is in the error.
+  // A successful body is not an error message; then the error itself has the reason.
   const isComplaint = error instanceof Error && 'statusCode' in error && Number(error.statusCode) >= 300
   if (!isComplaint || typeof body !== 'string') return undefined
   try {
@@ -468,7 +458,7 @@ function bodyOf(error: unknown): unknown {
 /** `{error: {message}}`, `{error: "…"}`, `{message}`, `{detail}`, or the first of a list of such. */
 function inBody(body: unknown): string | undefined {
   let part = body
-  // Whoever answers chooses how deep it is.
+  // The server chooses how deep the body is, so the depth is limited.
   for (let level = 0; level < DEEPEST; level++) {
     if (typeof part === 'string') return part === '' ? undefined : part
     if (typeof part !== 'object' || part === null) return undefined
@@ -480,5 +470,5 @@ function inBody(body: unknown): string | undefined {
   return undefined
 }
 
-/** No provider wraps its words in more objects and lists than this. */
+/** No provider nests its message deeper. */
 const DEEPEST = 16

@@ -8,27 +8,26 @@ import {
 } from './models.ts'
 import { outgoingFetch, type OutgoingFetchSettings } from '../../feeds/outgoing.ts'
 
-/** Where a model is, and how to get there. */
+/** The address of a model, and how to call it. */
 export interface ModelEndpoint {
   readonly provider: ModelProvider
-  /** What its provider calls it. */
+  /** The provider's name for the model. */
   readonly id: string
   readonly baseUrl: string
-  /** Without white space around it; empty when the provider asks for none. */
+  /** Without white space at the ends; empty if the provider needs none. */
   readonly apiKey: string
   readonly fetch: typeof fetch
 }
 
-/** With which keys models are reached, and how. */
+/** The keys with which models are called, and settings for requests. */
 export interface ReachSettings extends OutgoingFetchSettings {
   readonly credentials: CredentialSource
 }
 
 /**
- * Finds the credential for a model (interface 11.19): the connection's when it names one, else its provider's usual one. Throws
- * `ModelFailure`: `credential` when there is none, `connection` when none has that name, `mismatch` when it is for another provider than
- * the model is of; `request` for a name that would lead elsewhere on the provider's host. What the source of credentials throws comes
- * through.
+ * Finds the credential for a model (interface 11.19): the connection's if the call names one, else the provider's default one. Throws
+ * `ModelFailure`: `credential` if there is none, `connection` if none has that name, `mismatch` if it is for another provider, `request`
+ * for a name that would lead to another path on the provider's host. Errors of the source of credentials are rethrown.
  */
 export async function modelEndpoint(
   model: string,
@@ -55,9 +54,8 @@ export async function modelEndpoint(
 }
 
 /**
- * What keeps a model from being asked: what `modelEndpoint` would fail with, or a name that nobody here is known by, which would go to
- * OpenAI, whole, whose models have other names. Whoever has set another address for OpenAI may have any models there, and so may a
- * connection.
+ * Why a model cannot be called: the failure of `modelEndpoint`, or an unknown name. An unknown name would be sent to OpenAI, whose models
+ * have other names; but another address for OpenAI, or a connection, may have any models.
  */
 export async function modelProblem(
   { model, connection }: Pick<ChatCall, 'model' | 'connection'>,
@@ -76,7 +74,7 @@ export async function modelProblem(
     if (error.kind === 'credential') return { code: 'missing_api_key', message: error.message }
     if (error.kind === 'request') return { code: 'unknown_model', message: error.message }
     if (error.kind === 'mismatch') return { code: 'unusable_connection', message: error.message }
-    // The failure of a call lists the project's connections, which are for those who may run something.
+    // The failure of a call lists the project's connections, which only callers who may invoke should see.
     const message = `There is no connection '${connection?.slice(0, 200)}'. Store a secret of this name with its provider, or name another connection.`
     return { code: 'unknown_connection', message }
   }
@@ -94,7 +92,10 @@ async function unknownModel(
   return `No provider has a model '${model.slice(0, 200)}': models of OpenAI are named like gpt-5 or o3, those of others begin with ${prefixes}. Other names need ${urlVariable(provider.name)} or a connection.`
 }
 
-/** A connection to someone unknown may have any models, and says where it leads: its key goes to nobody else. */
+/**
+ * The endpoint of a connection for an unknown provider, which may have any models. It must have its own base URL, to which alone its key is
+ * sent.
+ */
 function reachedElsewhere(
   model: string,
   connection: string,
@@ -134,7 +135,7 @@ function reached(
 
 const NO_KEY: Credential = { apiKey: '' }
 
-/** Some protocols have the model's name in the path of the address: it must not end the path, or climb out of it. */
+/** In some protocols the address contains the model's name, which must not end the path, or leave it. */
 const LEADS_ASTRAY = /[\x00-\x1f\x7f?#%\\]|(?:^|\/)\.{1,2}(?:\/|$)/
 
 function astray(id: string): string {
@@ -154,17 +155,17 @@ function unknownConnection(connection: string, names: readonly string[]): ModelF
   return new ModelFailure('connection', `There is no connection '${connection}': ${known}.`)
 }
 
-/** Whose a model is, and what they call it. */
+/** A model's provider, and the provider's name for it. */
 export interface ModelName {
   readonly provider: ModelProvider
   readonly id: string
-  /** Whether the name says whose it is; an unknown name without a prefix may be anybody's. */
+  /** Whether the name determines the provider; an unknown name without a prefix does not. */
   readonly isCertain: boolean
 }
 
 /**
- * Reads a model's name (interface 11.19): `groq/llama-3.3-70b` is groq's, a name without a known prefix is openai's, whole.
- * So `meta-llama/Llama-3` goes to whatever `OPENAI_BASE_URL` leads to, and `openai/<name>` says so outright.
+ * Parses a model's name (interface 11.19): `groq/llama-3.3-70b` belongs to groq; a name without a known prefix belongs to openai unchanged.
+ * So `meta-llama/Llama-3` is sent to `OPENAI_BASE_URL`, and `openai/<name>` means openai explicitly.
  */
 export function parseModelName(model: string): ModelName {
   const slash = model.indexOf('/')
@@ -176,13 +177,13 @@ export function parseModelName(model: string): ModelName {
 
 const OPENAI_NAMES = /^(?:gpt-|chatgpt-|o[0-9]|text-embedding-)/
 
-/** A company or a program that runs language models. */
+/** A company or a program that serves language models. */
 export interface ModelProvider {
-  /** What models, credentials and variables call it: `mistral/…`, `MISTRAL_API_KEY`. */
+  /** Its name in models, credentials and variables: `mistral/…`, `MISTRAL_API_KEY`. */
   readonly name: string
-  /** How it is spoken to. */
+  /** Its protocol. */
   readonly protocol: 'chat-completions' | 'anthropic' | 'gemini' | 'mock'
-  /** Where it is, unless its credential says otherwise. */
+  /** Its address, unless the credential has another. */
   readonly baseUrl: string
   /** Its name in the GenAI semantic conventions (`gen_ai.provider.name`). */
   readonly conventionName: string
@@ -191,10 +192,10 @@ export interface ModelProvider {
 /** The provider of models without a prefix. */
 export const USUAL_PROVIDER = provider('openai', 'https://api.openai.com/v1')
 
-/** Answers by itself, from the examples in a conversation: it has neither a key nor an address. */
+/** Answers from the examples in a conversation; it has neither a key nor an address. */
 export const MOCK_PROVIDER: ModelProvider = { ...provider('mock', ''), protocol: 'mock' }
 
-/** Every provider that has a key or an address, by name (interface 11.19). */
+/** Every provider with a key or an address, by name (interface 11.19). */
 export const MODEL_PROVIDERS: ReadonlyMap<string, ModelProvider> = new Map(
   [
     USUAL_PROVIDER,
@@ -214,17 +215,17 @@ export const MODEL_PROVIDERS: ReadonlyMap<string, ModelProvider> = new Map(
   ].map((it) => [it.name, it]),
 )
 
-/** The variable, and the secret, that holds a provider's key: `OPENAI_API_KEY`. */
+/** The name of the variable and of the secret for a provider's key: `OPENAI_API_KEY`. */
 export function keyVariable(provider: string): string {
   return `${provider.toUpperCase()}_API_KEY`
 }
 
-/** The variable that holds another address of a provider: `OPENAI_BASE_URL`. */
+/** The name of the variable for another address of a provider: `OPENAI_BASE_URL`. */
 export function urlVariable(provider: string): string {
   return `${provider.toUpperCase()}_BASE_URL`
 }
 
-/** Someone whom nobody knows here: spoken to in the protocol that nearly all speak. */
+/** An unknown provider: it is called in the most common protocol. */
 export function unknownProvider(name: string, baseUrl: string): ModelProvider {
   return provider(name, baseUrl)
 }
@@ -234,10 +235,9 @@ function provider(name: string, baseUrl: string, conventionName = name): ModelPr
 }
 
 /**
- * The credentials that the configuration holds, by provider: `<PROVIDER>_API_KEY` and `<PROVIDER>_BASE_URL` of OPENAI, ANTHROPIC,
- * GEMINI, MISTRAL, GROQ, COHERE, PERPLEXITY, TOGETHER_AI, DEEPINFRA, OPENROUTER and MINIMAX. An address alone is enough for a
- * server that asks for no key (Ollama, vLLM); it may be a private one, as whoever runs the service chose it. An empty variable
- * counts as unset.
+ * The credentials in the configuration, by provider: `<PROVIDER>_API_KEY` and `<PROVIDER>_BASE_URL` of OPENAI, ANTHROPIC, GEMINI, MISTRAL,
+ * GROQ, COHERE, PERPLEXITY, TOGETHER_AI, DEEPINFRA, OPENROUTER and MINIMAX. An address alone is enough for a server without keys (Ollama,
+ * vLLM); it may be private, because the operator chose it. An empty variable counts as unset.
  */
 export function environmentCredentials(
   env: Readonly<Record<string, string | undefined>>,
@@ -251,10 +251,10 @@ export function environmentCredentials(
   return found
 }
 
-/** What the provider `mock` has. */
+/** The model of the provider `mock`. */
 export const EXAMPLES = 'examples'
 
-/** Why there is no such model of the provider `mock`, in a sentence. */
+/** Why the provider `mock` has no such model, in a sentence. */
 export function mockProblem(id: string): string | undefined {
   return id === EXAMPLES ? undefined : `The provider 'mock' has no model '${id}': it has mock/${EXAMPLES}.`
 }

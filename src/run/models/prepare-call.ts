@@ -11,16 +11,16 @@ import {
 import { EXAMPLES, mockProblem, type ModelEndpoint } from './model-endpoint.ts'
 import { type ChatCall, ModelFailure } from './models.ts'
 
-/** A model that is ready to be asked one thing. */
+/** A model with a prepared call. */
 export interface PreparedCall {
   readonly model: LanguageModel
   readonly options: CallOptions
 }
 
 /**
- * Prepares a call. To a server that speaks chat-completions the request goes exactly as the call has it: the SDK would lose what it
- * has no word for (roles, parts and options of the protocol), so its body is replaced. For anthropic and gemini the SDK translates.
- * The SDK never tries again at this level. Its packages are loaded when first needed.
+ * Prepares a call. A server with the chat-completions protocol gets the request unchanged: the SDK would drop roles, parts and options that
+ * it does not know, so the SDK's body is replaced. For anthropic and gemini the SDK translates. The SDK does not retry here. Its packages
+ * are loaded on first use.
  */
 export async function prepareCall(reached: ModelEndpoint, call: ChatCall): Promise<PreparedCall> {
   const { provider, id, baseUrl: baseURL, apiKey, fetch } = reached
@@ -40,7 +40,7 @@ export async function prepareCall(reached: ModelEndpoint, call: ChatCall): Promi
   }
   if (provider.protocol === 'mock') return { model: mockModel(id, call.messages), options: { prompt: [] } }
   const { createOpenAICompatible } = await import('@ai-sdk/openai-compatible')
-  const request = plainJson(chatRequest(call)) as object // an object's plain form
+  const request = plainJson(chatRequest(call)) as object // the plain form of an object is an object
   const { chatModel } = createOpenAICompatible({
     name: provider.name,
     baseURL,
@@ -53,9 +53,8 @@ export async function prepareCall(reached: ModelEndpoint, call: ChatCall): Promi
 }
 
 /**
- * A call of the chat-completions protocol in the words of the AI SDK, for providers with a protocol of their own. They have nothing
- * that `chat_template_kwargs` could be; `reasoning_effort` becomes a budget of tokens. Throws a `ModelFailure` for messages that
- * cannot be said.
+ * A call in the chat-completions format as a call of the AI SDK, for providers with their own protocol. They have no equivalent of
+ * `chat_template_kwargs`; `reasoning_effort` becomes a budget of tokens. Throws a `ModelFailure` for messages that cannot be translated.
  */
 function translateCall(call: ChatCall, sdkProvider: 'anthropic' | 'google'): CallOptions {
   const tools = (call.tools ?? []).map(toolOf)
@@ -112,7 +111,7 @@ function formatOf(format: JsonObject | undefined): Format | undefined {
   }
 }
 
-/** Providers know a JSON Schema when they see one; here it is any object. */
+/** Providers validate JSON Schemas; here any object will do. */
 function schemaOf(schema: JsonObject): Schema {
   return plainJson(schema) as Schema
 }
@@ -128,7 +127,7 @@ function reasoning(
   return { anthropic: { thinking } }
 }
 
-/** The least that anthropic takes is 1024. */
+/** The minimum of anthropic is 1024. */
 const BUDGETS: ReadonlyMap<string, number> = new Map([
   ['none', 0],
   ['low', 1024],
@@ -140,8 +139,8 @@ type Message = CallOptions['prompt'][number]
 type AssistantPart = Extract<Message, { role: 'assistant' }>['content'][number]
 
 /**
- * Messages of the chat-completions protocol as the AI SDK has them. What `system` and `developer` say comes first, wherever it
- * stood: the other protocols have one place for it. Throws a `ModelFailure` that names the message which cannot be said.
+ * Messages in the chat-completions format as those of the AI SDK. `system` and `developer` messages come first, wherever they were, because
+ * the other protocols have one place for them. Throws a `ModelFailure` that names a message that cannot be translated.
  */
 function translateMessages(messages: readonly JsonObject[]): CallOptions['prompt'] {
   const toolNames = new Map<string, string>()
@@ -150,7 +149,7 @@ function translateMessages(messages: readonly JsonObject[]): CallOptions['prompt
   return [...translated.filter(isSystem), ...translated.filter((it) => !isSystem(it))]
 }
 
-/** `toolNames` remembers what calls were of, for the messages that answer them. */
+/** `toolNames` keeps the tools of calls, for the messages that answer them. */
 function translate(message: JsonObject, place: string, toolNames: Map<string, string>): Message {
   const role = textAt(message, 'role')
   const content = getKey(message, 'content') ?? null
@@ -179,7 +178,7 @@ function partsOf(content: Json, place: string): UserPart[] {
   return [{ type: 'text', text: textOf(content, place) }]
 }
 
-/** The text of a message that holds nothing else. */
+/** The text of a message that has only text. */
 function textOf(content: Json, place: string): string {
   if (content === null) return ''
   if (typeof content === 'string') return content
@@ -210,12 +209,12 @@ function inputOf(text: string, place: string): unknown {
   }
 }
 
-/** A part of what a user says. */
+/** A part of a user's message. */
 type UserPart = Extract<CallOptions['prompt'][number], { role: 'user' }>['content'][number]
 
 /**
- * A content part of the chat-completions protocol (interface 11.19) as the AI SDK has it: text, images, files and sound, as
- * data or by address. Nothing is fetched: the provider gets the address. Throws a `ModelFailure` that names the part.
+ * A content part in the chat-completions format (interface 11.19) as one of the AI SDK: text, images, files and audio, as data or by
+ * address. Nothing is fetched: the provider gets the address. Throws a `ModelFailure` that names the part.
  */
 function translatePart(part: Json, place: string): UserPart {
   const type = isJsonObject(part) ? textAt(part, 'type') : undefined
@@ -244,7 +243,7 @@ function fileOf(file: JsonObject, place: string): UserPart {
   return name === undefined ? found : { ...found, filename: name }
 }
 
-/** A file by its address; a `data:` address holds it. */
+/** A file by its address; a `data:` address contains it. */
 function fileAt(url: string | undefined, mediaType: string, place: string): UserPart & { type: 'file' } {
   const comma = url?.startsWith('data:') ? url.indexOf(',') : -1
   if (url !== undefined && comma > 0 && url.slice(0, comma).endsWith(';base64')) {
@@ -256,13 +255,13 @@ function fileAt(url: string | undefined, mediaType: string, place: string): User
   return { type: 'file', mediaType, data: new URL(url) }
 }
 
-/** A call as the chat-completions protocol says it, without the model. Nothing is sent that the call leaves open. */
+/** A call in the chat-completions format, without the model. Undefined options are not sent. */
 export function chatRequest(call: ChatCall): JsonObject {
   const hasTools = call.tools !== undefined && call.tools.length > 0
   const members: readonly (readonly [string, Json | undefined])[] = [
     ['messages', call.messages],
     ['temperature', call.temperature],
-    // Reasoning models of openai take the new name only, and compatible servers know the old one only.
+    // OpenAI's reasoning models accept only the new name, and compatible servers know only the old one.
     [REASONING_MODELS.test(call.model) ? 'max_completion_tokens' : 'max_tokens', call.maxTokens],
     ['top_p', call.topP],
     ['frequency_penalty', call.frequencyPenalty],
@@ -278,13 +277,13 @@ export function chatRequest(call: ChatCall): JsonObject {
 
 const REASONING_MODELS = /^(?:openai\/)?(?:o[0-9]|gpt-5)/
 
-/** The member of this name when it is text. */
+/** The member with this name if it is text. */
 export function textAt(object: JsonObject, key: string): string | undefined {
   const value = getKey(object, key)
   return typeof value === 'string' ? value : undefined
 }
 
-/** The member of this name when it is an object. */
+/** The member with this name if it is an object. */
 export function objectAt(object: JsonObject, key: string): JsonObject | undefined {
   const value = getKey(object, key)
   return isJsonObject(value) ? value : undefined
@@ -293,14 +292,14 @@ export function objectAt(object: JsonObject, key: string): JsonObject | undefine
 /** A model of the AI SDK. */
 export type LanguageModel = ReturnType<OpenAICompatibleProvider['chatModel']>
 
-/** What a call of one is made of. */
+/** The options of a call of a model. */
 export type CallOptions = Parameters<LanguageModel['doGenerate']>[0]
 
 /**
- * `mock/examples`: a model without a key and without a network, for a first try and for tests. It looks for the last message of the user
- * among the user's messages before, white space at the ends aside, and answers with the assistant's message behind the newest equal one;
- * where there is none it says the last message again. Equal conversations have equal answers. Throws a `ModelFailure` for any other name,
- * and for a conversation without a user.
+ * `mock/examples`: a model without a key and a network, for first steps and tests. It searches the earlier user messages, newest first, for
+ * one equal to the last (ignoring white space at the ends), and answers with the assistant's message after it; without one, it repeats the
+ * last message. Equal conversations get equal answers. Throws a `ModelFailure` for any other name, and for a conversation without a user
+ * message.
  */
 export function mockModel(id: string, messages: readonly JsonObject[]): LanguageModel {
   const problem = mockProblem(id)
@@ -342,7 +341,7 @@ function streamOf(from: Iterator<Part>, { abortSignal }: CallOptions): ReadableS
         else controller.enqueue(value)
       },
     },
-    // A word is made when it is asked for.
+    // Each word is made on request.
     { highWaterMark: 0 },
   )
 }
@@ -368,7 +367,7 @@ function isBy(role: string): (message: JsonObject) => boolean {
   return (message) => textAt(message, 'role') === role
 }
 
-/** The texts of a message, whether it has one or parts. */
+/** The texts of a message, in its content or its parts. */
 function textsOf(message: JsonObject): string {
   const content = getKey(message, 'content')
   if (typeof content === 'string') return content
@@ -376,7 +375,7 @@ function textsOf(message: JsonObject): string {
   return parts.map((part) => (isJsonObject(part) ? (textAt(part, 'text') ?? '') : '')).join('')
 }
 
-/** Words in place of tokens. */
+/** Counts words as tokens. */
 function usageOf(
   messages: readonly JsonObject[],
   text: string,

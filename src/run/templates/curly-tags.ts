@@ -1,18 +1,17 @@
-/** A place of a curly template that is not text: half-open, in UTF-16 units. */
+/** A variable or an escape in a curly template; the range is half-open, in UTF-16 units. */
 export interface CurlyTag {
-  /** What is between the braces, trimmed; undefined for an escape, which writes `text` and no more. */
+  /** The trimmed text between the braces; undefined for an escape, which only produces `text`. */
   readonly name: string | undefined
-  /** What it writes before the value of the name: the backslashes that are meant, and the braces of an escape. */
+  /** The text before the value: backslashes that stay, or the braces of an escape. */
   readonly text: string
   readonly from: number
   readonly to: number
 }
 
 /**
- * The variables and escapes of a curly template, in their order (the page marks variables by it, too). A variable is `{{name}}`; a name
- * holds no `{`, `}`, `"` and no line feed, so `{{{q}}}` is a brace around `{{q}}`, and JSON in braces is text. Of the backslashes before
- * braces each two are one; one that is left makes `{{` text. Backslashes elsewhere, and before braces that begin no variable, are text.
- * Takes time that grows with the text only.
+ * The variables and escapes of a curly template, in order (the page also marks variables with it). A variable is `{{name}}`. A name
+ * contains no `{`, `}`, `"` and no line feed, so `{{{q}}}` is a brace around `{{q}}`, and JSON in braces is text. Before the braces of a
+ * variable, two backslashes mean one, and a single one left makes `{{` text. All other backslashes are text. Takes linear time.
  */
 export function* curlyTags(template: string): Generator<CurlyTag> {
   let done = 0

@@ -22,15 +22,15 @@ import { RenderBudget } from '../../templates/render-budget.ts'
 /** A prompt that is ready to be sent. */
 export interface PreparedPrompt extends Pick<Prompt, 'fallbackPolicy' | 'retries'> {
   readonly messages: readonly JsonObject[]
-  /** The models to ask, in this order as far as the policy allows. */
+  /** The models to call, in this order, as far as the policy allows. */
   readonly configs: readonly [LlmConfig, ...LlmConfig[]]
-  /** The inputs as they are meant; undefined when there are none. */
+  /** The unwrapped inputs; undefined when there are none. */
   readonly inputs: JsonObject | undefined
 }
 
 /**
- * Reads and renders the prompt of a request (interface 11.18). The inputs `reserved` are no variables of it. Without inputs it is
- * left as it is written, unless it says which it needs. Throws a `HandlerFailure`, a `PromptProblem` or a `TemplateFailure`.
+ * Reads and renders the prompt of a request (interface 11.18). The inputs `reserved` are not variables of it. Without inputs it is not
+ * rendered, unless it lists the inputs that it needs. Throws a `HandlerFailure`, a `PromptProblem` or a `TemplateFailure`.
  */
 export function preparedPrompt(request: HandlerRequest, reserved: readonly string[] = []): PreparedPrompt {
   const written = getKey(request.parameters, 'prompt') ?? undefined
@@ -89,8 +89,7 @@ function renderFormat(
 }
 
 /**
- * Sends a prompt's messages and answers the outputs that `outputsOf` makes of the reply: whole, or piece by piece to those who want
- * that.
+ * Sends a prompt's messages and answers the outputs that `outputsOf` makes of the reply: whole, or in pieces if the caller wants a stream.
  */
 export async function answerPrompt(
   prompt: PreparedPrompt,
@@ -106,9 +105,9 @@ export async function answerPrompt(
 }
 
 /**
- * Sends a prompt's messages and answers the reply while it is made (interface 12.5): `message_start`, a `message_delta` each time
- * text comes, `message_end`, `usage`, `done`. Resolves once the first text or the whole reply is there, so that until then the policies
- * of the prompt hold, and what fails has a status of its own. What fails later is thrown between pieces.
+ * Sends a prompt's messages and streams the reply (interface 12.5): `message_start`, a `message_delta` for each piece of text,
+ * `message_end`, `usage`, `done`. Resolves at the first text or the whole reply. Until then, the prompt's policies apply, and a failure has
+ * its own status; a later failure is thrown between pieces.
  */
 async function streamPrompt(
   prompt: PreparedPrompt,
@@ -155,20 +154,20 @@ async function* piecesOf(
   } catch (error) {
     throw failureOfPrompt(error)
   } finally {
-    // Whoever stops taking pieces ends the call; after its end this does nothing.
+    // If the reader stops early, this ends the call; otherwise it does nothing.
     await stream.return(NOTHING_YET)
   }
 }
 
-/** Why the reply ended, and what it holds that is no text. */
+/** Why the reply ended, and its parts that are not text. */
 function endOf({ message, finishReason }: ChatReply): JsonObject {
   const others = entriesOf(message).filter(([key]) => key === 'refusal' || key === 'tool_calls')
   return fromEntries([['finish_reason', finishReason], ...others])
 }
 
 /**
- * Makes the call of a prompt, again and elsewhere as its policies say (interface 11.20). `make` is given the call of each
- * attempt. Throws the last `ModelFailure`.
+ * Makes the call of a prompt, with retries and fallbacks by its policies (interface 11.20). `make` gets the call of each attempt. Throws
+ * the last `ModelFailure`.
  */
 export function callPrompt<T>(
   prompt: PreparedPrompt,
@@ -177,7 +176,7 @@ export function callPrompt<T>(
   make: (call: ChatCall) => Promise<T>,
 ): Promise<T> {
   const signal = untilGone()
-  // When nobody waits any more the next attempt says so at once.
+  // If the client is gone, the next attempt reports it at once.
   const wait = (milliseconds: number): Promise<void> =>
     pause(milliseconds, undefined, { signal }).catch(() => undefined)
   return callByPolicies(prompt.configs, prompt, (config) => make({ ...config, messages, signal }), wait)

@@ -8,8 +8,8 @@ import { answerPrompt, preparedPrompt } from './answer-prompt.ts'
 import { promptParameters } from './prompt-schemas.ts'
 
 /**
- * One prompt, one reply (`svc:builtin:completion:v0`, interface 11.18): the reply's text, which is left as text even where a
- * schema was asked for; else why the model would not; else the tools it calls.
+ * One prompt, one reply (`svc:builtin:completion:v0`, interface 11.18): the reply's text, which stays text even if a schema was requested;
+ * else the model's refusal; else its tool calls.
  */
 export const completion: HandlerDefinition = {
   key: 'completion',

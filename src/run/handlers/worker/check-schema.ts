@@ -11,28 +11,27 @@ import { compileSchema, type SchemaCheck } from '../../../registry/workflows.ts'
 import { HandlerFailure } from '../handler-failure.ts'
 import { workerPool, type WorkerCaller } from './long-jobs.ts'
 
-/** How long it may take to compile a schema and hold a value against it. */
+/** The time limit for compiling a schema and validating a value. */
 export const SCHEMA_LIMIT_MS = 2000
 
-/** A schema of so many characters is compiled in a few milliseconds … */
+/** A schema of at most this many characters compiles in a few milliseconds … */
 const SHORT_SCHEMA = 4000
-/** … and with these words alone each of its parts is held against a value once: nothing leads elsewhere or tries several ways. */
+/** … and with only these keywords, each part of it is applied to a value once: there are no references and no alternatives. */
 const PLAIN_WORDS = new Set([
   ...['type', 'required', 'enum', 'const', 'minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum'],
   ...['multipleOf', 'minLength', 'maxLength', 'minItems', 'maxItems', 'minProperties', 'maxProperties'],
   ...['$schema', '$id', '$comment', 'title', 'description', 'default', 'examples', 'deprecated'],
   ...['readOnly', 'writeOnly'],
 ])
-/** These are about the schemas that they hold … */
+/** The values of these keywords are schemas … */
 const WORDS_OF_SCHEMAS = new Set(['additionalProperties', 'items', 'additionalItems', 'prefixItems'])
-/** … or hold by name. */
+/** … and those of these are objects of schemas. */
 const WORDS_OF_NAMES = new Set(['properties', '$defs', 'definitions'])
 
 /**
- * Says where a value breaks the schema that a workflow has for its inputs or outputs; undefined where it does not. The schema is
- * somebody's, and a small one can keep a machine busy for years: what is not sure to be quick is checked in a worker, and no longer than
- * two seconds. Fails with `invalid_parameters` on a schema that looks like one but cannot be used, or not in that time; refuses as
- * `WorkerPool` does.
+ * Validates a value against a workflow's schema for its inputs or outputs; answers where it fails, or undefined. Users write these schemas,
+ * and a small one can take years: unless it is certainly quick, it is checked in a worker, for at most two seconds. Fails with
+ * `invalid_parameters` if the schema cannot be used, or not in that time; refuses as `WorkerPool` does.
  */
 export function checkSchema(
   schema: JsonObject,
@@ -67,7 +66,7 @@ function isShort(schema: JsonObject): boolean {
   return stringifyJson(schema).length <= SHORT_SCHEMA
 }
 
-/** Whether a schema, or each of several, has those words alone: one that nobody here knows is not sure to be quick. */
+/** Whether a schema, or each of several, has only those keywords; an unknown keyword may be slow. */
 function isPlain(schema: Json): boolean {
   if (isJsonArray(schema)) return schema.every(isPlain)
   if (!isJsonObject(schema)) return true
