@@ -1,14 +1,15 @@
 import { LRUCache } from 'lru-cache'
 
-/** What an entry of a cache costs beside its bytes, roughly: the objects, closures and map slots around them. */
+/** Approximate bytes of a cache entry beside its content: objects, closures and map slots. */
 export const CACHE_ENTRY = 512
 
-/** How long nobody must have asked for something, in milliseconds, before it counts as gone. */
+/** After this time without use, in milliseconds, an entry counts as gone. */
 const UNUSED_FOR_MS = 2 * 60 * 1000
 
 /**
- * A cache of what can be had again: what was used least recently goes first once all of it is larger than `maxSize`, and what nobody asked
- * for in two minutes counts as gone. `sizeOf` is in bytes, or whatever `maxSize` counts; what is larger than half of it is not kept.
+ * A cache of values that can be computed again. When all entries exceed `maxSize`, the least recently used ones are dropped; an entry that
+ * was not used for two minutes counts as gone. `sizeOf` is in bytes, or in another unit of `maxSize`; an entry larger than half of
+ * `maxSize` is not kept.
  */
 export function recentlyUsed<K extends NonNullable<unknown>, V extends NonNullable<unknown>>(
   maxSize: number,

@@ -2,23 +2,23 @@ import type { Refusal, RefusalCode, RefusalData } from '../errors.ts'
 import { boundedText } from '../base/json.ts'
 import { boundedProblem, MOST_LISTED } from '../registry/reading.ts'
 
-/** An RFC 9457 problem document, as interface 3.1 shapes it. */
+/** An RFC 9457 problem document in the form of interface 3.1. */
 export interface Problem extends RefusalData {
   readonly type: string
   readonly title: string
   readonly status: number
   readonly detail: string
   readonly code: ProblemCode
-  /** Nothing was found or done; clients that only look at `count` see that. */
+  /** Always 0, because clients may only look at `count`. */
   readonly count: 0
 }
 
-/** The refusals, and the one code for our own bugs. */
+/** The codes of refusals, and the one for our own bugs. */
 export type ProblemCode = RefusalCode | 'internal_error'
 
 /**
- * The problem document that answers a refusal. Sentences quote what was sent, which may be as long as a body: here each is cut
- * short, whoever wrote it, and of very many problems the first are told.
+ * The problem document of a refusal. Sentences quote the request, which may be as long as a body, so each is cut here, and a long list of
+ * problems is shortened.
  */
 export function problemOf({ code, message, data }: Refusal): Problem {
   const { errors } = data
@@ -31,7 +31,7 @@ export function problemOf({ code, message, data }: Refusal): Problem {
 
 const LONGEST_DETAIL = 40_000
 
-/** The problem document that answers a bug of ours: nothing but the id under which the log has it. */
+/** The problem document of a bug: only the id under which the log has the details. */
 export function internalProblem(requestId: string): Problem {
   return problem(
     'internal_error',

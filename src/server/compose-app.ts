@@ -18,13 +18,13 @@ import type { WorkflowRuntime } from './workflow-runtime.ts'
 import { Counter, Gauge, Registry, collectDefaultMetrics } from 'prom-client'
 import { counts } from '../base/counters.ts'
 
-/** Names, descriptions, tags and meta of what a file becomes; what is larger wants a JSON body. */
+/** Maximum bytes of an upload's form fields (names, descriptions, tags and meta); larger ones need a JSON body. */
 const UPLOAD_FIELD_BYTES = 1024 * 1024
 
-/** A key or a token, and whatever stands around it. */
+/** A key or a token, and the JSON around it. */
 const KEYLESS_BODY_BYTES = 4096
 
-/** What the app stands on. */
+/** The dependencies of the app. */
 export interface AppParts {
   readonly options: StartOptions
   readonly store: Store
@@ -40,13 +40,13 @@ export interface AppParts {
   readonly uploads: string
 }
 
-/** What answers every request. */
+/** Composes the function that answers every request. */
 export function composeApp(parts: AppParts): Handle {
   const { options, store, server, projects, routes, access, events } = parts
   const { config, log } = options
   const { guard } = store
   const { callerOf } = access.keys
-  // A project alone never has the last permit: its clients may read what they asked for as slowly as they like.
+  // One project never has all permits, because its clients may read their answers slowly.
   const gitPermits = new Semaphore(config.gitMaxRequests, Math.max(1, config.gitMaxRequests - 1))
   const metrics = metricsOf(parts, gitPermits)
   const app = createApp({
@@ -89,7 +89,7 @@ function metricsOf({ projects, server, runtime, events }: AppParts, git: Semapho
   })
 }
 
-/** Clone, fetch and push, and bundles that become repositories. */
+/** Clones, fetches and pushes, and bundles that become repositories. */
 function composeGit(
   { options: { config }, store: { fs }, projects, spools, uploads }: AppParts,
   authenticate: Authenticate,
@@ -118,7 +118,7 @@ function composeRouter({ options: { config }, projects, routes, intents, spools 
   })
 }
 
-/** What a service tells of itself, beside what the process counts. */
+/** The sources of a service's metrics, besides the process's counters. */
 interface MetricSources {
   readonly readiness: () => Readiness
   readonly server: { readonly answering: { readonly size: number }; readonly refused: number }
@@ -135,7 +135,7 @@ interface Busy {
   readonly load: { readonly running: number; readonly waiting: number }
 }
 
-/** The registry of a service's own metrics. All are looked up when somebody asks for them; in between they cost nothing. */
+/** The registry of a service's own metrics. They are read only when requested, so they cost nothing otherwise. */
 function serviceMetrics({
   readiness,
   server,
@@ -214,8 +214,8 @@ function risenTo(value: () => number) {
 let registry: Registry | undefined
 
 /**
- * Processor time, memory, file handles, garbage collection and event-loop lag under the names that prom-client gives them, which
- * dashboards for node know. One for the process, however many services it has: the lag is measured by a timer that goes on.
+ * Processor time, memory, file handles, garbage collection and event-loop lag under the names of prom-client, which dashboards for node
+ * know. One for the process, however many services it has, because a permanent timer measures the lag.
  */
 function processMetrics(): Registry {
   if (!registry) {

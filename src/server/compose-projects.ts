@@ -15,7 +15,7 @@ import { OpenWebhooks, type ProjectWebhooks } from '../feeds/webhooks.ts'
 import type { StartOptions } from './started-service.ts'
 import { untilDone } from './watch-filling.ts'
 
-/** What is open of the projects of a store: their artifacts, webhooks and traces. */
+/** The open parts of a store's projects: their artifacts, webhooks and traces. */
 export interface Projects {
   readonly registries: Registries
   readonly webhooks: OpenWebhooks
@@ -27,7 +27,7 @@ export interface Projects {
   webhooksOf(registry: Registry): ProjectWebhooks
 }
 
-/** What projects stand on. */
+/** The dependencies of projects. */
 interface Composed {
   readonly store: Store
   readonly sharedTraces?: SharedTraces | undefined
@@ -35,7 +35,7 @@ interface Composed {
   readonly closing: AbortSignal
 }
 
-/** Opens nothing yet: a project is opened when the registries start, or when it is first asked for. */
+/** Opens nothing yet: a project is opened when the registries start, or on first request. */
 export function composeProjects(
   options: StartOptions,
   { store, sharedTraces, closing }: Composed,
@@ -47,7 +47,7 @@ export function composeProjects(
   const traces = openTraces(options, store, sharedTraces)
   const search = new OpenSearch()
   const registries = new Registries(store, families, settings, async (registry) => {
-    // Which environments there are shows only once all are here.
+    // The list of environments is complete only when all repositories are here.
     const { filling } = registry.store
     const seed = (): Promise<void> => seedEnvironments(registry)
     if (filling) void filling.whole.then(() => untilDone(seed, { logger: options.log.logger, closing }))
@@ -68,7 +68,7 @@ export function composeProjects(
   }
 }
 
-/** How artifacts are stored and answered. */
+/** Settings for storing and answering artifacts. */
 export function registrySettings(
   { config, log, now }: StartOptions,
   publicUrl: string,
@@ -89,7 +89,7 @@ export function registrySettings(
   }
 }
 
-/** What sends spans to a collector, where one is configured: its packages take a tenth of a second to load. */
+/** The exporter of spans, if a collector is configured; loading its packages takes a tenth of a second. */
 export async function openExporter({
   config: { telemetry },
   log: { logger },

@@ -18,17 +18,17 @@ import { openRuntime, type WorkflowRuntime } from './workflow-runtime.ts'
 import { startMaintenance } from '../git/maintenance.ts'
 import { documentsOf } from '../storage/files.ts'
 
-/** What a service is about. */
+/** The parts that a service serves. */
 export interface Served {
   readonly store: Store
   readonly signing: Signing
-  /** Where spans lie; absent: in a file in each project's folder. */
+  /** The shared storage of spans; absent: a file in each project's folder. */
   readonly sharedTraces?: SharedTraces | undefined
 }
 
 /**
- * Listens over an open store, and resolves once it is read in; until then /ready says so and requests wait. Rejects with one plain
- * sentence when the address cannot be had. This file brings most of the program.
+ * Listens, and resolves once the open store is loaded; until then /ready says so and requests wait. Rejects with a plain sentence if the
+ * address is unavailable. This file imports most of the program.
  */
 export async function serve(
   options: StartOptions,
@@ -46,7 +46,7 @@ export async function serve(
   const exporter = await openExporter(options)
   const { host, port, maxConnections } = config
   const server = await startServer({ host, port, maxConnections })
-  // From here to the app nothing waits, so no request comes before there is one.
+  // From here to the app nothing is awaited, so no request arrives before the app exists.
   const publicUrl = config.publicUrl ?? server.url
   const surfaces = surfacesOf(workflowSurfaces, resourceSettings(config))
   const families = [...new Set(surfaces.map((surface) => surface.family))]
@@ -72,7 +72,7 @@ export async function serve(
   const events = new OpenEvents((registry) => runtime.evaluationsOf(registry), config.eventsAtOnce)
   const parts = { options, store, families, projects, runtime, intents, keyUses, access, events }
   let made: Routes | undefined
-  // Made for the first request that needs them: they are a fifth of what a start takes.
+  // Built for the first request that needs them, because they take a fifth of a start.
   const routes = (): Routes => (made ??= composeEndpoints({ ...parts, fs, surfaces, publicUrl }))
   const spools = new Spools(fs, uploads, config.uploadsMaxBytes)
   server.answerWith(composeApp({ ...parts, routes, server, spools, uploads }))
@@ -81,7 +81,7 @@ export async function serve(
     await projects.registries.start()
     watchFilling({ ...projects, store, logger: log.logger, closing: closing.signal })
   } catch (error) {
-    // Nobody should go on asking a server that will never be ready.
+    // Clients should not keep asking a server that will never be ready.
     await server.stop(0)
     await closeAll()
     throw error
@@ -101,8 +101,7 @@ export async function serve(
 }
 
 /**
- * The server, whose stop ends what would have it wait: evaluations, each of which may take hours, for those who wait for one, and the connections
- * of those who follow what happens.
+ * A server whose stop first ends long work: evaluations that clients wait for, which may take hours, and connections that follow events.
  */
 function interrupting(server: RunningServer, runtime: WorkflowRuntime, events: OpenEvents): RunningServer {
   return {
@@ -117,14 +116,14 @@ function interrupting(server: RunningServer, runtime: WorkflowRuntime, events: O
     answerWith: server.answerWith,
     stop: async (graceMs) => {
       events.close()
-      // What fails here fails again when the service closes, which says so.
+      // The same failure occurs when the service closes, which reports it.
       runtime.interruptEvaluations().catch(() => undefined)
       return server.stop(graceMs)
     },
   }
 }
 
-/** What is to be closed with a service. */
+/** The parts that are closed with a service. */
 interface ClosableParts {
   readonly options: StartOptions
   readonly store: Store
@@ -135,15 +134,15 @@ interface ClosableParts {
   readonly keyUses: KeyUses
 }
 
-/** Closes a service in steps, none of which keeps the others: answers what did not end in its time. */
+/** Closes a service in steps, each independent of the others; answers the steps that did not end in time. */
 function closer({ options, store, projects, runtime, keyUses }: ClosableParts): {
   readonly steps: Steps
   readonly closeAll: () => Promise<readonly string[]>
 } {
-  // A third is for what is in flight, and a moment for the end.
+  // A third of the time is for running requests, and a moment for the end.
   const steps = new Steps(0.55 * options.config.stopMs)
   const closeAll = async (): Promise<readonly string[]> => {
-    // Runs that are cut short leave traces, too.
+    // Interrupted runs leave traces, too.
     await steps.take('evaluations, scripts and their processes', () => runtime.close())
     await steps.take('when keys were used', () => keyUses.close())
     await steps.take('webhooks', () => projects.webhooks.close())
@@ -158,7 +157,7 @@ function closer({ options, store, projects, runtime, keyUses }: ClosableParts): 
   return { steps, closeAll }
 }
 
-/** Begins what looks after a store while it is served; the answer ends that. */
+/** Begins the background work of a served store; the answered function ends it. */
 function startBackground(
   { options: { config, log }, store, families, projects, intents, runtime }: ClosableParts,
   steps: Steps,
@@ -186,10 +185,10 @@ function startBackground(
   }
 }
 
-/** How often it is looked for work of servers that died, in milliseconds. */
+/** How often work of dead servers is searched for, in milliseconds. */
 const LOOK_EVERY = 5000
 
-/** What a server goes on with when another one dies. */
+/** The parts needed to continue another server's work. */
 interface TakingOver {
   readonly store: Store
   readonly projects: Projects
@@ -198,8 +197,8 @@ interface TakingOver {
 }
 
 /**
- * Goes on with evaluations whose servers died or were stopped, where servers with folders of their own share the store; the answer ends that. Servers of
- * one host leave that to whoever asks for it.
+ * Continues evaluations of dead or stopped servers, if servers with separate folders share the store; the answered function ends this.
+ * Servers of one host leave resuming to clients.
  */
 function keepTakingOver(parts: TakingOver): () => void {
   if (!parts.store.fs.documents) return () => undefined
@@ -208,13 +207,13 @@ function keepTakingOver(parts: TakingOver): () => void {
   return () => clearInterval(timer)
 }
 
-/** Resolves once what was left is begun. */
+/** Resolves once the found work has begun. */
 async function takeOver({ store, projects, runtime, onTrouble }: TakingOver): Promise<void> {
   for (const lease of await documentsOf(store.fs).abandoned()) {
     const [project = '', folder] = lease.path.slice(store.dir.length + 1).split('/')
     if (folder !== 'evaluations') continue
     const registry = await projects.registries.of(project)
-    // It may take hours.
+    // An evaluation may take hours.
     void runtime.evaluationsOf(registry).takeOver(lease).catch(onTrouble)
   }
 }

@@ -11,7 +11,7 @@ import { openSecrets, type ProjectSecrets } from '../access/secrets.ts'
 import type { Fs } from '../storage/files.ts'
 import type { Registry } from '../registry/registries.ts'
 
-/** Largest answer of a hook (interface 11.16) and of a model's provider that is read, in bytes. */
+/** Maximum bytes of an answer of a hook (interface 11.16) and of a model's provider. */
 const HOOK_ANSWER = 1024 * 1024
 const MODEL_ANSWER = 16 * 1024 * 1024
 
@@ -26,16 +26,16 @@ export interface WorkflowRuntime {
   readonly services: InvocationServices
   evaluationsOf(registry: Registry): ProjectEvaluations
   secretsOf(registry: Registry): ProjectSecrets
-  /** How many of them run. */
+  /** The permits for running evaluations. */
   readonly evaluationPermits: Semaphore
-  /** Interrupts evaluations, so that nobody waits for one any more; resolves once none runs. */
+  /** Interrupts evaluations, so that no request waits for one; resolves once none runs. */
   interruptEvaluations(): Promise<void>
   readonly sandbox: OpenSandbox
-  /** Interrupts evaluations and scripts; resolves once nothing runs any more. */
+  /** Interrupts evaluations and scripts; resolves once none runs. */
   close(): Promise<void>
 }
 
-/** Opens what workflows run with. Interpreters, models and secrets cost nothing before the first run that needs them. */
+/** Opens what workflows need to run. Interpreters, models and secrets cost nothing before the first run that needs them. */
 export function openRuntime({ config, fs, record, tracesOf, onTrouble }: RuntimeSettings): WorkflowRuntime {
   const secrets = openSecrets(fs, config.storeDir, config.secretsKey)
   const sandbox = openSandbox({
@@ -108,9 +108,9 @@ function remembered<K extends object, V>(
 }
 
 /**
- * The credentials of a project (interface 11.19): its secret `<PROVIDER>_API_KEY` before what `environment` has for the provider,
- * and as connections the secrets that were set with a provider. A project's key without a base URL of its own is used where the
- * environment says that the provider is, so that a gateway which the operator chose is never gone around.
+ * The credentials of a project (interface 11.19): its secret `<PROVIDER>_API_KEY`, else the provider's in `environment`; and as
+ * connections, the secrets that were set with a provider. A project's key without a base URL uses the environment's base URL for the
+ * provider, so that a gateway that the operator chose is never bypassed.
  */
 export function projectCredentials(
   secrets: ProjectSecrets,

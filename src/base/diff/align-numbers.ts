@@ -1,6 +1,6 @@
 import type { InSlices } from '../scheduling/cooperative.ts'
 
-/** One place where two lists differ: so many items from `from` on gave way to so many from `to` on. */
+/** A difference of two lists: the items from `from` on were replaced by those from `to` on. */
 export interface Difference {
   readonly from: number
   readonly removed: number
@@ -9,8 +9,8 @@ export interface Difference {
 }
 
 /**
- * How many steps of alignment some work may still take, all its texts and lists together; a step is a comparison of two items, and takes
- * some 20 nanoseconds. What finds too little left ends, and is told as too different.
+ * The remaining steps of alignment for some work, over all its texts and lists. A step compares two items, and takes about 20 nanoseconds.
+ * An alignment that needs more steps ends, and its lists count as too different.
  */
 export class AlignmentSteps {
   left: number
@@ -24,11 +24,10 @@ export class AlignmentSteps {
 const STEPS_BETWEEN_YIELDS = 5000
 
 /**
- * The places where two lists differ, in order, with as few items removed and added as can be; undefined if these are more than `maxEdits`,
- * or if finding them takes more than the steps that are left. Time and memory grow with the square of the edits at most.
- *
- * This is Myers's algorithm as the package `diff` has it (of several shortest ways it finds the same). Unlike the package it counts its
- * steps, so that the work of many alignments together has a bound, and yields.
+ * The differences of two lists in order, with as few removed and added items as possible. Undefined if there are more than `maxEdits`, or
+ * the remaining steps do not suffice. Time and memory grow at most with the square of the edits.  This is Myers's algorithm as in the
+ * package `diff` (of several shortest results it finds the same). Unlike the package it counts its steps, so that the work of many
+ * alignments together is bounded, and it yields.
  */
 export function* alignNumbers(
   base: readonly number[],
@@ -39,7 +38,7 @@ export function* alignNumbers(
   const [ofBase, ofHead] = [base.length, head.length]
   const most = Math.min(maxEdits, ofBase + ofHead)
   const ways = new Ways()
-  /** The way that goes farthest on each diagonal (a place in `base` less one in `head`), with an offset. */
+  /** The farthest way on each diagonal (the index in `base` minus that in `head`), with an offset. */
   const farthest = new Int32Array(2 * most + 3).fill(NONE)
   const offset = most + 1
   const commonFrom = (from: number, diagonal: number): number => {
@@ -50,7 +49,7 @@ export function* alignNumbers(
   const begun = commonFrom(0, 0)
   if (begun === ofBase && begun === ofHead) return []
   farthest[offset] = ways.put(begun, NONE, false)
-  // Past the end of either list there is nothing to look for.
+  // The search ends at the end of either list.
   let [lowest, highest] = [-most, most]
   let sinceYield = 0
   for (let edits = 1; edits <= most; edits++) {
@@ -86,7 +85,7 @@ export function* alignNumbers(
   return undefined
 }
 
-/** The same, where what the lists begin and end with alike is left out of the search: for long lists of which little differs. */
+/** The same without searching the common beginning and end: for long lists with few differences. */
 export function* alignMiddles(
   base: readonly number[],
   head: readonly number[],
@@ -102,7 +101,7 @@ export function* alignMiddles(
   return found?.map((it) => ({ ...it, from: from + it.from, to: from + it.to }))
 }
 
-/** What is left of two lists without what they begin and end with alike: the difference of those that nothing more is told of. */
+/** Two lists without their common beginning and end, as one difference. */
 export function middleOf(base: readonly number[], head: readonly number[]): Difference {
   const shorter = Math.min(base.length, head.length)
   let start = 0
@@ -114,11 +113,11 @@ export function middleOf(base: readonly number[], head: readonly number[]): Diff
 
 const NONE = -1
 
-/** Ways through two lists: each goes on from another one by an item removed or added, and then along what is common. */
+/** Ways through two lists: each extends another one by a removed or added item, then along common items. */
 class Ways {
   #count = 0
   #ends = new Int32Array(1024)
-  /** Twice the way that it goes on from, and one more where it removes an item. */
+  /** Twice the number of the extended way, plus one if it removes an item. */
   #before = new Int32Array(1024)
 
   put(end: number, before: number, doesRemove: boolean): number {
@@ -131,16 +130,16 @@ class Ways {
     return this.#count++
   }
 
-  /** Where in the first list it ends. */
+  /** Its end in the first list. */
   endOf(way: number): number {
     return this.#ends[way] ?? 0
   }
 
-  /** What is removed and added on a way that ends on this diagonal; between two common runs that is one difference, in whatever order. */
+  /** The removals and additions on a way that ends on this diagonal; those between two common runs form one difference, in any order. */
   differencesOn(way: number, diagonal: number): Difference[] {
     const found: Difference[] = []
     let [at, on] = [way, diagonal]
-    /** Where the difference that is told next ends in both lists. */
+    /** The end of the next difference in both lists. */
     let [to, toHead] = [this.endOf(at), this.endOf(at) - on]
     const begins = (from: number): void => {
       const [removed, added] = [to - from, toHead - (from - on)]

@@ -2,7 +2,7 @@ import type { TimeSlice } from '../scheduling/cooperative.ts'
 import { isLight } from '../json/is-light.ts'
 import { equalJson, getKey, isJsonArray, isJsonObject, type Json, keysOf, membersOf } from '../json/json.ts'
 
-/** Whether two values say the same, as `equalJson` has it: heavy ones are compared in slices. */
+/** Whether two values are equal by `equalJson`; compares large ones in slices. */
 export async function equalInSlices(a: Json, b: Json | undefined, slice: TimeSlice): Promise<boolean> {
   if (b === undefined) return false
   if (isLight(a) || isLight(b)) return equalJson(a, b)

@@ -1,22 +1,22 @@
 import { setImmediate as nextRound, setTimeout as wait } from 'node:timers/promises'
 
-/** Lets whatever waits for the event loop have its turn, other requests above all. */
+/** Resolves after other waiting work, above all other requests, has run. */
 export function yieldToEventLoop(): Promise<void> {
   return nextRound()
 }
 
-/** How long work goes on before others have their turn, in milliseconds. */
+/** Milliseconds of work between two yields. */
 const SLICE_MS = 8
-/** How long work with a bound may go on, all in all. */
+/** Maximum milliseconds of bounded work in total. */
 const MOST_MS = 10_000
 
-/** A look at the clock costs as much as a short step, so there is one for so many. */
+/** Reading the clock costs as much as a short step, so it is read once in this many steps. */
 const STEPS = 64
 
-/** Work that is done in slices: it yields whenever its `Pace` says so, and returns what comes of it; see `TimeSlice.run`. */
+/** Work in slices: it yields when its `Pace` says so, and returns the result; see `TimeSlice.run`. */
 export type InSlices<T> = Generator<undefined, T, undefined>
 
-/** Does work that could yield in one go: it is known to be short. */
+/** Runs such work without yielding, because it is known to be short. */
 export function atOnce<T>(work: InSlices<T>): T {
   for (;;) {
     const { done, value } = work.next()
@@ -24,19 +24,18 @@ export function atOnce<T>(work: InSlices<T>): T {
   }
 }
 
-/** Counts the steps of work that yields, however deep it is in what it walks. */
+/** Counts the steps of work that yields, at any depth of recursion. */
 export class Pace {
   #steps = 0
 
-  /** To be asked at each step: whether it is time to yield. */
+  /** Call it at each step: answers whether to yield. */
   get isDue(): boolean {
     return ++this.#steps % STEPS === 0
   }
 }
 
 /**
- * The time that long work takes at a stretch: between two slices of it other requests have their turn, and work that nobody waits
- * for any more ends. Each piece of work has one of its own.
+ * Splits long work into slices. Between two slices other requests run, and work whose caller is gone ends. Each piece of work has its own.
  */
 export class TimeSlice {
   readonly #stop: AbortSignal | undefined
@@ -45,8 +44,8 @@ export class TimeSlice {
   #left: number
 
   /**
-   * Once `stop` comes, the work ends with its reason when it rests next; with what `tooMuch` makes, if given, once it has gone on for
-   * more than `mostMs`, not counting what others took.
+   * When `stop` is aborted, the next rest throws its reason. With `tooMuch`, work of more than `mostMs`, without the time of other work,
+   * throws that error.
    */
   constructor(stop?: AbortSignal, tooMuch?: () => Error, mostMs = MOST_MS) {
     this.#stop = stop
@@ -54,17 +53,17 @@ export class TimeSlice {
     this.#left = mostMs
   }
 
-  /** What ends the work, if anything does. */
+  /** The signal that ends the work, if any. */
   get signal(): AbortSignal | undefined {
     return this.#stop
   }
 
-  /** Whether it is time for `rest`. */
+  /** Whether to call `rest`. */
   get isOver(): boolean {
     return performance.now() - this.#begun >= SLICE_MS
   }
 
-  /** Lets others have their turn, and begins the next slice. Throws what ends the work. */
+  /** Lets other work run, and begins the next slice. Throws if the work is to end. */
   async rest(): Promise<void> {
     this.#left -= performance.now() - this.#begun
     if (this.#tooMuch && this.#left < 0) throw this.#tooMuch()
@@ -73,12 +72,12 @@ export class TimeSlice {
     this.#begun = performance.now()
   }
 
-  /** Rests if it is time for that. */
+  /** Rests if the slice is over. */
   async pause(): Promise<void> {
     if (this.isOver) await this.rest()
   }
 
-  /** Does work that yields when its `Pace` says so, in as many slices as that takes, and answers what it returns. */
+  /** Runs work that yields when its `Pace` says so, in slices, and answers its result. */
   async run<T>(work: InSlices<T>): Promise<T> {
     for (;;) {
       const { done, value } = work.next()
@@ -87,7 +86,7 @@ export class TimeSlice {
     }
   }
 
-  /** What a step makes of each item, one after the other. A step may be long: after each it is asked whether the slice is over. */
+  /** Maps items one after the other. A step may be long, so the clock is read after each. */
   async map<T, R>(items: Iterable<T>, step: (item: T) => R | Promise<R>): Promise<R[]> {
     const made: R[] = []
     for (const item of items) {
@@ -97,7 +96,7 @@ export class TimeSlice {
     return made
   }
 
-  /** Takes one step for each item, in order, as many slices as that takes; a step that answers a promise is waited for. */
+  /** Calls a step for each item, in order, in slices; waits for a step that answers a promise. */
   async each<T>(items: Iterable<T>, step: (item: T, index: number) => unknown): Promise<void> {
     let index = 0
     for (const item of items) {
@@ -109,14 +108,14 @@ export class TimeSlice {
   }
 }
 
-/** How long work at rest goes on at a stretch, in milliseconds … */
+/** Milliseconds of background work between two rests … */
 const PIECE_MS = 2
-/** … and how many times as long it rests then. */
+/** … and the duration of a rest, as a multiple of that. */
 const REST = 3
 
 /**
- * Takes a step for each item while others have the machine: two milliseconds at a stretch, or one step where that takes longer, and a
- * quarter of the time at most. Rejects once `stop` comes, and with what a step throws.
+ * Calls a step for each item at low priority: it works for two milliseconds at a time, or one step if that takes longer, and at most a
+ * quarter of the time. Rejects when `stop` is aborted, or a step throws.
  */
 export async function atRest<T>(
   items: Iterable<T>,
@@ -139,8 +138,9 @@ let ending = false
 let hasArrived = false
 
 /**
- * A number that stays the same while the requests that came in together are worked on, and is another one afterwards. What
- * was seen on the disk in this turn was seen after all of these requests had arrived, so they may share it. A turn ends with the event loop's current round: before any answer of it reaches a client that could ask again.
+ * A number that stays the same while requests that arrived together are handled. These requests may share what was read from the disk in
+ * this epoch, because it was read after all of them had arrived. An epoch ends with the current round of the event loop, before a client
+ * can get an answer and send another request.
  */
 export function readEpoch(): number {
   endWithRound()
@@ -148,8 +148,8 @@ export function readEpoch(): number {
 }
 
 /**
- * To be called when a request comes in. The first of those that come in together begins a turn: what timers and background work of
- * this round saw before may be older than what another server has answered the client since.
+ * Call it when a request arrives. The first of several that arrive together begins an epoch: data that timers and background work read
+ * earlier in this round may be older than another server's answer to the same client.
  */
 export function beginReadEpoch(): void {
   if (hasArrived) return
@@ -158,7 +158,7 @@ export function beginReadEpoch(): void {
   endWithRound()
 }
 
-/** To be called when what was seen in this turn may not be so any more: whoever looks next looks afresh. */
+/** Call it when data read in this epoch may be outdated: the next reader reads again. */
 export function renewReadEpoch(): void {
   turn++
   endWithRound()

@@ -4,14 +4,14 @@ import { createContext, Script } from 'node:vm'
 export class DeadlinePassed extends Error {}
 
 /**
- * What `work`, which must not wait for anything, returns; throws `DeadlinePassed` if it goes on for longer. V8 stops whatever runs below a
- * script that has a time limit, our functions included; no other clock stops a running function.
+ * Answers what the synchronous `work` returns; throws `DeadlinePassed` if it takes longer. V8 stops all code called by a script with a time
+ * limit, including our functions; nothing else can stop a running function.
  */
 export function runWithin<T>(milliseconds: number, work: () => T): T {
   const outer = stage.work
   stage.work = work
   try {
-    // the script's only line calls `work`, so that is what comes back
+    // the script's only line calls `work`, so this is its result
     return CALL.runInContext(stage, { timeout: milliseconds }) as T
   } catch (error) {
     throw isTimeout(error) ? new DeadlinePassed(`it took more than ${milliseconds} ms`) : error
@@ -24,7 +24,7 @@ const stage: { work: () => unknown } = { work: () => undefined }
 createContext(stage)
 const CALL = new Script('work()')
 
-/** The error is made in the stage's own realm, so it is no `Error` of ours. */
+/** The error is made in the script's own realm, so it is not an instance of our `Error`. */
 function isTimeout(error: unknown): boolean {
   return (
     typeof error === 'object' &&

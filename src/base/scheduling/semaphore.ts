@@ -1,48 +1,48 @@
-/** Gives back what was acquired; calling it again does nothing. */
+/** Returns a permit; calling it again does nothing. */
 export type Release = () => void
 
-/** Who asks for a permit, and how long it waits for one. */
+/** A request for a permit, and its limits of waiting. */
 export interface PermitRequest {
-  /** Those of one key (a project) wait in a line of their own, and the lines take turns. */
+  /** Requests of one key (a project) wait in a separate queue, and the queues take turns. */
   readonly key: string
   /** Ends the wait. */
   readonly signal: AbortSignal
-  /** How many of this key may wait already. */
+  /** Maximum waiting requests of this key. */
   readonly mostWaiting: number
 }
 
 /**
- * Lets so much go on at once. Those that find no permit free wait in lines, one for each key: each line gets its first one served
- * before any gets another, so that whoever asks a thousand times is in nobody's way.
+ * Limits concurrent work. Requests without a free permit wait in queues, one per key. The queues take turns, so a key with a thousand
+ * requests does not delay others.
  */
 export class Semaphore {
   readonly capacity: number
   readonly #permitsOfOne: number
-  /** What lets those in that wait, by key, in the order of whose turn is next. */
+  /** The functions that admit waiting requests, by key, in the order of turns. */
   readonly #lines = new Map<string, (() => void)[]>()
   readonly #heldBy = new Map<string, number>()
   #held = 0
 
-  /** One key never holds more than `permitsOfOne`: clients that take their time cannot have all of them. */
+  /** One key never holds more than `permitsOfOne`, so that slow clients of one key cannot have all permits. */
   constructor(capacity: number, permitsOfOne = capacity) {
     this.capacity = capacity
     this.#permitsOfOne = permitsOfOne
   }
 
-  /** How many permits are held, and how many requests wait for one. */
+  /** The number of held permits, and of waiting requests. */
   get load(): { readonly running: number; readonly waiting: number } {
     return { running: this.#held, waiting: [...this.#lines.values()].flat().length }
   }
 
   /**
-   * Takes so many permits now, or answers undefined where they are not free. What asks for more than there are gets them while nobody
-   * else holds any: it would never get them otherwise.
+   * Takes permits now; undefined if not enough are free. A request for more than the capacity gets them when no permit is held, because it
+   * could never get them otherwise.
    */
   tryAcquire(permits = 1): Release | undefined {
     return this.#held === 0 || this.#held + permits <= this.capacity ? this.#hold('', permits) : undefined
   }
 
-  /** Takes a permit once it is its turn; undefined where too many of the key wait already. Rejects with the signal's reason. */
+  /** Takes a permit in turn; undefined if too many requests of the key already wait. Rejects with the signal's reason. */
   async acquire({ key, signal, mostWaiting }: PermitRequest): Promise<Release | undefined> {
     signal.throwIfAborted()
     const line = this.#lines.get(key) ?? []
@@ -64,7 +64,7 @@ export class Semaphore {
     })
   }
 
-  /** Those whose turn it is, while there are permits for them. */
+  /** Admits the next requests while permits are free. */
   #letIn(): void {
     while (this.#held < this.capacity) {
       const next = [...this.#lines].find(([key]) => this.#heldByOne(key) < this.#permitsOfOne)

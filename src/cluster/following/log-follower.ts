@@ -206,7 +206,7 @@ export class LogFollower {
     return [...applied].some(([stream, { n }]) => (positions.get(stream)?.n ?? 0) < n)
   }
 
-  /** Applies the entries between the folder's position and a look; false if the log no longer has some of them. */
+  /** Applies the entries after the folder's position, up to those of a look. Answers false if the log no longer has some of them. */
   async #takeIn(look: Look): Promise<boolean> {
     const { log } = this.#copy
     const isNew = ([stream, { n }]: readonly [string, StreamPosition]): boolean =>

@@ -4,17 +4,17 @@ import type { OutgoingPolicy } from './outgoing-policy.ts'
 import { outgoingUrlProblem } from './outgoing-url-problem.ts'
 import { type BegunAnswer, sendRequest } from './send-request.ts'
 
-/** How the requests of an `outgoingFetch` are made. */
+/** Settings of the requests of an `outgoingFetch`. */
 export interface OutgoingFetchSettings {
   readonly policy: OutgoingPolicy
-  /** Largest answer that is read, in bytes; a longer one fails where it becomes too long. */
+  /** The maximum bytes of an answer; a longer one fails when it exceeds them. */
   readonly maxAnswerBytes: number
 }
 
 /**
- * A `fetch` for libraries that take one: it goes only where the policy allows, on a connection of its own to an address that was
- * checked. A redirect is an answer like any other: it is not followed. The body of a request has to be text; the answer comes as
- * it is sent, piece by piece. Throws `OutgoingFailure`, also while the answer is read; the signal's reason once that is aborted.
+ * A `fetch` for libraries that accept one. It requests only addresses that the policy allows, on a new connection to a checked address.
+ * Redirects are answered, not followed. A request's body must be text; the answer is streamed as it arrives. Throws `OutgoingFailure`, also
+ * while the answer is read, and the signal's reason once that is aborted.
  */
 export function outgoingFetch({ policy, maxAnswerBytes }: OutgoingFetchSettings): typeof fetch {
   return async (input, { method = 'GET', headers, body, signal } = {}) => {
@@ -25,7 +25,7 @@ export function outgoingFetch({ policy, maxAnswerBytes }: OutgoingFetchSettings)
       const sent = {
         url,
         method,
-        // Nobody here would unpack a compressed answer.
+        // The answer is not decompressed here.
         headers: { ...Object.fromEntries(new Headers(headers)), 'accept-encoding': 'identity' },
         body: typeof body === 'string' ? body : '',
         signal: signal ?? undefined,
@@ -57,7 +57,7 @@ function unreadableStatus(response: IncomingMessage, status: number): OutgoingFa
 
 const WITHOUT_BODY: ReadonlySet<number> = new Set([204, 205, 304])
 
-/** Not `ReadableStream.from`: whoever cancels that while it waits for a piece would wait for the piece first. */
+/** Not `ReadableStream.from`: cancelling that while it waits for a piece would first wait for the piece. */
 function bodyOf(
   answer: BegunAnswer,
   maxBytes: number,

@@ -2,21 +2,21 @@ import { type Json, type JsonObject, fromEntries } from '../../base/json.ts'
 import { randomHex } from './trace-ids.ts'
 import type { Span, SpanException, SpanKind, SpanLink, SpanReference, SpanType } from './span.ts'
 
-/** What the spans of a trace have in common, and where they go. */
+/** The common data of a trace's spans, and the function that records them. */
 export interface TraceStart {
-  /** 32 hex digits; a new one where none is given. */
+  /** 32 hex digits; by default a new id. */
   readonly traceId?: string | undefined
-  /** 16 hex digits of the root; new ones where none are given. */
+  /** 16 hex digits of the root; by default a new id. */
   readonly spanId?: string | undefined
-  /** The span of the caller's that the root is a child of. */
+  /** The caller's span, the parent of the root. */
   readonly parentId?: string | undefined
   readonly sessionId?: string | undefined
   readonly links?: ReadonlyMap<string, SpanLink> | undefined
-  /** Takes the whole trace once its root has ended. */
+  /** Receives the whole trace when its root has ended. */
   readonly record: (spans: readonly Span[]) => void
 }
 
-/** Begins a trace: its root, which is the run of a workflow. */
+/** Begins a trace with its root, which is the run of a workflow. */
 export function startTrace(start: TraceStart, name: string): OpenSpan {
   return new OpenSpan(
     {
@@ -38,8 +38,8 @@ export function startTrace(start: TraceStart, name: string): OpenSpan {
 }
 
 /**
- * A span while what it times goes on (interface 12.8). What it is told is kept as it is, not copied. The trace is recorded when
- * its root ends; a child that has not ended by then is left out.
+ * A span during its work (interface 12.8). Values are kept without copying them. The trace is recorded when its root ends; children that
+ * have not ended by then are left out.
  */
 export class OpenSpan {
   readonly traceId: string
@@ -55,7 +55,7 @@ export class OpenSpan {
   #exception: SpanException | undefined
   #message: string | undefined
   #tokens: Tokens | undefined
-  /** Of the spans inside that have ended. */
+  /** The tokens of ended inner spans. */
   #tokensBelow: Tokens | undefined
   #errorsBelow = 0
   #hasEnded = false
@@ -69,19 +69,19 @@ export class OpenSpan {
     this.spanId = birth.spanId ?? randomHex(8)
   }
 
-  /** Begins a span inside this one. */
+  /** Begins an inner span. */
   child(name: string, type: SpanType = 'task', kind: SpanKind = 'SPAN_KIND_INTERNAL'): OpenSpan {
     const birth = { spanId: undefined, parentId: this.spanId, name, type, kind, isRoot: false }
     return new OpenSpan(this.#trace, birth, this)
   }
 
-  /** `svc.data.<part>`: what went in, what came out, the configuration. */
+  /** `svc.data.<part>`: inputs, outputs, parameters. */
   setData(part: 'inputs' | 'outputs' | 'parameters', value: Json): this {
     this.#data[part] = value
     return this
   }
 
-  /** `svc.<name>` for what is neither data nor a metric nor a reference: `flags`, `selector`. */
+  /** `svc.<name>` for other attributes than data, metrics and references: `flags`, `selector`. */
   setAttribute(name: string, value: JsonObject): this {
     this.#svc = (this.#svc ?? new Map()).set(name, value)
     return this
@@ -93,37 +93,37 @@ export class OpenSpan {
     return this
   }
 
-  /** `svc.metrics.tokens.incremental`: the span's own, without those inside. */
+  /** `svc.metrics.tokens.incremental`: the span's own tokens, without those of inner spans. */
   setTokens({ prompt, completion, total }: Tokens): this {
     this.#tokens = { prompt, completion, total }
     return this
   }
 
-  /** `svc.references.<name>`: what the run is of. */
+  /** `svc.references.<name>`: an object that is run. */
   addReference(name: string, reference: SpanReference): this {
     this.#references = new Map(this.#references).set(name, reference)
     return this
   }
 
-  /** All of them at once. What is made of a map is kept with it, so runs of one thing do well to share one. */
+  /** Sets all references. Values derived from a map are cached with it, so runs of the same revision should share one map. */
   setReferences(references: ReadonlyMap<string, SpanReference>): this {
     this.#references = references
     return this
   }
 
-  /** A sentence about a run that did not fail: why its verdict is what it is. */
+  /** A sentence about a run that did not fail, such as the reason of its verdict. */
   setMessage(message: string): this {
     this.#message = message
     return this
   }
 
-  /** Makes it a span that failed. */
+  /** Marks the span as failed. */
   fail(exception: SpanException): this {
     this.#exception = exception
     return this
   }
 
-  /** Ends it; the root's end records the trace. Ending twice changes nothing. */
+  /** Ends the span; the root's end records the trace. Ending it again has no effect. */
   end(): void {
     if (this.#hasEnded) return
     this.#hasEnded = true
@@ -137,7 +137,7 @@ export class OpenSpan {
     const { traceId, sessionId, links } = this.#trace
     const { parentId, name, type, kind } = this.#birth
     const traceType = links.size > 0 ? 'annotation' : 'invocation'
-    // names of ours, which a plain object keeps in their order
+    // our own names, whose order a plain object keeps
     const svc: Record<string, Json> = {
       type: { trace: traceType, span: type },
       data: this.#data,
@@ -165,10 +165,7 @@ export class OpenSpan {
     }
   }
 
-  /**
-   * What is measured and counted: `incremental` is the span's own, `cumulative` with all inside (interface 12.9). The span around
-   * it is told.
-   */
+  /** Metrics (interface 12.9): `incremental` is the span's own, `cumulative` includes inner spans. Also adds them to the parent. */
   #metrics(duration: number): JsonObject {
     const metrics: Record<string, Json> = { duration: { cumulative: duration } }
     const tokens = added(this.#tokens, this.#tokensBelow)
@@ -217,7 +214,7 @@ interface SpanBirth {
 const NO_LINKS: ReadonlyMap<string, SpanLink> = new Map()
 const NO_REFERENCES: ReadonlyMap<string, SpanReference> = new Map()
 
-/** Members under the first steps of dotted names, as attributes are stored (interface 12.9). */
+/** Dotted names as nested members, as attributes are stored (interface 12.9). */
 function nested(named: ReadonlyMap<string, Json>): readonly (readonly [string, Json])[] {
   const groups = new Map<string, Map<string, Json>>()
   const members: [string, Json][] = []
@@ -234,23 +231,23 @@ function nested(named: ReadonlyMap<string, Json>): readonly (readonly [string, J
   return members
 }
 
-/** The wall clock to the microsecond; `performance` never goes backwards within a span. */
+/** The wall clock with microseconds; `performance` never goes backwards within a span. */
 function now(): number {
   return ORIGIN + performance.now()
 }
 
-/** Asking for it takes longer than all the rest. */
+/** Reading it takes longer than the rest of `now`. */
 const ORIGIN = performance.timeOrigin
 
-/** Three decimals, as durations are shown. */
+/** Milliseconds with three decimals, as durations are shown. */
 function milliseconds(value: number): number {
   return Math.round(value * 1000) / 1000
 }
 
 /**
- * A trace id of our own, 32 hex digits: the milliseconds since 1970 in 48 bits, then 80 random ones (W3C Trace Context asks for
- * randomness in the right half). Ids that grow with time are stored side by side; random ones would have a batch of traces write a
- * page of the index each.
+ * A new trace id, 32 hex digits: 48 bits of milliseconds since 1970, then 80 random bits (W3C Trace Context requires randomness in the
+ * right half). Ids that grow with time are stored side by side; with random ones, each trace of a batch would write another page of the
+ * index.
  */
 export function newTraceId(): string {
   return Date.now().toString(16).padStart(12, '0') + randomHex(10)

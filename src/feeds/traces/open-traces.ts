@@ -14,24 +14,24 @@ import type { SpanRow, StoredSpan } from './span-record.ts'
 import { DatabaseTrouble } from '../../storage/sqlite.ts'
 import type { TracePage, TraceQuestion } from './query/trace-page.ts'
 
-/** What of a registry says where its traces are. */
+/** The parts of a registry that identify its traces. */
 export interface TracedProject {
   readonly store: Pick<Registry['store'], 'folder' | 'fs'>
 }
 
-/** Where the spans of all projects lie where servers share a database. */
+/** The traces of all projects in a database that servers share. */
 export interface SharedTraces {
   /** The spans of a project. */
   spansOf(project: string, reader: TraceReader): SpanStore
   /**
-   * Brings the traces over that a server has in a file from a time when they did not lie in a database, and gives the file another name then;
-   * stops before the end once `isEnding`. Rejects where either cannot be used.
+   * Imports a server's file of an earlier version into the database, then renames the file; stops early if `isEnding` answers true. Rejects
+   * if the file or the database cannot be used.
    */
   bringOver(file: string, isEnding: () => boolean): Promise<void>
   close(): Promise<void>
 }
 
-/** What is wrong with the traces of a project. */
+/** A problem with the traces of a project. */
 export interface TraceProblem {
   readonly project: string
   /** Why they cannot be stored now. */
@@ -41,8 +41,8 @@ export interface TraceProblem {
 }
 
 /**
- * The traces of all projects that a process serves, each project's in `traces.db` in its folder, or all of them in a database that
- * servers share. Opening costs nothing: files, threads and connections come with the first trace or question.
+ * The traces of all projects of a process: each project's in `traces.db` in its folder, or all in a database that servers share. Opening it
+ * is free: files, threads and connections are opened for the first trace or query.
  */
 export class OpenTraces {
   readonly #settings: TraceSettings
@@ -53,14 +53,14 @@ export class OpenTraces {
   #rounds: NodeJS.Timeout | undefined
   #isClosed = false
 
-  /** What is shared is closed with the rest. */
+  /** Closes the shared part with the rest. */
   constructor(settings: TraceSettings, shared?: SharedTraces) {
     this.#settings = settings
     this.#shared = shared
     this.#threads = { writer: traceThread(), reader: new TraceReader(settings.queryMs) }
   }
 
-  /** The traces of a project. SQLite reaches no store in memory: nothing is recorded there, and nothing found. */
+  /** The traces of a project. For a store in memory, which SQLite cannot use, nothing is recorded or found. */
   of({ store: { folder, fs } }: TracedProject): ProjectTraces {
     const known = this.#projects.get(folder)
     if (known) return known
@@ -93,7 +93,7 @@ export class OpenTraces {
     this.#bringing.push(brought)
   }
 
-  /** For /ready: whose traces cannot be stored, or were lost. */
+  /** For /ready: the projects whose traces cannot be stored, or were lost. */
   problems(): readonly TraceProblem[] {
     return [...this.#projects].flatMap(
       ([
@@ -114,7 +114,7 @@ export class OpenTraces {
     )
   }
 
-  /** How many spans of all projects are not stored yet, and how many were lost. */
+  /** The number of spans of all projects that are not stored yet, and of lost ones. */
   get load(): { readonly waiting: number; readonly dropped: number } {
     const states = [...this.#projects.values()].map(({ state }) => state)
     return {
@@ -123,7 +123,7 @@ export class OpenTraces {
     }
   }
 
-  /** Resolves once everything is stored that can be. */
+  /** Resolves once everything is stored, as far as possible. */
   async close(): Promise<void> {
     this.#isClosed = true
     clearInterval(this.#rounds)
@@ -149,19 +149,19 @@ const NOWHERE = ''
 
 const RETENTION_CHECK_MS = 10_000
 
-/** Where the work on traces is done: what is quick and in order, and questions, which may take their time. */
+/** The threads for work on traces: one for quick work in order, one for slow queries. */
 interface TraceThreads {
   readonly writer: TraceThread
   readonly reader: TraceReader
 }
 
-/** What of the settings of traces concerns files. */
+/** The settings that concern files. */
 interface FileSettings {
   readonly onTrouble: (trouble: TraceTrouble) => void
   readonly assertThere?: (() => void) | undefined
 }
 
-/** The spans of a project in an SQLite file, which is made when there is something to store. A damaged one is set aside. */
+/** The spans of a project in an SQLite file, created for the first span. A damaged file is set aside. */
 class FileSpans implements SpanStore {
   readonly name: string
   readonly #threads: TraceThreads
@@ -216,7 +216,7 @@ class FileSpans implements SpanStore {
     })
   }
 
-  /** An answer; where the file is found damaged, that of the one in its place. */
+  /** The answer; if the file is found damaged, the answer of the file that replaces it. */
   async #afterDamage<T>(ask: () => Promise<T>): Promise<T> {
     try {
       return await ask()

@@ -6,60 +6,60 @@ import type { Span } from './span.ts'
 
 /** How long traces are kept. */
 export interface TraceRetention {
-  /** Traces that began longer ago are removed. */
+  /** Traces that began earlier are removed. */
   readonly maxAgeDays: number
-  /** Past so many bytes of a project's traces, the oldest are removed. */
+  /** If a project's traces have more bytes, the oldest are removed. */
   readonly maxBytes: number
 }
 
-/** Something about traces that an operator should know of; requests go on. */
+/** A problem with traces for the operator's log; requests continue. */
 export interface TraceTrouble {
-  /** The file of the project's traces, or what their place in a database is called. */
+  /** The file of the project's traces, or the name of their place in a database. */
   readonly file: string
   /** A sentence. */
   readonly message: string
 }
 
-/** How traces are recorded, kept and asked for. */
+/** How traces are recorded, kept and queried. */
 export interface TraceSettings {
-  /** Whether spans are recorded; what was recorded before can be read all the same. */
+  /** Whether spans are recorded; recorded ones are readable in any case. */
   readonly isRecording: boolean
   readonly retention: TraceRetention
-  /** How long a question may take, in milliseconds. */
+  /** The time limit of a query, in milliseconds. */
   readonly queryMs: number
   readonly now: () => Date
   readonly onTrouble: (trouble: TraceTrouble) => void
-  /** Throws while the store is gone: threads go by the paths of files, and would make them anew. */
+  /** Throws while the store is missing, because threads would create its files again. */
   readonly assertThere?: () => void
 }
 
 /**
- * Where the spans of one project lie. Everything rejects with `DatabaseTrouble` while that cannot be used; what was asked for may be asked
- * for again then, and no harm is done where it was carried out already.
+ * Stores the spans of one project. Methods reject with `DatabaseTrouble` while the storage cannot be used; they may then be repeated, even
+ * if the work was done.
  */
 export interface SpanStore {
-  /** What the place is called where an operator is told of it. */
+  /** The storage's name in messages to the operator. */
   readonly name: string
   /**
-   * Stores spans, all of them or none: one that is there already, by its trace and its own id, is overwritten (interface 12.14).
-   * Answers a sentence if something happened that an operator should know of.
+   * Stores spans, all or none. An existing span with the same trace id and span id is overwritten (interface 12.14). Answers a sentence if
+   * the operator should know of something.
    */
   write(spans: readonly StoredSpan[]): Promise<string | undefined>
-  /** The spans of these traces, those of each together in the order in which they began. */
+  /** The spans of these traces, each trace's together, by start time. */
   read(traceIds: readonly string[]): Promise<readonly SpanRow[]>
-  /** The page of traces or spans that a question asks for. Refuses with `query_too_slow`, or with `overloaded` when too many wait. */
+  /** A page of traces or spans for a query. Refuses with `query_too_slow`, or with `overloaded` if too many wait. */
   query(question: TraceQuestion): Promise<TracePage>
-  /** The id of some trace whose references name something whose id ends in these digits; undefined if none does. Refuses as `query`. */
+  /** The id of a trace that refers to something whose id ends in these digits; undefined if there is none. Refuses as `query`. */
   naming(digits: string): Promise<string | undefined>
-  /** Removes a trace; answers whether there was one. */
+  /** Removes a trace; answers whether it existed. */
   remove(traceId: string): Promise<boolean>
-  /** Removes a little of what is too old or too much; answers whether more remains. `now` is in milliseconds. */
+  /** Removes some traces that are too old or too many; answers whether more remain. `now` is in milliseconds. */
   retain(retention: TraceRetention, now: number): Promise<boolean>
 }
 
 /**
- * The traces of one project. Whoever records waits for nothing; whoever asks finds everything that this process recorded before.
- * Questions refuse with `storage_unavailable` when they cannot be read.
+ * The traces of one project. Recording never waits; a query finds everything that this process recorded before. Queries refuse with
+ * `storage_unavailable` if traces cannot be read.
  */
 export class ProjectTraces {
   readonly #store: SpanStore
@@ -74,7 +74,7 @@ export class ProjectTraces {
     this.#queue = new SpanQueue(store, settings.onTrouble)
   }
 
-  /** What the place of the traces is called where an operator is told of it. */
+  /** The storage's name in messages to the operator. */
   get name(): string {
     return this.#store.name
   }
@@ -83,7 +83,7 @@ export class ProjectTraces {
     return this.#queue.state
   }
 
-  /** Records the spans of a trace. Never throws and never waits: a trace is worth less than the run it is of. */
+  /** Records the spans of a trace. Never throws and never waits, because the run matters more than its trace. */
   record(spans: readonly Span[]): void {
     if (!this.#settings.isRecording) return
     const now = this.#settings.now().getTime()
@@ -94,32 +94,32 @@ export class ProjectTraces {
     }
   }
 
-  /** Resolves once what was recorded before is stored, or could not be. */
+  /** Resolves once everything recorded before is stored, or could not be. */
   async stored(): Promise<void> {
     await this.#queue.settled()
   }
 
-  /** The spans of these traces, those of each together in the order in which they began. */
+  /** The spans of these traces, each trace's together, by start time. */
   async read(traceIds: readonly string[]): Promise<readonly SpanRow[]> {
     return this.#asked(() => this.#store.read(traceIds))
   }
 
-  /** The page of traces or spans that a question asks for. */
+  /** A page of traces or spans for a query. */
   async query(question: TraceQuestion): Promise<TracePage> {
     return this.#asked(() => this.#store.query(question))
   }
 
-  /** The id of some trace that names something whose id ends in these digits; undefined if none does. */
+  /** The id of a trace that refers to something whose id ends in these digits; undefined if there is none. */
   async naming(digits: string): Promise<string | undefined> {
     return this.#asked(() => this.#store.naming(digits))
   }
 
-  /** Removes a trace; answers whether there was one. */
+  /** Removes a trace; answers whether it existed. */
   async remove(traceId: string): Promise<boolean> {
     return this.#asked(() => this.#store.remove(traceId))
   }
 
-  /** Removes what is too old or too much, in small steps with pauses for others between them. */
+  /** Removes traces that are too old or too many, in small steps with pauses for other work. */
   async retain(): Promise<void> {
     if (this.#isRetaining) return
     this.#isRetaining = true
@@ -128,7 +128,7 @@ export class ProjectTraces {
       while (!this.#isClosed && (await this.#store.retain(retention, now().getTime())))
         await new Promise((resolve) => setTimeout(resolve, STEP_PAUSE_MS))
     } catch (error) {
-      // What keeps it from writing is told of by the queue; the next round tries again.
+      // The queue reports why writing fails; the next round tries again.
       if (!(error instanceof DatabaseTrouble)) throw error
     } finally {
       this.#isRetaining = false
@@ -140,7 +140,7 @@ export class ProjectTraces {
     await this.#queue.close()
   }
 
-  /** An answer after what was recorded. */
+  /** Runs a query after everything recorded before is stored. */
   async #asked<T>(ask: () => Promise<T>): Promise<T> {
     await this.#queue.settled()
     try {
@@ -157,28 +157,28 @@ export class ProjectTraces {
 
 const STEP_PAUSE_MS = 20
 
-/** What is wrong with storing the spans of a project now, and what was lost since the start. */
+/** The current problem of storing a project's spans, and the losses since the start. */
 interface QueueState {
   /** Why the last batch could not be stored; it is tried again. */
   readonly failure: string | undefined
-  /** Spans that could not be kept. */
+  /** Lost spans. */
   readonly dropped: number
   /** Spans that are not stored yet. */
   readonly waiting: number
 }
 
 /**
- * The spans of one project on their way to where they lie: batched, and never waited for by who records them. While that cannot be written
- * they are kept and tried again, up to a bound; past it new ones are dropped, counted and told of.
+ * The queue of one project's spans: it stores them in batches, and recording never waits. While they cannot be stored, they are kept and
+ * tried again, up to a limit; further ones are dropped, counted and reported.
  */
 export class SpanQueue {
   readonly #store: Pick<SpanStore, 'name' | 'write'>
   readonly #onTrouble: (trouble: TraceTrouble) => void
-  /** The oldest first; the newest is added to until it is full or on its way. */
+  /** Oldest first; the newest accepts more spans until it is full or being sent. */
   readonly #batches: SpanBatch[] = []
   #size = 0
   #pumping: Promise<void> | undefined
-  /** How many spans were ever added, and how many of them are stored or lost. */
+  /** The number of added spans, and of those that are stored or lost. */
   #added = 0
   #handled = 0
   #isClosed = false
@@ -197,7 +197,7 @@ export class SpanQueue {
     return { failure: this.#failure, dropped: this.#dropped, waiting: this.#added - this.#handled }
   }
 
-  /** Takes spans, all or none of them. `now` is in milliseconds. Throws TypeError for attributes that JSON has no word for. */
+  /** Adds spans, all or none. `now` is in milliseconds. Throws TypeError for attributes that JSON cannot express. */
   add(spans: readonly Span[], now: number): void {
     if (this.#isClosed || this.#size > MAX_CHARACTERS_WAITING) {
       this.drop(spans.length, 'more spans come than can be stored')
@@ -214,7 +214,7 @@ export class SpanQueue {
     else this.#timer ??= setTimeout(() => void this.#pump(), this.#pause())
   }
 
-  /** Notes that spans are lost. The first is told of at once, others now and then. */
+  /** Counts lost spans. Reports the first at once, and later ones now and then. */
   drop(count: number, why: string): void {
     this.#dropped += count
     const now = performance.now()
@@ -223,7 +223,7 @@ export class SpanQueue {
     this.#tell(`${why}: ${this.#dropped} spans have been dropped since the start`)
   }
 
-  /** Resolves once what was added before is stored, or could not be. */
+  /** Resolves once everything added before is stored, or could not be. */
   async settled(): Promise<void> {
     const upTo = this.#added
     while (this.#handled < upTo) {
@@ -232,7 +232,7 @@ export class SpanQueue {
     }
   }
 
-  /** Stores what waits; what cannot be stored by now is lost, and so is what comes later. */
+  /** Stores what waits; spans that cannot be stored now, and later ones, are lost. */
   async close(): Promise<void> {
     this.#isClosed = true
     do await this.#pump()
@@ -242,7 +242,7 @@ export class SpanQueue {
     if (waiting > 0) this.#tell(`${waiting} spans could not be stored before the end`)
   }
 
-  /** The batch that spans are added to now. */
+  /** The batch to which spans are added now. */
   #openBatch(): SpanBatch {
     const last = this.#batches.at(-1)
     if (last && !last.isSent && !isWhole(last)) return last
@@ -267,7 +267,7 @@ export class SpanQueue {
     return this.#pumping
   }
 
-  /** One batch after the other, as long as whole ones wait. */
+  /** Stores one batch after the other while full ones wait. */
   async #storeBatches(): Promise<void> {
     do {
       const [batch] = this.#batches
@@ -276,7 +276,7 @@ export class SpanQueue {
     } while (this.#hasWholeBatch())
   }
 
-  /** Whether the batch is done with; it stays in the queue until then. */
+  /** Stores a batch; answers whether it is done. Until then it stays in the queue. */
   async #write(batch: SpanBatch): Promise<boolean> {
     batch.isSent = true
     try {
@@ -292,7 +292,7 @@ export class SpanQueue {
         this.#failure = message
         return false
       }
-      // The same batch would fail for ever.
+      // The same batch would always fail.
       this.drop(batch.spans.length, `spans could not be stored (${message})`)
     }
     this.#batches.shift()
@@ -317,7 +317,7 @@ interface SpanBatch {
   readonly spans: StoredSpan[]
   /** Characters of their records. */
   size: number
-  /** Whether it is on its way, or was and failed: what comes from then on waits for the next. */
+  /** Whether it is being sent, or was sent and failed: later spans go to the next one. */
   isSent: boolean
 }
 
@@ -325,12 +325,12 @@ function isWhole({ spans, size }: SpanBatch): boolean {
   return spans.length >= SPANS_PER_TRANSACTION || size >= CHARACTERS_PER_TRANSACTION
 }
 
-/** How long spans wait for others to be stored with. */
+/** Milliseconds in which spans are collected for a batch. */
 const FLUSH_AFTER_MS = 100
 const SPANS_PER_TRANSACTION = 500
 const CHARACTERS_PER_TRANSACTION = 4 * 1024 * 1024
 const MAX_CHARACTERS_WAITING = 64 * 1024 * 1024
-/** After a failure, the first pause; each is twice as long as the one before. */
+/** The first pause after a failure; each next one is twice as long. */
 const RETRY_AFTER_MS = 500
 const MAX_RETRY_AFTER_MS = 30_000
 const TELL_AGAIN_MS = 10_000

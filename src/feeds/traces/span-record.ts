@@ -10,7 +10,7 @@ import {
 } from '../../base/json.ts'
 import type { Span, SpanException, SpanLink, SpanReference } from './span.ts'
 
-/** A span as a row of the table `spans`. Times are texts as `isoOf` writes them, which have the order of time. */
+/** A span as a row of the table `spans`. Times are texts of `isoOf`, which sort by time. */
 export interface StoredSpan {
   readonly trace_id: string
   readonly span_id: string
@@ -23,24 +23,24 @@ export interface StoredSpan {
   readonly end_time: string
   readonly status_code: string
   readonly session_id: string | null
-  /** All of the span as JSON (interface 12.9), as it is answered. */
+  /** The whole span as JSON (interface 12.9), in the form of answers. */
   readonly record: string
 }
 
-/** A span as it is read: its record as text, and what puts it in its place in a trace. */
+/** A span as it is read: its record as text, and its place in a trace. */
 export type SpanRow = Pick<StoredSpan, 'trace_id' | 'span_id' | 'parent_id' | 'span_name' | 'record'>
 
-/** What stands for U+0000 in a column of text where that cannot be kept, or read: the record spells it out. */
+/** Replaces U+0000 in columns, which cannot store or read it; the record has the original. */
 export const STAND_IN = '\ufffd'
 
-/** A row with its name to the letter. */
+/** A row with its exact name. */
 export function exactSpan<Row extends SpanRow>(row: Row): Row {
   if (!row.span_name.includes(STAND_IN)) return row
   const { span_name: name } = JSON.parse(row.record) as Pick<SpanRow, 'span_name'>
   return { ...row, span_name: name }
 }
 
-/** The row of a span that is recorded now, in milliseconds. Throws TypeError for attributes that JSON has no word for. */
+/** The row of a span recorded at `now` (milliseconds). Throws TypeError for attributes that JSON cannot express. */
 export function storedSpan(span: Span, now: number): StoredSpan {
   const { traceId, spanId, parentId, traceType, type, kind, name, statusCode, statusMessage, sessionId } =
     span
@@ -96,20 +96,20 @@ function linkJson({ traceId, spanId }: SpanLink): object {
   return { trace_id: traceId, span_id: spanId }
 }
 
-/** Named things as records list them (interface 12.9): each with its name in `attributes.key`; undefined where there are none. */
+/** Named values as a list for records (interface 12.9), each with its name in `attributes.key`; undefined if there are none. */
 function namedList<T>(named: ReadonlyMap<string, T>, membersOf: (value: T) => object): object[] | undefined {
   if (named.size === 0) return undefined
   return [...named].map(([key, value]) => ({ ...membersOf(value), attributes: { key } }))
 }
 
-/** The references of a span as its record has them twice, ready to be written. */
+/** The references of a span in the two forms of its record, serialised. */
 interface ReferenceTexts {
   readonly members: Json
-  /** Undefined where there are none. */
+  /** Undefined if there are none. */
   readonly list: Json | undefined
 }
 
-/** Kept with the map: all runs of a revision have the same one, and to write it again would cost as much as all else. */
+/** Cached with the map: all runs of a revision share it, and serialising it again would cost as much as all the rest. */
 function referenceTexts(references: Span['references']): ReferenceTexts {
   const known = knownTexts.get(references)
   if (known) return known
@@ -121,12 +121,12 @@ function referenceTexts(references: Span['references']): ReferenceTexts {
 
 const knownTexts = new WeakMap<Span['references'], ReferenceTexts>()
 
-/** A value that `stringifyJson` writes as the text that it has been written as now. */
+/** A value that `stringifyJson` writes as this value's current text. */
 function ready(value: unknown): Json {
   return new JsonText(stringifyJson(value)) as unknown as Json
 }
 
-/** The attributes of a span with its references in their place, `svc.references`. */
+/** The attributes of a span, with its references under `svc.references`. */
 export function withReferences(
   { attributes, references }: Span,
   json: (references: Span['references']) => Json = spanReferencesJson,
@@ -136,12 +136,12 @@ export function withReferences(
   return withKey(attributes, 'svc', withKey(svc, 'references', json(references)))
 }
 
-/** References as attributes have them (interface 12.8): an object each, under its name. */
+/** References as attributes (interface 12.8): an object for each, under its name. */
 export function spanReferencesJson(references: ReadonlyMap<string, SpanReference>): JsonObject {
   return fromEntries([...references].map(([name, reference]) => [name, referenceJson(reference)]))
 }
 
-/** A reference as attributes have it. */
+/** A reference as an attribute. */
 export function referenceJson({ id, slug, version }: SpanReference): JsonObject {
   return {
     ...(id === undefined ? {} : { id }),
@@ -150,12 +150,12 @@ export function referenceJson({ id, slug, version }: SpanReference): JsonObject 
   }
 }
 
-/** The microseconds since 1970 of a time in milliseconds with a fraction: exact in a double until the year 2255. */
+/** The microseconds since 1970 of a time in milliseconds with a fraction; exact in a double until the year 2255. */
 export function microsecondsOf(milliseconds: number): number {
   return Math.round(milliseconds * 1000)
 }
 
-/** As records show it: RFC 3339 in UTC with six decimals. Such texts have the order of time, which ends with the year 9999. */
+/** A time as records show it: RFC 3339 in UTC with six decimals. Such texts sort by time, until the year 9999. */
 export function isoOf(time: number): string {
   const microseconds = Math.min(time, LAST_SECOND * 1e6)
   const milliseconds = Math.floor(microseconds / 1000)

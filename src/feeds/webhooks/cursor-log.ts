@@ -6,7 +6,7 @@ import type { ArtifactView } from '../../registry/artifacts.ts'
 import { pathOf, type ArtifactList } from '../../registry/registries.ts'
 import type { ProjectWebhooks } from './project-webhooks.ts'
 
-/** How an artifact was when webhooks were last told of it. */
+/** The state of an artifact at the last publication of its events. */
 export interface PublishCursor {
   /** `<family>/<slug>`. */
   readonly path: string
@@ -15,24 +15,24 @@ export interface PublishCursor {
   readonly meta: Oid
   /** The branches' commits by variant slug. */
   readonly heads: ReadonlyMap<string, Oid>
-  /** When it was told, in milliseconds since 1970. */
+  /** The time of that publication, in milliseconds since 1970. */
   readonly at: number
 }
 
-/** What telling of everything in this view leaves behind. */
+/** The cursor after publishing everything in this view. */
 export function cursorOf({ family, slug, id, metaCommit, variants }: ArtifactView, now: Date): PublishCursor {
   const heads = new Map<string, Oid>()
   for (const variant of variants) if (variant.head !== undefined) heads.set(variant.slug, variant.head)
   return { path: pathOf(family, slug), id, meta: metaCommit, heads, at: now.getTime() }
 }
 
-/** Whether there is nothing in the view to tell. */
+/** Whether the view has nothing to publish. */
 export function isPublished(view: ArtifactView, before: PublishCursor | undefined): boolean {
   if (before?.id !== view.id || before.meta !== view.metaCommit) return false
   return view.variants.every(({ slug, head }) => before.heads.get(slug) === head)
 }
 
-/** So many lines more than artifacts make the log worth writing anew. */
+/** The log is rewritten when it has this many lines more than artifacts. */
 const SURPLUS = 10_000
 
 /** A line of the log. */
@@ -45,8 +45,8 @@ const line = z.strictObject({
 })
 
 /**
- * How far webhooks were told of each artifact: a line is added after its events are in the outbox, the last one of an artifact
- * counts. It is not synced, because what it says too little is worked out again, with the same ids, and known again by these.
+ * The publish cursors of artifacts: a line is added after an artifact's events are in the outbox, and its last line counts. The file is not
+ * synced: if lines are lost, the same events are computed again, with the same ids, by which they are recognised.
  */
 export class CursorLog {
   readonly #fs: Fs
@@ -62,7 +62,7 @@ export class CursorLog {
     this.#lease = lease
   }
 
-  /** Reads the log of a project; a line that cannot be read counts as absent. */
+  /** Opens the log of a project; an unreadable line counts as absent. */
   static async open(fs: Fs, folder: string, lease: Lease): Promise<CursorLog> {
     const log = new CursorLog(fs, folder, lease)
     for (const text of fs.readFile(log.#path)?.toString('utf8').split('\n') ?? []) {
@@ -73,7 +73,7 @@ export class CursorLog {
     return log
   }
 
-  /** Begins the log where everything in these views is told; nothing that happened before will be. */
+  /** Begins the log with everything in these views as published, so that earlier events are never sent. */
   static async begin(
     { fs, folder, settings }: ProjectWebhooks,
     lease: Lease,
@@ -84,12 +84,12 @@ export class CursorLog {
     await log.#rewrite()
   }
 
-  /** Whether it has been begun. */
+  /** Whether the log exists. */
   static exists(fs: Fs, folder: string): boolean {
     return fs.stat(logPath(folder)) !== undefined
   }
 
-  /** When something was told last, in milliseconds since 1970. */
+  /** The time of the last publication, in milliseconds since 1970. */
   get latest(): number {
     return this.#latest
   }
@@ -98,7 +98,7 @@ export class CursorLog {
     return this.#told.get(path)
   }
 
-  /** Notes what was told of an artifact. */
+  /** Records what was published of an artifact. */
   async add(told: PublishCursor): Promise<void> {
     const isThere = this.#fs.stat(this.#path) !== undefined
     if (isThere) await this.#lease.append(this.#path, Buffer.from(encode(told)), { mayBeLost: true })
@@ -127,7 +127,7 @@ function encode({ heads, ...told }: PublishCursor): string {
   return `${JSON.stringify({ ...told, heads: [...heads] })}\n`
 }
 
-/** Notes that everything there is now is told, unless there are such notes already: a project's first webhook begins here. */
+/** Marks everything that exists now as published, unless the log exists: a project's first webhook begins here. */
 export async function beginCursorLog(project: ProjectWebhooks, lease: Lease): Promise<void> {
   const { registry, fs, folder } = project
   if (CursorLog.exists(fs, folder)) return
@@ -136,7 +136,7 @@ export async function beginCursorLog(project: ProjectWebhooks, lease: Lease): Pr
   await CursorLog.begin(project, lease, viewsOf(lists))
 }
 
-/** One after the other, so that they are not in memory together. */
+/** One list after the other, so that they are not in memory together. */
 function* viewsOf(lists: readonly ArtifactList[]): Generator<ArtifactView, void, undefined> {
   for (const list of lists) yield* list
 }

@@ -32,10 +32,9 @@ import {
 } from './registry-event.ts'
 
 /**
- * What happened to an artifact between what was told of it and this view: every revision committed and every change of what may change, one
- * event each, whoever made it by whatever way. Events of one branch, and those of the meta history, are in their order there; among each
- * other they are ordered by their seconds, and within a second by their ranks. It follows from git alone: worked out again, it gives the
- * same events with the same ids.
+ * The events of an artifact between its publish cursor and this view: one for each committed revision and each change of its record, over
+ * REST or by git. The events of one branch, and those of the meta history, are in their order; these lists are merged by seconds, and
+ * within a second by rank. Events depend only on git, so computing them again gives the same events with the same ids.
  */
 export async function eventsBetween(
   registry: Registry,
@@ -52,7 +51,7 @@ export async function eventsBetween(
     .map(({ happening }) => registryEvent(view, happening))
 }
 
-/** The one event of an artifact that was brought from elsewhere with all its history. */
+/** The single event of an artifact that was imported with its history. */
 export async function creationOf(view: ArtifactView): Promise<readonly RegistryEvent[]> {
   const [created] = await metaEvents(view, undefined)
   return created ? [registryEvent(view, created)] : []
@@ -60,7 +59,7 @@ export async function creationOf(view: ArtifactView): Promise<readonly RegistryE
 
 interface Placed {
   readonly happening: Happening
-  /** Never before that of the one before it: clocks of those who push may be wrong. */
+  /** Never before the previous one: clocks of pushing clients may be wrong. */
   readonly seconds: number
 }
 
@@ -72,15 +71,15 @@ function placed(stream: readonly Happening[]): Placed[] {
   })
 }
 
-/** Not a difference: the rank of what comes last is infinite. */
+/** Not a subtraction, because the last rank is infinite. */
 function byRank({ rank: a }: Happening, { rank: b }: Happening): number {
   return a < b ? -1 : a > b ? 1 : 0
 }
 
-/** What of an artifact a change is about. */
+/** The subject of a change. */
 type Change = Pick<Happening, 'type' | 'subject' | 'references'> & { readonly start?: Oid | undefined }
 
-/** What the commits on refs/meta/artifact changed since it was told, oldest first; undefined for a new artifact. */
+/** The changes of the commits on refs/meta/artifact since the cursor, oldest first; undefined for a new artifact. */
 async function metaEvents(
   view: ArtifactView,
   before: PublishCursor | undefined,
@@ -113,7 +112,7 @@ async function metaEvents(
   return happenings
 }
 
-/** What is made comes first, a fork right after the revision it began at, everything else last. */
+/** Creations come first, a fork right after the revision at which it began, everything else last. */
 async function rankOf(
   { repository }: ArtifactView,
   type: EventType,
@@ -124,7 +123,7 @@ async function rankOf(
   return type === 'artifact.created' || type === 'variant.created' ? 0 : Number.POSITIVE_INFINITY
 }
 
-/** The commits after `told`, oldest first; the newest alone if the history that was told has been replaced. */
+/** The commits after `told`, oldest first; only the newest if the published history was replaced. */
 async function commitsSince(
   { repository, metaCommit }: ArtifactView,
   told: Oid | undefined,
@@ -140,7 +139,7 @@ async function commitsSince(
   return isReplaced ? commits.slice(0, 1) : commits.reverse()
 }
 
-/** What the oldest of the commits changed; nothing if that is not known any more, and then its own state counts as old. */
+/** The state before the oldest of the commits; if it is unknown, that commit's own state, so that it has no changes. */
 async function stateBefore(
   { repository, source, metaCommit }: ArtifactView,
   { parents }: Commit,
@@ -175,7 +174,7 @@ function variantChanges(
 ): Change[] {
   return [...variants].flatMap(([slug, record]): Change[] => {
     const old = before?.variants.get(slug)
-    // A branch that git brought was told of before it had a record.
+    // A branch of plain git was published before it had a record.
     const isKnown = old !== undefined || (told !== undefined && told.heads.get(slug) !== undefined)
     const made = record.start === undefined ? 'variant.created' : 'variant.forked'
     const type = isKnown ? changeOfKnown(old, record) : made
@@ -206,14 +205,14 @@ async function revisionChanges(
   )
 }
 
-/** The first record of a branch that git brought says nothing new, unless somebody changed it. */
+/** The first record of a plain-git branch is no event, unless a change was made with it. */
 function changeOfKnown(old: VariantRecord | undefined, record: VariantRecord): EventType | undefined {
   return old === undefined && record.updated_at === undefined
     ? undefined
     : changeOf('variant', old ?? {}, record)
 }
 
-/** What became of a record; undefined if nothing did. */
+/** The change of a record; undefined if there is none. */
 function changeOf(
   level: 'artifact' | 'variant',
   before: { readonly deleted_at?: string | undefined },
@@ -227,8 +226,8 @@ function changeOf(
 const REVISIONS_BETWEEN_YIELDS = 100
 
 /**
- * What became of a variant's branch since it was told: that git made it, each revision that is new on it (and not in `seen`, the
- * revisions of other branches; it is added to), and what these deployed. Oldest first.
+ * The events of a variant's branch since the cursor: its creation by plain git, each new revision (not in `seen`, the revisions of other
+ * branches, to which they are added), and deployments. Oldest first.
  */
 async function branchEvents(
   registry: Registry,
@@ -271,7 +270,7 @@ async function branchEvents(
   return happenings
 }
 
-/** The heads that were told, this branch's own first: most often the walk ends there. */
+/** The published heads, this branch's own first, because the walk usually ends there. */
 async function toldNodes(
   { repository }: ArtifactView,
   { slug }: VariantView,
@@ -282,7 +281,7 @@ async function toldNodes(
   const others = [...before.heads.values()].filter((oid) => oid !== own)
   const nodes: HistoryNode[] = []
   for (const oid of own === undefined ? others : [own, ...others]) {
-    // A head that was rewritten may be gone from the repository by now.
+    // A rewritten head may no longer be in the repository.
     if (await repository.objects.read(oid)) nodes.push(await repository.history.node(oid))
   }
   return nodes
@@ -292,7 +291,7 @@ function isTold(node: HistoryNode, told: readonly HistoryNode[]): boolean {
   return told.some((head) => isOnChain(node, head))
 }
 
-/** That a branch without a record appeared: a fork if it began on another branch. */
+/** The event of a branch without a record: a fork if it began on another branch. */
 async function madeByGit(
   view: ArtifactView,
   { slug, id, head, record }: VariantView,
@@ -312,7 +311,7 @@ async function madeByGit(
   return {
     type: isFork ? 'variant.forked' : 'variant.created',
     rank: isFork ? root.depth + 0.5 : 0,
-    // The day its first own commit was made does not change while it grows.
+    // The date of its first own commit does not change when it grows.
     cause: record.created_at,
     subject: slug,
     seconds: Math.min(Math.floor(Date.parse(record.created_at) / 1000), committer.seconds),
@@ -322,8 +321,8 @@ async function madeByGit(
 }
 
 /**
- * What a revision of an environment deployed and undeployed, against its parent: an event for each of the two, with the whole
- * difference (interface 13.9). Nothing for other families.
+ * The deployments and undeployments of an environment's revision against its parent: an event for each kind, with the whole difference
+ * (interface 13.9). None for other families.
  */
 async function deploymentEvents(
   registry: Registry,
@@ -339,7 +338,7 @@ async function deploymentEvents(
     return damage ? undefined : new Map(payload && family.pins?.(payload).map((pin) => [pin.key, pin]))
   }
   const [before, after] = [await pinsOf(parent?.oid), await pinsOf(oid)]
-  // What git brought and cannot be read deploys nothing, and undeploys nothing.
+  // An unreadable revision of plain git deploys and undeploys nothing.
   if (!before || !after) return []
   const created = [...after.values()].filter(({ key }) => !before.has(key))
   const deleted = [...before.values()].filter(({ key }) => !after.has(key))
@@ -377,7 +376,7 @@ function jsonOf({ references }: Pin): JsonObject {
   )
 }
 
-/** What the pins say of the artifacts they are of: an id of anything in one ends in the same digits. */
+/** The artifacts of pins: every id in a pin ends in its artifact's digits. */
 function artifactsOf({ families }: Registry, pins: readonly Pin[]): Reference[] {
   return pins.flatMap((pin) =>
     families.flatMap((family) => {

@@ -21,13 +21,13 @@ export class OpenWebhooks {
     this.#settings = settings
   }
 
-  /** Tells of what happens in a project from now on, and of what was not told before. */
+  /** Publishes a project's events from now on, and those that were not published before. */
   open(registry: Registry): void {
     const project = projectWebhooks(registry, this.#fs, this.#settings, () => teller.begin())
     const teller = new EventPublisher(project)
     this.#projects.set(registry, project)
     this.#tellers.push(teller)
-    // Whoever tells goes over all artifacts: until they are here, another server does.
+    // Publishing needs all artifacts: while the folder is being filled, another server does it.
     void Promise.resolve(registry.store.filling?.whole).then(() => teller.start())
   }
 
@@ -37,68 +37,66 @@ export class OpenWebhooks {
     return project
   }
 
-  /** How many deliveries wait that this process sends. */
+  /** The number of waiting deliveries that this process sends. */
   get waiting(): number {
     return this.#tellers.reduce((sum, teller) => sum + teller.waiting, 0)
   }
 
-  /** Resolves once nothing is told or sent any more. */
+  /** Resolves once nothing is published or sent any more. */
   async close(): Promise<void> {
     await Promise.all(this.#tellers.map((teller) => teller.stop()))
   }
 }
 
-/** How often a process asks whether it is its turn to tell, in milliseconds. */
+/** How often a process tries to become the publisher, in milliseconds. */
 const ASK_EVERY = 1000
-/** Writes of one artifact in this time are looked at together. */
+/** Milliseconds in which writes of an artifact are collected. */
 const COLLECT_MS = 20
-/** What could not be told is tried again after so long. */
+/** The pause before a failed publication is tried again, in milliseconds. */
 const AGAIN = 10_000
-/** An artifact that turns up and is older than what was told last by this much was brought from elsewhere. */
+/** An artifact that appears and is this much older than the last publication was imported. */
 const BROUGHT = 60 * 60 * 1000
 
 /**
- * Tells a project's webhooks what happens in its repositories. Git is the record of that, so nothing is written before a write is
- * answered: a write is only noted in memory, and soon afterwards what is in git is compared with what was told (`CursorLog`).
- * What happened while nobody looked, or was cut off by a crash, is found by the same comparison at the next start.
- *
- * Of all processes that serve the store one tells, the one that holds the lease `teller`; it sees the writes of the others by the
- * index's sweeps. When it ends, another takes its place within a second or two.
+ * Publishes a project's events to its webhooks. Git is the record of changes, so a write stores nothing for its events: it leaves a note in
+ * memory, and soon afterwards git is compared with the publish cursors (`CursorLog`). The next start finds events of the time without a
+ * server, or that a crash cut off, by the same comparison.  One process of the store publishes: the one with the lease `teller`. It sees
+ * other processes' writes by the sweeps of the index. When it ends, another one takes its place within a second or two.
  */
 class EventPublisher {
   readonly #project: ProjectWebhooks
-  /** Artifacts to be looked at, by path. */
+  /** Artifacts to check, by path. */
   readonly #noted = new Map<string, ArtifactView>()
   readonly #failed = new Map<string, ArtifactView>()
   readonly #stopping = new AbortController()
   #life: Promise<void> | undefined
   #isLeading = false
   #outbox: Outbox | undefined
-  /** Ends the nap that is being taken. */
+  /** Ends the current pause. */
   #wake: (() => void) | undefined
 
   constructor(project: ProjectWebhooks) {
     this.#project = project
   }
 
-  /** Tells whenever it is this process's turn, until it is stopped. */
+  /** Publishes whenever this process has the lease, until it is stopped. */
   start(): void {
     this.#life = this.#live()
   }
 
-  /** Asks at once whether it is this process's turn, in place of a moment later. */
+  /** Tries to get the lease at once. */
   begin(): void {
     if (!this.#isLeading) this.#wake?.()
   }
 
-  /** Resolves once nothing is told, sent or written any more, and another process may take over. */
+  /** Resolves once nothing is published, sent or written any more, so that another process may take over. */
   async stop(): Promise<void> {
     this.#stopping.abort()
     this.#wake?.()
     await this.#life
   }
 
-  /** How many deliveries wait, where it is this process that sends them. */
+  /** The number of waiting deliveries, if this process sends them. */
   get waiting(): number {
     return this.#outbox?.waiting ?? 0
   }
@@ -107,7 +105,7 @@ class EventPublisher {
     return this.#stopping.signal.aborted
   }
 
-  /** Whether it is not for this process to tell any more. */
+  /** Whether this process must stop publishing. */
   #isOver({ signal }: Lease): boolean {
     return this.#isStopped || signal.aborted
   }
@@ -127,20 +125,20 @@ class EventPublisher {
 
   async #lead(lease: Lease): Promise<void> {
     const { registry, fs, folder, shelf, settings } = this.#project
-    await beginCursorLog(this.#project, lease) // somebody removed it
+    await beginCursorLog(this.#project, lease) // the log was removed
     const told = await CursorLog.open(fs, folder, lease)
     const outbox = new Outbox(shelf, settings, lease)
     const giveUp = (): void => this.#wake?.()
     lease.signal.addEventListener('abort', giveUp)
     this.#outbox = outbox
     const unwatch = registry.index.watch(({ view }) => {
-      if (!view) return // that something is gone is not told
+      if (!view) return // removals are not published
       this.#noted.set(pathOf(view.family, view.slug), view)
       if (this.#isLeading) this.#wake?.()
     })
     try {
       this.#isLeading = true
-      // What this process last saw may be older than what the one before it told.
+      // This process may have seen an older state than the previous publisher.
       await registry.index.sweep()
       for (const family of registry.families) {
         for (const view of await registry.index.list(family)) {
@@ -167,7 +165,7 @@ class EventPublisher {
   }
 
   async #tellNoted(told: CursorLog, outbox: Outbox, lease: Lease): Promise<void> {
-    // Nothing new: it is time to try again what failed.
+    // No new changes: retry the failed ones.
     const views = new Map(this.#noted.size > 0 ? this.#noted : this.#failed)
     this.#noted.clear()
     for (const [path, view] of views) {
@@ -199,12 +197,12 @@ class EventPublisher {
     latest: number,
   ): Promise<readonly RegistryEvent[]> {
     const { registry } = this.#project
-    // A repository that was restored is one piece of news, not all of its history.
+    // A restored repository is one event, not one for each of its revisions.
     const isBrought = before?.id !== view.id && Date.parse(view.record.created_at) < latest - BROUGHT
     return isBrought ? creationOf(view) : eventsBetween(registry, view, before)
   }
 
-  /** Waits so long, or until it is woken. */
+  /** Pauses, until it is woken. */
   async #nap(milliseconds: number | undefined): Promise<void> {
     if (this.#isStopped) return
     await new Promise<void>((resolve) => {

@@ -3,16 +3,16 @@ import { type Documents, documentsOf, type Fs } from '../../storage/files.ts'
 import type { Registry } from '../../registry/registries.ts'
 import { WebhookStore } from './webhook-store.ts'
 
-/** What everything that is done with a project's webhooks needs. */
+/** The context of all work on a project's webhooks. */
 export interface ProjectWebhooks {
   readonly registry: Registry
   readonly fs: Fs
   readonly documents: Documents
-  /** `<store>/<project>/webhooks`: outside every repository, since it holds secrets. */
+  /** `<store>/<project>/webhooks`: outside every repository, because it has secrets. */
   readonly folder: string
   readonly shelf: WebhookStore
   readonly settings: WebhookSettings
-  /** To be called when the project's first webhook was made: then there is somebody to tell. */
+  /** Call it when the project's first webhook was created, so that publishing begins. */
   readonly begin: () => void
 }
 
@@ -35,14 +35,14 @@ export function projectWebhooks(
   }
 }
 
-/** What of the configuration, and of the process, webhooks depend on. */
+/** Settings that webhooks need. */
 export interface WebhookSettings {
   readonly policy: OutgoingPolicy
-  /** How long an attempt may take. */
+  /** The time limit of an attempt. */
   readonly timeoutMs: number
-  /** How long after each failed attempt the next one is made. */
+  /** The pause after each failed attempt. */
   readonly retrySeconds: readonly number[]
   readonly now: () => Date
-  /** Told what keeps events from being told or delivered, for the log. */
+  /** Receives problems of publishing and delivering, for the log. */
   readonly onTrouble: (error: unknown) => void
 }

@@ -6,12 +6,12 @@ import { objectUuid, repositoryDigits, type Reference } from '../../registry/reg
 import { isoSeconds, type Revision, type CommitMessage } from '../../registry/revisions.ts'
 import type { EventType, Webhook } from './webhook.ts'
 
-/** Something that happened to an artifact, as git has it. */
+/** An event of an artifact, computed from git. */
 export interface RegistryEvent {
-  /** Made of what happened alone, so that what is worked out twice is known to be one. */
+  /** Made only of the event's content, so that a repeated computation gives the same id. */
   readonly id: string
   readonly type: EventType
-  /** When, as git has it: RFC 3339, in seconds. */
+  /** The time in git: RFC 3339, in seconds. */
   readonly timestamp: string
   readonly artifact: ArtifactView
   /** The artifacts that were deployed or undeployed. */
@@ -19,26 +19,26 @@ export interface RegistryEvent {
   readonly data: JsonObject
 }
 
-/** What an event is made of. */
+/** The data for an event. */
 export interface Happening {
   readonly type: EventType
-  /** The commit that made it so, or what tells it from others of its type otherwise. */
+  /** The commit that caused it, or else a text that distinguishes it from others of its type. */
   readonly cause: string
-  /** What of the artifact it is about: a variant's slug, a revision's id; empty for the artifact itself. */
+  /** The changed part of the artifact: a variant's slug, a revision's id; empty for the artifact itself. */
   readonly subject: string
   readonly seconds: number
-  /** Its place within its second: a revision's is its version, so that a fork comes between where it began and what it adds. */
+  /** Its rank within its second: a revision's is its version, so that a fork comes between its start and its own revisions. */
   readonly rank: number
   /** By names like `workflow_variant` (interface 13.9). */
   readonly references: readonly (readonly [string, Json])[]
   readonly actor: Pick<Ident, 'name' | 'email'>
-  /** What the commit says. */
+  /** The commit's message and subject. */
   readonly said?: Pick<CommitMessage, 'message' | 'subject'>
   readonly diff?: JsonObject
   readonly deployed?: readonly Reference[]
 }
 
-/** The event of what happened to an artifact. */
+/** Makes the event. */
 export function registryEvent(artifact: ArtifactView, happening: Happening): RegistryEvent {
   const { type, cause, subject, seconds, references, actor, said, diff, deployed = [] } = happening
   const { family, digits } = artifact
@@ -59,7 +59,7 @@ export function registryEvent(artifact: ArtifactView, happening: Happening): Reg
   }
 }
 
-/** An event says no more of a message than this many characters; the revision has the whole. */
+/** Maximum characters of a message in an event; the revision has all of it. */
 const MOST_CHARACTERS = 4000
 
 function saidIn({ message, subject }: Pick<CommitMessage, 'message' | 'subject'>): [string, Json][] {
@@ -71,19 +71,19 @@ function saidIn({ message, subject }: Pick<CommitMessage, 'message' | 'subject'>
   ]
 }
 
-/** The beginning of a text, which never ends in half of a character. */
+/** The beginning of a text, without cutting a character in half. */
 function cut(text: string): string {
   return text.length <= MOST_CHARACTERS
     ? text
     : text.slice(0, MOST_CHARACTERS).replace(/[\ud800-\udbff]$/, '')
 }
 
-/** How an event refers to the artifact itself. */
+/** An event's reference to the artifact. */
 export function artifactReference({ family, id, slug }: ArtifactView): readonly [string, Json] {
   return [family.name, { id, slug }]
 }
 
-/** How an event refers to a revision and what it belongs to (interface 5.15). */
+/** An event's references to a revision, its variant and its artifact (interface 5.15). */
 export function revisionReferences({
   artifact,
   variant,
@@ -99,7 +99,7 @@ export function revisionReferences({
   ]
 }
 
-/** Whether an event is one that the webhook asks for. */
+/** Whether the webhook wants an event. */
 export function matchesFilters(
   { events, filters }: Webhook,
   { type, artifact, deployed }: RegistryEvent,
@@ -111,12 +111,12 @@ export function matchesFilters(
   return !artifacts || isAmong(artifacts, [artifact, ...deployed])
 }
 
-/** Whether the webhook asks for events of this very artifact, or environment. */
+/** Whether the webhook's filters name this artifact or environment. */
 export function namesArtifact({ filters }: Webhook, artifact: RegistryEvent['artifact']): boolean {
   const { families, artifacts = [], environments = [] } = filters
   const { family } = artifact
   if (family.pins && isAmong(environments, [artifact])) return true
-  // A slug may be that of another family's.
+  // The slug alone may belong to another family.
   if (families && !families.includes(family.folder)) return artifacts.some(({ id }) => isIdOf(artifact, id))
   return isAmong(artifacts, [artifact])
 }
@@ -130,7 +130,7 @@ interface Named {
   readonly slug?: string | undefined
 }
 
-/** Whether one of the things is named; everything of an artifact has an id that ends in the same digits. */
+/** Whether one of the things is named; all ids of an artifact's parts end in its digits. */
 function isAmong(names: readonly Named[], things: readonly Named[]): boolean {
   return names.some(({ id, slug }) =>
     things.some((thing) =>

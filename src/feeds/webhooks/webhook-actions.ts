@@ -9,18 +9,18 @@ import { isSending, TEST_EVENT, type Webhook } from './webhook.ts'
 import type { ProjectWebhooks } from './project-webhooks.ts'
 import { beginCursorLog } from './cursor-log.ts'
 
-/** Each is looked at for every event. */
+/** Maximum webhooks: each is checked for every event. */
 const MAX_WEBHOOKS = 100
-/** With those that are archived. */
+/** The same with archived ones. */
 const MAX_WEBHOOKS_EVER = 1000
 
-/** What a create request says. */
+/** The content of a create request. */
 export type NewWebhook = Pick<Webhook, 'url'> &
   Partial<Pick<Webhook, 'name' | 'description' | 'events' | 'filters' | 'is_active'>>
 
 /**
- * Registers a webhook; it is told of everything that is written once this has resolved. Refuses a URL it may not call, an unknown
- * family, and one webhook too many.
+ * Creates a webhook, which gets all events after this resolves. Refuses a URL that may not be called, an unknown family, and too many
+ * webhooks.
  */
 export async function createWebhook(
   project: ProjectWebhooks,
@@ -65,10 +65,10 @@ function assertRoom({ shelf }: ProjectWebhooks): void {
 
 type Editable = Pick<Webhook, 'name' | 'description' | 'url' | 'events' | 'filters' | 'is_active'>
 
-/** What a PUT says: a field left out keeps its value, null clears it (interface 4.23). */
+/** The content of a PUT: an absent field keeps its value, null clears it (interface 4.23). */
 export type WebhookEdit = { readonly [K in keyof Editable]?: Editable[K] | null | undefined }
 
-/** Edits a webhook. Switching it on again forgets why the service switched it off; what waits for it goes on. */
+/** Edits a webhook. Enabling it clears the reason why the service disabled it; waiting deliveries continue. */
 export function editWebhook(
   project: ProjectWebhooks,
   id: string,
@@ -97,7 +97,7 @@ function edited<T>(before: T | undefined, edit: T | null | undefined): T | undef
   return edit === undefined ? before : (edit ?? undefined)
 }
 
-/** Archives a webhook, which ends its deliveries, or brings it back; doing what is done already changes nothing. */
+/** Archives a webhook, which ends its deliveries, or restores it; repeating either changes nothing. */
 export function archiveWebhook(
   { shelf, settings }: ProjectWebhooks,
   id: string,
@@ -113,10 +113,10 @@ export function archiveWebhook(
   })
 }
 
-/** The former secret signs as well for a day, so that the receiver can take the new one. */
+/** For a day, messages are also signed with the previous secret, so that the receiver can switch. */
 const OVERLAP_MS = 24 * 60 * 60 * 1000
 
-/** Gives a webhook a new secret. */
+/** Replaces the secret of a webhook. */
 export function rotateSecret(
   { shelf, settings }: ProjectWebhooks,
   id: string,
@@ -132,7 +132,7 @@ export function rotateSecret(
   }))
 }
 
-/** Refuses a URL that nothing may be sent to, and families that there are not. */
+/** Refuses a URL that may not be called, and unknown families. */
 export function validateWebhook(
   { registry, settings }: ProjectWebhooks,
   { url, filters }: Pick<Webhook, 'url' | 'filters'>,
@@ -147,7 +147,7 @@ export function validateWebhook(
   throw invalid(['body', 'webhook', 'filters', 'families'], sentence, 'invalid_family')
 }
 
-/** Sends a webhook an event of the type `webhook.test`, once, and answers what came of it. */
+/** Sends a webhook one event of the type `webhook.test`, and answers the result. */
 export async function testWebhook({ shelf, settings }: ProjectWebhooks, id: string): Promise<Delivery> {
   const webhook = shelf.get(id)
   const box = shelf.deliveries(id)
@@ -162,8 +162,8 @@ export async function testWebhook({ shelf, settings }: ProjectWebhooks, id: stri
 }
 
 /**
- * Has an event delivered again: a new delivery of the same message, with attempts of its own, that the process whose turn it is
- * sends within a second. Refuses it while the webhook is archived or switched off.
+ * Delivers an event again: a new delivery of the same message with its own attempts, which the sending process starts within a second.
+ * Refuses while the webhook is archived or disabled.
  */
 export async function redeliver(
   project: ProjectWebhooks,
@@ -187,7 +187,7 @@ export async function redeliver(
   return again
 }
 
-/** The delivery of this id, of whichever webhook. */
+/** The delivery with this id, of any webhook. */
 export function findDelivery({ shelf }: ProjectWebhooks, id: string): Delivery {
   for (const webhook of shelf.list()) {
     const found = shelf.deliveries(webhook.id).read(id)

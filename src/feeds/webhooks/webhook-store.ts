@@ -13,8 +13,8 @@ import { type Webhook, webhook, webhookRecordFile } from './webhook.ts'
 const webhookFile = webhookRecordFile(webhook)
 
 /**
- * The webhooks of a project as the disk has them: a folder each, `<folder>/<id>/webhook.json` and its deliveries. Any process may
- * change one; what another changed is seen at once.
+ * The webhooks of a project on the disk: a folder for each, `<folder>/<id>/webhook.json` and its deliveries. Any process may change one;
+ * the change is seen at once.
  */
 export class WebhookStore {
   readonly #fs: Fs
@@ -28,7 +28,7 @@ export class WebhookStore {
     this.#folder = folder
   }
 
-  /** Every webhook, oldest first. One whose file is damaged is left out of a list, and refused when it is asked for. */
+  /** Every webhook, oldest first. A damaged one is missing in lists, and refused by id. */
   list(): readonly Webhook[] {
     const found: Webhook[] = []
     for (const id of this.#fs.readDir(this.#folder) ?? []) {
@@ -43,7 +43,7 @@ export class WebhookStore {
     return found.sort((a, b) => compare(a.created_at, b.created_at) || compare(a.id, b.id))
   }
 
-  /** The webhook of this id. */
+  /** The webhook with this id. */
   get(id: string): Webhook {
     const found = this.#current(id)
     if (found) return found
@@ -53,7 +53,7 @@ export class WebhookStore {
     )
   }
 
-  /** The webhook, if it is there and can be read. */
+  /** The webhook, if it exists and is readable. */
   find(id: string): Webhook | undefined {
     return this.#current(id)
   }
@@ -63,13 +63,13 @@ export class WebhookStore {
     return new DeliveryStore(this.#fs, `${this.#folder}/${id}`, id)
   }
 
-  /** Keeps a new webhook. */
+  /** Stores a new webhook. */
   async add(added: Webhook): Promise<Webhook> {
     await webhookFile.put(this.#documents, this.#pathOf(added.id), added)
     return added
   }
 
-  /** Replaces a webhook by what `change` makes of it; nothing is written if that is the same. */
+  /** Replaces a webhook by the result of `change`; writes nothing if it is the same. */
   async change(id: string, change: (before: Webhook) => Webhook): Promise<Webhook> {
     this.get(id)
     const changed = (found: Webhook | undefined): ChangedRecord<Webhook, Webhook> => {
@@ -81,13 +81,13 @@ export class WebhookStore {
     return webhookFile.update(this.#documents, this.#pathOf(id), changed, { lease })
   }
 
-  /** Refuses a copy of another webhook's file, since changes of one would go to the other. */
+  /** Refuses a copy of another webhook's file, because changes would go to the other one. */
   #own(id: string, found: Webhook | undefined): Webhook | undefined {
     if (found && found.id !== id) throw webhookFile.damaged(this.#pathOf(id))
     return found
   }
 
-  /** The webhook as it is now, read again only if its file is another one. */
+  /** The current webhook, read again only if its file was replaced. */
   #current(id: string): Webhook | undefined {
     const path = this.#pathOf(id)
     const stat = this.#fs.stat(path)

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { JsonRecordFile } from '../../storage/files.ts'
 
-/** What webhooks tell of, by the level it happens at. */
+/** The types of events for webhooks, by level. */
 export const EVENT_TYPES = [
   'artifact.created',
   'artifact.edited',
@@ -21,24 +21,24 @@ export const EVENT_TYPES = [
 
 export type EventType = (typeof EVENT_TYPES)[number]
 
-/** What a delivery that somebody asked for, to see whether it arrives, says it is. */
+/** The type of a test delivery. */
 export const TEST_EVENT = 'webhook.test'
 
 /** An artifact, or an environment, by its id or its slug. */
 const named = z.strictObject({ id: z.string().optional(), slug: z.string().optional() })
 
-/** Which events a webhook wants: of each list that is there, one must fit. */
+/** The filters of a webhook: an event must match one entry of each list. */
 export const webhookFilters = z.strictObject({
   /** Folders of families: `workflows`. */
   families: z.array(z.string()).optional(),
-  /** The artifact itself, or one that was deployed or undeployed. */
+  /** The artifact, or one that was deployed or undeployed. */
   artifacts: z.array(named).optional(),
-  /** Events of these environments, and no others. */
+  /** Only events of these environments. */
   environments: z.array(named).optional(),
 })
 export type WebhookFilters = Readonly<z.infer<typeof webhookFilters>>
 
-/** `webhook.json`: where a project's events are sent, which, and signed with what. */
+/** `webhook.json`: the address for a project's events, their filters, and the signing secret. */
 export const webhook = z.strictObject({
   id: z.uuid(),
   name: z.string().optional(),
@@ -48,11 +48,11 @@ export const webhook = z.strictObject({
   events: z.array(z.enum(EVENT_TYPES)),
   filters: webhookFilters,
   is_active: z.boolean(),
-  /** Why the service itself switched it off. */
+  /** Why the service disabled it. */
   inactive_reason: z.string().optional(),
   /** `whsec_` and the base64 of the key. */
   secret: z.string(),
-  /** The secret before it, which signs as well until then. */
+  /** The previous secret, which also signs until then. */
   previous_secret: z.strictObject({ secret: z.string(), until: z.iso.datetime() }).optional(),
   created_at: z.iso.datetime(),
   created_by_id: z.string(),
@@ -63,14 +63,14 @@ export const webhook = z.strictObject({
 })
 export type Webhook = Readonly<z.infer<typeof webhook>>
 
-/** Whether events are to be sent there now. */
+/** Whether events are sent there now. */
 export function isSending({ is_active: isActive, deleted_at: deletedAt }: Webhook): boolean {
   return isActive && deletedAt === undefined
 }
 
 /**
- * Files of what webhooks keep, which only the server's own user may read: there are secrets in them, and what receivers answered. One
- * process at a time may write a file.
+ * Files of webhooks. Only the server's own user may read them, because they have secrets and receivers' answers. One process at a time may
+ * write a file.
  */
 export function webhookRecordFile<T>(schema: z.ZodType<T>): JsonRecordFile<T> {
   return new JsonRecordFile({

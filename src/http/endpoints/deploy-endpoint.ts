@@ -20,10 +20,10 @@ import { single, warning } from '../schemas/record-schemas.ts'
 import { message, slug } from '../schemas/request-schemas.ts'
 import type { SurfaceContext } from '../surface-context.ts'
 
-/** So many environments a commit may be deployed to. */
+/** Maximum environments that a commit may be deployed to. */
 const MAX_DEPLOYS = 20
 
-/** The environments that a commit is deployed to in the same write; none where revisions are not deployed. */
+/** The environments that a commit is deployed to in the same write; none for surfaces without deployments. */
 export function deploySlugs({ isDeployable, plural }: Surface): z.ZodType<readonly string[]> {
   return isDeployable
     ? z.array(slug).max(MAX_DEPLOYS, `must be at most ${MAX_DEPLOYS} environments`)
@@ -31,8 +31,8 @@ export function deploySlugs({ isDeployable, plural }: Surface): z.ZodType<readon
 }
 
 /**
- * `POST …/revisions/deploy` of a surface (interface 9.3): points an environment at a revision and answers that.
- * A key that may only deploy is enough.
+ * `POST …/revisions/deploy` of a surface (interface 9.3): deploys a revision to an environment and answers that revision. A key with only
+ * the scope deploy is enough.
  */
 export function deployEndpoint(
   { surface, names, records, present }: SurfaceContext,
@@ -40,7 +40,7 @@ export function deployEndpoint(
 ): Endpoint {
   const { family, path, singular, plural } = surface
 
-  /** `made` is the environment's revision that the deployment made, if it did not stand already. */
+  /** `made` is the environment's revision with the deployment, if it was new. */
   const answer = async (
     place: RevisionLocation,
     environment: string,

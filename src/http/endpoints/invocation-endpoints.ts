@@ -16,8 +16,8 @@ import type { PresentOptions } from '../revisions/record.ts'
 import { uuid } from '../schemas/request-schemas.ts'
 
 /**
- * Running workflows (interface 12.1): at a revision's `data.url`, at a handler's address without a
- * revision, and through the dispatcher `/services`, where the workflow says which handler runs.
+ * Running workflows (interface 12.1): at a revision's `data.url`, at a handler's address without a revision, and through `/services`, where
+ * the workflow names its handler.
  */
 export function invocationEndpoints(services: InvocationServices, options: PresentOptions): Endpoint[] {
   return [
@@ -74,7 +74,7 @@ export function invocationEndpoints(services: InvocationServices, options: Prese
   ]
 }
 
-/** Whether the revision that a `data.url` is bound to can be asked to run; the other addresses of services answer without a key. */
+/** Whether the revision of a `data.url` can be run; the other addresses of services answer without a key. */
 function healthEndpoint(): Endpoint {
   return endpoint({
     method: 'GET',
@@ -93,7 +93,7 @@ function healthEndpoint(): Endpoint {
   })
 }
 
-/** An address that no handler has is no route. */
+/** Other keys than those of handlers are not routes. */
 const keys: ReadonlySet<string> = new Set(handlerTable.keys)
 const key = z.string().refine((text) => keys.has(text) || noHandler(text))
 const v0 = z.string().refine((text) => text === 'v0' || noVersion(text))

@@ -72,12 +72,12 @@ export function mergeEndpoints(
   const answer = async (merged: Merged, asked: Reading | undefined): Promise<EndpointResponse> => {
     const { artifact, place, kind, base, resolved } = merged
     const merge = await outcomeOf(artifact, merged)
-    // A dry run is recalled by another one.
+    // A repeated dry run simply runs again.
     if (!place) return { body: { count: 1, merge }, address: { id: artifact.id } }
     const response = await answers.fresh(place, asked, { merge })
     const id = objectUuid(place.oid, artifact.digits)
     const baseId = base === undefined ? {} : { base: objectUuid(base, artifact.digits) }
-    // A fast-forward leaves two variants with one revision.
+    // After a fast-forward, two variants have the same revision.
     const variant = place.variant.id
     return { ...response, address: { id, variant, merge: { kind, resolved, ...baseId } } }
   }
@@ -101,7 +101,7 @@ export function mergeEndpoints(
     return answer(merged, input.asked)
   }
 
-  /** What every one of them needs; a dry run stores nothing, and so needs no more than reading does. */
+  /** The common part of all three; a dry run stores nothing, so the scope read is enough for it. */
   const written = {
     method: 'POST',
     tag: plural,
@@ -110,7 +110,7 @@ export function mergeEndpoints(
     output,
   } as const
 
-  /** One of the three, each of which answers what `write` came to. */
+  /** One of the three endpoints; it answers the result of `write`. */
   const merging = <I extends { readonly dryRun: boolean | undefined }>(
     definition: Pick<Endpoint, 'path' | 'summary' | 'example' | 'fromQuery'> & {
       readonly input: z.ZodType<I>
@@ -212,7 +212,7 @@ function saidTwice(): Refusal {
   )
 }
 
-/** What a merge came to. Conflicts show what is stored, so a key without `read` is told that there are some, and no more. */
+/** The result of a merge. Conflicts show stored content, so a key without `read` only learns that there are some. */
 async function unlessUnseen({ caller }: Call<unknown>, write: () => Promise<Merged>): Promise<Merged> {
   try {
     return await write()
@@ -225,7 +225,7 @@ async function unlessUnseen({ caller }: Call<unknown>, write: () => Promise<Merg
   }
 }
 
-/** Refuses what a key that may only read, or only write, cannot ask for: a dry run shows what is stored, anything else stores. */
+/** Refuses a key that may not do this: a dry run shows stored content, anything else stores. */
 function assertMayWrite({ caller: { may } }: Call<unknown>, dryRun: boolean | undefined): void {
   const scope = dryRun ? 'read' : 'write'
   if (dryRun ? may.read : may.write) return

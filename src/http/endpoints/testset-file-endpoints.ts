@@ -80,7 +80,7 @@ export function testsetFileEndpoints(context: SurfaceContext, limits: TestsetLim
     }
   }
 
-  /** The same of one that was made now, with what its maker should know of its slug. */
+  /** The same for a new testset, with warnings about its slug. */
   const answerMade: typeof answerFlat = async (registry, id, ...rest) => {
     const { body, address } = await answerFlat(registry, id, ...rest)
     const warnings = await madeArtifactWarnings(registry, await artifactById(registry, family, id))
@@ -271,7 +271,7 @@ const choice = z.union([z.boolean(), z.enum(['true', 'false']).transform((text) 
 
 const downloadInput = z.object({
   file_type: z.enum(FILE_TYPES, `must be one of ${FILE_TYPES.join(', ')}`).optional(),
-  // It goes into a header, of which clients take little.
+  // It goes into a header, whose length clients limit.
   file_name: z.string().max(LONGEST_NAME, `must have at most ${LONGEST_NAME} characters`).optional(),
   escape_formulas: choice.optional(),
   bom: choice.optional(),
@@ -302,12 +302,12 @@ function answerFile(
 
 const NO_ROWS = { kind: 'stored', tree: undefined, columns: [] } as const
 
-/** The name with the ending of its type, once. */
+/** The name with the extension of its type, exactly once. */
 function fileNameOf(name: string, type: FileType): string {
   return name.toLowerCase().endsWith(`.${type}`) ? name : `${name}.${type}`
 }
 
-/** What the answer to an upload says of the file. */
+/** The facts about an uploaded file in the answer. */
 const fileOutcome = {
   ...rowCounts,
   renamed_columns: z
@@ -320,7 +320,7 @@ function outcomeOf({ met, renamed }: Uploaded['file']): ResultAddress['file'] {
   return { ...met, ...(renamed.length > 0 && { renamed: [...renamed] }) }
 }
 
-/** Of a write whose result was found after a crash only its ids are known. */
+/** If a write's result was found after a crash, only its ids are known. */
 function presentFile(file: ResultAddress['file']) {
   return file && { collapsed: file.collapsed, replaced: file.replaced, renamed_columns: file.renamed }
 }

@@ -21,18 +21,18 @@ import type { GitRoom } from './git-room.ts'
 import { FLUSH, onBand, pktLine } from './pkt-line.ts'
 import type { Oid } from '../../git/objects.ts'
 
-/** What a push may be. */
+/** Limits of a push. */
 export interface PushSettings extends PushLimits {
-  /** Bytes of all it brings, as they come in. */
+  /** Maximum bytes of a push as received. */
   readonly maxBytes: number
 }
 
-/** The commands of the largest push are shorter than this. */
+/** The commands of the largest push are shorter. */
 const COMMAND_BYTES = 4 * 1024 * 1024
 
 /**
- * Answers a push: receives the objects, has the registry accept them or not, and tells of each ref what became of it. It takes its permit
- * once all of it is there.
+ * Answers a push: receives the objects, has the registry check them, and reports the outcome of each ref. Acquires its permit once the
+ * whole body has arrived.
  */
 export async function respondToPush(
   ctx: AuthenticatedContext,
@@ -49,7 +49,7 @@ export async function respondToPush(
   try {
     ctx.type = 'application/x-git-receive-pack-result'
     const request = await readPush(lines)
-    // A client that wants to know whether it is let in sends nothing.
+    // A client that only checks its access sends no commands.
     if (request.commands.length === 0) {
       ctx.body = Buffer.alloc(0)
       return
@@ -78,7 +78,7 @@ export async function respondToPush(
   }
 }
 
-/** What is told of a push of which no ref can move, whatever its objects are. */
+/** The report of a push that cannot move any ref, whatever its objects are. */
 function lostOf({ commands, capabilities, refused }: PushRequest): PushReport | undefined {
   if (refused) return { unpackError: refused.reason, outcomes: commands.map(({ ref }) => ({ ref, refused })) }
   const outcomes = commands.map(judged)
@@ -153,16 +153,16 @@ function tooLarge({ maxBytes }: PushSettings): Refusal {
   )
 }
 
-/** What is told of a push. */
+/** The report of a push. */
 interface PushReport {
   readonly outcomes: readonly RefOutcome[]
-  /** Why the objects were not taken in at all; a short text. */
+  /** Why the objects were not accepted at all; a short text. */
   readonly unpackError?: string | undefined
 }
 
 /**
- * The answer to a push in the way its capabilities ask for (report-status, side-band-64k): each ref's outcome, and the sentences
- * for the terminal, where git puts `remote: ` before each line.
+ * The response to a push in the format of its capabilities (report-status, side-band-64k): each ref's outcome, and sentences for the
+ * terminal, where git adds `remote: ` before each line.
  */
 function pushResponse(report: PushReport, capabilities: ReadonlySet<string>): Buffer {
   const status = capabilities.has('report-status') ? statusOf(report) : Buffer.alloc(0)
@@ -172,7 +172,7 @@ function pushResponse(report: PushReport, capabilities: ReadonlySet<string>): Bu
   return Buffer.concat([onBand(2, Buffer.from(said)), onBand(1, status), FLUSH])
 }
 
-/** Of more refs than these nobody reads a line each on a terminal. */
+/** Maximum sentences for the terminal. */
 const MOST_SENTENCES = 1000
 
 function more(count: number): string {
@@ -191,7 +191,7 @@ function statusOf({ outcomes, unpackError }: PushReport): Buffer {
   ])
 }
 
-/** Each sentence once, on a line of its own; of what went well, only warnings where somebody asked for quiet. */
+/** Each sentence once, on its own line; with `quiet`, only warnings about accepted refs. */
 function sentences({ outcomes }: PushReport, isQuiet: boolean): string[] {
   const said = new Set<string>()
   for (const { refused, revision, warnings = [] } of outcomes) {
@@ -202,32 +202,32 @@ function sentences({ outcomes }: PushReport, isQuiet: boolean): string[] {
   return [...said]
 }
 
-/** What a push brought may be part of a sentence, and must not write over the terminal. */
+/** A sentence may quote pushed content, which must not control the terminal. */
 function onOneLine(text: string): string {
   return text.replaceAll(/[\p{Cc}\p{Cf}]+/gu, ' ')
 }
 
-/** What stands before the pack in the body of a push (gitprotocol-pack(5)). */
+/** The part of a push's body before the pack (gitprotocol-pack(5)). */
 interface PushRequest {
   readonly commands: readonly RefCommand[]
   readonly capabilities: ReadonlySet<string>
-  /** Why none of it is done; what follows was not read then. */
+  /** Why the whole push is refused; the rest was not read then. */
   readonly refused?: RefRefusal
 }
 
-/** More refs than this nobody pushes at once. */
+/** Maximum refs of a push. */
 const MOST_COMMANDS = 10_000
 
 /**
- * Reads the commands of a push, up to their end. Refuses (`contradictory_request`) lines that are none and a ref that is named
- * twice; of more than a push may have it reads no further.
+ * Reads the commands of a push. Refuses (`contradictory_request`) malformed lines and a ref named twice; stops reading if there are too
+ * many.
  */
 async function readPush(lines: PktReader): Promise<PushRequest> {
   const commands = new Map<string, RefCommand>()
   let capabilities: ReadonlySet<string> = new Set()
   for (let line = await lines.next(); line !== undefined && line !== 'flush'; line = await lines.next()) {
     const [text = '', after] = line.toString('utf8').replace(/\n$/, '').split('\0')
-    // Where the clone is shallow makes no difference to who has the whole history.
+    // The server has the whole history, so the borders of a shallow clone do not matter.
     if (text.startsWith('shallow ')) continue
     if (after !== undefined) capabilities = new Set(after.split(' ').filter(Boolean))
     const [, before = '', next = '', ref = ''] = COMMAND.exec(text) ?? []
@@ -262,7 +262,7 @@ function malformed(why: string): Refusal {
   return new Refusal('contradictory_request', `The push cannot be read: ${why}. Use git push.`)
 }
 
-/** Reads pkt-lines from a body, and then what follows them as it is. Refuses (`contradictory_request`) what is none. */
+/** Reads pkt-lines from a body, then the rest unchanged. Refuses (`contradictory_request`) malformed lines. */
 class PktReader {
   readonly #source: AsyncIterator<Buffer>
   #rest: Buffer = Buffer.alloc(0)
@@ -285,7 +285,7 @@ class PktReader {
     return length === 0 ? 'flush' : content
   }
 
-  /** What comes after the lines that were read. */
+  /** The rest of the body after the lines. */
   async *rest(): AsyncGenerator<Buffer> {
     try {
       if (this.#rest.length > 0) yield this.#rest
@@ -296,7 +296,7 @@ class PktReader {
     }
   }
 
-  /** The rest of the body is not wanted. */
+  /** Discards the rest of the body. */
   async end(): Promise<void> {
     await this.#source.return?.()
   }

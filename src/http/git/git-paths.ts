@@ -1,6 +1,6 @@
 /**
- * OpenAPI paths for git over HTTP and for restoring a repository. They stream what git writes and reads, so
- * they are no endpoints with schemas. `gitSmartHttp` and `restoreBundle` answer them.
+ * OpenAPI paths for git over HTTP and for restoring a repository. They stream git's data, so they are not endpoints with schemas.
+ * `gitSmartHttp` and `restoreBundle` answer them.
  */
 export function gitPaths(): Readonly<Record<string, object>> {
   return {

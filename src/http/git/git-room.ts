@@ -2,20 +2,20 @@ import { Refusal } from '../../errors.ts'
 import type { Release, Semaphore } from '../../base/scheduling.ts'
 import type { Spools } from '../body/spool.ts'
 
-/** What a request to git takes while it is worked on. */
+/** The resources of a request to git. */
 export interface GitRoom {
-  /** Where what the client sends is kept until all of it is there: one who sends slowly, or never, has no permit meanwhile. */
+  /** Stores the client's data until all of it has arrived, so that a slow client holds no permit meanwhile. */
   readonly spools: Spools
   /** See `acquireForGit`. */
   readonly acquire: (signal: AbortSignal) => Promise<Release>
 }
 
-/** How many of a project wait for each permit there is. */
+/** Maximum waiting requests of a project for each permit. */
 const WAITING_PER_PERMIT = 4
 
 /**
- * A permit to have git work: its programs take memory and processor time, and more of them than the machine can run only make each
- * other slower. Refuses with `overloaded` when too many of the project wait, and rejects when the signal comes first.
+ * Acquires a permit for git's programs: they take memory and processor time, and too many only slow each other down. Refuses with
+ * `overloaded` if too many requests of the project wait, and rejects if the signal is aborted first.
  */
 export async function acquireForGit(
   permits: Semaphore,

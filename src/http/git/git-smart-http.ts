@@ -19,16 +19,16 @@ import { clientAbort } from '../routing/client-abort.ts'
 export interface GitSmartHttpDependencies {
   readonly authenticate: Authenticate
   readonly registryOf: (project: string) => Registry | Promise<Registry>
-  /** For the clones, fetches and pushes that are worked on at once. */
+  /** Permits for concurrent clones, fetches and pushes. */
   readonly permits: Semaphore
-  /** Where what a client sends is kept until all of it is there. */
+  /** Stores a client's data until all of it has arrived. */
   readonly spools: Spools
   readonly push: PushSettings
 }
 
 /**
- * git over HTTP (gitprotocol-http(5), the smart one only): every artifact at `/git/<family>/<slug>.git`, in the project of the
- * key. It is asked for what is below `/git/`.
+ * git over HTTP (gitprotocol-http(5), only the smart protocol): every artifact at `/git/<family>/<slug>.git`, in the key's project. Handles
+ * the paths below `/git/`.
  */
 export function gitSmartHttp(dependencies: GitSmartHttpDependencies): Middleware<RequestState> {
   return (ctx) => {
@@ -53,7 +53,7 @@ async function answer(
   const { caller } = ctx.state
   const registry = await registryOf(caller.project)
   const family = registry.families.find((it) => it.folder === folder)
-  // Who may neither read nor write learns nothing of what there is.
+  // A key that may neither read nor write must not learn what exists.
   requireScope(caller, service === UPLOAD ? ['read'] : family?.pins ? ['write', 'deploy'] : ['write'])
   if (!registry.store.fs.isSeenByOthers) throw new Refusal('storage_unavailable', IN_MEMORY)
   const artifact = family && (await registry.index.findBySlug(family, slug))
@@ -76,7 +76,7 @@ const IN_MEMORY =
 const UPLOAD = 'git-upload-pack'
 const RECEIVE = 'git-receive-pack'
 
-/** What a path below a repository is for; refuses what is none of the three of the smart protocol. */
+/** The service of a path below a repository; refuses other paths than the three of the smart protocol. */
 function serviceOf(ctx: AuthenticatedContext, path: string): string {
   if (path === 'info/refs') {
     if (ctx.method !== 'GET') throw methodNotAllowed(ctx.method, ctx.path, ['GET'])
@@ -109,8 +109,8 @@ function advertisePush(ctx: AuthenticatedContext, artifact: ArtifactView): void 
 }
 
 /**
- * What a client is told before it pushes (gitprotocol-http(5), gitprotocol-pack(5)): branches and tags, which are all that can
- * be pushed, and what we understand. `delete-refs` is among it so that a deletion is refused by a sentence of ours.
+ * The advertisement before a push (gitprotocol-http(5), gitprotocol-pack(5)): branches and tags, which are all that can be pushed, and the
+ * supported capabilities. `delete-refs` is among them so that our own sentence refuses a deletion.
  */
 function pushAdvertisement({ source }: ArtifactView): Buffer {
   const refs = [...source.refs.refs]
@@ -137,12 +137,12 @@ const CAPABILITIES = [
   'agent=branchpoint',
 ]
 
-/** What a client says it has and wants takes fifty bytes an object. */
+/** A client's list of wanted and existing objects takes fifty bytes per object. */
 const LONGEST_NEGOTIATION = 64 * 1024 * 1024
 
 /**
- * Answers a clone or fetch, or what comes before one, with what the git program says, while it says it. Git is at work from when all of
- * the request is there until the answer has left or the client has gone.
+ * Answers a clone or fetch, or its advertisement, by streaming the git program's output. Git runs from the arrival of the whole request
+ * until the answer was sent or the client is gone.
  */
 async function respondToFetch(
   ctx: ParameterizedContext<unknown>,
@@ -176,10 +176,10 @@ async function respondToFetch(
       }
     }
     ended.then(over, over)
-    // As git's own server has it: version 2 says what it is itself.
+    // As git's own server does: version 2 names the service itself.
     const isNamed = isAdvertisement && !protocol?.split(':').includes('version=2')
     if (isNamed) output.unshift(SERVICE_NAME)
-    // Destroyed, and git ended, when the client goes.
+    // Destroyed, and git ended, when the client disconnects.
     ctx.body = output
   } catch (error) {
     over()
@@ -187,15 +187,15 @@ async function respondToFetch(
   }
 }
 
-/** What git says of a request that it cannot read. */
+/** Git's messages about a malformed request. */
 const MISREAD =
   /protocol error|hung up unexpectedly|unknown capability|unknown object format|invalid command|unexpected (line: '|argument|flush)|expected flush/
 
-/** What git says of objects that are not there or not whole. */
+/** Git's messages about missing or damaged objects. */
 const DAMAGED =
   /corrupt|bad object|unable to (read|open|parse)|could not (read|open|parse)|missing (blob|tree|commit|object)|not a git repo/i
 
-/** What the client is told when git ended before it answered: a line of git's for its terminal, if what it asked for cannot be. */
+/** The answer if git ended before it answered: a message in git's format for the terminal, if the requested objects are not available. */
 async function answerOfFailure(
   { repository, family, slug }: ArtifactView,
   complaint: string,
@@ -214,7 +214,7 @@ async function answerOfFailure(
       `The request cannot be read: ${said}. Use git clone or git fetch.`,
     )
   }
-  // Where git can show its refs and misses no object, it is what was asked for that cannot be.
+  // If git can list the refs and misses no object, the request itself is invalid.
   if (!isAdvertisement && !DAMAGED.test(complaint) && (await canAdvertise(repository.path, signal)))
     return pktLine(
       `ERR git cannot answer this fetch: ${said.replace(/^fatal: /, '')}. Ask for what ${name} has.`,
@@ -233,7 +233,7 @@ async function canAdvertise(path: string, signal: AbortSignal): Promise<boolean>
 
 const SERVICE_NAME = Buffer.concat([pktLine('# service=git-upload-pack\n'), FLUSH])
 
-/** Only what the protocol may say reaches the program's environment. */
+/** Only valid values of the protocol reach the program's environment. */
 function protocolOf(header: string): string | undefined {
   return /^[a-z0-9=:.-]{1,200}$/i.test(header) ? header : undefined
 }

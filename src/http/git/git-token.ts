@@ -3,8 +3,8 @@ import { Refusal } from '../../errors.ts'
 import { apiKeyIn } from '../request.ts'
 
 /**
- * The key of a git client: as everywhere, or where there is none so, Basic (RFC 7617) with any user name and the key as password, which is
- * what git asks its user for.
+ * The key of a git client: as everywhere, or else from Basic authentication (RFC 7617) with any user name and the key as password, because
+ * git asks its user for these.
  */
 export function gitToken(headers: IncomingHttpHeaders): string {
   const [, encoded] = /^Basic +([A-Za-z0-9+/=_-]+) *$/i.exec(headers.authorization ?? '') ?? []

@@ -1,4 +1,4 @@
-/** git's framing (gitprotocol-common(5)): four hex digits that count themselves, then so many bytes. */
+/** git's framing (gitprotocol-common(5)): four hex digits with the length, including themselves, then the content. */
 export function pktLine(content: string | Buffer): Buffer {
   const bytes = typeof content === 'string' ? Buffer.from(content) : content
   if (bytes.length > LONGEST)
@@ -9,10 +9,10 @@ export function pktLine(content: string | Buffer): Buffer {
 /** Ends a list of lines. */
 export const FLUSH = Buffer.from('0000')
 
-/** The most bytes of a line's content. */
+/** Maximum bytes of a line's content. */
 export const LONGEST = 65516
 
-/** Bytes on a band of their own (side-band-64k, gitprotocol-capabilities(5)), in as many lines as they need. */
+/** Bytes on a separate band (side-band-64k, gitprotocol-capabilities(5)), in as many lines as needed. */
 export function onBand(band: 1 | 2, bytes: Buffer): Buffer {
   const lines: Buffer[] = []
   for (let at = 0; at < bytes.length; at += LONGEST - 1) {

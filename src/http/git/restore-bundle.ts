@@ -17,18 +17,18 @@ export interface RestoreBundleDependencies {
   readonly authenticate: Authenticate
   readonly registryOf: (project: string) => Registry | Promise<Registry>
   readonly fs: Fs
-  /** Where a bundle lies until it is taken in, and the room for it. */
+  /** The folder for received bundles, and its limit. */
   readonly folder: string
   readonly spools: Spools
-  /** Bytes of a bundle. */
+  /** Maximum bytes of a bundle. */
   readonly maxBytes: number
   readonly limits: PushLimits
 }
 
 /**
- * `PUT /git/<family>/<slug>.git?head=refs/heads/<branch>`: brings a whole repository back, with every ref, from the git bundle that is the
- * body (branchpoint restore). Records and deployments come with it as they are, so it takes the scope admin. Every other request is for what
- * comes next.
+ * `PUT /git/<family>/<slug>.git?head=refs/heads/<branch>`: restores a whole repository, with every ref, from the git bundle in the body
+ * (branchpoint restore). It includes records and deployments unchanged, so it needs the scope admin. Other requests go to the next
+ * middleware.
  */
 export function restoreBundle(dependencies: RestoreBundleDependencies): Middleware<RequestState> {
   return (ctx, next) => {
@@ -42,7 +42,7 @@ export function restoreBundle(dependencies: RestoreBundleDependencies): Middlewa
       setCaller(ctx, dependencies.authenticate, gitToken)
       await restore(ctx, folder, slug, dependencies)
     } finally {
-      // What was not read passes by, so that the client reads why.
+      // Discards the unread rest, so that the client reads the refusal.
       ctx.req.resume()
     }
   }

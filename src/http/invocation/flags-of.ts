@@ -1,10 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { hasKey, withKey, type JsonObject } from '../../base/json.ts'
 
-/**
- * The flags of an invocation: those of its body, and beside them those that headers set (interface 12.5). A value that no
- * header has is ignored.
- */
+/** The flags of an invocation: those of its body, and those that headers set (interface 12.5). Unknown values of headers are ignored. */
 export function flagsOf(
   inBody: JsonObject | undefined,
   headers: IncomingHttpHeaders,

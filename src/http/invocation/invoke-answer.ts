@@ -6,7 +6,7 @@ import type { EndpointResponse } from '../routing/endpoint.ts'
 import { PROTOCOL_VERSION, type Session, traceHeaders } from './trace-headers.ts'
 import type { OutputForm } from './wanted-form.ts'
 
-/** What an invocation answers (interface 12.4): `data` where it came out well; `code` of the failure where it did not. */
+/** The answer to an invocation (interface 12.4): `data` for a success, the `code` of the failure otherwise. */
 export const invokeOutput = z.strictObject({
   version: z.string(),
   status: z.strictObject({
@@ -22,7 +22,7 @@ export const invokeOutput = z.strictObject({
   data: z.strictObject({ outputs: z.unknown() }).optional(),
 })
 
-/** The answer to an invocation in the form that was asked for. A failure before the first piece is always JSON with its own status. */
+/** The response to an invocation in the requested form. A failure before the first piece is always JSON with its own status. */
 export function invokeResponse(
   invocation: Invocation,
   session: Session,
@@ -67,7 +67,7 @@ async function streamedAnswer(
   }
 }
 
-/** What `succeeded` is as text, put together by hand: the same but for ids and outputs each time. Sessions are of plain characters. */
+/** The text of `succeeded`, joined by hand because only ids and outputs vary. Session ids need no escaping. */
 function successText({ traceId, spanId }: Invocation, { sent, minted }: Session, outputs: Json): string {
   const session = sent ?? minted
   return (
@@ -94,10 +94,10 @@ function failed(failure: HandlerFailure, envelope: Envelope): { status: number; 
   }
 }
 
-/** What `status.type` begins with. */
+/** The beginning of `status.type`. */
 const ERRORS = 'urn:svc:error:'
 
-/** The pieces, then one record that says how it came out: the whole answer, or the failure that ended it. */
+/** The pieces, then a last record: the whole answer, or the failure that ended it. */
 async function* records(
   first: IteratorResult<object>,
   pieces: AsyncIterator<object>,
@@ -111,7 +111,7 @@ async function* records(
     if (!(error instanceof HandlerFailure)) throw error
     yield { type: 'error', ...failed(error, envelope).body }
   } finally {
-    // Whoever stops listening stops the handler, too.
+    // If the reader stops, the handler stops, too.
     await pieces.return?.()
   }
 }

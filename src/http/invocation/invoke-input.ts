@@ -5,7 +5,7 @@ import { anyJson, jsonObject, reference, slug, uuid, version } from '../schemas/
 
 import { UNUSED_HEADER, unusedOfRevisions } from '../schemas/unused-fields.ts'
 
-/** What a trace may refer to (interface 12.8). */
+/** The kinds of objects that a trace may refer to (interface 12.8). */
 const KINDS = [
   'testcase',
   'testset',
@@ -18,7 +18,7 @@ const KINDS = [
 ]
 const REFERENCE_NAME = new RegExp(`^(?:${KINDS.join('|')})(?:_variant|_revision)?(?:_ref)?$`)
 
-/** References by name: `application_revision`; with `_ref` behind it, as elsewhere, is the same. */
+/** References by name, such as `application_revision`, with or without `_ref` at the end. */
 const references = mapOf(
   reference,
   'What runs, and what else the trace is to name: a reference under application, evaluator or workflow, or one of these with _variant or _revision; or environment',
@@ -38,13 +38,13 @@ const links = mapOf(
 
 const selector = declare(z.object({ key: z.string().optional() }), { unused: ['path'] })
 
-/** Every surface of workflows names a revision's parents in its own words. */
+/** Names of a revision's parents, which differ by surface. */
 const UNUSED_OF_REVISIONS = [
   ...unusedOfRevisions({ singulars: ['workflow', 'application', 'evaluator'] }),
   ...UNUSED_HEADER,
 ]
 
-/** A workflow that the request brings. */
+/** A workflow in the request. */
 const inlineRevision = z.preprocess(
   (value) => (isJsonObject(value as Json) ? withoutNulls(value as JsonObject) : value), // a part of a parsed body
   declare(

@@ -2,14 +2,14 @@ import { randomHex, type SpanLink } from '../../feeds/traces.ts'
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Invocation } from '../../run/invocation.ts'
 
-/** The version of the invocation protocol that answers name (interface 12.2). */
+/** The version of the invocation protocol in answers (interface 12.2). */
 export const PROTOCOL_VERSION = '2025.07.14'
 
-/** The span that the caller says its request is part of: W3C `traceparent`, else `x-svc-trace-id` and `x-svc-span-id`. */
+/** The caller's span that the request continues: W3C `traceparent`, else `x-svc-trace-id` and `x-svc-span-id`. */
 export function callersSpan(headers: IncomingHttpHeaders): SpanLink | undefined {
   const parent = headers['traceparent']
   if (typeof parent === 'string') {
-    // version, trace, span, flags; versions to come may say more behind these
+    // version, trace, span, flags; later versions may add more
     const [, version = 'ff', traceId = '', spanId = ''] =
       /^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-[0-9a-f]{2}(?:-.*)?$/.exec(parent.trim()) ?? []
     return version === 'ff' ? undefined : spanLink(traceId, spanId)
@@ -18,19 +18,19 @@ export function callersSpan(headers: IncomingHttpHeaders): SpanLink | undefined 
   return typeof traceId === 'string' && typeof spanId === 'string' ? spanLink(traceId, spanId) : undefined
 }
 
-/** What is not an id, or is all zeros, is ignored, as the specification wants. */
+/** Ignores invalid ids, and ids of zeros only, as the specification requires. */
 function spanLink(traceId: string, spanId: string): SpanLink | undefined {
   const isValid = /^(?!0+$)[0-9a-f]{32}$/.test(traceId) && /^(?!0+$)[0-9a-f]{16}$/.test(spanId)
   return isValid ? { traceId, spanId } : undefined
 }
 
-/** Which session a run belongs to: what was said of it, `minted` if nothing was, neither if that was no session id. */
+/** The session of a run: the sent one, `minted` if none was sent, neither if the sent one is invalid. */
 export interface Session {
   readonly sent: string | undefined
   readonly minted: string | undefined
 }
 
-/** The session that a request names in its body, its header or its baggage; a new one where it names none (interface 12.10). */
+/** The session in a request's body, header or baggage; a new one if there is none (interface 12.10). */
 export function sessionOf(inBody: string | undefined, headers: IncomingHttpHeaders): Session {
   const named = inBody ?? oneOf(headers['x-svc-session-id']) ?? inBaggage(oneOf(headers['baggage']))
   if (named === undefined) return { sent: undefined, minted: randomHex(16) }

@@ -1,10 +1,11 @@
 import { getKey, type JsonObject } from '../../base/json.ts'
 
-/** How outputs are sent: at once, or piece by piece as a line or an event each. */
+/** The form of outputs: at once, or in pieces as lines or events. */
 export type OutputForm = 'json' | 'ndjson' | 'events'
 
 /**
- * The form of an answer (interface 12.5): the first known media type that Accept names without q=0. Where it names none: JSON, unless `flags.stream` asks for a stream, which comes as NDJSON.
+ * The form of an answer (interface 12.5): the first known media type in Accept without q=0. Without one: JSON, or NDJSON if `flags.stream`
+ * requests a stream.
  */
 export function negotiateOutput(accept: string | undefined, flags: JsonObject | undefined): OutputForm {
   const named = accept === undefined || accept === '*/*' ? undefined : formNamed(accept)
@@ -14,7 +15,7 @@ export function negotiateOutput(accept: string | undefined, flags: JsonObject | 
   return 'json'
 }
 
-/** The media types that streams are asked for by, and sent as. */
+/** The media types of streams, in Accept and Content-Type. */
 export const STREAM_TYPES: readonly string[] = ['text/event-stream', 'application/x-ndjson']
 
 function formNamed(accept: string): OutputForm | undefined {

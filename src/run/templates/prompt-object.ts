@@ -16,11 +16,11 @@ import {
 } from '../models/call-policies.ts'
 import { TEMPLATE_FORMATS, type TemplateFormat } from './template-format.ts'
 
-/** A prompt as `parameters.prompt` has it (interface 7.9), not rendered yet. */
+/** A prompt in `parameters.prompt` (interface 7.9), not rendered yet. */
 export interface Prompt {
   readonly messages: readonly JsonObject[]
   readonly templateFormat: TemplateFormat
-  /** What the inputs must have; undefined when nothing is said. */
+  /** The required inputs; undefined if the prompt does not list any. */
   readonly inputKeys: readonly string[] | undefined
   readonly llmConfig: LlmConfig
   /** Tried after `llmConfig`, in this order, as far as the policy allows. */
@@ -30,8 +30,8 @@ export interface Prompt {
 }
 
 /**
- * Reads a prompt. Unknown keys are ignored at every level; `system_prompt` and `user_prompt` make the messages where there are none.
- * Throws a `PromptProblem` whose path begins with `path`.
+ * Reads a prompt. Unknown keys are ignored at every level; without messages, they are made from `system_prompt` and `user_prompt`. Throws a
+ * `PromptProblem` whose path begins with `path`.
  */
 export function readPrompt(value: Json | undefined, path = 'prompt'): Prompt {
   const fields = new Fields(value, path)
@@ -65,7 +65,7 @@ function inputKeysOf(fields: Fields): readonly string[] | undefined {
     ?.map((key) => (typeof key === 'string' ? key : fields.refuse('input_keys', 'list[str]')))
 }
 
-/** Contract/handlers 3.5: with a policy one retry after a second, unless the config says otherwise; without one, none. */
+/** With a policy, one retry after a second unless the config sets it; without one, none. */
 function retriesOf(fields: Fields): RetrySettings {
   const policy = fields.choice('retry_policy', RETRY_POLICIES) ?? 'off'
   const config = new Fields(fields.object('retry_config') ?? {}, fields.pathOf('retry_config'))
@@ -76,12 +76,12 @@ function retriesOf(fields: Fields): RetrySettings {
 
 const ROLES = ['developer', 'system', 'user', 'assistant', 'tool', 'function'] as const
 
-/** What a message may have (interface 7.9). */
+/** The members of a message (interface 7.9). */
 const KEYS: readonly string[] = ['role', 'content', 'name', 'tool_calls', 'tool_call_id']
 
 /**
- * Reads messages that are at `path` (interface 7.9, `message`): roles, contents and tool calls are checked, unknown keys and
- * nulls left out. Throws a `PromptProblem`.
+ * Reads messages at `path` (interface 7.9, `message`): validates roles, contents and tool calls, and drops unknown keys and nulls. Throws a
+ * `PromptProblem`.
  */
 export function readMessages(value: readonly Json[], path: string): readonly JsonObject[] {
   return value.map((message, index) => readMessage(message, `${path}[${index}]`))
@@ -124,7 +124,7 @@ function readToolCall(call: Json, path: string): void {
   called.required('arguments', called.text('arguments'), 'str')
 }
 
-/** How a model is called (interface 7.9). What is undefined is not sent. */
+/** The options of a model's call (interface 7.9). Undefined ones are not sent. */
 export interface LlmConfig {
   readonly model: string
   readonly connection: string | undefined
@@ -139,21 +139,21 @@ export interface LlmConfig {
   readonly responseFormat: JsonObject | undefined
   /** Undefined when there are none. */
   readonly tools: readonly JsonObject[] | undefined
-  /** Only ever together with tools. */
+  /** Never without tools. */
   readonly toolChoice: 'none' | 'auto' | JsonObject | undefined
 }
 
-/** So many models one run may ask in turn: each is a call, and may be a time limit to wait for. */
+/** Maximum models that one run may try: each is a call, and may take up to its time limit. */
 export const MOST_MODELS = 100
 
 const REASONING_EFFORTS = ['none', 'low', 'medium', 'high'] as const
 
-/** How long a model is to think before it replies. */
+/** How long a model thinks before it replies. */
 export type ReasoningEffort = (typeof REASONING_EFFORTS)[number]
 
 /**
- * Reads an llm_config that is at `path`; unknown keys are ignored, `stream` is checked and otherwise ignored (whoever asks says whether
- * outputs come in pieces). Throws a `PromptProblem`.
+ * Reads an llm_config at `path`. Unknown keys are ignored; `stream` is validated and otherwise ignored, because the request decides about
+ * streaming. Throws a `PromptProblem`.
  */
 export function readLlmConfig(value: Json | undefined, path: string): LlmConfig {
   const fields = new Fields(value ?? {}, path)
@@ -179,7 +179,7 @@ export function readLlmConfig(value: Json | undefined, path: string): LlmConfig 
 function readTools(fields: Fields): readonly JsonObject[] | undefined {
   const tools = fields.list('tools')?.map((tool, index) => {
     new Fields(tool, `${fields.pathOf('tools')}[${index}]`)
-    // an object, as has just been seen
+    // an object, by the check above
     return tool as JsonObject
   })
   return tools?.length ? tools : undefined
@@ -214,21 +214,21 @@ function readResponseFormat(value: Json | undefined, path: string): JsonObject |
 const JSON_SCHEMA_KEYS: readonly string[] = ['name', 'description', 'schema', 'strict']
 
 /**
- * The members of an object, read one by one; null and absent are the same. Each method answers undefined for a member that is not
- * there, and throws a `PromptProblem` for one of another type or range.
+ * Reads the members of an object; null counts as absent. Each method answers undefined for an absent member, and throws a `PromptProblem`
+ * for one of another type or range.
  */
 export class Fields {
   readonly #object: JsonObject
   readonly #path: string
 
-  /** `path` is where `value` is, '' at the top. */
+  /** `path` is the place of `value`, '' at the top. */
   constructor(value: Json | undefined, path: string) {
     if (!isJsonObject(value)) throw new PromptProblem(path, 'dict', value)
     this.#object = value
     this.#path = path
   }
 
-  /** Where the member is. */
+  /** The place of a member. */
   pathOf(key: string): string {
     return this.#path === '' ? key : `${this.#path}.${key}`
   }
@@ -272,21 +272,21 @@ export class Fields {
     return value === undefined || isJsonObject(value) ? value : this.refuse(key, 'dict')
   }
 
-  /** A list of at most so many items. */
+  /** A list of at most `most` items. */
   list(key: string, most = Infinity): readonly Json[] | undefined {
     const value = this.json(key)
     if (value !== undefined && !isJsonArray(value)) return this.refuse(key, 'list')
     return value === undefined || value.length <= most ? value : this.refuse(key, `list[at most ${most}]`)
   }
 
-  /** One of a few words. */
+  /** One of these words. */
   choice<T extends string>(key: string, choices: readonly T[]): T | undefined {
     const value = this.json(key)
     if (value === undefined) return undefined
     return choices.find((choice) => choice === value) ?? this.refuse(key, choices.join(' | '))
   }
 
-  /** A member that has to be there, as one of the methods above has read it. */
+  /** A required member, read by one of the methods above. */
   required<T>(key: string, value: T | undefined, expected: string): T {
     return value ?? this.refuse(key, expected)
   }
@@ -296,12 +296,12 @@ export class Fields {
   }
 }
 
-/** What is wrong with a prompt: where (`llm_config.temperature`), what was expected there, and what is there. */
+/** A problem of a prompt: its place (`llm_config.temperature`), the expected value, and the actual one. */
 export class PromptProblem extends Error {
   override readonly name = 'PromptProblem'
   readonly path: string
   readonly expected: string
-  /** Undefined where something has to be and is not. */
+  /** Undefined for a missing member. */
   readonly got: Json | undefined
 
   constructor(path: string, expected: string, got: Json | undefined) {

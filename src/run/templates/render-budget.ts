@@ -1,19 +1,19 @@
 import { DeadlinePassed, runWithin } from '../../base/scheduling.ts'
 import { TemplateFailure } from './template-format.ts'
 
-/** Characters that all templates of a prompt may render to. */
+/** Maximum characters in the output of all templates of a prompt. */
 const MOST_OUTPUT = 8 * 1024 * 1024
-/** Characters and, sixty-four each, list items that a template may make on the way. */
+/** Maximum characters of intermediate values of a template; a list item counts as sixty-four. */
 const MOST_WORK = 16 * 1024 * 1024
-/** Nodes of a template that may be evaluated, over all turns of its loops. */
+/** Maximum evaluated nodes of templates, over all iterations of loops. */
 const MOST_STEPS = 200_000
-/** Milliseconds that all rendering of a prompt may hold the process up. */
+/** Maximum milliseconds for which rendering a prompt may block the process. */
 const MOST_TIME = 1000
 
 /**
- * What rendering may cost. One budget serves all templates of one run, so that a hundred hostile messages cost no more than one.
- * Counted limits stop a template long before the clock does; the clock is for what cannot be counted (a regular expression, a
- * parser). Every method throws a `TemplateFailure` once its limit is passed.
+ * Limits the cost of rendering. One budget serves all templates of a run, so that a hundred hostile messages cost no more than one. The
+ * counted limits stop a template long before the clock; the clock is for work that cannot be counted (a regular expression, a parser).
+ * Every method throws a `TemplateFailure` past its limit.
  */
 export class RenderBudget {
   #output = MOST_OUTPUT
@@ -22,13 +22,13 @@ export class RenderBudget {
   #time: number
   readonly #milliseconds: number
 
-  /** `milliseconds` may all rendering take; a second unless said. */
+  /** `milliseconds` is the limit for all rendering; by default a second. */
   constructor(milliseconds = MOST_TIME) {
     this.#time = milliseconds
     this.#milliseconds = milliseconds
   }
 
-  /** `characters` more of what is rendered. */
+  /** Counts characters of output. */
   output(characters: number): void {
     this.#output -= characters
     if (!(this.#output >= 0)) {
@@ -38,16 +38,16 @@ export class RenderBudget {
     }
   }
 
-  /** Values of `size` characters, or 64 a list item, about to be made on the way to what is rendered. */
+  /** Counts an intermediate value of `size` characters (64 for a list item) before it is made. */
   work(size: number): void {
     this.#work -= size
-    // What is no number has no bound, and would lift it for all that follows.
+    // A size that is not a number would disable the limit for all later ones.
     if (!(this.#work >= 0)) {
       throw new TemplateFailure('The template makes too many values: make shorter loops, lists and texts.')
     }
   }
 
-  /** `count` more nodes evaluated. */
+  /** Counts evaluated nodes. */
   step(count = 1): void {
     this.#steps -= count
     if (!(this.#steps >= 0)) {
@@ -55,7 +55,7 @@ export class RenderBudget {
     }
   }
 
-  /** What `work` returns, if the time that is left suffices; it is stopped wherever it is otherwise. */
+  /** Runs `work` within the remaining time, and stops it at the limit. */
   timed<T>(work: () => T): T {
     if (this.#time < 1) throw this.#tooSlow()
     const begun = performance.now()

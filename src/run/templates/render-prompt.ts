@@ -14,9 +14,7 @@ import { RenderBudget } from './render-budget.ts'
 import { renderTemplate } from './render-template.ts'
 import { TemplateFailure, type TemplateFormat } from './template-format.ts'
 
-/**
- * Inputs as they are meant (interface 11.18): `{"inputs": {…}}`, with `messages` beside it or not, stands for what is inside.
- */
+/** Unwraps inputs (interface 11.18): `{"inputs": {…}}`, with or without `messages` beside it, stands for its content. */
 export function unwrapInputs(inputs: JsonObject): JsonObject {
   const inner = getKey(inputs, 'inputs')
   const wrapped = isJsonObject(inner) && keysOf(inputs).every((key) => key === 'inputs' || key === 'messages')
@@ -28,17 +26,17 @@ export function unwrapInputs(inputs: JsonObject): JsonObject {
 }
 
 /**
- * What templates may name (interface 11.18): every input, and all of them as `inputs`. `inputs` are unwrapped already; chat
- * leaves `messages` out of them first.
+ * The variables of templates (interface 11.18): every input, and all of them as `inputs`. `inputs` are already unwrapped; chat removes
+ * `messages` first.
  */
 export function promptVariables(inputs: JsonObject): JsonObject {
   return withKey(inputs, 'inputs', inputs)
 }
 
 /**
- * Messages with their contents rendered (interface 11.23): texts, and the `text` parts of contents that have parts. Roles, names,
- * tool calls and other parts stay as they are. Throws a `TemplateFailure` that begins with where: `messages[0].content: …`; `at` is
- * what the messages are called there.
+ * Renders the contents of messages (interface 11.23): texts, and the `text` parts of contents with parts. Roles, names, tool calls and
+ * other parts stay unchanged. Throws a `TemplateFailure` that begins with the place: `messages[0].content: …`; `at` is the name of the
+ * messages there.
  */
 export function renderMessages(
   format: TemplateFormat,
@@ -61,7 +59,7 @@ export function renderMessages(
   })
 }
 
-/** Parts that hold no text to render. */
+/** Kinds of parts without text to render. */
 const UNTOUCHED: readonly (Json | undefined)[] = ['image_url', 'file', 'input_audio', 'refusal']
 
 function renderPart(
@@ -83,8 +81,8 @@ function renderPart(
 }
 
 /**
- * A value with each string and each key in it rendered, however deep (interface 11.23: `response_format`, `json_schema`). Throws
- * a `TemplateFailure` that begins with where, and for keys that become the same.
+ * Renders every string and key in a value, at any depth (interface 11.23: `response_format`, `json_schema`). Throws a `TemplateFailure`
+ * that begins with the place, also if two keys become equal.
  */
 export function renderJson(
   format: TemplateFormat,
@@ -109,7 +107,7 @@ export function renderJson(
   return render(value, at)
 }
 
-/** `renderTemplate`, with the place of the template before the message of its failure (interface 11.23). */
+/** `renderTemplate` with the template's place before the message of a failure (interface 11.23). */
 export function renderAt(
   at: string,
   format: TemplateFormat,

@@ -19,8 +19,8 @@ import mustache from 'mustache'
 import { valueText } from './value-text.ts'
 
 /**
- * Renders Mustache (interface 11.22) without HTML escaping: what is missing or null becomes nothing, objects and arrays become
- * JSON text, `{{$…}}` is a JSONPath into all variables and has to find something. Partials, empty tags and NUL are refused.
+ * Renders Mustache (interface 11.22) without HTML escaping: missing values and null become nothing, objects and arrays become JSON text,
+ * and `{{$…}}` is a JSONPath into all variables, which must match. Partials, empty tags and NUL are refused.
  */
 function renderMustache(template: string, variables: JsonObject, budget: RenderBudget): string {
   const writer = new JsonWriter(budget)
@@ -29,7 +29,7 @@ function renderMustache(template: string, variables: JsonObject, budget: RenderB
   )
 }
 
-/** Throws a `TemplateFailure` for a template that cannot be read. */
+/** Throws a `TemplateFailure` for a template that does not parse. */
 function readMustache(template: string): void {
   readable(template, new mustache.Writer() as Pick<JsonWriter, 'parse'>, () => undefined)
 }
@@ -45,14 +45,14 @@ function readable<T>(
     refuseUnwanted(tokens)
     return use(tokens)
   } catch (error) {
-    // what the library cannot read, it says in an ordinary error
+    // the library throws ordinary errors for templates that do not parse
     if (!(error instanceof Error) || error instanceof TemplateFailure || error instanceof RangeError)
       throw error
     throw new TemplateFailure(`The mustache template cannot be read: ${error.message}.`)
   }
 }
 
-/** A piece of a read template: its kind, its name or text, where it began and ended, and the pieces inside a section. */
+/** A token of a parsed template: its kind, its name or text, its begin and end, and the tokens inside a section. */
 type Token = readonly [kind: string, text: string, start: number, end: number, inner?: unknown]
 
 function refuseUnwanted(tokens: readonly Token[]): void {
@@ -74,11 +74,11 @@ function isSection(kind: string): boolean {
 }
 
 function tokensOf(inner: unknown): readonly Token[] {
-  // the library keeps the tokens inside a section there
+  // the library puts the tokens inside a section there
   return inner as readonly Token[]
 }
 
-/** The library's reader and its handling of lines; values are exact JSON, and everything costs. */
+/** The library's parser and handling of lines; values are exact JSON, and every step counts against the budget. */
 class JsonWriter extends mustache.Writer {
   readonly #budget: RenderBudget
 
@@ -92,7 +92,7 @@ class JsonWriter extends mustache.Writer {
     return super.parse(template) as Token[]
   }
 
-  /** The text of what was read, where names mean what the context says. */
+  /** The text of tokens, with names resolved in the context. */
   write(tokens: readonly Token[], context: JsonContext): string {
     let rendered = ''
     for (const [kind, text, , , inner] of tokens) {
@@ -132,7 +132,7 @@ function isFalsy(value: Json | undefined): boolean {
   return isJsonObject(value) ? keysOf(value).length === 0 : numberOf(value) === 0
 }
 
-/** Names are looked up in own members only, and then in what surrounds the section. */
+/** Resolves names among own members only, then in the enclosing sections. */
 class JsonContext extends mustache.Context {
   readonly #value: Json
   readonly #variables: JsonObject
@@ -181,9 +181,8 @@ function descend(value: Json, steps: readonly string[]): Json | undefined {
 }
 
 /**
- * Renders `{{ expression }}` (interface 11.21): a variable's name, a dotted path, a JSONPath or a JSON Pointer; `curlyTags` says
- * what is one. Only once: what was put in is not looked at again. Throws a `TemplateFailure` that names all that finds nothing, and the
- * variables that there are.
+ * Renders `{{ expression }}` (interface 11.21): a variable's name, a dotted path, a JSONPath or a JSON Pointer; see `curlyTags`. Inserted
+ * text is not rendered again. Throws a `TemplateFailure` that names all expressions without a value, and the available variables.
  */
 function renderCurly(template: string, variables: JsonObject, budget: RenderBudget): string {
   const missing = new Set<string>()
@@ -206,18 +205,18 @@ function renderCurly(template: string, variables: JsonObject, budget: RenderBudg
   return rendered + template.slice(done)
 }
 
-/** Texts as they are; `null`, `true`, `false` and numbers as RFC 8785 has them; objects and arrays as JSON text with spaces. */
+/** Texts unchanged; `null`, `true`, `false` and numbers as in RFC 8785; objects and arrays as JSON text with spaces. */
 function curlyText(value: Json): string {
   if (typeof value === 'string') return value
   return isJsonArray(value) || isJsonObject(value) ? spacedJson(value) : canonicalJson(value)
 }
 
-/** Characters of a template. */
+/** Maximum characters of a template. */
 const LONGEST_TEMPLATE = 1024 * 1024
 
 /**
- * The text that a template makes of the variables (interface 11.21). Throws a `TemplateFailure`, and nothing else, for a
- * template that cannot be read, that asks for what is not there, or that costs more than is left of the budget.
+ * Renders a template (interface 11.21). Throws a `TemplateFailure`, and nothing else, for a template that does not parse, that uses a
+ * missing value, or that exceeds the rest of the budget.
  */
 export function renderTemplate(
   format: TemplateFormat,
@@ -228,10 +227,7 @@ export function renderTemplate(
   return bounded(template, budget, () => ENGINES[format](template, variables, budget))
 }
 
-/**
- * Throws a `TemplateFailure` for a template that cannot be rendered whatever the variables are: it cannot be read, or names what there
- * is not.
- */
+/** Throws a `TemplateFailure` for a template that fails with any variables: it does not parse, or names something unknown. */
 export function assertReadable(format: TemplateFormat, template: string, budget: RenderBudget): void {
   bounded(template, budget, () => READERS[format](template))
 }
@@ -260,7 +256,7 @@ const ENGINES: Readonly<
 
 const READERS: Readonly<Record<TemplateFormat, (template: string) => void>> = {
   mustache: readMustache,
-  // Every text is a curly template: what names nothing is text.
+  // Every text is a valid curly template: braces without a name are text.
   curly: () => undefined,
   fstring: readFString,
   jinja2: readJinja2,

@@ -11,7 +11,7 @@ const MAX_REPOSITORIES_BEFORE_SERVING = 1000
 
 const MS_BEFORE_RETRY = 1000
 
-/** What the fill of a folder stands on. */
+/** The dependencies of a fill. */
 interface FillParts {
   readonly copy: Copy
   /** Runs work while nothing else changes the folder. */

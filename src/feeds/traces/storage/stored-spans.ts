@@ -2,7 +2,7 @@ import type { SqlValue } from '../../../storage/sqlite.ts'
 import { exactSpan, isoOf, type SpanRow, STAND_IN, type StoredSpan } from '../span-record.ts'
 import type { TraceFile } from './trace-file.ts'
 
-/** Stores spans, all of them or none. One that is there already, by its trace and its own id, is overwritten (interface 12.14). */
+/** Stores spans, all or none. An existing span with the same trace id and span id is overwritten (interface 12.14). */
 export function writeSpans(file: TraceFile, spans: readonly StoredSpan[]): void {
   file.transaction(() => {
     if (file.hasOlder) for (const id of new Set(spans.map((span) => span.trace_id))) bringOver(file, id)
@@ -20,7 +20,7 @@ function insertSpans(file: TraceFile, spans: readonly StoredSpan[]): void {
   for (const span of spans) file.run(INSERT_SPAN, ...COLUMNS.map((name) => span[name]))
 }
 
-/** A trace begins when its first span does. */
+/** A trace begins with its first span. */
 const INSERT_TRACE = `INSERT INTO traces VALUES (?, ?)
   ON CONFLICT (trace_id) DO UPDATE SET start_time = min(start_time, excluded.start_time)`
 
@@ -32,12 +32,12 @@ const COLUMNS = [
 const INSERT_SPAN = `INSERT INTO spans (${COLUMNS.join()}) VALUES (${COLUMNS.map(() => '?').join()})
   ON CONFLICT (trace_id, span_id) DO UPDATE SET ${COLUMNS.map((name) => `${name} = excluded.${name}`).join()}`
 
-/** The spans of a trace in the order in which they began; none if there is no such trace. */
+/** The spans of a trace by start time; none if it does not exist. */
 export function spansOfTrace(file: TraceFile, traceId: string): SpanRow[] {
   return spansWhere(file, traceId, () => 'TRUE')
 }
 
-/** Those of them whose parent is not there. */
+/** Those spans whose parent is absent. */
 export function headsOfTrace(file: TraceFile, traceId: string): SpanRow[] {
   return spansWhere(
     file,
@@ -61,7 +61,7 @@ function spansWhere(file: TraceFile, traceId: string, condition: (spans: string)
   )
 }
 
-/** The id of some trace that names something whose id ends in these digits, by its references; undefined if none does. */
+/** The id of a trace whose references name something with an id that ends in these digits; undefined if there is none. */
 export function namingTrace(file: TraceFile, digits: string): string | undefined {
   const text = `${digits}"`
   const [found] = file.snapshot(() =>
@@ -76,11 +76,13 @@ export function namingTrace(file: TraceFile, digits: string): string | undefined
   return found?.trace_id
 }
 
-/** Only a few records have the text at all, so that few are read as JSON. SQLite reads none that is nested a thousand levels deep. */
+/**
+ * Only a few records contain the text at all, so few are parsed as JSON. SQLite cannot parse JSON that is nested a thousand levels deep.
+ */
 const NAMES = `instr(record, ?) > 0
   AND instr(CASE json_valid(record) WHEN 1 THEN json_extract(record, '$.references') ELSE record END, ?) > 0`
 
-/** Removes a trace, in a transaction of the caller's; whether it was there. */
+/** Removes a trace within the caller's transaction; answers whether it existed. */
 export function removeTrace(file: TraceFile, traceId: string): boolean {
   const wasOlder = file.hasOlder && removeOlder(file, traceId)
   file.run('DELETE FROM spans WHERE trace_id = ?', traceId)
@@ -92,7 +94,7 @@ function removeOlder(file: TraceFile, traceId: string): boolean {
   return file.run('DELETE FROM older_traces WHERE trace_id = ?', traceId).changes > 0
 }
 
-/** Moves some of the newest traces of an older version into the tables of now; when none is left, its tables go. */
+/** Moves some of the newest traces of an older version to the current tables; drops the old tables when none is left. */
 export function bringSomeOver(file: TraceFile): void {
   file.transaction(() => {
     if (!file.hasOlder) return
@@ -104,13 +106,13 @@ export function bringSomeOver(file: TraceFile): void {
   })
 }
 
-/** So many traces, and about so many characters of them, move in one transaction. */
+/** The number of traces that move in one transaction, and their approximate characters. */
 const SLICE = 50
 const SLICE_SIZE = 1024 * 1024
 
 const NEWEST_OLDER = 'SELECT trace_id FROM older_traces ORDER BY start_time DESC LIMIT ?'
 
-/** Moves a trace, if it lies there, in a transaction of the caller's; how many characters it has. */
+/** Moves a trace, if it exists, within the caller's transaction; answers the number of its characters. */
 function bringOver(file: TraceFile, traceId: string): number {
   const spans = file.rows<Omit<StoredSpan, 'span_kind' | 'end_time'>>(
     `SELECT * FROM ${OLDER.spansByTrace} WHERE trace_id = ? ORDER BY id`,
@@ -121,7 +123,7 @@ function bringOver(file: TraceFile, traceId: string): number {
   return spans.reduce((sum, { record }) => sum + record.length, 0)
 }
 
-/** What older versions had in the record alone, and the texts that cannot be read whole from a column (see READABLE_NAME). */
+/** Adds the columns that older versions had only in the record, and texts that cannot be read whole from a column (see READABLE_NAME). */
 function withColumnsOfNow(span: Omit<StoredSpan, 'span_kind' | 'end_time'>): StoredSpan {
   const { span_kind, end_time, span_name, session_id } = JSON.parse(span.record) as Omit<
     StoredSpan,
@@ -130,25 +132,25 @@ function withColumnsOfNow(span: Omit<StoredSpan, 'span_kind' | 'end_time'>): Sto
   return { ...span, span_kind, end_time, span_name, session_id: session_id ?? null }
 }
 
-/** What spans are read from, as it stands behind FROM: an index orders each by `began`, which is `start` as it is stored there. */
+/** A source of spans, as SQL after FROM: an index orders each by `began`, the stored start time. */
 interface SpanSource {
   readonly traces: string
   readonly spans: string
-  /** Spans with the beginning of their trace. CROSS JOIN keeps the order of the tables. */
+  /** Spans with the beginning of their trace. CROSS JOIN fixes the order of the tables. */
   readonly spansByTrace: string
-  /** What `began` is at a time in microseconds. */
+  /** The value of `began` for a time in microseconds. */
   readonly began: (time: number) => SqlValue
 }
 
 /**
- * Where the spans of a file are: until all of an older version are brought over, in its tables as well. To be asked in the transaction
- * that reads them.
+ * The sources of a file's spans: until all traces of an older version have moved, also its tables. Call it in the transaction that reads
+ * them.
  */
 export function sourcesOf(file: TraceFile): readonly SpanSource[] {
   return file.hasOlder ? [CURRENT, OLDER] : [CURRENT]
 }
 
-/** The name of a span `s`, for `exactSpan`: of a text that has U+0000 in it, the driver reads what stands before that. */
+/** The name of a span `s`, for `exactSpan`: the driver reads a text only up to U+0000. */
 export const READABLE_NAME = `CASE instr(s.span_name, char(0)) WHEN 0 THEN s.span_name ELSE char(${STAND_IN.charCodeAt(0)}) END AS span_name`
 
 const SPAN_COLUMNS =
@@ -162,7 +164,7 @@ const CURRENT: SpanSource = {
   began: isoOf,
 }
 
-/** The tables of versions 1 and 2 as those of now (trace-file.ts). */
+/** The tables of versions 1 and 2 in the form of the current ones (trace-file.ts). */
 export const OLDER: SpanSource = {
   traces: `(SELECT trace_id, ${textOf('start_time')} AS start, start_time AS began FROM older_traces)`,
   spans: older('s.start_time', 'older_spans s CROSS JOIN older_traces t ON t.id = s.trace'),
@@ -176,7 +178,7 @@ function older(began: string, tables: string): string {
     FROM ${tables} LEFT JOIN older_references r ON r.id = s.reference_text)`
 }
 
-/** Microseconds since 1970 as `isoOf` writes them. */
+/** Microseconds since 1970 in the form of `isoOf`. */
 function textOf(time: string): string {
   return `strftime('%Y-%m-%dT%H:%M:%S', ${time} / 1000000, 'unixepoch') || printf('.%06dZ', ${time} % 1000000)`
 }

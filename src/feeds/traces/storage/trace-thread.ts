@@ -37,7 +37,7 @@ import { exactSpan, type SpanRow } from '../span-record.ts'
 import { readTime } from '../span-time.ts'
 import { isJsonObject, type JsonObject, JsonTextError, parseJson } from '../../../base/json.ts'
 
-/** Which of these records a filtering matches, one after the other. To be asked in a thread, since a match may take for ever. */
+/** Tests which of these records match a filtering, one after the other. Run it in a thread, because a match may never end. */
 function matchRecords(filtering: string, records: readonly string[]): boolean[] {
   const filter = readTraceFilter(parseJson(filtering, { maxDepth: MOST_RECORD_LEVELS }), [])
   return records.map((record) => {
@@ -46,7 +46,10 @@ function matchRecords(filtering: string, records: readonly string[]): boolean[] 
   })
 }
 
-/** A record as its filter reads it. Texts that were cut within a character are not exact JSON, and are read as they are. */
+/**
+ * Parses a record for its filter. A record with a text that was cut within a character is not exact JSON, and is parsed without checking
+ * that.
+ */
 function readRecord(text: string): JsonObject {
   try {
     const value = parseJson(text, { maxDepth: MOST_RECORD_LEVELS })
@@ -57,9 +60,7 @@ function readRecord(text: string): JsonObject {
   }
 }
 
-/**
- * Answers a question: walks the traces or spans in their order, lets SQL leave out what it can, and reads the records of the rest.
- */
+/** Answers a query: walks traces or spans in order, lets SQL skip what it can, and parses the records of the rest. */
 function queryTraces(file: TraceFile, question: TraceQuestion): TracePage {
   const { filter, window } = readQuestion(question)
   const traceWalk = filter ? FILTERED_TRACE_WALK : TRACE_WALK
@@ -81,11 +82,11 @@ interface WalkedRow extends SpanRow {
   readonly start: string
 }
 
-/** How candidates are walked: from what, and by which columns they are ordered. */
+/** A walk over candidates: its source, and the columns that order it. */
 interface Walk {
   readonly from: 'traces' | 'spans' | 'spansByTrace'
   readonly columns: string
-  /** In order, behind the time that a window is about. */
+  /** The columns after the time, in order. */
   readonly ids: readonly ('trace_id' | 'span_id')[]
 }
 
@@ -98,15 +99,15 @@ const TRACE_WALK: Walk = {
 
 const COLUMNS = `s.trace_id, s.start, s.span_id, s.parent_id, ${READABLE_NAME}, s.record`
 
-/** The same, each with its spans, for a filter to look at. */
+/** The same with each trace's spans, for a filter. */
 const FILTERED_TRACE_WALK: Walk = { from: 'spansByTrace', columns: COLUMNS, ids: ['trace_id', 'span_id'] }
 
 const SPAN_WALK: Walk = { from: 'spans', columns: COLUMNS, ids: ['span_id'] }
 
-/** A row's place in the order of a walk, or as much of it as a cursor says: its time in microseconds, and its ids. */
+/** A row's position in a walk, maybe partial in a cursor: its time in microseconds, and its ids. */
 type Place = readonly [start: number, ...ids: string[]]
 
-/** Rows are fetched some at a time, so that nothing is left open between them. */
+/** Fetches rows in batches, so that no statement stays open between them. */
 function* rowsOf(
   file: TraceFile,
   walk: Walk,
@@ -125,7 +126,7 @@ function* rowsOf(
   }
 }
 
-/** The next rows behind a place, of all sources in one order. */
+/** The next rows after a position, from all sources in one order. */
 function chunkOf(
   file: TraceFile,
   walk: Walk,
@@ -166,7 +167,7 @@ function cursorOf(file: TraceFile, walk: Walk, window: TraceWindow, next: string
   throw noSuchPlace(next)
 }
 
-/** The row that a cursor names: a trace by its id, a span by both ids, or by its own beside the time that the window begins at. */
+/** The row that a cursor names: a trace by its id, a span by both ids, or by its own id and the window's start time. */
 function rowsNamed(file: TraceFile, walk: Walk, window: TraceWindow, next: string): WalkedRow[] {
   const { order, newest, oldest } = window
   const time = order === 'ascending' ? oldest : newest
@@ -226,8 +227,8 @@ interface SourceCondition {
 }
 
 /**
- * Removes some of the oldest traces while they are too old or all of them too large, brings some of an older version over, and gives
- * some of the room back to the disk: a few milliseconds of work. Answers whether more remains to be done. `now` is in milliseconds.
+ * Removes some of the oldest traces while they are too old or all are too large, moves some of an older version, and returns some space to
+ * the disk: a few milliseconds of work. Answers whether more remains. `now` is in milliseconds.
  */
 function retainTraces(file: TraceFile, { maxAgeDays, maxBytes }: TraceRetention, now: number): boolean {
   const oldest = (now - maxAgeDays * DAY) * 1000
@@ -248,13 +249,13 @@ function retainTraces(file: TraceFile, { maxAgeDays, maxBytes }: TraceRetention,
 }
 
 const DAY = 24 * 60 * 60 * 1000
-/** Traces are removed so few at a time, lest more go than must; and about so many in one step. */
+/** The number of traces removed at a time, small so that not too many are removed; and the approximate number in one step. */
 const FEW = 20
 const STEP = 200
-/** Pages given back in one step. */
+/** Pages returned to the disk in one step. */
 const PAGES = 500
 
-/** Removes a few traces that began before a time, the oldest first; how many they were. Those of an older version are the oldest. */
+/** Removes a few traces that began before a time, oldest first; answers their number. Those of an older version are the oldest. */
 function removeOldest(file: TraceFile, before: number): number {
   for (const { traces, began } of sourcesOf(file).toReversed()) {
     const oldest = `SELECT trace_id FROM ${traces} WHERE began < ? ORDER BY began, trace_id LIMIT ?`
@@ -273,7 +274,7 @@ function pragma(file: TraceFile, name: 'page_count' | 'freelist_count' | 'page_s
   return file.rows<Record<string, number>>(`PRAGMA ${name}`)[0]?.[name] ?? 0
 }
 
-/** The program of a thread that works on the files of traces. */
+/** The program of a thread that works on files of traces. */
 const files = new DatabaseFiles((path) => TraceFile.open(path), BUSY_MS)
 
 serveFiles<ThreadWork>(files, done)
@@ -298,7 +299,7 @@ function done(request: ThreadRequest<ThreadWork>): unknown {
   }
 }
 
-/** Writes; where the file is no database, into a new one. */
+/** Writes spans; if the file is damaged, into a new one. */
 function written({
   file: path,
   asks,

@@ -5,10 +5,10 @@ import type { Attempt, Delivery } from './delivery-store.ts'
 import type { WebhookSettings } from '../project-webhooks.ts'
 import type { Webhook } from '../webhook.ts'
 
-/** So much of an answer is looked at, to show what a receiver that refuses has to say. */
+/** Bytes of a refusing receiver's answer that are shown. */
 const ANSWER_BYTES = 500
 
-/** Sends a delivery to its webhook once, signed as Standard Webhooks says. An answer of 2xx is a success, no other is. */
+/** Sends a delivery to its webhook once, signed as Standard Webhooks requires. Only a 2xx answer is a success. */
 export async function attemptDelivery(
   webhook: Webhook,
   { event_id: id, body }: Delivery,
@@ -42,12 +42,12 @@ export async function attemptDelivery(
   }
 }
 
-/** A new secret as Standard Webhooks writes one: `whsec_` and the base64 of 32 random bytes. */
+/** A new secret in the form of Standard Webhooks: `whsec_` and the base64 of 32 random bytes. */
 export function newSecret(): string {
   return `${PREFIX}${randomBytes(32).toString('base64')}`
 }
 
-/** What a message of a webhook is signed with. */
+/** The signed parts of a message. */
 export interface SignedMessage {
   readonly id: string
   /** Seconds since 1970. */
@@ -56,8 +56,8 @@ export interface SignedMessage {
 }
 
 /**
- * The value of the header `webhook-signature`: a `v1` signature, HMAC-SHA256 of `<id>.<timestamp>.<body>`, for the secret, and
- * one for the secret before it while that is good (https://www.standardwebhooks.com).
+ * The value of the header `webhook-signature` (https://www.standardwebhooks.com): a `v1` signature, HMAC-SHA256 of
+ * `<id>.<timestamp>.<body>`, with the secret, and one with the previous secret while that is valid.
  */
 export function signaturesOf({ secret, previous_secret: previous }: Webhook, message: SignedMessage): string {
   const isGood = previous !== undefined && message.timestamp * 1000 < Date.parse(previous.until)
@@ -72,10 +72,10 @@ function signature(secret: string, { id, timestamp, body }: SignedMessage): stri
   return createHmac('sha256', key).update(`${id}.${timestamp}.${body}`).digest('base64')
 }
 
-/** Retries are put off by up to this part of their pause more, so that they do not all come back at once. */
+/** Up to this part of a retry's pause is added at random, so that retries do not all come at once. */
 const JITTER = 0.1
 
-/** What a delivery is after an attempt at it: delivered, to be tried again at a later time, or failed for good. */
+/** A delivery after an attempt: delivered, waiting for a later attempt, or failed permanently. */
 export function afterAttempt(
   before: Delivery,
   attempt: Attempt,
@@ -90,5 +90,5 @@ export function afterAttempt(
   return { ...rest, attempts, status: 'pending', next_attempt_at: new Date(due).toISOString() }
 }
 
-/** What a receiver answers that wants nothing any more (RFC 9110, 15.5.11; Standard Webhooks asks to heed it). */
+/** The answer of a receiver that wants no more events (RFC 9110, 15.5.11; Standard Webhooks requires it to be respected). */
 export const GONE = 410

@@ -12,33 +12,33 @@ import {
 } from '../../../registry/registries.ts'
 import { webhookRecordFile } from '../webhook.ts'
 
-/** One try at handing a delivery over. */
+/** One attempt of a delivery. */
 export const attempt = z.strictObject({
   at: z.iso.datetime(),
   duration_ms: z.number(),
-  /** What was answered; absent where nothing was. */
+  /** The status of the answer; absent if there was none. */
   status_code: z.number().optional(),
-  /** Why it does not count as delivered. */
+  /** Why the attempt failed. */
   error: z.string().optional(),
 })
 export type Attempt = Readonly<z.infer<typeof attempt>>
 
-/** `deliveries/<id>.json`: an event on its way to a webhook, or arrived, or given up. */
+/** `deliveries/<id>.json`: an event for a webhook, waiting, delivered, or given up. */
 export const delivery = z.strictObject({
-  /** A UUIDv7: its order is that of the events. */
+  /** A UUIDv7, whose order is that of the events. */
   id: z.uuid(),
   webhook_id: z.uuid(),
-  /** Of the event: the header `webhook-id`, the same in every attempt and redelivery. */
+  /** The event's id: the header `webhook-id`, the same in every attempt and redelivery. */
   event_id: z.uuid(),
   event_type: z.string(),
   status: z.enum(['pending', 'delivered', 'failed']),
   attempts: z.array(attempt).readonly(),
   created_at: z.iso.datetime(),
-  /** When it is tried next, while it is pending. */
+  /** The time of the next attempt, while it is pending. */
   next_attempt_at: z.iso.datetime().optional(),
-  /** The delivery that was asked to be made again. */
+  /** The delivery that this one repeats. */
   redelivery_of: z.uuid().optional(),
-  /** The body, as it is sent and signed. */
+  /** The body, exactly as sent and signed. */
   body: z.string(),
 })
 export type Delivery = Readonly<z.infer<typeof delivery>>
@@ -46,20 +46,20 @@ export type Delivery = Readonly<z.infer<typeof delivery>>
 /** Coarser than the clock of any file system, in milliseconds. */
 const A_TICK = 2000
 
-/** More than the outbox leaves of those that wait and those that are over. */
+/** More than the outbox keeps of waiting and finished deliveries. */
 const MOST = 52_000
 const FILES_BETWEEN_CLOCK_READS = 32
 
-/** A UUIDv7, as a delivery's file is named. */
+/** A UUIDv7 as the file name of a delivery. */
 const UUID7_FILE = /^([0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12})\.json$/
 
-/** What a delivery is made of. */
+/** The data for a new delivery. */
 export type NewDelivery = Pick<Delivery, 'event_id' | 'event_type' | 'body'> &
   Partial<Pick<Delivery, 'redelivery_of'>>
 
 const deliveryFile = webhookRecordFile(delivery)
 
-/** The deliveries of one webhook: a file each, in the order of their ids. Any process may add some; one changes them. */
+/** The deliveries of one webhook: a file for each, in the order of their ids. Any process may add some; only one changes them. */
 export class DeliveryStore {
   readonly #fs: Fs
   readonly #documents: Documents
@@ -67,7 +67,7 @@ export class DeliveryStore {
   readonly #webhookId: string
   #seen: number | undefined
 
-  /** `folder` is that of the webhook. */
+  /** `folder` is the webhook's folder. */
   constructor(fs: Fs, folder: string, webhookId: string) {
     this.#fs = fs
     this.#documents = documentsOf(fs)
@@ -78,13 +78,13 @@ export class DeliveryStore {
   /** The ids of all deliveries, oldest first. */
   ids(): string[] {
     const names = this.#fs.readDir(this.#folder) ?? []
-    // Anybody may have put a file there; one that no delivery is in has no place in their order.
+    // A file that is not a delivery may be here; it has no place in their order.
     return names.flatMap((name) => UUID7_FILE.exec(name)?.[1] ?? []).sort()
   }
 
   /**
-   * Refuses one more where nobody takes them. What is kept of those that are over is bounded where they are sent, and what events add
-   * there, too; this is for what somebody asks for.
+   * Refuses another delivery if there are too many because no server sends them. The sender limits finished deliveries and those of events;
+   * this limit is for requested ones.
    */
   assertRoom(): void {
     if (this.ids().length < MOST) return
@@ -94,10 +94,10 @@ export class DeliveryStore {
     )
   }
 
-  /** Whether deliveries may have been added or removed, by whomever, since the last time this was asked. */
+  /** Whether any process may have added or removed deliveries since the last call. */
   hasMoved(): boolean {
     const modified = this.#fs.stat(this.#folder)?.modified
-    // Two changes within one tick of the file system's clock leave one time.
+    // Two changes within one tick of the file system's clock have the same time.
     const isSure = modified === undefined || Date.now() - modified > A_TICK
     const hasMoved = modified !== this.#seen
     this.#seen = isSure ? modified : undefined
@@ -107,12 +107,12 @@ export class DeliveryStore {
   read(id: string): Delivery | undefined {
     const path = this.#pathOf(id)
     const found = deliveryFile.read(this.#fs, path)
-    // Where its next state is written follows from the id; a copy under another name would be another file's.
+    // The path of the next state is derived from the id; a copy under another name would overwrite another file.
     if (found && (found.id !== id || found.webhook_id !== this.#webhookId)) throw deliveryFile.damaged(path)
     return found
   }
 
-  /** The same, but undefined also where the file is damaged: one must not hide the others. */
+  /** The same, but undefined for a damaged file too, because one must not hide the others. */
   readIfSound(id: string): Delivery | undefined {
     try {
       return this.read(id)
@@ -122,21 +122,21 @@ export class DeliveryStore {
     }
   }
 
-  /** A delivery that is to be attempted at once; it is in no file yet. `id` must be a UUIDv7. */
+  /** Makes a delivery to be attempted at once, without storing it. `id` must be a UUIDv7. */
   make(event: NewDelivery, now: Date, id = uuidv7()): Delivery {
     const at = now.toISOString()
     const rest = { status: 'pending' as const, attempts: [], created_at: at, next_attempt_at: at }
     return { id, webhook_id: this.#webhookId, ...event, ...rest }
   }
 
-  /** Keeps a new delivery; once this resolves it is on the disk. */
+  /** Stores a new delivery; it is on the disk when this resolves. */
   async add(added: Delivery): Promise<void> {
     await deliveryFile.put(this.#documents, this.#pathOf(added.id), added)
   }
 
   /**
-   * Keeps a delivery as it is now, for who has the lease to send them. A power cut may bring back what it was, and then it is attempted once
-   * more.
+   * Stores the new state of a delivery; requires the sender's lease. After a power cut the old state may be back, and then it is attempted
+   * again.
    */
   change(lease: Lease, changed: Delivery): Promise<void> {
     return deliveryFile.put(lease, this.#pathOf(changed.id), changed, { mayBeLost: true })
@@ -146,7 +146,7 @@ export class DeliveryStore {
     return this.#documents.remove(this.#pathOf(id))
   }
 
-  /** Those that match, by creation. */
+  /** The matching deliveries, by creation. */
   async query(
     windowing: Windowing | undefined,
     matches: (candidate: Delivery) => boolean,
@@ -162,7 +162,7 @@ export class DeliveryStore {
       found.push(candidate)
       return true
     })
-    // The one that shows that there are more is not part of the window.
+    // The extra one, which only shows that there are more, is not part of the window.
     return { rows: windowing?.limit === undefined ? found : found.slice(0, windowing.limit), next }
   }
 
@@ -171,7 +171,7 @@ export class DeliveryStore {
   }
 }
 
-/** The milliseconds that a UUIDv7 begins with (RFC 9562, 5.7). */
+/** The milliseconds at the beginning of a UUIDv7 (RFC 9562, 5.7). */
 function creationOf(id: string): string {
   return new Date(Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16)).toISOString()
 }

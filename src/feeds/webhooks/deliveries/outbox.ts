@@ -7,45 +7,45 @@ import type { WebhookSettings } from '../project-webhooks.ts'
 import type { WebhookStore } from '../webhook-store.ts'
 import { type Webhook, isSending } from '../webhook.ts'
 
-/** So many deliveries that are over are kept, of so many characters together, for so long. */
+/** Maximum finished deliveries that are kept, their characters together, and how long they are kept. */
 const MOST_KEPT = 1000
 const MOST_KEPT_LENGTH = 64 * 1024 ** 2
-/** So many may wait, of so many characters together. */
+/** Maximum waiting deliveries, and their characters together. */
 const MOST_WAITING = 50_000
 const MOST_WAITING_LENGTH = 1024 ** 3
 const LONGEST_KEPT = 30 * 24 * 60 * 60 * 1000
-/** How often the folder is looked at for what other processes added, in milliseconds. */
+/** How often the folder is checked for deliveries of other processes, in milliseconds. */
 const LOOK_EVERY = 500
 
-/** What is known of a delivery without its file. */
+/** The known facts of a delivery, without its file. */
 interface Known {
   readonly eventId: string
   readonly createdAt: number
-  /** When it is due, in milliseconds since 1970; undefined once it is over. */
+  /** When it is due, in milliseconds since 1970; undefined once it is finished. */
   readonly due: number | undefined
-  /** Of its body. */
+  /** The length of its body. */
   readonly length: number
 }
 
-/** The deliveries of a webhook as the process that sends them knows them: which wait, until when, and which are over. */
+/** The deliveries of a webhook in the process that sends them: the waiting ones with their times, and the finished ones. */
 export class DeliveryQueue {
   readonly box: DeliveryStore
   /** Whether one of them is being sent. */
   isBusy = false
-  /** When it last had its turn, as a number that grows with each. */
+  /** The number of its last turn; turns are counted. */
   turn = 0
   readonly #now: () => Date
   readonly #onTrouble: (error: unknown) => void
   readonly #known = new Map<string, Known>()
-  /** How many deliveries an event has. */
+  /** The number of deliveries of each event. */
   readonly #events = new Map<string, number>()
-  /** Those that wait, by when they are due. */
+  /** The waiting ones, by due time. */
   readonly #queue: Waiting[] = []
   #waitingLength = 0
   #notBefore = 0
   #looked = Number.NEGATIVE_INFINITY
 
-  /** `onTrouble` is told why one that is over could not be removed; it is tried again at the next start. */
+  /** `onTrouble` receives the reason why a finished one could not be removed; the next start tries again. */
   constructor(box: DeliveryStore, now: () => Date, onTrouble: (error: unknown) => void = ignore) {
     this.box = box
     this.#now = now
@@ -53,12 +53,12 @@ export class DeliveryQueue {
     this.hear()
   }
 
-  /** How many of them are not over. */
+  /** The number of unfinished deliveries. */
   get waiting(): number {
     return this.#queue.length
   }
 
-  /** Whether more of them wait, or longer ones, than are kept for a receiver that takes none. */
+  /** Whether the limits for waiting deliveries are reached. */
   get isFull(): boolean {
     return this.waiting > MOST_WAITING || this.#waitingLength > MOST_WAITING_LENGTH
   }
@@ -67,7 +67,7 @@ export class DeliveryQueue {
     return this.#events.has(eventId)
   }
 
-  /** Takes in deliveries that other processes added, and forgets the oldest of those that are over. */
+  /** Adds deliveries of other processes, and drops the oldest finished ones. */
   hear(): void {
     if (performance.now() - this.#looked < LOOK_EVERY) return
     this.#looked = performance.now()
@@ -79,7 +79,7 @@ export class DeliveryQueue {
     this.#prune()
   }
 
-  /** Takes in a delivery as it is now. */
+  /** Adds the current state of a delivery. */
   take({
     id,
     event_id: eventId,
@@ -104,15 +104,15 @@ export class DeliveryQueue {
     return first && Math.max(first.due, this.#notBefore)
   }
 
-  /** The one that has been due for longest. */
+  /** The one that has been due longest. */
   next(): Delivery | undefined {
     const [first] = this.#queue
     const read = first && this.box.readIfSound(first.id)
-    if (first && !read) this.#forget(first.id) // somebody removed or damaged its file
+    if (first && !read) this.#forget(first.id) // its file was removed or damaged
     return read
   }
 
-  /** Nothing is due before this time. */
+  /** Postpones all until this time. */
   putOff(until: number): void {
     this.#notBefore = until
   }
@@ -144,7 +144,7 @@ export class DeliveryQueue {
     this.#waitingLength -= length
   }
 
-  /** Where it is in the queue, or would be. */
+  /** Its position in the queue, or the position for it. */
   #placeOf(wanted: Waiting): number {
     let [low, high] = [0, this.#queue.length]
     while (low < high) {
@@ -158,7 +158,7 @@ export class DeliveryQueue {
 }
 
 function ignore(): void {
-  // Nobody asked.
+  // No caller waits for the error.
 }
 
 interface Waiting {
@@ -171,16 +171,16 @@ function isBefore(a: Waiting, b: Waiting): boolean {
 }
 
 const MAX_REQUESTS_AT_ONCE = 16
-/** The longest time to a look at what is due, and at what other processes added, in milliseconds. */
+/** The longest pause before checking for due deliveries and those of other processes, in milliseconds. */
 const LONGEST_NAP = 1000
-/** How long a webhook whose deliveries cannot be kept is left alone, in milliseconds. */
+/** The pause, in milliseconds, for a webhook whose deliveries cannot be stored. */
 const AFTER_TROUBLE = 30_000
 
 /**
- * Brings deliveries to their webhooks. Each webhook has a lane, with one request at a time: deliveries set out in the order of their
- * events, and one that fails steps aside until its next attempt is due, so that it holds up no other. Lanes take turns: receivers that
- * hang, however many, hold the others up for one attempt each and not for ever. Of all processes of a
- * store one has the outbox of a project (see EventPublisher); every step it takes is on the disk, and another one can go on from there.
+ * Sends deliveries to their webhooks. Each webhook has a lane with one request at a time. Deliveries are sent in the order of their events;
+ * a failed one waits aside for its next attempt, so that it does not delay others. Lanes take turns, so slow receivers delay others by at
+ * most one attempt each. One process of a store has the outbox of a project (see EventPublisher). Every step is on the disk, so that
+ * another process can continue.
  */
 export class Outbox {
   readonly #shelf: WebhookStore
@@ -190,22 +190,22 @@ export class Outbox {
   readonly #running = new Set<Promise<void>>()
   readonly #stopping = new AbortController()
   #timer: NodeJS.Timeout | undefined
-  /** How often a lane has set out. */
+  /** The number of turns so far. */
   #turns = 0
 
-  /** `lease` is that of who sends them. */
+  /** `lease` is the sender's lease. */
   constructor(shelf: WebhookStore, settings: WebhookSettings, lease: Lease) {
     this.#shelf = shelf
     this.#settings = settings
     this.#lease = lease
   }
 
-  /** How many deliveries are not over. */
+  /** The number of unfinished deliveries. */
   get waiting(): number {
     return [...this.#lanes.values()].reduce((sum, lane) => sum + lane.waiting, 0)
   }
 
-  /** Puts an event into the lane of every webhook that wants it; once this resolves it is on the disk. */
+  /** Adds an event to the lane of every webhook that wants it; it is on the disk when this resolves. */
   async put(event: RegistryEvent): Promise<void> {
     const wanting = this.#shelf.list().filter((it) => isSending(it) && matchesFilters(it, event))
     if (wanting.length === 0) return
@@ -214,7 +214,7 @@ export class Outbox {
     await Promise.all(
       wanting.map(async (webhook) => {
         const lane = this.#laneOf(webhook.id)
-        // Worked out twice: a crash kept the note that it was told.
+        // A crash lost the note that the event was published, so it was computed again.
         if (lane.hasEvent(id)) return
         const made = lane.box.make({ event_id: id, event_type: type, body }, this.#settings.now())
         await lane.box.add(made)
@@ -224,7 +224,7 @@ export class Outbox {
     )
   }
 
-  /** Sets out with what is due, now and from now on. */
+  /** Starts sending due deliveries, from now on. */
   go(): void {
     clearTimeout(this.#timer)
     if (this.#stopping.signal.aborted) return
@@ -232,14 +232,14 @@ export class Outbox {
     this.#timer.unref()
   }
 
-  /** Gives up what is under way, which will be attempted again; resolves once nothing is written any more. */
+  /** Aborts running attempts, which will be repeated; resolves once nothing is written any more. */
   async stop(): Promise<void> {
     clearTimeout(this.#timer)
     this.#stopping.abort()
     await Promise.all(this.#running)
   }
 
-  /** Answers after how many milliseconds there is something to look at again. */
+  /** Starts due deliveries; answers the milliseconds until the next check. */
   #setOut(): number {
     let nap = LONGEST_NAP
     const now = this.#settings.now().getTime()
@@ -258,7 +258,7 @@ export class Outbox {
     return Math.max(1, nap)
   }
 
-  /** Whoever has not set out for longest comes first. */
+  /** The lane whose last turn is longest ago comes first. */
   #inTurn(): (readonly [Webhook, DeliveryQueue])[] {
     return this.#shelf
       .list()
@@ -271,7 +271,7 @@ export class Outbox {
     lane.turn = ++this.#turns
     const run = this.#deliverNext(webhook, lane)
       .catch((error: unknown) => {
-        // What came of it could not be kept: the receiver must not get it again and again until it can.
+        // The result could not be stored: the receiver must not get the delivery again and again until it can.
         lane.putOff(this.#settings.now().getTime() + AFTER_TROUBLE)
         this.#settings.onTrouble(error)
       })
