@@ -1,6 +1,6 @@
 /**
- * What the service refuses, by a stable code. Domain code throws a `Refusal`; only the door (http/problem.ts) knows
- * which status a code answers with. The message is a whole sentence that names the field, the value and the remedy.
+ * The codes of refusals, which are stable. Domain code throws a `Refusal`; only http/problem.ts knows the status of a code. The message is
+ * a whole sentence that names the field, the value and the remedy.
  */
 export type RefusalCode =
   // the request itself
@@ -24,7 +24,7 @@ export type RefusalCode =
   | 'limit_exceeded'
   | 'unsupported_media_type'
   | 'idempotency_key_reused'
-  // who asks
+  // the caller
   | 'missing_key'
   | 'unknown_key'
   | 'unknown_session'
@@ -32,7 +32,7 @@ export type RefusalCode =
   | 'foreign_origin'
   | 'missing_scope'
   | 'guarded'
-  // what is asked for
+  // the requested thing
   | 'route_not_found'
   | 'method_not_allowed'
   | 'smart_protocol_only'
@@ -54,7 +54,7 @@ export type RefusalCode =
   | 'template_not_found'
   | 'preset_not_found'
   | 'type_not_found'
-  // what it embeds
+  // its embeds
   | 'embed_not_found'
   | 'embed_path_not_found'
   | 'embed_cycle'
@@ -66,7 +66,7 @@ export type RefusalCode =
   | 'embed_incomplete'
   | 'embed_contradictory'
   | 'embed_invalid'
-  // the state it is in
+  // the state of the requested thing
   | 'slug_taken'
   | 'id_taken'
   | 'ambiguous_variant'
@@ -83,7 +83,7 @@ export type RefusalCode =
   | 'too_many_merge_bases'
   | 'no_parent'
   | 'precondition_failed'
-  // the machine below
+  // the machine
   | 'locked'
   | 'overloaded'
   | 'too_many_connections'
@@ -91,29 +91,29 @@ export type RefusalCode =
   | 'damaged_repository'
   | 'unsupported_format'
 
-/** One problem with one place of the request: `loc` is the path to it (`["body","workflow","slug"]`). */
+/** A problem at one place of the request; `loc` is the path to it (`["body","workflow","slug"]`). */
 export interface FieldProblem {
   readonly loc: readonly (string | number)[]
   readonly msg: string
   readonly type: string
 }
 
-/** What a refusal may carry beside its sentence; the door copies these into the problem document as they are. */
+/** The data of a refusal beside its sentence; http/problem.ts copies it into the problem document unchanged. */
 export interface RefusalData {
   readonly errors?: readonly FieldProblem[]
   readonly conflict?: Readonly<Record<string, unknown>>
   readonly details?: Readonly<Record<string, unknown>>
-  /** Who needs what was to be removed … */
+  /** What uses the thing that was to be removed … */
   readonly users?: readonly object[]
-  /** What a merge cannot decide by itself. */
+  /** The conflicts of a merge. */
   readonly conflicts?: readonly object[]
   readonly truncated?: true
-  /** … when what is asked for was removed, and until when it can be brought back. */
+  /** … when the requested thing was removed, and until when it can be restored. */
   readonly trashed_at?: string
   readonly until?: string
 }
 
-/** An expected "no": stored nothing, says why, which and what to do. */
+/** An expected refusal: nothing was stored; the message says why, what is affected and what to do. */
 export class Refusal extends Error {
   override readonly name = 'Refusal'
   readonly code: RefusalCode
@@ -127,14 +127,14 @@ export class Refusal extends Error {
 }
 
 /**
- * The database that servers share was asked until nobody would wait any longer. What waits behind is refused with it (see `behind`), rather than
- * made to find out the same, one after the other.
+ * The shared database did not answer in time. Requests that wait behind this one are refused with it (see `behind`), instead of each
+ * waiting for the same result.
  */
 export class DatabaseAway extends Refusal {
   readonly #why: string | undefined
   readonly #wasSent: boolean
 
-  /** `why` is what the last attempt said. Whether what was asked for was done is not known, unless it was not sent. */
+  /** `why` is the last attempt's message. If the request was sent, it is unknown whether it was carried out. */
   constructor(why: string | undefined, wasSent = true) {
     const outcome = wasSent ? 'Nothing was stored, or it is not known whether it was' : 'Nothing was stored'
     const reason = why === undefined ? '' : ` (${why})`
@@ -143,12 +143,12 @@ export class DatabaseAway extends Refusal {
     this.#wasSent = wasSent
   }
 
-  /** The same for a client without a key: `why` may hold the address of the database. */
+  /** The same for a client without a key, because `why` may contain the database's address. */
   withoutWhy(): DatabaseAway {
     return new DatabaseAway(undefined, this.#wasSent)
   }
 
-  /** The refusal of what was not sent. */
+  /** The refusal of a request that was not sent. */
   behind(): DatabaseAway {
     return new DatabaseAway(this.#why, false)
   }
@@ -159,7 +159,7 @@ export function invalid(loc: readonly (string | number)[], msg: string, type = '
   return new Refusal('invalid_request', `${loc.join('.')}: ${msg}`, { errors: [{ loc, msg, type }] })
 }
 
-/** The server cannot start: the message says why and what to do, and is all that whoever starts it is to see. */
+/** The server cannot start. The message says why and what to do; the operator sees only this message. */
 export class CannotStart extends Error {
   override readonly name: string = 'CannotStart'
 }

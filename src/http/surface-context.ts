@@ -12,7 +12,7 @@ import {
 } from './schemas/record-schemas.ts'
 import { type SurfaceNames, surfaceNames } from './schemas/spellings.ts'
 
-/** What a surface's endpoints are built from. */
+/** The data from which a surface's endpoints are built. */
 export interface SurfaceContext {
   readonly surface: Surface
   readonly names: SurfaceNames
@@ -23,7 +23,7 @@ export interface SurfaceContext {
   readonly isExisting: boolean
   /** The schemas of its records, one object each, so that /openapi.json can name them. */
   readonly records: Readonly<Record<'artifact' | 'variant' | 'revision' | 'flat', z.ZodType>>
-  /** What a retrieve of the surface may return besides stored data. */
+  /** Further data that a retrieve of the surface may return. */
   readonly enrichment?: Enrichment
 }
 

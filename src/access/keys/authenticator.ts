@@ -9,17 +9,17 @@ import { type ApiKey, keyFilePath, readApiKeyFile } from './key-file.ts'
 import { hashToken } from './key-token.ts'
 import { DEFAULT_PROJECT } from './project-name.ts'
 
-/** Tells who holds a token; undefined if nobody does (any more). */
+/** Answers the holder of a token; undefined if no live key has it. */
 export type Authenticate = (token: string) => Caller | undefined
 
 /** The live keys of a store. */
 export interface KeyRing {
   readonly callerOf: Authenticate
-  /** The key of an id, as long as it is live; a request comes in its name. */
+  /** The live key with this id; requests of its sessions come in its name. */
   liveKey(project: string, id: string): Caller | undefined
   /**
-   * Ties a token to SVC_API_KEY, if that is the key of the id: it is kept nowhere, and another one may have been set since. Who reads the
-   * seal learns nothing of the key without the token.
+   * A seal that ties a token to SVC_API_KEY, if that key has this id. SVC_API_KEY is not stored, and may have been replaced since. Without
+   * the token, the seal reveals nothing of the key.
    */
   sealOf(id: string, token: string): string | undefined
 }
@@ -29,28 +29,28 @@ export interface KeyRingOptions {
   readonly storeDir: string
   /** A token that is the admin key of project `default` without being stored anywhere. */
   readonly adminToken?: string | undefined
-  /** Told once for each state of a key file that cannot be read; the keys in it are refused meanwhile. */
+  /** Called once for each state of an unreadable key file; its keys are refused meanwhile. */
   readonly onDamage: (error: unknown) => void
   /** Called for each request with a key that is stored. */
   readonly onUse?: (caller: Caller) => void
 }
 
 /**
- * Looks tokens up in the key files of all projects. Keys that another process made or revoked count from the next request
- * on: a known token costs one hash and at most one stat, of its project's file; only an unknown one looks at every
- * project. Hashes are compared in constant time.
+ * Looks tokens up in the key files of all projects. Keys that another process made or revoked count from the next request on. A known token
+ * costs one hash and at most one stat, of its project's file; only an unknown one causes a look at every project. Hashes are compared in
+ * constant time.
  */
 export function openKeyRing(options: KeyRingOptions): KeyRing {
   const { fs, storeDir, adminToken, onDamage, onUse } = options
   const admin = adminToken === undefined ? undefined : adminKey(adminToken)
   const projects = new Map<string, ProjectKeys>()
   /**
-   * Whose file was looked at in this turn of the event loop. What node hands over in one turn had arrived before that
-   * look, so sharing it lets no request slip through with a key that was revoked before it was sent.
+   * The projects whose files were checked in this round of the event loop. All requests of a round had arrived before the check, so sharing
+   * it accepts no key that was revoked before its request was sent.
    */
   const checked = new Set<string>()
   const forgetChecks = () => checked.clear()
-  /** In which project a hash was last found. */
+  /** The project in which a hash was last found. */
   const homes = new Map<string, string>()
 
   function current(project: string): ProjectKeys {
@@ -65,7 +65,7 @@ export function openKeyRing(options: KeyRingOptions): KeyRing {
     return read
   }
 
-  /** One project's folder that nobody may look into keeps nobody from another. */
+  /** A project's folder that cannot be read does not affect other projects. */
   function stampNow(project: string): string {
     try {
       return stampOf(fs, keyFilePath(storeDir, project))
@@ -87,7 +87,7 @@ export function openKeyRing(options: KeyRingOptions): KeyRing {
     }
   }
 
-  /** Hashes of tokens that were live when they were last shown; a hash costs more than all the rest of this. */
+  /** Hashes of recently used live tokens; hashing costs more than the rest of a lookup. */
   const hashes = new LRUCache<string, Buffer>({ max: 1000 })
 
   const callerOf: Authenticate = (token) => {
@@ -145,7 +145,7 @@ function adminKey(token: string): KeyEntry {
   return { hash: hashToken(token), caller: callerWith(DEFAULT_PROJECT, key) }
 }
 
-/** A replaced file has another inode; size and time also tell an edit in place. */
+/** A replaced file has another inode; size and time also detect an edit in place. */
 function stampOf(fs: Fs, path: string): string {
   const stat = fs.stat(path)
   return stat ? `${stat.inode} ${stat.modified} ${stat.size}` : ''

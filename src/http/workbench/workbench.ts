@@ -8,13 +8,13 @@ import { pagePolicy } from '../public-routes/page-policy.ts'
 import { ASSETS, COMMAND_META, NONCE_META, PAGES } from './addresses.ts'
 import type { PageFiles } from './page-files.ts'
 
-/** Where the build puts the page: `dist/web`, beside `dist/src`. */
+/** The folder of the built page: `dist/web`, beside `dist/src`. */
 export const BUILT_PAGE = fileURLToPath(new URL('../../../web', import.meta.url))
 
 /**
- * The page that people use: the same one at `/` and below the first segments of `PAGES`, for whoever prefers HTML, as browsers do, and the files
- * that it loads. An address of one segment that begins no route either (`isRoute`) is the page, too, with 404: it says so in the words of people.
- * Everything else is left to the routes of REST, also at these addresses, and whatever is asked for under `/api`.
+ * Serves the page and its files. The same page answers `/` and the addresses below the first segments of `PAGES`, for clients that prefer
+ * HTML, as browsers do. An address of one segment that is not the beginning of a route (`isRoute`) gets the page with 404, so that users
+ * get a readable message. All other requests, and those below `/api`, go to the routes of REST.
  */
 export function workbench(files: PageFiles, isRoute: (segment: string) => boolean): Middleware<RequestState> {
   return (ctx, next) => {
@@ -29,7 +29,7 @@ export function workbench(files: PageFiles, isRoute: (segment: string) => boolea
       ctx.state.isRead = true
       return answerPage(ctx, files.page, 200)
     }
-    // What lies beside the page has an ending, as no route of REST has that is found by one segment.
+    // Files beside the page have an extension, which no REST route of one segment has.
     const file = segment === ASSETS || (end < 0 && segment.includes('.')) ? files.file(path) : undefined
     if (!file && segment !== ASSETS) {
       if (end >= 0 || ctx.accepts('json', 'html') !== 'html' || isRoute(segment)) return next()
@@ -48,7 +48,7 @@ export function workbench(files: PageFiles, isRoute: (segment: string) => boolea
 
 const SEGMENTS: ReadonlySet<string> = new Set(['', ...Object.values(PAGES)])
 
-/** Whether the address was sent as the routes see it, with nothing like `/api` before it. */
+/** Whether the request was sent to the address that the routes see, without a prefix such as `/api`. */
 function isAtRoot({ originalUrl, path }: RequestContext): boolean {
   const [sent = ''] = originalUrl.split('?', 1)
   return sent === path || sent === `${path}/`
@@ -57,12 +57,12 @@ function isAtRoot({ originalUrl, path }: RequestContext): boolean {
 function answerPage(ctx: RequestContext, page: string | undefined, status: 200 | 404): void {
   const nonce = randomBytes(16).toString('base64')
   ctx.set('Content-Security-Policy', page === undefined ? UNBUILT_POLICY : policyOf(nonce))
-  // A page of another origin learns no address from ours; requests to our own are told from others by theirs.
+  // Pages of other origins must not learn our addresses, but our own requests are recognised by theirs.
   ctx.set('Referrer-Policy', 'same-origin')
   ctx.set('X-Frame-Options', 'DENY')
   ctx.set('Cross-Origin-Opener-Policy', 'same-origin')
   ctx.set('Cross-Origin-Resource-Policy', 'same-origin')
-  // Each answer has a nonce of its own, so none is sent again, and there is nothing to compare it by.
+  // Each answer has a new nonce, so it is not cached and has no entity tag.
   ctx.set('Cache-Control', 'no-cache')
   ctx.status = page === undefined ? 503 : status
   ctx.type = 'text/html; charset=utf-8'
@@ -71,8 +71,8 @@ function answerPage(ctx: RequestContext, page: string | undefined, status: 200 |
 }
 
 /**
- * What the page may do: run scripts and load files of this server, and nothing that stands in the page or comes from elsewhere. The editor and
- * the dialogs make style elements while they run, which the nonce allows.
+ * The page's policy: it may run scripts and load files of this server only, and no inline ones. The editor and the dialogs create style
+ * elements at run time, which the nonce allows.
  */
 function policyOf(nonce: string): string {
   return [

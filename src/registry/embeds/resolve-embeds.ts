@@ -238,8 +238,8 @@ function replaceBelow(value: Json, replacements: readonly Replacement[], level: 
 }
 
 /**
- * The refusal with the location and references of the failed token, in its sentence and details. A failure
- * inside a target passes through here once per enclosing embed; its details name the outermost.
+ * Adds the location and references of the failed token to the error's sentence and details. A failure inside a target is passed through
+ * here once for each enclosing embed; its details name the outermost one.
  */
 function errorWithLocation(
   refusal: EmbedRefusal,

@@ -132,7 +132,7 @@ function useNews(concerns: (event: LiveEvent) => boolean): {
   return { news, seen: () => setNews(undefined) }
 }
 
-/** A line that tells of a change by somebody else: `v13 by ci, 4 s: show`. The page changes only on request. */
+/** A line about another user's change: `v13 by ci, 4 s: show`. The page changes only on request. */
 export function NewsLine({ concerns }: { readonly concerns: (event: LiveEvent) => boolean }) {
   const { news, seen } = useNews(concerns)
   const cache = useQueryClient()

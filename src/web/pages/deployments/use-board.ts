@@ -27,7 +27,7 @@ export interface BoardEnvironment {
 const PAGE = 150
 
 /**
- * The board, page by page. `words` filter it; the artifact `first` is the first row. Refetched when somebody deploys or commits. Archived
+ * The board, page by page. `words` filter it; the artifact `first` is the first row. Refetched after any deployment or commit. Archived
  * environments come last, on request.
  */
 export function useBoard(words: string, first: string | undefined, withArchived: boolean) {

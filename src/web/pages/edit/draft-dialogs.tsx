@@ -195,7 +195,7 @@ interface MovedSheetProps {
   readonly onDiscard: () => void
 }
 
-/** Shown when somebody else committed since the draft began: both sides are shown, nothing is overwritten. */
+/** Shown when another user committed since the draft began: both sides are shown, nothing is overwritten. */
 function MovedSheet(props: MovedSheetProps) {
   const { variant, head, draft, text, close, onCommitted, onDiscard } = props
   const [message, setMessage] = useState(props.message)

@@ -142,7 +142,7 @@ function NumberField({ name, range, json, readOnly, problem, onProblem, onChange
   const [typed, setTyped] = useState<string>()
   const given = json === undefined || json === 'null' ? '' : json
   const wrong = problemOfNumber(typed ?? given, range)
-  // The allowed range may arrive after somebody has typed.
+  // The allowed range may arrive after the user has typed.
   useEffect(() => {
     onProblem(name, wrong && `${name} ${wrong}`)
     return () => onProblem(name, undefined)

@@ -132,7 +132,7 @@ function TestsetView({ testset, revision, total, isPinned, isEmpty, failure }: T
           query: {
             file_type: type,
             file_name: `${slug}-v${version}`,
-            // A spreadsheet must not run formulas that somebody else wrote.
+            // A spreadsheet must not run formulas that another user wrote.
             ...(type === 'csv' ? { escape_formulas: true } : {}),
           },
         }),

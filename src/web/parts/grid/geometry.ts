@@ -41,7 +41,7 @@ export function useScroll(
     now.scrollTop = current.scrollTop
     now.scrollLeft = current.scrollLeft
     setAt({ top: now.top, left: now.left })
-    // After short moves the scroll bar is slightly off; it is corrected when nobody scrolls.
+    // After short moves the scroll bar is slightly off; it is corrected when the user stops scrolling.
     clearTimeout(settling.current)
     settling.current = setTimeout(() => put({ top: now.top, left: now.left }), 200)
   }
