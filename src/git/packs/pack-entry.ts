@@ -2,7 +2,6 @@ import { inflateSync } from 'node:zlib'
 import { CorruptObject } from '../objects/errors.ts'
 import type { ObjectKind } from '../objects/object.ts'
 import { objectKinds } from '../objects/object.ts'
-import { adler32, FINAL_STORED_BLOCK, LONGEST_STORED, STORED_OVERHEAD } from './pack-writer.ts'
 import type { FileWindow } from './windowed-file.ts'
 
 /** The entry types of deltas (gitformat-pack): the base is an entry at a distance in this pack, or an object by its id. */
@@ -98,7 +97,31 @@ export function inflateExactly(bytes: Buffer, size: number): Inflated {
   return inflated
 }
 
-/** A copy of the `size` bytes stored at the start of `bytes`; undefined unless they have exactly the form that `writeStored` writes. */
+/** A stored stream is longer than its content: two bytes of zlib header, five of block header, four of checksum. */
+const STORED_OVERHEAD = 11
+
+/** The most bytes that one stored block can hold (RFC 1951, 3.2.4). */
+const LONGEST_STORED = 0xffff
+
+const ZLIB_HEADER = 0x7801
+const FINAL_STORED_BLOCK = 1
+
+/**
+ * The zlib stream of one stored block (RFC 1950, 1951) with `bytes`, at most `LONGEST_STORED`. Any zlib reads it, and neither writing nor
+ * reading it needs zlib.
+ */
+export function storedStream(bytes: Uint8Array): Buffer {
+  const stream = Buffer.allocUnsafe(bytes.length + STORED_OVERHEAD)
+  stream.writeUInt16BE(ZLIB_HEADER)
+  stream[2] = FINAL_STORED_BLOCK
+  stream.writeUInt16LE(bytes.length, 3)
+  stream.writeUInt16LE(~bytes.length & 0xffff, 5)
+  stream.set(bytes, 7)
+  stream.writeUInt32BE(adler32(bytes), 7 + bytes.length)
+  return stream
+}
+
+/** A copy of the `size` bytes stored at the start of `bytes`; undefined unless they have exactly the form that `storedStream` makes. */
 export function readStored(bytes: Buffer, size: number): Buffer | undefined {
   if (bytes[0] !== 0x78 || bytes[1] !== 0x01 || bytes[2] !== FINAL_STORED_BLOCK) return undefined
   if (size > LONGEST_STORED || bytes.length < size + STORED_OVERHEAD) return undefined
@@ -107,6 +130,17 @@ export function readStored(bytes: Buffer, size: number): Buffer | undefined {
   const content = Buffer.allocUnsafe(size)
   bytes.copy(content, 0, 7, 7 + size)
   return adler32(content) === bytes.readUInt32BE(7 + size) ? content : undefined
+}
+
+/** The checksum of RFC 1950, for which node:zlib needs a stream. For a stored block the sums are exact without a rest in between. */
+function adler32(bytes: Uint8Array): number {
+  let a = 1
+  let b = 0
+  for (let at = 0; at < bytes.length; at++) {
+    a += bytes[at]! // at < bytes.length
+    b += a
+  }
+  return (b % 65521) * 0x10000 + (a % 65521)
 }
 
 /** Inflates the zlib stream at the start of `bytes`, of any size. Throws `CorruptObject` if it is broken. */

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto'
 import { crc32 } from 'node:zlib'
 import type { FileHandle, Fs } from '../../storage/files.ts'
 import { hashObject, type GitObject, type ObjectKind, type Oid } from '../objects/object.ts'
-import { inflateExactly, readEntry, type EntrySource } from './pack-entry.ts'
+import { inflateExactly, readEntry, storedStream, type EntrySource } from './pack-entry.ts'
 import {
   LONG,
   type PackableObject,
@@ -35,6 +35,12 @@ export async function stageMany(
   }
 }
 
+/**
+ * A shorter object is stored without being deflated, since an import has very many: deflating 200 bytes of JSON takes 13 µs and inflating them
+ * 5, storing and reading them below 1 each, for 58 bytes saved.
+ */
+const MAX_STORED_BYTES = 512
+
 /** Entries are collected up to this many bytes and written at once. */
 const CHUNK = 256 * 1024
 /** About a millisecond's work. */
@@ -62,11 +68,12 @@ export class StreamingPackWriter {
     this.#filled = packHeader(0).copy(this.#chunk)
   }
 
-  /** Adds the object unless it was added before, and answers its id. For `deflated` see `encodeEntry`; `oid` is its id if that is known. */
+  /** Adds the object unless it was added before, and answers its id. `deflated` is its zlib stream and `oid` its id, if they are known. */
   add(kind: ObjectKind, bytes: Buffer, deflated?: Buffer, oid = hashObject(kind, bytes)): Oid {
     if (this.#table.find(oid) !== undefined) return oid
     if (this.#ended) throw new Error('The pack is finished or discarded; it takes no more objects.')
-    const entry = encodeEntry(kind, bytes, deflated)
+    const stream = deflated ?? (bytes.length <= MAX_STORED_BYTES ? storedStream(bytes) : undefined)
+    const entry = encodeEntry(kind, bytes, stream)
     if (this.#filled + entry.length > CHUNK) this.#flush()
     const offset = this.#written + this.#filled
     if (entry.length > CHUNK) this.#append(entry)

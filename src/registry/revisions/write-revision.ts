@@ -181,8 +181,8 @@ export async function buildRevision(
   const { variant, parent, taken, message, author, slug } = revision
   const { limits } = registry
   const { family } = revisions
-  const before = taken?.before ?? (parent === undefined ? [] : await rootOf(target, parent))
   const known = taken || parent === undefined ? undefined : revisions.known(parent)
+  const before = taken?.before ?? (parent === undefined ? [] : await rootOf(target, parent, known))
   const from = { parent: taken?.onto ?? (known && { ...known, entries: before }), other: taken?.other }
   const written = revision.payload && (await family.write(target, revision.payload, before, limits, from))
   const entries = [...(written?.entries ?? [])]
@@ -253,9 +253,14 @@ export interface TakenIn {
   readonly other?: NamedAfter | undefined
 }
 
-/** The entries of a commit's root. */
-export async function rootOf(source: ObjectReader, commit: Oid): Promise<readonly TreeEntry[]> {
-  return readTree(source, parseCommit(await readBytes(source, commit, 'commit')).tree)
+/** The entries of a commit's root; `known` is the commit, if it is decoded already. */
+export async function rootOf(
+  source: ObjectReader,
+  oid: Oid,
+  known?: StoredRevision,
+): Promise<readonly TreeEntry[]> {
+  const commit = known?.commit ?? parseCommit(await readBytes(source, oid, 'commit'))
+  return readTree(source, commit.tree)
 }
 
 /** The branch that a variant is. */

@@ -2,14 +2,7 @@ import { expect } from 'chai'
 import fc from 'fast-check'
 import { deflateSync, inflateSync } from 'node:zlib'
 import { CorruptObject } from '../../../src/git/objects/errors.ts'
-import { inflateExactly, inflateWhole, readStored } from '../../../src/git/packs/pack-entry.ts'
-import { STORED_OVERHEAD, writeStored } from '../../../src/git/packs/pack-writer.ts'
-
-const stored = (content: Uint8Array): Buffer => {
-  const stream = Buffer.alloc(content.length + STORED_OVERHEAD)
-  writeStored(stream, 0, content)
-  return stream
-}
+import { inflateExactly, inflateWhole, readStored, storedStream } from '../../../src/git/packs/pack-entry.ts'
 
 const rest = Buffer.from('what follows in the pack')
 
@@ -17,7 +10,7 @@ describe('git: zlib streams', () => {
   it('are stored byte for byte as zlib stores them', () => {
     for (const size of [0, 1, 200, 5552, 5553, 0xffff]) {
       const content = Buffer.alloc(size, 'ÿþ stored ')
-      const stream = stored(content)
+      const stream = storedStream(content)
       expect(inflateSync(stream).equals(content), String(size)).to.equal(true)
       if (size > 0) expect(stream.equals(deflateSync(content, { level: 0, memLevel: 9 }))).to.equal(true)
     }
@@ -27,7 +20,7 @@ describe('git: zlib streams', () => {
     const levels = fc.constantFrom<(number | 'stored')[]>('stored', 0, 1, 6, 9)
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 2000 }), levels, (content, level) => {
-        const stream = typeof level === 'number' ? deflateSync(content, { level }) : stored(content)
+        const stream = typeof level === 'number' ? deflateSync(content, { level }) : storedStream(content)
         const { bytes, streamLength } = inflateExactly(Buffer.concat([stream, rest]), content.length)
         expect(bytes.equals(content)).to.equal(true)
         expect(streamLength).to.equal(stream.length)
@@ -44,14 +37,14 @@ describe('git: zlib streams', () => {
   })
 
   it('keep nothing of the bytes they were read from', () => {
-    const stream = stored(Buffer.from('row'))
+    const stream = storedStream(Buffer.from('row'))
     const { bytes } = inflateExactly(stream, 3)
     stream.fill(0)
     expect(bytes.toString()).to.equal('row')
   })
 
   it('are refused if any byte of a stored one is wrong or missing, or the size is another', () => {
-    const stream = stored(Buffer.from('{"country":"France"}'))
+    const stream = storedStream(Buffer.from('{"country":"France"}'))
     for (let at = 0; at < stream.length; at++) {
       // the five highest bits of a stored block's first byte are padding that nobody looks at
       for (const flip of at === 2 ? [1, 2, 4] : [1, 0x80, 0xff]) {
