@@ -249,12 +249,15 @@ class JsonParser {
     } catch {
       return this.failAtEscape(start)
     }
-    if (!text.isWellFormed())
-      this.fail(
-        'lone_surrogate',
-        `${isKey ? 'A key' : 'The string'} holds half of a surrogate pair; send whole characters.`,
-      )
+    if (!text.isWellFormed()) this.loneSurrogate(isKey)
     return text
+  }
+
+  loneSurrogate(isKey: boolean): never {
+    this.fail(
+      'lone_surrogate',
+      `${isKey ? 'A key' : 'The string'} holds half of a surrogate pair; send whole characters.`,
+    )
   }
 
   failAtEscape(start: number): never {

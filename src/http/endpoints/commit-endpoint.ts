@@ -393,9 +393,9 @@ export async function commitWarnings(
   if (!family.mayEmbed) return own
   const data = documentOf(payload)
   const { tokens, inert } = findEmbeds(data)
-  const isPlain = tokens.length === 0 && inert.length === 0
-  const dangling = isPlain ? [] : await danglingReferences(registry, data)
-  return [...own, ...dangling, ...(await committedViolation(registry, data))]
+  const embeds = tokens.length > 0 || inert.length > 0
+  const dangling = embeds ? await danglingReferences(registry, data) : []
+  return [...own, ...dangling, ...(await committedViolation(registry, data, embeds))]
 }
 
 /** What a commit was asked for that its answer tells of. */

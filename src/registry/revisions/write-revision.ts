@@ -112,7 +112,7 @@ export async function writeRevision(
   const branch = branchOf(place)
   const head = transaction.ref(branch)
   const latest = state.archived.size > 0 ? await latestCommit(transaction, state, digits, head) : head
-  assertBase(place, input, head, latest)
+  if (namesBase(input)) assertBase(place, input, head, latest)
   const target = payloadTarget(artifact, transaction)
   const planned = accepted ?? (await planChange(registry, artifact, input, latest, target))
   if ('stored' in planned) return planned
@@ -280,6 +280,11 @@ export async function latestCommit(
     oid = parseCommit(await readBytes(transaction, oid, 'commit')).parents[0]
   }
   return oid
+}
+
+/** Whether a commit says what it goes on from. */
+function namesBase({ mustBeFirst, baseRevisionId, ifMatch, deltaBaseId }: CommitRequest): boolean {
+  return mustBeFirst === true || (baseRevisionId ?? ifMatch ?? deltaBaseId) !== undefined
 }
 
 /** Refuses a commit that names another revision as its base than the latest, which is `latest`, or that goes on from none. */

@@ -105,17 +105,20 @@ export function warned(code: string, message: string): InspectionWarning {
 }
 
 /**
- * The `schemaViolation` of newly committed data with resolved embeds. A stored commit does not fail because of this check (interface 7.18):
+ * The `schemaViolation` of newly committed data, with its embeds resolved if it `embeds` any. A stored commit does not fail because of this check (interface 7.18):
  * if an embed points at nothing, which has its own warning, or if the check cannot be made now, there is no warning.
  */
 export async function committedViolation(
   registry: Registry,
   data: JsonObject,
+  embeds: boolean,
 ): Promise<readonly InspectionWarning[]> {
   if (!schemaOf(data, 'parameters')) return []
   const project = basename(registry.store.folder)
   try {
-    const whole = await effective(registry, { caller: READER }, { data })
+    const whole = embeds
+      ? await effective(registry, { caller: READER }, { data })
+      : { data, parameters: parametersOf(data) }
     return await schemaViolation(whole, { project, untilGone: () => NEVER, isPatient: false })
   } catch (error) {
     if (error instanceof Refusal) return []
