@@ -10,7 +10,7 @@ export interface Setting<T> {
   readonly read: (text: string) => T | undefined
   /** The default text. */
   readonly byDefault?: string
-  /** What happens if it is not set, if there is no default text. */
+  /** The behaviour if the variable is not set and has no default text. */
   readonly unset?: string
   /** In Markdown, for docs/configuration.md. */
   readonly meaning: string

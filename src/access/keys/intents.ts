@@ -208,7 +208,7 @@ function reused({ created_at }: Intent): Refusal {
   )
 }
 
-/** What an attempt asks about earlier decisions, and records of its own. */
+/** The earlier decisions of an attempt, and its notes. */
 interface AttemptDecisions {
   /** Commits that earlier attempts put on a ref of an artifact (by the last digits of its id), or were about to. */
   decidedOn(digits: string, ref: string): readonly DecidedCommit[]

@@ -20,7 +20,7 @@ export function granted(scopes: readonly Scope[]): Granted {
   }
 }
 
-/** Who has a key, with what it may do. */
+/** A caller with a key, and its permissions. */
 interface Holder {
   readonly key: { readonly name: string; readonly scopes: readonly Scope[] }
   readonly may: Granted

@@ -197,7 +197,7 @@ function toRecord(stored: StoredSecret): SecretRecord {
   }
 }
 
-/** What a sealed value is bound to. It cannot be opened for another name, project or provider address. */
+/** The place to which a sealed value is bound: it cannot be opened for another name, project or provider address. */
 interface SealedFor {
   readonly project: string
   readonly name: string

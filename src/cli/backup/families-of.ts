@@ -4,8 +4,8 @@ import { surfacesOf, type Family } from '../../registry/families.ts'
 import { resourceSettings } from '../../server/resource-settings.ts'
 
 /**
- * The families of a store, environments first: in a store that is written to meanwhile, the artifacts, which are read later, then have the
- * revisions that environments run.
+ * The families of a store, environments first. Artifacts are read later, so they have the revisions that the environments run, even if the
+ * store is written to meanwhile.
  */
 export function familiesOf(config: Config): readonly Family[] {
   const families = new Set(surfacesOf(workflowSurfaces, resourceSettings(config)).map(({ family }) => family))

@@ -1,7 +1,7 @@
 import type { Config } from '../../config.ts'
 import type { ProgressOutput } from './show-progress.ts'
 
-/** What a command gets from the shell. */
+/** The shell as a command sees it. */
 export interface Shell {
   readonly environment: Readonly<Record<string, string | undefined>>
   /** The working directory. */

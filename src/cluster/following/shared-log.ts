@@ -66,12 +66,12 @@ export interface StreamPosition {
   readonly mark: string
 }
 
-/** The log no longer has what was asked for, so the repository, or all of them, must be copied in its current state. */
+/** The log no longer has the requested data, so the repository, or all of them, must be copied in its current state. */
 export class NotInLog extends Error {
   override readonly name = 'NotInLog'
 }
 
-/** The result; undefined if the log no longer has everything that was asked for. */
+/** The result; undefined if the log no longer has all of the requested data. */
 export async function unlessForgotten<T>(reading: Promise<T>): Promise<T | undefined> {
   try {
     return await reading

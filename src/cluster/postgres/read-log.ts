@@ -100,7 +100,7 @@ function entriesIn(rows: readonly JournalRow[]): LogEntry[] {
   }))
 }
 
-/** The bytes of those of these packs that are small. */
+/** The bytes of the small ones among these packs. */
 export async function readSmallPacks(
   database: Database,
   repository: string,

@@ -46,7 +46,7 @@ export interface Span {
   readonly sessionId: string | undefined
   /** Nested; our own are under `svc` (interface 12.8, 12.9). `references` are added to them for storing and exporting. */
   readonly attributes: JsonObject
-  /** What was run: artifact, variant, revision, environment, by name. */
+  /** The objects that were run: artifact, variant, revision, environment, by name. */
   readonly references: ReadonlyMap<string, SpanReference>
   /** Spans of other traces, by name: `invocation` is the run that is judged. */
   readonly links: ReadonlyMap<string, SpanLink>

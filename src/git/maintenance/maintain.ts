@@ -136,7 +136,7 @@ function packsOf(fs: Fs, gitdir: string): string[] {
     .map((file) => file.slice(0, -'.idx'.length))
 }
 
-/** What accumulates in a repository with writes. */
+/** Counts of objects and refs that accumulate in a repository. */
 interface ObjectCounts {
   /** Packs without a `.keep`, which may be repacked. */
   readonly packs: number

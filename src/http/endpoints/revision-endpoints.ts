@@ -225,7 +225,7 @@ function retrieveEndpoints(context: SurfaceContext, answers: RevisionResponses):
   ]
 }
 
-/** What a retrieve may return besides the revision (interface 5.15). */
+/** Further data that a retrieve may return besides the revision (interface 5.15). */
 function besideInput({
   present,
   namesOf,

@@ -15,7 +15,7 @@ import { isOverHttps } from '../sessions/own-origin.ts'
 import { signInLink } from '../sessions/sign-in-link.ts'
 import { cookieOf, cookieRemoved } from '../sessions/session-cookie.ts'
 
-/** What sessions need. */
+/** The dependencies of the session endpoints. */
 export interface SessionPlace {
   readonly keys: Pick<KeyRing, 'callerOf' | 'liveKey'>
   readonly sessions: Sessions

@@ -58,7 +58,7 @@ const inlineRevision = z.preprocess(
   ),
 )
 
-/** The body of an invocation (interface 12.2). Some of what clients send has no meaning here. */
+/** The body of an invocation (interface 12.2). Some members that clients send have no effect here. */
 export const invokeInput = declare(
   z.object({
     session_id: z.string().optional(),

@@ -3,9 +3,8 @@ import type { JsonSchema } from './json-schema.ts'
 import { schemasIn } from './schemas-in.ts'
 
 /**
- * Members that many objects share, by the name of their component; `x_` and `X` stand for the singular of
- * each surface. Larger groups come first: an object uses each group that its remaining members contain
- * completely.
+ * Members that many objects share, by the name of their component; `x_` and `X` stand for the singular of each surface. Larger groups come
+ * first: an object uses each group whose members it still has completely.
  */
 const GROUPS: readonly (readonly [name: string, members: string])[] = [
   [

@@ -24,7 +24,7 @@ export interface GraphNode {
   readonly variant: VariantView | undefined
   /** First-parent depth. */
   readonly version: number
-  /** What `git log --format=%s` shows. */
+  /** The subject, as in `git log --format=%s`. */
   readonly subject: string
   /** `Name <email>`. */
   readonly author: string
@@ -41,7 +41,7 @@ export interface GraphRef {
   readonly name: string
 }
 
-/** What the order of commits depends on; the rest of a node is read when it is shown. */
+/** The parts of a commit that determine the order; the rest of a node is read when it is shown. */
 interface Place {
   readonly oid: Oid
   readonly parents: readonly Oid[]

@@ -19,7 +19,7 @@ import { embedLookup } from './targets/embed-lookup.ts'
 import { findEmbedPlace } from './targets/find-embed-place.ts'
 import { pinToFollow } from './pinned-references.ts'
 
-/** What others may depend on: an artifact, one of its variants, or one of its revisions. */
+/** The target of dependencies: an artifact, one of its variants, or one of its revisions. */
 export interface DependencyTarget {
   readonly artifact: ArtifactView
   readonly variant?: VariantView | undefined

@@ -19,7 +19,7 @@ import { referencesTo } from './pin.ts'
 import { pinnedRevision } from './pinned-revision.ts'
 import { isDeepStrictEqual } from 'node:util'
 
-/** What an environment runs under a key. */
+/** A deployment that an environment has under a key. */
 export interface CurrentDeployment {
   readonly environment: ArtifactView
   readonly key: string

@@ -84,7 +84,7 @@ const FORMATTING: ReadonlyMap<string, MemberReader> = new Map([
   ['format', oneOfWords('format', ['svc', 'opentelemetry'])],
 ])
 
-/** What a retrieve may add to the query, and a client sends back. */
+/** Members that a retrieve adds to the query, and that clients send back. */
 const found: MemberReader = () => undefined
 
 const MEMBERS: ReadonlyMap<string, MemberReader> = new Map<string, MemberReader>([
@@ -109,8 +109,8 @@ export function encodeQuery(data: JsonObject): readonly PayloadFile[] {
 }
 
 /**
- * The data in a commit's tree, undefined if there is no `data.json`. Throws `damaged_repository`, naming the
- * places, for data that a commit over REST could not have brought.
+ * The data in a commit's tree, undefined if there is no `data.json`. Throws `damaged_repository`, naming the places, for data that REST
+ * would not have accepted.
  */
 export async function decodeQuery(
   read: (path: string) => Promise<Buffer | undefined>,

@@ -4,7 +4,7 @@ const SHAPE = /^[A-Za-z0-9_][A-Za-z0-9_.-]*$/
 const LONGEST = 200
 const WINDOWS_DEVICE = /^(con|prn|aux|nul|com[0-9]|lpt[0-9])(\..*)?$/i
 
-/** What is wrong with a slug, undefined if nothing (interface 4.7): git and file systems must accept it as a name. */
+/** The problem of a slug, undefined if it has none (interface 4.7): git and file systems must accept it as a name. */
 export function slugProblem(slug: string): string | undefined {
   if (slug === '') return 'is empty; give at least one character or leave the field out'
   if (slug.length > LONGEST) return `has ${slug.length} characters; at most ${LONGEST} are allowed`

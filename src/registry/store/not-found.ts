@@ -103,14 +103,14 @@ export interface OtherClaims {
   readonly family: Family
   readonly wanted: readonly WantedSlug[]
   readonly meant: ArtifactView | undefined
-  /** What the slug leads to in an artifact. */
+  /** The revision that the slug means in an artifact. */
   readonly placeIn: (artifact: ArtifactView) => Promise<RevisionLocation | undefined>
 }
 
 /** The oldest come first. */
 const MAX_OTHERS_READ = 20
 
-/** Adds which other artifacts have what the slug asks for: these must be named beside the slug. */
+/** Adds other artifacts with the requested slug; to mean one of them, a request must name it beside the slug. */
 export function helpWithOthers(
   help: Finding,
   { registry, family, wanted, meant, placeIn }: OtherClaims,

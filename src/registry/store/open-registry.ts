@@ -64,7 +64,7 @@ export async function openRegistry(
       stopSweeps()
       stopPurging()
       claims.stop()
-      // What is not written now, for example because the store is gone, is found at the next start.
+      // If something cannot be written now, for example because the store is gone, the next start finds it again.
       await registry.index.close().catch(() => undefined)
     },
   }

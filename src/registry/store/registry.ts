@@ -10,7 +10,7 @@ import type { RepositoryProblem } from '../index/damaged-repositories.ts'
 import { RevisionCache } from '../revisions/stored-revision.ts'
 import { Trash } from '../artifacts/trash.ts'
 
-/** Settings of the service that shape what is stored or answered. */
+/** Settings of the service that affect stored data or answers. */
 export interface RegistrySettings {
   /** `<PUBLIC_URL>/services`: a `data.url` under it is derived on read and never stored (interface 7.4). */
   readonly servicesBase: string

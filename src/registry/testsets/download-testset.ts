@@ -86,7 +86,7 @@ async function* writeJson({ source, testset, testsetId, type, gone }: Export): A
   yield* inPieces(rows, slice, isArray ? { before: '[', lineOf, after: ']' } : { lineOf })
 }
 
-/** What is written before, for and after the rows. */
+/** The parts of a file before, for and after the rows. */
 interface FileLayout {
   readonly before?: string
   readonly lineOf: (row: RowBytes) => string

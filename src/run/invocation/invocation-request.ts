@@ -55,7 +55,7 @@ export interface InlineRevision {
 
 /** What the caller's key may do besides invoking. */
 export interface InvocationCaller {
-  /** May see what is stored. Without it, references in data sent with the request are not resolved. */
+  /** May see stored data. Without it, references in data sent with the request are not resolved. */
   readonly mayRead: boolean
   /** May store workflows. Without it, workflows sent with the request cannot use secrets. */
   readonly mayWrite: boolean

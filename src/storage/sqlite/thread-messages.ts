@@ -9,7 +9,7 @@ export type ThreadRequest<W extends Works<W>> = {
     readonly id: number
     readonly work: N
     readonly file: string
-    /** Set if only the file with these inodes may be opened (see DatabaseFile). */
+    /** If set, only the file with these inodes may be opened (see DatabaseFile). */
     readonly inodes?: string
     readonly asks: W[N]['asks']
   }

@@ -3,7 +3,7 @@ import type { FetchSource } from '../../../git/program.ts'
 import type { RepositoryName } from '../repository-name.ts'
 import type { StateFolder } from '../state.ts'
 
-/** What is backed up: a store on this machine, or a project of a server. */
+/** The source of a backup: a store on this machine, or a project of a server. */
 export interface Source {
   /** Its name in the report. */
   readonly name: string

@@ -2,6 +2,6 @@
 export interface Report {
   /** For standard output. */
   readonly lines: readonly string[]
-  /** What failed while the rest went on, one line each: for standard error, and exit code 1. */
+  /** Failures, one line each, for standard error and exit code 1; the rest of the work was done. */
   readonly failures: readonly string[]
 }

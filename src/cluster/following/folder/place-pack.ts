@@ -44,7 +44,7 @@ export async function placePack(
 
 const SMALL_PACKS_IN_MEMORY = 16
 
-/** Adds those of the packs that are missing, and reads small ones from the log together. */
+/** Adds the missing packs, and reads small ones from the log together. */
 export async function placePacks(
   fs: Fs,
   log: SharedLog,

@@ -20,7 +20,7 @@ export interface ThreadWork {
   readonly query: { readonly asks: { readonly question: TraceQuestion }; readonly answers: TracePage }
   /** The id of a trace that refers to an object whose id ends in these digits. */
   readonly naming: { readonly asks: { readonly digits: string }; readonly answers: string | undefined }
-  /** Which of these records match a filtering; uses no file. */
+  /** Tests which of these records match a filtering; uses no file. */
   readonly match: {
     readonly asks: { readonly filtering: string; readonly records: readonly string[] }
     readonly answers: readonly boolean[]
@@ -38,6 +38,6 @@ export interface ThreadWork {
 export type TraceThread = DatabaseThread<ThreadWork>
 
 export function traceThread(): TraceThread {
-  // The compiled name of the file next to this one.
+  // The built file is next to this one.
   return new DatabaseThread<ThreadWork>(new URL('./trace-thread.js', import.meta.url))
 }

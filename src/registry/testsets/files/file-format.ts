@@ -1,7 +1,7 @@
 /** The format of a file by its first bytes: how to unpack or decode it, or why it is refused. */
 export type FileFormat = 'gzip' | 'zip' | 'utf16le' | 'utf16be' | { readonly refused: string }
 
-/** So many bytes of a file's beginning tell what it is. */
+/** The bytes at a file's beginning that determine its format. */
 export const TELLING_BYTES = 4096
 
 /** A file's format by its first bytes; undefined if it may be text in UTF-8. */

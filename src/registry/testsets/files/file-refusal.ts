@@ -9,7 +9,7 @@ export interface TextPlace {
 /** Where every file begins. A byte order mark takes no column. */
 export const FILE_START: TextPlace = { line: 1, column: 1 }
 
-/** The place of the UTF-16 unit at `offset` (at most the length) of a text whose first one stands at `start`. */
+/** The place of the UTF-16 unit at `offset` (at most the length) of a text that begins at `start`. */
 export function placeIn(start: TextPlace, text: string, offset: number): TextPlace {
   let line = start.line
   let from = 0
@@ -26,17 +26,17 @@ function characters(text: string, from: number, to: number): number {
   return count
 }
 
-/** The refusal of a bad file: `sentence` says what is wrong at `place` and what to do. Nothing of the file is stored. */
+/** The refusal of an invalid file: `sentence` says what is wrong at `place` and what to do. Nothing of the file is stored. */
 export function invalidFile(place: TextPlace, sentence: string): Refusal {
   return new Refusal('invalid_file', at(place, sentence), { details: { ...place } })
 }
 
-/** The refusal of a file that is in a format which is not read, or is damaged as a whole. Nothing of it is stored. */
+/** The refusal of a file in an unsupported format, or one that is damaged as a whole. Nothing of it is stored. */
 export function wrongFormat(sentence: string): Refusal {
   return new Refusal('invalid_file', sentence.toWellFormed())
 }
 
-/** The refusal of a file without rows, and without what would say that none are meant. */
+/** The refusal of a file without rows, if empty files are not allowed. */
 export function emptyFile(what: string): Refusal {
   return new Refusal(
     'empty_file',
@@ -58,7 +58,7 @@ export function rowTooLarge(place: TextPlace, maxRowBytes: number, hint = ''): R
   )
 }
 
-/** Names the character at `offset` of a text, for a sentence that goes on with what should be there. */
+/** Names the character at `offset` of a text; the sentence then says what should be there. */
 export function strangeAt(text: string, offset: number): string {
   const code = text.codePointAt(offset) ?? 0
   return `${JSON.stringify(String.fromCodePoint(code))} must not stand here`

@@ -23,9 +23,9 @@ import { contentOf, decodeRowMeta, encodeContent, encodeRow, encodeRowMeta } fro
 const NO_ROWS: StoredTestset = { kind: 'stored', tree: undefined, columns: [] }
 
 /**
- * Merges two testsets: rows by dedup id and column by column, their order by their neighbours. No row is
- * lost: rows added by either side stay, the target's first. A row that one side removed and the other changed
- * is a conflict. A column change is no change of a row. Costs only what differs.
+ * Merges two testsets: rows by dedup id and column by column, their order by their neighbours. No row is lost: rows that either side added
+ * stay, the target's first. If one side removed a row and the other changed it, that is a conflict. A change of columns does not count as a
+ * change of rows. Costs only what differs.
  */
 export async function mergeTestsets(
   sides: Sides<MergeSide>,
@@ -208,8 +208,8 @@ class RowMerge {
   }
 
   /**
-   * Merges the row of a dedup id; undefined if it is removed. A row that one side moved and the other removed
-   * is also a conflict. A column change is no change of a row.
+   * Merges the row of a dedup id; undefined if it is removed. It is also a conflict if one side moved the row and the other removed it. A
+   * change of columns does not count as a change of the row.
    */
   async merge(id: string, sides: Sides<RowEntry | undefined>): Promise<RowBlobs | undefined> {
     const { base, target, source } = sides

@@ -12,14 +12,14 @@ import type { RowPosition } from './row-position.ts'
 import { DEEPEST_POSITION, parsePosition, positionPath } from './row-position.ts'
 import { countRows, rowCounts, rowsOfTree } from './row-tree.ts'
 
-/** Some rows of a testset in the order asked for, and where to go on. */
+/** Rows of a testset in the requested order, and the cursor of the next page. */
 export interface RowPage {
   readonly rows: readonly RowEntry[]
   /** As an answer's `windowing`; undefined when none remain. */
   readonly windowing: object | undefined
 }
 
-/** The first rows of a window, at most `limit`; a cursor leads straight to its place in the tree. */
+/** The first rows of a window, at most `limit`; a cursor is a position, to which the tree is walked directly. */
 export async function rowPage(
   source: ObjectReader,
   { tree }: StoredTestset,
@@ -43,7 +43,7 @@ export async function rowPage(
   return { rows, windowing: undefined }
 }
 
-/** Where in the tree a window begins. */
+/** The position in the tree at which a window begins. */
 export async function rowRange(
   source: ObjectReader,
   tree: StoredTestset['tree'],
@@ -63,7 +63,7 @@ export async function rowRange(
   )
 }
 
-/** How many rows of a tree stand before a position: a window that has as many for its `offset` begins there. */
+/** The number of a tree's rows before a position, which is the `offset` of a window that begins there. */
 export async function rowsBefore(
   source: ObjectReader,
   tree: StoredTestset['tree'],
@@ -77,7 +77,7 @@ export async function rowsBefore(
     const byte = position.charCodeAt(depth)
     for (let before = 0; before < byte; before++) {
       if (folder.rows[before] !== undefined) rows++
-      // What lies too deep holds no rows.
+      // Folders that are too deep have no rows.
       if (depth + 1 < DEEPEST_POSITION)
         rows += await countRows(source, folder.folders[before], rowCounts, slice, depth + 1)
     }
@@ -87,7 +87,7 @@ export async function rowsBefore(
   return rows
 }
 
-/** A cursor says the position of the last row seen, which also a later revision knows the place of. */
+/** The cursor is the position of the last row, which is also valid in a later revision. */
 function cursorOf(position: RowPosition): string {
   return `row-${positionPath(position).replaceAll('/', '')}`
 }

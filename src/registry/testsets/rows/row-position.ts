@@ -1,12 +1,12 @@
 /**
- * Where a row stands (interface 15.5): a sequence of bytes, one character (U+0000 to U+00FF) a byte, so that comparing strings
- * compares positions. The bytes 00 3f 05 are the file `testcases/00/3f/05.json`; rows put in after it lie in the folder
- * `testcases/00/3f/05/`. git sorts `05.json`, `05.meta.json`, `05/`, `06.json` in this order, so its depth-first order is
- * the order of positions. None ends in the byte 00: something always fits before the first row of a folder.
+ * The position of a row (interface 15.5): a sequence of bytes, as a string with one character (U+0000 to U+00FF) per byte, so that strings
+ * compare as positions do. The bytes 00 3f 05 are the file `testcases/00/3f/05.json`; rows inserted after it are in the folder
+ * `testcases/00/3f/05/`. git sorts `05.json`, `05.meta.json`, `05/`, `06.json` in this order, so its depth-first order is the order of
+ * positions. No position ends in the byte 00, so that a row can always be inserted before the first one of a folder.
  */
 export type RowPosition = string
 
-/** So many bytes a position has at most. It takes about a hundred single insertions at one place. */
+/** Maximum bytes of a position, reached after about a hundred single insertions at one place. */
 export const DEEPEST_POSITION = 16
 
 /** Whether the position is longer than rows may be deep; then the caller numbers all rows again. */

@@ -30,9 +30,8 @@ export interface RowLook {
 }
 
 /**
- * Yields why rows in a `testcases` tree differ from what a commit over REST writes (interface 15.5): each
- * file must be a row, that is, canonical JSON with a dedup id and a newline, or a row's flags, tags and meta.
- * Skips what is unchanged since `before`.
+ * Yields the reasons why rows in a `testcases` tree differ from those that REST writes (interface 15.5): each file must be a row, that is,
+ * canonical JSON with a dedup id and a newline, or a row's flags, tags and meta. Skips files that are unchanged since `before`.
  */
 export async function* rowProblems(
   look: RowLook,

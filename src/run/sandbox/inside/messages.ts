@@ -1,7 +1,7 @@
 import type { SandboxFailureKind } from '../sandbox.ts'
 
 /**
- * The messages between the server and an interpreter's process over one pipe: a length (four bytes, big-endian) of what follows, a letter,
+ * The messages between the server and an interpreter's process over one pipe: the length of the rest (four bytes, big-endian), a letter,
  * and the body.
  */
 export const MESSAGE_TAGS = {

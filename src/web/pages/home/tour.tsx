@@ -9,7 +9,7 @@ import { places } from '../../shell/places.ts'
 import styles from './home.module.css'
 import { call, Problem } from '../../api/call.ts'
 
-/** The slugs of what the tour creates. */
+/** The slugs of the items that the tour creates. */
 const PROMPT = 'capitals'
 const TESTSET = 'capital-cities'
 const EVALUATOR = 'exact-capital'

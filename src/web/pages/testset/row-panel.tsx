@@ -125,7 +125,7 @@ function cellChanges(before: Values | undefined, after: Values | undefined): rea
   })
 }
 
-/** A cell as text: texts are told from JSON by their quotes. */
+/** A cell as text; quotes distinguish texts from JSON. */
 function textOf(values: Values | undefined, column: string): string | undefined {
   if (!values || !Object.hasOwn(values, column)) return undefined
   const value = values[column]

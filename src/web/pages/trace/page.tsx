@@ -99,7 +99,7 @@ function TraceActions({ id, root }: { readonly id: string; readonly root: TraceS
   const ran = ranOf(root)
   async function remove(): Promise<void> {
     await call('DELETE /traces/{id}', { path: { id } })
-    // The trace itself is not asked for again: its page is left.
+    // The page is left, so the trace itself is not requested again.
     await navigate({ to: places.traces() })
     await cache.invalidateQueries({ queryKey: ['POST /traces/query'] })
   }

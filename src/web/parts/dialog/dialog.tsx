@@ -59,7 +59,7 @@ interface FormDialogProps {
   /** `danger` for what cannot be undone easily. */
   readonly kind?: 'primary' | 'danger'
   readonly needs?: Scope
-  /** Why it cannot be sent as it is. */
+  /** Why it cannot be submitted now. */
   readonly refusal?: string | undefined
   /** Does it; then the dialog closes. On an error the dialog stays open and shows it. */
   readonly submit: () => Promise<unknown>

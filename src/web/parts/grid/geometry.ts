@@ -41,7 +41,7 @@ export function useScroll(
     now.scrollTop = current.scrollTop
     now.scrollLeft = current.scrollLeft
     setAt({ top: now.top, left: now.left })
-    // After short moves the scroll bar is slightly off; it is corrected when the user stops scrolling.
+    // After short moves the scroll bar is slightly off; it is corrected when scrolling stops.
     clearTimeout(settling.current)
     settling.current = setTimeout(() => put({ top: now.top, left: now.left }), 200)
   }
