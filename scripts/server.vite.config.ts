@@ -26,8 +26,8 @@ const PACKAGES = [
   '@opentelemetry/sdk-trace',
 ]
 
-/** How a module names the program of a thread beside it. */
-const PROGRAM = /new URL\(\s*'(\.[^']+)\.js',\s*import\.meta\.url\)/g
+/** How a module names the program of a thread beside it, as prettier writes it and as the compiler prints it. */
+const PROGRAM = /new URL\(\s*(['"`])(\.[^'"`]+)\.js\1,\s*import\.meta\.url\)/g
 
 /**
  * The programs of threads that load much: in the bundle each is one file with what it needs, and no more, though doors of rooms pass on more
@@ -80,7 +80,7 @@ export default defineConfig({
       transform(code, id) {
         const place = relative(root, id).replace(/\.ts$/, '.js')
         if (!place.startsWith('src/') || !code.includes('import.meta.url')) return
-        const withThreads = code.replace(PROGRAM, (whole, path: string) => {
+        const withThreads = code.replace(PROGRAM, (whole, _quote: string, path: string) => {
           const program = relative(root, join(dirname(id), `${path}.ts`))
           return THREADS.includes(program)
             ? `new URL('../server/${basename(path)}.js', import.meta.here)`
