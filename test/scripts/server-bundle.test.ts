@@ -11,9 +11,8 @@ describe('the bundle of the server', () => {
     for (const thread of THREADS) {
       expect(names).to.include(`${thread}.js`)
       // anything else starts the file that tsc made of it, which loads a file for each module
-      const named = texts.flatMap(
-        (text) => text.match(new RegExp(`[^"'\`]*/${thread}\\.js(?=["'\`])`, 'g')) ?? [],
-      )
+      const program = new RegExp(`[\\w./-]{0,100}/${thread}\\.js(?=["'\`])`, 'g')
+      const named = texts.flatMap((text) => text.match(program) ?? [])
       expect(named, thread).to.deep.equal([`../server/${thread}.js`])
     }
   })
