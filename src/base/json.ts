@@ -21,6 +21,7 @@ export {
   isJsonArray,
   isJsonObject,
   keysOf,
+  membersAt,
   membersOf,
   numberOf,
   plainJson,

@@ -73,6 +73,12 @@ export function membersOf(object: JsonObject): Iterable<[string, Json]> {
   return object instanceof ExactObject ? object : Object.entries(object)
 }
 
+/** The members of an array or an object, one by one, each behind its index or key; none of any other value. */
+export function membersAt(value: Json): Iterable<readonly [string | number, Json]> {
+  if (isJsonArray(value)) return value.entries()
+  return isJsonObject(value) ? membersOf(value) : []
+}
+
 /** The object with these members in this order, in whichever representation holds them; a repeated key keeps its
  * first place and takes its last value. */
 export function fromEntries(entries: Iterable<readonly [string, Json]>): JsonObject {

@@ -1,6 +1,6 @@
 import { Refusal } from '../../errors.ts'
 import { type GitObject, type Oid, type TreeEntry, encodeTree, parseTree } from '../../git/objects.ts'
-import { ExactNumber, stringifyJson } from '../../base/json.ts'
+import { type Json, membersAt, stringifyJson } from '../../base/json.ts'
 import type { DocumentLimits } from './document-limits.ts'
 
 /** Where objects are read from: a repository, or a transaction on one. */
@@ -67,24 +67,20 @@ export function writeJsonFile(
  * value a hundred times as long.
  */
 export function jsonWithin(value: unknown, maxBytes: number, indent?: 2): string | undefined {
-  if (roomBeside(value, maxBytes, 0, indent ?? 0) < 0) return undefined
+  // What is undefined, and has no text, is counted like null.
+  if (roomBeside(value as Json, maxBytes, 0, indent ?? 0) < 0) return undefined
   const text = stringifyJson(value, indent)
   return Buffer.byteLength(text) <= maxBytes ? text : undefined
 }
 
 /** The room that the text of a value leaves at most; negative if it is too long. Looks no further than that takes. */
-function roomBeside(value: unknown, room: number, margin: number, indent: number): number {
+function roomBeside(value: Json, room: number, margin: number, indent: number): number {
   if (typeof value === 'string') return room - value.length
-  if (typeof value !== 'object' || value === null || value instanceof ExactNumber) return room - 1
   const inner = margin + indent
-  let left = room - 2
-  if (Array.isArray(value)) {
-    for (const item of value) if ((left = roomBeside(item, left - inner, inner, indent)) < 0) break
-    return left
-  }
-  for (const [key, member] of value instanceof Map ? value : Object.entries(value)) {
-    if (member === undefined) continue
-    left = roomBeside(member, left - inner - String(key).length, inner, indent)
+  let left = room - 1
+  for (const [key, member] of membersAt(value)) {
+    const taken = typeof key === 'string' ? inner + key.length : inner
+    left = roomBeside(member, left - taken, inner, indent)
     if (left < 0) break
   }
   return left

@@ -131,26 +131,22 @@ async function commitTo(
   deployment: CommitDeployment | undefined,
 ): Promise<CommittedRevision> {
   const { artifact, variant } = place
-  let written: WrittenRevision & { readonly deployedTo?: readonly string[] }
-  try {
-    written = deployment
-      ? await commitAndDeploy(registry, place, input, accepted, context, deployment)
-      : await artifact.repository.transact(async (transaction) => {
-          const alone = await writeRevision(registry, place, input, accepted, context, transaction)
-          // It is given up, so that nothing of what was built is stored with other writes.
-          if (!alone.changed) throw new NothingToCommit(alone)
-          return alone
-        })
-  } catch (error) {
-    if (!(error instanceof NothingToCommit)) throw error
-    written = error.written
-  }
+  const writing: Promise<Written> = deployment
+    ? commitAndDeploy(registry, place, input, accepted, context, deployment)
+    : artifact.repository.transact(async (transaction) => {
+        const written = await writeRevision(registry, place, input, accepted, context, transaction)
+        // It is given up, so that nothing of what was built is stored with other writes.
+        if (!written.changed) throw new NothingToCommit(written)
+        return written
+      })
+  const { stored, deployedTo = [], ...rest } = await writing.catch(writtenBefore)
   const now = await registry.index.written(artifact.family, artifact.slug)
   if (deployment) await takeInDeployments(registry, deployment)
-  const { stored, deployedTo = [], ...rest } = written
   const at = await locate(now, findVariant(now, variant.slug) ?? variant, stored.oid)
   return { revision: revisionOf(at, stored), deployedTo, ...rest }
 }
+
+interface Written extends WrittenRevision, Partial<Pick<CommittedRevision, 'deployedTo'>> {}
 
 class NothingToCommit extends Error {
   readonly written: WrittenRevision
@@ -159,6 +155,12 @@ class NothingToCommit extends Error {
     super('there is nothing to commit')
     this.written = written
   }
+}
+
+/** The latest revision, where there was nothing to commit. */
+function writtenBefore(error: unknown): Written {
+  if (error instanceof NothingToCommit) return error.written
+  throw error
 }
 
 /** The revision and the environments' revisions that deploy it, in one write. */

@@ -82,37 +82,38 @@ export class RevisionCache {
 
   /** Reads as much of a revision as decodes, so that one bad commit does not hide the others of a list. */
   async readForList(source: ObjectReader, oid: Oid, signal?: AbortSignal): Promise<StoredRevision> {
-    const key = `${this.#serial} ${oid}`
-    const known = revisions.get(key)
-    if (known) {
-      counts.lookups.revisions.hits++
-      return known
-    }
+    const known = this.known(oid)
+    if (!known) return this.#readAndKeep(source, oid, signal)
+    counts.lookups.revisions.hits++
+    return known
+  }
+
+  async #readAndKeep(
+    source: ObjectReader,
+    oid: Oid,
+    signal: AbortSignal | undefined,
+  ): Promise<StoredRevision> {
     counts.lookups.revisions.misses++
     const revision = await this.#readAnew(source, oid, { signal })
     // A revision that does not decode may be caused by a temporary disk failure.
-    if (!revision.damage) revisions.set(key, revision)
+    if (!revision.damage) this.keep(revision)
     return revision
   }
 
   /** The same for a list without payloads: skips the parts of the payload that are in separate files. */
   async readOutline(source: ObjectReader, oid: Oid, signal?: AbortSignal): Promise<StoredRevision> {
-    const key = `${this.#serial} ${oid}`
-    const known = revisions.get(key)
+    const known = this.known(oid)
     if (known) return known
     const revision = await this.#readAnew(source, oid, { part: 'outline', signal })
     // A large document is never held in memory, so its outline is complete; without this, each list would
     // open it in a thread again.
-    if (revision.payload instanceof LargeDocument) revisions.set(key, revision)
+    if (revision.payload instanceof LargeDocument) this.keep(revision)
     return revision
   }
 
   /** Reads only the commit: who, when and why. Leaves out header and payload, which may be large. */
   async readCommit(source: ObjectReader, oid: Oid): Promise<StoredRevision> {
-    const known = revisions.get(`${this.#serial} ${oid}`)
-    if (known) return known
-    const commit = parseCommit(await readBytes(source, oid, 'commit'))
-    return { oid, commit, ...decodeMessage(commit.message), header: {}, payload: undefined, size: 0 }
+    return this.known(oid) ?? readMessage(source, oid)
   }
 
   /** The revision, if it is cached. */
@@ -120,7 +121,7 @@ export class RevisionCache {
     return revisions.get(`${this.#serial} ${oid}`)
   }
 
-  /** Caches a revision that was just written, to save reading it back. */
+  /** Caches a revision that was just read or written. */
   keep(revision: StoredRevision): void {
     revisions.set(`${this.#serial} ${revision.oid}`, revision)
   }
@@ -134,6 +135,11 @@ export class RevisionCache {
     const address = folder === undefined ? undefined : `${this.#gitBase}/${this.family.folder}/${folder}`
     return readRevision(this.family, source, oid, { ...asked, limits: this.#limits, address })
   }
+}
+
+async function readMessage(source: ObjectReader, oid: Oid): Promise<StoredRevision> {
+  const commit = parseCommit(await readBytes(source, oid, 'commit'))
+  return { oid, commit, ...decodeMessage(commit.message), header: {}, payload: undefined, size: 0 }
 }
 
 async function readRevision(

@@ -6,6 +6,7 @@ import type { ArtifactState, Header } from '../artifacts/artifact-record.ts'
 import { type ArtifactView, payloadTarget, stateNow } from '../artifacts/artifact-view.ts'
 import { commitChange } from '../artifacts/change-artifact.ts'
 import { assertPinsDeployable } from '../environments/assert-pins-deployable.ts'
+import type { DocumentLimits } from '../payload/document-limits.ts'
 import type {
   AcceptedPayload,
   MetRows,
@@ -18,6 +19,7 @@ import type {
 import {
   jsonFileBytes,
   type ObjectReader,
+  type ObjectSink,
   readBytes,
   readTree,
   writeFile,
@@ -191,11 +193,7 @@ export async function buildRevision(
   const header = boundedHeader(revision.header ?? {})
   const { payload, files, size: payloadSize = 0 } = written?.stored ?? {}
   let size = payloadSize
-  if (Object.keys(header).length > 0) {
-    const bytes = jsonFileBytes(header, limits)
-    entries.push(writeFile(target, REVISION_FILE, bytes))
-    size += bytes.length
-  }
+  if (Object.keys(header).length > 0) size += writeHeader(target, header, limits, entries)
   const isSaid = message !== undefined && SAYS_SOMETHING.test(message)
   const made = { registry, revisions, target, revision, header, written }
   const subject = isSaid ? undefined : (revision.subject ?? (await subjectOf(made)))
@@ -209,6 +207,13 @@ export async function buildRevision(
     context,
   )
   return { revision: { ...commit, header, payload, size, files }, met: written?.met }
+}
+
+/** Adds the header's file to the entries of a root, and answers its size. */
+function writeHeader(sink: ObjectSink, header: Header, limits: DocumentLimits, entries: TreeEntry[]): number {
+  const bytes = jsonFileBytes(header, limits)
+  entries.push(writeFile(sink, REVISION_FILE, bytes))
+  return bytes.length
 }
 
 /** A revision whose payload is written. */

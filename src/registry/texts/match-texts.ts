@@ -19,21 +19,21 @@ export function* matchTexts<T extends PlacedText, B extends PlacedText>(
   before: readonly B[],
 ): InSlices<ReadonlyMap<T, B>> {
   const found = new Map<T, B>()
-  const byPointer = new Map(before.map((it) => [it.pointer, it]))
+  const byPointer = new Map<string, B>()
+  for (const earlier of before) byPointer.set(earlier.pointer, earlier)
+  const left: T[] = []
   for (const text of texts) {
     const own = byPointer.get(text.pointer)
     if (own?.text === text.text) found.set(text, own)
+    else left.push(text)
   }
   yield
-  const matches = { found, taken: new Set(found.values()) }
-  const left = unmatched(texts, found)
-  const earlier = unmatched(before, matches.taken)
-  const [one, other] = [left[0], earlier[0]]
-  if (!one || !other) return found
-  // Of one that is left on each side each rule but the last says what that says, or nothing.
-  const isEdited = left.length === 1 && earlier.length === 1 && placeName(one) === placeName(other)
-  if (isEdited) match(one, other, matches)
-  else yield* matchOthers(texts, before, matches)
+  const [first] = left
+  const isOneLeft = left.length === 1 && before.length === found.size + 1
+  // Of one that is left on each side, at one place, every rule says the same, or nothing.
+  const edited = isOneLeft && first ? byPointer.get(first.pointer) : undefined
+  if (first && edited) found.set(first, edited)
+  else if (first) yield* matchOthers(texts, before, { found, taken: new Set(found.values()) })
   return found
 }
 

@@ -90,25 +90,31 @@ function readFields(data: Json, loc: readonly (string | number)[], handlers: Han
   for (const [key, value] of entriesOf(data)) {
     if (value === null) continue
     const field = FIELDS.get(key)
-    const place = [...loc, key]
-    let kept: Json = value
-    if (!field) {
-      if (problems.length >= MOST_LISTED) unnamed++
-      else problems.push({ loc: place, msg: unknownKey(key, 'data', [...FIELDS.keys()]), type: UNKNOWN_KEY })
-    } else if ('code' in field) {
-      const isText = typeof value === 'string'
-      const msg = isText ? field.problem?.(value, handlers) : undefined
-      if (msg !== undefined) problems.push({ loc: place, msg, type: field.code })
-      else if (!isText) problems.push(wrongType(key, value, place, 'a string'))
-    } else if (!isJsonObject(value)) problems.push(wrongType(key, value, place, field.rule))
-    else if (field.problems) {
-      for (const problem of field.problems(value, place)) problems.push(problem)
-      kept = withoutNulls(value)
-    }
-    members.push([key, kept])
+    if (!field && problems.length >= MOST_LISTED) unnamed++
+    else for (const problem of problemsOf(key, value, [...loc, key], handlers)) problems.push(problem)
+    const mayHoldNulls = field && 'problems' in field && isJsonObject(value)
+    members.push([key, mayHoldNulls ? withoutNulls(value) : value])
   }
   if (problems.length > 0) throw problemsRefusal('invalid_request', problems, problems.length + unnamed)
   return fromEntries(members)
+}
+
+/** What is wrong with a member of `data` that is not null. */
+function problemsOf(
+  key: string,
+  value: Json,
+  loc: readonly (string | number)[],
+  handlers: HandlerTable,
+): readonly FieldProblem[] {
+  const field = FIELDS.get(key)
+  if (!field) return [{ loc, msg: unknownKey(key, 'data', [...FIELDS.keys()]), type: UNKNOWN_KEY }]
+  if (!('code' in field)) {
+    if (!isJsonObject(value)) return [wrongType(key, value, loc, field.rule)]
+    return field.problems?.(value, loc) ?? []
+  }
+  if (typeof value !== 'string') return [wrongType(key, value, loc, 'a string')]
+  const msg = field.problem?.(value, handlers)
+  return msg === undefined ? [] : [{ loc, msg, type: field.code }]
 }
 
 function wrongType(

@@ -13,7 +13,7 @@ import {
   isJsonArray,
   isJsonObject,
   keysOf,
-  membersOf,
+  membersAt,
   withoutKey,
 } from '../../base/json.ts'
 import type { ApartFrom, FileReader, KnownDocument, SetApart } from '../payload/document-family.ts'
@@ -99,11 +99,6 @@ export function isLongText(text: string): boolean {
   return text.length > 2 * MAX_INLINE || [...text].length > MAX_INLINE
 }
 
-function membersAt(value: Json): Iterable<readonly [string | number, Json]> {
-  if (isJsonArray(value)) return value.entries()
-  return isJsonObject(value) ? membersOf(value) : []
-}
-
 function pointerTo(pointer: string, key: string | number): string {
   return `${pointer}/${typeof key === 'number' ? key : pointerToken(key)}`
 }
@@ -127,11 +122,7 @@ function marked<T extends Json>(
     return path === undefined ? value : { [FILE]: path }
   }
   if (typeof value !== 'object') return value
-  const inner = withMembers(value, (member, key) =>
-    typeof member === 'string' || typeof member === 'object'
-      ? marked(member, pointerTo(pointer, key), files)
-      : member,
-  )
+  const inner = withMembers(value, (member, key) => marked(member, pointerTo(pointer, key), files))
   const isLikeMarker = pointer !== '' && isJsonObject(value) && (hasKey(value, FILE) || hasKey(value, QUOTE))
   return isLikeMarker ? { [QUOTE]: inner } : inner
 }

@@ -113,7 +113,16 @@ export async function committedViolation(
   data: JsonObject,
   embeds: boolean,
 ): Promise<readonly InspectionWarning[]> {
-  if (!schemaOf(data, 'parameters')) return []
+  const implied = impliedSchema(data)
+  if (implied && !holdsEmbed(data)) return checkImplied(implied, parametersOf(data))
+  return schemaOf(data, 'parameters') ? violationWhenWhole(registry, data) : []
+}
+
+/** The same of data that embeds something, or has a schema of its own, which may take long to check. */
+async function violationWhenWhole(
+  registry: Registry,
+  data: JsonObject,
+): Promise<readonly InspectionWarning[]> {
   const project = basename(registry.store.folder)
   try {
     const whole = embeds
@@ -143,23 +152,30 @@ export async function schemaViolation(
 ): Promise<readonly InspectionWarning[]> {
   const schema = schemaOf(data, 'parameters')
   if (!schema) return []
-  const filled = handlerTable.find(handlerOf(data))?.schemas?.parameters
-  const broken =
-    filled && (schema === filled || equalJson(schema, filled))
-      ? checkOf(filled)(parameters)
-      : await checkSchema(schema, 'parameters', parameters, caller)
-  return broken === undefined
-    ? []
-    : [warned('schema_violation', `The parameters break their schema: ${broken}`)]
+  const implied = impliedSchema(data)
+  return implied
+    ? checkImplied(implied, parameters)
+    : violations(await checkSchema(schema, 'parameters', parameters, caller))
+}
+
+/** The handler's own schema for parameters, where that is what the data has for them. */
+function impliedSchema(data: JsonObject): JsonObject | undefined {
+  const implied = handlerTable.find(handlerOf(data))?.schemas?.parameters
+  const schema = schemaOf(data, 'parameters')
+  return implied && schema && (schema === implied || equalJson(schema, implied)) ? implied : undefined
 }
 
 /** Compiled checks of our own schemas, which are known to be quick. */
 const checks = new WeakMap<JsonObject, SchemaCheck>()
 
-function checkOf(schema: JsonObject): SchemaCheck {
-  const known = checks.get(schema)
-  if (known) return known
-  const made = compileSchema(schema, 'parameters')
-  checks.set(schema, made)
-  return made
+function checkImplied(schema: JsonObject, parameters: JsonObject): readonly InspectionWarning[] {
+  const check = checks.get(schema) ?? compileSchema(schema, 'parameters')
+  checks.set(schema, check)
+  return violations(check(parameters))
+}
+
+function violations(broken: string | undefined): readonly InspectionWarning[] {
+  return broken === undefined
+    ? []
+    : [warned('schema_violation', `The parameters break their schema: ${broken}`)]
 }

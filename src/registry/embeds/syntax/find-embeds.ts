@@ -4,10 +4,9 @@ import {
   entriesOf,
   getKey,
   hasKey,
-  isJsonArray,
   isJsonObject,
   keysOf,
-  membersOf,
+  membersAt,
   numberOf,
 } from '../../../base/json.ts'
 import {
@@ -56,20 +55,31 @@ export function findEmbeds(document: Json): FoundEmbeds {
   function look(value: Json): void {
     if (typeof value === 'string') {
       if (value.includes('@')) for (const token of embedsOfText(value, [...place])) found.tokens.push(token)
-    } else if (isJsonArray(value) || isJsonObject(value)) {
-      if (isJsonObject(value) && (hasKey(value, MARK) || hasKey(value, OBJECT_REFERENCES))) {
-        const embed = isObjectEmbed(value) ? readObjectEmbed(value) : undefined
-        if (embed) found.tokens.push({ ...embed, location: [...place] })
-        else found.inert.push([...place])
-        if (isObjectEmbed(value)) return
-      }
-      for (const [key, member] of isJsonArray(value) ? value.entries() : membersOf(value)) {
+    } else if (!isLikeEmbed(value) || !takeIn(value, [...place], found)) {
+      for (const [key, member] of membersAt(value)) {
         place.push(key)
         look(member)
         place.pop()
       }
     }
   }
+}
+
+function isLikeEmbed(value: Json): value is JsonObject {
+  return isJsonObject(value) && (hasKey(value, MARK) || hasKey(value, OBJECT_REFERENCES))
+}
+
+/** Adds an object that looks like an embed to what was found, and says whether it claims to be one. */
+function takeIn(
+  object: JsonObject,
+  location: EmbedLocation,
+  { tokens, inert }: { readonly tokens: EmbedToken[]; readonly inert: EmbedLocation[] },
+): boolean {
+  const isEmbed = isObjectEmbed(object)
+  const embed = isEmbed ? readObjectEmbed(object) : undefined
+  if (embed) tokens.push({ ...embed, location })
+  else inert.push(location)
+  return isEmbed
 }
 
 /** Whether a document has a token. */
