@@ -114,20 +114,18 @@ export async function committedViolation(
   embeds: boolean,
 ): Promise<readonly InspectionWarning[]> {
   const implied = impliedSchema(data)
-  if (implied && !holdsEmbed(data)) return checkImplied(implied, parametersOf(data))
+  if (implied && !embeds) return checkImplied(implied, parametersOf(data))
   return schemaOf(data, 'parameters') ? violationWhenWhole(registry, data) : []
 }
 
-/** The same of data that embeds something, or has a schema of its own, which may take long to check. */
+/** The same for data that embeds something, or whose schema is its author's, which may be slow to check. */
 async function violationWhenWhole(
   registry: Registry,
   data: JsonObject,
 ): Promise<readonly InspectionWarning[]> {
   const project = basename(registry.store.folder)
   try {
-    const whole = embeds
-      ? await effective(registry, { caller: READER }, { data })
-      : { data, parameters: parametersOf(data) }
+    const whole = await effective(registry, { caller: READER }, { data })
     return await schemaViolation(whole, { project, untilGone: () => NEVER, isPatient: false })
   } catch (error) {
     if (error instanceof Refusal) return []
