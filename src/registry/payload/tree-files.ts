@@ -76,6 +76,7 @@ export function jsonWithin(value: unknown, maxBytes: number, indent?: 2): string
 /** The room that the text of a value leaves at most; negative if it is too long. Looks no further than that takes. */
 function roomBeside(value: Json, room: number, margin: number, indent: number): number {
   if (typeof value === 'string') return room - value.length
+  if (typeof value !== 'object') return room - 1
   const inner = margin + indent
   let left = room - 1
   for (const [key, member] of membersAt(value)) {

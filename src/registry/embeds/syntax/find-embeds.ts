@@ -55,7 +55,7 @@ export function findEmbeds(document: Json): FoundEmbeds {
   function look(value: Json): void {
     if (typeof value === 'string') {
       if (value.includes('@')) for (const token of embedsOfText(value, [...place])) found.tokens.push(token)
-    } else if (!isLikeEmbed(value) || !takeIn(value, [...place], found)) {
+    } else if (typeof value === 'object' && !(isLikeEmbed(value) && takeIn(value, [...place], found))) {
       for (const [key, member] of membersAt(value)) {
         place.push(key)
         look(member)
