@@ -20,6 +20,7 @@ export class RowsById {
   readonly #base: readonly RowEntry[]
   #byPrefix: Promise<Map<string, readonly RowEntry[]>> | undefined
   #history: RowHistory | undefined
+  #someIds: readonly string[] | undefined
 
   constructor(source: RowSource, base: readonly RowEntry[]) {
     this.#source = source
@@ -40,8 +41,12 @@ export class RowsById {
     return entries?.find(({ oid }) => testcaseId(oid, this.#source.artifactId) === id)
   }
 
+  /** Ids of the first rows, to compare an unknown one with; the same list for each, since a delta may name very many. */
   someIds(): readonly string[] {
-    return this.#base.slice(0, MAX_IDS_COMPARED).map(({ oid }) => testcaseId(oid, this.#source.artifactId))
+    this.#someIds ??= this.#base
+      .slice(0, MAX_IDS_COMPARED)
+      .map(({ oid }) => testcaseId(oid, this.#source.artifactId))
+    return this.#someIds
   }
 
   /** The blob of the testcase with this id, from any revision; undefined if there is none. */
