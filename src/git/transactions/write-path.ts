@@ -57,27 +57,18 @@ export async function commitDrafts(arbiter: Arbiter, drafts: readonly DraftedWri
     for (const drafted of drafts) await stage(arbiter, drafted, writes)
     if (writes.length === 0) return
     for (const { locks } of writes) await locks.take()
-    for (const write of writes) await compare(write)
+    const decided: DecidedWrite[] = []
+    for (const write of writes) decided.push(await compare(write))
     // What is not in the decision itself has to be on the disk before it.
     for (const { large } of writes) for (const pack of large) await publishSynced(pack)
-    const deciding = arbiter.decide(writes.map(decidedWrite), {
+    decision = await arbiter.decide(decided, {
       notes: writes.flatMap(({ draft }) => draft.notes),
       needs: writes.flatMap(({ draft }) => draft.needs),
     })
-    // Making files takes about as long as the decision, which another thread or another machine works on.
-    const failure = writePacks(writes)
-    decision = await deciding
-    await publish(writes, decision, failure)
+    await publish(writes, decision)
     decision.complete()
   } catch (error) {
-    await giveUp(arbiter, writes, decision, error)
-    throw drafts.reduce((why: unknown, { repository: { fs, path } }) => unlessGone(why, fs, path), error)
-  }
-  // The refs have moved, which has ended their locks.
-  for (const { repository, large, written } of writes) {
-    for (const pack of large) pack.release()
-    repository.objects.remember(written)
-    for (const { kind } of written) if (kind === 'commit') counts.commits++
+    throw await giveUp(arbiter, drafts, writes, decision, error)
   }
 }
 
@@ -138,35 +129,30 @@ class Fenced extends RefMoved {
 
 /**
  * Under the locks: no fence is up (see fence.ts), each ref holds what the draft was worked out on, what the draft requires holds, and git could
- * make the ref.
+ * make the ref. Answers what is to be decided.
  */
-async function compare(write: Write): Promise<void> {
+async function compare(write: Write): Promise<DecidedWrite> {
+  const { draft, pack, largeNames } = write
   const { fs, path, refs } = write.repository
   if (fs.stat(`${path}/${FENCE}.lock`)) throw new Fenced(write)
   const slice = new TimeSlice()
-  const unknown: RefMove[] = []
-  for (const move of write.moves) {
-    const { ref, expected, target } = move
+  const moves: DecidedMove[] = []
+  const unknown: Pick<RefMove, 'ref' | 'expected'>[] = []
+  for (const { ref, expected, target } of write.moves) {
     if (ref !== 'HEAD' && refs.current(ref) !== expected) throw new RefMoved(`${ref} moved meanwhile`)
     const isKnown = expected !== undefined && fs.stat(refPath(path, ref))?.kind !== 'folder'
-    if (target !== undefined && !isKnown) unknown.push(move)
+    if (target !== undefined && !isKnown) unknown.push({ ref, expected })
+    moves.push({ ref, expected: ref === 'HEAD' ? headNow(refs) : expected, target })
     await slice.pause()
   }
   if (unknown.length > 0) await assertNoRefNameConflicts(fs, path, unknown)
-  for (const holds of write.draft.required) if (!holds()) throw new RefMoved('what the write needs has gone')
+  for (const holds of draft.required) if (!holds()) throw new RefMoved('what the write needs has gone')
+  return { gitdir: path, moves, pack: pack?.bytes, large: largeNames, claims: draft.claims }
 }
 
 async function publishSynced(pack: StagedPack): Promise<void> {
   pack.publish()
   await pack.syncNames()
-}
-
-function decidedWrite({ repository, moves, draft, pack, largeNames }: Write): DecidedWrite {
-  const decided: DecidedMove[] = []
-  for (const { ref, expected, target } of moves)
-    decided.push({ ref, expected: ref === 'HEAD' ? headNow(repository.refs) : expected, target })
-  const { claims } = draft
-  return { gitdir: repository.path, moves: decided, pack: pack?.bytes, large: largeNames, claims }
 }
 
 /** What HEAD holds, which is not compared: by that it is told after a power cut whether somebody set it elsewhere since. */
@@ -175,26 +161,21 @@ function headNow(refs: RefReader): string | undefined {
   return head === undefined ? undefined : `ref: ${head}`
 }
 
-/** Makes the files of small packs, and answers what kept it from that. */
-function writePacks(writes: readonly Write[]): unknown {
+/** Puts packs in place and moves the refs, which shows the write to everybody and ends the locks. */
+async function publish(writes: readonly Write[], decision: Decision): Promise<void> {
   try {
     for (const { pack } of writes) pack?.write()
-    return undefined
-  } catch (error) {
-    return error
-  }
-}
-
-/** Puts packs in place and moves the refs, which shows the write to everybody; unless something failed already. */
-async function publish(writes: readonly Write[], decision: Decision, failure: unknown): Promise<void> {
-  try {
-    if (failure !== undefined) throw failure
     for (const { pack } of writes) pack?.publish()
     await moveRefs(writes)
   } catch (error) {
     await moveOthers(writes, decision, error)
   }
-  for (const { repository, moves } of writes) repository.refs.apply(moves)
+  for (const { repository, moves, large, written } of writes) {
+    for (const pack of large) pack.release()
+    repository.refs.apply(moves)
+    repository.objects.remember(written)
+    for (const { kind } of written) if (kind === 'commit') counts.commits++
+  }
 }
 
 /**
@@ -225,7 +206,6 @@ export class RefLocks {
   readonly #moves: readonly RefMove[]
   /** Those that shall be deleted. */
   readonly removals: readonly RefMove[]
-  readonly #prepared: LockFile[] = []
   /** By what the lock files hold. */
   readonly #shared = new Map<string, LockFile>()
   readonly #held = new Map<RefMove, HeldLock>()
@@ -246,13 +226,16 @@ export class RefLocks {
 
   /** Takes every lock; refs that shall go need that of `packed-refs` as well, which git takes after theirs, too. */
   async take(): Promise<void> {
-    for (const { ref, target } of this.#moves) if (target !== undefined) assertRef(ref, target)
     const isMany = this.#moves.length >= MANY_REFS
     const slice = new TimeSlice()
     for (const move of this.#moves) {
-      const content = move.target === undefined ? '' : `${move.target}\n`
-      const path = `${refPath(this.#gitdir, move.ref)}.lock`
-      const lock = isMany ? this.#lockShared(path, content) : this.#prepare(content).acquire(path)
+      const { ref, target } = move
+      if (target !== undefined) assertRef(ref, target)
+      const content = target === undefined ? '' : `${target}\n`
+      const path = `${refPath(this.#gitdir, ref)}.lock`
+      const lock = isMany
+        ? this.#lockShared(path, content)
+        : new LockFile(this.#fs, this.#gitdir, content, this.#beforeTakeOver).acquire(path)
       this.#held.set(move, await lock)
       await slice.pause()
     }
@@ -260,7 +243,9 @@ export class RefLocks {
   }
 
   async #takePacked(): Promise<void> {
-    this.#packedLock = await this.#prepare('').acquire(`${this.#gitdir}/packed-refs.lock`)
+    this.#packedLock = await new LockFile(this.#fs, this.#gitdir, '', this.#beforeTakeOver).acquire(
+      `${this.#gitdir}/packed-refs.lock`,
+    )
     const names = this.removals.map(({ ref }) => ref)
     this.#packed = await rewritePackedRefs(this.#fs, this.#gitdir, names)
   }
@@ -268,9 +253,9 @@ export class RefLocks {
   /** Moves those refs to their targets that follow from others, or those that do not. */
   async set(follows: boolean): Promise<void> {
     const slice = new TimeSlice()
-    for (const move of this.#moves) {
+    for (const [move, lock] of this.#held) {
       if (move.target === undefined || move.follows !== follows) continue
-      this.#held.get(move)?.publish(refPath(this.#gitdir, move.ref))
+      lock.publish(refPath(this.#gitdir, move.ref))
       this.#held.delete(move)
       this.hasMoved = true
       await slice.pause()
@@ -314,7 +299,6 @@ export class RefLocks {
     for (const lock of this.#held.values()) lock.release()
     this.#packedLock?.release()
     this.#packed?.discard()
-    for (const lock of this.#prepared) lock.discard()
   }
 
   /** Very many refs that move to one commit share the owner file of their locks: making files takes long, links do not. */
@@ -329,14 +313,8 @@ export class RefLocks {
   }
 
   #share(content: string): LockFile {
-    const lock = this.#prepare(content, true)
+    const lock = new LockFile(this.#fs, this.#gitdir, content, this.#beforeTakeOver, true)
     this.#shared.set(content, lock)
-    return lock
-  }
-
-  #prepare(content: string, isShared = false): LockFile {
-    const lock = new LockFile(this.#fs, this.#gitdir, content, this.#beforeTakeOver, isShared)
-    this.#prepared.push(lock)
     return lock
   }
 }
@@ -352,25 +330,33 @@ function letGo(lock: HeldLock | undefined): void {
 
 /**
  * Lets go of everything. If the disk kept failing when some of the refs had moved, the locks on the others are left: nobody shall move
- * them elsewhere before the write is finished, which whoever takes them over does first, or the next start (see finishWrites).
+ * them elsewhere before the write is finished, which whoever takes them over does first, or the next start (see finishWrites). Answers what to
+ * throw.
  */
 async function giveUp(
   arbiter: Arbiter,
+  drafts: readonly DraftedWrite[],
   writes: readonly Write[],
   decision: Decision | undefined,
   error: unknown,
-): Promise<void> {
+): Promise<unknown> {
   const isHalfDone = writes.some(({ locks }) => locks.hasMoved)
   for (const { locks } of writes) isHalfDone ? locks.abandon() : locks.release()
   const isKept = decision?.keep() === true
   if (!isKept) for (const { pack } of writes) pack?.discard()
-  if (!(error instanceof Fenced)) return
-  const { fs, path } = error.write.repository
-  await untilUnfenced(fs, path, arbiter.shared?.finishFor)
+  if (error instanceof Fenced) {
+    const { fs, path } = error.write.repository
+    await untilUnfenced(fs, path, arbiter.shared?.finishFor)
+  }
+  return drafts.reduce((why: unknown, { repository: { fs, path } }) => unlessGone(why, fs, path), error)
 }
 
 /** Asks it of refs that are new, or lie where a folder is. */
-async function assertNoRefNameConflicts(fs: Fs, gitdir: string, moves: readonly RefMove[]): Promise<void> {
+async function assertNoRefNameConflicts(
+  fs: Fs,
+  gitdir: string,
+  moves: readonly Pick<RefMove, 'ref' | 'expected'>[],
+): Promise<void> {
   const slice = new TimeSlice()
   const packed = packedFolders(fs, gitdir)
   await slice.each(moves, (move) => assertNoRefNameConflict(fs, gitdir, move, packed))

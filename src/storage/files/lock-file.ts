@@ -92,8 +92,7 @@ export class LockFile {
     try {
       fs.create(owner, Buffer.from(content))
     } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
-      ensuringFolder(fs, owner, () => fs.create(owner, Buffer.from(content)))
+      doInNewFolder(fs, owner, () => fs.create(owner, Buffer.from(content)), error)
     }
     this.#fs = fs
     this.#folder = `${folder}/locks`
@@ -108,10 +107,9 @@ export class LockFile {
    */
   async acquire(lockPath: string): Promise<HeldLock> {
     try {
-      if (!this.#tryLink(lockPath)) await this.#linkTo(lockPath)
+      this.#fs.link(this.#owner, lockPath)
     } catch (error) {
-      if (this.#held === 0) this.discard()
-      throw error
+      await this.#acquireAfter(error, lockPath)
     }
     this.#held++
     return {
@@ -120,12 +118,24 @@ export class LockFile {
         // The ref has moved: nothing from here on must look like a failure. A start sweeps what stays.
         if (--this.#held === 0) this.#forget(this.#owner)
       },
-      release: () => {
-        this.#letGo(lockPath)
-        if (--this.#held === 0) this.discard()
-      },
+      release: () => this.#release(lockPath),
       abandon: () => void abandoned.add(this.#owner),
     }
+  }
+
+  /** After the first attempt has failed: somebody has the lock, or its folder is missing. */
+  async #acquireAfter(error: unknown, lockPath: string): Promise<void> {
+    try {
+      if (!this.#isLinkedAfter(error, lockPath)) await this.#linkTo(lockPath)
+    } catch (again) {
+      if (this.#held === 0) this.discard()
+      throw again
+    }
+  }
+
+  #release(lockPath: string): void {
+    this.#letGo(lockPath)
+    if (--this.#held === 0) this.discard()
   }
 
   /** Removes the owner file of a lock that is not wanted any more (or was published); a start sweeps what stays. */
@@ -174,11 +184,9 @@ export class LockFile {
 
   /** False where somebody has the lock. A folder that is missing is made. */
   #isLinkedAfter(error: unknown, lockPath: string): boolean {
-    const { code } = error as NodeJS.ErrnoException // a file system throws nothing else
-    if (code === 'EEXIST') return false
-    if (code !== 'ENOENT') throw error
+    if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false // a file system throws nothing else
     try {
-      ensuringFolder(this.#fs, lockPath, () => this.#fs.link(this.#owner, lockPath))
+      doInNewFolder(this.#fs, lockPath, () => this.#fs.link(this.#owner, lockPath), error)
       return true
     } catch (again) {
       if ((again as NodeJS.ErrnoException).code === 'EEXIST') return false
@@ -218,6 +226,12 @@ export class LockFile {
     this.#fs.remove(owner)
     abandoned.delete(owner)
   }
+}
+
+/** Does a step again that has failed, if it failed because the folder of the file that it names is missing. */
+function doInNewFolder(fs: Fs, path: string, step: () => void, error: unknown): void {
+  if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
+  ensuringFolder(fs, path, step)
 }
 
 /** Which lock of a dead process is meant, and what ends it. */

@@ -1,5 +1,4 @@
 import * as fs from 'node:fs'
-import { statSync } from 'node:fs'
 import { dirname } from 'node:path/posix'
 import { promisify } from 'node:util'
 import { noPlaceFor, refuseShell } from './durable-folder.ts'
@@ -17,15 +16,12 @@ const write = promisify(fs.write)
 const LONG_WRITE = 1024 * 1024
 
 /** For reading; a FIFO in the place of a file has nothing in it, where it would be waited for until somebody writes to it. */
-const READ = O_RDONLY | O_NONBLOCK
+const READ = flag(O_RDONLY | O_NONBLOCK)
 /** For writing behind what is there; into a FIFO nothing can be written that nobody reads. */
-const APPEND = O_WRONLY | O_APPEND | O_CREAT | O_NONBLOCK
+const APPEND = flag(O_WRONLY | O_APPEND | O_CREAT | O_NONBLOCK)
 
 /** From so many paths on they take longer one by one than all that was written to their file systems. */
 const MANY_PATHS = 128
-
-/** Most files of a repository fit in here, which spares a read the question how long the file is. */
-const scratch = Buffer.allocUnsafeSlow(64 * 1024)
 
 /**
  * The real disk, through node:fs. A file where a path needs a folder, and a folder where a file is read, count as absence. Every other
@@ -44,16 +40,11 @@ export const nodeFs: Fs = {
   },
 
   readFile(path) {
-    const fd = openIfThere(path)
-    if (fd === undefined) return undefined
     try {
-      const got = fs.readSync(fd, scratch, 0, scratch.length, 0)
-      return got < scratch.length ? Buffer.from(scratch.subarray(0, got)) : readLong(fd)
+      return absentAsUndefined(() => fs.readFileSync(path, { flag: READ }))
     } catch (error) {
-      if ((error as NodeJS.ErrnoException).code === 'EISDIR') return undefined // only reading a folder says so
-      throw error
-    } finally {
-      fs.closeSync(fd)
+      if ((error as NodeJS.ErrnoException).code !== 'EISDIR') throw error // only reading a folder says so
+      return undefined
     }
   },
 
@@ -108,37 +99,23 @@ export const nodeFs: Fs = {
     }
   },
 
-  async sync(path) {
-    const fd = openIfThere(path)
-    if (fd === undefined) return
-    try {
-      await fsync(fd)
-    } finally {
-      fs.closeSync(fd)
-    }
-  },
+  sync: (path) => nodeFs.syncAll([path]),
 
   async syncAll(paths) {
     if (paths.length >= MANY_PATHS && (await syncFileSystems(paths))) return
-    for (const path of paths) await nodeFs.sync(path)
-  },
-
-  append(path, bytes) {
-    const fd = fs.openSync(path, APPEND, OWNER_ONLY)
-    try {
-      writeShort(fd, bytes)
-    } finally {
-      fs.closeSync(fd)
+    for (const path of paths) {
+      const fd = openIfThere(path)
+      if (fd !== undefined) await fsync(fd).finally(() => fs.closeSync(fd))
     }
   },
+
+  append: (path, bytes) => fs.appendFileSync(path, bytes, { flag: APPEND, mode: OWNER_ONLY }),
 
   makeDir,
 
   rename: (from, to) => fs.renameSync(from, to),
 
-  link(from, to) {
-    fs.linkSync(from, to)
-  },
+  link: (from, to) => fs.linkSync(from, to),
 
   remove(path) {
     absentAsUndefined(() => fs.unlinkSync(path))
@@ -168,21 +145,17 @@ export const nodeFs: Fs = {
 
   async syncDir(path) {
     const fd = fs.openSync(path, READ)
-    try {
-      await fsync(fd)
-    } finally {
-      fs.closeSync(fd)
-    }
+    await fsync(fd).finally(() => fs.closeSync(fd))
   },
 }
 
+/** node:fs takes a number wherever it takes a flag; its types know that of `open` alone. */
+function flag(bits: number): string {
+  return bits as unknown as string
+}
+
 function openIfThere(path: string): number | undefined {
-  try {
-    return fs.openSync(path, READ)
-  } catch (error) {
-    if (isAbsence(error as NodeJS.ErrnoException)) return undefined // node:fs throws nothing else
-    throw error
-  }
+  return absentAsUndefined(() => fs.openSync(path, READ))
 }
 
 function absentAsUndefined<T>(action: () => T): T | undefined {
@@ -235,12 +208,6 @@ function makeOne(path: string): boolean {
     if (fs.lstatSync(path, { throwIfNoEntry: false })) throw error
     return false
   }
-}
-
-/** A file that fills `scratch`. */
-function readLong(fd: number): Buffer {
-  const whole = Buffer.allocUnsafeSlow(Math.max(fs.fstatSync(fd).size, scratch.length))
-  return whole.subarray(0, fill(fd, whole, 0))
 }
 
 function fill(fd: number, target: Uint8Array, position: number): number {
@@ -307,7 +274,7 @@ export async function syncFileSystems(paths: readonly string[]): Promise<boolean
   if (!tellsOfErrors(process.platform, release())) return false
   const one = new Map<number, string>()
   for (const path of paths) {
-    const stats = statSync(path, { throwIfNoEntry: false })
+    const stats = fs.statSync(path, { throwIfNoEntry: false })
     if (stats) one.set(stats.dev, path)
   }
   if (one.size === 0) return true
