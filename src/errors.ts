@@ -27,6 +27,7 @@ export type RefusalCode =
   // the caller
   | 'missing_key'
   | 'unknown_key'
+  | 'key_expired'
   | 'unknown_session'
   | 'unknown_token'
   | 'foreign_origin'

@@ -64,6 +64,7 @@ export const PROBLEMS: Readonly<Record<ProblemCode, readonly [status: number, ti
   idempotency_key_reused: [422, 'The Idempotency-Key belongs to another request'],
   missing_key: [401, 'No API key was sent'],
   unknown_key: [401, 'The API key is not known'],
+  key_expired: [401, 'The API key has expired'],
   unknown_session: [401, 'The session is over'],
   unknown_token: [401, 'The link is used up'],
   foreign_origin: [403, 'The request comes from another page'],

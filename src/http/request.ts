@@ -160,7 +160,13 @@ export function callerIfAny(
   }
 }
 
-const NOBODY: readonly RefusalCode[] = ['missing_key', 'unknown_key', 'unknown_session', 'foreign_origin']
+const NOBODY: readonly RefusalCode[] = [
+  'missing_key',
+  'unknown_key',
+  'key_expired',
+  'unknown_session',
+  'foreign_origin',
+]
 
 /** Sets the caller of what a git program sends, by the key alone: `tokenIn` finds it in the headers, or refuses. */
 export function setCaller(

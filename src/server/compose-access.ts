@@ -28,6 +28,7 @@ export function composeAccess({ config, log, now }: StartOptions, { fs }: Store,
   const keys = openKeyRing({
     fs,
     storeDir,
+    now,
     adminToken: config.adminKey,
     onUse: ({ project, key }) => keyUses.note(project, key.id),
     onDamage: (error) => log.logger.error({ err: error }, 'a key file cannot be read; its keys are refused'),

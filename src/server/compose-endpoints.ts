@@ -46,7 +46,7 @@ export interface Routes {
 }
 
 export function composeEndpoints({
-  options: { config },
+  options: { config, now },
   fs,
   surfaces,
   projects: { tracesOf, webhooksOf, searchOf },
@@ -79,7 +79,7 @@ export function composeEndpoints({
     ...deliveryEndpoints(webhooksOf),
     ...invocationEndpoints(runtime.services, { ...settings, answered: [] }),
     ...evaluationEndpoints(evaluationsOf, contexts),
-    ...keyEndpoints({ fs, storeDir, uses: keyUses, hasAdminKey: adminKey !== undefined }),
+    ...keyEndpoints({ fs, storeDir, uses: keyUses, hasAdminKey: adminKey !== undefined, now }),
     ...sessionEndpoints({ ...access, publicUrl: config.publicUrl }),
     eventEndpoint({ ...access, events }),
     ...secretEndpoints(runtime.secretsOf),

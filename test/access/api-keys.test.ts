@@ -109,6 +109,28 @@ describe('API keys', () => {
     expect((await revokeApiKey(nodeFs, store, 'default', { name: 'ci' })).id).to.equal(two.key.id)
   })
 
+  it('passes over a key that has expired by its name, and finds it by its id', async () => {
+    const old = { project: 'default', name: 'ci', scopes: ['read'], expiresAt: '2020-01-02' }
+    const { key, token } = await createApiKey(nodeFs, store, old, new Date('2020-01-01'))
+    expect(key.expires_at).to.equal('2020-01-02T00:00:00.000Z')
+    const { key: live } = await create('ci')
+    const { callerOf } = openKeyRing({ fs: nodeFs, storeDir: store, onDamage: (error) => damage.push(error) })
+    expect(() => callerOf(token)).to.throw('"ci" expired at 2020-01-02')
+    expect((await revokeApiKey(nodeFs, store, 'default', { name: 'ci' })).id).to.equal(live.id)
+    expect(await refusalOf(revokeApiKey(nodeFs, store, 'default', { name: 'ci' }))).to.contain('no live key')
+    expect((await revokeApiKey(nodeFs, store, 'default', { id: key.id })).id).to.equal(key.id)
+    expect(callerOf(token)).to.equal(undefined)
+    expect(damage).to.deep.equal([])
+  })
+
+  it('does not count an admin key that has expired as one that is left', async () => {
+    const old = { project: 'default', name: 'old', scopes: ['admin'], expiresAt: '2020-01-02' }
+    await createApiKey(nodeFs, store, old, new Date('2020-01-01'))
+    const { key } = await create('last', ['admin'])
+    const revoke = (id: string) => revokeApiKey(nodeFs, store, 'default', { id }, { mayLeaveNone: false })
+    expect(await refusalOf(revoke(key.id))).to.contain('last live key')
+  })
+
   for (const [what, name, email] of [
     ['an empty name', '  ', undefined],
     ['a name with <', 'a<b', undefined],

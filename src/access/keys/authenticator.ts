@@ -2,14 +2,14 @@ import { createHmac, timingSafeEqual } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
 import { Refusal } from '../../errors.ts'
 import type { Fs } from '../../storage/files.ts'
-import { isLive, projectNames } from './api-keys.ts'
+import { projectNames } from './api-keys.ts'
 import { type Caller, callerWith, SERVER_KEY_ID } from './caller.ts'
 import { keyAuthor } from './key-author.ts'
 import { type ApiKey, keyFilePath, readApiKeyFile } from './key-file.ts'
 import { hashToken } from './key-token.ts'
 import { DEFAULT_PROJECT } from './project-name.ts'
 
-/** Answers the holder of a token; undefined if no live key has it. */
+/** Answers the holder of a token; undefined if no live key has it. Refuses with `key_expired` the token of a key that has expired. */
 export type Authenticate = (token: string) => Caller | undefined
 
 /** The live keys of a store. */
@@ -33,6 +33,8 @@ export interface KeyRingOptions {
   readonly onDamage: (error: unknown) => void
   /** Called for each request with a key that is stored. */
   readonly onUse?: (caller: Caller) => void
+  /** Tells which keys have expired; the machine's clock unless given. */
+  readonly now?: () => Date
 }
 
 /**
@@ -41,7 +43,7 @@ export interface KeyRingOptions {
  * constant time.
  */
 export function openKeyRing(options: KeyRingOptions): KeyRing {
-  const { fs, storeDir, adminToken, onDamage, onUse } = options
+  const { fs, storeDir, adminToken, onDamage, onUse, now = () => new Date() } = options
   const admin = adminToken === undefined ? undefined : adminKey(adminToken)
   const projects = new Map<string, ProjectKeys>()
   /**
@@ -79,7 +81,7 @@ export function openKeyRing(options: KeyRingOptions): KeyRing {
   function readEntries(project: string): readonly KeyEntry[] {
     try {
       return readApiKeyFile(fs, storeDir, project)
-        .filter(isLive)
+        .filter(({ revoked_at: at }) => at === undefined)
         .map((key) => toEntry(project, key))
     } catch (error) {
       onDamage(error)
@@ -89,6 +91,9 @@ export function openKeyRing(options: KeyRingOptions): KeyRing {
 
   /** Hashes of recently used live tokens; hashing costs more than the rest of a lookup. */
   const hashes = new LRUCache<string, Buffer>({ max: 1000 })
+
+  const isOver = ({ caller: { key } }: KeyEntry): boolean =>
+    key.expiresAt !== undefined && Date.parse(key.expiresAt) <= now().getTime()
 
   const callerOf: Authenticate = (token) => {
     const hash = hashes.get(token) ?? hashToken(token)
@@ -105,6 +110,7 @@ export function openKeyRing(options: KeyRingOptions): KeyRing {
       const found = find(current(project).entries, hash)
       if (!found) continue
       homes.set(name, project)
+      if (isOver(found)) throw expired(found.caller)
       onUse?.(found.caller)
       return found.caller
     }
@@ -115,8 +121,9 @@ export function openKeyRing(options: KeyRingOptions): KeyRing {
   const liveKey: KeyRing['liveKey'] = (project, id) => {
     if (id === SERVER_KEY_ID) return project === DEFAULT_PROJECT ? admin?.caller : undefined
     const found = current(project).entries.find(({ caller }) => caller.key.id === id)
-    if (found) onUse?.(found.caller)
-    return found?.caller
+    if (!found || isOver(found)) return undefined
+    onUse?.(found.caller)
+    return found.caller
   }
 
   const sealOf: KeyRing['sealOf'] = (id, token) =>
@@ -152,10 +159,24 @@ function stampOf(fs: Fs, path: string): string {
 }
 
 function toEntry(project: string, key: ApiKey): KeyEntry {
-  const { id, name, email, scopes } = key
-  return { hash: Buffer.from(key.sha256, 'hex'), caller: callerWith(project, { id, name, email, scopes }) }
+  const { id, name, email, scopes, expires_at: at } = key
+  const caller = callerWith(project, {
+    id,
+    name,
+    email,
+    scopes,
+    ...(at === undefined ? {} : { expiresAt: at }),
+  })
+  return { hash: Buffer.from(key.sha256, 'hex'), caller }
 }
 
 function find(entries: readonly KeyEntry[], hash: Buffer): KeyEntry | undefined {
   return entries.find((entry) => timingSafeEqual(entry.hash, hash))
+}
+
+function expired({ key }: Caller): Refusal {
+  return new Refusal(
+    'key_expired',
+    `The API key "${key.name}" expired at ${key.expiresAt}. Ask an administrator for another one.`,
+  )
 }

@@ -9,6 +9,8 @@ export interface Caller {
     readonly name: string
     readonly email: string
     readonly scopes: readonly Scope[]
+    /** ISO 8601, if it expires. */
+    readonly expiresAt?: string
   }
   /** What the key may do, directly or through `admin`. */
   readonly may: Granted

@@ -14,6 +14,8 @@ const apiKey = z.strictObject({
   sha256: z.string().regex(/^[0-9a-f]{64}$/),
   last4: z.string(),
   created_at: z.iso.datetime(),
+  /** The key is refused from then on. */
+  expires_at: z.iso.datetime().optional(),
   revoked_at: z.iso.datetime().optional(),
 })
 

@@ -65,7 +65,7 @@ export class Sessions {
   /** Begins a session with a new token; resolves when it is durable. */
   async begin(caller: Caller): Promise<{ readonly token: string; readonly session: OpenSession }> {
     const { project, key } = caller
-    const { token, record } = this.#make(project, key.id, SESSION_SECONDS)
+    const { token, record } = this.#make(project, key, SESSION_SECONDS)
     await this.#change(project, ({ sessions, links }) => ({
       sessions: withOneMore(sessions, record, MAX_SESSIONS_PER_KEY),
       links,
@@ -86,7 +86,7 @@ export class Sessions {
 
   /** Creates a token that signs a browser in with a key once, until the answered time (ISO 8601). */
   async makeLink({ project, key }: Caller): Promise<{ readonly token: string; readonly until: string }> {
-    const { token, record } = this.#make(project, key.id, LINK_SECONDS)
+    const { token, record } = this.#make(project, key, LINK_SECONDS)
     await this.#change(project, ({ sessions, links }) => ({
       sessions,
       links: withOneMore(links, record, MAX_LINKS_PER_KEY),
@@ -117,19 +117,20 @@ export class Sessions {
 
   #make(
     project: string,
-    keyId: string,
+    { id, expiresAt }: Caller['key'],
     seconds: number,
   ): { readonly token: string; readonly record: SessionRecord } {
     const { keys, now } = this.#options
     const token = `${project}.${randomBytes(32).toString('base64url')}`
     const begin = now().getTime()
-    const seal = keys.sealOf(keyId, token)
+    const end = Math.min(begin + seconds * 1000, expiresAt === undefined ? Infinity : Date.parse(expiresAt))
+    const seal = keys.sealOf(id, token)
     const record = {
       sha256: hexOf(token),
-      key_id: keyId,
+      key_id: id,
       ...(seal === undefined ? {} : { seal }),
       created_at: new Date(begin).toISOString(),
-      expires_at: new Date(begin + seconds * 1000).toISOString(),
+      expires_at: new Date(end).toISOString(),
     }
     return { token, record }
   }

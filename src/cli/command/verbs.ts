@@ -45,7 +45,7 @@ export const VERBS = {
     summary: 'make, list and revoke API keys',
     words: ['create', 'list', 'revoke', 'signing'],
     options: {
-      ...{ name: TEXT, email: TEXT, scopes: TEXT, id: TEXT },
+      ...{ name: TEXT, email: TEXT, scopes: TEXT, expires: TEXT, id: TEXT },
       ...PLACE,
       ...JSON_LINES,
     },

@@ -27,13 +27,14 @@ import { withDocuments } from '../command/with-documents.ts'
 const USAGE = `Make, list and revoke API keys, which a running server accepts or refuses from its next request on; show the
 key that signs commits.
 
-  branchpoint keys create --name NAME --scopes SCOPES [--email EMAIL] [--project PROJECT]
+  branchpoint keys create --name NAME --scopes SCOPES [--expires DATE] [--email EMAIL] [--project PROJECT]
   branchpoint keys list [--project PROJECT] [--json]
   branchpoint keys revoke (--id ID | --name NAME) [--project PROJECT]
   branchpoint keys signing
 
   NAME and EMAIL   become the git author of what the key commits
   SCOPES           some of ${SCOPES.join(', ')}, separated by commas; admin includes the others
+  DATE             when the key stops working: 2027-01-01, which begins in UTC, or 2027-01-01T09:30:00+01:00; never unless given
   PROJECT          "${DEFAULT_PROJECT}" unless given; in a store a new name makes a new project. A server works in the key's
 
   --json           prints a record a line
@@ -49,6 +50,7 @@ interface Options {
   readonly name?: string | undefined
   readonly email?: string | undefined
   readonly scopes?: string | undefined
+  readonly expires?: string | undefined
   readonly project?: string | undefined
   readonly id?: string | undefined
   readonly json?: boolean | undefined
@@ -71,6 +73,7 @@ interface KeyPlace {
 type NewKey = Pick<ApiKey, 'name'> & {
   readonly email?: string | undefined
   readonly scopes: readonly string[]
+  readonly expiresAt?: string | undefined
 }
 
 export const keysCommand: Command = {
@@ -112,7 +115,7 @@ const ACTIONS: ReadonlyMap<string, Action> = new Map([
   ['revoke', revoke],
 ])
 
-function create({ name, email, scopes }: Options): ReturnType<Action> {
+function create({ name, email, scopes, expires }: Options): ReturnType<Action> {
   if (name === undefined) throw new UsageError('create needs --name.', USAGE)
   if (scopes === undefined) throw new UsageError('create needs --scopes.', USAGE)
   return async (keys, say) => {
@@ -120,6 +123,7 @@ function create({ name, email, scopes }: Options): ReturnType<Action> {
       name,
       email,
       scopes: scopes.split(',').map((scope) => scope.trim()),
+      expiresAt: expires,
     })
     // Only the key goes to standard output, so that $(branchpoint keys create …) works.
     say(
@@ -169,8 +173,9 @@ function keysOfServer(server: ChosenServer, project: string): KeyPlace {
     (await ask<{ readonly keys: readonly Answered[] }>('GET', '/keys')).keys.map(listed)
   return {
     shown: `of the project "${project}" at ${server.url}`,
-    create: async (wanted) => {
-      const { key } = await ask<{ readonly key: Answered }>('POST', '/keys', { key: wanted })
+    create: async ({ expiresAt, ...wanted }) => {
+      const body = { key: { ...wanted, expires_at: expiresAt } }
+      const { key } = await ask<{ readonly key: Answered }>('POST', '/keys', body)
       return { key: listed(key), token: key.secret ?? '' } // only the answer of the creation has the secret
     },
     list: all,
@@ -195,7 +200,6 @@ function signing(config: Config): string {
 
 function table(keys: readonly ListedKey[]): string {
   const hasUses = keys.some(({ last4 }) => last4 === undefined)
-  const minute = (time: string): string => time.slice(0, 19).replace('T', ' ')
   const rows = keys.map((key) => [
     key.id,
     key.name,
@@ -203,8 +207,19 @@ function table(keys: readonly ListedKey[]): string {
     key.scopes.join(','),
     hasUses ? (key.last_used_at ? minute(key.last_used_at) : 'never') : `…${key.last4}`,
     minute(key.created_at),
-    isLive(key) ? 'live' : `revoked ${key.revoked_at?.slice(0, 10)}`,
+    stateOf(key),
   ])
   const known = hasUses ? 'LAST USED (UTC)' : 'ENDS'
   return textTable([['ID', 'NAME', 'EMAIL', 'SCOPES', known, 'CREATED (UTC)', 'STATE'], ...rows])
+}
+
+function stateOf(key: ListedKey): string {
+  const { revoked_at: revoked, expires_at: expires } = key
+  if (revoked !== undefined) return `revoked ${revoked.slice(0, 10)}`
+  if (expires === undefined) return 'live'
+  return isLive(key) ? `until ${minute(expires)}` : `expired ${expires.slice(0, 10)}`
+}
+
+function minute(time: string): string {
+  return time.slice(0, 19).replace('T', ' ')
 }

@@ -19,10 +19,11 @@ export interface KeyPlace {
   readonly uses: KeyUses
   /** Whether there is an admin key (SVC_API_KEY), which is not stored here. */
   readonly hasAdminKey: boolean
+  readonly now: () => Date
 }
 
 /** The API keys of the project (interface 14.1). */
-export function keyEndpoints({ fs, storeDir, uses, hasAdminKey }: KeyPlace): Endpoint[] {
+export function keyEndpoints({ fs, storeDir, uses, hasAdminKey, now }: KeyPlace): Endpoint[] {
   const tag = 'keys'
   const output = single('key', keyRecord)
   const projectOf = ({ store }: Registry): string => basename(store.folder)
@@ -73,7 +74,8 @@ export function keyEndpoints({ fs, storeDir, uses, hasAdminKey }: KeyPlace): End
       method: 'POST',
       path: '/keys',
       tag,
-      summary: 'Make an API key of the project; the answer shows it once, as "secret"',
+      summary:
+        'Make an API key of the project, for good or until a time; the answer shows it once, as "secret"',
       scope: 'admin',
       input: envelope({ key: { names: ['key'], schema: newKey, required: true } }),
       output,
@@ -81,11 +83,9 @@ export function keyEndpoints({ fs, storeDir, uses, hasAdminKey }: KeyPlace): End
       run: async ({ registry, input, context: { artifactId, attemptedAt } }) => {
         const earlier = attemptedAt && keysOf(registry).find(({ id }) => id === artifactId)
         if (earlier) return answer(registry, earlier)
-        const made = await createApiKey(fs, storeDir, {
-          ...input.key,
-          project: projectOf(registry),
-          id: artifactId,
-        })
+        const { expires_at: expiresAt, ...key } = input.key
+        const wanted = { ...key, expiresAt, project: projectOf(registry), id: artifactId }
+        const made = await createApiKey(fs, storeDir, wanted, now())
         return answer(registry, made.key, made.token)
       },
       // Secrets are not stored, so only the first answer contains one.
@@ -132,6 +132,7 @@ function present({ id, name, email, scopes, ...key }: ApiKey, lastUses: Readonly
     scopes,
     created_at: key.created_at,
     last_used_at: lastUses.get(id) ?? null,
+    ...(key.expires_at === undefined ? {} : { expires_at: key.expires_at }),
     revoked_at: key.revoked_at ?? null,
   }
 }

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { SCOPES } from '../../access/keys.ts'
+import { time } from './request-schemas.ts'
 
 /** The schemas of requests and answers about API keys, sessions and secrets (interface 14.1). */
 
@@ -11,6 +12,9 @@ export const newKey = z.object({
   name: z.string(),
   email: z.string().optional(),
   scopes,
+  expires_at: time.optional().meta({
+    description: 'When the key stops working. A date alone is its first moment in UTC. Never, unless given.',
+  }),
 })
 
 export const keyFilter = z.object({
@@ -27,6 +31,7 @@ export const keyRecord = z.strictObject({
   last_used_at: timestamp
     .nullable()
     .meta({ description: 'Of this minute or an earlier one; null if it never was.' }),
+  expires_at: timestamp.optional().meta({ description: 'Of a key that stops working by itself.' }),
   revoked_at: timestamp.nullable(),
   secret: z
     .string()

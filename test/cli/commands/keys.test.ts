@@ -34,6 +34,14 @@ describe('branchpoint keys', () => {
     expect((await keys('list', '--project', 'team')).stdout).to.contain('revoked 2')
   })
 
+  it('makes a key that expires, and says until when', async () => {
+    const made = await keys('create', '--name', 'brief', '--scopes', 'read', '--expires', '2100-01-01')
+    expect(made.stdout).to.match(/^svc_/)
+    expect(made.stderr).to.contain('until 2100-01-01 00:00:00')
+    const [record] = (await keys('list', '--json')).stdout.split('\n')
+    expect(JSON.parse(record ?? '')).to.include({ expires_at: '2100-01-01T00:00:00.000Z' })
+  })
+
   it('explains itself without a command and with --help', async () => {
     expect((await keys()).stdout).to.contain('branchpoint keys create --name NAME')
     expect((await keys('--help')).code).to.equal(0)
@@ -46,6 +54,18 @@ describe('branchpoint keys', () => {
     ['a missing name', ['create', '--scopes', 'read'], 'create needs --name.'],
     ['missing scopes', ['create', '--name', 'x'], 'create needs --scopes.'],
     ['an unknown scope', ['create', '--name', 'x', '--scopes', 'all'], '"all" is not a scope', 1],
+    [
+      'a time in the past',
+      ['create', '--name', 'x', '--scopes', 'read', '--expires', '2020-01-01'],
+      'in the past',
+      1,
+    ],
+    [
+      'a time that is none',
+      ['create', '--name', 'x', '--scopes', 'read', '--expires', 'soon'],
+      '"soon" is not a date',
+      1,
+    ],
     ['a revocation of nothing', ['revoke'], 'revoke needs either --id or --name.'],
     ['to show a signing key without one', ['signing'], 'set SIGNING_KEY_FILE'],
     ['an unknown key', ['revoke', '--name', 'ghost'], 'no live key with the name "ghost"', 1],

@@ -12,6 +12,8 @@ import { makeEmptyStore } from '../empty-store.ts'
 
 const PROGRAM = fileURLToPath(new URL('../../../src/cli/main.js', import.meta.url))
 
+const CI = ['--scopes', 'read,write', '--expires', '2100-01-01'] as const
+
 describe('where a command works', () => {
   let service: RunningService
   let folder: string
@@ -33,12 +35,12 @@ describe('where a command works', () => {
   const server = () => ({ BRANCHPOINT_URL: service.url, BRANCHPOINT_KEY: ADMIN_KEY })
 
   it('is the server of BRANCHPOINT_URL, for keys, secrets and links, and no store is made', async () => {
-    const made = await branchpoint(server(), 'keys', 'create', '--name', 'ci', '--scopes', 'read,write')
+    const made = await branchpoint(server(), 'keys', 'create', '--name', 'ci', ...CI)
     expect(made.stderr).to.contain(`Made a key of the project "default" at ${service.url}.`)
     const headers = { authorization: `ApiKey ${made.stdout.trim()}` }
     expect((await service.get('/projects/current', headers)).status).to.equal(200)
     expect((await branchpoint(server(), 'keys', 'list')).stdout).to.match(
-      /LAST USED[^]*ci@branchpoint\.local/,
+      /LAST USED[^]*ci@branchpoint\.local[^]*until 2100-01-01/,
     )
     const revoked = await branchpoint(server(), 'keys', 'revoke', '--name', 'ci')
     expect(revoked.stdout).to.match(/^Revoked "ci" .* at http:\/\//)

@@ -199,6 +199,18 @@ function administration(): Step[] {
   const signedIn = { cookie: 'branchpoint=administration.<session 1>', 'sec-fetch-site': 'same-origin' }
   return [
     post('make a key', '/keys', { key: { name: 'reader', scopes: ['read'] } }, { as: 'reader' }),
+    post(
+      'make a key that expires',
+      '/keys',
+      { key: { name: 'brief', scopes: ['read'], expires_at: '2100-01-01' } },
+      { as: 'brief' },
+    ),
+    post('make a key that has expired', '/keys', {
+      key: { name: 'late', scopes: ['read'], expires_at: '2020-01-01T00:00:00Z' },
+    }),
+    post('make a key that expires at no time', '/keys', {
+      key: { name: 'odd', scopes: ['read'], expires_at: 'soon' },
+    }),
     post('make a key of no scope', '/keys', { key: { name: 'none', scopes: [] } }),
     post('make a key of a scope that is none', '/keys', { key: { name: 'odd', scopes: ['fly'] } }),
     post('make a key without a name', '/keys', { key: { scopes: ['read'] } }),

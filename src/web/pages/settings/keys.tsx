@@ -60,9 +60,12 @@ export function Keys() {
             name: 'State',
             cell: (key) =>
               key.revoked_at === null ? (
-                <Button needs="admin" onClick={() => setLeaving(key)} aria-label={`Revoke ${key.name}`}>
-                  Revoke
-                </Button>
+                <>
+                  <Button needs="admin" onClick={() => setLeaving(key)} aria-label={`Revoke ${key.name}`}>
+                    Revoke
+                  </Button>
+                  {key.expires_at !== undefined && <span className="muted"> {expiry(key.expires_at)}</span>}
+                </>
               ) : (
                 <span className="muted">
                   revoked <Ago date={key.revoked_at} />
@@ -106,6 +109,12 @@ export function Keys() {
       )}
     </>
   )
+}
+
+/** `expires 1/1/2027`, in the reader's own form. */
+function expiry(at: string): string {
+  const date = new Date(at)
+  return `${date.getTime() > Date.now() ? 'expires' : 'expired'} ${date.toLocaleDateString()}`
 }
 
 /** A key as the interface answers it. */
