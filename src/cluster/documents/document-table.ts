@@ -33,8 +33,8 @@ export interface DocumentTable {
 export interface TableFeed {
   readonly table: DocumentTable
   /**
-   * The changes since the previous call, or since the summaries, in any order; this server's own may be included. Undefined if they are no
-   * longer known, so that everything must be compared. One call at a time.
+   * Lists the changes since the previous call, in any order; the first call lists those since `summaries` was read. The list may include
+   * changes of this server. Undefined if the table no longer has them; then the caller compares everything. One call at a time.
    */
   entries(): Promise<readonly DocumentEntry[] | undefined>
 }

@@ -50,7 +50,7 @@ export class SharedDocuments implements Documents {
   readonly #turns = new Turns()
   /** Documents whose copy is older than a known version, or could not be written. */
   readonly #behind = new Set<string>()
-  /** Numbers of unanswered requests to the table, in order. */
+  /** The ids of requests to the table that are not answered yet, oldest first. */
   readonly #underWay = new Set<number>()
   #begun = 0
 

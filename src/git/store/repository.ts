@@ -104,18 +104,29 @@ export class Repository {
     }
   }
 
-  /** Takes the jobs out of the batch that have to wait for the next one, and puts them in front of the queue. */
+  /**
+   * Works out the jobs of a batch, each on top of those before it, and stores them as one write. What the first one drafts is the batch's draft;
+   * that of a job that throws is dropped. Puts back in the queue the jobs that have to wait for the next batch.
+   */
   async #runTogether(batch: Entry[]): Promise<void> {
     for (let attempt = 1; ; attempt++) {
-      const draft = this.draft(attempt === 1)
+      let draft: Draft | undefined
       const outcomes: (() => void)[] = []
       try {
-        for (const entry of batch) {
-          outcomes.push(await this.#workOut(entry, draft))
+        for (const { job, resolve, reject } of batch) {
+          const own: Draft = draft ? new Draft(this, draft) : this.draft(attempt === 1)
+          try {
+            const result = await job(own)
+            if (draft) draft.merge(own)
+            else draft = own
+            outcomes.push(() => resolve(result))
+          } catch (error) {
+            outcomes.push(() => reject(unlessGone(error, this.fs, this.path)))
+          }
           // What lies in a staged pack can be read once it is published, so nothing is worked out on top of it before.
-          if (draft.packs.size > 0) this.#putBack(batch.splice(outcomes.length))
+          if (draft && draft.packs.size > 0) this.#putBack(batch.splice(outcomes.length))
         }
-        await commitDrafts(this.arbiter, [{ repository: this, draft }])
+        if (draft) await commitDrafts(this.arbiter, [{ repository: this, draft }])
       } catch (error) {
         await untilNextAttempt(attempt, error, this.arbiter, this.path)
         continue
@@ -123,18 +134,6 @@ export class Repository {
       counts.writeRounds++
       for (const settle of outcomes) settle()
       return
-    }
-  }
-
-  /** Answers what tells the job's caller what became of it. */
-  async #workOut({ job, resolve, reject }: Entry, draft: Draft): Promise<() => void> {
-    const own = new Draft(this, draft)
-    try {
-      const result = await job(own)
-      draft.merge(own)
-      return () => resolve(result)
-    } catch (error) {
-      return () => reject(unlessGone(error, this.fs, this.path))
     }
   }
 

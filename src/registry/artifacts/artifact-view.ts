@@ -44,9 +44,9 @@ export interface ArtifactView {
   readonly tagsSince: ReadonlyMap<string, string>
   /** Whether only this process knows since when some branch or tag is there: plain git made it. See recordClaims. */
   readonly isUnrecorded: boolean
-  /** Revisions archived one by one, by id. */
+  /** The records of the revisions that were archived individually; the key is the revision's id. */
   readonly archived: ReadonlyMap<string, ArchivedRecord>
-  /** What the view was made of, to tell whether it is still current and to make the next one from. */
+  /** The refs and records from which the view was made. They show whether the view is current, and the next view is derived from them. */
   readonly source: { readonly refs: RefSnapshot; readonly state: ArtifactState }
 }
 

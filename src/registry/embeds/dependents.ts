@@ -47,8 +47,8 @@ const PLACES_BETWEEN_YIELDS = 50
 
 /**
  * Lists what embeds or deploys the target now, by date. It searches the latest revision of every visible
- * variant, deployed revisions, and the latest revisions of environments. A reference counts by its current
- * target; one to an environment counts both as the environment and as what it deploys.
+ * variant, deployed revisions, and the latest revisions of environments. A reference depends on what it names
+ * now. A reference to an environment depends on the environment and on the revision that is deployed there.
  */
 export async function queryDependents(
   registry: Registry,

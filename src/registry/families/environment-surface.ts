@@ -207,8 +207,8 @@ export function encodeEnvironment(data: JsonObject): readonly PayloadFile[] {
 }
 
 /**
- * The data in a commit's tree, undefined if there is no `references.json`. Refuses with `damaged_repository`, naming the places, a map that
- * REST would not have accepted.
+ * Reads an environment's data from a commit's tree; undefined if the tree has no `references.json`. If the file holds a map that REST would
+ * have refused, throws `damaged_repository`, which lists the wrong keys.
  */
 export async function decodeEnvironment(
   read: (path: string) => Promise<Buffer | undefined>,

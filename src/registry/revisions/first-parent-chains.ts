@@ -72,7 +72,7 @@ export interface RevisionTips {
   readonly repository: { readonly history: History }
 }
 
-/** What is a revision of an artifact already: the commits on the chains of its branches and tags. */
+/** Finds the commits that are revisions of an artifact: those on the first-parent chains of its branches and tags. */
 export function knownRevisions(
   { variants, tags, repository }: RevisionTips,
   slice: TimeSlice,

@@ -95,7 +95,7 @@ export class RevisionCache {
   ): Promise<StoredRevision> {
     counts.lookups.revisions.misses++
     const revision = await this.#readAnew(source, oid, { signal })
-    // A revision that does not decode may be caused by a temporary disk failure.
+    // A temporary disk failure may be the reason that a revision could not be decoded, so such a revision is read again.
     if (!revision.damage) this.keep(revision)
     return revision
   }

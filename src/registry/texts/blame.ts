@@ -76,7 +76,7 @@ export async function blameText(
   }
 }
 
-/** The parent's text from which a search's text continues. */
+/** Finds the text of the parent commit that is the earlier version of the text whose lines are searched. */
 async function textBefore(
   { text, texts }: Search,
   earlier: readonly PlacedText[],

@@ -275,7 +275,7 @@ function beginEmbeddingSpan(span: OpenSpan, call: EmbeddingCall, placed: ModelNa
     .setData('parameters', { model: call.model })
 }
 
-/** Adds the provider to a span once it is known: a connection may belong to another one than the model's name says. */
+/** Records in a span which provider is asked. The name of the model does not tell it, because a connection may lead to another provider. */
 function setProviderAttributes(span: OpenSpan, { provider, baseUrl }: ModelEndpoint): void {
   setProvider(span, provider)
   if (URL.canParse(baseUrl)) span.setForeign('server.address', new URL(baseUrl).hostname)

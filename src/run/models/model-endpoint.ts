@@ -14,7 +14,7 @@ export interface ModelEndpoint {
   /** The provider's name for the model. */
   readonly id: string
   readonly baseUrl: string
-  /** Without white space at the ends; empty if the provider needs none. */
+  /** The key without white space around it; empty if the provider needs no key. */
   readonly apiKey: string
   readonly fetch: typeof fetch
 }

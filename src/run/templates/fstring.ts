@@ -272,7 +272,10 @@ function signOf(sign: string, wanted: string): string {
   return wanted === '-' ? '' : wanted
 }
 
-/** Groups padding zeros with the number, so that the result may be one wider. */
+/**
+ * Pads a number with zeros, and puts the separators of thousands between the zeros, too. The text may become one character wider than the spec
+ * says, because a separator cannot come first.
+ */
 function zeroPadded(sign: string, digits: string, spec: Spec): string {
   let text = grouped(digits, spec)
   const isPadded = spec.fill === '0' && spec.align === '=' && spec.grouping !== ''

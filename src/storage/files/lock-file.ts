@@ -284,7 +284,10 @@ export async function sweepDeadLocks(
   for (const name of dead) fs.remove(`${gitdir}/locks/${name}`)
 }
 
-/** The name of a dead owner's file in `folder`, or a name for one that a power cut took; undefined where nobody is known to be dead. */
+/**
+ * Finds the owner file, in `folder`, of the dead process that holds a lock. If a power cut removed that file, returns a name that no process has.
+ * Undefined if no process holds the lock, or if its owner may be alive.
+ */
 export function deadOwnerOf(fs: Fs, folder: string, lockPath: string): string | undefined {
   const lock = fs.stat(lockPath)
   if (!lock) return undefined

@@ -33,7 +33,7 @@ export class StoreGuard {
     this.#content = fs.readFile(path)?.toString('utf8') ?? ''
   }
 
-  /** Refuses with `storage_unavailable` while the store is not there. What is done in one turn shares a look (see readEpoch). */
+  /** Refuses with `storage_unavailable` while the store is not there. It looks at the disk once in each turn of the event loop (see readEpoch). */
   assertThere(): void {
     const turn = readEpoch()
     if (turn !== this.#turn) {

@@ -19,7 +19,7 @@ export function doorTo(url: string, key: string, signal: AbortSignal): Door {
   return { base, headers: { authorization: `ApiKey ${key}` }, signal }
 }
 
-/** Sends a request and answers the parsed JSON; throws a Refusal with the server's message if it failed. */
+/** Sends a request and returns the parsed JSON of the answer. If the server refuses it, throws a Refusal with the server's message. */
 export async function ask(
   door: Door,
   method: string,

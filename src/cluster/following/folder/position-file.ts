@@ -12,7 +12,7 @@ export interface FolderPosition {
   readonly filled?: string | undefined
 }
 
-/** Records in a new folder which database it is a copy of. */
+/** Writes the id of the database to a new folder, which will be a copy of that database. */
 export async function nameDatabase(fs: Fs, dir: string, id: string): Promise<void> {
   const aside = `${dir}/${COPY_FOLDER}/database.new`
   fs.remove(aside)

@@ -32,7 +32,7 @@ function differences(left: Int32Array, right: Int32Array): { columns: Int32Array
   }
 }
 
-/** The number of UTF-16 code units. */
+/** How many different UTF-16 code units exist. */
 const MAX_UNITS = 0x10000
 
 /** The library compares UTF-16 code units, so each distinct code point is mapped to one. */
