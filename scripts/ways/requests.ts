@@ -23,7 +23,8 @@ const SENT = SENT_BEFORE + 2
 export const WAYS: readonly Way[] = [
   {
     name: 'commit',
-    goal: { files: 60, functions: 380, lines: 2670 },
+    // 2,670 lines, raised once by a tenth (decision 46)
+    goal: { files: 60, functions: 380, lines: 2937 },
     says: 'a prompt of two messages, one text of it in a file, by the id of its variant',
     prepare: async (client) => {
       const id = await create(client, 'ways-commit')

@@ -83,11 +83,8 @@ export function membersAt(value: Json): Iterable<readonly [string | number, Json
  * first place and takes its last value. */
 export function fromEntries(entries: Iterable<readonly [string, Json]>): JsonObject {
   const members = new ExactObject(entries)
-  if (members.size > MOST_PLAIN_KEYS) return members
-  for (const key of members.keys()) if (isAwkwardKey(key)) return members
-  const plain: Record<string, Json> = {}
-  for (const [key, value] of members) plain[key] = value
-  return plain
+  const isExact = members.size > MOST_PLAIN_KEYS || [...members.keys()].some(isAwkwardKey)
+  return isExact ? members : Object.fromEntries(members)
 }
 
 /** A new object in which `key` is `value`: in its old place, or last when it is new. */
@@ -185,9 +182,7 @@ export function plainJson(value: Json): unknown {
   if (value instanceof ExactNumber) return Number(value.literal)
   if (isJsonArray(value)) return value.map(plainJson)
   if (!isJsonObject(value)) return value
-  const plain: [string, unknown][] = []
-  for (const [key, member] of entriesOf(value)) plain.push([key, plainJson(member)])
-  return Object.fromEntries(plain)
+  return Object.fromEntries(entriesOf(value).map(([key, member]) => [key, plainJson(member)]))
 }
 
 /** A key as RFC 6901 writes it in a pointer. */

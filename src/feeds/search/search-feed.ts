@@ -3,7 +3,7 @@ import { EMBED_SEARCH, holdsEmbed } from '../../registry/embeds.ts'
 import { Refusal } from '../../errors.ts'
 import { TimeSlice } from '../../base/scheduling.ts'
 import { IN_MEMORY, type DatabaseThread, DatabaseTrouble } from '../../storage/sqlite.ts'
-import type { ArtifactView, VariantView } from '../../registry/artifacts.ts'
+import type { ArtifactView } from '../../registry/artifacts.ts'
 import { documentOf, LargeDocument } from '../../registry/families.ts'
 import { damageOf, type ArtifactChange, pathOf, viewOf, type Registry } from '../../registry/registries.ts'
 import { homeAmong, homeOf } from '../../registry/revisions.ts'
@@ -198,8 +198,7 @@ async function embedsSomething({ artifact, stored }: Searched): Promise<boolean 
 export async function searchedAt(artifact: ArtifactView, oid: string | undefined): Promise<Searched> {
   if (oid === undefined) return { artifact, variant: artifact.defaultVariant, stored: undefined }
   const stored = await artifact.revisions.readForList(artifact.repository.objects, oid)
-  const heads: VariantView[] = []
-  for (const variant of artifact.variants) if (variant.head === oid) heads.push(variant)
+  const heads = artifact.variants.filter(({ head }) => head === oid)
   if (heads.length === 1) return { artifact, variant: heads[0], stored }
   const variant = homeAmong(heads, stored.trailers.variant) ?? (await homeOf(artifact, oid))?.variant
   return { artifact, variant, stored }

@@ -1,11 +1,4 @@
-import {
-  type Json,
-  type JsonObject,
-  isJsonArray,
-  isJsonObject,
-  membersOf,
-  pointerToken,
-} from '../../base/json.ts'
+import { type Json, type JsonObject, membersAt, membersOf, pointerToken } from '../../base/json.ts'
 import { contentOf } from '../../registry/testsets.ts'
 import type { ArtifactView, VariantView, Header } from '../../registry/artifacts.ts'
 import { documentOf, LargeDocument } from '../../registry/families.ts'
@@ -88,9 +81,9 @@ function stringsIn(
   if (typeof value === 'string') {
     found.left -= value.length
     found.texts.push({ field: 'data', text: value, place })
-  } else if (isJsonArray(value))
-    for (const [at, item] of value.entries()) stringsIn(item, `${place}/${at}`, found)
-  else if (isJsonObject(value))
-    for (const [key, member] of membersOf(value)) stringsIn(member, `${place}/${pointerToken(key)}`, found)
+    return found.texts
+  }
+  for (const [key, member] of membersAt(value))
+    stringsIn(member, `${place}/${pointerToken(String(key))}`, found)
   return found.texts
 }

@@ -99,9 +99,11 @@ export class Journal implements Arbiter, SharedFolder {
   /** Leaves claims and large packs out: names are claimed under the lock of their project, and large packs are on the disk. */
   decide(writes: readonly DecidedWrite[], beside: DecidedBeside = {}): Promise<Decision> {
     if (beside.purged !== undefined) return Promise.resolve(DECIDED_BY_RENAME)
-    const told: JournalWrite[] = []
-    for (const { gitdir, moves, pack, created } of writes)
-      told.push({ repository: gitdir.slice(this.#store.length + 1), moves, pack, created })
+    const repositoryOf = (gitdir: string): string => gitdir.slice(this.#store.length + 1)
+    const told = writes.map(({ gitdir, ...write }): JournalWrite => ({
+      ...write,
+      repository: repositoryOf(gitdir),
+    }))
     return new Promise((resolve, reject) => {
       this.#waiting.push(new JournalEntry(told, beside, resolve, reject))
       if (!this.#isWriting) void this.#write()

@@ -1,4 +1,4 @@
-import { createHash, hash } from 'node:crypto'
+import { createHash } from 'node:crypto'
 import { CACHE_ENTRY } from '../../base/recently-used.ts'
 import { Refusal, invalid } from '../../errors.ts'
 
@@ -21,17 +21,9 @@ export function heldBytes({ bytes }: GitObject): number {
   return bytes.length + CACHE_ENTRY
 }
 
-/** Objects up to this size are joined with their header and hashed in one call, at half the cost. */
-const LONGEST_JOINED = 16 * 1024
-
 /** The id git gives to these bytes: SHA-1 over `<kind> <size>\0<bytes>`. */
 export function hashObject(kind: ObjectKind, bytes: Uint8Array): Oid {
-  const header = `${kind} ${bytes.length}\0`
-  if (bytes.length > LONGEST_JOINED) return createHash('sha1').update(header).update(bytes).digest('hex')
-  const whole = Buffer.allocUnsafe(header.length + bytes.length)
-  whole.write(header, 'latin1')
-  whole.set(bytes, header.length)
-  return hash('sha1', whole, 'hex')
+  return createHash('sha1').update(`${kind} ${bytes.length}\0`).update(bytes).digest('hex')
 }
 
 /** The five modes git gives to an entry of a tree, as a tree object spells them. */

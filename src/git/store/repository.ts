@@ -431,14 +431,11 @@ class Draft implements Transaction, Drafted {
 
   /** None if all that was asked for is to delete what is not there. */
   moves(): readonly RefMove[] {
-    const moves: RefMove[] = []
-    let isNone = true
-    for (const [ref, target] of this.#moved) {
-      const expected = this.#before(ref)
-      if (expected !== undefined || target !== undefined) isNone = false
-      moves.push({ ref, expected, target, follows: this.#following.has(ref) })
+    const moveOf = ([ref, target]: readonly [string, string | undefined]): RefMove => {
+      return { ref, expected: this.#before(ref), target, follows: this.#following.has(ref) }
     }
-    return isNone ? [] : moves
+    const moves = Array.from(this.#moved, moveOf)
+    return moves.some(({ expected, target }) => (expected ?? target) !== undefined) ? moves : []
   }
 }
 

@@ -151,13 +151,9 @@ function mostInflated(headers: IncomingHttpHeaders, maxBytes: number): number {
 
 async function fetchWith(fetchBytes: Middleware, ctx: ParameterizedContext<unknown>): Promise<Buffer> {
   // koa-body is typed for Koa's own open state; it does not touch the state.
-  await fetchBytes(ctx as Parameters<Middleware>[0], nothingNext)
+  await fetchBytes(ctx as Parameters<Middleware>[0], () => Promise.resolve())
   const body: unknown = ctx.request.body
   return body as Buffer // typed for what koa-body decodes, and this it does not
-}
-
-function nothingNext(): Promise<void> {
-  return Promise.resolve()
 }
 
 function untilClosed(ctx: ParameterizedContext<unknown>): Promise<never> {

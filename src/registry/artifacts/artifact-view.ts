@@ -97,8 +97,7 @@ export async function viewArtifact(
   // Another artifact may have been put in its place.
   const before = last?.id === state.artifact.id ? last : undefined
   const digits = repositoryDigits(state.artifact.id)
-  const known = new Map<string, VariantView>()
-  for (const variant of previous?.variants ?? []) known.set(variant.slug, variant)
+  const known = new Map(previous?.variants.map((variant) => [variant.slug, variant]))
   const slice = new TimeSlice()
   const variants: VariantView[] = []
   for (const [name, record] of state.variants) {
@@ -144,15 +143,14 @@ export interface ViewParts extends Pick<
 /** The view with what follows from its parts. */
 export function composeView({ refs, state, ...parts }: ViewParts): ArtifactView {
   const { id } = state.artifact
-  let [defaultVariant] = parts.variants
-  for (const variant of parts.variants) if (`${HEADS}${variant.slug}` === refs.head) defaultVariant = variant
+  const named = parts.variants.find(({ slug }) => `${HEADS}${slug}` === refs.head)
   return {
     ...parts,
     family: parts.revisions.family,
     id,
     digits: repositoryDigits(id),
     record: state.artifact,
-    defaultVariant,
+    defaultVariant: named ?? parts.variants[0],
     archived: state.archived,
     source: { refs, state },
   }
@@ -181,8 +179,7 @@ export function variantsOf(
 
 /** The variant of this exact slug. */
 export function findVariant(view: ArtifactView, slug: string): VariantView | undefined {
-  for (const variant of view.variants) if (variant.slug === slug) return variant
-  return undefined
+  return view.variants.find((variant) => variant.slug === slug)
 }
 
 /** The state of an artifact in a transaction; it is read again only if the meta ref moved since the view was made. */

@@ -5,7 +5,7 @@ import { recentlyUsed } from '../../base/recently-used.ts'
 import type { SavedRefs } from '../../git/refs.ts'
 import type { Repository } from '../../git/store.ts'
 import { parseJson, stringifyJson } from '../../base/json.ts'
-import { type ArtifactView, composeView, variantsOf } from '../artifacts/artifact-view.ts'
+import { type ArtifactView, type VariantView, composeView, variantsOf } from '../artifacts/artifact-view.ts'
 import {
   archivedRecord,
   type ArtifactRecord,
@@ -114,12 +114,10 @@ export class IndexEntry {
     const { from } = this
     if (!isSeen(from) || from.id !== id || from.record.created_at !== record.created_at) return false
     if (from.variants.length !== variants.length || from.tagsSince.size !== tagsSince.size) return false
-    for (const [at, { slug, since }] of variants.entries()) {
-      const before = from.variants[at]
-      if (before?.slug !== slug || before.since !== since) return false
-    }
-    for (const [slug, since] of tagsSince) if (from.tagsSince.get(slug) !== since) return false
-    return true
+    const isSame = (a: VariantView, b: VariantView | undefined): boolean =>
+      a.slug === b?.slug && a.since === b.since
+    if (!variants.every((variant, at) => isSame(variant, from.variants[at]))) return false
+    return [...tagsSince].every(([slug, since]) => from.tagsSince.get(slug) === since)
   }
 
   set view(view: ArtifactView) {

@@ -95,10 +95,8 @@ export interface Unsearched {
 export function unsearched(file: DatabaseFile, { most }: SearchWork['unsearched']['asks']): Unsearched[] {
   const revisions = file.rows<UnsearchedRow>(UNSEARCHED_REVISIONS, most)
   const artifacts = file.rows<UnsearchedRow>(UNSEARCHED_ARTIFACTS, most - revisions.length)
-  const found: Unsearched[] = []
-  for (const { number, path, oid } of [...artifacts, ...revisions])
-    found.push({ number, path: utf8Of(path), oid: oid ?? undefined })
-  return found
+  const rows = [...artifacts, ...revisions]
+  return rows.map(({ number, path, oid }) => ({ number, path: utf8Of(path), oid: oid ?? undefined }))
 }
 
 interface UnsearchedRow {
@@ -122,8 +120,7 @@ export interface SearchDocument extends Pick<Unsearched, 'number' | 'oid'> {
  * one whose number another revision has in a file that was made anew. Answers how many were written.
  */
 function write(file: DatabaseFile, { documents }: SearchWork['write']['asks']): number {
-  const columns: string[][] = []
-  for (const { texts } of documents) columns.push(columnsOf(texts))
+  const columns = documents.map(({ texts }) => columnsOf(texts))
   return file.transaction(() => {
     let written = 0
     for (const [at, { number, oid = '', meta, embeds }] of documents.entries()) {
