@@ -69,6 +69,7 @@ export type RefusalCode =
   | 'embed_invalid'
   // the state of the requested thing
   | 'slug_taken'
+  | 'project_exists'
   | 'id_taken'
   | 'ambiguous_variant'
   | 'archived'

@@ -2,11 +2,11 @@ export {
   type KeyChoice,
   createApiKey,
   createFirstApiKey,
+  createProject,
   isLive,
   keyNames,
   listApiKeys,
   liveKeyIn,
-  projectNames,
   revokeApiKey,
 } from './keys/api-keys.ts'
 export { type Authenticate, type KeyRing, openKeyRing } from './keys/authenticator.ts'
@@ -18,5 +18,6 @@ export { type ApiKey, readApiKeyFile } from './keys/key-file.ts'
 export { KeyUses } from './keys/key-uses.ts'
 export { keyOfLink } from './keys/link-key.ts'
 export { DEFAULT_PROJECT, checkProjectName, isProjectName } from './keys/project-name.ts'
+export { MAX_PROJECT_NAME, projectNames, projectRecords } from './keys/projects.ts'
 export { SCOPES, type Scope, requireScope } from './keys/scope.ts'
 export { type OpenSession, SESSION_SECONDS, Sessions } from './keys/sessions.ts'

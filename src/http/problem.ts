@@ -103,6 +103,7 @@ export const PROBLEMS: Readonly<Record<ProblemCode, readonly [status: number, ti
   embed_contradictory: [422, 'The references of an embed contradict each other'],
   embed_invalid: [422, 'An embed is not valid'],
   slug_taken: [409, 'The slug is taken'],
+  project_exists: [409, 'The name of the project is taken'],
   id_taken: [409, 'The id is taken'],
   ambiguous_variant: [409, 'The variant is ambiguous'],
   last_admin_key: [409, 'It is the last admin key'],

@@ -8,6 +8,7 @@ import {
   evaluationEndpoints,
   invocationEndpoints,
   keyEndpoints,
+  projectsEndpoints,
   removalEndpoints,
   searchEndpoint,
   secretEndpoints,
@@ -73,13 +74,15 @@ export function composeEndpoints({
     ...surfaceContext(surface, surfaces, settings),
     ...(surface.family === queryFamily ? { enrichment: includeTraces(tracesOf) } : {}),
   }))
+  const keyPlace = { fs, storeDir, uses: keyUses, hasAdminKey: adminKey !== undefined, now }
   const endpoints = [
     ...allEndpoints(contexts, resourceSettings(config)),
     ...webhookEndpoints(webhooksOf),
     ...deliveryEndpoints(webhooksOf),
     ...invocationEndpoints(runtime.services, { ...settings, answered: [] }),
     ...evaluationEndpoints(evaluationsOf, contexts),
-    ...keyEndpoints({ fs, storeDir, uses: keyUses, hasAdminKey: adminKey !== undefined, now }),
+    ...keyEndpoints(keyPlace),
+    ...projectsEndpoints(keyPlace),
     ...sessionEndpoints({ ...access, publicUrl: config.publicUrl }),
     eventEndpoint({ ...access, events }),
     ...secretEndpoints(runtime.secretsOf),

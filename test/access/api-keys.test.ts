@@ -158,7 +158,7 @@ describe('API keys', () => {
   it('refuses unknown and missing scopes and bad project names', async () => {
     expect(await refusalOf(create('a', ['read', 'root']))).to.contain('"root" is not a scope')
     expect(await refusalOf(create('a', []))).to.contain('at least one scope')
-    for (const project of ['', 'Big', '../up', '-x', 'x'.repeat(65), '.git']) {
+    for (const project of ['', '../up', '-x', 'x'.repeat(65), '.git']) {
       expect(await refusalOf(create('a', ['read'], project))).to.contain('is not a project name')
     }
     expect(readdirSync(store)).to.have.length(0)

@@ -2,12 +2,12 @@ import { createHmac, timingSafeEqual } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
 import { Refusal } from '../../errors.ts'
 import type { Fs } from '../../storage/files.ts'
-import { projectNames } from './api-keys.ts'
 import { type Caller, callerWith, SERVER_KEY_ID } from './caller.ts'
 import { keyAuthor } from './key-author.ts'
 import { type ApiKey, keyFilePath, readApiKeyFile } from './key-file.ts'
 import { hashToken } from './key-token.ts'
 import { DEFAULT_PROJECT } from './project-name.ts'
+import { projectNames } from './projects.ts'
 
 /** Answers the holder of a token; undefined if no live key has it. Refuses with `key_expired` the token of a key that has expired. */
 export type Authenticate = (token: string) => Caller | undefined

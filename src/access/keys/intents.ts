@@ -10,7 +10,7 @@ import {
   type Fs,
   type BeforeTakeOver,
 } from '../../storage/files.ts'
-import { projectNames } from './api-keys.ts'
+import { projectNames } from './projects.ts'
 import { type Intent, type ResultAddress, intentFile } from './intent-file.ts'
 import type { DecisionNote } from '../../git/transactions.ts'
 

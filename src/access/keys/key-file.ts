@@ -14,9 +14,12 @@ const apiKey = z.strictObject({
   sha256: z.string().regex(/^[0-9a-f]{64}$/),
   last4: z.string(),
   created_at: z.iso.datetime(),
+  /** The principal that made it; absent if the command line did, on the store itself, or an earlier version. */
+  created_by: z.string().optional(),
   /** The key is refused from then on. */
   expires_at: z.iso.datetime().optional(),
   revoked_at: z.iso.datetime().optional(),
+  revoked_by: z.string().optional(),
 })
 
 const keyFile = new JsonRecordFile({

@@ -3,9 +3,9 @@ import { invalid } from '../../errors.ts'
 /** The project that every store has. */
 export const DEFAULT_PROJECT = 'default'
 
-/** Whether `name` is a valid project name, which is also a folder name. */
+/** Whether `name` can be a project's, which is also a folder name. */
 export function isProjectName(name: string): boolean {
-  return /^[a-z0-9][a-z0-9_-]{0,63}$/.test(name)
+  return /^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$/.test(name)
 }
 
 /** `name` if it is valid; refuses otherwise. */
@@ -13,7 +13,7 @@ export function checkProjectName(name: string): string {
   if (isProjectName(name)) return name
   throw invalid(
     ['project'],
-    `${JSON.stringify(name)} is not a project name: use 1 to 64 lower-case letters, digits, "_" and "-", and begin ` +
+    `${JSON.stringify(name)} is not a project name: use 1 to 63 letters, digits, "_" and "-", and begin ` +
       `with a letter or a digit.`,
   )
 }

@@ -1,5 +1,5 @@
 import { dirname } from 'node:path'
-import { readApiKeyFile, isProjectName } from '../../access/keys.ts'
+import { readApiKeyFile, isProjectName, projectRecords } from '../../access/keys.ts'
 import { Refusal } from '../../errors.ts'
 import { readLogLine } from '../../run/evaluations.ts'
 import { readSecretFile, readStoreKey } from '../../access/secrets.ts'
@@ -89,6 +89,7 @@ function problemOf(from: string, path: string, bytes: Buffer): string | undefine
   const [project = '', kind, id, ...rest] = path.split('/')
   try {
     if (path === 'secrets.key') readStoreKey(nodeFs, from)
+    else if (path === 'default/projects.json') projectRecords(nodeFs, from)
     else if (kind === 'keys.json') readApiKeyFile(nodeFs, from, project)
     else if (kind === 'secrets.json') readSecretFile(nodeFs, from, project)
     else if (kind === 'evaluations' && isNamed(id, '.jsonl') && rest.length === 0) return problemOfLog(bytes)
@@ -138,7 +139,7 @@ function isNamed(name: string | undefined, ending = ''): boolean {
  */
 function pathsOf(store: StateFolder, projects: readonly string[]): string[] {
   const { fs, dir } = store
-  const files = ['secrets.key']
+  const files = ['secrets.key', 'default/projects.json']
   for (const project of projects.filter(isProjectName)) {
     files.push(`${project}/webhooks/told`, `${project}/keys.json`, `${project}/secrets.json`)
     for (const folder of ['webhooks', 'evaluations'])

@@ -31,7 +31,9 @@ export async function withDocuments<T>(
     fs.makeDir(FOLDER)
     const documents = new SharedDocuments({ fs, dir: FOLDER, feed, fresh: async () => undefined })
     const files = ['keys', 'sessions', 'secrets'].map((name) => `${project}/${name}.json`)
-    await documents.fetch(['secrets.key', ...files])
+    // The projects that are there, which a new one must not be called like.
+    const keys = (await feed.table.summaries()).map(({ path }) => path).filter((it) => KEYS.test(it))
+    await documents.fetch(['secrets.key', 'default/projects.json', ...files, ...keys])
     return await work({ fs: { ...fs, documents }, storeDir: FOLDER, shown: 'the database in STORE' })
   } finally {
     await close()
@@ -39,3 +41,4 @@ export async function withDocuments<T>(
 }
 
 const FOLDER = '/store'
+const KEYS = /^[^/]+\/keys\.json$/

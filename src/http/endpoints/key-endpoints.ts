@@ -1,5 +1,12 @@
 import { basename } from 'node:path/posix'
-import { createApiKey, listApiKeys, revokeApiKey, type ApiKey, type KeyUses } from '../../access/keys.ts'
+import {
+  createApiKey,
+  listApiKeys,
+  principalOf,
+  revokeApiKey,
+  type ApiKey,
+  type KeyUses,
+} from '../../access/keys.ts'
 import { Refusal } from '../../errors.ts'
 import type { Fs } from '../../storage/files.ts'
 import { holdsText } from '../../registry/artifacts.ts'
@@ -31,7 +38,7 @@ export function keyEndpoints({ fs, storeDir, uses, hasAdminKey, now }: KeyPlace)
   const answer = (registry: Registry, key: ApiKey, secret?: string): EndpointResponse => ({
     body: {
       count: 1,
-      key: { ...present(key, uses.of(projectOf(registry))), ...(secret === undefined ? {} : { secret }) },
+      key: { ...presentKey(key, uses.of(projectOf(registry))), ...(secret === undefined ? {} : { secret }) },
     },
     address: { id: key.id },
   })
@@ -64,7 +71,7 @@ export function keyEndpoints({ fs, storeDir, uses, hasAdminKey, now }: KeyPlace)
           'keys',
           window,
           asked,
-          window.rows.map((key) => present(key, lastUses)),
+          window.rows.map((key) => presentKey(key, lastUses)),
         )
       },
     })
@@ -80,11 +87,12 @@ export function keyEndpoints({ fs, storeDir, uses, hasAdminKey, now }: KeyPlace)
       input: envelope({ key: { names: ['key'], schema: newKey, required: true } }),
       output,
       example: { key: { name: 'ci', scopes: ['read', 'write'] } },
-      run: async ({ registry, input, context: { artifactId, attemptedAt } }) => {
+      run: async ({ registry, input, caller, context: { artifactId, attemptedAt } }) => {
         const earlier = attemptedAt && keysOf(registry).find(({ id }) => id === artifactId)
         if (earlier) return answer(registry, earlier)
         const { expires_at: expiresAt, ...key } = input.key
-        const wanted = { ...key, expiresAt, project: projectOf(registry), id: artifactId }
+        const by = principalOf(caller.key).id
+        const wanted = { ...key, expiresAt, project: projectOf(registry), id: artifactId, by }
         const made = await createApiKey(fs, storeDir, wanted, now())
         return answer(registry, made.key, made.token)
       },
@@ -100,14 +108,14 @@ export function keyEndpoints({ fs, storeDir, uses, hasAdminKey, now }: KeyPlace)
       summary: 'Revoke an API key: requests with it are refused from the next one on',
       scope: 'admin',
       output,
-      run: async ({ registry, params }) => {
+      run: async ({ registry, params, caller }) => {
         const { id } = keyNamed(keysOf(registry), params['id'] ?? '')
         const revoked = await revokeApiKey(
           fs,
           storeDir,
           projectOf(registry),
           { id },
-          { mayLeaveNone: hasAdminKey },
+          { mayLeaveNone: hasAdminKey, by: principalOf(caller.key).id },
         )
         return answer(registry, revoked)
       },
@@ -124,7 +132,11 @@ function keyNamed(keys: readonly ApiKey[], id: string): ApiKey {
   )
 }
 
-function present({ id, name, email, scopes, ...key }: ApiKey, lastUses: ReadonlyMap<string, string>): object {
+/** A key as answers show it. */
+export function presentKey(
+  { id, name, email, scopes, ...key }: ApiKey,
+  lastUses: ReadonlyMap<string, string>,
+): object {
   return {
     id,
     name,

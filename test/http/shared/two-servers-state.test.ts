@@ -73,6 +73,34 @@ describe('http: what two servers over one PostgreSQL know beside repositories', 
     ])
   })
 
+  it('a project has one name whatever its case, made at both at once and by the command line', async () => {
+    const make = (at: RunningService, name: string) => at.post('/projects', { project: { name } })
+    const replies = await Promise.all([make(here, 'Pair'), make(there, 'pair'), make(here, 'PAIR')])
+    expect(replies.map(({ status }) => status).sort()).to.deep.equal([200, 409, 409])
+    const { project, key } = replies.find(({ status }) => status === 200)?.body ?? {}
+    for (const at of [here, there]) {
+      const current = await at.get('/projects/current', { Authorization: `ApiKey ${key.secret}` })
+      expect(current.body.project.name).to.equal(project.name)
+      expect((await at.get('/projects')).body.projects).to.deep.include({ name: project.name })
+    }
+    const other = project.name === 'pair' ? 'Pair' : 'pair'
+    const create = (name: string) =>
+      branchpoint('keys', 'create', '--name', 'me', '--scopes', 'read', '--project', name)
+    expect((await create(other)).stderr).to.contain(`"${project.name}" already`)
+    expect(await statusWith(there, (await create(project.name)).stdout.trim())).to.equal(200)
+  })
+
+  it('a key that expires is refused by both from then on', async () => {
+    const expires_at = new Date(Date.now() + 1000).toISOString()
+    const { key } = await posted(here, '/keys', { key: { name: 'brief', scopes: ['read'], expires_at } })
+    const made = await there.post('/keys/query', { key: { name: 'brief' } })
+    expect(made.body.keys[0].expires_at).to.equal(expires_at)
+    await pause(Date.parse(expires_at) - Date.now() + 1)
+    expect([await statusWith(here, key.secret), await statusWith(there, key.secret)]).to.deep.equal([
+      401, 401,
+    ])
+  })
+
   it('the command line makes, lists and revokes keys of the database, also several at once', async () => {
     const made = await Promise.all(
       ['one', 'two', 'three'].map((name) =>

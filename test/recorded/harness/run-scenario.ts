@@ -19,7 +19,7 @@ import {
   printedValue,
 } from './print-json.ts'
 import type { CommandStep, EditStep, GitStep, RefusalsStep, RequestStep, Scenario, Step } from './scenario.ts'
-import type { RecordedReceiver, RecordedServer } from './servers.ts'
+import { type RecordedReceiver, type RecordedServer, SERVER_KEY } from './servers.ts'
 import { announce, printedChanges, StoreReader } from './store-reader.ts'
 
 /** What a step came to, as it stands in a recording. */
@@ -502,6 +502,7 @@ class ScenarioRun {
   async #authorization(key = 'admin'): Promise<{ authorization?: string }> {
     if (key === 'none') return {}
     if (key === 'unknown') return { authorization: 'ApiKey svc_nobody' }
+    if (key === 'server') return { authorization: `ApiKey ${SERVER_KEY}` }
     if (!this.#keys.has(key)) {
       const body = JSON.stringify({ key: { name: key.replaceAll(',', '-'), scopes: key.split(',') } })
       const answer = await this.#ask('POST', '/keys', await this.#json(), body)

@@ -16,7 +16,7 @@ export interface Scenario {
 
 export type Step = RequestStep | RefusalsStep | GitStep | EditStep | CommandStep | EventsStep | DeliveriesStep
 
-/** Which API key a request has: `admin`, `none`, `unknown` (a key that nobody has), or scopes with commas between. */
+/** Which API key a request has: `admin`, `none`, `unknown` (a key that nobody has), `server` (an admin of the project `default`), or scopes with commas between. */
 export type KeyName = string
 
 export interface RequestStep {

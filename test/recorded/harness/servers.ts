@@ -19,11 +19,14 @@ export interface RecordedServer {
   stop(): Promise<void>
 }
 
+/** The key of the servers themselves, an admin of the project `default`. */
+export const SERVER_KEY = 'recorded-default-key'
+
 /** What every server is told: nothing reaches beyond this machine, and nothing waits long. */
 const COMMON = {
   PORT: '0',
   LOG_LEVEL: 'warn',
-  SVC_API_KEY: 'recorded-default-key',
+  SVC_API_KEY: SERVER_KEY,
   TZ: 'UTC',
   LANG: 'C.UTF-8',
   UPKEEP: 'off',

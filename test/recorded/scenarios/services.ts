@@ -226,6 +226,19 @@ function administration(): Step[] {
     del('remove a secret', '/secrets/TOKEN'),
     del('remove a secret again', '/secrets/TOKEN'),
     get('the project', '/projects/current'),
+    post('make a project', '/projects', { project: { name: 'Made' } }, { key: 'server', as: 'made' }),
+    post(
+      'make a project of a name that differs in case',
+      '/projects',
+      { project: { name: 'made' } },
+      {
+        key: 'server',
+      },
+    ),
+    post('make a project of a strange name', '/projects', { project: { name: '.git' } }, { key: 'server' }),
+    post('make a project with a key of another one', '/projects', { project: { name: 'mine' } }),
+    get('projects', '/projects', { key: 'server', bare: true }),
+    get('projects, for a key of another one', '/projects'),
     post('sign in', '/sessions', { session: { key: '<admin key>' } }, { key: 'none', bare: true }),
     post(
       'sign in by a key that nobody has',
