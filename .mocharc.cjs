@@ -11,6 +11,7 @@ const REST = [
   'test/cluster/postgres/', // a PostgreSQL
   'test/http/shared/', // several servers over it
   'test/compat/', // stores of earlier versions, servers that die
+  'test/clients/', // SDKs of other products
   'test/scripts/', // builds and packs the project
   'scripts/test/', // samples of the proofs and benches
 ]

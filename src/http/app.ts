@@ -15,13 +15,16 @@ import { immutableResponse } from './public-routes/lasting-answer.ts'
 import { noIcon, serviceRecord } from './public-routes/service-record.ts'
 import {
   authenticate,
+  BASIC,
   callerIfAny,
+  isOfOthers,
   type Observe,
   type PublicRoute,
   type RequestContext,
   type RequestState,
   requests,
   type SessionDoor,
+  takesBasic,
 } from './request.ts'
 import { PageFiles } from './workbench/page-files.ts'
 import { BUILT_PAGE, workbench } from './workbench/workbench.ts'
@@ -229,7 +232,7 @@ export function completed(handling: ErrorHandling): Middleware<RequestState> {
 }
 
 function respondWithError(ctx: RequestContext, error: unknown, { log, form }: ErrorHandling): void {
-  const { requestId, challenge = 'ApiKey', isTerminal, caller } = ctx.state
+  const { requestId, challenge = takesBasic(ctx.path) ? BASIC : 'ApiKey', isTerminal, caller } = ctx.state
   const refusal =
     caller === undefined && error instanceof DatabaseAway
       ? error.withoutWhy()
@@ -240,17 +243,17 @@ function respondWithError(ctx: RequestContext, error: unknown, { log, form }: Er
   if (problem.status >= 500) log.error({ err: error, requestId }, problem.title)
   ctx.status = problem.status
   setHeaders(problem, challenge, (name, value) => ctx.set(name, value))
-  ctx.body = isTerminal
-    ? `${problem.detail}\n`
-    : stringifyJson(form === 'list' ? withListedDetail(problem) : problem)
+  ctx.body = isTerminal ? `${problem.detail}\n` : stringifyJson(inFormOf(ctx.path, problem, form))
   ctx.type = isTerminal ? 'text/plain' : 'application/problem+json'
 }
 
 /** What the `detail` of a 422 is: a sentence, or the list of problems that clients of the existing service read (interface 2.30). */
 type ErrorForm = 'sentence' | 'list'
 
-function withListedDetail(problem: Problem): object {
-  if (problem.status !== 422) return problem
+/** Clients of other products read `message` and `error`, which they get beside the members of every problem (interface 16.6). */
+function inFormOf(path: string, problem: Problem, form: ErrorForm | undefined): object {
+  if (isOfOthers(path)) return { ...problem, message: problem.detail, error: problem.title }
+  if (form !== 'list' || problem.status !== 422) return problem
   const { errors = [{ loc: ['body'], msg: problem.detail, type: problem.code }] } = problem
   return { ...problem, detail: errors }
 }

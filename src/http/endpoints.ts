@@ -1,3 +1,5 @@
+export { langfuseEndpoints } from './clients/langfuse-endpoints.ts'
+export { litellmEndpoint } from './clients/litellm-endpoint.ts'
 export { allEndpoints } from './endpoints/all-endpoints.ts'
 export { deliveryEndpoints } from './endpoints/delivery-endpoints.ts'
 export { evaluationEndpoints } from './endpoints/evaluation-endpoints.ts'

@@ -78,8 +78,8 @@ const KEPT = `timeout=${IDLE_SECONDS}`
 const SANE_ID = /^[A-Za-z0-9._-]{1,128}$/
 
 /**
- * The one form in which routes see an address: without leading `/api` and `/preview` segments and without a trailing
- * slash (interface 2.1), the query string untouched.
+ * The one form in which routes see an address: without leading `/api` and `/preview` segments, unless it is one that counts as it is
+ * written (interface 16.1), and without a trailing slash (interface 2.1), the query string untouched.
  */
 export function normalisePath(url: string): string {
   const [, path = '/', query = ''] = ADDRESS.exec(url) ?? []
@@ -87,7 +87,23 @@ export function normalisePath(url: string): string {
   return URL.canParse(url) ? normalisePath(withoutOrigin(url)) : url
 }
 
-const ADDRESS = /^(?:\/(?:api|preview)(?![^/?]))*(\/[^?]*?)?\/?(\?.*)?$/s
+const ADDRESS =
+  /^(?:(?!(?:\/(?:api|preview))*\/(?:public\/v2|beta)\/)(?:\/(?:api|preview)(?![^/?]))*)?(\/[^?]*?)?\/?(\?.*)?$/s
+
+/** Whether an address is one of those at which clients of other products read prompts (interface 16.1). */
+export function isOfOthers(path: string): boolean {
+  return path.startsWith(LANGFUSE) || path.startsWith('/beta/')
+}
+
+/** Whether it is one of Langfuse's SDKs, which send keys as git does. */
+export function takesBasic(path: string): boolean {
+  return path.startsWith(LANGFUSE)
+}
+
+const LANGFUSE = '/api/public/v2/'
+
+/** How a client is asked for a key that it can send as a password. */
+export const BASIC = 'Basic realm="Branchpoint", charset="UTF-8"'
 
 /** RFC 9112 3.2.2: a server must take the absolute form that clients send to proxies. */
 function withoutOrigin(url: string): string {
@@ -129,7 +145,7 @@ export function authenticate(callerOf: Authenticate, door: SessionDoor): Middlew
 export function letIn(ctx: RequestContext, callerOf: Authenticate, door: SessionDoor): Caller {
   const { headers } = ctx.req
   const session = headers.cookie === undefined ? undefined : door.sessionOf(ctx)
-  const caller = session ? session.caller : callerOf(apiKeyIn(headers))
+  const caller = session ? session.caller : callerOf(apiKeyIn(headers, ctx.path))
   if (!caller) throw refusedKey()
   ctx.state.session = session
   ctx.state.caller = caller
@@ -190,11 +206,32 @@ export function refusedKey(): Refusal {
 /**
  * The key that a request carries (interface 2.3): in `Authorization: ApiKey <key>` or `Authorization: Bearer <key>`, or alone in `X-API-Key`.
  * Beside the latter, an Authorization header of another kind is somebody else's, such as a proxy's, and another key is refused as
- * `contradictory_request`. Refuses with `missing_key` where there is none, and says what is there in its place.
+ * `contradictory_request`. At some addresses it may be a password, too. Refuses with `missing_key` where there is none, and says what is there
+ * in its place.
  */
-export function apiKeyIn({ authorization = '', 'x-api-key': alone }: IncomingHttpHeaders): string {
+export function apiKeyIn({ authorization = '', 'x-api-key': alone }: IncomingHttpHeaders, path = ''): string {
   const [, inHeader] = /^(?:ApiKey|Bearer) +(\S+)$/i.exec(authorization) ?? []
-  return alone === undefined ? (inHeader ?? refuseHeader(authorization)) : soleKey(String(alone), inHeader)
+  return alone === undefined ? (inHeader ?? otherKey(authorization, path)) : soleKey(String(alone), inHeader)
+}
+
+function otherKey(authorization: string, path: string): string {
+  return takesBasic(path) ? keyOrPasswordIn({ authorization }) : refuseHeader(authorization)
+}
+
+/**
+ * The key of a client that is given a user name and a password, as git is: as everywhere, or else from Basic authentication (RFC 7617) with
+ * any user name and the key as password.
+ */
+export function keyOrPasswordIn(headers: IncomingHttpHeaders): string {
+  const [, encoded] = /^Basic +([A-Za-z0-9+/=_-]+) *$/i.exec(headers.authorization ?? '') ?? []
+  if (encoded === undefined || headers['x-api-key'] !== undefined) return apiKeyIn(headers)
+  const pair = Buffer.from(encoded, 'base64').toString('utf8')
+  const password = pair.slice(pair.indexOf(':') + 1)
+  if (pair.includes(':') && password !== '') return password
+  throw new Refusal(
+    'missing_key',
+    'The password is empty: give any user name, and an API key as the password.',
+  )
 }
 
 function soleKey(key: string, inHeader: string | undefined): string {

@@ -3,4 +3,8 @@ export { environmentVariant } from './environments/environments.ts'
 export { type LoggedDeployment, logDeployments } from './environments/log-deployments.ts'
 export { pinWarnings } from './environments/pin-warnings.ts'
 export { referencesTo } from './environments/pin.ts'
-export { type CurrentDeployment, queryDeployments } from './environments/query-deployments.ts'
+export {
+  type CurrentDeployment,
+  deployedCommits,
+  queryDeployments,
+} from './environments/query-deployments.ts'

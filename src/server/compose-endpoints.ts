@@ -7,6 +7,8 @@ import {
   eventEndpoint,
   evaluationEndpoints,
   invocationEndpoints,
+  langfuseEndpoints,
+  litellmEndpoint,
   keyEndpoints,
   projectsEndpoints,
   removalEndpoints,
@@ -88,6 +90,9 @@ export function composeEndpoints({
     ...secretEndpoints(runtime.secretsOf),
     ...traceEndpoints(tracesOf),
     searchEndpoint(searchOf, surfaces, settings),
+    ...contexts.flatMap((it) =>
+      it.surface.path === 'applications' ? [...langfuseEndpoints(it), litellmEndpoint(it)] : [],
+    ),
     ...removalEndpoints(contexts, { tracesOf, evaluationsOf, webhooksOf }),
   ].map((it) => withAnswers(it, isExisting))
   return { endpoints, contexts }

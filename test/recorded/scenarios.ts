@@ -1,4 +1,5 @@
 import type { Scenario } from './harness/scenario.ts'
+import { clientScenarios } from './scenarios/clients-of-others.ts'
 import { documentScenarios } from './scenarios/documents.ts'
 import { refusalScenarios } from './scenarios/refusals.ts'
 import { serviceScenarios } from './scenarios/services.ts'
@@ -20,6 +21,7 @@ export const SCENARIOS: readonly Scenario[] = [
   ...happeningScenarios,
   ...limitScenarios,
   ...releaseScenarios,
+  ...clientScenarios,
   ...resolutionScenarios,
   ...testsetFileScenarios,
 ]

@@ -6,10 +6,15 @@ import { type ArtifactView, saidTrashed } from '../../registry/artifacts.ts'
 import type { Registry } from '../../registry/registries.ts'
 import { type Spools, spooled } from '../body/spool.ts'
 import { methodNotAllowed } from '../routing/not-found.ts'
-import { type AuthenticatedContext, type RequestState, setCaller } from '../request.ts'
+import {
+  type AuthenticatedContext,
+  BASIC,
+  keyOrPasswordIn,
+  type RequestState,
+  setCaller,
+} from '../request.ts'
 import { type PushSettings, respondToPush } from './answer-push.ts'
 import { acquireForGit, type GitRoom } from './git-room.ts'
-import { gitToken } from './git-token.ts'
 import { FLUSH, pktLine } from './pkt-line.ts'
 import { resolve } from 'node:path'
 import { uploadPack } from '../../git/program.ts'
@@ -32,14 +37,12 @@ export interface GitSmartHttpDependencies {
  */
 export function gitSmartHttp(dependencies: GitSmartHttpDependencies): Middleware<RequestState> {
   return (ctx) => {
-    ctx.state.challenge = CHALLENGE
+    ctx.state.challenge = BASIC
     ctx.state.isTerminal = ctx.req.headers['user-agent']?.startsWith('git/') ?? false
-    setCaller(ctx, dependencies.authenticate, gitToken)
+    setCaller(ctx, dependencies.authenticate, keyOrPasswordIn)
     return answer(ctx, dependencies)
   }
 }
-
-const CHALLENGE = 'Basic realm="Branchpoint", charset="UTF-8"'
 
 async function answer(
   ctx: AuthenticatedContext,

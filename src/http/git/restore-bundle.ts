@@ -9,9 +9,14 @@ import type { PushLimits } from '../../registry/push.ts'
 import type { Registry } from '../../registry/registries.ts'
 import { inflatedBody } from '../body/inflate-body.ts'
 import type { Spools } from '../body/spool.ts'
-import { type AuthenticatedContext, type RequestContext, type RequestState, setCaller } from '../request.ts'
+import {
+  type AuthenticatedContext,
+  keyOrPasswordIn,
+  type RequestContext,
+  type RequestState,
+  setCaller,
+} from '../request.ts'
 import { clientAbort } from '../routing/client-abort.ts'
-import { gitToken } from './git-token.ts'
 
 export interface RestoreBundleDependencies {
   readonly authenticate: Authenticate
@@ -39,7 +44,7 @@ export function restoreBundle(dependencies: RestoreBundleDependencies): Middlewa
   async function answer(ctx: RequestContext, folder: string, slug: string): Promise<void> {
     ctx.state.route = '/git/:family/:slug.git'
     try {
-      setCaller(ctx, dependencies.authenticate, gitToken)
+      setCaller(ctx, dependencies.authenticate, keyOrPasswordIn)
       await restore(ctx, folder, slug, dependencies)
     } finally {
       // Discards the unread rest, so that the client reads the refusal.

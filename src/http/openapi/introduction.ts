@@ -18,7 +18,8 @@ may invoke.
 
 ## Every route
 
-- Every path also answers under \`/api\`; a slash at the end is optional.
+- Every path also answers under \`/api\`, but those of the group *clients of others*, which answer as they are written; a slash at the end is
+optional.
 - A refusal is a \`Problem\` (RFC 9457) with a stable \`code\`. A refused request stores nothing.
 - A write with \`Prefer: return=minimal\` is answered with ids, slugs and versions.
 - Where servers share a database, the answer to a read says how fresh it is: \`Svc-Freshness: primary; age=<ms>\`. A list of very many artifacts says so, too.
@@ -55,6 +56,7 @@ export const TAGS = Object.entries({
   secrets: 'Values that handlers use and no answer shows.',
   projects: 'What the project of a key holds.',
   trash: 'What was removed and can be brought back.',
+  'clients of others': 'Prompts as SDKs of other products read them.',
   service: 'The server itself. Needs no key, save for metrics.',
   'simple workflows': 'Applications and evaluators together, as one flat record each.',
   workflows: 'Applications and evaluators together, under the name they share.',

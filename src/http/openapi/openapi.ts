@@ -15,6 +15,7 @@ import type { JsonSchema } from './json-schema.ts'
 import { fieldParameters, openApiQueryParameters, type Parts } from './openapi-parameters.ts'
 import { groupMembers } from './member-groups.ts'
 import { inOrderOfReference, share } from './share.ts'
+import { takesBasic } from '../request.ts'
 import { withoutSpellings } from './without-spellings.ts'
 import { PROBLEMS } from '../problem.ts'
 import { SCOPES } from '../../access/keys.ts'
@@ -352,7 +353,7 @@ const SECURITY_SCHEMES = {
   Basic: {
     type: 'http',
     scheme: 'basic',
-    description: 'For git: any user name, and the key as the password.',
+    description: "For git, and for Langfuse's SDKs: any user name, and the key as the password.",
   },
 }
 
@@ -360,8 +361,9 @@ const SECURITY_SCHEMES = {
  * The `security` of an operation: any of the keys that may call it. Undefined for the document's default, a
  * key that may read.
  */
-function securityOf({ scope, orScope, callerIn }: Endpoint): object[] | undefined {
+function securityOf({ scope, orScope, callerIn, path }: Endpoint): object[] | undefined {
   if (callerIn) return []
+  if (takesBasic(path)) return [...keyWith(scope), { Basic: [scope] }]
   const scopes = [scope, ...(orScope === undefined ? [] : [orScope].flat())]
   if (scopes.join() === 'read') return undefined
   return scopes.length === SCOPES.length ? keyWith() : scopes.flatMap((scope) => keyWith(scope))

@@ -3,6 +3,7 @@ import { z } from 'zod'
 import { Refusal, type RefusalCode } from '../../errors.ts'
 import { HelpfulRefusal } from '../../base/suggestions.ts'
 import { deployments } from '../schemas/deployments.ts'
+import { isOfOthers } from '../request.ts'
 import type { SurfaceContext } from '../surface-context.ts'
 import type { Call, Endpoint, EndpointResponse } from './endpoint.ts'
 
@@ -184,7 +185,7 @@ function nothingFound(endpoint: Endpoint, error: unknown): EndpointResponse | un
 }
 
 function answersNothing({ scope, path }: Endpoint): boolean {
-  return scope === 'read' || /\/(?:un)?archive$/.test(path)
+  return (scope === 'read' && !isOfOthers(path)) || /\/(?:un)?archive$/.test(path)
 }
 
 const NOTHING = z

@@ -15,7 +15,7 @@ import {
 } from '../revisions/revision.ts'
 import { resolveArtifact } from '../revisions/references.ts'
 import { pinsAt } from './environments.ts'
-import { referencesTo } from './pin.ts'
+import { defaultKey, referencesTo } from './pin.ts'
 import { pinnedRevision } from './pinned-revision.ts'
 import { isDeepStrictEqual } from 'node:util'
 
@@ -234,4 +234,31 @@ async function pinsOf(
   const { payload } = await revisions.readForList(repository.objects, oid)
   const pins = (payload && family.pins?.(payload)) ?? []
   return new Map(pins.map((pin) => [pin.key, pin]))
+}
+
+/**
+ * What unarchived environments run of artifacts under their default keys, in the latest revisions of their default variants: by artifact id,
+ * the commit by the environment's slug.
+ */
+export async function deployedCommits(
+  registry: Registry,
+  artifacts: readonly ArtifactView[],
+): Promise<ReadonlyMap<string, Map<string, Oid>>> {
+  const commits = new Map(artifacts.map(({ id }) => [id, new Map<string, Oid>()]))
+  const slice = new TimeSlice()
+  for (const environment of await registry.index.list(registry.environments)) {
+    const { defaultVariant: variant, record, slug } = environment
+    if (record.deleted_at !== undefined || !variant) continue
+    await unlessDamaged(registry, environment, async () => {
+      const latest = await latestOf(environment, variant)
+      const pins = new Map((latest ? await pinsAt(latest) : []).map((pin) => [pin.key, pin]))
+      await slice.each(artifacts, async (artifact) => {
+        const pin = pins.get(defaultKey(artifact.slug))
+        const place = pin && (await pinnedRevision(registry, pin))
+        if (place && !(place instanceof Refusal) && place.artifact.id === artifact.id)
+          commits.get(artifact.id)?.set(slug, place.oid)
+      })
+    })
+  }
+  return commits
 }

@@ -35,7 +35,7 @@ export function coverageOf(steps: readonly KeptStep[], names: readonly string[])
     if (request === undefined) continue
     const plain = request
       .replace(/\?.*$/, '')
-      .replace(/^(\w+) \/api(?=\/)/, '$1 ')
+      .replace(/^(\w+) \/api(?=\/)(?!\/public\/)/, '$1 ')
       .replace(/(?<=\w)\/$/, '')
     const name = patterns.find(({ pattern }) => pattern.test(plain))?.name
     if (name !== undefined) found.set(name, [...(found.get(name) ?? []), String(status)])

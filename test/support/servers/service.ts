@@ -5,6 +5,7 @@ import { z } from 'zod'
 import { readConfig } from '../../../src/config.ts'
 import type { Fs } from '../../../src/storage/files/fs.ts'
 import { nodeFs } from '../../../src/storage/files/node-fs.ts'
+import { normalisePath } from '../../../src/http/request.ts'
 import type { Endpoint } from '../../../src/http/routing/endpoint.ts'
 import { openLogger } from '../../../src/http/logger.ts'
 import { start } from '../../../src/server/start.ts'
@@ -109,10 +110,7 @@ async function fetchAnswer(url: string, init: RequestInit): Promise<Answer> {
 }
 
 function checkOutput(endpoints: readonly Endpoint[], method: string, path: string, body: unknown): void {
-  const bare = path
-    .replace(/\?.*$/, '')
-    .replace(/^(\/api|\/preview)+(?=\/)/, '')
-    .replace(/\/$/, '')
+  const bare = normalisePath(path).replace(/\?.*$/, '')
   const endpoint = endpoints.find((it) => it.method === method && pattern(it.path).test(bare))
   const result = endpoint && answersOf(endpoint).safeParse(body)
   if (result && !result.success) {

@@ -1,0 +1,1 @@
+export { curlyTags } from './templates/curly-tags.ts'
