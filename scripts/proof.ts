@@ -77,6 +77,11 @@ const PROOFS: Readonly<Record<string, Proof>> = {
     explainsItself: true,
     load: () => import('./proofs/mutants.ts'),
   },
+  'clients-of-others': {
+    options: '[--keep] [--litellm FOLDER]',
+    summary: 'LiteLLM reads prompts here, and does with them what is kept',
+    load: () => import('./proofs/clients-of-others.ts'),
+  },
   nodes: {
     options: '[--node VERSION]… [SPEC…]',
     summary: 'the test suite under each version of Node',

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { expect } from 'chai'
 import { ADMIN_KEY, type Reply, type RunningService, startService } from '../../support/servers/service.ts'
 import { basic, changePrompt, deploy, expectProblem, makePrompt } from './prompts.ts'
@@ -39,6 +40,28 @@ describe('prompts as LiteLLM reads them', () => {
     await deploy(service, 'support-bot', 2, 'staging')
   })
   after(() => service.stop())
+
+  it('are those with which LiteLLM was seen to ask a model', async () => {
+    const { prompts, cases } = JSON.parse(readFileSync('test/http/clients/litellm.json', 'utf8'))
+    const seen = await startService()
+    try {
+      for (const [path, body] of prompts) expect((await seen.post(path, body)).status).to.equal(200)
+      for (const { request, authorization, status, answer } of cases) {
+        const [method = '', path = ''] = request.split(' ')
+        const reply = await seen.call(method, path, undefined, {
+          authorization: authorization.replace('KEY', ADMIN_KEY),
+        })
+        expect({ status: reply.status, answer: reply.body }, request).to.deep.equal({ status, answer })
+      }
+      const [{ sent }] = cases
+      expect(sent.messages.at(-2)).to.deep.equal({
+        role: 'user',
+        content: 'Where is my order? Really, Where is my order?',
+      })
+    } finally {
+      await seen.stop()
+    }
+  })
 
   // interface 16.7
   it('are messages, a model and its parameters, without placeholders for messages', async () => {
