@@ -30,6 +30,11 @@ const serverStamp = join(dist, 'server', '.build-info')
 /** What starts the program: tsc makes them, and then the bundler in their place. */
 const programs = ['main.js', 'cli/main.js'].map((name) => join(dist, 'src', name))
 const serverConfig = join(root, 'scripts', 'server.vite.config.ts')
+const webConfig = join(root, 'scripts', 'web.vite.config.ts')
+/** The modules of packages in each bundle. */
+const lists = ['server', 'web', 'swagger-ui'].map((name) => join(dist, 'modules', `${name}.json`))
+const noticesProgram = join(dist, 'scripts', 'notices.js')
+const notices = ['THIRD_PARTY_NOTICES', 'sbom.cdx.json'].map((name) => join(root, name))
 /** Holds the process id of the build that is under way. */
 const lock = join(root, 'node_modules', '.build-lock')
 
@@ -44,12 +49,13 @@ if (compiler === undefined) {
   console.error('There is no build in dist/, and no compiler to make one. Run npm ci without --omit=dev.')
   process.exit(1)
 }
-if (isCurrent() && isServerCurrent() && isWebCurrent()) process.exit(0)
+if (isCurrent() && isServerCurrent() && isWebCurrent() && areNoticesCurrent()) process.exit(0)
 await takeLock()
 try {
   if (!isCurrent()) process.exitCode = build()
   if (!process.exitCode && !isServerCurrent()) process.exitCode = buildServer()
   if (!process.exitCode && !isWebCurrent()) process.exitCode = buildWeb()
+  if (!process.exitCode && !areNoticesCurrent()) process.exitCode = writeNotices()
 } finally {
   rmSync(lock, { force: true })
 }
@@ -78,7 +84,8 @@ function isServerCurrent() {
   if (bundler === undefined || !existsSync(serverConfig)) return true
   const built = modified(serverStamp)
   if (built === undefined) return false
-  const named = [serverConfig, join(root, 'package-lock.json'), ...programs]
+  // package.json says which packages stay outside of the bundle.
+  const named = [serverConfig, join(root, 'package.json'), join(root, 'package-lock.json'), ...programs]
   return named.every((path) => (modified(path) ?? 0) <= built) && isOlder(join(root, 'src'), built, web)
 }
 
@@ -87,9 +94,19 @@ function isWebCurrent() {
   const built = modified(webStamp)
   if (built === undefined) return false
   return (
-    (modified(join(root, 'package-lock.json')) ?? 0) <= built &&
+    [webConfig, join(root, 'package-lock.json')].every((path) => (modified(path) ?? 0) <= built) &&
     isOlder(web, built) &&
     shared.every((folder) => isOlder(folder, built))
+  )
+}
+
+/** Whether both were written after the bundles that they list. */
+function areNoticesCurrent() {
+  if (!existsSync(noticesProgram)) return true
+  const written = Math.min(...notices.map((path) => modified(path) ?? 0))
+  return (
+    [noticesProgram, ...lists].every((path) => (modified(path) ?? 0) <= written) &&
+    isOlder(join(dist, 'scripts', 'notices'), written)
   )
 }
 
@@ -166,18 +183,27 @@ function buildServer() {
 function copySwaggerUi() {
   const to = join(dist, 'swagger-ui')
   mkdirSync(to, { recursive: true })
-  for (const name of ['swagger-ui.css', 'swagger-ui-bundle.js', 'package.json', 'LICENSE', 'NOTICE'])
+  const modules = ['swagger-ui.css', 'swagger-ui-bundle.js']
+  for (const name of [...modules, 'package.json', 'LICENSE', 'NOTICE'])
     copyFileSync(find('swagger-ui-dist/package.json', name), join(to, name))
+  mkdirSync(join(dist, 'modules'), { recursive: true })
+  const listed = modules.map((name) => `node_modules/swagger-ui-dist/${name}`)
+  writeFileSync(join(dist, 'modules', 'swagger-ui.json'), `${JSON.stringify(listed, null, 1)}\n`)
 }
 
 function buildWeb() {
   console.error('building the page …')
   const began = new Date()
-  const status = bundle(join(web, 'vite.config.ts'), 'warn')
+  const status = bundle(webConfig, 'warn')
   if (status !== 0) return status
   writeFileSync(webStamp, '')
   utimesSync(webStamp, began, began)
   return 0
+}
+
+/** Answers the program's exit code. */
+function writeNotices() {
+  return spawnSync(process.execPath, [noticesProgram], { cwd: root, stdio: ['ignore', 2, 2] }).status ?? 1
 }
 
 /** Answers vite's exit code. */

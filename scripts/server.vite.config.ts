@@ -1,7 +1,9 @@
-import { existsSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
 import { basename, dirname, join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { defineConfig } from 'vite'
+import { listModules } from './notices/list-modules.ts'
 
 /**
  * The program as few files: main.js and cli/main.js, which tsc has made of their modules, and dist/server, where the rest lies. A start
@@ -10,33 +12,34 @@ import { defineConfig } from 'vite'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 
-/** Packages that bring files of their own beside their modules, and those that few starts need. All others are in the bundle. */
-const PACKAGES = [
-  'libsql',
-  'tinypool',
-  'isomorphic-git',
-  'memfs',
-  'pg',
-  '@ai-sdk/anthropic',
-  '@ai-sdk/google',
-  '@ai-sdk/openai-compatible',
-  '@opentelemetry/exporter-trace-otlp-http',
-  '@opentelemetry/exporter-trace-otlp-proto',
-  '@opentelemetry/resources',
-  '@opentelemetry/sdk-trace',
-]
+/**
+ * Packages that an installation brings: they have files beside their modules (native code, WebAssembly, programs of threads). All others are
+ * in the bundle, so they are devDependencies of package.json.
+ */
+const { dependencies = {} } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
+  readonly dependencies?: Readonly<Record<string, string>>
+}
 
 /** How a module names the program of a thread beside it, as prettier writes it and as the compiler prints it. */
 const PROGRAM = /new URL\(\s*(['"`])(\.[^'"`]+)\.js\1,\s*import\.meta\.url\)/g
 
+/** How a module names itself, for a thread that is to load it. */
+const ITSELF = /new URL\(import\.meta\.url\)/g
+
+/** How a module reads a JSON file of a package. */
+const PACKAGE_JSON_FILE = /createRequire\(import\.meta\.url\)\((['"`])([^'"`.][^'"`]*\.json)\1\)/g
+
 /**
- * The programs of threads that load much: in the bundle each is one file with what it needs, and no more, though doors of rooms pass on more
- * than that.
+ * The programs of threads, and what they load: in the bundle each is one file with what it needs, and no more, though doors of rooms pass on
+ * more than that.
  */
 const THREADS = [
+  'src/base/scheduling/aside-thread.ts',
   'src/feeds/search/index/search-thread.ts',
   'src/feeds/traces/storage/trace-thread.ts',
   'src/registry/documents/document-job.ts',
+  'src/registry/embeds/syntax/find-embeds.ts',
+  'src/registry/testsets/files/xlsx-thread.ts',
   'src/run/handlers/worker/long-job-thread.ts',
 ].filter((path) => existsSync(join(root, path)))
 
@@ -45,7 +48,7 @@ export default defineConfig({
   publicDir: false,
   // As text for JSON.parse, which is much faster than code: koa's tables of media types.
   json: { stringify: true },
-  ssr: { noExternal: true, external: PACKAGES },
+  ssr: { noExternal: true, external: Object.keys(dependencies) },
   build: {
     ssr: true,
     outDir: 'dist',
@@ -74,6 +77,7 @@ export default defineConfig({
     },
   },
   plugins: [
+    listModules('server'),
     {
       name: 'places',
       /** What a module finds beside itself (a thread's program, package.json) stays beside what tsc made of it. */
@@ -86,8 +90,13 @@ export default defineConfig({
             ? `new URL('../server/${basename(path)}.js', import.meta.here)`
             : whole
         })
+        const itself = `new URL('../server/${basename(place)}', import.meta.here)`
         return {
           code: withThreads
+            .replace(PACKAGE_JSON_FILE, (_, _quote: string, path: string) =>
+              readFileSync(createRequire(id).resolve(path), 'utf8'),
+            )
+            .replaceAll(ITSELF, THREADS.includes(relative(root, id)) ? itself : '$&')
             .replaceAll('import.meta.url', `new URL('../${place}', import.meta.url).href`)
             .replaceAll('import.meta.here', 'import.meta.url'),
           map: null,

@@ -71,6 +71,7 @@ describe('scripts/build', () => {
   it('puts the program into few files, anew where its sources have changed or the compiler has written what starts it', () => {
     mkdirSync(join(root, 'src/cli'))
     cpSync('scripts/server.vite.config.ts', join(root, 'scripts/server.vite.config.ts'))
+    cpSync('scripts/notices', join(root, 'scripts/notices'), { recursive: true })
     // What vite needs lies beside it in the real folder.
     for (const name of ['vite', 'swagger-ui-dist'])
       symlinkSync(join(process.cwd(), 'node_modules', name), join(root, 'node_modules', name))

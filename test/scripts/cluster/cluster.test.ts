@@ -80,9 +80,9 @@ describe('scripts: npm run cluster', () => {
       expect(() => readClusterOptions(args), args.join(' ')).to.throw(sentence)
   })
 
-  it('compose.yaml and the Dockerfile set only what there is to set', () => {
+  it('compose.cluster.yaml and the Dockerfile set only what there is to set', () => {
     const known = new Set<string>(Object.values(SETTINGS).map(({ variable }) => variable))
-    const compose = readFileSync('deploy/compose.yaml', 'utf8')
+    const compose = readFileSync('deploy/compose.cluster.yaml', 'utf8')
     const environment = /environment:\n((?: {4}[A-Z_]+: .*\n)+)/.exec(compose)?.[1] ?? ''
     const set = [...environment.matchAll(/^ {4}([A-Z_]+):/gm)].map(([, name = '']) => name)
     const image = readFileSync('deploy/Dockerfile', 'utf8')
