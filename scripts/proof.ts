@@ -81,6 +81,16 @@ const PROOFS: Readonly<Record<string, Proof>> = {
     options: '[--keep] [--litellm FOLDER]',
     summary: 'LiteLLM reads prompts here, and does with them what is kept',
     load: () => import('./proofs/clients-of-others.ts'),
+  package: {
+    options: '[--git PROGRAM]',
+    summary:
+      'the package by npx, in an empty folder: with and without a network, without git, with an older one',
+    load: () => import('./proofs/package.ts'),
+  },
+  image: {
+    options: '[--base DIR]',
+    summary: 'the steps of deploy/Dockerfile, without Docker, and a server with a read-only root',
+    load: () => import('./proofs/image.ts'),
   },
   nodes: {
     options: '[--node VERSION]… [SPEC…]',

@@ -3,7 +3,15 @@ import { join } from 'node:path'
 import { expect } from 'chai'
 
 interface Lock {
-  readonly packages: Readonly<Record<string, { readonly dev?: boolean; readonly hasInstallScript?: boolean }>>
+  readonly packages: Readonly<Record<string, LockedPackage>>
+}
+
+interface LockedPackage {
+  readonly dev?: boolean
+  readonly hasInstallScript?: boolean
+  readonly optional?: boolean
+  readonly os?: readonly string[]
+  readonly cpu?: readonly string[]
 }
 
 describe('packages', () => {
@@ -15,6 +23,16 @@ describe('packages', () => {
     expect(scripted.map(([path]) => path)).to.deep.equal([])
     // The lock file does have the mark: a package for tests has an install script.
     expect(Object.values(packages).some(({ hasInstallScript }) => hasInstallScript)).to.equal(true)
+  })
+
+  it('brings native code for each C library of Linux, glibc and musl', () => {
+    const { packages } = JSON.parse(readFileSync('package-lock.json', 'utf8')) as Lock // as npm writes it
+    for (const cpu of ['x64', 'arm64'])
+      for (const library of ['gnu', 'musl']) {
+        const name = `node_modules/@libsql/linux-${cpu}-${library}`
+        expect(packages[name], name).to.deep.include({ os: ['linux'], cpu: [cpu], optional: true })
+        expect(packages[name], name).to.not.have.property('dev')
+      }
   })
 
   it('installs packages without their scripts, in the container and in CI', () => {
