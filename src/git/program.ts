@@ -3,6 +3,6 @@ export { type RepositoryCopy, buildCopy, copyRepository, placeCopy } from './pro
 export { type FetchSource, fetchObjects } from './program/fetch-objects.ts'
 export { fsck } from './program/fsck.ts'
 export { gitEnvironment } from './program/git-environment.ts'
-export { GitFailure, gitCommand, runGit, startGit } from './program/git-process.ts'
+export { GitFailure, gitCommand, gitProblem, runGit, startGit } from './program/git-process.ts'
 export { type ListedObject, listObjects } from './program/list-objects.ts'
 export { uploadPack } from './program/upload-pack.ts'

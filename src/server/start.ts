@@ -1,17 +1,11 @@
 import { createFirstApiKey } from '../access/keys.ts'
 import { CannotStart } from '../errors.ts'
+import { gitProblem } from '../git/program.ts'
 import { Store } from '../git/store.ts'
 import { signingSettings } from './signing-settings.ts'
 import type { StartedService, StartOptions } from './started-service.ts'
 import type { SharedTraces } from '../feeds/traces.ts'
-import {
-  type Fs,
-  type ProcessIdentity,
-  identityName,
-  isDead,
-  parseIdentity,
-  thisProcess,
-} from '../storage/files.ts'
+import { refuseOtherMachines } from '../storage/files.ts'
 
 /**
  * Starts to listen; resolves when the store is loaded. Until then /ready says so, and requests wait. Rejects with `CannotStart` or a Refusal
@@ -22,16 +16,12 @@ export async function start(given: StartOptions): Promise<StartedService> {
   const signing = signingSettings(options.config)
   // The rest of the program is loaded while the disk syncs what a crash has left.
   const [{ store, firstToken }, { serve }] = await Promise.all([openStore(options), import('./compose.ts')])
-  const withdraw = announceServer(store.fs, store.dir)
   try {
     const service = await serve(options, { store, signing, sharedTraces: await openSpans(options) })
-    const close = async (): Promise<readonly string[]> => {
-      withdraw()
-      return service.close()
-    }
-    return { ...service, close, firstToken }
+    if (store.fs.isSeenByOthers)
+      void gitProblem().then((problem) => problem !== undefined && options.log.logger.warn(problem))
+    return { ...service, firstToken }
   } catch (error) {
-    withdraw()
     throw ofTheDisk(error) && error.syscall !== undefined
       ? new CannotStart(whyNotOpened(error, options.config.storeDir), { cause: error })
       : error
@@ -64,7 +54,7 @@ async function openStore(
     log,
   } = options
   try {
-    refuseOtherHosts(fs, storeDir)
+    await refuseOtherMachines(fs, storeDir)
     const store = await (options.config.store === undefined
       ? Store.open(fs, storeDir)
       : followDatabase(options))
@@ -73,6 +63,7 @@ async function openStore(
         'the store is of format 2 now, in which texts of prompts lie in files of their own: earlier versions of the server cannot open it ' +
           'any more',
       )
+    if (store.problem !== undefined) log.logger.warn(store.problem)
     const firstKey = adminKey === undefined ? await createFirstApiKey(store.fs, storeDir) : undefined
     return { store, firstToken: firstKey?.token }
   } catch (error) {
@@ -102,79 +93,16 @@ function ofTheDisk(error: unknown): error is NodeJS.ErrnoException {
   return error instanceof Error && /^E[A-Z0-9]+$/.test((error as NodeJS.ErrnoException).code ?? '')
 }
 
-function whyNotOpened({ message }: Error, storeDir: string): string {
-  return (
-    `Cannot open the store ${storeDir}: ${message}. Set STORE_DIR to a folder that this user may write to, ` +
-    `or see to it that this one can be read and written.`
-  )
-}
-
-/** In a store: a file for each running server, named by its process. */
-const SERVERS_FOLDER = '.servers'
-
-const MS_BETWEEN_ANNOUNCEMENTS = 10_000
-
-const MAX_SILENCE_MS = 60_000
-
-/**
- * Throws CannotStart, with the host, if a server on another machine uses the store. SQLite files are shared through memory, so each server
- * would see the other's writes as damage. Containers of one machine count as one.
- */
-function refuseOtherHosts(fs: Fs, storeDir: string): void {
-  for (const { path, owner } of announced(fs, storeDir)) {
-    const modified = fs.stat(path)?.modified
-    if (modified === undefined || isOfThisMachine(owner) || Date.now() - modified > MAX_SILENCE_MS) continue
-    throw new CannotStart(
-      `A server on the host ${owner.host} (process ${owner.pid}) runs over the store ${storeDir}, and all servers of a store have to run on one host. ` +
-        `Stop it there; if it has died, start again ${MAX_SILENCE_MS / 1000} seconds later, or remove ${path} now.`,
-    )
-  }
-}
-
-/** Announces this server to those of other hosts, until the answered function is called. */
-function announceServer(fs: Fs, storeDir: string): () => void {
-  if (!fs.isSeenByOthers) return () => undefined
-  const folder = `${storeDir}/${SERVERS_FOLDER}`
-  const name = identityName(thisProcess())
-  const sweep = (): void => {
-    for (const { path, owner } of announced(fs, storeDir))
-      if (isDead(owner) || !isOfThisMachine(owner)) fs.remove(path)
-  }
-  const announce = (): void => {
-    fs.makeDir(folder)
-    // The rename replaces the file without a gap.
-    fs.remove(`${folder}/.${name}`)
-    fs.create(`${folder}/.${name}`, Buffer.alloc(0))
-    fs.rename(`${folder}/.${name}`, `${folder}/${name}`)
-  }
-  unlessFailing(sweep)
-  unlessFailing(announce)
-  const timer = setInterval(() => unlessFailing(announce), MS_BETWEEN_ANNOUNCEMENTS).unref()
-  return () => {
-    clearInterval(timer)
-    unlessFailing(() => fs.remove(`${folder}/${name}`))
-  }
-}
-
-function isOfThisMachine({ host, boot }: ProcessIdentity): boolean {
-  const here = thisProcess()
-  // If the boot id is unknown, all machines have the same.
-  return host === here.host || (boot === here.boot && boot !== '0')
-}
-
-function announced(fs: Fs, storeDir: string): { readonly path: string; readonly owner: ProcessIdentity }[] {
-  const folder = `${storeDir}/${SERVERS_FOLDER}`
-  return (fs.readDir(folder) ?? []).flatMap((name) => {
-    const owner = parseIdentity(name)
-    return owner ? [{ path: `${folder}/${name}`, owner }] : []
-  })
-}
-
-/** Ignores errors of the disk, because reads may still work. */
-function unlessFailing(work: () => void): void {
-  try {
-    work()
-  } catch {
-    // See above.
-  }
+function whyNotOpened({ code, message }: NodeJS.ErrnoException, storeDir: string): string {
+  const user = process.getuid?.() ?? 'of this process'
+  const isForeign = code === 'EACCES' || code === 'EPERM'
+  const isFull = code === 'ENOSPC' || code === 'EDQUOT'
+  const remedy = isForeign
+    ? `This server runs as the user ${user}: give that user the folder and all that is in it (chown -R ${user} ${storeDir}), or set STORE_DIR to a folder that it may write to`
+    : isFull
+      ? 'The disk is full: make room on it, or set STORE_DIR to a folder on another one'
+      : code === 'EROFS'
+        ? 'The disk is mounted read-only: mount it for writing, or set STORE_DIR to a folder on another one'
+        : 'Set STORE_DIR to a folder that this user may write to, or see to it that this one can be read and written'
+  return `Cannot open the store ${storeDir}: ${message}. ${remedy}.`
 }

@@ -21,6 +21,13 @@ export {
 } from './files/fs.ts'
 export { type ChangedRecord, JsonRecordFile } from './files/json-record-file.ts'
 export {
+  type Liveness,
+  announceProcess,
+  isDead,
+  isDeadSinceBoot,
+  refuseOtherMachines,
+} from './files/liveness.ts'
+export {
   type BeforeTakeOver,
   type HeldLock,
   LOCK_PATIENCE_MS,
@@ -38,8 +45,6 @@ export {
   type ProcessIdentity,
   identityName,
   isBeforeBoot,
-  isDead,
-  isDeadSinceBoot,
   parseIdentity,
   thisProcess,
 } from './files/process-identity.ts'

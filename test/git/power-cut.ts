@@ -18,10 +18,10 @@ export function powerCut(folder: string, before: string): void {
 /** Renames the journals as if a process that is dead now had written them. */
 export function ageJournals(folder: string, { boot = 'other' }: { boot?: 'same' | 'other' } = {}): void {
   for (const path of journals(folder)) {
-    const [host, id, , , number] = path.slice(path.lastIndexOf('/') + 1).split('.')
+    const [host, id, ...rest] = path.slice(path.lastIndexOf('/') + 1).split('.')
     renameSync(
       path,
-      `${folder}/.journal/${host}.${boot === 'same' ? id : 'feedfacecafe'}.999999999.1.${number}`,
+      `${folder}/.journal/${host}.${boot === 'same' ? id : 'feedfacecafe'}.999999999.1.${rest.at(-1)}`,
     )
   }
 }

@@ -2,6 +2,7 @@ import { expect } from 'chai'
 import { mkdirSync, readdirSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { startService } from '../support/servers/service.ts'
+import { lockAlone } from '../../src/storage/sqlite/file-lock.ts'
 import { thisProcess } from '../../src/storage/files/process-identity.ts'
 import { temporaryFolder } from '../support/git/git-program.ts'
 
@@ -35,7 +36,7 @@ describe('servers of several hosts', () => {
     expect(servers()).to.deep.equal([])
     const service = await startService({ storeDir })
     expect(servers()).to.have.length(1)
-    expect(servers()[0]).to.match(new RegExp(`^${thisProcess().host}\\.[0-9a-f]+\\.${process.pid}\\.\\d+$`))
+    expect(servers()[0]).to.match(new RegExp(`^${thisProcess().host}\\.[0-9a-f]+\\.${process.pid}\\.\\d+\\.s[0-9a-f]{16}$`))
     await service.stop({ keepStore: true })
     expect(servers()).to.deep.equal([])
   })
@@ -55,6 +56,22 @@ describe('servers of several hosts', () => {
     announce('db-host-2.0123456789ab.4711.99', 61)
     expect(await starts()).to.equal(undefined)
     expect(servers()).to.deep.equal([])
+  })
+
+  it('takes one of another host for dead at once whose lock is free', async () => {
+    announce('db-host-2.0123456789ab.4711.99.s0123456789abcdef')
+    expect(await starts()).to.equal(undefined)
+    expect(servers()).to.deep.equal([])
+  })
+
+  it('is refused while one of another host keeps its lock, and changes nothing of it', async () => {
+    const name = 'db-host-2.0123456789ab.4711.99.s0123456789abcdef'
+    announce(name)
+    const lock = lockAlone(join(storeDir, '.servers', name), 0)
+    expect(await starts()).to.contain(`or remove ${storeDir}/.servers/${name} now`)
+    expect(servers()).to.deep.equal([name])
+    lock.release()
+    expect(await starts()).to.equal(undefined)
   })
 
   it('runs beside one in a container of this machine, and beside its own that died', async () => {

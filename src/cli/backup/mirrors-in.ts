@@ -12,7 +12,7 @@ export function mirrorsIn(dir: string, families: readonly string[]): RepositoryN
     families.flatMap((family) => {
       const folder = `${dir}/${project}/${family}`
       const names = nodeFs.readDir(folder) ?? []
-      for (const name of names) if (isLeftover(name)) nodeFs.removeTree(`${folder}/${name}`)
+      for (const name of names) if (isLeftover(folder, name)) nodeFs.removeTree(`${folder}/${name}`)
       return names
         .filter((name) => name.endsWith('.git') && !name.startsWith('.'))
         .map((name) => ({ project, family, slug: name.slice(0, -'.git'.length) }))
@@ -20,7 +20,7 @@ export function mirrorsIn(dir: string, families: readonly string[]): RepositoryN
   )
 }
 
-function isLeftover(name: string): boolean {
+function isLeftover(folder: string, name: string): boolean {
   const owner = name.startsWith(BUILD_PREFIX) ? parseIdentity(name.slice(BUILD_PREFIX.length)) : undefined
-  return owner !== undefined && isDead(owner)
+  return owner !== undefined && isDead(owner, folder)
 }

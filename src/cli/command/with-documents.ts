@@ -1,6 +1,6 @@
 import type { Config } from '../../config.ts'
 import { refuseCopy } from '../../git/store.ts'
-import { type Fs, nodeFs } from '../../storage/files.ts'
+import { announceProcess, type Fs, nodeFs } from '../../storage/files.ts'
 
 /** A store's keys, sessions and secrets, for a command. */
 export interface StatePlace {
@@ -21,7 +21,12 @@ export async function withDocuments<T>(
 ): Promise<T> {
   if (store === undefined) {
     refuseCopy(nodeFs, storeDir)
-    return work({ fs: nodeFs, storeDir, shown: storeDir })
+    const liveness = await announceProcess(nodeFs, storeDir)
+    try {
+      return await work({ fs: nodeFs, storeDir, shown: storeDir })
+    } finally {
+      liveness.release()
+    }
   }
   const { openDocumentTable, SharedDocuments } = await import('../../cluster/cluster.ts')
   const { memoryFs } = await import('../../storage/memory-fs.ts')

@@ -6,7 +6,7 @@ import { storeRepositories } from '../../git/store.ts'
 import { workflowSurfaces } from '../../run/handlers.ts'
 import { surfacesOf } from '../../registry/families.ts'
 import { resourceSettings } from '../../server/resource-settings.ts'
-import { nodeFs } from '../../storage/files.ts'
+import { announceProcess, nodeFs } from '../../storage/files.ts'
 import type { Command, Shell } from '../command/command.ts'
 import { readArguments } from '../command/read-arguments.ts'
 import { VERBS } from '../command/verbs.ts'
@@ -42,6 +42,7 @@ async function run(
   const repositories = storeRepositories(nodeFs, dir, [...folders])
   let done = 0
   let problems = 0
+  const liveness = await announceProcess(nodeFs, dir)
   const stopShowing = showProgress(progress, () => `${done} of ${repositories.length} repositories`)
   try {
     for (const gitdir of repositories) {
@@ -53,6 +54,7 @@ async function run(
     }
   } finally {
     stopShowing()
+    liveness.release()
   }
   print(`${repositories.length} repositories${problems > 0 ? `, ${problems} not finished` : ''}`)
   return problems > 0 ? 1 : 0

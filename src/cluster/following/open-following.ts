@@ -1,6 +1,13 @@
 import { COMMAND } from '../../command-name.ts'
 import { CannotStart, Refusal, DatabaseAway } from '../../errors.ts'
-import { createDurableFolder, type Fs, type HeldLock, LockFile, StoreGuard } from '../../storage/files.ts'
+import {
+  announceProcess,
+  createDurableFolder,
+  type Fs,
+  type HeldLock,
+  LockFile,
+  StoreGuard,
+} from '../../storage/files.ts'
 import { SharedDocuments } from '../documents/shared-documents.ts'
 import {
   JOURNAL_FOLDER,
@@ -35,9 +42,11 @@ export async function followStore(fs: Fs, dir: string, openLog: OpenLog): Promis
   // Synced before `format` exists, so that a half-made folder is recognised after a crash.
   await createDurableFolder(fs, `${dir}/${COPY_FOLDER}`)
   await makeStore(fs, dir)
-  const lock = await takeFolder(fs, dir)
+  const liveness = await announceProcess(fs, dir)
+  let lock: HeldLock | undefined
   let opened: SharedLog | undefined
   try {
+    lock = await takeFolder(fs, dir)
     const { stream, position } = readPosition(fs, dir)
     const log = (opened = await openLog(stream))
     await checkDatabase(fs, dir, log)
@@ -51,13 +60,14 @@ export async function followStore(fs: Fs, dir: string, openLog: OpenLog): Promis
     const copy = { fs, dir, log, packs, own: new OwnMoves(), documents, untilPlaced }
     if (!position) emptyFolder(copy)
     const follower = new LogFollower(copy, position)
-    const arbiter = new FollowingArbiter(copy, follower, () => lock.release())
+    const arbiter = new FollowingArbiter(copy, follower, () => lock?.release())
     await follower.begin()
     const guard = new StoreGuard(fs, `${dir}/format`)
-    return new Store({ ...fs, documents }, dir, false, { arbiter, guard, packs })
+    return new Store({ ...fs, documents }, dir, false, { arbiter, guard, packs, liveness })
   } catch (error) {
     await opened?.close().catch(() => undefined)
-    lock.release()
+    lock?.release()
+    liveness.release()
     throw error
   }
 }

@@ -8,11 +8,11 @@ import { lockFolders } from '../refs/ref-store.ts'
  */
 export function staleFiles(fs: Fs, gitdir: string): string[] {
   const packs = (fs.readDir(`${gitdir}/objects/pack`) ?? []).filter((name) => {
-    if (name.startsWith('tmp_')) return isOfDead(name.slice('tmp_'.length))
+    if (name.startsWith('tmp_')) return isOfDead(gitdir, name.slice('tmp_'.length))
     const keep = name.endsWith('.keep') ? fs.readFile(`${gitdir}/objects/pack/${name}`) : undefined
-    return keep !== undefined && isOfDead(keep.toString('utf8').trimEnd())
+    return keep !== undefined && isOfDead(gitdir, keep.toString('utf8').trimEnd())
   })
-  const locks = (fs.readDir(`${gitdir}/locks`) ?? []).filter(isOfDead)
+  const locks = (fs.readDir(`${gitdir}/locks`) ?? []).filter((name) => isOfDead(gitdir, name))
   return [
     ...packs.map((name) => `objects/pack/${name}`),
     ...locks.map((name) => `locks/${name}`),
@@ -20,9 +20,9 @@ export function staleFiles(fs: Fs, gitdir: string): string[] {
   ]
 }
 
-function isOfDead(owner: string): boolean {
+function isOfDead(gitdir: string, owner: string): boolean {
   const identity = parseIdentity(owner)
-  return identity !== undefined && isDead(identity)
+  return identity !== undefined && isDead(identity, gitdir)
 }
 
 /**

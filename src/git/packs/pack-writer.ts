@@ -315,6 +315,6 @@ export function sweepStagedPacks(fs: Fs, gitdir: string): void {
         ? name.slice('tmp_'.length)
         : undefined
     const identity = owner === undefined ? undefined : parseIdentity(owner)
-    if (identity && isDead(identity)) fs.remove(path)
+    if (identity && isDead(identity, gitdir)) fs.remove(path)
   }
 }

@@ -117,6 +117,28 @@ function notRun(error: NodeJS.ErrnoException): Error {
   return new Refusal('storage_unavailable', `The git program cannot be run: ${message}. Install git.`)
 }
 
+/** The oldest git whose options and variables are used here. */
+const NEEDED_VERSION = [2, 38] as const
+
+/** What the git program on the PATH cannot be used for, in a sentence; undefined if it is there and new enough. */
+export async function gitProblem(): Promise<string | undefined> {
+  const needed = NEEDED_VERSION.join('.')
+  const said = await runGit({ args: ['--version'], env: gitEnvironment() }).catch(() => undefined)
+  const [, version, major, minor] = /^git version ((\d+)\.(\d+)\S*)/.exec(said?.output ?? '') ?? []
+  if (version === undefined)
+    return (
+      `There is no git program on the PATH that runs: clone, fetch, push, bundles and the upkeep of repositories do not work, and everything else does. ` +
+      `Install git ${needed} or newer.`
+    )
+  const [neededMajor, neededMinor] = NEEDED_VERSION
+  if (Number(major) > neededMajor || (Number(major) === neededMajor && Number(minor) >= neededMinor))
+    return undefined
+  return (
+    `The git program on the PATH is ${version}, and git ${needed} or newer is needed: with this one clone, fetch, push, bundles and the upkeep of ` +
+    `repositories may fail. Everything else works.`
+  )
+}
+
 /** git closed its input, having read enough. */
 function isClosed(error: unknown): boolean {
   const { code } = error as NodeJS.ErrnoException // streams throw no other type

@@ -51,6 +51,6 @@ export function isQuarantine(name: string): boolean {
 export function sweepQuarantines(fs: Fs, gitdir: string): void {
   for (const name of fs.readDir(`${gitdir}/objects`) ?? []) {
     const owner = isQuarantine(name) ? parseIdentity(name.slice(PREFIX.length)) : undefined
-    if (owner && isDead(owner)) fs.removeTree(`${gitdir}/objects/${name}`)
+    if (owner && isDead(owner, gitdir)) fs.removeTree(`${gitdir}/objects/${name}`)
   }
 }

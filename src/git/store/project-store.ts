@@ -270,7 +270,7 @@ class RepositoryNames {
   #removeIfDead(folder: string, name: string): void {
     const owner = parseIdentity(name.slice(BUILD_PREFIX.length))
     // If its journal names the folder, it was decided, and must get its name first.
-    if (owner && isDead(owner) && journalsOf(this.#fs, dirname(this.#folder), owner).length === 0)
+    if (owner && isDead(owner, folder) && journalsOf(this.#fs, dirname(this.#folder), owner).length === 0)
       this.#fs.removeTree(`${folder}/${name}`)
   }
 }

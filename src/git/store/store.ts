@@ -7,6 +7,8 @@ import {
   parseIdentity,
   type ProcessIdentity,
   isDead,
+  type Liveness,
+  announceProcess,
   thisProcess,
 } from '../../storage/files.ts'
 import { Journal } from '../journal/journal.ts'
@@ -45,17 +47,23 @@ export class Store {
   readonly guard: StoreGuard
   /** Whether opening upgraded it from the previous layout. */
   readonly isBroughtUp: boolean
+  /** Why nothing could be written to it when it was opened, in a sentence. */
+  readonly problem: string | undefined
   readonly #packs: PackCache
   readonly #arbiter: Arbiter
+  readonly #liveness: Liveness
 
-  constructor(fs: Fs, dir: string, isBroughtUp: boolean, { arbiter, guard, packs }: Opened) {
+  constructor(fs: Fs, dir: string, isBroughtUp: boolean, { arbiter, guard, packs, liveness }: Opened) {
     this.isBroughtUp = isBroughtUp
     this.guard = guard
     this.fs = guardedFs(fs, this.guard)
     this.dir = dir
     this.#packs = packs
     this.#arbiter = arbiter
+    this.#liveness = liveness
+    this.problem = liveness.problem
     this.guard.onReturn(async () => {
+      this.#liveness.renew()
       await this.#arbiter.afterReturn()
       // Open packs may be on a disk that is gone.
       this.#packs.close()
@@ -66,13 +74,19 @@ export class Store {
   static async open(fs: Fs, dir: string): Promise<Store> {
     refuseCopy(fs, dir)
     await makeStore(fs, dir)
-    await recoverJournals(fs, dir)
-    const isBroughtUp = await bringUp(fs, dir)
-    // Earlier versions of the server kept spare empty files here.
-    fs.removeTree(`${dir}/.spare`)
-    const guard = new StoreGuard(fs, `${dir}/format`)
-    const arbiter = new Journal(fs, dir, guard)
-    return new Store(fs, dir, isBroughtUp, { arbiter, guard, packs: new PackCache() })
+    const liveness = await announceProcess(fs, dir)
+    try {
+      await recoverJournals(fs, dir)
+      const isBroughtUp = await bringUp(fs, dir)
+      // Earlier versions of the server kept spare empty files here.
+      fs.removeTree(`${dir}/.spare`)
+      const guard = new StoreGuard(fs, `${dir}/format`)
+      const arbiter = new Journal(fs, dir, guard)
+      return new Store(fs, dir, isBroughtUp, { arbiter, guard, packs: new PackCache(), liveness })
+    } catch (error) {
+      liveness.release()
+      throw error
+    }
   }
 
   /** Syncs data that is only in the journal, and drops the journal; closes every pack. Call it after the last write and the last read. */
@@ -80,6 +94,7 @@ export class Store {
     await this.#arbiter.close()
     this.#packs.close()
     this.guard.close()
+    this.#liveness.release()
   }
 
   /**
@@ -144,13 +159,14 @@ interface Opened {
   readonly arbiter: Arbiter
   readonly guard: StoreGuard
   readonly packs: PackCache
+  readonly liveness: Liveness
 }
 
 /** Milliseconds between two searches for dead servers. */
 const EVERY = 1000
 
 /**
- * Publishes the decided writes of this host's processes that died since the machine started: moves refs, syncs everything, notifies the
+ * Publishes the decided writes of processes that died since the machine started: moves refs, syncs everything, notifies the
  * servers of the store, and removes the journals. Several servers may do this at once. Answers whether there was such a process. (For
  * processes from before the machine's start see recoverJournals.)
  */
@@ -159,7 +175,7 @@ export async function recoverForDeadServers(fs: Fs, store: string): Promise<bool
   let hasDied = false
   for (const name of fs.readDir(folder) ?? []) {
     const owner = parseIdentity(name)
-    if (!owner || !isDeadSinceBoot(owner)) continue
+    if (!owner || !isDeadSinceBoot(owner, store)) continue
     if (!hasDied) await syncJournalNames(fs, store)
     hasDied = true
     const path = `${folder}/${name}`
@@ -219,7 +235,7 @@ function keepRecovering(fs: Fs, store: string, afterwards: () => void): () => Pr
   }
 }
 
-/** After this time without writes (milliseconds), the owner of a journal of another host counts as dead. */
+/** After this time without writes (milliseconds), the owner of a journal that an earlier version wrote on another host counts as dead. */
 const ABANDONED = 5 * 60 * 1000
 
 /**
@@ -282,7 +298,11 @@ function isThisStart(owner: ProcessIdentity | undefined): boolean {
 }
 
 function isLeft(fs: Fs, path: string, owner: ProcessIdentity): boolean {
-  return isDead(owner) || (owner.host !== thisProcess().host && Date.now() - modified(fs, path) > ABANDONED)
+  if (isDead(owner, path)) return true
+  // Of an earlier version, which holds no lock that would tell.
+  return (
+    owner.id === undefined && owner.host !== thisProcess().host && Date.now() - modified(fs, path) > ABANDONED
+  )
 }
 
 function modified(fs: Fs, path: string): number {

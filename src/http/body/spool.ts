@@ -136,7 +136,7 @@ class SpoolFile {
 export function sweepUploads(fs: Fs, folder: string): void {
   for (const name of fs.readDir(folder) ?? []) {
     const owner = parseIdentity(name)
-    if (owner && isDead(owner)) fs.remove(`${folder}/${name}`)
+    if (owner && isDead(owner, folder)) fs.remove(`${folder}/${name}`)
   }
 }
 

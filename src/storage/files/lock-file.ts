@@ -2,8 +2,9 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { Refusal } from '../../errors.ts'
 import { ensuringFolder } from './durable-folder.ts'
 import type { Fs } from './fs.ts'
+import { isDead } from './liveness.ts'
 import type { ProcessIdentity } from './process-identity.ts'
-import { identityName, isBeforeBoot, isDead, parseIdentity, thisProcess } from './process-identity.ts'
+import { identityName, isBeforeBoot, parseIdentity, thisProcess } from './process-identity.ts'
 
 /** How long a lock that somebody alive (or git itself) holds is waited for, in milliseconds. */
 export const LOCK_PATIENCE_MS = 5000
@@ -267,7 +268,7 @@ export async function sweepDeadLocks(
 ): Promise<void> {
   const dead = (fs.readDir(`${gitdir}/locks`) ?? []).filter((name) => {
     const owner = parseIdentity(name)
-    return owner !== undefined && isDead(owner)
+    return owner !== undefined && isDead(owner, gitdir)
   })
   const locks = folders
     .flatMap((folder) => (fs.readDir(folder) ?? []).map((name) => `${folder}/${name}`))
@@ -301,7 +302,7 @@ export function deadOwnerOf(fs: Fs, folder: string, lockPath: string): string | 
   }
   if (abandoned.has(`${folder}/${owned}`)) return owned
   const owner = parseIdentity(owned)
-  return owner !== undefined && isDead(owner) ? owned : undefined
+  return owner !== undefined && isDead(owner, folder) ? owned : undefined
 }
 
 function isNameOf(owner: ProcessIdentity, name: string | undefined): boolean {

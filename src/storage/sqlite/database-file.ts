@@ -1,7 +1,8 @@
 import Database from 'libsql'
 import { chmodSync, existsSync, statSync } from 'node:fs'
 import { nodeFs } from '../files/node-fs.ts'
-import { BrokenGuard, isDamage, OtherFile } from './sqlite-errors.ts'
+import { existingFile, lockAlone } from './file-lock.ts'
+import { isDamage, OtherFile } from './sqlite-errors.ts'
 
 /** A connection to a file, for code that prepares its tables. */
 export type Connection = Database.Database
@@ -30,7 +31,7 @@ export class DatabaseFile {
    */
   constructor(path: string, busyMs: number, prepare: (database: Connection) => void) {
     this.path = path
-    this.#database = new Database(path === IN_MEMORY ? path : thatIsThere(path), { timeout: busyMs })
+    this.#database = new Database(path === IN_MEMORY ? path : existingFile(path, 'rw'), { timeout: busyMs })
     try {
       prepare(this.#database)
       this.inodes = inodesOf(path)
@@ -101,12 +102,6 @@ export class DatabaseFile {
 }
 
 const MOST_STATEMENTS = 100
-
-/** The name by which SQLite opens an existing file and creates none. */
-function thatIsThere(path: string): string {
-  // After two slashes, SQLite would expect a host.
-  return `file:${path.replace(/^\/+/, '/').replaceAll(/[%?#]/g, encodeURIComponent)}?mode=rw`
-}
 
 /** The inodes of the file and of the files that SQLite keeps beside it while it is open. */
 export function inodesOf(path: string): string {
@@ -288,13 +283,11 @@ export class DatabaseFiles<T extends DatabaseFile> {
    * would lose its log. The lock is an SQLite lock on an empty file, and ends with its holder.
    */
   #alone<R>(path: string, work: () => R): R {
-    const guard = `${path}.guard`
-    const lock = new Database(guard, { timeout: this.#busyMs })
+    const lock = lockAlone(`${path}.guard`, this.#busyMs)
     try {
-      begin(lock, guard)
       return work()
     } finally {
-      lock.close()
+      lock.release()
     }
   }
 }
@@ -328,15 +321,6 @@ const NO_BYTES = Buffer.alloc(0)
 
 function removeParts(path: string): void {
   for (const part of LOG_PARTS) if (nodeFs.stat(path + part)) nodeFs.remove(path + part)
-}
-
-function begin(lock: Database.Database, guard: string): void {
-  try {
-    lock.exec('BEGIN EXCLUSIVE')
-  } catch (error) {
-    // Names the guard file itself; else the guarded file would count as damaged.
-    throw isDamage(error) ? new BrokenGuard(guard) : error
-  }
 }
 
 function rename(path: string): string {
