@@ -36,7 +36,9 @@ describe('servers of several hosts', () => {
     expect(servers()).to.deep.equal([])
     const service = await startService({ storeDir })
     expect(servers()).to.have.length(1)
-    expect(servers()[0]).to.match(new RegExp(`^${thisProcess().host}\\.[0-9a-f]+\\.${process.pid}\\.\\d+\\.s[0-9a-f]{16}$`))
+    expect(servers()[0]).to.match(
+      new RegExp(`^${thisProcess().host}\\.[0-9a-f]+\\.${process.pid}\\.\\d+\\.s[0-9a-f]{16}$`),
+    )
     await service.stop({ keepStore: true })
     expect(servers()).to.deep.equal([])
   })

@@ -1,6 +1,7 @@
 import { execFile } from 'node:child_process'
-import { mkdirSync, readFileSync, realpathSync, statfsSync, utimesSync } from 'node:fs'
+import { readFileSync, realpathSync, statfsSync, utimesSync } from 'node:fs'
 import { createRequire } from 'node:module'
+import { dirname } from 'node:path/posix'
 import { CannotStart, Refusal } from '../../errors.ts'
 import type { FileLock } from '../sqlite/file-lock.ts'
 import type { FileStat, Fs } from './fs.ts'
@@ -156,15 +157,13 @@ class StoreLiveness implements Liveness {
   }
 
   hold(): void {
-    this.#holders++
     this.renew()
+    this.#holders++
   }
 
   renew(): void {
     if (this.#isLocked()) return
-    this.#lock?.release()
-    this.#lock = undefined
-    this.#lockFile()
+    this.#lockUnlessReadOnly()
     // All files may have been removed: then the others make theirs again, too.
     this.#isSureFrom = Date.now() + 3 * MS_BETWEEN_SIGNS
   }
@@ -209,15 +208,9 @@ class StoreLiveness implements Liveness {
     this.problem = isFull(this.#storeDir)
       ? `The disk of the store ${this.#storeDir} is full: nothing can be written until there is room on it.`
       : undefined
-    try {
-      this.#lockFile()
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== 'EROFS') throw error
-      // Where nothing can be written, nothing bears our name.
-      this.problem = `The store ${this.#storeDir} is mounted read-only: it is served, and nothing can be written to it.`
-      return
-    }
-    if (!this.#fileSystem.isLocal) await refuseBrokenLocks(this.#path, this.#storeDir, this.#fileSystem)
+    this.#lockUnlessReadOnly()
+    if (this.#lock && !this.#fileSystem.isLocal)
+      await refuseBrokenLocks(this.#path, this.#storeDir, this.#fileSystem)
     for (const { path, owner } of announced(this.#storeDir))
       unlessFailing(() => {
         if (owner.id !== undefined) this.isDead(owner)
@@ -225,8 +218,18 @@ class StoreLiveness implements Liveness {
       })
   }
 
+  /** Where nothing can be written, nothing bears our name. */
+  #lockUnlessReadOnly(): void {
+    try {
+      this.#lockFile()
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'EROFS') throw error // a file system throws nothing else
+      this.problem = `The store ${this.#storeDir} is mounted read-only: it is served, and nothing can be written to it.`
+    }
+  }
+
   #lockFile(): void {
-    for (let attempt = 1; !this.#locked || !this.#isLocked(); attempt++) {
+    for (let attempt = 1; !this.#isLocked(); attempt++) {
       if (attempt > ATTEMPTS)
         throw withoutLocks(this.#storeDir, this.#fileSystem, `${this.#path} vanishes again and again`)
       makeFile(this.#path)
@@ -263,15 +266,11 @@ function isFull(folder: string): boolean {
 
 /** Also its folder. Others may open the file, and so ask, whoever they are. */
 function makeFile(path: string): void {
-  try {
-    mkdirSync(path.slice(0, path.lastIndexOf('/')))
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error // node:fs throws nothing else
-  }
+  nodeFs.makeDir(dirname(path))
   try {
     nodeFs.create(path, Buffer.alloc(0))
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error // node:fs throws nothing else
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error // a file system throws nothing else
   }
 }
 
@@ -300,17 +299,13 @@ function fileSystemOf(folder: string): FileSystem {
   unlessFailing(() => {
     const place = `${realpathSync(folder)}/`
     for (const line of readFileSync('/proc/self/mountinfo', 'utf8').split('\n')) {
-      const [mount = '', device = ''] = line.split(' - ')
-      const at = mount
-        .split(' ')[4]
-        ?.replaceAll(/\\([0-7]{3})/g, (_, code: string) => String.fromCharCode(parseInt(code, 8)))
-      // A later one covers an earlier one.
-      if (
-        at !== undefined &&
-        at.length >= found.at.length &&
-        place.startsWith(at.endsWith('/') ? at : `${at}/`)
+      const [, quoted = '', type = ''] = /^(?:\S+ ){4}(\S+) .* - (\S+)/.exec(line) ?? []
+      const at = quoted.replaceAll(/\\([0-7]{3})/g, (_, code: string) =>
+        String.fromCharCode(parseInt(code, 8)),
       )
-        found = { at, type: device.split(' ')[0] ?? '' }
+      const isAbove = at !== '' && place.startsWith(at.endsWith('/') ? at : `${at}/`)
+      // A later one covers an earlier one.
+      if (isAbove && at.length >= found.at.length) found = { at, type }
     }
   })
   const { at, type } = found
