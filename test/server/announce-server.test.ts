@@ -1,8 +1,9 @@
 import { expect } from 'chai'
-import { mkdirSync, readdirSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
+import { mkdirSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { startService } from '../support/servers/service.ts'
 import { lockAlone } from '../../src/storage/sqlite/file-lock.ts'
+import { nodeFs } from '../../src/storage/files/node-fs.ts'
 import { thisProcess } from '../../src/storage/files/process-identity.ts'
 import { temporaryFolder } from '../support/git/git-program.ts'
 
@@ -13,7 +14,7 @@ describe('servers of several hosts', () => {
     await (await startService({ storeDir })).stop({ keepStore: true })
   })
 
-  const servers = (): string[] => readdirSync(join(storeDir, '.servers'))
+  const servers = (): string[] => nodeFs.readDir(join(storeDir, '.servers')) ?? []
 
   /** Has another server say that it runs, or that it did so many seconds ago. */
   const announce = (name: string, secondsAgo = 0): void => {

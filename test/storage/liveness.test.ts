@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { createInterface } from 'node:readline'
 import { type Liveness, announceProcess, isDead } from '../../src/storage/files/liveness.ts'
 import { nodeFs } from '../../src/storage/files/node-fs.ts'
@@ -37,7 +37,7 @@ describe('the lock by which a process says that it lives', () => {
     other?.kill('SIGKILL')
   })
 
-  const files = (): string[] => readdirSync(`${storeDir}/.servers`)
+  const files = (): string[] => nodeFs.readDir(`${storeDir}/.servers`) ?? []
 
   async function startOther(): Promise<ProcessIdentity> {
     const args = ['--input-type=module', '-e', PROGRAM, storeDir]

@@ -4,6 +4,7 @@ import { createRequire } from 'node:module'
 import { dirname } from 'node:path/posix'
 import { CannotStart, Refusal } from '../../errors.ts'
 import type { FileLock } from '../sqlite/file-lock.ts'
+import { ensuringFolder } from './durable-folder.ts'
 import type { FileStat, Fs } from './fs.ts'
 import { nodeFs } from './node-fs.ts'
 import {
@@ -174,6 +175,7 @@ class StoreLiveness implements Liveness {
     for (const [dir, liveness] of used) if (liveness === this) used.delete(dir)
     unlessFailing(() => {
       if (this.#isLocked()) nodeFs.remove(this.#path)
+      nodeFs.removeFolder(dirname(this.#path))
     })
     this.#lock?.release()
   }
@@ -266,9 +268,8 @@ function isFull(folder: string): boolean {
 
 /** Also its folder. Others may open the file, and so ask, whoever they are. */
 function makeFile(path: string): void {
-  nodeFs.makeDir(dirname(path))
   try {
-    nodeFs.create(path, Buffer.alloc(0))
+    ensuringFolder(nodeFs, path, () => nodeFs.create(path, Buffer.alloc(0)))
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error // a file system throws nothing else
   }
