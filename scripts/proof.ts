@@ -81,6 +81,7 @@ const PROOFS: Readonly<Record<string, Proof>> = {
     options: '[--keep] [--litellm FOLDER]',
     summary: 'LiteLLM reads prompts here, and does with them what is kept',
     load: () => import('./proofs/clients-of-others.ts'),
+  },
   package: {
     options: '[--git PROGRAM]',
     summary:

@@ -5,7 +5,7 @@ import type { SourceFile } from './source-file.ts'
 /** What of the server's source the page takes: plain data, what a variable of a template is, and what a file is by its name. */
 const SHARED = [
   'src/http/workbench/addresses.ts',
-  'src/run/templates/curly-tags.ts',
+  'src/run/templates/template-variables.ts',
   'src/registry/testsets/files/file-type.ts',
 ]
 

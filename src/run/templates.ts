@@ -1,1 +1,5 @@
 export { curlyTags } from './templates/curly-tags.ts'
+export { readPrompt } from './templates/prompt-object.ts'
+export { promptVariables, renderMessages } from './templates/render-prompt.ts'
+export { TemplateFailure } from './templates/template-format.ts'
+export { variableNames } from './templates/template-variables.ts'

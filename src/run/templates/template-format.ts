@@ -1,9 +1,10 @@
 import { boundedJson, type JsonObject, keysOf } from '../../base/json.ts'
+import type { TemplateFormat } from './template-variables.ts'
 
-/** The four template formats of a prompt (interface 11.21). */
-export const TEMPLATE_FORMATS = ['mustache', 'curly', 'fstring', 'jinja2'] as const
+export type { TemplateFormat }
 
-export type TemplateFormat = (typeof TEMPLATE_FORMATS)[number]
+/** The template formats of a prompt. */
+export const TEMPLATE_FORMATS: readonly TemplateFormat[] = ['mustache', 'curly', 'fstring', 'jinja2']
 
 /** Why a template could not be rendered, in words for its author: `messages[0].content: …`. */
 export class TemplateFailure extends Error {

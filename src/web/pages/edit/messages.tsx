@@ -6,7 +6,7 @@ import { lengthAt, stringAt, type JsonPath, keysAt, textAt } from '../../parts/j
 import styles from './edit.module.css'
 import { addMessage, moveMessage, type Editing, put, removeMessage } from './draft/editing.ts'
 import { JsonView } from '../../parts/json/json-view.tsx'
-import type { TemplateFormat } from '../../parts/template/template-variables.ts'
+import type { TemplateFormat } from '../../../run/templates/template-variables.ts'
 
 /** Later messages get an editor when they come near the visible part. */
 const EDITORS_AT_START = 20

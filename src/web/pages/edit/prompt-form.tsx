@@ -1,5 +1,5 @@
 import { type JsonPath, stringAt, textAt } from '../../parts/json-text/json-text.ts'
-import { templateFormat } from '../../parts/template/template-variables.ts'
+import { templateFormat } from '../../../run/templates/template-variables.ts'
 import {
   type Editing,
   namedInputs,

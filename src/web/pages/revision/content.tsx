@@ -7,10 +7,10 @@ import { Embed, isEmbed, PromptText } from '../../parts/prompt/prompt-text.tsx'
 import { Empty } from '../../parts/states/states.tsx'
 import { Table } from '../../parts/table/table.tsx'
 import {
-  variableNames,
   type TemplateFormat,
+  variableNames,
   templateFormat,
-} from '../../parts/template/template-variables.ts'
+} from '../../../run/templates/template-variables.ts'
 import { CodeLines } from '../../parts/text/text.tsx'
 import styles from './revision.module.css'
 

@@ -11,7 +11,7 @@ import {
   withTextAt,
 } from '../../parts/json-text/json-text.ts'
 import { prettyJson } from '../../parts/json/json-view.tsx'
-import { templateFormat, variableNames } from '../../parts/template/template-variables.ts'
+import { templateFormat, variableNames } from '../../../run/templates/template-variables.ts'
 
 /** An input that a revision takes. */
 export interface InputField {

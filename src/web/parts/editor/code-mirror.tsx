@@ -22,7 +22,7 @@ import { cspNonce } from '../../shell/document.ts'
 import styles from './editor.module.css'
 import type { EditorProps, EditorLanguage } from './editor-props.ts'
 import { tags } from '@lezer/highlight'
-import { type TemplateFormat, variablesIn } from '../template/template-variables.ts'
+import { type TemplateFormat, variablesIn } from '../../../run/templates/template-variables.ts'
 
 /** Marks changes that the page makes: they are not reported back. */
 const isGiven = Annotation.define<true>()

@@ -1,4 +1,4 @@
-import type { TemplateFormat } from '../template/template-variables.ts'
+import type { TemplateFormat } from '../../../run/templates/template-variables.ts'
 
 /** The props of an editor. */
 export interface EditorProps {

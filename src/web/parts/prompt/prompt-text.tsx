@@ -8,7 +8,7 @@ import { places } from '../../shell/places.ts'
 import { RevisionChip } from '../chips/chips.tsx'
 import { JsonView } from '../json/json-view.tsx'
 import { Failure } from '../states/states.tsx'
-import { type TemplateFormat, variablesIn } from '../template/template-variables.ts'
+import { type TemplateFormat, variablesIn } from '../../../run/templates/template-variables.ts'
 import { Fold, visible } from '../text/text.tsx'
 import styles from './prompt.module.css'
 

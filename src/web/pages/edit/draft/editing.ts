@@ -1,4 +1,4 @@
-import { templateFormat, variableNames } from '../../../parts/template/template-variables.ts'
+import { templateFormat, variableNames } from '../../../../run/templates/template-variables.ts'
 import {
   type JsonPath,
   changeOf,

@@ -1,7 +1,7 @@
-import { curlyTags } from '../../../run/templates/curly-tags.ts'
+import { curlyTags } from './curly-tags.ts'
 
-/** The format of a prompt's variables (docs/guide/running.md). */
-export type TemplateFormat = 'curly' | 'mustache' | 'fstring' | 'jinja2'
+/** The four formats of a prompt's variables (interface 11.21). */
+export type TemplateFormat = 'mustache' | 'curly' | 'fstring' | 'jinja2'
 
 /** A variable in a template. */
 export interface TemplateVariable {
