@@ -75,4 +75,6 @@ export const CONFINED: Readonly<Record<string, readonly string[]>> = {
   'quickjs-emscripten': ['run/sandbox'],
   '@swc/wasm-typescript': ['run/sandbox'],
   mustache: ['run/templates'],
+  '@modelcontextprotocol/server': ['http/mcp', 'cli/commands'],
+  '@modelcontextprotocol/server/stdio': ['cli/commands'],
 }

@@ -8,6 +8,7 @@ export const TABLES: readonly string[] = [
   'src/registry/families/surfaces.ts', // families
   'src/registry/testsets/files/read-file.ts', // importers
   'src/cli/run-command-line.ts', // commands
+  'src/http/mcp/mcp-server.ts', // groups of tools, prompts and resources
   'src/cluster/postgres/migrate.ts', // migrations
   'src/web/routes.tsx', // pages
 ]
@@ -24,7 +25,7 @@ export const UNFOLDED: Readonly<Record<string, string>> = {
   'src/http/docs/viewer.ts': 'is the page of the interface, of which the app needs an address',
   'src/http/docs/request-text.ts':
     'is tested where there is no browser, and its importer is a program of one',
-  'src/http/public-routes/service-record.ts': 'finds package.json from where it lies',
+  'src/http/mcp/mcp-server.ts': 'is loaded when an agent first asks',
   'src/cluster/postgres/document-sql.ts': 'is the SQL of one table, used as a namespace',
   'src/server/compose.ts': 'is loaded while the disk syncs what a crash has left',
   'src/cli/verify/verify-database.ts': 'is loaded where the store is a database',

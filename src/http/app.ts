@@ -8,6 +8,8 @@ import { stringifyJson } from '../base/json.ts'
 import { yieldToEventLoop } from '../base/scheduling.ts'
 import { nodeFs } from '../storage/files.ts'
 import { viewer } from './docs/viewer.ts'
+import type { ReadJsonBody } from './body/json-body.ts'
+import { MCP_ADDRESS, mcp } from './mcp/mcp-route.ts'
 import { methodNotAllowed, notFound } from './routing/not-found.ts'
 import { type Problem, internalProblem, problemOf } from './problem.ts'
 import { health, type Readiness, ready, servicesHealth } from './public-routes/health.ts'
@@ -59,6 +61,8 @@ export interface AppDependencies {
   readonly paths: () => readonly string[]
   /** Everything else that needs a key. Calls `next` for what it does not know, leaving `ctx.matched` as @koa/router does. */
   readonly route: Middleware<RequestState>
+  /** Reads the bodies of requests to `/mcp`. */
+  readonly readJsonBody: ReadJsonBody
 }
 
 /** The app: a request goes through this chain, in this order. */
@@ -75,12 +79,13 @@ export function createApp(dependencies: AppDependencies): Koa<RequestState> {
   app.use(admitted(dependencies))
   app.use(authenticate(dependencies.authenticate, dependencies.door))
   app.use(dependencies.route)
+  app.use(mcp({ ...dependencies, handle: () => app.callback() }))
   app.use(notFound)
   return app
 }
 
-/** Addresses of middleware that is no route: git, and what stands before an address and is taken off. */
-const OTHERS = ['/git', '/api', '/preview']
+/** Addresses of middleware that is no route: git, MCP, and what stands before an address and is taken off. */
+const OTHERS = ['/git', MCP_ADDRESS, '/api', '/preview']
 
 /** Whether a first segment begins an address that something answers. */
 function beginsRoute(

@@ -314,6 +314,16 @@ export class SessionDoor {
     if (isFromOwnPage(headers, this.#publicUrl) === false) throw foreignOrigin(headers)
   }
 
+  /** Refuses a request that a page of another server sends, whatever key it has (interface 17.1). */
+  assertNoOtherPage({ req: { headers } }: AskedBy): void {
+    if (isFromOwnPage(headers, this.#publicUrl) !== false) return
+    throw new Refusal(
+      'foreign_origin',
+      `The request comes from a page of ${String(headers.origin ?? 'another server').slice(0, 200)}. Only pages of this server may send it, ` +
+        'and programs, which have no page; where the server is behind a proxy, set PUBLIC_URL to the address that browsers know.',
+    )
+  }
+
   /** The token that a request brings, whether it is good or not. */
   tokenIn({ cookie }: IncomingHttpHeaders): string | undefined {
     return sessionTokenIn(cookie, this.#publicUrl?.startsWith('https:') ?? false)

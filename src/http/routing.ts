@@ -1,4 +1,4 @@
-export { jsonBodyReader } from './body/json-body.ts'
+export { jsonBodyReader, type ReadJsonBody } from './body/json-body.ts'
 export { Spools, sweepUploads } from './body/spool.ts'
 export { uploadReader } from './body/upload.ts'
 export { withAnswers } from './routing/answers.ts'

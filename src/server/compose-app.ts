@@ -1,9 +1,16 @@
 import type { Authenticate, Intents } from '../access/keys.ts'
+import type { Config } from '../config.ts'
 import type { Store } from '../git/store.ts'
 import { workerPool } from '../run/handlers.ts'
 import type { OpenEvents } from '../http/events.ts'
 import { createApp } from '../http/app.ts'
-import { jsonBodyReader, type Spools, uploadReader, createRouter } from '../http/routing.ts'
+import {
+  jsonBodyReader,
+  type ReadJsonBody,
+  type Spools,
+  uploadReader,
+  createRouter,
+} from '../http/routing.ts'
 import { gitSmartHttp, restoreBundle } from '../http/git.ts'
 import { metricsRoute, type Readiness } from '../http/public-routes.ts'
 import { letIn, observeRequests } from '../http/request.ts'
@@ -49,6 +56,7 @@ export function composeApp(parts: AppParts): Handle {
   // One project never has all permits, because its clients may read their answers slowly.
   const gitPermits = new Semaphore(config.gitMaxRequests, Math.max(1, config.gitMaxRequests - 1))
   const metrics = metricsOf(parts, gitPermits)
+  const readBody = bodyReader(config)
   const app = createApp({
     log: log.logger,
     detailsOf422: config.compat === 'existing' ? 'list' : 'sentence',
@@ -70,7 +78,8 @@ export function composeApp(parts: AppParts): Handle {
     openApi: () => openApiDocument(routes().endpoints, routes().contexts),
     ...composeGit(parts, callerOf, gitPermits),
     paths: () => routes().endpoints.map(({ path }) => path),
-    route: composeRouter(parts),
+    readJsonBody: readBody,
+    route: composeRouter(parts, readBody),
   })
   return app.callback()
 }
@@ -103,13 +112,20 @@ function composeGit(
   }
 }
 
-function composeRouter({ options: { config }, projects, routes, intents, spools }: AppParts) {
-  const { maxBodyBytes: maxBytes, maxBodiesBytes: maxHeldBytes } = config
-  const most = { maxDepth: config.maxBodyDepth, maxValues: config.maxBodyValues }
+/** A reader of bodies of at most `maxBytes`. */
+function bodyReader(config: Config, maxBytes = config.maxBodyBytes): ReadJsonBody {
+  const { maxBodiesBytes: maxHeldBytes, maxBodyDepth: maxDepth, maxBodyValues: maxValues } = config
+  return jsonBodyReader({ maxDepth, maxValues, maxBytes, maxHeldBytes })
+}
+
+function composeRouter(
+  { options: { config }, projects, routes, intents, spools }: AppParts,
+  readJsonBody: ReadJsonBody,
+) {
   return createRouter({
     endpoints: () => routes().endpoints,
-    readJsonBody: jsonBodyReader({ ...most, maxBytes, maxHeldBytes }),
-    readKeylessBody: jsonBodyReader({ ...most, maxBytes: KEYLESS_BODY_BYTES, maxHeldBytes }),
+    readJsonBody,
+    readKeylessBody: bodyReader(config, KEYLESS_BODY_BYTES),
     readUpload: uploadReader({ spools, maxBytes: config.uploadMaxBytes, maxFieldBytes: UPLOAD_FIELD_BYTES }),
     onUnknown: config.compat === 'existing' ? 'ignore' : 'refuse',
     isExisting: config.compat === 'existing',

@@ -5,6 +5,7 @@ import Router from '@koa/router'
 import type { Middleware } from 'koa'
 import { type Caller, callerWith } from '../../src/access/keys/caller.ts'
 import { type AppDependencies, createApp } from '../../src/http/app.ts'
+import { jsonBodyReader } from '../../src/http/body/json-body.ts'
 import { openLogger } from '../../src/http/logger.ts'
 import { SessionDoor } from '../../src/http/request.ts'
 import { startServer } from '../../src/http/server/server.ts'
@@ -54,6 +55,7 @@ export async function openDoor(
     paths: () => router.stack.map(({ path }) => String(path)),
     restore: pass,
     git: pass,
+    readJsonBody: jsonBodyReader({ maxBytes: 1024 * 1024, maxHeldBytes: 1024 * 1024 }),
     // Typed for Koa's open state; at run time a plain middleware.
     route: router.routes() as unknown as AppDependencies['route'],
     ...changes,

@@ -32,7 +32,7 @@ const KEY =
   `server's folder: ${COMMAND} keys create --name me --scopes read,write,invoke`
 
 /** The version of the package that contains this build. */
-function packageVersion(): string {
+export function packageVersion(): string {
   const record: unknown = createRequire(import.meta.url)('../../../../package.json')
   return (record as { readonly version: string }).version // npm requires a version
 }
