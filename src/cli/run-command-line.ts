@@ -20,6 +20,7 @@ const LOAD: Readonly<Record<VerbName, () => Promise<Command>>> = {
   evaluate: async () => (await import('./commands/evaluate.ts')).evaluateCommand,
   search: async () => (await import('./commands/search.ts')).searchCommand,
   blame: async () => (await import('./commands/blame.ts')).blameCommand,
+  mcp: async () => (await import('./commands/mcp.ts')).mcpCommand,
   backup: async () => (await import('./commands/backup.ts')).backupCommand,
   restore: async () => (await import('./commands/restore.ts')).restoreCommand,
   verify: async () => (await import('./commands/verify.ts')).verifyCommand,

@@ -90,6 +90,11 @@ export const VERBS = {
     words: [],
     options: { variant: TEXT, version: TEXT, ...SERVER, ...JSON_LINES },
   },
+  mcp: {
+    summary: 'let an agent use a server, over standard input and output (MCP)',
+    words: [],
+    options: { tools: TEXT, ...SERVER },
+  },
   backup: {
     summary: 'mirror a store, or a server, into a folder',
     words: [],
