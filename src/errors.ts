@@ -55,6 +55,7 @@ export type RefusalCode =
   | 'template_not_found'
   | 'preset_not_found'
   | 'type_not_found'
+  | 'folder_not_found'
   // its embeds
   | 'embed_not_found'
   | 'embed_path_not_found'

@@ -91,6 +91,7 @@ export const PROBLEMS: Readonly<Record<ProblemCode, readonly [status: number, ti
   template_not_found: [404, 'There is no such template'],
   preset_not_found: [404, 'There is no such preset'],
   type_not_found: [404, 'There is no such type'],
+  folder_not_found: [404, 'There is no such folder'],
   embed_not_found: [404, 'An embed points at nothing'],
   embed_path_not_found: [422, 'An embed selects nothing'],
   embed_cycle: [422, 'Embeds go in a circle'],

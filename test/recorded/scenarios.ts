@@ -4,6 +4,7 @@ import { documentScenarios } from './scenarios/documents.ts'
 import { refusalScenarios } from './scenarios/refusals.ts'
 import { serviceScenarios } from './scenarios/services.ts'
 import { commandScenarios } from './scenarios/commands.ts'
+import { folderScenarios } from './scenarios/folders.ts'
 import { gitScenarios } from './scenarios/git.ts'
 import { limitScenarios } from './scenarios/limits.ts'
 import { happeningScenarios } from './scenarios/happenings.ts'
@@ -17,6 +18,7 @@ export const SCENARIOS: readonly Scenario[] = [
   ...documentScenarios,
   ...refusalScenarios,
   ...serviceScenarios,
+  ...folderScenarios,
   ...gitScenarios,
   ...happeningScenarios,
   ...limitScenarios,

@@ -21,6 +21,13 @@ const resultAddress = z.strictObject({
   variant: z.string().optional(),
   /** For a commit without changes: the slugs of the environments to which it deployed. */
   unchanged: z.strictObject({ deployed_to: z.array(z.string()) }).optional(),
+  /** The artifacts of a folder that was moved, by id. */
+  folder: z
+    .strictObject({
+      moved: z.array(z.string()),
+      failed: z.array(z.strictObject({ id: z.string(), code: z.string() })),
+    })
+    .optional(),
   /** The result of a merge. */
   merge: z.strictObject({ kind: z.string(), base: z.string().optional(), resolved: z.int() }).optional(),
 })

@@ -5,7 +5,7 @@ import { isDelimiter, ROW_FILE_TYPES, type RowFile, READ_FLAGS } from '../../reg
 import type { Reading } from '../../registry/families.ts'
 import type { References } from '../../registry/registries.ts'
 import { parent, parentsOf, type SurfaceNames, idSpellings, spellings } from '../schemas/spellings.ts'
-import { jsonObject, slug, tags, uuid } from '../schemas/request-schemas.ts'
+import { folder, jsonObject, slug, tags, uuid } from '../schemas/request-schemas.ts'
 import type { Upload } from './upload.ts'
 
 /** The text fields of a form (interface 8.16). */
@@ -59,6 +59,7 @@ export const testsetFields = {
   testset_description: optionalText,
   testset_tags: jsonText(tags),
   testset_meta: jsonText(jsonObject),
+  testset_folder: folder.optional(),
 }
 
 /**

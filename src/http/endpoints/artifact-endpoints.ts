@@ -28,6 +28,7 @@ import { declare } from '../routing/known-fields.ts'
 import { respondWithList } from '../routing/send.ts'
 import { apart, assertComesBack, comingBack } from '../schemas/coming-back.ts'
 import { envelope, spellings, withArticle } from '../schemas/spellings.ts'
+import { folderEdit, folderElsewhere, folderField } from '../schemas/folder-fields.ts'
 import { queryInput, queryOf } from '../schemas/queries/query-input.ts'
 import { queryParameters } from '../schemas/queries/query-parameters.ts'
 import { orderedList, single, warning } from '../schemas/record-schemas.ts'
@@ -90,12 +91,22 @@ export function artifactEndpoints(context: SurfaceContext): Endpoint[] {
           names: names.singulars,
           schema: declare(
             withRoles(
-              { slug: slug.optional(), ...header, flags: flags.optional(), ...templateFields(surface) },
+              {
+                slug: slug.optional(),
+                ...header,
+                ...folderField(family),
+                flags: flags.optional(),
+                ...templateFields(surface),
+              },
               family.roles,
             ),
             {
               ...OF_ARTIFACTS,
-              misplaced: { ...idElsewhere(singular), data: dataElsewhere(surface) },
+              misplaced: {
+                ...idElsewhere(singular),
+                ...folderElsewhere(family),
+                data: dataElsewhere(surface),
+              },
             },
           ),
           required: true,
@@ -106,7 +117,7 @@ export function artifactEndpoints(context: SurfaceContext): Endpoint[] {
       output: madeOutput,
       example: { [singular]: { slug: 'support-bot', name: 'Support bot', description: 'Answers tickets' } },
       run: async ({ registry, input, context }) => {
-        const { slug: chosen, flags, template, preset, ...rest } = input.artifact
+        const { slug: chosen, folder, flags, template, preset, ...rest } = input.artifact
         const loc = ['body', input.sentAs.artifact]
         const begin = await firstRevision(registry, surface, { flags, template, preset, header: rest }, loc)
         const created = await createArtifact(
@@ -115,6 +126,7 @@ export function artifactEndpoints(context: SurfaceContext): Endpoint[] {
           {
             id: input.id,
             slug: chosen,
+            folder,
             header: { ...rest, flags: begin.flags },
             ...(begin.revision ? { withVariant: { revision: begin.revision } } : {}),
             loc: [...loc, 'slug'],
@@ -162,7 +174,7 @@ export function artifactEndpoints(context: SurfaceContext): Endpoint[] {
       ...named,
       tag,
       summary:
-        'Edit name, description, tags, meta or flags; a field left out keeps its value, null clears it',
+        'Edit name, description, tags, meta, folder or flags; a field left out keeps its value, null clears it',
       scope: 'write',
       keepNulls: true,
       input: envelope({
@@ -170,12 +182,18 @@ export function artifactEndpoints(context: SurfaceContext): Endpoint[] {
           names: names.singulars,
           schema: declare(
             withRoleEdits(
-              { id: uuid.optional(), ...headerEdit, flags: flags.nullish(), ...comingBack(fixed) },
+              {
+                id: uuid.optional(),
+                ...headerEdit,
+                ...folderEdit(family),
+                flags: flags.nullish(),
+                ...comingBack(fixed),
+              },
               family.roles,
             ),
             {
               unused: OF_ARTIFACTS.unused,
-              misplaced: { data: dataElsewhere(surface) },
+              misplaced: { ...folderElsewhere(family), data: dataElsewhere(surface) },
             },
           ),
           required: true,

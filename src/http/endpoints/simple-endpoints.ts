@@ -40,6 +40,7 @@ import { declare } from '../routing/known-fields.ts'
 import { respondWithLargeList } from '../routing/send.ts'
 import { apart, assertComesBack, comingBack } from '../schemas/coming-back.ts'
 import { envelope, spellings, withArticle } from '../schemas/spellings.ts'
+import { folderEdit, folderElsewhere, folderField } from '../schemas/folder-fields.ts'
 import { queryInput, queryOf } from '../schemas/queries/query-input.ts'
 import { ifChangedInQuery, queryParameters } from '../schemas/queries/query-parameters.ts'
 import { withReadOptions } from '../schemas/queries/read-options.ts'
@@ -154,6 +155,7 @@ export function simpleEndpoints(context: SurfaceContext): Endpoint[] {
                 {
                   slug: slug.optional(),
                   ...header,
+                  ...folderField(family),
                   flags: flags.optional(),
                   data: anyJson.optional(),
                   message: message.optional(),
@@ -161,7 +163,7 @@ export function simpleEndpoints(context: SurfaceContext): Endpoint[] {
                 },
                 family.roles,
               ),
-              { ...OF_FLAT, misplaced: idElsewhere(singular) },
+              { ...OF_FLAT, misplaced: { ...idElsewhere(singular), ...folderElsewhere(family) } },
             ),
             required: true,
           },
@@ -178,7 +180,7 @@ export function simpleEndpoints(context: SurfaceContext): Endpoint[] {
         },
       },
       run: async ({ registry, input, context }) => {
-        const { slug: chosen, data, message: text, flags, template, preset, ...rest } = input.artifact
+        const { slug: chosen, folder, data, message: text, flags, template, preset, ...rest } = input.artifact
         const loc = ['body', input.sentAs.artifact]
         const sent = { flags, template, preset, data, message: text, header: rest }
         const begin = await firstRevision(registry, surface, sent, loc)
@@ -188,6 +190,7 @@ export function simpleEndpoints(context: SurfaceContext): Endpoint[] {
           {
             id: input.id,
             slug: chosen,
+            folder,
             header: { ...rest, flags: begin.flags },
             withVariant: { revision: begin.revision },
             loc: [...loc, 'slug'],
@@ -256,6 +259,7 @@ export function simpleEndpoints(context: SurfaceContext): Endpoint[] {
                 {
                   id: uuid.optional(),
                   ...headerEdit,
+                  ...folderEdit(family),
                   flags: flags.nullish(),
                   data: anyJson.nullish(),
                   message: message.nullish(),
@@ -263,7 +267,7 @@ export function simpleEndpoints(context: SurfaceContext): Endpoint[] {
                 },
                 family.roles,
               ),
-              { unused: OF_FLAT.unused },
+              { unused: OF_FLAT.unused, misplaced: folderElsewhere(family) },
             ),
             required: true,
           },

@@ -141,6 +141,7 @@ export function testsetFileEndpoints(context: SurfaceContext, limits: TestsetLim
           rowFileOf(input, upload),
           {
             slug: input.testset_slug,
+            folder: input.testset_folder,
             header: headerIn(input),
             message: input.message,
             loc: ['body', 'testset_slug'],
@@ -175,7 +176,7 @@ export function testsetFileEndpoints(context: SurfaceContext, limits: TestsetLim
           write,
           untilGone(),
         )
-        const edit = headerIn(input)
+        const edit = { ...headerIn(input), folder: input.testset_folder }
         if (Object.values(edit).some((value) => value !== undefined))
           await editArtifact(registry, committed.revision.artifact, edit, write)
         const file = outcomeOf(committed.file)

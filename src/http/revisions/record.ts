@@ -37,6 +37,7 @@ export function presentArtifact(artifact: RecordedArtifact, options: PresentOpti
     id: artifact.id,
     slug: artifact.slug,
     ...headerOf(record),
+    folder: record.folder,
     flags: shownFlags(artifact),
     ...lifecycleOf(record, options),
     git_url: `${options.gitBase}/${family.folder}/${artifact.slug}.git`,

@@ -26,12 +26,16 @@ const lifecycle = {
   deleted_by_id: z.string().optional(),
 }
 
+/** Absent at the root, and for environments. */
+const folder = z.string().optional()
+
 /** An artifact record with the family's role flags. */
 export function artifactRecordSchema(roles: readonly string[]): z.ZodType {
   return z.strictObject({
     id,
     slug: z.string(),
     ...header,
+    folder,
     flags: flags(roles).optional(),
     ...lifecycle,
     git_url: gitUrl,
@@ -89,6 +93,7 @@ export function flatRecord(
     id,
     slug: z.string(),
     ...header,
+    folder,
     flags: flags(flagNames),
     ...lifecycle,
     git_url: gitUrl,

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { type Json, type JsonObject, entriesOf, isJsonObject, keysOf, boundedJson } from '../../base/json.ts'
+import { folderProblem } from '../../base/folders.ts'
 import { slugProblem } from '../../registry/artifacts.ts'
 import { parseUuid, LIST_ORDERS } from '../../registry/registries.ts'
 import { declare } from '../routing/known-fields.ts'
@@ -125,6 +126,20 @@ export const headerEdit = {
   tags: tags.nullish(),
   meta: jsonObject.nullish(),
 }
+
+/** Where artifacts lie (interface 16.1); the empty text is the root. */
+export const folder = z
+  .string()
+  .check(({ value, issues }) => {
+    const problem = folderProblem(value)
+    if (problem === undefined) return
+    const message = `the folder ${shown(value)} ${problem}`
+    issues.push({ code: 'custom', input: value, message, params: { type: 'invalid_folder' } })
+  })
+  .meta({
+    description:
+      'A folder, such as `support/tier-1`: at most eight parts, compared without case. Empty is the root.',
+  })
 
 export const time = z
   .string()

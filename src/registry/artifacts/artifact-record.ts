@@ -49,6 +49,8 @@ export const artifactRecord = z.object({
   id: z.string(),
   kind: z.string(),
   slug: z.string(),
+  /** Where it lies among others; absent at the root (interface 16.1). */
+  folder: z.string().optional(),
   ...header,
   ...lifecycle,
 })

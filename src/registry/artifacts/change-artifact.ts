@@ -10,6 +10,7 @@ import {
   type VariantRecord,
   writeArtifactState,
 } from './artifact-record.ts'
+import { spelledFolder } from './folders.ts'
 import { type ArtifactView, findVariant, type VariantView } from './artifact-view.ts'
 import { assertActive, assertUnguarded } from '../revisions/revision.ts'
 import { findEarlierAttempt } from '../revisions/find-earlier-attempt.ts'
@@ -113,23 +114,27 @@ export type HeaderEdit = { readonly [K in keyof Header]?: Header[K] | null }
 /** The same for an artifact, whose flags may be computed from the current ones inside the transaction. */
 export interface ArtifactEdit extends Omit<HeaderEdit, 'flags'> {
   readonly flags?: HeaderEdit['flags'] | FlagsEdit
+  /** The folder; null or the empty text is the root. */
+  readonly folder?: string | null | undefined
 }
 
 /** Computes the new flags of an artifact; null clears them. */
 export type FlagsEdit = (before: Header['flags']) => Header['flags'] | null
 
-/** Edits an artifact's name, description, flags, tags or meta. Refuses an archived artifact. */
-export function editArtifact(
+/** Edits an artifact's name, description, flags, tags, meta or folder. Refuses an archived artifact. */
+export async function editArtifact(
   registry: Registry,
   artifact: ArtifactView,
-  { flags, ...edit }: ArtifactEdit,
+  { flags, folder, ...edit }: ArtifactEdit,
   context: WriteContext,
 ): Promise<ArtifactView> {
+  const place = folder ? await spelledFolder(registry, folder) : folder
   return changeArtifact(registry, artifact, context, (state) => {
     assertActive('artifact', artifact.slug, state.artifact)
     const edited = typeof flags === 'function' ? flags(state.artifact.flags) : flags
     const whole = edited === undefined ? edit : { ...edit, flags: edited }
-    const record = { ...applyEdit(state.artifact, whole), ...updated(registry, context) }
+    const moved = place === undefined ? state.artifact : { ...state.artifact, folder: place || undefined }
+    const record = { ...applyEdit(moved, whole), ...updated(registry, context) }
     return { subject: `Edit ${artifact.family.name} ${artifact.slug}`, artifact: record }
   })
 }

@@ -16,6 +16,7 @@ import { inTrash } from './trash.ts'
 import type { WriteContext } from '../store/write-context.ts'
 import { type Header, META_REF, type VariantRecord, writeArtifactState } from './artifact-record.ts'
 import type { ArtifactView } from './artifact-view.ts'
+import { spelledFolder } from './folders.ts'
 import { assertUnguarded } from '../revisions/revision.ts'
 import { type GitObject, type ObjectKind, type Oid, hashObject } from '../../git/objects.ts'
 import type { CacheFile } from '../../storage/files.ts'
@@ -30,6 +31,8 @@ export interface NewArtifact {
   readonly id?: string | undefined
   readonly slug?: string | undefined
   readonly header: Header
+  /** Where it lies (interface 16.1); the root unless given. */
+  readonly folder?: string | null | undefined
   /** Creates a variant too, and its first revision if there is a payload: the simple create (interface 4.1, 4.10). */
   readonly withVariant?: { readonly revision?: FirstContent | undefined } | undefined
   /** The folder in which packs of the revision's payload are staged. */
@@ -69,12 +72,18 @@ export async function createWithRevision(
   if (earlier) return earlier
   const ofName = input.header.name === undefined ? undefined : slugOfName(input.header.name)
   const base = input.slug ?? ofName ?? randomBytes(6).toString('hex')
+  const folder = input.folder ? await spelledFolder(registry, input.folder) : ''
   const create = async (): Promise<CreatedArtifact> => {
     const slug = input.slug ?? (await freeArtifactSlug(registry, family, base)) ?? base
     await assertArtifactSlugFree(registry, family, slug, input.loc)
     const id = await freeId(registry, input.id, context.artifactId)
     const variant = await freeVariantSlug(registry, family, slug)
-    const { met, ...content } = await firstContent(registry, family, input, context, { id, slug, variant })
+    const { met, ...content } = await firstContent(registry, family, input, context, {
+      id,
+      slug,
+      variant,
+      folder,
+    })
     const meta = content.refs.get(META_REF)
     const note = meta && context.attempt?.noteOf(repositoryDigits(id), META_REF, meta, met)
     const claims = claimsOfArtifact(family, { id, slug, variant: input.withVariant && variant })
@@ -107,7 +116,7 @@ async function firstContent(
   family: Family,
   input: NewArtifact,
   context: WriteContext,
-  names: { readonly id: string; readonly slug: string; readonly variant: string },
+  names: Readonly<Record<'id' | 'slug' | 'variant' | 'folder', string>>,
 ): Promise<Parameters<typeof registry.store.create>[2] & Pick<CreatedArtifact, 'met'>> {
   const objects = new NewObjects(names.id, input.aside)
   const now = registry.now()
@@ -117,6 +126,7 @@ async function firstContent(
     id: names.id,
     kind: family.name,
     slug: names.slug,
+    ...(names.folder === '' ? {} : { folder: names.folder }),
     ...described,
     ...(flags ? { flags } : {}),
     ...created,

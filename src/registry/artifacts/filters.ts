@@ -1,4 +1,5 @@
 import { containsJson } from '../../base/diff.ts'
+import { foldFolder, isWithinFolder } from '../../base/folders.ts'
 import type { JsonObject } from '../../base/json.ts'
 import type { Reference } from '../store/reference.ts'
 import type { Header } from './artifact-record.ts'
@@ -12,6 +13,14 @@ export interface HeaderFilter {
   readonly flags?: Readonly<Record<string, boolean>> | undefined
   readonly tags?: JsonObject | undefined
   readonly meta?: JsonObject | undefined
+}
+
+/** Further conditions on artifacts. */
+export interface ArtifactFilter extends HeaderFilter {
+  /** What lies in this folder, compared without case; the empty text is the root … */
+  readonly folder?: string | undefined
+  /** … and below it. */
+  readonly recursive?: boolean | undefined
 }
 
 /** Further conditions on revisions. */
@@ -30,6 +39,15 @@ export function matchesHeader(slug: string, header: Header, filter: HeaderFilter
   if (!holdsText(header.name, filter.name) || !holdsText(header.description, filter.description)) return false
   if (filter.tags !== undefined && !containsJson(header.tags ?? {}, filter.tags)) return false
   return filter.meta === undefined || containsJson(header.meta ?? {}, filter.meta)
+}
+
+/** Whether a folder is the one of a filter, or lies below it if the filter says so (interface 16.3). */
+export function matchesFolder(
+  folder: string,
+  { folder: wanted, recursive = false }: ArtifactFilter,
+): boolean {
+  if (wanted === undefined) return true
+  return recursive ? isWithinFolder(folder, wanted) : foldFolder(folder) === foldFolder(wanted)
 }
 
 /** Whether every wanted flag has its value; a missing flag counts as false. */

@@ -10,13 +10,13 @@ import type { Registry } from '../store/registry.ts'
 import type { Revision } from '../revisions/revision.ts'
 import { latestOf, readListedRevision, revisionFlags } from '../revisions/revision.ts'
 import type { ArtifactView, RecordedArtifact, VariantView } from './artifact-view.ts'
-import type { HeaderFilter } from './filters.ts'
+import type { ArtifactFilter } from './filters.ts'
 import type { VariantRecord } from './artifact-record.ts'
-import { isThe, matchesFlags, matchesHeader, matchesReferences } from './filters.ts'
+import { isThe, matchesFlags, matchesFolder, matchesHeader, matchesReferences } from './filters.ts'
 
 /** A query at the artifact or variant level (interface 2.16). */
 export interface ArtifactQuery {
-  readonly filter: HeaderFilter
+  readonly filter: ArtifactFilter
   /** Flags that the surface requires in addition to the filter's own. */
   readonly roles: Readonly<Record<string, boolean>>
   readonly artifacts?: readonly Reference[] | undefined
@@ -160,6 +160,7 @@ function matchesArtifact(artifact: RecordedArtifact, query: ArtifactQuery): bool
   if (!isAmong(artifact, query) || !(query.among?.has(artifact.id) ?? true)) return false
   const { slug, record } = artifact
   if (!query.includeArchived && isArchived(record)) return false
+  if (query.filter.folder !== undefined && !matchesFolder(record.folder ?? '', query.filter)) return false
   return matchesHeader(slug, record, query.filter) && matchesRoles(artifact, query)
 }
 

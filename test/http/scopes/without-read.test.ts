@@ -22,6 +22,7 @@ describe('a key without the scope read', () => {
     for (const surface of SURFACES)
       things.set(surface.singular, await marked(service, surface, surface.singular))
     running = await prepareRuns()
+    await service.post('/workflows', { workflow: { slug: `${MARK}.apart`, name: MARK, folder: 'apart' } })
   })
   after(() => service.stop())
 
@@ -33,13 +34,19 @@ describe('a key without the scope read', () => {
         ({ scopes, method, path }) => scopes.includes(scope) && !OPEN.test(`${method} ${path}`),
       )
       const headers = await keyWithScopes(service, [scope])
-      const asked = [
+      const asked: Asked[] = [
         ...SURFACES.flatMap((surface) => {
           const it = things.get(surface.singular)
           return it ? askedOf(surface, it, unused) : []
         }),
         ...running,
         { operation: 'DELETE /traces/{id}', method: 'DELETE', path: `/traces/${trace}` },
+        {
+          operation: 'POST /folders/move',
+          method: 'POST',
+          path: '/folders/move',
+          body: { from: 'apart', to: 'elsewhere' },
+        },
       ]
       const done = new Set<string>()
       const shown: string[] = []

@@ -16,10 +16,20 @@ import {
   type Beside,
   optionalUnder,
 } from '../spellings.ts'
-import { orderedWindowing, reference, jsonObject, searchText, slug, time, uuid } from '../request-schemas.ts'
+import {
+  folder,
+  orderedWindowing,
+  reference,
+  jsonObject,
+  searchText,
+  slug,
+  time,
+  uuid,
+} from '../request-schemas.ts'
 import { queryFilters } from './query-parameters.ts'
-import type { RevisionFilter } from '../../../registry/artifacts.ts'
+import type { ArtifactFilter, RevisionFilter } from '../../../registry/artifacts.ts'
 import { declare } from '../../routing/known-fields.ts'
+import { folderElsewhere } from '../folder-fields.ts'
 import { flagsNamed, withRoles } from '../role-fields.ts'
 
 /** The suffix of the filter object's name. */
@@ -164,19 +174,18 @@ function referenceParts(names: SurfaceNames, level: QueryLevel) {
 
 /** A filter, with the ids of the parents it requires. */
 type QueryFilter = RevisionFilter &
+  ArtifactFilter &
   NonNullable<RevisionQuery['of']> &
   Beside & { readonly text?: string | undefined }
 
 /** The schema of the filter object at this level. */
-function queryFilter(
-  names: SurfaceNames,
-  level: QueryLevel,
-  { roles, flagNames }: Family,
-): z.ZodType<QueryFilter> {
+function queryFilter(names: SurfaceNames, level: QueryLevel, family: Family): z.ZodType<QueryFilter> {
+  const { roles, flagNames } = family
   const parents = parentParts(names, level)
   const parentNames = Object.values(parents).flatMap((parent) => parent.names)
   const references = referenceParts(names, level)
   const referenceNames = Object.values(references).flatMap((it) => it.names)
+  const isOfArtifacts = (level === 'artifact' || level === 'flat') && !family.pins
   const isOfRevisions = level === 'revision' || level === 'flat'
   const fields = {
     slug: slug.optional(),
@@ -188,11 +197,15 @@ function queryFilter(
     tags: jsonObject.optional(),
     meta: jsonObject.optional(),
     ...(level === 'revision' ? ofRevisions : {}),
+    ...(isOfArtifacts ? ofArtifacts : {}),
     ...underNames(parents),
     ...underNames(references),
   }
-  // There are no folders, so `folder_id` is accepted and ignored.
-  return declare(withRoles(fields, roles), { unused: ['folder_id'] }).transform((sent) => ({
+  // Clients of the earlier service send `folder_id`; folders here have no ids.
+  return declare(withRoles(fields, roles), {
+    unused: ['folder_id'],
+    misplaced: folderElsewhere(family),
+  }).transform((sent) => ({
     ...Object.fromEntries(
       Object.entries(sent).filter(([name]) => !parentNames.includes(name) && !referenceNames.includes(name)),
     ),
@@ -209,6 +222,14 @@ function queryFilter(
 function underNames(parts: Readonly<Record<string, EnvelopePart>>): Record<string, z.ZodOptional> {
   const fields = Object.values(parts).map(({ names, schema }) => optionalUnder(names, schema))
   return Object.assign({}, ...fields) as Record<string, z.ZodOptional>
+}
+
+const ofArtifacts = {
+  folder: folder.optional(),
+  recursive: z
+    .boolean()
+    .optional()
+    .meta({ description: 'Whether `folder` also means all folders below it.' }),
 }
 
 const ofRevisions = {

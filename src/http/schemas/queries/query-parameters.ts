@@ -63,7 +63,11 @@ export function queryFilters(
     const put = (names: readonly string[], value: unknown): void => {
       if (names.every((name) => body[name] === undefined)) read[names[0] ?? ''] = value
     }
-    const filter = { ...collect(query, FILTER_FIELDS), ...collectLists(query, FILTER_LISTS) }
+    const filter = {
+      ...collect(query, FILTER_FIELDS),
+      ...collectLists(query, FILTER_LISTS),
+      ...collect(query, FOLDER_FIELDS),
+    }
     if (Object.keys(filter).length > 0) put(filterNames, filter)
     Object.assign(read, queryWindowing(query, body))
     const archived = query.get('include_archived')
@@ -158,6 +162,8 @@ const FILTER_FIELDS: Readonly<Record<string, Reader>> = {
   tags: asJson,
   meta: asJson,
 }
+
+const FOLDER_FIELDS: Readonly<Record<string, Reader>> = { folder: asText, recursive: toBoolean }
 
 const FILTER_LISTS: readonly string[] = ['slugs', 'authors', 'dates', 'scopes']
 

@@ -1,0 +1,116 @@
+import { z } from 'zod'
+import type { ResultAddress } from '../../access/keys.ts'
+import { listFolders, moveFolder, type RecordedArtifact } from '../../registry/artifacts.ts'
+import type { Surface } from '../../registry/families.ts'
+import type { Registry } from '../../registry/registries.ts'
+import { type Endpoint, endpoint, type EndpointResponse } from '../routing/endpoint.ts'
+import { queryParameters } from '../schemas/queries/query-parameters.ts'
+import { folder } from '../schemas/request-schemas.ts'
+
+/** The folders of a project, and moving one (interface 16.4, 16.5). */
+export function folderEndpoints(surfaces: readonly Surface[]): Endpoint[] {
+  const tag = 'folders'
+  // The surface of all workflows matches what no narrower one matches.
+  const narrowFirst = [...surfaces].sort((a, b) => flagsOf(b).length - flagsOf(a).length)
+  const present = (artifact: RecordedArtifact): object => ({
+    kind: narrowFirst.find((it) => isOf(artifact, it))?.singular ?? artifact.family.name,
+    id: artifact.id,
+    slug: artifact.slug,
+    folder: artifact.record.folder ?? '',
+  })
+  const answer = (outcome: Outcome): EndpointResponse => ({
+    body: {
+      count: outcome.moved.length,
+      moved: outcome.moved.map(present),
+      failed: outcome.failed.map(({ artifact, code }) => ({ ...present(artifact), code })),
+    },
+    address: addressOf(outcome),
+  })
+
+  return [
+    endpoint({
+      method: 'GET',
+      path: '/folders',
+      tag,
+      summary: 'The folders that hold something, and how many artifacts lie in each and below it',
+      scope: 'read',
+      input: z.object({
+        include_archived: z
+          .enum(['true', 'false'], 'must be true or false')
+          .optional()
+          .meta({ description: 'Whether archived artifacts count, too.' }),
+      }),
+      fromQuery: queryParameters(['include_archived']),
+      output: z.strictObject({ count: z.int().min(0), folders: z.array(folderRecord) }),
+      run: async ({ registry, input, untilGone }) => {
+        const asked = { includeArchived: input.include_archived === 'true', signal: untilGone() }
+        const folders = await listFolders(registry, asked)
+        return { body: { count: folders.length, folders: folders.map(presentFolder) } }
+      },
+    }),
+    endpoint({
+      method: 'POST',
+      path: '/folders/move',
+      tag,
+      summary: 'Move all that lies in a folder or below it, each artifact by a write of its own',
+      scope: 'write',
+      input: z.object({ from: folder, to: folder }),
+      output: z.strictObject({
+        count: z.int().min(0),
+        moved: z.array(movedRecord),
+        failed: z.array(movedRecord.extend({ code: z.string() })),
+      }),
+      example: { from: 'support', to: 'customers/support' },
+      run: async ({ registry, input, context, untilGone }) =>
+        answer(await moveFolder(registry, input, context, untilGone())),
+      recall: async ({ registry }, address) => answer(await outcomeAt(registry, address)),
+    }),
+  ]
+}
+
+const folderRecord = z.strictObject({
+  path: z.string(),
+  artifacts: z.int().min(0).meta({ description: 'How many lie in it.' }),
+  recursive: z.int().min(0).meta({ description: 'How many lie in it or below it.' }),
+})
+
+const movedRecord = z.strictObject({ kind: z.string(), id: z.uuid(), slug: z.string(), folder: z.string() })
+
+function presentFolder({ path, artifacts, recursive }: z.infer<typeof folderRecord>): object {
+  return { path, artifacts, recursive }
+}
+
+type Outcome = Awaited<ReturnType<typeof moveFolder>>
+
+function addressOf({ moved, failed }: Outcome): ResultAddress {
+  return {
+    id: '',
+    folder: {
+      moved: moved.map(({ id }) => id),
+      failed: failed.map(({ artifact: { id }, code }) => ({ id, code })),
+    },
+  }
+}
+
+/** What became of the artifacts of an earlier request, each as it is now; those that are gone are left out. */
+async function outcomeAt({ index }: Registry, { folder: outcome }: ResultAddress): Promise<Outcome> {
+  const moved: RecordedArtifact[] = []
+  const failed: { artifact: RecordedArtifact; code: string }[] = []
+  for (const id of outcome?.moved ?? []) {
+    const artifact = await index.findByDigits(id)
+    if (artifact) moved.push(artifact)
+  }
+  for (const { id, code } of outcome?.failed ?? []) {
+    const artifact = await index.findByDigits(id)
+    if (artifact) failed.push({ artifact, code })
+  }
+  return { moved, failed }
+}
+
+function flagsOf({ fixedFlags }: Surface): string[] {
+  return Object.keys(fixedFlags).filter((flag) => fixedFlags[flag])
+}
+
+function isOf({ family, record }: RecordedArtifact, surface: Surface): boolean {
+  return surface.family === family && flagsOf(surface).every((flag) => record.flags?.[flag])
+}
