@@ -63,7 +63,7 @@ export const CONFINED: Readonly<Record<string, readonly string[]>> = {
   '@koa/router': ['http'],
   'koa-body': ['http'],
   'node:http': ['http', 'feeds/outgoing', 'server', 'cli'],
-  'node:https': ['feeds/outgoing'],
+  'node:https': ['feeds/outgoing', 'cli'],
   'ipaddr.js': ['feeds/outgoing'],
   libsql: ['storage'],
   pg: ['cluster/postgres'],

@@ -1,18 +1,29 @@
 import { inspect } from 'node:util'
 import type { Command, Shell } from './command/command.ts'
+import { NoAnswer } from './command/ask-server.ts'
 import { isExpected } from './command/is-expected.ts'
 import { unknownWord } from './command/read-arguments.ts'
 import { textTable } from './command/text-table.ts'
+import { page, type Terminal, terminalOf } from './command/terminal.ts'
 import { UsageError } from './command/usage-error.ts'
 import type { VerbName } from './command/verbs.ts'
 import { isVerb, VERBS } from './command/verbs.ts'
+import { versions } from './command/versions.ts'
 
 const WRONG_USE = 2
+const NO_ANSWER = 128
 
 /** Only the called command is loaded; few commands need the code of the server. */
 const LOAD: Readonly<Record<VerbName, () => Promise<Command>>> = {
   serve: async () => (await import('./commands/serve.ts')).serveCommand,
   demo: async () => (await import('./commands/demo.ts')).demoCommand,
+  login: async () => (await import('./commands/login.ts')).loginCommand,
+  logout: async () => (await import('./commands/login.ts')).logoutCommand,
+  get: async () => (await import('./commands/get.ts')).getCommand,
+  list: async () => (await import('./commands/list.ts')).listCommand,
+  show: async () => (await import('./commands/show.ts')).showCommand,
+  log: async () => (await import('./commands/log.ts')).logCommand,
+  diff: async () => (await import('./commands/diff.ts')).diffCommand,
   keys: async () => (await import('./commands/keys.ts')).keysCommand,
   open: async () => (await import('./commands/open.ts')).openCommand,
   secrets: async () => (await import('./commands/secrets.ts')).secretsCommand,
@@ -32,7 +43,10 @@ const LOAD: Readonly<Record<VerbName, () => Promise<Command>>> = {
 
 /** Runs `branchpoint` with these arguments, and sets the exit code of the process if it is not 0. */
 export async function runCommandLine([verb, ...args]: readonly string[]): Promise<void> {
+  // A reader that has ended, such as head, wants no more: what is left is not written, and the command goes on.
+  if (process.stdout.listenerCount('error') === 0) process.stdout.on('error', throwUnlessClosed)
   if (verb === undefined || isHelp(verb)) return print(help())
+  if (verb === '--version') return print(await versions(process.env))
   if (isVerb(verb)) return runCommand(await LOAD[verb](), args)
   process.stderr.write(`${unknownWord(verb, Object.keys(VERBS), help()).message}\n`)
   process.exitCode = WRONG_USE
@@ -43,12 +57,15 @@ async function runCommand(command: Command, args: readonly string[]): Promise<vo
   if (args.length === 0 && command.needsWords) return print(command.usage)
   const stop = new AbortController()
   const stopCode = command.stopped ? abortOnSignals(stop) : () => 0
+  const terminal = terminalOf(process.stdout, process.env)
   const shell: Shell = {
     environment: process.env,
     folder: process.cwd(),
     progress: process.stderr,
     signal: stop.signal,
+    terminal,
     print,
+    show: (text) => show(text, terminal),
   }
   try {
     const code = await command.run(args, shell)
@@ -63,7 +80,8 @@ async function runCommand(command: Command, args: readonly string[]): Promise<vo
     // EPIPE: the reader of standard output has ended, so no message is needed.
     if (!(error instanceof Error && 'code' in error && error.code === 'EPIPE'))
       process.stderr.write(`${isExpected(error) ? error.message : inspect(error)}\n`)
-    process.exitCode = command.failed ?? (error instanceof UsageError ? WRONG_USE : 1)
+    process.exitCode =
+      command.failed ?? (error instanceof UsageError ? WRONG_USE : error instanceof NoAnswer ? NO_ANSWER : 1)
   }
 }
 
@@ -96,9 +114,19 @@ function help(): string {
 
 ${textTable(verbs)}
 
-branchpoint COMMAND --help says more of a command. Exit code 0: done; 1: something was found or refused; above 1: wrong use.`
+branchpoint COMMAND --help says more of a command. Exit code 0: done; 1: something was found or refused; 2: wrong use; 128: no
+answer from the server. branchpoint --version prints the versions of program and server.`
 }
 
 function print(text: string): void {
   process.stdout.write(`${text}\n`)
+}
+
+async function show(text: string, { pager, rows = 0 }: Terminal): Promise<void> {
+  if (pager === undefined || text.split('\n').length < rows) print(text)
+  else await page(pager, `${text}\n`, process.env)
+}
+
+function throwUnlessClosed(error: NodeJS.ErrnoException): void {
+  if (error.code !== 'EPIPE') throw error
 }

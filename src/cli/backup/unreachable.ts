@@ -4,11 +4,15 @@ import { Refusal } from '../../errors.ts'
 export function unreachable(base: string, error: unknown): Refusal {
   const cause = error instanceof Error && error.cause instanceof Error ? error.cause : undefined
   const code = String((cause as NodeJS.ErrnoException | undefined)?.code) // node's own network errors have one
-  const remedy = UNTRUSTED.test(code)
-    ? ' If it has a certificate of your own authority, set NODE_EXTRA_CA_CERTS and GIT_SSL_CAINFO to the file of that authority.'
-    : ''
+  const remedy = certificateRemedy(code)
   const why = (cause?.message ?? String(error)).replace(/\.?$/, '.')
   return new Refusal('storage_unavailable', `${base} cannot be reached: ${why}${remedy}`)
+}
+
+/** What to set if node does not trust the certificate of a server; empty for other errors. Begins with a space. */
+export function certificateRemedy(code: string): string {
+  if (!UNTRUSTED.test(code)) return ''
+  return ' If it has a certificate of your own authority, set NODE_EXTRA_CA_CERTS and GIT_SSL_CAINFO to the file of that authority.'
 }
 
 /** Node's error codes for a certificate of an unknown authority. */

@@ -1,10 +1,30 @@
+import type { IncomingMessage } from 'node:http'
+import { text } from 'node:stream/consumers'
+import { pipeline } from 'node:stream/promises'
 import { Refusal } from '../../errors.ts'
+import { certificateRemedy } from '../backup/unreachable.ts'
 import type { ChosenServer } from './chosen-server.ts'
 
-/** The fields of a server's refusal that are shown. */
-interface Problem {
+/** The server gave no answer that says anything of the request: it was not reached, failed, or is no Branchpoint server. */
+export class NoAnswer extends Error {}
+
+/** The fields of a server's refusal that are shown or looked at. */
+export interface Problem {
+  readonly status?: number
+  readonly code?: string
   readonly detail?: string
   readonly users?: readonly Readonly<Record<string, string>>[]
+  readonly conflicts?: readonly Readonly<Record<string, unknown>>[]
+}
+
+/** What a server refused, with its problem document. */
+export class ServerRefusal extends Refusal {
+  readonly problem: Problem
+
+  constructor(sentence: string, problem: Problem) {
+    super('invalid_request', sentence)
+    this.problem = problem
+  }
 }
 
 /** A request body that is streamed, with its media type. */
@@ -13,52 +33,106 @@ export interface SentFile {
   readonly bytes: AsyncIterable<Uint8Array>
 }
 
+interface Sent {
+  /** An object, or its JSON text where that must be exact. */
+  readonly body?: object | string
+  readonly file?: SentFile
+  readonly signal?: AbortSignal
+}
+
 /**
- * Sends a request and answers the parsed JSON; the caller knows its type by the route. Throws a Refusal with the server's own sentence and
- * what uses the thing, if the answer says so; `storage_unavailable` if no server answers.
+ * Sends a request and answers the parsed JSON; the caller knows its type by the route. Throws a ServerRefusal with the server's own sentence and
+ * what uses the thing, if the answer says so; NoAnswer if no server answers.
  */
 export async function askServer<T>(
   server: ChosenServer,
   method: string,
   path: string,
-  {
-    body,
-    file,
-    signal,
-  }: { readonly body?: object; readonly file?: SentFile; readonly signal?: AbortSignal } = {},
+  sent: Sent = {},
 ): Promise<T> {
-  const response = await fetchFrom(server, path, {
-    method,
-    headers: { 'content-type': file?.type ?? 'application/json' },
-    ...(body ? { body: JSON.stringify(body) } : {}),
-    ...(file ? { body: ReadableStream.from(file.bytes), duplex: 'half' } : {}),
-    ...(signal ? { signal } : {}),
-  })
-  if (isJson(response)) return (await response.json()) as T
-  throw new Refusal('invalid_request', `${server.url}${path} answered no JSON: it is no Branchpoint server.`)
+  return JSON.parse(await textFrom(server, method, path, sent)) as T
+}
+
+/** Sends a request and answers the JSON text exactly as the server sent it. Throws as `askServer` does. */
+export async function textFrom(
+  server: ChosenServer,
+  method: string,
+  path: string,
+  sent: Sent = {},
+): Promise<string> {
+  const response = await responseFrom(server, method, path, sent)
+  if (isJson(response)) return textOf(server, response, sent)
+  response.destroy()
+  throw new NoAnswer(`${server.url}${path} answered no JSON: it is no Branchpoint server.`)
 }
 
 /** Sends a request and answers the successful response, whose body the caller reads. Throws as `askServer` does. */
-export async function fetchFrom(
-  { url, key }: ChosenServer,
+export async function responseFrom(
+  server: ChosenServer,
+  method: string,
   path: string,
-  init: RequestInit,
-): Promise<Response> {
-  const response = await fetch(`${url}${path}`, {
-    ...init,
-    headers: { ...init.headers, authorization: `ApiKey ${key}` },
-  }).catch((error: unknown) => {
-    if (init.signal?.aborted) throw error
-    throw new Refusal('storage_unavailable', `No server answers at ${url}: ${reason(error)}.`)
+  sent: Sent = {},
+): Promise<IncomingMessage> {
+  const { url } = server
+  const response = await send(server, method, path, sent).catch((error: NodeJS.ErrnoException) => {
+    sent.signal?.throwIfAborted()
+    // Errors of the network have a code; others are of the file that is sent.
+    if (error.code === undefined || !NETWORK.test(error.code)) throw error
+    throw new NoAnswer(`No server answers at ${url}: ${reason(error)}.${certificateRemedy(error.code)}`)
   })
-  if (response.ok) return response
-  const text = await response.text()
-  const problem = isJson(response) ? (JSON.parse(text) as Problem) : {} // written by the server
+  const { statusCode: status = 0, headers } = response
+  if (status >= 200 && status < 300) return response
+  const answer = await textOf(server, response, sent)
+  response.destroy() // what is left of a file is not wanted
+  if (status < 400)
+    throw new NoAnswer(
+      `${url}${path} answered ${status}: use the address ${headers.location ?? 'of a server'}.`,
+    )
+  const problem = isJson(response) ? problemIn(answer) : {}
   const users = (problem.users ?? []).map((user) => `\n  ${Object.values(user).join(' ')}`)
-  throw new Refusal(
-    'invalid_request',
-    `${problem.detail ?? `${url}${path} answered ${response.status}.`}${users.join('')}`,
-  )
+  const sentence = `${problem.detail ?? `${url}${path} answered ${status}.`}${users.join('')}`
+  if (problem.detail === undefined || status >= 500) throw new NoAnswer(sentence)
+  throw new ServerRefusal(sentence, { ...problem, status })
+}
+
+const MS_TO_CONNECT = 10_000
+
+/** By node's own client: to load that of `fetch` takes as long as all else that a short command does. */
+async function send(
+  { url, key }: ChosenServer,
+  method: string,
+  path: string,
+  { body, file, signal }: Sent,
+): Promise<IncomingMessage> {
+  const { request } = await (url.startsWith('https:') ? import('node:https') : import('node:http'))
+  const json = body === undefined || typeof body === 'string' ? body : JSON.stringify(body)
+  const headers = {
+    authorization: `ApiKey ${key}`,
+    'content-type': file?.type ?? 'application/json',
+    ...(json === undefined ? {} : { 'content-length': Buffer.byteLength(json) }),
+  }
+  return new Promise((resolve, reject) => {
+    const sent = request(`${url}${path}`, { method, headers, ...(signal ? { signal } : {}) }, resolve)
+    const tooLate = Object.assign(new Error('no connection within 10 s'), { code: 'ETIMEDOUT' })
+    const timer = setTimeout(() => sent.destroy(tooLate), MS_TO_CONNECT)
+    const arrived = (): void => clearTimeout(timer)
+    sent.on('socket', (socket) => (socket.connecting ? socket.once('connect', arrived) : arrived()))
+    sent.on('close', arrived)
+    sent.on('error', reject)
+    if (file) pipeline(file.bytes, sent).catch(reject)
+    else sent.end(json)
+  })
+}
+
+const NETWORK = /^(?:E[A-Z]+|CERT_|UNABLE_TO_|SELF_SIGNED|DEPTH_ZERO|ERR_TLS|ERR_SSL|HPE_)/
+
+async function textOf({ url }: ChosenServer, response: IncomingMessage, { signal }: Sent): Promise<string> {
+  try {
+    return await text(response)
+  } catch {
+    signal?.throwIfAborted()
+    throw new NoAnswer(`The answer of ${url} broke off.`) // the only error that reading it has
+  }
 }
 
 /** The key's project, in which the server works. Refuses a `--project` that names another one. */
@@ -76,11 +150,19 @@ export async function projectOfKey(server: ChosenServer, asked: string | undefin
   )
 }
 
-function isJson(response: Response): boolean {
-  return /[/+]json\b/.test(response.headers.get('content-type') ?? '')
+function isJson({ headers }: IncomingMessage): boolean {
+  return /[/+]json\b/.test(headers['content-type'] ?? '')
 }
 
-function reason(error: unknown): string {
-  const { cause, message } = error as Error // fetch throws no other type
-  return cause instanceof Error ? cause.message : message
+function problemIn(text: string): Problem {
+  try {
+    return Object(JSON.parse(text)) as Problem // what is no object has no members
+  } catch {
+    return {} // of a proxy
+  }
+}
+
+function reason({ code, message }: NodeJS.ErrnoException): string {
+  // Where a name has several addresses, node's error has a message for each, and none itself. That of TLS has lines of its source.
+  return message.replace(/\n[^]*/, '') || String(code)
 }

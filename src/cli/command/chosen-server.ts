@@ -1,3 +1,5 @@
+import { COMMAND } from '../../command-name.ts'
+import { readLogins } from './logins.ts'
 import { UsageError } from './usage-error.ts'
 
 /** The address and key of a server that a command calls. */
@@ -6,30 +8,69 @@ export interface ChosenServer {
   readonly key: string
 }
 
+/** The options of the command line that choose a server. */
+export interface ServerOptions {
+  readonly url?: string | undefined
+  readonly key?: string | undefined
+  readonly store?: string | undefined
+}
+
 type Environment = Readonly<Record<string, string | undefined>>
 
+/** The options about the server, in the usage of a command that asks one. */
+export const SERVER_USAGE = `  --url, --key   the server and an API key; unless given, BRANCHPOINT_URL and BRANCHPOINT_KEY, or else what login stored last
+  --project      refuses if the key is not of this project
+  --store        is refused: this command asks a server`
+
 /**
- * The server that a command calls: `--url` and `--key`, or else `BRANCHPOINT_URL` (by default a server on this machine) and
- * `BRANCHPOINT_KEY`. `SVC_API_KEY` is not read, because it is the server's own setting.
+ * The server that a command calls: `--url`, else `BRANCHPOINT_URL`, else the last login, else a server on this machine. Its key is `--key`,
+ * else that of a login at the address of `--url`, else `BRANCHPOINT_KEY`, else that of a login. `SVC_API_KEY` is not read, because it is the
+ * server's own setting. Throws a UsageError for an address that is not http or https, and without a key.
  */
 export function chosenServer(
-  given: { readonly url?: string | undefined; readonly key?: string | undefined },
+  { url: given, key, store }: ServerOptions,
   environment: Environment,
   usage: string,
 ): ChosenServer {
-  const key = given.key ?? variable(environment, 'BRANCHPOINT_KEY')
-  if (key === undefined) throw new UsageError('--key is missing (or BRANCHPOINT_KEY).', usage)
-  return { url: (given.url ?? defaultUrl(environment)).replace(/\/+$/, ''), key }
+  if (store !== undefined)
+    throw new UsageError('--store names a folder, and this command asks a server: use --url.', usage)
+  const url = serverAddress(given ?? defaultUrl(environment), '--url', usage)
+  const fromVariable = variable(environment, 'BRANCHPOINT_KEY')
+  // Files are read only where the command line and the environment leave something open.
+  const stored = (): string | undefined => readLogins(environment).find((it) => it.url === url)?.key
+  const found = key ?? (given === undefined ? (fromVariable ?? stored()) : (stored() ?? fromVariable))
+  if (found !== undefined) return { url, key: found }
+  throw new UsageError(
+    `--key is missing (or BRANCHPOINT_KEY). To store a key for ${url}: ${COMMAND} login ${url}`,
+    usage,
+  )
 }
 
-/** The command line, with the address of `BRANCHPOINT_URL` after a `--url` that has none. */
+/** The address that the command line, `BRANCHPOINT_URL` or the last login names; undefined without any. */
+export function namedAddress(given: string | undefined, environment: Environment): string | undefined {
+  return given ?? variable(environment, 'BRANCHPOINT_URL') ?? readLogins(environment)[0]?.url
+}
+
+/** The address as it is called and stored: without a slash at the end. Throws a UsageError if it is not http or https, or has a password. */
+export function serverAddress(text: string, option: string, usage: string): string {
+  const url = text.replace(/\/+$/, '')
+  const example = `${option}: "${text}" is not the address of a server, such as https://prompts.example.org.`
+  if (!/^https?:\/\//.test(url) || !URL.canParse(url)) throw new UsageError(example, usage)
+  const { username, password, search, hash } = new URL(url)
+  if (username || password)
+    throw new UsageError(`${option}: the address holds a user or a password; give the key with --key.`, usage)
+  if (search || hash) throw new UsageError(example, usage)
+  return url
+}
+
+/** The command line, with the address of `BRANCHPOINT_URL` or the last login after a `--url` that has none. */
 export function withUrl(args: readonly string[], environment: Environment): string[] {
   const isBare = (at: number): boolean => args[at] === '--url' && (args[at + 1] ?? '--').startsWith('--')
   return args.flatMap((arg, at) => (isBare(at) ? [arg, defaultUrl(environment)] : [arg]))
 }
 
 function defaultUrl(environment: Environment): string {
-  return variable(environment, 'BRANCHPOINT_URL') ?? 'http://127.0.0.1:3000'
+  return namedAddress(undefined, environment) ?? 'http://127.0.0.1:3000'
 }
 
 /** An empty variable counts as unset, as in a shell's `${NAME:-…}`. */

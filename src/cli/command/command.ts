@@ -1,5 +1,6 @@
 import type { Config } from '../../config.ts'
 import type { ProgressOutput } from './show-progress.ts'
+import type { Terminal } from './terminal.ts'
 
 /** The shell as a command sees it. */
 export interface Shell {
@@ -9,8 +10,12 @@ export interface Shell {
   readonly progress: ProgressOutput
   /** Aborted at Ctrl-C and SIGTERM, for commands that have `stopped`. */
   readonly signal: AbortSignal
+  /** Standard output. */
+  readonly terminal: Terminal
   /** Writes a line to standard output. */
   readonly print: (line: string) => void
+  /** Writes lines to standard output, on a terminal with the pager if they do not fit. */
+  readonly show: (text: string) => Promise<void>
 }
 
 /** A command of `branchpoint`. */

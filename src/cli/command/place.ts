@@ -3,7 +3,7 @@ import { COMMAND } from '../../command-name.ts'
 import { type Config, readConfig } from '../../config.ts'
 import { Refusal } from '../../errors.ts'
 import { nodeFs } from '../../storage/files.ts'
-import { type ChosenServer, chosenServer } from './chosen-server.ts'
+import { type ChosenServer, chosenServer, namedAddress } from './chosen-server.ts'
 
 /** Where a command works, and how messages show it: `at http://…` or `in the store ./store`. */
 export type Place =
@@ -18,17 +18,16 @@ export interface PlaceOptions {
 }
 
 /**
- * Chooses the place of a command. The first of these wins: `--store`, `--url`, `BRANCHPOINT_URL`, the store of `STORE` or `STORE_DIR`,
- * `./store`. Throws a UsageError for a server without a key, and refuses a store that does not exist.
+ * Chooses the place of a command. The first of these wins: `--store`, `--url`, `BRANCHPOINT_URL`, the server of the last login, the store of
+ * `STORE` or `STORE_DIR`, `./store`. Throws a UsageError for a server without a key, and refuses a store that does not exist.
  */
 export function placeOf(
   { store, url, key }: PlaceOptions,
   environment: Readonly<Record<string, string | undefined>>,
   usage: string,
 ): Place {
-  const address = url ?? (environment['BRANCHPOINT_URL'] || undefined)
-  if (store === undefined && address !== undefined) {
-    const server = chosenServer({ url: address, key }, environment, usage)
+  if (store === undefined && namedAddress(url, environment) !== undefined) {
+    const server = chosenServer({ url, key }, environment, usage)
     return { kind: 'server', server, shown: `at ${server.url}` }
   }
   const config = readConfig(environment)
@@ -39,7 +38,7 @@ export function placeOf(
 
 /** The paragraph about the place in the usage of a command. */
 export const PLACE_USAGE = `It works on the first of these: the store of --store DIR, the server of --url URL, the one of BRANCHPOINT_URL (with --key KEY or
-BRANCHPOINT_KEY), the database in STORE, the store in STORE_DIR (./store unless set). A store has to be there.`
+BRANCHPOINT_KEY), what login stored last, the database in STORE, the store in STORE_DIR (./store unless set). A store has to be there.`
 
 /** The store's name in messages. */
 export function storeName({ store, storeDir }: Config): string {

@@ -1,6 +1,9 @@
 /** Options of a command, in the form of node's `parseArgs`. */
 export type OptionTable = Readonly<
-  Record<string, { readonly type: 'string' | 'boolean'; readonly multiple?: boolean }>
+  Record<
+    string,
+    { readonly type: 'string' | 'boolean'; readonly multiple?: boolean; readonly short?: string }
+  >
 >
 
 /** A command: what the help, the completion and the parsing of the command line need. */
@@ -22,6 +25,8 @@ const SERVER = { url: TEXT, key: TEXT } as const
 const PLACE = { ...STORE, ...SERVER, ...PROJECT } as const
 /** For commands that print records. */
 const JSON_LINES = { json: FLAG } as const
+/** For commands that ask a server; `--store` is there to be refused with the reason. */
+const AT_SERVER = { json: FLAG, ...PLACE } as const
 
 /** The options of `testsets import`. */
 export const IMPORT_OPTIONS = {
@@ -41,6 +46,25 @@ export const EXPORT_OPTIONS = {
 export const VERBS = {
   serve: { summary: 'start a server', words: [], options: {} },
   demo: { summary: "show a prompt's life on a server of its own", words: [], options: {} },
+  login: {
+    summary: 'store the address of a server and a key',
+    words: [],
+    options: { 'with-token': FLAG, insecure: FLAG, ...SERVER },
+  },
+  logout: { summary: 'forget the key for a server', words: [], options: { url: TEXT } },
+  get: {
+    summary: 'print a prompt, or another artifact',
+    words: [],
+    options: { message: TEXT, ...AT_SERVER },
+  },
+  list: {
+    summary: 'list prompts and other artifacts',
+    words: ['prompts', 'evaluators', 'testsets', 'environments', 'queries'],
+    options: { limit: TEXT, archived: FLAG, ...AT_SERVER },
+  },
+  show: { summary: 'print the record of an artifact', words: [], options: AT_SERVER },
+  log: { summary: 'list the versions of a variant', words: [], options: { limit: TEXT, ...AT_SERVER } },
+  diff: { summary: 'print what changed between two versions', words: [], options: AT_SERVER },
   keys: {
     summary: 'make, list and revoke API keys',
     words: ['create', 'list', 'revoke', 'signing'],

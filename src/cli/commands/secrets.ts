@@ -12,35 +12,14 @@ import { askServer, projectOfKey } from '../command/ask-server.ts'
 import type { ChosenServer } from '../command/chosen-server.ts'
 import type { Command, Shell } from '../command/command.ts'
 import { assertPrintsRecords, jsonLines } from '../command/json-lines.ts'
+import { askHidden } from '../command/hidden-input.ts'
 import { placeOf, PLACE_USAGE } from '../command/place.ts'
 import { readArguments, unknownWord } from '../command/read-arguments.ts'
 import { textTable } from '../command/text-table.ts'
 import { UsageError } from '../command/usage-error.ts'
 import { VERBS } from '../command/verbs.ts'
 import { type StatePlace, withDocuments } from '../command/with-documents.ts'
-import { type Readable, Writable } from 'node:stream'
-import { createInterface } from 'node:readline'
-import type { ReadStream } from 'node:tty'
-
-/** Asks for one line on a terminal without showing what is typed. Undefined if the user gave up (Ctrl-C, Ctrl-D). */
-function askHidden(question: string, terminal: ReadStream, show: Writable): Promise<string | undefined> {
-  const nowhere = new Writable({ write: (_piece, _encoding, done) => done() })
-  // In terminal mode readline echoes by itself, here into a stream that discards it.
-  const lines = createInterface({ input: terminal, output: nowhere, terminal: true, historySize: 0 })
-  // The question is written after echoing was turned off, so nothing typed after it is shown.
-  show.write(question)
-  return new Promise((resolve) => {
-    let answer: string | undefined
-    lines.once('line', (line) => {
-      answer = line
-      lines.close()
-    })
-    lines.once('close', () => {
-      show.write('\n')
-      resolve(answer)
-    })
-  })
-}
+import type { Readable } from 'node:stream'
 
 /** Longer input is refused: no secret is this long. */
 const MAX_BYTES = 1024 * 1024

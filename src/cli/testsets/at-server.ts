@@ -1,6 +1,5 @@
-import type { Readable } from 'node:stream'
 import type { FileType, RowFileType } from '../../registry/testsets.ts'
-import { askServer, fetchFrom } from '../command/ask-server.ts'
+import { askServer, responseFrom } from '../command/ask-server.ts'
 import type { ChosenServer } from '../command/chosen-server.ts'
 
 /** Imports and exports rows of a server's testsets, over its public routes. */
@@ -100,8 +99,7 @@ export async function* downloadRows(
     escape_formulas: escapeFormulas ? 'true' : undefined,
     bom: bom ? 'true' : undefined,
   })
-  const response = await fetchFrom(server, `/testsets/revisions/${id}/download?${query}`, { signal })
-  for await (const chunk of response.body as unknown as Readable) yield Buffer.from(chunk as Uint8Array)
+  yield* await responseFrom(server, 'GET', `/testsets/revisions/${id}/download?${query}`, { signal })
 }
 
 function queryOf(fields: Readonly<Record<string, string | undefined>>): URLSearchParams {

@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
 import { expect } from 'chai'
+import { COMMAND } from '../../../src/command-name.ts'
 import { ADMIN_KEY, type RunningService, startService } from '../../support/servers/service.ts'
 import { Browser } from '../../support/clients/browser.ts'
 import { runHere } from '../command-here.ts'
@@ -164,11 +165,11 @@ describe('where a command works', () => {
     const keyless = await branchpoint({ BRANCHPOINT_URL: service.url }, 'keys', 'list')
     expect([keyless.code, keyless.stderr.split('\n')[0]]).to.deep.equal([
       2,
-      '--key is missing (or BRANCHPOINT_KEY).',
+      `--key is missing (or BRANCHPOINT_KEY). To store a key for ${service.url}: ${COMMAND} login ${service.url}`,
     ])
     const silent = await branchpoint({ BRANCHPOINT_KEY: 'x' }, 'keys', 'list', '--url', 'http://127.0.0.1:9')
     expect([silent.code, silent.stderr.slice(0, 40)]).to.deep.equal([
-      1,
+      128,
       'No server answers at http://127.0.0.1:9:',
     ])
   })

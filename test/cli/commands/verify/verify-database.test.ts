@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { git } from '../../../support/git/git-program.ts'
 import { ask, type PostgresServer, startPostgres } from '../../../support/postgres/postgres.ts'
 import { type RunningService, startService } from '../../../support/servers/service.ts'
+import { terminalOf } from '../../../../src/cli/command/terminal.ts'
 import { verifyCommand } from '../../../../src/cli/commands/verify.ts'
 import { needsPostgres } from '../../../support/postgres/needs-postgres.ts'
 import { commit } from './verify-store.ts'
@@ -46,7 +47,9 @@ describe('verify of a database', function () {
       folder: '.',
       progress: { write: () => undefined },
       signal: new AbortController().signal,
+      terminal: terminalOf({}, {}),
       print: (line) => lines.push(line),
+      show: async (text) => void lines.push(text),
     })
     return { code, lines }
   }
