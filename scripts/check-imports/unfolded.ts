@@ -28,7 +28,6 @@ export const UNFOLDED: Readonly<Record<string, string>> = {
   'src/http/mcp/mcp-server.ts': 'is loaded when an agent first asks',
   'src/cluster/postgres/document-sql.ts': 'is the SQL of one table, used as a namespace',
   'src/server/compose.ts': 'is loaded while the disk syncs what a crash has left',
-  'src/cli/verify/verify-database.ts': 'is loaded where the store is a database',
   'src/run/handlers/prompts/parameter-problems.ts': 'reads parameters as the handlers beside it do',
   'src/web/routes.tsx': 'is the table of pages',
   'src/web/parts/editor/code-mirror.tsx': 'is loaded when an editor is opened',

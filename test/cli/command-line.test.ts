@@ -37,6 +37,7 @@ describe('branchpoint', () => {
     for (const [verb, { words, options }] of Object.entries(VERBS)) {
       expect(whole.stdout).to.match(new RegExp(`^  ${verb} `, 'm'))
       const said = await saidBy(verb, '--help')
+      expect(said, verb).to.match(/^Examples?:\n {2}\S/m)
       for (const word of words) expect(said, verb).to.contain(word)
       for (const option of Object.keys(options)) expect(said, verb).to.contain(`--${option}`)
     }

@@ -10,9 +10,10 @@ export class NoAnswer extends Error {}
 
 /** The fields of a server's refusal that are shown or looked at. */
 export interface Problem {
-  readonly status?: number
   readonly code?: string
   readonly detail?: string
+  /** Of a run that failed, in place of `detail`. */
+  readonly status?: { readonly message?: string }
   readonly users?: readonly Readonly<Record<string, string>>[]
   readonly conflicts?: readonly Readonly<Record<string, unknown>>[]
 }
@@ -90,9 +91,10 @@ export async function responseFrom(
     )
   const problem = isJson(response) ? problemIn(answer) : {}
   const users = (problem.users ?? []).map((user) => `\n  ${Object.values(user).join(' ')}`)
-  const sentence = `${problem.detail ?? `${url}${path} answered ${status}.`}${users.join('')}`
-  if (problem.detail === undefined || status >= 500) throw new NoAnswer(sentence)
-  throw new ServerRefusal(sentence, { ...problem, status })
+  const failure = problem.status?.message // a run failed, whatever its status
+  const sentence = problem.detail ?? failure ?? `${url}${path} answered ${status}.`
+  if (failure === undefined && (problem.detail === undefined || status >= 500)) throw new NoAnswer(sentence)
+  throw new ServerRefusal(`${sentence}${users.join('')}`, problem)
 }
 
 const MS_TO_CONNECT = 10_000

@@ -5,7 +5,7 @@ import { textTable } from './text-table.ts'
 import { oneLine } from './terminal.ts'
 import { UsageError } from './usage-error.ts'
 
-interface AtServerOptions extends ServerOptions {
+export interface AtServerOptions extends ServerOptions {
   readonly project?: string | undefined
 }
 
@@ -60,4 +60,16 @@ export async function showTable(
 /** The name in `Ann <ann@example.com>`. */
 export function authorName(author: string): string {
   return author.replace(/ <[^<>]*>$/, '')
+}
+
+/** Says on standard error what was done and where; with `--json` the server's answer goes to standard output. */
+export function report(
+  { print, progress }: Shell,
+  { url }: ChosenServer,
+  json: boolean | undefined,
+  answer: string,
+  sentence: string,
+): void {
+  if (json) print(answer)
+  progress.write(`${sentence} at ${url}.\n`)
 }

@@ -24,9 +24,13 @@ const SERVER = { url: TEXT, key: TEXT } as const
 /** For commands that work on a server or on a store. */
 const PLACE = { ...STORE, ...SERVER, ...PROJECT } as const
 /** For commands that print records. */
-const JSON_LINES = { json: FLAG } as const
+const JSON_LINES = { json: FLAG, jsonl: FLAG } as const
 /** For commands that ask a server; `--store` is there to be refused with the reason. */
 const AT_SERVER = { json: FLAG, ...PLACE } as const
+
+const MESSAGE = { type: 'string', short: 'm' } as const
+/** For commands that merge. */
+const MERGING = { message: MESSAGE, take: TEXT, 'dry-run': FLAG, ...AT_SERVER } as const
 
 /** The options of `testsets import`. */
 export const IMPORT_OPTIONS = {
@@ -65,6 +69,37 @@ export const VERBS = {
   show: { summary: 'print the record of an artifact', words: [], options: AT_SERVER },
   log: { summary: 'list the versions of a variant', words: [], options: { limit: TEXT, ...AT_SERVER } },
   diff: { summary: 'print what changed between two versions', words: [], options: AT_SERVER },
+  commit: {
+    summary: 'commit a new version, or create a prompt',
+    words: [],
+    options: {
+      ...{ message: MESSAGE, set: { ...TEXT, multiple: true }, file: TEXT, edit: FLAG },
+      ...{ 'if-changed': FLAG, create: FLAG, template: TEXT, ...AT_SERVER },
+    },
+  },
+  fork: { summary: 'make a variant that begins at a version', words: [], options: AT_SERVER },
+  merge: { summary: 'merge a variant into another', words: [], options: MERGING },
+  revert: { summary: 'undo what a version changed', words: [], options: MERGING },
+  deploy: {
+    summary: 'make an environment run a version',
+    words: [],
+    options: { message: MESSAGE, ...AT_SERVER },
+  },
+  rollback: {
+    summary: 'deploy again what an environment ran before',
+    words: [],
+    options: { message: MESSAGE, ...AT_SERVER },
+  },
+  run: {
+    summary: 'run a prompt, and print what it answers',
+    words: [],
+    options: { input: { ...TEXT, multiple: true }, inputs: TEXT, outputs: TEXT, ...AT_SERVER },
+  },
+  traces: {
+    summary: 'list runs, and show how one went',
+    words: ['list', 'show'],
+    options: { failed: FLAG, limit: TEXT, ...AT_SERVER },
+  },
   keys: {
     summary: 'make, list and revoke API keys',
     words: ['create', 'list', 'revoke', 'signing'],
@@ -94,7 +129,7 @@ export const VERBS = {
     words: [],
     options: {
       ...{ testset: TEXT, application: TEXT, evaluator: { ...TEXT, multiple: true }, commit: TEXT },
-      ...{ concurrency: TEXT, threshold: TEXT, metric: TEXT, resume: TEXT, ...SERVER, ...JSON_LINES },
+      ...{ concurrency: TEXT, threshold: TEXT, metric: TEXT, resume: TEXT, ...AT_SERVER },
     },
   },
   search: {
@@ -105,14 +140,14 @@ export const VERBS = {
       history: FLAG,
       archived: FLAG,
       limit: TEXT,
-      ...SERVER,
+      ...PLACE,
       ...JSON_LINES,
     },
   },
   blame: {
     summary: 'print a text of a prompt, each line with who wrote it',
     words: [],
-    options: { variant: TEXT, version: TEXT, ...SERVER, ...JSON_LINES },
+    options: { variant: TEXT, version: TEXT, ...PLACE, ...JSON_LINES },
   },
   mcp: {
     summary: 'let an agent use a server, over standard input and output (MCP)',
@@ -143,7 +178,7 @@ export const VERBS = {
   trash: {
     summary: 'remove artifacts, see what was removed, bring it back',
     words: ['list', 'delete', 'undelete', 'purge'],
-    options: { kind: TEXT, ...SERVER, ...JSON_LINES },
+    options: { kind: TEXT, ...PLACE, ...JSON_LINES },
   },
   completion: {
     summary: 'print what completes a command line in a shell',

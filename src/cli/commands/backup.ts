@@ -44,7 +44,10 @@ const BACKUP_USAGE = `branchpoint backup --to DIR [--store DIR | --url [URL] [--
              you keep keys. Not with --url
 
   What was rewritten or removed in the store stays in the backup, and the report says where.
-  Exit code 1 means that some repository could not be backed up; the others were.`
+  Exit code 1 means that some repository could not be backed up; the others were.
+
+Example:
+  branchpoint backup --to ../backup`
 
 export const backupCommand: Command = {
   usage: BACKUP_USAGE,

@@ -1,76 +1,68 @@
-import { z } from 'zod'
-import { chosenServer } from '../command/chosen-server.ts'
+import { authorName, serverOf, wordsOf } from '../command/at-server.ts'
+import { textFrom } from '../command/ask-server.ts'
+import { SERVER_USAGE } from '../command/chosen-server.ts'
 import type { Command, Shell } from '../command/command.ts'
-import { jsonLines } from '../command/json-lines.ts'
+import { assertOneForm, jsonLines } from '../command/json-lines.ts'
+import { NAME_USAGE, parseName, retrieve } from '../command/names.ts'
 import { readArguments } from '../command/read-arguments.ts'
+import { harmless } from '../command/terminal.ts'
 import { textTable } from '../command/text-table.ts'
 import { UsageError } from '../command/usage-error.ts'
 import { VERBS } from '../command/verbs.ts'
-import { ask, doorTo } from '../backup/ends/door.ts'
 
-const BLAME_USAGE = `branchpoint blame WORKFLOW [PLACE] [options]
+const BLAME_USAGE = `branchpoint blame NAME [PLACE] [options]
 
   Prints the lines of a text of a prompt, each with the commit that wrote it.
 
-  WORKFLOW    the slug of a workflow, an application or an evaluator
-  PLACE       where the text is in its data, as a JSON Pointer; what the first message says, unless given
-  --variant   the slug of a variant (the default one)
-  --version   of that variant (the latest)
-  --json      prints a line of JSON a line
-  --url, --key  the server and an API key with the scope read; BRANCHPOINT_URL (http://127.0.0.1:3000 unless set) and
-                BRANCHPOINT_KEY unless given`
+${NAME_USAGE}
+  PLACE          where the text is in its data, as a JSON Pointer; what the first message says, unless given
+  --variant      the slug of a variant, as in NAME:variant
+  --version      of that variant, as in NAME@version
+  --json         prints the server's answer; --jsonl a record for each line
+${SERVER_USAGE}
+
+Example:
+  branchpoint blame support-bot@production /parameters/prompt/messages/1/content`
 
 const FIRST_MESSAGE = '/parameters/prompt/messages/0/content'
 
-const retrieved = z.object({ workflow_revision: z.object({ id: z.string() }) })
-const answer = z.object({
-  lines: z.array(
-    z.looseObject({
-      line: z.number(),
-      text: z.string(),
-      commit: z.string(),
-      author: z.string(),
-      date: z.string(),
-    }),
-  ),
-  truncated: z.boolean().optional(),
-})
+interface Answer {
+  readonly lines: readonly {
+    readonly line: number
+    readonly text: string
+    readonly commit: string
+    readonly author: string
+    readonly date: string
+  }[]
+  readonly truncated?: boolean
+}
 
 export const blameCommand: Command = { usage: BLAME_USAGE, needsWords: true, run }
 
-async function run(
-  args: readonly string[],
-  { environment, signal, print, progress }: Shell,
-): Promise<number> {
+async function run(args: readonly string[], shell: Shell): Promise<number> {
   const { values, positionals } = readArguments(args, VERBS.blame.options, { usage: BLAME_USAGE })
-  const [slug, place = FIRST_MESSAGE, ...more] = positionals
-  if (slug === undefined || more.length > 0)
-    throw new UsageError('Name one workflow, and one place.', BLAME_USAGE)
-  const { url, key } = chosenServer(values, environment, BLAME_USAGE)
-  const door = doorTo(url, key, signal)
-  const reference = {
-    workflow_ref: { slug },
-    ...(values.variant === undefined ? {} : { workflow_variant_ref: { slug: values.variant } }),
-    ...(values.version === undefined ? {} : { workflow_revision_ref: { version: values.version } }),
-  }
-  const revision = retrieved.parse(
-    await ask(door, 'POST', '/workflows/revisions/retrieve', JSON.stringify(reference)),
-  )
-  const path = `/workflows/revisions/${revision.workflow_revision.id}/blame?place=${encodeURIComponent(place)}`
-  const { lines, truncated } = answer.parse(await ask(door, 'GET', path))
-  const rows = lines.map(({ line, text, commit, author, date }) => [
+  const needed = { least: 1, most: 2, missing: 'Name one prompt, and one place.' }
+  const [word = '', place = FIRST_MESSAGE] = wordsOf(positionals, needed, BLAME_USAGE)
+  assertOneForm(values, BLAME_USAGE)
+  const named = parseName(word, BLAME_USAGE)
+  const version = values.version === undefined ? named.version : Number(values.version)
+  if (version !== undefined && !(Number.isInteger(version) && version >= 1))
+    throw new UsageError(`--version: "${values.version}" is not a version.`, BLAME_USAGE)
+  const server = await serverOf(values, shell, BLAME_USAGE)
+  const name = { ...named, variant: values.variant ?? named.variant, version }
+  const { artifact, revision } = await retrieve(server, name)
+  const path = `/${artifact.kind.path}/revisions/${revision.id}/blame?place=${encodeURIComponent(place)}`
+  const text = await textFrom(server, 'GET', path)
+  const { lines, truncated } = JSON.parse(text) as Answer
+  const rows = lines.map(({ line, text: written, commit, author, date }) => [
     commit.slice(0, 8),
-    nameOf(author),
+    authorName(author),
     date.slice(0, 10),
     `${line})`,
-    text,
+    harmless(written),
   ])
-  if (rows.length > 0) print(values.json ? jsonLines(lines) : textTable(rows))
-  if (truncated) progress.write(`There is more: only the first ${lines.length} lines are answered.\n`)
+  if (values.json) await shell.show(text)
+  else if (rows.length > 0) await shell.show(values.jsonl ? jsonLines(lines) : textTable(rows))
+  if (truncated) shell.progress.write(`There is more: only the first ${lines.length} lines are answered.\n`)
   return 0
-}
-
-/** The name in `Ann <ann@example.com>`. */
-function nameOf(author: string): string {
-  return author.replace(/ <[^<>]*>$/, '')
 }

@@ -46,7 +46,10 @@ const USAGE = `Write the JSON files of a clone as the service does, so that a pu
 
 Rows of a testset (testcases/…) become canonical JSON and a newline, and get a testcase_dedup_id if they have none;
 data.json, references.json, columns.json and revision.json are indented by two spaces. Texts of a prompt lose a byte order
-mark, and end lines with a line feed alone. Nothing else is touched. Each file that was changed is named; a file that holds no JSON is named too, and makes the exit code 1.`
+mark, and end lines with a line feed alone. Nothing else is touched. Each file that was changed is named; a file that holds no JSON is named too, and makes the exit code 1.
+
+Example:
+  branchpoint canonicalise ../cities`
 
 export const canonicaliseCommand: Command = { usage: USAGE, run }
 

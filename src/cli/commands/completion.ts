@@ -6,11 +6,12 @@ import { VERBS } from '../command/verbs.ts'
 
 const USAGE = `branchpoint completion bash|zsh|fish
 
-  Prints what makes the shell complete commands, sub-commands and options:
+  Prints what makes the shell complete commands, sub-commands and options.
 
-    bash   source <(branchpoint completion bash)        in ~/.bashrc
-    zsh    source <(branchpoint completion zsh)         in ~/.zshrc, after compinit
-    fish   branchpoint completion fish | source         in ~/.config/fish/config.fish`
+Examples:
+  source <(branchpoint completion bash)        in ~/.bashrc
+  source <(branchpoint completion zsh)         in ~/.zshrc, after compinit
+  branchpoint completion fish | source         in ~/.config/fish/config.fish`
 
 /** The command `completion`. The printed script calls no program, so completion is fast. */
 export const completionCommand: Command = {

@@ -53,7 +53,10 @@ async function startStandInModel(): Promise<StandInModel> {
 const USAGE = `branchpoint demo
 
   Starts a server on a temporary store and a free port, and shows the life of a prompt: created, evaluated, deployed, and what git
-  shows of it. Nobody's data is touched.`
+  shows of it. Nobody's data is touched.
+
+Example:
+  branchpoint demo`
 
 /** The command `demo`. Does not read BRANCHPOINT_URL, because it uses its own server. */
 export const demoCommand: Command = { usage: USAGE, run }

@@ -1,6 +1,7 @@
 import { Refusal } from '../../errors.ts'
 import { doorTo, type Door, ask } from '../backup/ends/door.ts'
-import { chosenServer } from '../command/chosen-server.ts'
+import { serverOf } from '../command/at-server.ts'
+import { type ServerOptions, SERVER_USAGE } from '../command/chosen-server.ts'
 import type { Command, Shell } from '../command/command.ts'
 import { readArguments } from '../command/read-arguments.ts'
 import { UsageError } from '../command/usage-error.ts'
@@ -157,12 +158,13 @@ const EVALUATE_USAGE = `branchpoint evaluate --testset T --application A --evalu
   --metric       what of: success_rate (passed rows of all) or mean_score (a row that failed counts 0); success_rate unless given
   --json         prints the record of the evaluation in place of the table
   --resume ID    go on with an evaluation that was interrupted; rows that are done are not run again
-  --url, --key   the server and an API key with the scopes read and invoke; BRANCHPOINT_URL (http://127.0.0.1:3000 unless set)
-                 and BRANCHPOINT_KEY unless given
+${SERVER_USAGE}
 
   Exit code 0: done, and nothing below the threshold; 1: something is below it; 128: it could not be run. So git bisect finds the
-  revision that broke a prompt:
-    git bisect run branchpoint evaluate --application A --commit HEAD --testset T --evaluator E --threshold 0.9`
+  revision that broke a prompt.
+
+Example:
+  git bisect run branchpoint evaluate --application A --commit HEAD --testset T --evaluator E --threshold 0.9`
 
 /** Exit codes of `git bisect run`: good, bad, and abort (128 and more). */
 const EXIT = { passed: 0, below: 1, cannot: 128 } as const
@@ -181,7 +183,7 @@ async function run(args: readonly string[], around: Shell): Promise<number> {
     usage: EVALUATE_USAGE,
     takesWords: false,
   }).values
-  const { url, key } = chosenServer(options, around.environment, EVALUATE_USAGE)
+  const { url, key } = await serverOf(options, around, EVALUATE_USAGE)
   const door = doorTo(url, key, new AbortController().signal)
   const threshold = thresholdOf(options.threshold)
   assertAlone(options)
@@ -208,7 +210,8 @@ async function run(args: readonly string[], around: Shell): Promise<number> {
   return below.length > 0 ? EXIT.below : EXIT.passed
 }
 
-interface Options {
+interface Options extends ServerOptions {
+  readonly project?: string
   readonly testset?: string
   readonly application?: string
   readonly evaluator?: string[]
@@ -217,8 +220,6 @@ interface Options {
   readonly threshold?: string
   readonly metric?: string
   readonly resume?: string
-  readonly url?: string
-  readonly key?: string
   readonly json?: boolean
 }
 

@@ -13,7 +13,7 @@ import { readConfig } from '../../config.ts'
 import type { Config } from '../../config.ts'
 import { signingSettings } from '../../server/signing-settings.ts'
 import type { Fs } from '../../storage/files.ts'
-import { askServer, projectOfKey } from '../command/ask-server.ts'
+import { askServer, projectOfKey, textFrom } from '../command/ask-server.ts'
 import type { ChosenServer } from '../command/chosen-server.ts'
 import type { Command, Shell } from '../command/command.ts'
 import { assertPrintsRecords, jsonLines } from '../command/json-lines.ts'
@@ -28,7 +28,7 @@ const USAGE = `Make, list and revoke API keys, which a running server accepts or
 key that signs commits.
 
   branchpoint keys create --name NAME --scopes SCOPES [--expires DATE] [--email EMAIL] [--project PROJECT]
-  branchpoint keys list [--project PROJECT] [--json]
+  branchpoint keys list [--project PROJECT] [--json|--jsonl]
   branchpoint keys revoke (--id ID | --name NAME) [--project PROJECT]
   branchpoint keys signing
 
@@ -37,14 +37,17 @@ key that signs commits.
   DATE             when the key stops working: 2027-01-01, which begins in UTC, or 2027-01-01T09:30:00+01:00; never unless given
   PROJECT          "${DEFAULT_PROJECT}" unless given; in a store a new name makes a new project. A server works in the key's
 
-  --json           prints a record a line
+  --json           prints the server's answer, of a store the same form; --jsonl a record a line
   create           prints the key, which commands that ask a server take from BRANCHPOINT_KEY:
                      export BRANCHPOINT_KEY=$(branchpoint keys create --name me --scopes read,write,invoke)
   signing          prints the line of git's allowed-signers file for the key in SIGNING_KEY_FILE:
                      branchpoint keys signing > allowed_signers
                      git -c gpg.ssh.allowedSignersFile=allowed_signers verify-commit HEAD
 
-${PLACE_USAGE}`
+${PLACE_USAGE}
+
+Example:
+  branchpoint keys create --name ci --scopes read,invoke`
 
 interface Options {
   readonly name?: string | undefined
@@ -54,6 +57,7 @@ interface Options {
   readonly project?: string | undefined
   readonly id?: string | undefined
   readonly json?: boolean | undefined
+  readonly jsonl?: boolean | undefined
 }
 
 /** A listed key: a store knows its last characters, a server when it was last used. */
@@ -68,6 +72,8 @@ interface KeyPlace {
   readonly shown: string
   create(key: NewKey): Promise<{ readonly key: ListedKey; readonly token: string }>
   list(): Promise<readonly ListedKey[]>
+  /** The same as the JSON text of an answer. */
+  answer(): Promise<string>
   revoke(which: KeyChoice): Promise<ListedKey>
 }
 type NewKey = Pick<ApiKey, 'name'> & {
@@ -91,7 +97,7 @@ async function run(args: readonly string[], { environment, progress }: Shell): P
   if (positionals.length === 0) return USAGE
   const [command = '', ...rest] = positionals
   if (rest.length > 0) throw new UsageError(`"${rest[0]}" is one word too many.`, USAGE)
-  assertPrintsRecords(command, values.json, USAGE)
+  assertPrintsRecords(command, values, USAGE)
   if (command === 'signing') return signing(readConfig(environment))
   const action = ACTIONS.get(command)
   if (!action) throw unknownWord(command, VERBS.keys.words, USAGE)
@@ -133,10 +139,11 @@ function create({ name, email, scopes, expires }: Options): ReturnType<Action> {
   }
 }
 
-function list({ json = false }: Options): ReturnType<Action> {
+function list({ json = false, jsonl = false }: Options): ReturnType<Action> {
   return async (keys) => {
+    if (json) return keys.answer()
     const all = await keys.list()
-    if (json) return jsonLines(all)
+    if (jsonl) return jsonLines(all)
     return all.length === 0 ? `There are no keys ${keys.shown}.` : table(all)
   }
 }
@@ -151,11 +158,13 @@ function revoke({ id, name }: Options): ReturnType<Action> {
 }
 
 function keysOfStore(fs: Fs, storeDir: string, project: string, store: string): KeyPlace {
+  // Hashes are not listed.
+  const list = (): ListedKey[] => listApiKeys(fs, storeDir, project).map(({ sha256: _, ...key }) => key)
   return {
     shown: `of the project "${project}" ${store}`,
     create: (key) => createApiKey(fs, storeDir, { ...key, project }),
-    // Hashes are not listed.
-    list: async () => listApiKeys(fs, storeDir, project).map(({ sha256: _, ...key }) => key),
+    list: async () => list(),
+    answer: async () => JSON.stringify({ count: list().length, keys: list() }),
     revoke: (which) => revokeApiKey(fs, storeDir, project, which),
   }
 }
@@ -179,6 +188,7 @@ function keysOfServer(server: ChosenServer, project: string): KeyPlace {
       return { key: listed(key), token: key.secret ?? '' } // only the answer of the creation has the secret
     },
     list: all,
+    answer: () => textFrom(server, 'GET', '/keys'),
     revoke: async (which) => {
       const id = 'id' in which ? which.id : liveKeyIn(await all(), project, which).id
       return listed((await ask<{ readonly key: Answered }>('DELETE', `/keys/${id}`)).key)

@@ -19,7 +19,10 @@ const USAGE = `Repacks every repository and packs its refs, as servers do in the
   --store  the folder of the store; STORE_DIR (./store unless set) unless given. Where STORE is a database: CACHE_DIR,
            the copy of this machine's server; the others have theirs
 
-Servers may run on the store meanwhile. Nothing is ever pruned. A line for every repository that there was something to do in.`
+Servers may run on the store meanwhile. Nothing is ever pruned. A line for every repository that there was something to do in.
+
+Example:
+  branchpoint maintain --store ./store`
 
 export const maintainCommand: Command = {
   usage: USAGE,

@@ -28,7 +28,10 @@ const USAGE = `Print a link that opens the page signed in: good once, within 15 
 
 A link that is made in a store names PUBLIC_URL, or HOST and PORT. Everyone who may write to a store may make a link.
 
-${PLACE_USAGE}`
+${PLACE_USAGE}
+
+Example:
+  branchpoint open --name Pat`
 
 export const openCommand: Command = { usage: USAGE, run }
 

@@ -46,7 +46,10 @@ const RESTORE_USAGE = `branchpoint restore --from DIR [--store DIR | --url [URL]
 
   A repository that is there with another content is refused by name, but for environments that a server has made on
   its first start. What only the backup has (refs/backup, .gone) stays there. Without --state no API keys come: make new
-  ones with branchpoint keys. Exit code 1 means that something could not be restored; the rest was.`
+  ones with branchpoint keys. Exit code 1 means that something could not be restored; the rest was.
+
+Example:
+  branchpoint restore --from ../backup --store ../restored`
 
 export const restoreCommand: Command = {
   usage: RESTORE_USAGE,

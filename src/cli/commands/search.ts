@@ -1,11 +1,12 @@
-import { z } from 'zod'
-import { chosenServer } from '../command/chosen-server.ts'
+import { serverOf, countOf } from '../command/at-server.ts'
+import { textFrom } from '../command/ask-server.ts'
+import { SERVER_USAGE } from '../command/chosen-server.ts'
 import type { Command, Shell } from '../command/command.ts'
-import { jsonLines } from '../command/json-lines.ts'
+import { assertOneForm, jsonLines } from '../command/json-lines.ts'
 import { readArguments } from '../command/read-arguments.ts'
+import { oneLine, paint, type Terminal } from '../command/terminal.ts'
 import { UsageError } from '../command/usage-error.ts'
 import { VERBS } from '../command/verbs.ts'
-import { ask, doorTo } from '../backup/ends/door.ts'
 
 const SEARCH_USAGE = `branchpoint search WORDS [options]
 
@@ -16,73 +17,71 @@ const SEARCH_USAGE = `branchpoint search WORDS [options]
   --history   older revisions, too
   --archived  what is archived, too
   --limit     how many at most (20)
-  --json      prints a hit a line
-  --url, --key  the server and an API key with the scope read; BRANCHPOINT_URL (http://127.0.0.1:3000 unless set) and
-                BRANCHPOINT_KEY unless given
+  --json      prints the server's answer; --jsonl a hit a line
+${SERVER_USAGE}
 
-  Exit code 0: something was found; 1: nothing was.`
+  Exit code 0: something was found; 1: nothing was.
+
+Example:
+  branchpoint search capital of --kind application`
 
 const DEFAULT_LIMIT = 20
 
-const placeOfHit = z.union([
-  z.string(),
-  z.object({ header: z.string() }),
-  z.object({ row: z.string(), column: z.string() }),
-])
+interface Hit {
+  readonly kind: string
+  readonly artifact: { readonly slug: string }
+  readonly revision?: { readonly version: number | string; readonly slug: string }
+  readonly field: string
+  readonly place?: string | { readonly header: string } | { readonly row: string; readonly column: string }
+  readonly excerpt: string
+  readonly ranges?: readonly (readonly [number, number])[]
+}
 
-const answer = z.object({
-  hits: z.array(
-    z.looseObject({
-      kind: z.string(),
-      artifact: z.object({ slug: z.string() }),
-      revision: z.object({ version: z.union([z.number(), z.string()]), slug: z.string() }).optional(),
-      field: z.string(),
-      place: placeOfHit.optional(),
-      excerpt: z.string(),
-    }),
-  ),
-  windowing: z.object({ next: z.string() }).partial().optional(),
-})
+interface Answer {
+  readonly hits: readonly Hit[]
+  readonly windowing?: { readonly next?: string }
+}
 
 export const searchCommand: Command = { usage: SEARCH_USAGE, needsWords: true, run }
 
-async function run(
-  args: readonly string[],
-  { environment, signal, print, progress }: Shell,
-): Promise<number> {
+async function run(args: readonly string[], shell: Shell): Promise<number> {
   const { values, positionals } = readArguments(args, VERBS.search.options, { usage: SEARCH_USAGE })
   if (positionals.length === 0) throw new UsageError('Say what to look for.', SEARCH_USAGE)
-  const limit = Number(values.limit ?? DEFAULT_LIMIT)
-  if (!Number.isInteger(limit) || limit < 1)
-    throw new UsageError(`--limit: "${values.limit}" is not a whole number of 1 or more.`, SEARCH_USAGE)
-  const { url, key } = chosenServer(values, environment, SEARCH_USAGE)
-  const query = {
+  assertOneForm(values, SEARCH_USAGE)
+  const limit = countOf(values.limit, DEFAULT_LIMIT, '--limit', SEARCH_USAGE)
+  const server = await serverOf(values, shell, SEARCH_USAGE)
+  const body = {
     query: positionals.join(' '),
     kinds: values.kind,
     include_history: values.history,
     include_archived: values.archived,
     windowing: { limit },
   }
-  const found = answer.parse(await ask(doorTo(url, key, signal), 'POST', '/search', JSON.stringify(query)))
-  if (found.hits.length > 0) print(values.json ? jsonLines(found.hits) : found.hits.map(told).join('\n'))
-  if (found.windowing?.next !== undefined) progress.write(`There is more: --limit ${2 * limit} shows it.\n`)
-  return found.hits.length > 0 ? 0 : 1
+  const text = await textFrom(server, 'POST', '/search', { body })
+  const { hits, windowing } = JSON.parse(text) as Answer
+  if (values.json) await shell.show(text)
+  else if (hits.length > 0)
+    await shell.show(values.jsonl ? jsonLines(hits) : hits.map((hit) => told(hit, shell.terminal)).join('\n'))
+  if (windowing?.next !== undefined) shell.progress.write(`There is more: --limit ${2 * limit} shows it.\n`)
+  return hits.length > 0 ? 0 : 1
 }
 
-/** A hit in two lines: the revision and the place, then the excerpt. */
-function told({
-  kind,
-  artifact,
-  revision,
-  field,
-  place,
-  excerpt,
-}: z.infer<typeof answer>['hits'][number]): string {
+/** A hit in two lines: the revision and the place, then the excerpt with what was found in it. */
+function told(
+  { kind, artifact, revision, field, place, excerpt, ranges = [] }: Hit,
+  terminal: Terminal,
+): string {
   const version = revision ? ` ${revision.slug} (version ${revision.version})` : ''
   const where = typeof place === 'string' ? ` ${place}` : placeInRow(place)
-  return `${kind} ${artifact.slug}${version}: ${field}${where}\n    ${excerpt}`
+  let shown = ''
+  let from = 0
+  for (const [start, end] of ranges) {
+    shown += oneLine(excerpt.slice(from, start)) + paint(terminal, 'bold', oneLine(excerpt.slice(start, end)))
+    from = end
+  }
+  return `${kind} ${artifact.slug}${version}: ${field}${where}\n    ${shown}${oneLine(excerpt.slice(from))}`
 }
 
-function placeInRow(place: Exclude<z.infer<typeof placeOfHit>, string> | undefined): string {
+function placeInRow(place: Exclude<Hit['place'], string>): string {
   return place && 'row' in place ? ` row ${place.row}, column ${place.column}` : ''
 }

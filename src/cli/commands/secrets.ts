@@ -48,22 +48,23 @@ const USAGE = `Set, list and remove the secrets of a project: keys of model prov
 name as {"secret": "NAME"}. A running server sees each change with its next use.
 
   branchpoint secrets set NAME [--provider PROVIDER] [--base-url URL] [--project PROJECT]
-  branchpoint secrets list [--project PROJECT] [--json]
+  branchpoint secrets list [--project PROJECT] [--json|--jsonl]
   branchpoint secrets remove NAME [--project PROJECT]
 
   NAME             letters, digits, "_", "." and "-": OPENAI_API_KEY is what calls of OpenAI's models take
   PROVIDER, URL    make the secret a connection that prompts can name: the provider it is for, and where its interface is
   PROJECT          "${DEFAULT_PROJECT}" unless given; a server works in the key's
-  --json           prints a record a line, without values
+  --json           prints the server's answer, of a store the same form; --jsonl a record a line; both without values
 
-The value is asked for on the terminal, which does not show it, or read from standard input:
-
-  branchpoint secrets set OPENAI_API_KEY < key.txt
+The value is asked for on the terminal, which does not show it, or read from standard input.
 
 Secrets are encrypted with SECRETS_KEY (32 bytes in base64 or hex); unless that is set, with the key in secrets.key, which is
 made in the store with the first secret. A server has them with its own key.
 
-${PLACE_USAGE}`
+${PLACE_USAGE}
+
+Example:
+  branchpoint secrets set OPENAI_API_KEY < key.txt`
 
 export const secretsCommand: Command = {
   usage: USAGE,
@@ -85,8 +86,8 @@ async function run(args: readonly string[], { environment }: Shell): Promise<str
   const { provider, 'base-url': baseUrl } = values
   if (command !== 'set' && (provider ?? baseUrl) !== undefined)
     throw new UsageError('--provider and --base-url go with set only.', USAGE)
-  assertPrintsRecords(command, values.json, USAGE)
-  const work = workOf(command, name, { provider, baseUrl, json: values.json })
+  assertPrintsRecords(command, values, USAGE)
+  const work = workOf(command, name, { provider, baseUrl, json: values.json, jsonl: values.jsonl })
   const place = placeOf(values, environment, USAGE)
   if (place.kind === 'server') {
     const project = await projectOfKey(place.server, values.project)
@@ -100,17 +101,18 @@ async function run(args: readonly string[], { environment }: Shell): Promise<str
 
 /** A sub-command on secrets; `where` is the place in messages. */
 type Work = (secrets: Secrets, where: string) => Promise<string>
+type JsonForms = { readonly json: boolean | undefined; readonly jsonl: boolean | undefined }
 type Secrets = Pick<ProjectSecrets, 'set' | 'list' | 'remove'>
 
 /** Refuses a wrong word or name before a place is chosen. */
 function workOf(
   command: string,
   name: string | undefined,
-  { json, ...purpose }: { readonly json: boolean | undefined } & SecretPurpose,
+  { json, jsonl, ...purpose }: JsonForms & SecretPurpose,
 ): Work {
   if (command === 'list') {
     if (name !== undefined) throw new UsageError('list takes no name.', USAGE)
-    return (secrets, where) => list(secrets, where, json)
+    return (secrets, where) => list(secrets, where, { json, jsonl })
   }
   if (command !== 'set' && command !== 'remove') throw unknownWord(command, VERBS.secrets.words, USAGE)
   if (name === undefined) throw new UsageError(`${command} needs the name of a secret.`, USAGE)
@@ -184,9 +186,13 @@ async function set(secrets: Secrets, name: string, purpose: SecretPurpose, where
   return `Set ${name} ${where}.`
 }
 
-async function list(secrets: Secrets, where: string, json = false): Promise<string> {
+async function list(secrets: Secrets, where: string, { json, jsonl }: JsonForms): Promise<string> {
   const records = await secrets.list()
-  if (json) return jsonLines(records)
+  const answered = records.map(({ name, provider, baseUrl, createdAt, updatedAt }) => ({
+    ...{ name, provider, base_url: baseUrl, created_at: createdAt, updated_at: updatedAt },
+  }))
+  if (json) return JSON.stringify({ count: records.length, secrets: answered })
+  if (jsonl) return jsonLines(records)
   return records.length === 0 ? `There are no secrets ${where}.` : table(records)
 }
 

@@ -11,7 +11,10 @@ import { VERBS } from '../command/verbs.ts'
 const USAGE = `branchpoint serve
 
   Starts a server. It is set by variables of the environment: PORT (3000), HOST, STORE_DIR (./store), LOG_LEVEL and others.
-  The first start on a store makes an API key, and shows it. On a terminal every start prints a link that opens the page signed in.`
+  The first start on a store makes an API key, and shows it. On a terminal every start prints a link that opens the page signed in.
+
+Example:
+  STORE_DIR=/var/lib/branchpoint PORT=8080 branchpoint serve`
 
 /** The command `serve`. Resolves when the server listens; a signal ends the process. */
 export const serveCommand: Command = { usage: USAGE, run }

@@ -47,7 +47,10 @@ const EXPORT_USAGE = `branchpoint testsets export SLUG [--to FILE [--force]] [--
 
   Of a database, a copy is made in the temporary folder meanwhile.
 
-${PLACE_USAGE}`
+${PLACE_USAGE}
+
+Example:
+  branchpoint testsets export cities --to cities.csv`
 
 /** The result of an export: a line for the user, and whether the rows went to standard output. */
 interface Exported {

@@ -1,7 +1,7 @@
 import { COMMAND } from '../../command-name.ts'
 import { Refusal } from '../../errors.ts'
-import { askServer } from '../command/ask-server.ts'
-import { type ChosenServer, chosenServer } from '../command/chosen-server.ts'
+import { askServer, projectOfKey, textFrom } from '../command/ask-server.ts'
+import { type ChosenServer, chosenServer, SERVER_USAGE } from '../command/chosen-server.ts'
 import type { Command, Shell } from '../command/command.ts'
 import { assertPrintsRecords, jsonLines } from '../command/json-lines.ts'
 import { readArguments, unknownWord } from '../command/read-arguments.ts'
@@ -11,7 +11,7 @@ import { VERBS } from '../command/verbs.ts'
 
 const TRASH_USAGE = `Remove what was made by mistake, see what was removed, bring it back.
 
-  branchpoint trash list [--json]
+  branchpoint trash list [--json|--jsonl]
   branchpoint trash delete SLUG [--kind KIND]
   branchpoint trash undelete SLUG [--kind KIND]
   branchpoint trash purge [SLUG] [--kind KIND]
@@ -19,12 +19,16 @@ const TRASH_USAGE = `Remove what was made by mistake, see what was removed, brin
   SLUG     of an artifact, or its id
   KIND     workflow (applications and evaluators, too), testset, environment or query; needed where several have the slug
 
-  --json   prints a record a line
+  --json   prints the server's answer; --jsonl a record a line
   delete   refuses what something refers to, and names that
   purge    removes for good what was removed, all of it unless SLUG is given; it cannot be brought back (scope admin)
 
-What is removed goes for good by itself after 30 days. The server is at BRANCHPOINT_URL (http://127.0.0.1:3000 unless set), the key
-in BRANCHPOINT_KEY; --url and --key say otherwise.`
+What is removed goes for good by itself after 30 days.
+
+${SERVER_USAGE}
+
+Example:
+  branchpoint trash delete typo`
 
 export const trashCommand: Command = {
   usage: TRASH_USAGE,
@@ -64,11 +68,13 @@ interface ServerAnswer {
 
 /** Runs `trash` with these arguments over the server's routes; answers the output. */
 export async function runTrash(args: readonly string[], environment: Shell['environment']): Promise<string> {
-  const { command, slug, kind, json, ...given } = readWords(args)
+  const { command, slug, kind, json, jsonl, project, ...given } = readWords(args)
   const server = chosenServer(given, environment, TRASH_USAGE)
+  if (project !== undefined) await projectOfKey(server, project)
   if (command === 'list') {
+    if (json) return textFrom(server, 'GET', '/trash')
     const trash = await inTrash(server)
-    return json ? jsonLines(trash) : listed(trash)
+    return jsonl ? jsonLines(trash) : listed(trash)
   }
   if (command === 'purge') return purge(server, slug, kind)
   if (slug === undefined) throw new UsageError(`${command} needs a SLUG.`, TRASH_USAGE)
@@ -83,24 +89,17 @@ export async function runTrash(args: readonly string[], environment: Shell['envi
   return `Brought the ${found.kind} "${found.slug}" (${found.id}) back.`
 }
 
-function readWords(args: readonly string[]): {
-  readonly command: string
-  readonly slug: string | undefined
-  readonly kind: string | undefined
-  readonly url: string | undefined
-  readonly key: string | undefined
-  readonly json: boolean | undefined
-} {
+function readWords(args: readonly string[]) {
   const { values, positionals } = readArguments(args, VERBS.trash.options, { usage: TRASH_USAGE })
   const [command = '', slug, more] = positionals
-  const { kind, url, key, json } = values
+  const { kind } = values
   const { words } = VERBS.trash
   if (!words.some((word) => word === command)) throw unknownWord(command, words, TRASH_USAGE)
   const tooMuch = more ?? (command === 'list' ? slug : undefined)
   if (tooMuch !== undefined) throw new UsageError(`"${tooMuch}" is one word too many.`, TRASH_USAGE)
   if (kind !== undefined && !(kind in PATHS)) throw new UsageError(`There is no kind "${kind}".`, TRASH_USAGE)
-  assertPrintsRecords(command, json, TRASH_USAGE)
-  return { command, slug, kind, url, key, json }
+  assertPrintsRecords(command, values, TRASH_USAGE)
+  return { ...values, command, slug }
 }
 
 async function purge(

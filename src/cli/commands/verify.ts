@@ -6,7 +6,8 @@ import { workflowSurfaces } from '../../run/handlers.ts'
 import { surfacesOf, type Family } from '../../registry/families.ts'
 import { resourceSettings } from '../../server/resource-settings.ts'
 import { nodeFs } from '../../storage/files.ts'
-import type { Command } from '../command/command.ts'
+import type { Command, Shell } from '../command/command.ts'
+import { assertOneForm } from '../command/json-lines.ts'
 import { readArguments } from '../command/read-arguments.ts'
 import { UsageError } from '../command/usage-error.ts'
 import { VERBS } from '../command/verbs.ts'
@@ -24,8 +25,8 @@ import { damage, verifyIndexFile, verifyIndex, expectedMirrors } from '../../reg
 
 const USAGE = `Reads every object of every repository and says what is wrong. Servers may run on the store meanwhile.
 
-  branchpoint verify [--store DIR] [--project NAME] [--repair] [--second-reader] [--json]
-  branchpoint verify --from postgres://… [--store DIR] [--project NAME] [--json]
+  branchpoint verify [--store DIR] [--project NAME] [--repair] [--second-reader] [--json|--jsonl]
+  branchpoint verify --from postgres://… [--store DIR] [--project NAME] [--json|--jsonl]
 
   --store    the folder of the store; STORE_DIR (./store unless set) unless given
   --project  only this project; all of them unless given
@@ -33,37 +34,57 @@ const USAGE = `Reads every object of every repository and says what is wrong. Se
              processes) and says each thing it did; real damage stays, with what to do about it
   --second-reader
              reads refs, commits, notes and a sample of rows through isomorphic-git as well, and names every difference
-  --json     prints a record a repository in place of a line, and no sum
+  --json     prints one object with a record for each repository in place of lines and sum; --jsonl a record a line
   --from     the database that servers share; STORE unless given. Reads every pack in it and compares it with its name, and
              the versions of repositories with the journal; then the refs and the bytes of the copy in --store (CACHE_DIR
              unless given), if there is one. Changes nothing
 
 One line a repository: ok, repaired, stale (--repair can put it in order) or damaged. Exit code 1 if anything is stale or
-damaged. As at every start of a server, what a dead one left in its journal is finished first.`
+damaged. As at every start of a server, what a dead one left in its journal is finished first.
+
+Example:
+  branchpoint verify --repair`
 
 export const verifyCommand: Command = {
   usage: USAGE,
-  run: async (args, { environment, progress, print }) => {
+  run: async (args, shell) => {
     const { values } = readArguments(args, VERBS.verify.options, { usage: USAGE, takesWords: false })
-    const { from, store, project, repair = false, json = false } = values
-    const secondReader = values['second-reader'] ?? false
-    const config = readConfig(environment)
-    const database = from ?? (store === undefined ? config.store : undefined)
-    if (database !== undefined) {
-      if (repair || secondReader)
-        throw new UsageError(
-          '--repair and --second-reader are for a store of files: name its folder with --store.',
-          USAGE,
-        )
-      const { verifyDatabase } = await import('../verify/verify-database.ts')
-      const folder = store ?? config.cacheDir
-      return (await verifyDatabase({ database, folder, project, json, progress, print })) ? 0 : 1
-    }
-    const chosen = { ...config, storeDir: store ?? config.storeDir }
-    return (await verifyStore({ config: chosen, project, repair, secondReader, json, progress, print }))
-      ? 0
-      : 1
+    assertOneForm(values, USAGE)
+    const records: string[] = []
+    const print = values.json ? (record: string) => void records.push(record) : shell.print
+    const isWhole = await verify(values, { ...shell, print })
+    if (values.json) shell.print(`{"count":${records.length},"repositories":[${records.join(',')}]}`)
+    return isWhole ? 0 : 1
   },
+}
+
+interface Options {
+  readonly from?: string
+  readonly store?: string
+  readonly project?: string
+  readonly repair?: boolean
+  readonly 'second-reader'?: boolean
+  readonly json?: boolean
+  readonly jsonl?: boolean
+}
+
+async function verify(values: Options, { environment, progress, print }: Shell): Promise<boolean> {
+  const { from, store, project, repair = false, 'second-reader': secondReader = false } = values
+  const json = values.json ?? values.jsonl ?? false
+  const config = readConfig(environment)
+  const database = from ?? (store === undefined ? config.store : undefined)
+  if (database === undefined) {
+    const chosen = { ...config, storeDir: store ?? config.storeDir }
+    return verifyStore({ config: chosen, project, repair, secondReader, json, progress, print })
+  }
+  if (repair || secondReader)
+    throw new UsageError(
+      '--repair and --second-reader are for a store of files: name its folder with --store.',
+      USAGE,
+    )
+  const { verifyDatabase } = await import('../verify/verify-database.ts')
+  const folder = store ?? config.cacheDir
+  return verifyDatabase({ database, folder, project, json, progress, print })
 }
 
 export interface VerifyOptions {

@@ -65,7 +65,10 @@ export const IMPORT_USAGE = `branchpoint testsets import FILE --slug SLUG [--typ
   name on this machine; at a server it is the key. Of a database, a copy is made in the temporary folder meanwhile.
   Servers may run on a store; they show the rows at once.
 
-${PLACE_USAGE}`
+${PLACE_USAGE}
+
+Example:
+  branchpoint testsets import cities.csv --slug cities`
 
 /** Runs `testsets import` with the arguments after it; answers the result line. */
 export async function importTestset(args: readonly string[], around: TestsetShell): Promise<string> {

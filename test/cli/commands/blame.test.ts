@@ -42,14 +42,17 @@ describe('branchpoint blame', () => {
   })
 
   it('of an older version, of a variant, and as JSON', async () => {
-    const lines = (await run('bot', '--variant', 'bot', '--version', '1', '--json')).trimEnd().split('\n')
+    const lines = (await run('bot', '--variant', 'bot', '--version', '1', '--jsonl')).trimEnd().split('\n')
     expect(lines.map((line) => JSON.parse(line).text)).to.deep.equal(['one', 'two'])
+    const answer = JSON.parse(await run('bot:bot@1', '--json'))
+    expect(answer).to.have.property('count', 2)
+    expect(answer.lines.map((line: { text: string }) => line.text)).to.deep.equal(['one', 'two'])
   })
 
   it('refuses a place that is no text, an unknown workflow, and too many words', async () => {
     expect(await refused('bot', '/nowhere')).to.include('/parameters/prompt/messages/0/content')
     expect(await refused('none')).to.include('none')
-    expect(await refused('bot', 'a', 'b')).to.include('Name one workflow')
+    expect(await refused('bot', 'a', 'b')).to.include('"b" is one word too many.')
   })
 })
 

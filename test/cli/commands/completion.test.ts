@@ -28,7 +28,7 @@ printf '%s\\n' "\${COMPREPLY[@]}"`
     expect(offered('trash', 'pu')).to.deep.equal(['purge'])
     expect(offered('keys', 'create', '--pr')).to.deep.equal(['--project'])
     expect(offered('verify', '--')).to.have.members([
-      ...['--from', '--store', '--project', '--repair', '--second-reader', '--json', '--help'],
+      ...['--from', '--store', '--project', '--repair', '--second-reader', '--json', '--jsonl', '--help'],
     ])
     // The shell offers files then.
     expect(offered('canonicalise', '')).to.deep.equal([])

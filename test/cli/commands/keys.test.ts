@@ -25,11 +25,13 @@ describe('branchpoint keys', () => {
     expect(listed.stdout).to.match(/ci +ci@branchpoint\.local +read,write +….{4} .* live/)
     expect(listed.stdout).not.to.contain(token)
     expect((await keys('list')).stdout).to.contain('There are no keys of the project "default" in the store')
-    const record = JSON.parse((await keys('list', '--project', 'team', '--json')).stdout)
+    const record = JSON.parse((await keys('list', '--project', 'team', '--jsonl')).stdout)
+    const answer = JSON.parse((await keys('list', '--project', 'team', '--json')).stdout)
+    expect(answer).to.deep.equal({ count: 1, keys: [record] })
     expect(record)
       .to.include({ name: 'ci', last4: token.slice(-4) })
       .and.not.have.property('sha256')
-    expect((await keys('list', '--json')).stdout).to.equal('')
+    expect((await keys('list', '--jsonl')).stdout).to.equal('')
     expect((await keys('revoke', '--name', 'ci', '--project', 'team')).stdout).to.contain('Revoked "ci"')
     expect((await keys('list', '--project', 'team')).stdout).to.contain('revoked 2')
   })
@@ -51,6 +53,7 @@ describe('branchpoint keys', () => {
     ['an unknown command', ['destroy'], 'There is no command "destroy".'],
     ['an unknown option', ['list', '--all'], "Unknown option '--all'"],
     ['records of what prints none', ['signing', '--json'], '--json goes with list only.'],
+    ['two forms', ['list', '--json', '--jsonl'], '--json and --jsonl cannot both be given.'],
     ['a missing name', ['create', '--scopes', 'read'], 'create needs --name.'],
     ['missing scopes', ['create', '--name', 'x'], 'create needs --scopes.'],
     ['an unknown scope', ['create', '--name', 'x', '--scopes', 'all'], '"all" is not a scope', 1],

@@ -51,7 +51,7 @@ describe('branchpoint secrets', () => {
     expect(listed).to.match(/^NAME +PROVIDER +BASE URL/)
     expect(listed).to.match(/OPENAI_API_KEY +openai +https:\/\/a\.example\/v1 +2/)
     expect(listed).not.to.contain('sk-1')
-    const { stdout } = secrets('', 'list', '--json')
+    const { stdout } = secrets('', 'list', '--jsonl')
     expect(JSON.parse(stdout)).to.include({ name: 'OPENAI_API_KEY', provider: 'openai' })
     expect(stdout).not.to.contain('sk-1')
     expect(secrets('', 'remove', 'OPENAI_API_KEY').stdout).to.contain('Removed OPENAI_API_KEY')

@@ -16,7 +16,20 @@ function commands(): Step[] {
   }
   const names = [
     ...['serve', 'demo', 'keys', 'open', 'secrets', 'testsets', 'evaluate', 'search', 'blame', 'backup'],
-    ...['restore', 'verify', 'maintain', 'canonicalise', 'trash', 'completion'],
+    ...[
+      'restore',
+      'verify',
+      'maintain',
+      'canonicalise',
+      'trash',
+      'completion',
+      'login',
+      'logout',
+      'get',
+      'list',
+      'show',
+    ],
+    ...['log', 'diff', 'commit', 'fork', 'merge', 'revert', 'deploy', 'rollback', 'run', 'traces'],
   ]
   return [
     run('no command', ''),
@@ -50,6 +63,16 @@ function commands(): Step[] {
     run('export what is not there', 'testsets export nobody --to nobody.csv', { reads: ['nobody.csv'] }),
     run('blame', 'blame bot'),
     run('blame as JSON', 'blame bot --json'),
+    run('get', 'get bot'),
+    run('get as JSON', 'get bot --json'),
+    run('get what is nearly there', 'get bots'),
+    run('commit', 'commit bot -m Three --set parameters.prompt.messages.0.content=Three'),
+    run('log', 'log bot'),
+    run('diff', 'diff bot@1 bot'),
+    run('deploy', 'deploy bot@1 production'),
+    run('deploy without the scope', 'deploy bot production', { key: 'read' }),
+    run('roll back', 'rollback bot production'),
+    run('list as JSON', 'list --json'),
     run('blame a place', 'blame bot /parameters/prompt/messages/0/content --version 1'),
     run('blame a place that is not there', 'blame bot /nothing'),
     run('blame what is not there', 'blame nobody'),

@@ -76,7 +76,7 @@ describe('verify of a database', function () {
     expect(without.code).to.equal(0)
     expect(without.lines.at(-1)).to.match(/^There is no copy of the database in .*nothing/)
     expect(without.lines.length).to.equal(lines.length + 1)
-    const [record] = (await verify('--json')).lines.map((line) => JSON.parse(line))
+    const [record] = (await verify('--jsonl')).lines.map((line) => JSON.parse(line))
     expect(record).to.include({ project: 'default', verdict: 'ok' })
   })
 

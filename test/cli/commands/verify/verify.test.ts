@@ -38,7 +38,7 @@ describe('branchpoint verify', () => {
     const damaged = run('--store', dir(), '--project', 'default')
     expect([damaged.status, withoutProgress(damaged.stderr)]).to.deep.equal([1, ''])
     expect(damaged.stdout).to.contain('damaged   default/workflows/bot')
-    const asRecords = run('--store', dir(), '--json')
+    const asRecords = run('--store', dir(), '--jsonl')
     const records = asRecords.stdout
       .trimEnd()
       .split('\n')
