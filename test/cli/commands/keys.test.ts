@@ -40,7 +40,7 @@ describe('branchpoint keys', () => {
     const made = await keys('create', '--name', 'brief', '--scopes', 'read', '--expires', '2100-01-01')
     expect(made.stdout).to.match(/^svc_/)
     expect(made.stderr).to.contain('until 2100-01-01 00:00:00')
-    const [record] = (await keys('list', '--json')).stdout.split('\n')
+    const [record] = (await keys('list', '--jsonl')).stdout.split('\n')
     expect(JSON.parse(record ?? '')).to.include({ expires_at: '2100-01-01T00:00:00.000Z' })
   })
 
