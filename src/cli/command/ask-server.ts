@@ -38,6 +38,8 @@ interface Sent {
   /** An object, or its JSON text where that must be exact. */
   readonly body?: object | string
   readonly file?: SentFile
+  /** Headers besides those of every request. */
+  readonly headers?: Readonly<Record<string, string>>
   readonly signal?: AbortSignal
 }
 
@@ -104,11 +106,12 @@ async function send(
   { url, key }: ChosenServer,
   method: string,
   path: string,
-  { body, file, signal }: Sent,
+  { body, file, headers: more, signal }: Sent,
 ): Promise<IncomingMessage> {
   const { request } = await (url.startsWith('https:') ? import('node:https') : import('node:http'))
   const json = body === undefined || typeof body === 'string' ? body : JSON.stringify(body)
   const headers = {
+    ...more,
     authorization: `ApiKey ${key}`,
     'content-type': file?.type ?? 'application/json',
     ...(json === undefined ? {} : { 'content-length': Buffer.byteLength(json) }),

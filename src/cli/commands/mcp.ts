@@ -1,13 +1,11 @@
 import type { Server } from '@modelcontextprotocol/server'
 import { once } from 'node:events'
-import { createInterface } from 'node:readline'
-import { Readable } from 'node:stream'
-import type { ReadableStream } from 'node:stream/web'
+import type { IncomingMessage } from 'node:http'
 import { setTimeout as pause } from 'node:timers/promises'
 import { Refusal } from '../../errors.ts'
 import { Semaphore } from '../../base/scheduling.ts'
 import { loadServer, readGroup, type SendRequest } from '../../http/mcp.ts'
-import { fetchFrom } from '../command/ask-server.ts'
+import { responseFrom } from '../command/ask-server.ts'
 import { type ChosenServer, chosenServer } from '../command/chosen-server.ts'
 import type { Command, Shell } from '../command/command.ts'
 import { readArguments } from '../command/read-arguments.ts'
@@ -127,8 +125,8 @@ async function followChanges(
     try {
       const headers: Record<string, string> = { accept: 'text/event-stream' }
       if (lastId !== undefined) headers['last-event-id'] = lastId
-      const { body } = await fetchFrom(chosen, '/events', { headers, signal })
-      for await (const line of linesOf(body)) {
+      const events = await responseFrom(chosen, 'GET', '/events', { headers, signal })
+      for await (const line of linesOf(events)) {
         wait = 1000
         const [, field, value = ''] = /^(id|event): (.*)$/.exec(line) ?? []
         if (field === 'id') lastId = value
@@ -146,8 +144,12 @@ async function followChanges(
 /** Events after which a prompt or another artifact may be there, be gone, or have other variables. */
 const CHANGES: ReadonlySet<string> = new Set(['artifact', 'revision', 'reset'])
 
-function linesOf(body: Response['body']): AsyncIterable<string> {
-  // Both are the streams of the web; node and the library of types for browsers each have a type for them.
-  const input = body ? Readable.fromWeb(body as unknown as ReadableStream) : Readable.from([])
-  return createInterface({ input })
+/** The lines of a stream of events. Throws where the connection breaks. */
+async function* linesOf(stream: IncomingMessage): AsyncGenerator<string> {
+  let rest = ''
+  for await (const text of stream.setEncoding('utf8') as AsyncIterable<string>) {
+    const lines = (rest + text).split('\n')
+    rest = lines.pop() ?? ''
+    yield* lines
+  }
 }
