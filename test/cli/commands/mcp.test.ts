@@ -90,7 +90,7 @@ describe('branchpoint mcp', () => {
     const keyless = await runHere(['mcp'], { env: {}, cwd })
     expect([keyless.code, keyless.stderr.split('\n')[0]]).to.deep.equal([
       2,
-      '--key is missing (or BRANCHPOINT_KEY).',
+      '--key is missing (or BRANCHPOINT_KEY). To store a key for http://127.0.0.1:3000: ./branchpoint login http://127.0.0.1:3000',
     ])
   })
 })
