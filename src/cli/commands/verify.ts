@@ -1,6 +1,7 @@
 import { checkProjectName } from '../../access/keys.ts'
 import { type Config, readConfig } from '../../config.ts'
 import { Refusal } from '../../errors.ts'
+import { gitEnvironment, runGit } from '../../git/program.ts'
 import { Store, type ProjectStore } from '../../git/store.ts'
 import { workflowSurfaces } from '../../run/handlers.ts'
 import { surfacesOf, type Family } from '../../registry/families.ts'
@@ -104,6 +105,8 @@ export interface VerifyOptions {
 /** Verifies a store; true if no problem remains. */
 export async function verifyStore(options: VerifyOptions): Promise<boolean> {
   const { config, project, json = false, secondReader, progress, print } = options
+  // Without git, every repository would be called damaged.
+  await runGit({ args: ['--version'], env: gitEnvironment() })
   const store = await openStore(config.storeDir)
   const verdicts: RepositoryVerdict[] = []
   let count = 0

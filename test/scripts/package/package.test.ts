@@ -1,4 +1,4 @@
-import { execFileSync } from 'node:child_process'
+import { execFileSync, spawnSync } from 'node:child_process'
 import { existsSync, mkdtempSync, readFileSync, readdirSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join, normalize } from 'node:path'
@@ -27,6 +27,7 @@ describe('the packed package', () => {
     expect([...tops].sort()).to.deep.equal(
       [
         ...['CHANGELOG.md', 'LICENSE', 'README.md', 'SECURITY.md', 'THIRD_PARTY_NOTICES', 'package.json'],
+        ...(existsSync('dist/docs') ? ['dist/docs'] : []),
         ...['deploy/branchpoint.service', 'dist/server', 'dist/src', 'dist/swagger-ui', 'dist/web'],
         ...['api', 'configuration', 'format', 'handlers', 'in-memory', 'interface'].map(
           (it) => `docs/${it}.md`,
@@ -90,6 +91,14 @@ describe('the packed package', () => {
     expect({ name, version }).to.deep.equal({ name: record.name, version: record.version })
     expect(files.map(({ path }) => path)).to.deep.equal(paths)
     const it = JSON.parse(readFileSync('package.json', 'utf8'))
+    // Those that read files of their own; whatever else src imports is in the bundle (decision 50).
+    expect(Object.keys(it.dependencies)).to.deep.equal([
+      '@swc/wasm-typescript',
+      'libsql',
+      'pyodide',
+      'quickjs-emscripten',
+      'tinypool',
+    ])
     expect(it).to.not.have.property('private')
     expect(it.publishConfig).to.deep.equal({ access: 'public', provenance: true })
     expect(it.exports).to.deep.equal({ './package.json': './package.json' })
@@ -127,6 +136,18 @@ describe('the packed package', () => {
       expect(branchpoint('keys', 'list')).to.match(/me@branchpoint\.local +read/)
       expect(branchpoint('verify', '--second-reader')).to.match(/^0 repositories/m)
       expect(readdirSync(folder).sort()).to.deep.equal([record.filename, 'package', 'store'].sort())
+      // Nothing is called damaged where there is no git to read it with.
+      const { status, stdout, stderr } = spawnSync(
+        process.execPath,
+        [join(root, 'dist/src/cli/main.js'), 'verify'],
+        {
+          cwd: folder,
+          env: { PATH: folder },
+          encoding: 'utf8',
+        },
+      )
+      expect([status, stdout]).to.deep.equal([1, ''])
+      expect(stderr).to.match(/^The git program cannot be run: .*\. Install git\.\n$/)
     })
 
     it('serves: the page, the documents, prompts, scripts in each language, Excel files', async () => {
