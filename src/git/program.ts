@@ -1,4 +1,4 @@
-export { bundleRefs } from './program/bundle.ts'
+export { bundleRefs, createBundle } from './program/bundle.ts'
 export { type RepositoryCopy, buildCopy, copyRepository, placeCopy } from './program/copy-repository.ts'
 export { type FetchSource, fetchObjects } from './program/fetch-objects.ts'
 export { fsck } from './program/fsck.ts'

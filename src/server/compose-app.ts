@@ -16,7 +16,7 @@ import { metricsRoute, type Readiness } from '../http/public-routes.ts'
 import { letIn, observeRequests } from '../http/request.ts'
 import { openApiDocument } from '../http/endpoints.ts'
 import type { Handle, RunningServer } from '../http/server.ts'
-import { Semaphore } from '../base/scheduling.ts'
+import type { Semaphore } from '../base/scheduling.ts'
 import type { Access } from './compose-access.ts'
 import type { Routes } from './compose-endpoints.ts'
 import type { Projects } from './compose-projects.ts'
@@ -43,18 +43,18 @@ export interface AppParts {
   readonly access: Access
   readonly events: OpenEvents
   readonly spools: Spools
+  /** For clones, fetches, pushes and backups. */
+  readonly gitPermits: Semaphore
   /** The folder of bodies that are too large for memory. */
   readonly uploads: string
 }
 
 /** Composes the function that answers every request. */
 export function composeApp(parts: AppParts): Handle {
-  const { options, store, server, projects, routes, access, events } = parts
+  const { options, store, server, projects, routes, access, events, gitPermits } = parts
   const { config, log } = options
   const { guard } = store
   const { callerOf } = access.keys
-  // One project never has all permits, because its clients may read their answers slowly.
-  const gitPermits = new Semaphore(config.gitMaxRequests, Math.max(1, config.gitMaxRequests - 1))
   const metrics = metricsOf(parts, gitPermits)
   const readBody = bodyReader(config)
   const app = createApp({
@@ -76,7 +76,7 @@ export function composeApp(parts: AppParts): Handle {
       storeProblem: guard.problem?.message,
     }),
     openApi: () => openApiDocument(routes().endpoints, routes().contexts),
-    ...composeGit(parts, callerOf, gitPermits),
+    ...composeGit(parts, callerOf),
     paths: () => routes().endpoints.map(({ path }) => path),
     readJsonBody: readBody,
     route: composeRouter(parts, readBody),
@@ -100,9 +100,8 @@ function metricsOf({ projects, server, runtime, events }: AppParts, git: Semapho
 
 /** Clones, fetches and pushes, and bundles that become repositories. */
 function composeGit(
-  { options: { config }, store: { fs }, projects, spools, uploads }: AppParts,
+  { options: { config }, store: { fs }, projects, spools, uploads, gitPermits: permits }: AppParts,
   authenticate: Authenticate,
-  permits: Semaphore,
 ) {
   const shared = { authenticate, registryOf: (project: string) => projects.registries.of(project), spools }
   const { pushMaxBytes: maxBytes, pushMaxBlobBytes: maxBlobBytes } = config

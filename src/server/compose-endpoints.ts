@@ -3,6 +3,7 @@ import { keyNames, type KeyUses } from '../access/keys.ts'
 import type { OpenEvents } from '../http/events.ts'
 import {
   allEndpoints,
+  backupEndpoint,
   deliveryEndpoints,
   eventEndpoint,
   evaluationEndpoints,
@@ -20,7 +21,8 @@ import {
   traceEndpoints,
   webhookEndpoints,
 } from '../http/endpoints.ts'
-import { type Endpoint, withAnswers } from '../http/routing.ts'
+import type { Semaphore } from '../base/scheduling.ts'
+import { type Endpoint, type Spools, withAnswers } from '../http/routing.ts'
 import { type SurfaceContext, surfaceContext, type SurfaceSettings } from '../http/surface-context.ts'
 import { queryFamily, type Surface } from '../registry/families.ts'
 import type { Fs } from '../storage/files.ts'
@@ -39,6 +41,8 @@ export interface EndpointParts {
   readonly keyUses: KeyUses
   readonly access: Access
   readonly events: OpenEvents
+  readonly gitPermits: Semaphore
+  readonly spools: Spools
   /** The service's address, without a slash at the end. */
   readonly publicUrl: string
 }
@@ -58,6 +62,8 @@ export function composeEndpoints({
   keyUses,
   access,
   events,
+  gitPermits,
+  spools,
   publicUrl,
 }: EndpointParts): Routes {
   const { storeDir, adminKey } = config
@@ -86,6 +92,7 @@ export function composeEndpoints({
     ...evaluationEndpoints(evaluationsOf, contexts),
     ...keyEndpoints(keyPlace),
     ...projectsEndpoints(keyPlace),
+    backupEndpoint({ gitPermits, spools }),
     ...sessionEndpoints({ ...access, publicUrl: config.publicUrl }),
     eventEndpoint({ ...access, events }),
     ...folderEndpoints(surfaces),

@@ -17,6 +17,7 @@ import type { StartedService, StartOptions } from './started-service.ts'
 import { openRuntime, type WorkflowRuntime } from './workflow-runtime.ts'
 import { startMaintenance } from '../git/maintenance.ts'
 import { documentsOf } from '../storage/files.ts'
+import { Semaphore } from '../base/scheduling.ts'
 
 /** The parts that a service serves. */
 export interface Served {
@@ -70,12 +71,15 @@ export async function serve(
   const intents = new Intents(fs, storeDir, now, shared?.finishFor, () => shared?.notes() ?? [])
   const access = composeAccess(options, store, keyUses)
   const events = new OpenEvents((registry) => runtime.evaluationsOf(registry), config.eventsAtOnce)
-  const parts = { options, store, families, projects, runtime, intents, keyUses, access, events }
+  const spools = new Spools(fs, uploads, config.uploadsMaxBytes)
+  // One project never has all permits, because its clients may read their answers slowly.
+  const gitPermits = new Semaphore(config.gitMaxRequests, Math.max(1, config.gitMaxRequests - 1))
+  const composed = { options, store, families, projects, runtime, intents, keyUses, access, events }
+  const parts = { ...composed, spools, gitPermits }
   let made: Routes | undefined
   // Built for the first request that needs them, because they take a fifth of a start.
   const routes = (): Routes => (made ??= composeEndpoints({ ...parts, fs, surfaces, publicUrl }))
-  const spools = new Spools(fs, uploads, config.uploadsMaxBytes)
-  server.answerWith(composeApp({ ...parts, routes, server, spools, uploads }))
+  server.answerWith(composeApp({ ...parts, routes, server, uploads }))
   const { steps, closeAll } = closer(parts)
   try {
     await projects.registries.start()

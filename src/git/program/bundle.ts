@@ -2,6 +2,8 @@ import { Refusal } from '../../errors.ts'
 import type { Fs } from '../../storage/files.ts'
 import type { Oid } from '../objects/object.ts'
 import { isRefName } from '../refs/ref-store.ts'
+import { gitEnvironment } from './git-environment.ts'
+import { type GitChild, startGit } from './git-process.ts'
 
 const MAX_HEADER_BYTES = 16 * 1024 * 1024
 const BYTES_PER_PIECE = 64 * 1024
@@ -48,4 +50,13 @@ function invalidBundle(why: string): Refusal {
     'invalid_file',
     `The body is not a whole git bundle: ${why}. Make it with git bundle create FILE --all.`,
   )
+}
+
+/** Writes a bundle (version 2) of all refs of a repository, and HEAD, to the program's output. */
+export function createBundle(gitdir: string, signal: AbortSignal): GitChild {
+  return startGit({
+    args: [`--git-dir=${gitdir}`, 'bundle', 'create', '--quiet', '--version=2', '-', '--all'],
+    env: gitEnvironment(),
+    signal,
+  })
 }

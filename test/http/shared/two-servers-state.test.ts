@@ -90,6 +90,13 @@ describe('http: what two servers over one PostgreSQL know beside repositories', 
     expect(await statusWith(there, (await create(project.name)).stdout.trim())).to.equal(200)
   })
 
+  it('a backup of one has what was made at the other', async () => {
+    await posted(here, '/simple/workflows', { workflow: { slug: 'kept', data: { parameters: { a: 1 } } } })
+    const headers = { authorization: `ApiKey ${ADMIN_KEY}` }
+    const tar = await fetch(`${there.url}/projects/current/backup`, { headers })
+    expect(Buffer.from(await tar.arrayBuffer()).toString('latin1')).to.contain('workflows/kept.bundle')
+  })
+
   it('a key that expires is refused by both from then on', async () => {
     const expires_at = new Date(Date.now() + 1000).toISOString()
     const { key } = await posted(here, '/keys', { key: { name: 'brief', scopes: ['read'], expires_at } })

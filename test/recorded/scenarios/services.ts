@@ -239,6 +239,8 @@ function administration(): Step[] {
     post('make a project with a key of another one', '/projects', { project: { name: 'mine' } }),
     get('projects', '/projects', { key: 'server', bare: true }),
     get('projects, for a key of another one', '/projects'),
+    get('a backup', '/projects/current/backup', { bare: true }),
+    get('a backup, with a key that may only read', '/projects/current/backup', { key: 'read' }),
     post('sign in', '/sessions', { session: { key: '<admin key>' } }, { key: 'none', bare: true }),
     post(
       'sign in by a key that nobody has',
